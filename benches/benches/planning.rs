@@ -1,4 +1,4 @@
-//! Planning a training step without kernels or arrays: gradient graph, shapes, types, memory. Grows with the graph, not
+//! Planning a training step without kernels or arrays: training graph, shapes, types, memory. Grows with the graph, not
 //! with its square.
 #![allow(missing_docs)] // criterion's macros make an undocumented main
 

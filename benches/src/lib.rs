@@ -1,4 +1,5 @@
-//! What the timing programs share: the criterion benches in `benches/`, and the programs that run peers beside ours.
+//! What the timing programs share: the criterion benches in `benches/`, and the programs that run peers and mxrs in
+//! turn.
 //!
 //! # Comparing with peers
 //!
@@ -14,7 +15,7 @@
 //!
 //! - Speed is a ratio within one run. The contestants take turns, round by round ([`rounds`]), so that whatever else the
 //!   machine does strikes all of them; a ratio is the median of the ratios of neighboring rounds ([`summary`]), and the
-//!   spread, half the distance of the quartiles, stands beside it.
+//!   spread, half the distance of the quartiles, stands next to it.
 //! - A peer that is not on the machine is listed as "not measured" with the flag that helps, and skipped. The exit code says
 //!   only whether something failed: no program here judges a number.
 //! - The table goes to stdout (`--format json` for the same as JSON), progress to stderr. `--seconds` is the time to spend,

@@ -38,7 +38,7 @@ impl Cell {
         Self::Text(text.into())
     }
 
-    /// A number, shown with so many decimals; absent with this reason if there is none.
+    /// A number, shown with `decimals` digits after the point; absent with this reason if there is none.
     pub fn number(value: Option<f64>, decimals: usize, or_else: &str) -> Self {
         value.map_or_else(|| Self::Absent(or_else.to_owned()), |value| Self::Number(value, decimals))
     }
@@ -140,10 +140,10 @@ fn escaped(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-/// Somebody ours is compared with.
+/// A library that mxrs is compared with.
 #[derive(Clone, Debug)]
 pub struct PeerStatus {
-    /// Name, with the version if it tells one.
+    /// Its name, with the version if it reports one.
     pub name: String,
     /// Why it is not here, and which flag would help; `None` if it took part.
     pub missing: Option<String>,

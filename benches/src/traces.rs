@@ -249,7 +249,7 @@ const WIDTH: usize = 256;
 const N_HEADS: usize = 4;
 
 /// Training of 24 layers, each a recurrent cell with attention over the steps before, on batches whose length is drawn
-/// anew for each pass: 16 to 512 steps, evenly. Hardly a size comes twice: activations grow with the length, attention
+/// again for each pass: 16 to 512 steps, evenly. Hardly a size comes twice: activations grow with the length, attention
 /// with its square.
 pub fn variable_length_recurrent(iterations: usize, seed: u64) -> Trace {
     let mut recorder = Recorder::default();

@@ -5,24 +5,25 @@ use mxrs_storage::{Block, PoolConfig, PoolKind, SimulatedMemory, Storage, Storag
 use mxrs_types::Device;
 use std::sync::Arc;
 
-const CPU: Device = Device::cpu(0);
+/// A device whose memory the host does not write: only addresses are handed out.
+const DEVICE: Device = Device::gpu(0);
 const GIB: u64 = 1 << 30;
 
 /// Peak of reserved bytes over peak of live bytes.
 fn replay(kind: PoolKind, trace: &Trace) -> f64 {
-    let memory = SimulatedMemory::new(CPU, 64 * GIB).unbacked().with_ranges(2 << 20, 1 << 40);
+    let memory = SimulatedMemory::new(DEVICE, 64 * GIB).unbacked().with_ranges(2 << 20, 1 << 40);
     let config = StorageConfig::uniform(PoolConfig::of_kind(kind));
     let storage = Storage::builder(config).device(Arc::new(memory)).build().expect("valid settings");
     let mut live: Vec<Option<Block>> = (0..trace.n_ids).map(|_| None).collect();
     for event in &trace.events {
         match *event {
             Event::Alloc { id, bytes } => {
-                live[id] = Some(storage.allocate(CPU, bytes, Tag::from("trace")).expect("there is room"));
+                live[id] = Some(storage.allocate(DEVICE, bytes, Tag::from("trace")).expect("there is room"));
             }
             Event::Free { id } => live[id] = None,
         }
     }
-    let stats = storage.stats(CPU);
+    let stats = storage.stats(DEVICE);
     assert_eq!(stats.peak_live_requested, trace.peak_live());
     stats.peak_reserved as f64 / stats.peak_live_requested as f64
 }

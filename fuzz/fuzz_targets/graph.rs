@@ -3,9 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mxrs_format::symbol::{Registry, graph_from_bytes, graph_to_file};
 use mxrs_format::Options;
 use mxrs_graph::{infer_dtypes, infer_shapes};
+use mxrs_symbol::{Registry, graph_from_bytes, graph_to_file};
 use mxrs_types::{DType, Shape};
 use std::sync::LazyLock;
 

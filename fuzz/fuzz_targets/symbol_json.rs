@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mxrs_format::symbol::{Attrs, OperatorKnowledge, check_operators, upgrade};
-use mxrs_format::{Options, SymbolFile};
+use mxrs_format::Options;
+use mxrs_symbol::{Attrs, OperatorKnowledge, SymbolFile, check_operators, upgrade};
 
 /// Operators whose inputs follow from the length of their name.
 struct Anything;

@@ -49,3 +49,16 @@ pub fn parameter(name: &str, shape: &Shape, seed: u64) -> Result<Vec<f32>> {
 pub fn uniform(name: &str, shape: &Shape, scale: f32, seed: u64) -> Result<Vec<f32>> {
     Initializer::Zero.values(name, Some(&format!("[\"uniform\", {{\"scale\": {scale}}}]")), shape, seed)
 }
+
+/// The Rust examples of the guide, which run as doc tests.
+#[cfg(doctest)]
+mod guide {
+    #[doc = include_str!("../../docs/guide/src/classify.md")]
+    struct Classify;
+    #[doc = include_str!("../../docs/guide/src/train.md")]
+    struct Train;
+    #[doc = include_str!("../../docs/guide/src/extend.md")]
+    struct Extend;
+    #[doc = include_str!("../../docs/guide/src/crates.md")]
+    struct Crates;
+}

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// The duration in the shortest form that still tells steps apart.
+/// The duration in the shortest form in which two steps of a run still look different.
 pub fn show(duration: Duration) -> String {
     let seconds = duration.as_secs();
     match seconds {

@@ -44,7 +44,7 @@ impl Drop for Heartbeat {
 fn beat(label: &str, target_dir: Option<PathBuf>, stopped: &mpsc::Receiver<()>) {
     let started = Instant::now();
     let terminal = std::io::stderr().is_terminal();
-    let mut builds = target_dir.map(NativeBuilds::watch);
+    let mut builds = target_dir.as_deref().map(NativeBuilds::watch);
     let mut silent = 0;
     while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(EVERY) {
         let elapsed = elapsed::show(started.elapsed());

@@ -18,6 +18,7 @@ mod elapsed;
 mod heartbeat;
 mod native_build;
 mod process;
+mod prose;
 mod sanitizer;
 mod session;
 mod steps;

@@ -27,7 +27,7 @@ impl Sanitizer {
         }
     }
 
-    /// What a program that it watches is told by its environment.
+    /// The environment variable that sets the sanitizer's options, and its value.
     fn options(self) -> (&'static str, &'static str) {
         match self {
             // The tests fork, and start threads in the child.

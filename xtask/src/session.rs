@@ -1,7 +1,7 @@
-//! What one invocation works with: the workspace, the tools found or installed, and cargo set up to use them.
+//! What one invocation works with: the workspace, the kernels it is built with, and cargo in its place.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
@@ -10,20 +10,20 @@ use crate::tools::Tools;
 use crate::workspace::Workspace;
 
 /// Packages that cannot be built without compiling or loading oneDNN.
-pub const ONEDNN_PACKAGES: [&str; 2] = ["mxrs-onednn-sys", "mxrs-backend-onednn"];
+pub const ONEDNN_PACKAGES: [&str; 3] = ["mxrs-onednn-src", "mxrs-onednn-sys", "mxrs-backend-onednn"];
 
 /// Which kernels a build carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kernels {
     /// oneDNN, compiled from source: the packages' default features.
     OneDnn,
-    /// The reference kernels only: no C++ compiler, no CMake, no long build.
+    /// The kernels of mxrs itself: no C++ compiler, no long build.
     Reference,
 }
 
 impl Kernels {
-    /// The cargo flags that select every package that can be built with these kernels. With oneDNN always in release:
-    /// cargo compiles it once per profile, and once is long enough.
+    /// The cargo flags that select every package that can be built with these kernels. With oneDNN always in release: the
+    /// debug build of everything else is another step of the suite.
     pub fn workspace_flags(self) -> Vec<&'static str> {
         match self {
             Kernels::OneDnn => vec!["--workspace", "--release"],
@@ -43,13 +43,12 @@ impl Kernels {
     }
 }
 
-/// The workspace and the tools of one invocation.
+/// The workspace and the kernels of one invocation.
 pub struct Session {
     /// The workspace.
     pub workspace: Workspace,
     /// The kernels this machine, and the command, allow.
     pub kernels: Kernels,
-    tools: Tools,
     target_dir: PathBuf,
 }
 
@@ -59,7 +58,7 @@ impl Session {
     /// # Errors
     /// The manifests cannot be read.
     pub fn rust_only() -> Result<Self> {
-        Self::with(Tools::none(), Kernels::Reference)
+        Self::with(Kernels::Reference)
     }
 
     /// For commands that build oneDNN: finds what that needs, installs what is missing, says what it installs.
@@ -68,15 +67,13 @@ impl Session {
     /// # Errors
     /// The manifests cannot be read.
     pub fn native() -> Result<Self> {
-        let workspace = Workspace::find()?;
-        let tools = Tools::find_or_install(&workspace.root);
-        let kernels = if tools.can_build_onednn() { Kernels::OneDnn } else { Kernels::Reference };
-        Self::with(tools, kernels)
+        let can_build_onednn = Tools::find_or_install().can_build_onednn();
+        Self::with(if can_build_onednn { Kernels::OneDnn } else { Kernels::Reference })
     }
 
-    fn with(tools: Tools, kernels: Kernels) -> Result<Self> {
+    fn with(kernels: Kernels) -> Result<Self> {
         let workspace = Workspace::find()?;
-        let mut session = Session { workspace, kernels, tools, target_dir: PathBuf::new() };
+        let mut session = Session { workspace, kernels, target_dir: PathBuf::new() };
         session.target_dir = session.ask_target_dir()?;
         Ok(session)
     }
@@ -86,21 +83,27 @@ impl Session {
         self.target_dir.clone()
     }
 
-    /// A cargo command at the root, with the tools on its path; the heartbeat watches its target folder.
+    /// A cargo command at the root; the heartbeat watches its target folder.
     pub fn cargo(&self, subcommand: &str) -> Run {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        self.prepared(Run::new(cargo, &self.workspace.root)).arg(subcommand).watching(&self.target_dir)
+        prepared(Run::new(cargo, &self.workspace.root)).arg(subcommand).watching(&self.target_dir)
+    }
+
+    /// A cargo command in another folder, outside the workspace.
+    pub fn cargo_in(&self, dir: &Path, subcommand: &str) -> Run {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        prepared(Run::new(cargo, dir)).arg(subcommand).watching(&self.target_dir)
     }
 
     /// A command of the nightly toolchain, by way of rustup.
     pub fn nightly(&self, program: &str) -> Run {
         let run = Run::new("rustup", &self.workspace.root);
-        self.prepared(run).without_env("CARGO").without_env("RUSTC").args(["run", "nightly", program])
+        prepared(run).without_env("CARGO").without_env("RUSTC").args(["run", "nightly", program])
     }
 
     /// A program other than cargo, at the root.
     pub fn program(&self, program: impl Into<OsString>) -> Run {
-        self.prepared(Run::new(program, &self.workspace.root))
+        prepared(Run::new(program, &self.workspace.root))
     }
 
     /// The target triple of this machine.
@@ -113,22 +116,21 @@ impl Session {
         Ok(host.context("rustc names no host")?.to_owned())
     }
 
-    /// Cargo describes the running package to this process; to a child those variables would be lies.
-    fn prepared(&self, run: Run) -> Run {
-        let described = std::env::vars_os().map(|(name, _)| name).filter(|name| {
-            let name = name.to_string_lossy();
-            name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") || name == "CARGO_BIN_NAME"
-        });
-        let run = described.fold(run, |run, name| run.without_env(name));
-        self.tools.variables().into_iter().fold(run, |run, (name, value)| run.env(name, value))
-    }
-
     fn ask_target_dir(&self) -> Result<PathBuf> {
         let text = self.cargo("metadata").args(["--no-deps", "--format-version", "1"]).capture()?;
         let metadata: serde_json::Value = serde_json::from_str(&text).context("reading cargo's metadata")?;
         let dir = metadata["target_directory"].as_str().context("cargo's metadata name no target folder")?;
         Ok(PathBuf::from(dir))
     }
+}
+
+/// Cargo describes the running package to this process; to a child those variables would be lies.
+fn prepared(run: Run) -> Run {
+    let described = std::env::vars_os().map(|(name, _)| name).filter(|name| {
+        let name = name.to_string_lossy();
+        name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") || name == "CARGO_BIN_NAME"
+    });
+    described.fold(run, |run, name| run.without_env(name))
 }
 
 #[cfg(test)]

@@ -256,7 +256,7 @@ fn notes(args: &Args) -> Vec<String> {
         "mxrs / MXNet is the median of the ratios of neighboring rounds, best / best that of the fastest rounds.".into(),
         "Allocations are those of ours, on all threads, once warm: in rounds of 1,000 operators, and in full-length rounds."
             .into(),
-        "\"can block\": two threads that push crossing sets of variables can block MXNet's engine for ever, so it is not \
+        "\"can block\": two threads that push crossing sets of variables can block MXNet's engine forever, so it is not \
          run."
             .into(),
         "rayon scope (2 threads): tasks name no variables, run in any order, cannot fail, and only the scope can be waited \

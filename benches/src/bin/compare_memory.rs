@@ -3,7 +3,7 @@
 use anyhow::{Result, anyhow};
 use clap::{Parser, ValueEnum};
 use mxrs_benches::machine::Machine;
-use mxrs_benches::memory::child::Told;
+use mxrs_benches::memory::child::ChildArgs;
 use mxrs_benches::memory::mxnet::Peer;
 use mxrs_benches::memory::recompute::{self, Saving};
 use mxrs_benches::memory::subject::COMPARED;
@@ -46,7 +46,7 @@ struct Args {
     #[arg(long, value_enum, default_value_t)]
     format: Format,
     #[command(flatten)]
-    told: Told,
+    child: ChildArgs,
 }
 
 /// A table.
@@ -60,7 +60,7 @@ enum Part {
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    let text = args.told.run().unwrap_or_else(|| report(&args).map(|report| report.render(args.format)));
+    let text = args.child.run().unwrap_or_else(|| report(&args).map(|report| report.render(args.format)));
     print_or_fail(text)
 }
 

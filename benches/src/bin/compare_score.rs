@@ -208,7 +208,7 @@ fn pairs(
     peers.iter().map(|peer| (*peer, pair(peer))).collect()
 }
 
-/// CPUs that others may keep busy before the report says that it is no basis for a claim.
+/// CPUs that others may keep busy before the report says that its numbers prove nothing.
 const BUSY: f64 = 0.25;
 
 fn explanations(args: &Args, contests: &[Contest], begin: Option<f64>) -> Vec<String> {

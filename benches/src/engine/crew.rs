@@ -57,7 +57,7 @@ pub fn with_crew<'a, R>(peers: &'a [Box<dyn Peer + 'a>], n_threads: usize, work:
     })
 }
 
-/// Lets the threads go, also when the work panics: otherwise the scope would wait for them for ever.
+/// Lets the threads end, also when the work panics: otherwise the scope would wait for them forever.
 struct Dismiss<'c, 'a>(&'c Crew<'a>);
 
 impl Drop for Dismiss<'_, '_> {

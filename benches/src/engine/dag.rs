@@ -125,14 +125,15 @@ impl Run<'_> {
     }
 }
 
-/// The executor as a contestant: `n` operators are so many repetitions of the whole graph, at least one.
+/// The executor as a contestant: `n` operators are `n / size` runs of the whole graph, which must be a whole number of
+/// at least one.
 pub struct StaticGraph {
     n_threads: usize,
     graph: Option<Graph>,
 }
 
 impl StaticGraph {
-    /// For so many threads.
+    /// An executor with this many threads.
     pub fn new(n_threads: usize) -> Self {
         Self { n_threads, graph: None }
     }
@@ -151,7 +152,7 @@ impl Peer for StaticGraph {
     fn push(&self, _: usize, n: usize) -> Result<()> {
         let Some(graph) = &self.graph else { return Ok(()) };
         let size = graph.successors.len();
-        ensure!(size > 0 && n.is_multiple_of(size), "{n} operators are no whole number of graphs of {size}");
+        ensure!(size > 0 && n.is_multiple_of(size), "{n} operators are not a whole number of graphs of {size}");
         graph.run(n / size, self.n_threads, &|at| {
             std::hint::black_box(at);
         });

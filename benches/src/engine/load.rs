@@ -100,7 +100,7 @@ impl Load {
     }
 
     /// Whether two threads may push it over the same variables on an engine that reserves an operator's variables one
-    /// after the other: with more than one variable per operator such an engine can block for ever.
+    /// after the other: with more than one variable per operator such an engine can block forever.
     pub fn has_single_variables(&self) -> bool {
         self.operators.iter().all(|op| op.reads.len() + op.writes.len() == 1)
     }

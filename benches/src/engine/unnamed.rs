@@ -9,7 +9,7 @@ pub struct Rayon {
 }
 
 impl Rayon {
-    /// A pool of so many threads.
+    /// A pool of `n` threads.
     ///
     /// # Errors
     /// The system refuses a thread.

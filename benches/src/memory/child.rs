@@ -4,9 +4,9 @@ use super::{Case, Footprint, Mode, Variable, answer};
 use anyhow::{Context, Result};
 use std::process::Command;
 
-/// What a child is told.
+/// The arguments of a child process.
 #[derive(Clone, Debug, clap::Args)]
-pub struct Told {
+pub struct ChildArgs {
     /// Run this network here and answer what it took (used by this program on itself)
     #[arg(long, hide = true)]
     run: Option<String>,
@@ -28,8 +28,8 @@ fn variable(text: &str) -> Result<Variable, String> {
     text.split_once('=').map(|(name, value)| (name.into(), value.into())).ok_or("expected NAME=VALUE".into())
 }
 
-impl Told {
-    /// Runs the case, if one was told; answers the line to print.
+impl ChildArgs {
+    /// Runs the case, if the arguments name one, and returns the line to print.
     ///
     /// # Errors
     /// As [`super::run::footprint`].

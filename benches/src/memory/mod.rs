@@ -62,7 +62,7 @@ pub type Variable = (String, String);
 pub struct Footprint {
     /// Bytes planned for what lives between operators, outputs included.
     pub planned_bytes: u64,
-    /// Bytes of constants kept in a second layout; `None` where nobody tells.
+    /// Bytes of constants kept in a second layout; `None` if the program does not report it.
     pub packed_bytes: Option<u64>,
     /// Resident bytes before the network was bound: program, libraries, and Python where it is one.
     pub started_bytes: u64,
@@ -93,7 +93,7 @@ impl Footprint {
     /// From the last line a child printed.
     ///
     /// # Errors
-    /// It is no such line.
+    /// The text is not such a line.
     pub fn from_text(text: &str) -> Result<Self> {
         let line = text.lines().last().unwrap_or_default();
         let value: Value = serde_json::from_str(line).with_context(|| format!("the answer `{line}`"))?;

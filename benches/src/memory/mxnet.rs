@@ -20,7 +20,7 @@ impl Peer {
     /// Asks this Python for MXNet.
     ///
     /// # Errors
-    /// It is not there, or does not import: a reader is told what helps.
+    /// MXNet is not there, or does not import. The message says what helps.
     pub fn find(python: &Path) -> Result<Self> {
         let output = Command::new(python).args(["-c", ASK]).stderr(Stdio::piped()).output();
         let output = output.with_context(|| format!("starting {}", python.display()))?;

@@ -1,4 +1,4 @@
-//! Ours beside MXNet: bytes planned, and resident bytes of a process each.
+//! mxrs and MXNet compared: planned bytes, and resident bytes of one process each.
 
 use super::mxnet::Peer;
 use super::subject::Subject;
@@ -46,7 +46,7 @@ pub fn total_bytes(case: &Case, options: BindOptions) -> Result<f64> {
     Ok(Subject::new(&case.network)?.plan(case, options)?.total_bytes() as f64)
 }
 
-/// Whether the machine has so many bytes, and something to spare.
+/// Whether the machine has this much memory available, and something to spare.
 ///
 /// # Errors
 /// It has not.

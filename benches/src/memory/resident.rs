@@ -35,7 +35,7 @@ pub fn available() -> Result<u64> {
 }
 
 fn field(path: &str, name: &str) -> Result<u64> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("{path}, where Linux tells memory"))?;
+    let text = std::fs::read_to_string(path).with_context(|| format!("{path}, where Linux reports memory"))?;
     kibibytes(&text, name).with_context(|| format!("{path} has no {name}"))
 }
 

@@ -17,7 +17,7 @@ const PIECE: usize = 1 << 16;
 /// A runtime with these variables and no others.
 ///
 /// # Errors
-/// A variable nobody knows, or a value it does not take.
+/// A variable is unknown, or its value is not one that it takes.
 pub fn runtime(set: &[Variable]) -> Result<Runtime> {
     Ok(Runtime::builder().env(&MapSource::new(set.iter().cloned())).build()?)
 }

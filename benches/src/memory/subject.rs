@@ -3,9 +3,9 @@
 use super::{Case, Mode};
 use anyhow::Result;
 use mxrs::exec::{BindOptions, DryGraph, GradReq, GradRequests, PlannedGraph};
-use mxrs::format::symbol::graph_to_file;
 use mxrs::graph::Graph;
 use mxrs::models::{ModelOptions, model};
+use mxrs::symbol::graph_to_file;
 use mxrs::types::Shape;
 use std::path::Path;
 

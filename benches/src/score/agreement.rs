@@ -88,7 +88,7 @@ mod tests {
             |theirs: &[f32], dtype: Dtype| Agreement::of(&ours, theirs, 1, tolerance(dtype)).unwrap().n_same_class;
         assert_eq!((same(&[0.3, 0.5, 0.2], Dtype::Float32), same(&[0.3, 0.5, 0.2], Dtype::Int8)), (0, 1));
         assert_eq!(same(&[0.3, 0.2, 0.5], Dtype::Int8), 0);
-        // The first is not a number, so it is nobody's class.
+        // The first is not a number, so no answer can name it as its class.
         assert_eq!(Agreement::of(&[0.38, 0.4], &[f32::NAN, 0.5], 1, TOLERANCE_IN_8_BITS).unwrap().n_same_class, 0);
     }
 

@@ -1,4 +1,4 @@
-//! Two at once with batch 1 and a core each, beside one alone.
+//! Two processes at once with batch 1 and one core each, compared with one process alone.
 //!
 //! Everybody as two processes, which share nothing; ours also as two threads of one process, which share the weights
 //! ([`shared`] says how that is set up). The one alone is a process that may use one CPU; two of a process may use two,
@@ -141,7 +141,7 @@ mod tests {
         assert!(refused.word == "one core" && refused.why.contains("one core only"), "{refused}");
         let two = |third| two_cores(Some(&Topology::new([&threads_of_one[..], &[third]].concat())));
         assert_eq!(two(cpu(0, 1, 2)), Ok([0, 2]));
-        // Cores are numbered anew in each socket.
+        // Each socket numbers its cores from 0.
         assert_eq!(two(cpu(1, 0, 7)), Ok([0, 7]));
         assert!(two_cores(Some(&Topology::default())).is_err() && two_cores(None).is_err());
     }

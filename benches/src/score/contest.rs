@@ -33,7 +33,7 @@ pub struct Plan {
 /// What a peer did.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
-    /// Its name and version, as it tells them.
+    /// Its name and version, as it reports them.
     pub name: String,
     /// Images per second of each round.
     pub speeds: Vec<f64>,
@@ -43,7 +43,7 @@ pub struct Measured {
     pub first_s: f64,
     /// Most bytes resident after the rounds.
     pub peak_bytes: Option<u64>,
-    /// Its answers beside ours, of 8-bit integers beside ours in float32; `None` if none were compared.
+    /// Its answers compared with ours, those of 8-bit integers with ours in float32; `None` if none were compared.
     pub agreement: Option<Result<Agreement, Failure>>,
 }
 
@@ -66,7 +66,7 @@ pub struct Contest {
 }
 
 impl Contest {
-    /// One in which nobody could take part.
+    /// A contest in which no program could take part.
     pub fn of_failure(case: &Case, peers: &[Peer], failure: &Failure) -> Self {
         let outcomes = peers.iter().map(|peer| (*peer, Err(failure.clone()))).collect();
         Self { case: case.clone(), outcomes, others: None }
@@ -295,7 +295,7 @@ fn in_float32(
     answers(&mut process, inputs, plan.limit)
 }
 
-/// Writes so many batches of random images.
+/// Writes this many batches of random images.
 fn inputs(load: &serve::Load, n_batches: usize, files: &Files) -> std::io::Result<Vec<PathBuf>> {
     let images = serve::uniform(load.n_elements() * n_batches);
     let mut paths = Vec::new();

@@ -31,8 +31,8 @@ const SEED: u64 = 1;
 /// Mean and divisor that take pixels, 0 to 255, to what networks are fed, -1 to 1.
 const MIDDLE: f32 = 127.5;
 
-/// What a peer is told to load: its own files of the network, made now unless they were made before. Who takes longer than
-/// `limit` to make them is killed.
+/// What a peer is asked to load: its own files of the network, made now unless they were made before. Who takes longer
+/// than `limit` to make them is killed.
 ///
 /// # Errors
 /// It has no such networks here; it could not make this one, and why.
@@ -101,7 +101,7 @@ struct Images {
 }
 
 impl Images {
-    /// Those beside the files, for batches of this shape.
+    /// The files of 8-bit integers that lie next to these files, for batches of this shape.
     fn of(shape: &[usize], files: &Files) -> Result<Self> {
         let &[batch, channels, height, width] = shape else { bail!("a batch of images has four axes, not {shape:?}") };
         let (records, floats) = (files.beside("calibration.rec"), files.beside("calibration.f32"));

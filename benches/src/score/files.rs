@@ -38,7 +38,7 @@ impl Files {
         Ok(files)
     }
 
-    /// What a peer is told.
+    /// The paths that a peer is given.
     ///
     /// # Errors
     /// As [`Case::shape`].
@@ -55,7 +55,7 @@ impl Files {
         })
     }
 
-    /// A file of this name beside them.
+    /// The path of a file of this name in the same folder.
     pub fn beside(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }

@@ -57,7 +57,7 @@ impl Found {
         plot::svg(&self.contests, &self.peers, &self.machine.to_string())
     }
 
-    /// Everybody with the name it tells, or why it never took part.
+    /// Every program with the name that it reports, or why it never took part.
     fn statuses(&self) -> Vec<PeerStatus> {
         let status = |peer: &Peer| {
             let measured = self.contests.iter().find_map(|contest| contest.measured(*peer));
@@ -72,7 +72,7 @@ impl Found {
             }
         };
         let mut statuses: Vec<PeerStatus> = self.peers.iter().filter(|peer| **peer != Peer::Mxrs).map(status).collect();
-        // Who asks for some misses nobody else.
+        // If only some peers were asked for, the others are not missing.
         if self.peers.len() == Peer::value_variants().len() {
             let missing = |(name, why): (&str, &str)| PeerStatus { name: name.into(), missing: Some(why.into()) };
             statuses.extend(NO_PEERS.map(missing));

@@ -17,7 +17,7 @@ pub(super) const DATA: &str = "data";
 /// Serves until standard input is closed, with these variables (`NAME=VALUE`).
 ///
 /// # Errors
-/// A text that is no variable; standard input or output fails.
+/// A text is not a variable; standard input or output fails.
 pub fn run(set: &[String]) -> Result<()> {
     let set = variables(set)?;
     serve(&format!("mxrs {}", env!("CARGO_PKG_VERSION")), |load| loaded(load, &set))
@@ -49,7 +49,7 @@ fn variables(set: &[String]) -> Result<Vec<(String, String)>> {
 /// The backends that ours runs with on this machine with these variables, by name.
 ///
 /// # Errors
-/// A text that is no variable; a backend cannot be loaded.
+/// A text is not a variable; a backend cannot be loaded.
 pub fn backends(set: &[String]) -> Result<String> {
     let threads = ("OMP_NUM_THREADS".to_owned(), "1".to_owned());
     let set = variables(set)?.into_iter().chain([threads]);
@@ -111,8 +111,8 @@ fn in_16_bits(runtime: &Runtime, load: &Load) -> Result<Model> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mxrs::format::symbol::graph_to_file;
     use mxrs::quantize::{CalibMode, CalibrationTable, QuantizeOptions, Quantizer};
+    use mxrs::symbol::graph_to_file;
 
     #[test]
     fn probabilities_come_out() {

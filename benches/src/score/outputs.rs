@@ -1,4 +1,4 @@
-//! The files that a run leaves beside each other: its report as text and as Markdown, every round as JSON, and a chart.
+//! The files that a run leaves in one folder: its report as text and as Markdown, every round as JSON, and a chart.
 
 use super::found::Found;
 use super::saved;

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Somebody whose speed is measured.
+/// A library whose speed is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Peer {
     /// Ours.
@@ -60,7 +60,7 @@ pub struct Tools<'a> {
     pub scripts: &'a Path,
 }
 
-/// Libraries that are no peers, and why.
+/// Libraries that are not measured, and why.
 pub const NO_PEERS: [(&str, &str); 1] = [(
     "burn",
     "it runs no ONNX file: burn-onnx (formerly burn-import) makes Rust source of one at build time, so that each \
@@ -168,7 +168,7 @@ impl Peer {
             command.env(variable, case.threads.to_string());
         }
         command.env("TORCHINDUCTOR_COMPILE_THREADS", case.threads.to_string());
-        // Compiled anew in every run: what an earlier one left would make the start look short.
+        // Compiled again in every run: what an earlier one left would make the start look short.
         command.env("TORCHINDUCTOR_CACHE_DIR", scripts.join("inductor"));
         Ok(command)
     }

@@ -1,4 +1,4 @@
-//! Bars of every peer's speed beside ours, as SVG: a panel for each batch size, element type and number of threads.
+//! Bars of every peer's speed and ours, as SVG: a panel for each batch size, element type and number of threads.
 
 use super::contest::Contest;
 use super::peers::Peer;
@@ -6,7 +6,8 @@ use anyhow::{Result, anyhow};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-/// Colors that are told apart in any of the usual ways of seeing: Okabe and Ito, "Color Universal Design", 2008.
+/// Colors that people with any of the usual kinds of color vision can distinguish: Okabe and Ito, "Color Universal
+/// Design", 2008.
 const COLORS: [RGBColor; 9] = [
     RGBColor(0, 0, 0),
     RGBColor(230, 159, 0),
@@ -121,7 +122,7 @@ fn bars(panel: &[&Contest], peers: &[Peer]) -> Vec<Bar> {
     for (at, contest) in panel.iter().enumerate() {
         let begin = at as f64 + (1.0 - FILLED) / 2.0;
         for (slot, peer) in peers.iter().enumerate() {
-            // Ours beside itself is 1 by definition.
+            // The ratio of mxrs to itself is 1 by definition.
             let ratio = contest.ratio(*peer).map(|ratio| ratio.median).filter(|ratio| *ratio > 0.0);
             if let Some(ratio) = ratio {
                 let left = begin + slot as f64 * width;

@@ -40,7 +40,7 @@ impl Process {
         let (stdin, stdout) = pipes.ok_or_else(|| Failure::new("failed", "it has no pipes"))?;
         let (sender, answers) = channel();
         std::thread::spawn(move || {
-            // Lines that are no answers are what a library prints.
+            // Lines that are not answers were printed by a library.
             let is_answer = |line: String| serde_json::from_str(&line).ok().filter(Value::is_object);
             for answer in BufReader::new(stdout).lines().map_while(Result::ok).filter_map(is_answer) {
                 if sender.send(answer).is_err() {
@@ -206,7 +206,7 @@ fn cpu_set(cpus: &[usize]) -> libc::cpu_set_t {
     set
 }
 
-/// A stopped process does not notice that nobody is left to ask it, so it ends with its parent.
+/// A stopped process does not notice that the process that asks it has ended, so it ends with its parent.
 fn prepare(cpus: Option<&libc::cpu_set_t>) -> io::Result<()> {
     // SAFETY: the arguments are those that this request takes.
     let mut status = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };

@@ -79,7 +79,7 @@ fn together((network, peer, outcome): &Together) -> Value {
 /// What was found, from JSON that [`json()`] made.
 ///
 /// # Errors
-/// It is no such JSON: what is missing.
+/// The text is not such JSON. The message says what is missing.
 pub fn read(text: &str) -> Result<Found> {
     let value: Value = serde_json::from_str(text)?;
     let machine = &value["machine"];
@@ -149,7 +149,7 @@ fn or_failure<T>(value: &Value, read: impl FnOnce(&Value) -> Result<T>) -> Resul
 }
 
 fn peer(value: &Value) -> Result<Peer> {
-    value.as_str().and_then(Peer::of_key).with_context(|| format!("nobody is called {value}"))
+    value.as_str().and_then(Peer::of_key).with_context(|| format!("no peer is called {value}"))
 }
 
 fn string(value: &Value, key: &str) -> Result<String> {

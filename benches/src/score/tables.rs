@@ -158,7 +158,7 @@ fn scaling(contests: &[Contest], peers: &[Peer]) -> Option<Section> {
     section.has_rows().then_some(section)
 }
 
-/// Whether everybody says the same as ours; nothing if nobody was asked.
+/// Whether the answers of all peers agree with ours; nothing if none was asked.
 fn agreement(contests: &[Contest], peers: &[Peer]) -> Option<Section> {
     let is_in_8_bits = contests.iter().any(|contest| contest.case.dtype == Dtype::Int8);
     let others: Vec<Peer> = peers.iter().copied().filter(|peer| *peer != Peer::Mxrs || is_in_8_bits).collect();

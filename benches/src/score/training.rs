@@ -9,12 +9,10 @@ use mxrs::data::{DataBatch, DataDesc};
 use mxrs::exec::BindOptions;
 use mxrs::format::{Checkpoint, Options, Tensor};
 use mxrs::ndarray::NdArray;
-use mxrs::optim::Updater;
-use mxrs::train::{BindFor, InitOptions, Module, ModuleNames};
+use mxrs::optim::Sgd;
+use mxrs::train::{BindFor, InitOptions, Module};
 use mxrs::types::{DType, Shape};
 
-/// As in serve.py: small, so that random labels do not drive random weights to infinity.
-const SGD: [(&str, &str); 3] = [("learning_rate", "0.001"), ("momentum", "0.9"), ("wd", "0.0001")];
 const LABEL: &str = "softmax_label";
 
 /// A network that is trained on one batch.
@@ -40,13 +38,13 @@ impl Trained {
         let graph = Model::load_graph(runtime, &load.symbol)?;
         let params = Checkpoint::open(&load.params, &Options::default())?.value;
         let options = BindOptions { autocast, ..runtime.bind_options() };
-        let mut module = Module::new(&graph, runtime.arrays(), &options, ModuleNames::default())?;
+        let mut module = Module::new(&(runtime.arrays().clone(), options), &graph)?;
         let rows = *shape.first().context("a batch without rows")?;
         let data = DataDesc::new(DATA, shape.clone(), DType::F32);
         let label = DataDesc::new(LABEL, [rows], DType::F32);
         module.bind(&[data], &[label], BindFor::default())?;
         module.init_params(Some(&params), &InitOptions::default())?;
-        module.init_optimizer(Box::new(Updater::new(runtime.optimizer("sgd", &SGD)?)))?;
+        module.init_optimizer(Sgd { lr: 0.001, momentum: 0.9, wd: 1e-4, ..Sgd::default() })?;
         let n_classes = module.get_outputs()?.first().and_then(|y| y.shape().get(1).copied()).context("no classes")?;
         Ok(Self { module, shape, n_classes, batch: None })
     }

@@ -9,7 +9,7 @@ pub trait Heap: Sync {
     /// A live piece; dropping it gives it back.
     type Block: Send;
 
-    /// Memory of so many bytes, at least 1.
+    /// Memory of this many bytes, at least 1.
     ///
     /// # Errors
     /// There is no room.
@@ -50,7 +50,7 @@ impl Choice {
         match self {
             Self::Glibc => "glibc".into(),
             Self::Mimalloc => "mimalloc".into(),
-            Self::Pool(kind) => kind.name().into(),
+            Self::Pool(kind) => kind.word().into(),
         }
     }
 
@@ -149,7 +149,7 @@ pub use self::mimalloc::Mimalloc;
 
 #[cfg(feature = "mimalloc")]
 mod mimalloc {
-    //! mimalloc, linked under its own names beside the C library's.
+    //! mimalloc, linked under its own names next to the C library's.
 
     use super::{Heap, Held};
     use anyhow::{Result, ensure};
@@ -212,7 +212,7 @@ mod tests {
     const LARGE: usize = 40 << 20;
 
     /// Holds for every heap: what is live is held. Some heaps count for the whole process, where another test may free
-    /// memory between two looks; then once more.
+    /// memory between two looks; then it does so again.
     fn holds_what_is_live<H: Heap>(heap: &H) {
         let mut seen = Vec::new();
         for _ in 0..20 {

@@ -34,7 +34,7 @@ pub fn pairs_at_once<H: Heap>(heap: &H, sizes: &[usize], n: usize, cpus: Option<
             .map(|(at, size_bytes)| {
                 let start = &start;
                 scope.spawn(move || {
-                    let tied = cpus.map_or(Ok(()), |cpus| mxrs_sync::affinity::pin_current(cpus[at % cpus.len()]));
+                    let tied = cpus.map_or(Ok(()), |cpus| mxrs_sync::affinity::pin_current(&[cpus[at % cpus.len()]]));
                     let warm = pairs(heap, *size_bytes, n.min(WARM_UP));
                     start.wait();
                     tied?;

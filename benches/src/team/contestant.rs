@@ -1,4 +1,4 @@
-//! Who shares the loops: nobody, our team, rayon, OpenMP.
+//! Ways to share out the iterations of a loop: one thread, our team, rayon, OpenMP.
 
 use super::openmp::OpenMp;
 use super::work::measure;
@@ -106,6 +106,7 @@ impl Contestant {
             Kind::Serial => Self::Serial,
             Kind::Team => {
                 let threads = NonZeroUsize::new(THREADS).context("a team has threads")?;
+                let cpus = cpus.map(|cpus| cpus.into_iter().map(|cpu| vec![cpu]).collect());
                 Self::Team(Team::new(TeamConfig { threads, cpus })?)
             }
             Kind::RayonJoin => Self::RayonJoin(pool(cpus)?),
@@ -143,7 +144,7 @@ impl Contestant {
 fn pool(cpus: Option<Vec<usize>>) -> Result<rayon::ThreadPool> {
     let builder = rayon::ThreadPoolBuilder::new().num_threads(THREADS).start_handler(move |thread| {
         if let Some(cpus) = &cpus
-            && let Err(error) = affinity::pin_current(cpus[thread % cpus.len()])
+            && let Err(error) = affinity::pin_current(&[cpus[thread % cpus.len()]])
         {
             eprintln!("warning: {error}");
         }

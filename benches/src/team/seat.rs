@@ -90,7 +90,7 @@ pub fn serve(kind: Kind, openmp: Option<&Path>, pin: bool) -> Result<()> {
     Ok(())
 }
 
-/// A stopped process does not notice that nobody is left to ask it.
+/// A stopped process does not notice that the process that asks it has ended.
 fn end_with_parent() {
     #[cfg(target_os = "linux")]
     // SAFETY: the arguments are those that this request takes.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Loops at the start of a round that are not counted: threads find their places.
 const WARM_UP: usize = 20;
 
-/// So many steps, each one multiplication and one addition in eight independent chains.
+/// This many steps, each one multiplication and one addition in eight independent chains.
 #[inline(never)]
 pub fn steps(n: u64) {
     let mut chains = black_box([1.0f32; 8]);

@@ -1,43 +1,46 @@
-//! The backend: which calls it takes, and who prepares them.
+//! The backend: decides which calls it has a kernel for.
 
 use crate::kernels;
 use crate::level::Level;
 use crate::plan::Planned;
 use crate::pointwise;
-use mxrs_op::{Backend, FUSED_OP, Kernel, OpCall, PlannedKernel, Pointwise, Support, TensorDesc};
+use mxrs_op::{Answer, Backend, FUSED_OP, Kernel, Offer, OpCall, Pointwise, Speed, TensorDesc};
 use mxrs_sync::Team;
-use mxrs_types::{Error, Result};
+use mxrs_types::Result;
 use std::sync::Arc;
 
-/// Our own kernels as a backend.
+/// This crate's kernels as a backend.
 #[derive(Clone, Debug)]
 pub struct CpuBackend {
     level: Level,
     n_threads: usize,
+    speed: Speed,
 }
 
 impl CpuBackend {
-    /// What a call costs: more than a vendor library's, so that one is asked first, and less than the reference's.
-    pub const COST: f64 = 10.0;
+    /// Estimated time of a kernel relative to a well-tuned library: kernels are plain loops, vectorized by the
+    /// compiler. A vendor library or nnpack is preferred if it has a kernel.
+    pub const TIMES_LIBRARY: f64 = 2.0;
 
-    /// A backend for loops on this team, with the widest instructions there are.
+    /// Makes a backend for loops on this team, with the widest instructions of the processor.
     pub fn new(team: &Team) -> Arc<Self> {
         Self::with_level(team, Level::best())
     }
 
-    /// A backend with these instructions.
+    /// Makes a backend with these instructions.
     pub fn with_level(team: &Team, level: Level) -> Arc<Self> {
-        Arc::new(Self { level, n_threads: team.size() })
+        Arc::new(Self { level, n_threads: team.size(), speed: Speed::here(team.size()) })
     }
 
-    /// The instructions its loops use.
+    /// The instructions that its loops use.
     pub fn level(&self) -> Level {
         self.level
     }
 
-    fn prepare(&self, call: &OpCall<'_>) -> Planned {
+    /// Returns the function that prepares a call, or the reason why there is no kernel for it.
+    fn look_at(&self, call: &OpCall<'_>) -> Planned {
         if call.outputs.is_empty() {
-            return Err("a call without outputs".into());
+            return Err("the call has no outputs".into());
         }
         if call.op.name == FUSED_OP {
             return pointwise::plan_fused(call, self.level, self.n_threads);
@@ -57,15 +60,9 @@ impl Backend for CpuBackend {
         "cpu"
     }
 
-    fn supports(&self, call: &OpCall<'_>) -> Support {
-        match self.prepare(call) {
-            Ok(_) => Support::Yes { cost: Self::COST },
-            Err(reason) => Support::No(reason),
-        }
-    }
-
-    fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
-        self.prepare(call).map_err(|reason| Error::not_built(call.op.name, reason))
+    fn offer<'a>(&'a self, call: &'a OpCall<'a>) -> Answer<'a> {
+        let build = self.look_at(call)?;
+        Ok(Offer::new(self.speed.times_library(call, Self::TIMES_LIBRARY), || Ok(build())))
     }
 
     fn reorder(&self, _from: &TensorDesc, _to: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {

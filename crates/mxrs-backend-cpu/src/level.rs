@@ -1,9 +1,10 @@
-//! Which vector instructions the loops use: found once, when the backend is made.
+//! The vector instructions that the loops use, detected once when the backend is made.
 //!
-//! A loop is a [`Loop`]: its body is written once, inlined into one function per instruction set, and vectorized there by
-//! the compiler. Bodies fuse products and sums only where they say so (`mul_add`), so all levels give the same bits.
+//! A loop is a [`Loop`]. Its body is written once, inlined into one function per instruction set, and vectorized there
+//! by the compiler. Bodies fuse multiplications and additions only explicitly (`mul_add`), so all instruction sets give
+//! the same bits.
 
-/// An instruction set this processor has.
+/// An instruction set that this processor has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Level(Set);
 
@@ -17,10 +18,10 @@ enum Set {
 }
 
 impl Level {
-    /// The one every processor has.
+    /// The set that every processor has.
     pub const PORTABLE: Self = Self(Set::Portable);
 
-    /// All this processor has, the widest last.
+    /// All sets that this processor has, the widest last.
     pub fn available() -> Vec<Self> {
         let mut levels = vec![Self::PORTABLE];
         #[cfg(target_arch = "x86_64")]
@@ -37,12 +38,12 @@ impl Level {
         levels
     }
 
-    /// The widest this processor has.
+    /// The widest set that this processor has.
     pub fn best() -> Self {
         Self::available().last().copied().unwrap_or(Self::PORTABLE)
     }
 
-    /// Its name, for traces: `avx512`.
+    /// Its name in traces: `avx512`.
     pub fn name(self) -> &'static str {
         match self.0 {
             Set::Portable => "portable",
@@ -57,19 +58,19 @@ impl Level {
     pub(crate) fn run<L: Loop>(self, body: L) -> L::Output {
         match self.0 {
             Set::Portable => body.run(),
-            // SAFETY: only `available` makes this value, and it found the instructions.
+            // SAFETY: only `available` makes this value, and it has detected the instructions.
             #[cfg(target_arch = "x86_64")]
             Set::Avx2 => unsafe { with_avx2(body) },
-            // SAFETY: as above.
+            // SAFETY: as for AVX2.
             #[cfg(target_arch = "x86_64")]
             Set::Avx512 => unsafe { with_avx512(body) },
         }
     }
 }
 
-/// A loop with what it works on. `run` must be `#[inline(always)]`, and so must everything it calls per element.
+/// A loop with its operands. `run` must be `#[inline(always)]`, and so must everything that it calls per element.
 pub(crate) trait Loop {
-    /// What it computes beside what it writes.
+    /// What the loop returns, in addition to what it writes.
     type Output;
     /// Runs it.
     fn run(self) -> Self::Output;

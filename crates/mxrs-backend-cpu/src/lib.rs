@@ -1,13 +1,15 @@
 //! Our own CPU kernels: loops over slices, compiled for AVX-512, for AVX2 and for any processor, split over the team.
 //!
-//! They run what no vendor library runs in a training step and what imperative code calls: elementwise functions and chains
-//! of them, operators that broadcast, reductions, copies and permutations of axes, dropout, softmax and its losses. Results
-//! do not depend on the number of threads, nor on the instructions: every rounding is written down in the loops, sums have
-//! a fixed order. Knows operators from `mxrs-ops`; nothing of graphs, arrays, the environment or another backend.
+//! The backend runs what vendor libraries do not offer for a training step or for imperative code: elementwise
+//! functions and chains of them, operators that broadcast, reductions, copies and permutations of axes, dropout,
+//! softmax and its losses. Results do not depend on the number of threads or on the instruction set: the loops fix
+//! every rounding, and sums have a fixed order.
+//!
+//! The crate knows the operators of `mxrs-ops`. It does not know graphs, arrays, the environment or any other backend.
 //!
 //! ```
 //! use mxrs_backend_cpu::CpuBackend;
-//! use mxrs_op::{Attrs, Backend, OpCall, Support, TensorDesc};
+//! use mxrs_op::{Attrs, Backend, OpCall, TensorDesc};
 //! use mxrs_sync::Team;
 //! use mxrs_types::DType;
 //!
@@ -18,15 +20,17 @@
 //! let params = exp.parse(&Attrs::new())?;
 //! let call =
 //!     OpCall { op: exp, params: &params, inputs: &tensor, outputs: &tensor, is_constant: &[false], is_train: false };
-//! assert_eq!(backend.supports(&call), Support::Yes { cost: CpuBackend::COST });
-//! # Ok::<(), mxrs_types::Error>(())
+//! let offer = backend.offer(&call)?;
+//! assert!(offer.seconds() < 1e-3);
+//! assert_eq!(offer.build()?.kernel.name(), "cpu:exp");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Read next: `pointwise/program.rs` for how elementwise functions run tile by tile, `kernels/reduce.rs` for a kernel with
-//! its own loops.
+//! Read next: `pointwise/program.rs` for how elementwise functions run tile by tile, `kernels/reduce.rs` for a kernel
+//! with its own loops.
 #![allow(unsafe_code)]
-// Two reasons: `level.rs` calls loops compiled for instructions that it has found on this processor; `tensors.rs` makes
-// slices of raw tensor memory, and whoever calls it says why no other thread writes them.
+// Unsafe code has two reasons here. `level.rs` calls loops compiled for instructions that it has detected on this
+// processor. `tensors.rs` makes slices of raw tensor memory; each caller argues why no other thread writes them.
 
 mod backend;
 mod kernels;

@@ -1,30 +1,30 @@
-//! Elements and their arithmetic, one trait per floor: [`Element`] is moved and added, [`Number`] has the arithmetic of the
-//! reference kernels, [`Float`] has functions too.
+//! Elements and their arithmetic. [`Element`] can be moved and added, [`Number`] has the arithmetic of the reference
+//! kernels, [`Float`] has functions too.
 
 use crate::math;
 use half::{bf16, f16};
 
-/// An element of a tensor that can be added to.
+/// An element type with addition.
 pub trait Element: bytemuck::Pod + Send + Sync {
     /// Zero.
     const ZERO: Self;
-    /// The sum as a request to add means it: floats round once, integers wrap.
+    /// The sum for a request to add: floats round once, integers wrap.
     fn plus(self, other: Self) -> Self;
 }
 
 /// An element with arithmetic: integers wrap, division by the integer 0 gives 0.
 pub trait Number: Element + PartialOrd {
-    /// What sums are kept in.
+    /// The type in which sums are computed.
     type Wide: bytemuck::Pod + Send + Sync;
     /// Zero of the wide type.
     const WIDE_ZERO: Self::Wide;
     /// The lowest value: -∞, or the smallest integer.
     const LOWEST: Self;
-    /// Floats round; integers truncate and saturate.
+    /// Converts from `f64`: floats round; integers truncate and saturate.
     fn from_f64(value: f64) -> Self;
-    /// As a term of a wide sum.
+    /// The element as a term of a wide sum.
     fn widen(self) -> Self::Wide;
-    /// A sum of wide terms.
+    /// The sum of two wide terms.
     fn wide_plus(a: Self::Wide, b: Self::Wide) -> Self::Wide;
     /// A wide sum as an element; integers keep the low bits.
     fn narrow(sum: Self::Wide) -> Self;
@@ -41,20 +41,20 @@ pub trait Number: Element + PartialOrd {
     /// Whether it is NaN.
     fn is_nan(self) -> bool;
 
-    /// The larger; NaN when either is.
+    /// The larger one; NaN if either is NaN.
     #[inline(always)]
     fn larger(self, other: Self) -> Self {
         if self > other || self.is_nan() { self } else { other }
     }
 
-    /// The smaller; NaN when either is.
+    /// The smaller one; NaN if either is NaN.
     #[inline(always)]
     fn smaller(self, other: Self) -> Self {
         if self < other || self.is_nan() { self } else { other }
     }
 }
 
-/// A float with functions; errors of those of `f32` are in [`math`].
+/// A float with functions; [`math`] states the errors of those for `f32`.
 pub trait Float: Number<Wide = f64> {
     /// `self * a + b`, rounded once.
     fn mul_add(self, a: Self, b: Self) -> Self;
@@ -64,7 +64,7 @@ pub trait Float: Number<Wide = f64> {
     fn exp_m1(self) -> Self;
     /// Natural logarithm.
     fn ln(self) -> Self;
-    /// `ln(1 + self)` of a number from 0 to 1.
+    /// `ln(1 + self)` for numbers from 0 to 1.
     fn ln_1p(self) -> Self;
     /// Hyperbolic tangent.
     fn tanh(self) -> Self;
@@ -255,7 +255,8 @@ macro_rules! halves {
 }
 halves!(f16, bf16);
 
-/// `Ok` of an expression with the type alias given, for the element types listed; another answer for all others.
+/// Evaluates to `Ok` of an expression with a type alias for the dtype, for the listed types; to another expression for
+/// all others.
 macro_rules! for_types {
     ([$($variant:ident: $type:ty),*], $dtype:expr, $t:ident => $make:expr, $other:ident => $rest:expr) => {
         match $dtype {

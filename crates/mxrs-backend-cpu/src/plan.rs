@@ -1,15 +1,18 @@
-//! A kernel as a closure, and the usual plan around it.
+//! A kernel made of a closure, and the usual plan for it.
 
-use mxrs_op::{Kernel, KernelArgs, OpCall, PlannedKernel};
+use mxrs_op::{Kernel, KernelArgs, OpCall, PlannedKernel, TensorDesc};
 use mxrs_types::{DType, Layout, Result, WriteReq};
 use std::sync::Arc;
 
-/// A prepared call, or why there is none.
-pub type Planned = std::result::Result<PlannedKernel, String>;
+/// Prepares the kernel of a call that is known to have one.
+pub type Build = Box<dyn FnOnce() -> PlannedKernel>;
+
+/// The function that prepares a call, or the reason why there is no kernel for it.
+pub type Planned = std::result::Result<Build, String>;
 
 struct Closure<F> {
     name: String,
-    /// For each output, whether it has a sum.
+    /// For each output, whether its dtype can be added to.
     adds: Vec<bool>,
     run: F,
 }
@@ -19,7 +22,7 @@ impl<F: Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync> Kernel for Closure<F> {
         &self.name
     }
 
-    /// Every kernel here adds what it makes piece by piece, out of the L1 cache, to what is there ([`crate::tensors`]).
+    /// Every kernel here adds its result piece by piece, from the L1 cache, to the old values ([`crate::tensors`]).
     fn adds(&self, output: usize) -> bool {
         self.adds.get(output) == Some(&true)
     }
@@ -30,35 +33,50 @@ impl<F: Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync> Kernel for Closure<F> {
     }
 }
 
-/// The call's kernel, called `cpu:<operator>`; it is not run when no output is wanted.
+/// The kernel of a call, named `cpu:<operator>`. It is not run if no output is wanted.
 pub fn kernel(
-    call: &OpCall<'_>,
+    op: &'static str,
+    adds: Vec<bool>,
     run: impl Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync + 'static,
 ) -> Arc<dyn Kernel> {
-    let adds = call.outputs.iter().map(|desc| desc.dtype != DType::Bool).collect();
-    Arc::new(Closure { name: format!("cpu:{}", call.op.name), adds, run })
+    Arc::new(Closure { name: format!("cpu:{op}"), adds, run })
 }
 
-/// The plan of a kernel whose tensors are all row-major and that may run in place of whatever the operator declares.
+/// For each output of a call, whether its dtype can be added to.
+pub fn adds(outputs: &[TensorDesc]) -> Vec<bool> {
+    outputs.iter().map(|desc| desc.dtype != DType::Bool).collect()
+}
+
+/// The plan of a kernel whose tensors are all row-major, and that may run in place wherever the operator allows it.
 pub fn row_major(
     call: &OpCall<'_>,
     scratch_bytes: usize,
     run: impl Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync + 'static,
-) -> PlannedKernel {
-    PlannedKernel {
-        input_layouts: vec![Layout::RowMajor; call.inputs.len()],
-        output_layouts: vec![Layout::RowMajor; call.outputs.len()],
-        scratch_bytes,
-        can_run_inplace: true,
-        kernel: kernel(call, run),
-    }
+) -> Build {
+    all_row_major(call, scratch_bytes, true, run)
 }
 
-/// As [`row_major`], for kernels that read other elements of an input than those they write.
-pub fn apart(
+/// As [`row_major`], but never in place, for kernels that read other elements of an input than those they write.
+pub fn out_of_place(
     call: &OpCall<'_>,
     scratch_bytes: usize,
     run: impl Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync + 'static,
-) -> PlannedKernel {
-    PlannedKernel { can_run_inplace: false, ..row_major(call, scratch_bytes, run) }
+) -> Build {
+    all_row_major(call, scratch_bytes, false, run)
+}
+
+fn all_row_major(
+    call: &OpCall<'_>,
+    scratch_bytes: usize,
+    can_run_inplace: bool,
+    run: impl Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync + 'static,
+) -> Build {
+    let (op, n_inputs, adds) = (call.op.name, call.inputs.len(), adds(call.outputs));
+    Box::new(move || PlannedKernel {
+        input_layouts: vec![Layout::RowMajor; n_inputs],
+        output_layouts: vec![Layout::RowMajor; adds.len()],
+        scratch_bytes,
+        can_run_inplace,
+        kernel: kernel(op, adds, run),
+    })
 }

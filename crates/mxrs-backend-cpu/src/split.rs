@@ -1,19 +1,20 @@
-//! Splitting loops over the threads of the team.
+//! Splits loops over the threads of the team.
 
 use crate::walk::{Axis, Cursor, n_steps};
 use mxrs_sync::Team;
 use std::ops::Range;
 
-/// Elements below which one thread is faster than waking others.
+/// Elements per thread below which waking another thread costs more than it saves.
 const ELEMENTS_PER_THREAD: usize = 1 << 14;
 
-/// Runs `body` over disjoint ranges that make up `0..n`, where each item costs about as much as `elements` elements of an
+/// Runs `body` over disjoint ranges that cover `0..n`. Each item costs about as much as `elements` elements of an
 /// elementwise loop.
 pub fn in_ranges(team: &Team, n: usize, elements: usize, body: &(dyn Fn(Range<usize>) + Sync)) {
-    in_numbered_ranges(team, usize::MAX, n, elements, &|range, _| body(range));
+    in_numbered_ranges(team, usize::MAX, n, n.saturating_mul(elements), &|range, _| body(range));
 }
 
-/// As [`in_ranges`], in at most `most` ranges (and at least one); the second argument says which range it is.
+/// As [`in_ranges`] of `n` items that are `elements` elements together, in at most `most` ranges, but at least one. The second
+/// argument of `body` is the index of the range.
 pub fn in_numbered_ranges(
     team: &Team,
     most: usize,
@@ -21,20 +22,22 @@ pub fn in_numbered_ranges(
     elements: usize,
     body: &(dyn Fn(Range<usize>, usize) + Sync),
 ) {
-    let wanted = n.saturating_mul(elements) / ELEMENTS_PER_THREAD;
+    let wanted = if elements < team.shares_from() { 1 } else { elements / ELEMENTS_PER_THREAD };
     let n_chunks = wanted.min(team.size()).min(most).min(n).max(1);
     let per_chunk = n.div_ceil(n_chunks);
     team.run(n_chunks, &|chunk| body((chunk * per_chunk).min(n)..((chunk + 1) * per_chunk).min(n), chunk));
 }
 
-/// As [`in_ranges`], over elements: ranges begin at multiples of a cache line.
+/// As [`in_ranges`], over elements; ranges begin at multiples of a cache line.
 pub fn in_element_ranges(team: &Team, n: usize, body: &(dyn Fn(Range<usize>) + Sync)) {
     const LINE: usize = 64;
-    in_ranges(team, n.div_ceil(LINE), LINE, &|lines| body((lines.start * LINE).min(n)..(lines.end * LINE).min(n)));
+    in_numbered_ranges(team, usize::MAX, n.div_ceil(LINE), n, &|lines, _| {
+        body((lines.start * LINE).min(n)..(lines.end * LINE).min(n))
+    });
 }
 
-/// Runs `body` over rows, or parts of rows, that make up a loop nest: where in the nest a part begins, how many steps of
-/// the innermost axis it has, and the offsets of the tensors at its beginning.
+/// Runs `body` over the rows, or parts of rows, of a loop nest. Its arguments are the first step of the part in the
+/// nest, the number of steps of the innermost axis, and the offsets of the tensors at the first step.
 pub fn in_rows<const N: usize>(team: &Team, axes: &[Axis<N>], body: &(dyn Fn(usize, usize, [usize; N]) + Sync)) {
     let single = Axis { size: 1, strides: [0; N] };
     let (inner, outer) = axes.split_last().map_or((single, axes), |(inner, outer)| (*inner, outer));
@@ -72,6 +75,19 @@ mod tests {
             });
         });
         assert!(seen.iter().all(|count| count.load(Ordering::Relaxed) == 1));
+    }
+
+    #[test]
+    fn loops_below_the_team_threshold_stay_whole() {
+        let n_ranges = |team: &Team, n: usize| {
+            let count = AtomicUsize::new(0);
+            in_element_ranges(team, n, &|_| _ = count.fetch_add(1, Ordering::Relaxed));
+            count.into_inner()
+        };
+        let team = mxrs_testkit::conformance::team(3);
+        assert_eq!([1 << 14, 1 << 15, 1 << 20].map(|n| n_ranges(&team, n)), [1, 2, 3]);
+        team.share_from(1 << 16);
+        assert_eq!([1 << 15, (1 << 16) - 1, 1 << 16].map(|n| n_ranges(&team, n)), [1, 1, 3]);
     }
 
     #[test]

@@ -1,8 +1,9 @@
-//! Raw tensor memory as slices, for loops of which every thread has its own part.
+//! Views of raw tensor memory as slices, for loops in which every thread has its own part.
 //!
-//! [`Source`] reads an input, [`Sink`] meets the request of an output. Threads write disjoint ranges; within its range a
-//! thread makes the slices of one piece at a time, and never one of an output while one of the same memory lives: an output
-//! that shares memory with an input is computed in a buffer, piece by piece, and each piece is read before it is written.
+//! [`Source`] reads an input, [`Sink`] obeys the request of an output. Threads write disjoint ranges. Within its range
+//! a thread makes the slices of one piece at a time, and never a slice of an output while another slice of the same
+//! memory exists. An output that shares memory with an input is computed in a buffer, piece by piece, and each piece is
+//! read before it is written.
 
 use crate::number::Element;
 use mxrs_op::{KernelArgs, RawTensor};
@@ -10,7 +11,7 @@ use mxrs_types::{DType, Error, Result, WriteReq};
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Elements computed at a time where they are not written in place.
+/// Elements that are computed at a time if they are not written directly.
 pub const PIECE: usize = 1024;
 
 /// An input of a running call.
@@ -21,38 +22,39 @@ pub struct Source<'a, T> {
     memory: PhantomData<&'a [T]>,
 }
 
-// SAFETY: it only leads to memory that the call may read from any thread; see `slice`.
+// SAFETY: a `Source` only reads memory that the call may read from any thread; `slice` has the contract.
 unsafe impl<T: Sync> Send for Source<'_, T> {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl<T: Sync> Sync for Source<'_, T> {}
 
 impl<'a, T: bytemuck::Pod> Source<'a, T> {
-    /// Input `index`; empty when the call has none or it has no memory.
+    /// Input `index`; empty if the call does not have it, or it has no memory.
     pub fn of(args: &KernelArgs<'a>, index: usize) -> Self {
         let (ptr, len) = parts(args.inputs.get(index));
         Self { ptr, len, memory: PhantomData }
     }
 
-    /// Its elements in `range`.
+    /// The elements in `range`.
     ///
     /// # Safety
-    /// Nobody writes them while the slice lives.
+    /// No thread may write them while the slice exists.
     pub unsafe fn slice(&self, range: Range<usize>) -> &'a [T] {
         assert!(range.start <= range.end && range.end <= self.len, "{range:?} of an input of {}", self.len);
         if self.len == 0 {
             return &[];
         }
-        // SAFETY: within the memory of the input (checked above), which is valid during 'a; nobody writes it, says the
-        // caller.
+        // SAFETY: the assertion keeps `range` within the input's memory, which is valid for `'a`; the caller ensures
+        // that nothing writes it.
         unsafe { std::slice::from_raw_parts(self.ptr.add(range.start), range.len()) }
     }
 
     /// The element at `index`.
     ///
     /// # Safety
-    /// Nobody writes it at the same time.
+    /// No thread may write it at the same time.
     pub unsafe fn at(&self, index: usize) -> T {
-        // SAFETY: the caller's promise.
+        // SAFETY: the contract of this function is that of `slice` for one element, which exists only until the end of
+        // this function.
         let one = unsafe { self.slice(index..index + 1) };
         one[0]
     }
@@ -65,24 +67,24 @@ fn parts<T>(raw: Option<&RawTensor<'_>>) -> (*mut T, usize) {
     (ptr, raw.len_bytes() / size_of::<T>())
 }
 
-/// What becomes of the values of an output.
+/// What is done with the values of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// They are dropped.
+    /// Drop them.
     Skip,
-    /// They are computed where they belong.
+    /// Compute them in the output's memory.
     Direct,
-    /// They are computed in a buffer and copied: their place is read too.
+    /// Compute them in a buffer and copy them, because inputs share the output's memory.
     Copy,
-    /// They are added.
+    /// Compute them in a buffer and add them.
     Add,
 }
 
 impl Mode {
-    /// What output `index` of the call, of this type, asks for.
+    /// The mode for the request of output `index`, whose dtype is given.
     ///
     /// # Errors
-    /// A sum into an output of bools, which have none.
+    /// If the request adds to an output of bools, which cannot be added to.
     pub fn of(args: &KernelArgs<'_>, index: usize, dtype: DType) -> Result<Self> {
         let overlaps = || args.inputs.iter().any(|input| args.outputs[index].overlaps(input));
         match args.reqs.get(index).copied().unwrap_or_default() {
@@ -97,7 +99,7 @@ impl Mode {
     }
 }
 
-/// An output of a running call, of which every thread writes its own ranges.
+/// An output of a running call. Each thread writes its own ranges.
 #[derive(Clone, Copy)]
 pub struct Sink<'a, T> {
     ptr: *mut T,
@@ -106,13 +108,13 @@ pub struct Sink<'a, T> {
     memory: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: threads write disjoint ranges; see `write`.
+// SAFETY: threads write disjoint ranges; `write` and `slice_mut` have the contracts.
 unsafe impl<T: Send> Send for Sink<'_, T> {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl<T: Send> Sync for Sink<'_, T> {}
 
 impl<'a, T: Element> Sink<'a, T> {
-    /// Output `index`, whose type is `dtype`.
+    /// Output `index`, whose dtype is given.
     ///
     /// # Errors
     /// As [`Mode::of`].
@@ -126,27 +128,28 @@ impl<'a, T: Element> Sink<'a, T> {
         Self { ptr, len, mode, memory: PhantomData }
     }
 
-    /// Whether anybody wants it.
+    /// Whether the output is wanted.
     pub fn is_wanted(&self) -> bool {
         self.mode != Mode::Skip
     }
 
-    /// What becomes of its values.
+    /// What is done with its values.
     pub fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// Has `fill` compute the elements in `range`, in pieces where they do not go to their place at once: it gets the part
-    /// of the range that a piece is, and the piece, whose every element it sets.
+    /// Lets `fill` compute the elements in `range`, in pieces unless they are computed directly. `fill` gets the range
+    /// of a piece and the piece itself, and must set every element of it.
     ///
     /// # Safety
-    /// No other thread reads or writes these elements of the output, or of an input in its memory, meanwhile. `fill` keeps
-    /// no slice of an input from piece to piece, and of an input in the output's memory it reads no element that an earlier
-    /// piece has written.
+    /// During the call no other thread may read or write these elements of the output, or of an input in its memory.
+    /// `fill` must not keep a slice of an input from one piece to the next. From an input in the output's memory it
+    /// must not read elements that an earlier piece has written.
     pub unsafe fn write(&self, range: Range<usize>, mut fill: impl FnMut(Range<usize>, &mut [T])) {
         match self.mode {
             Mode::Skip => {}
-            // SAFETY: the caller's promise; nothing reads this memory, as the mode says.
+            // SAFETY: the caller gives this thread these elements, and in this mode no input shares the output's
+            // memory.
             Mode::Direct => fill(range.clone(), unsafe { self.slice_mut(range) }),
             Mode::Copy | Mode::Add => {
                 let mut buffer = [T::ZERO; PIECE];
@@ -155,7 +158,8 @@ impl<'a, T: Element> Sink<'a, T> {
                     let end = range.end.min(start + PIECE);
                     let piece = &mut buffer[..end - start];
                     fill(start..end, piece);
-                    // SAFETY: the caller's promise; the slices `fill` made of inputs are gone.
+                    // SAFETY: the caller gives this thread these elements, and the slices that `fill` made of inputs
+                    // are no longer used.
                     let to = unsafe { self.slice_mut(start..end) };
                     if self.mode == Mode::Add {
                         to.iter_mut().zip(&*piece).for_each(|(to, x)| *to = to.plus(*x));
@@ -168,22 +172,22 @@ impl<'a, T: Element> Sink<'a, T> {
         }
     }
 
-    /// Its elements in `range`.
+    /// The elements in `range`.
     ///
     /// # Safety
-    /// Nobody else reads or writes them while the slice lives.
+    /// Nothing else may read or write them while the slice exists.
     pub unsafe fn slice_mut(&self, range: Range<usize>) -> &'a mut [T] {
         assert!(range.start <= range.end && range.end <= self.len, "{range:?} of an output of {}", self.len);
         if self.len == 0 {
             return &mut [];
         }
-        // SAFETY: within the memory of the output (checked above), which is valid during 'a; nobody else uses it, says the
-        // caller.
+        // SAFETY: the assertion keeps `range` within the output's memory, which is valid for `'a`; the caller ensures
+        // that nothing else uses it.
         unsafe { std::slice::from_raw_parts_mut(self.ptr.add(range.start), range.len()) }
     }
 }
 
-/// A part of a running call's scratch memory, of which every thread uses its own ranges.
+/// A part of a running call's scratch memory. Each thread uses its own ranges.
 #[derive(Clone, Copy)]
 pub struct Scratch<'a, T> {
     ptr: *mut T,
@@ -191,44 +195,44 @@ pub struct Scratch<'a, T> {
     memory: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: threads use disjoint ranges; see `slice`.
+// SAFETY: threads use disjoint ranges; `slice` has the contract.
 unsafe impl<T: Send> Send for Scratch<'_, T> {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl<T: Send> Sync for Scratch<'_, T> {}
 
 impl<'a, T: bytemuck::Pod> Scratch<'a, T> {
-    /// `len` items from byte `start` on, a multiple of 64.
+    /// `len` items from byte `start` on, which must be a multiple of 64.
     pub fn of(args: &KernelArgs<'a>, start: usize, len: usize) -> Self {
         let is_there = start.is_multiple_of(64) && start + len * size_of::<T>() <= args.scratch.len_bytes();
         assert!(is_there || len == 0, "scratch memory is as planned");
         Self { ptr: args.scratch.as_ptr().wrapping_add(start).cast(), len, memory: PhantomData }
     }
 
-    /// The items in `range`; what they are at first is undefined.
+    /// The items in `range`. Their initial values are unspecified.
     ///
     /// # Safety
-    /// Nobody else uses them while the slice lives.
+    /// Nothing else may use them while the slice exists.
     pub unsafe fn slice(&self, range: Range<usize>) -> &'a mut [T] {
         assert!(range.start <= range.end && range.end <= self.len, "{range:?} of {} items of scratch", self.len);
         if self.len == 0 {
             return &mut [];
         }
-        // SAFETY: within scratch memory (checked here and in `of`), which is valid during 'a and aligned to 64 bytes; nobody
-        // else uses it, says the caller.
+        // SAFETY: the assertions here and in `of` keep `range` within the scratch memory, which is valid for `'a` and
+        // aligned to 64 bytes; the caller ensures that nothing else uses it.
         unsafe { std::slice::from_raw_parts_mut(self.ptr.add(range.start), range.len()) }
     }
 
-    /// What was written, for reading.
+    /// The written items, for reading.
     pub fn written(&self) -> Source<'a, T> {
         Source { ptr: self.ptr, len: self.len, memory: PhantomData }
     }
 
-    /// As a tensor of another call.
+    /// The items as a tensor for another call.
     ///
     /// # Safety
-    /// No slice of it lives while the other call runs, but those of that call.
+    /// While the other call runs, no slice of them may exist outside that call.
     pub unsafe fn as_raw(&self) -> RawTensor<'a> {
-        // SAFETY: scratch memory, valid during 'a for as many items (checked in `of`).
+        // SAFETY: `of` has checked that `len` items are within the scratch memory, which is valid for `'a`.
         unsafe { RawTensor::new(self.ptr.cast(), self.len * size_of::<T>()) }
     }
 }

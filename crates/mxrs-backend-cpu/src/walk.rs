@@ -1,4 +1,4 @@
-//! Walking over several tensors at once: axes as loop nests, joined where memory allows, and rows of them in order.
+//! Loops over several tensors at once: axes as loop nests, merged if memory allows, and their rows in order.
 
 use smallvec::SmallVec;
 
@@ -7,15 +7,15 @@ use smallvec::SmallVec;
 pub struct Axis<const N: usize> {
     /// Steps.
     pub size: usize,
-    /// Elements between steps, 0 for a tensor that stands still.
+    /// Elements between steps; 0 for a tensor that does not move.
     pub strides: [usize; N],
 }
 
 /// A loop nest, outermost first.
 pub type Axes<const N: usize> = SmallVec<[Axis<N>; 5]>;
 
-/// The same walk with as few loops as possible: axes of size 1 are dropped, neighbors joined where every tensor moves on
-/// evenly.
+/// Returns the same nest with as few loops as possible: axes of size 1 are dropped, and neighboring axes are merged if
+/// all tensors move evenly across both.
 pub fn coalesce<const N: usize>(axes: impl IntoIterator<Item = Axis<N>>) -> Axes<N> {
     let mut joined: Axes<N> = SmallVec::new();
     for axis in axes.into_iter().filter(|axis| axis.size != 1) {
@@ -30,13 +30,13 @@ pub fn coalesce<const N: usize>(axes: impl IntoIterator<Item = Axis<N>>) -> Axes
     joined
 }
 
-/// Steps of the whole nest.
+/// Number of steps of the whole nest.
 pub fn n_steps<const N: usize>(axes: &[Axis<N>]) -> usize {
     axes.iter().map(|axis| axis.size).product()
 }
 
-/// The strides of row-major tensors of these shapes as axes of the last one, aligned at the last axis; those that are
-/// missing or of size 1 stand still.
+/// Returns the axes of the shape `to`, with the strides of row-major tensors of `shapes`, aligned at the last axis. A
+/// missing axis, or one of size 1, has stride 0.
 pub fn broadcast<const N: usize>(shapes: [&[usize]; N], to: &[usize]) -> Axes<N> {
     let mut strides = [1; N];
     let mut axes: Axes<N> = SmallVec::new();
@@ -55,7 +55,7 @@ pub fn broadcast<const N: usize>(shapes: [&[usize]; N], to: &[usize]) -> Axes<N>
     axes
 }
 
-/// A place in a loop nest, with the offset of each tensor.
+/// A position in a loop nest, with the offset of each tensor.
 pub struct Cursor<'a, const N: usize> {
     axes: &'a [Axis<N>],
     index: SmallVec<[usize; 5]>,
@@ -64,7 +64,7 @@ pub struct Cursor<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> Cursor<'a, N> {
-    /// Step `start` of the nest, which has more.
+    /// The position at step `start` of the nest, which must have more than `start` steps.
     pub fn new(axes: &'a [Axis<N>], start: usize) -> Self {
         let mut cursor = Self { axes, index: SmallVec::from_elem(0, axes.len()), offsets: [0; N] };
         let mut rest = start;
@@ -76,7 +76,7 @@ impl<'a, const N: usize> Cursor<'a, N> {
         cursor
     }
 
-    /// Moves on by one step; after the last comes the first.
+    /// Advances by one step; the last step is followed by the first.
     pub fn advance(&mut self) {
         for (i, axis) in self.axes.iter().enumerate().rev() {
             self.index[i] += 1;

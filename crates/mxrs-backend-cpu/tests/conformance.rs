@@ -1,8 +1,8 @@
-//! Every sample of every operator this backend takes, gradients included, against the reference kernels: on one thread and
-//! on two, at every level of instructions; and sizes that samples do not have.
+//! Compares every sample of every operator that this backend takes, including gradients, with the reference kernels, on
+//! one thread and on two, with every instruction set. Also tests sizes that samples do not have.
 
 use mxrs_backend_cpu::{CpuBackend, Level};
-use mxrs_op::{Attrs, Backend, Fill, OpDef, Pointwise, Sample, Support};
+use mxrs_op::{Attrs, Backend, Fill, OpDef, Pointwise, Sample};
 use mxrs_sync::Team;
 use mxrs_testkit::conformance::{self, Prepared, Runner, team};
 use mxrs_types::DType;
@@ -13,7 +13,7 @@ fn agrees_with_the_reference_on_every_sample() {
     let mut problems = Vec::new();
     let mut n_compared = 0;
     let ops = mxrs_ops::catalog();
-    // The runner itself compares one thread with the team.
+    // The test runner itself compares one thread with the team.
     let team = team(2);
     for level in Level::available() {
         let backend = CpuBackend::with_level(&team, level);
@@ -28,14 +28,15 @@ fn agrees_with_the_reference_on_every_sample() {
     assert!(n_compared > 1000, "only {n_compared} comparisons: does the backend still take anything?");
 }
 
-/// Compares one call with the reference in every way an executor may run it; `false` when the backend does not take it.
+/// Compares one call with the reference in every way that an executor may run it; `false` if the backend does not take
+/// it.
 fn check(backend: &CpuBackend, op: &OpDef, sample: &Sample, dtype: DType, team: &Arc<Team>) -> bool {
     let context = || {
         format!("{}/{} {:?} {dtype}", op.name, sample.name, sample.inputs.iter().map(|i| &i.shape).collect::<Vec<_>>())
     };
     let prepared = Prepared::new(op, sample, dtype).unwrap_or_else(|e| panic!("{}: {e}", context()));
     let is_constant = vec![false; prepared.inputs.len()];
-    if matches!(backend.supports(&prepared.call(op, &is_constant)), Support::No(_)) {
+    if backend.offer(&prepared.call(op, &is_constant)).is_err() {
         return false;
     }
     Runner::new(backend, op, &prepared, &is_constant, team)
@@ -60,7 +61,7 @@ fn pointwise_operators_of_every_size() {
     for op in ops.iter().chain(ops.companions()).filter(|op| op.pointwise == Pointwise::Yes) {
         for n in [0, 1, 7, 8, 9, 63, 65, 100_003] {
             let Some(sample) = of_size(op, n) else { continue };
-            // The large size only where it is worth the reference's time.
+            // The large size only for dtypes that are worth the reference's time.
             for dtype in op.dtypes.iter().filter(|dtype| n < 1000 || matches!(dtype, DType::F32 | DType::BF16)) {
                 n_compared += usize::from(check(&backend, op, &sample, *dtype, &team));
             }
@@ -69,7 +70,7 @@ fn pointwise_operators_of_every_size() {
     assert!(n_compared > 500, "only {n_compared} comparisons");
 }
 
-/// Larger than a piece, a block or a thread's share, and not their multiples.
+/// Sizes larger than a piece, a block or a thread's share, and not their multiples.
 #[test]
 fn other_operators_of_sizes_that_are_cut() {
     let team = team(2);
@@ -144,7 +145,7 @@ fn other_operators_of_sizes_that_are_cut() {
     assert!(n_compared > 50);
 }
 
-/// What a training step calls beside products and windows.
+/// The operators of a training step other than products and windows.
 #[test]
 fn takes_what_a_training_step_is_made_of() {
     let ops = mxrs_ops::catalog();

@@ -1,22 +1,19 @@
-//! The instructions of the processor change no bit: every rounding is in the loops, none is the compiler's choice.
+//! Tests that the instruction set does not change the bits, because the loops fix every rounding.
 
 use mxrs_backend_cpu::{CpuBackend, Level};
-use mxrs_op::{Backend, Fill, KernelArgs, OpDef, RawTensor, Sample, Support};
+use mxrs_op::{Backend, Fill, KernelArgs, OpDef, RawTensor, Sample};
 use mxrs_sync::Team;
 use mxrs_testkit::AlignedBuffer;
 use mxrs_testkit::conformance::Prepared;
 use mxrs_types::{DType, WriteReq};
 
-/// All outputs of a call, NaNs of any kind made one; `None` when it is not taken.
+/// All outputs of a call, with all NaNs replaced by the same one; `None` if the backend does not take the call.
 fn outputs(op: &OpDef, prepared: &Prepared, level: Level) -> Option<Vec<Vec<u64>>> {
     let team = Team::serial();
     let backend = CpuBackend::with_level(&team, level);
     let is_constant = vec![false; prepared.inputs.len()];
     let call = prepared.call(op, &is_constant);
-    if let Support::No(_) = backend.supports(&call) {
-        return None;
-    }
-    let planned = backend.plan(&call).expect("it is supported");
+    let planned = backend.offer(&call).ok()?.build().expect("it is built");
     let mut scratch = AlignedBuffer::poisoned(planned.scratch_bytes);
     let mut outputs: Vec<AlignedBuffer> =
         prepared.outputs.iter().map(|desc| AlignedBuffer::poisoned(desc.size_bytes())).collect();
@@ -56,7 +53,7 @@ fn every_level_gives_the_same_bits() {
     assert!(n_compared > 500, "only {n_compared} comparisons");
 }
 
-/// A little more than halfway between two numbers is rounded up, however little.
+/// A number just above halfway between two others must round up.
 #[test]
 fn conversions_to_sixteen_bits_round_once() {
     let ops = mxrs_ops::catalog();
@@ -78,7 +75,7 @@ fn conversions_to_sixteen_bits_round_once() {
     }
 }
 
-/// Long rows, whose loops have a vectorized middle and a rest.
+/// Long rows, whose loops have a vectorized part and a remainder.
 #[test]
 fn every_level_gives_the_same_bits_on_long_rows() {
     let ops = mxrs_ops::catalog();

@@ -1,8 +1,9 @@
-//! Measured times of the ways to run convolutions of known networks, beside the choice that is made without measuring: what the
-//! constants of the estimates are taken from.
+//! Measures all algorithms on convolutions of known networks, and marks the one that the estimates choose. The
+//! constants of the estimates come from these measurements.
 //!
-//! `estimates [batch] [threads] [words of layers…]`. One line for each layer and algorithm: milliseconds as suggested, milliseconds of
-//! the fastest cut and its name; a star marks the choice. Weights are cold: each run takes others.
+//! `estimates [batch] [threads] [words of layers…]`. One line per layer and algorithm: milliseconds with the suggested
+//! blocking, milliseconds with the fastest blocking and its name; a star marks the choice. Weights are cold: each run
+//! reads another copy.
 
 use mxrs_backend_nnpack::{Accuracy, Nnpack, NnpackOptions, Processor, peak_flops};
 use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, PlannedKernel, RawTensor, TensorDesc};
@@ -28,9 +29,9 @@ const LAYERS: [(usize, usize, usize); 12] = [
     (512, 512, 14),
 ];
 const ALGORITHMS: [&str; 6] = ["product", "f2x2_3x3", "f3x3_3x3", "f4x4_3x3", "f5x5_3x3", "f6x6_3x3"];
-/// Bytes of weights in all copies together, more than caches hold.
+/// Bytes of all copies of the weights together, more than caches hold.
 const COLD_BYTES: usize = 64 << 20;
-/// Bytes that the reading of memory is timed with.
+/// Bytes to read when the memory bandwidth is measured.
 const READ_BYTES: usize = 192 << 20;
 
 struct Memory {
@@ -42,7 +43,7 @@ struct Memory {
 }
 
 impl Memory {
-    /// Shortest of some runs.
+    /// The shortest of several runs.
     fn time(&mut self, planned: &PlannedKernel, team: &Team, weights: usize, patience: Duration) -> Duration {
         let mut scratch = AlignedBuffer::zeroed(planned.scratch_bytes);
         let (started, mut best, mut runs) = (Instant::now(), Duration::MAX, 0);

@@ -1,4 +1,4 @@
-//! Times the gradients of a network's convolutions, and the packing of weights, which happens in every training step.
+//! Times the gradients of a network's convolutions, and the packing of weights, which every training step repeats.
 //!
 //! ```text
 //! cargo run --release -p mxrs-backend-nnpack --example gradients -- [THREADS [BATCH]]
@@ -38,7 +38,7 @@ fn main() -> Result<()> {
     let batch = args.next().flatten().map_or(32, NonZeroUsize::get);
     let team = Team::new(TeamConfig { threads, cpus: None })?;
     let backend = Nnpack::new(&team, NnpackOptions::default());
-    println!("{:>28}  {:10} {:>9} {:>8} {:>6}  {:>9}  kernel", "layer", "of", "ms", "GFLOP/s", "cost", "packing");
+    println!("{:>28}  {:10} {:>9} {:>8} {:>9}  {:>9}  kernel", "layer", "of", "ms", "GFLOP/s", "estimate", "packing");
     for layer in LAYERS {
         for op in ["Convolution", "_backward_Convolution_data", "_backward_Convolution_weight"] {
             time(&backend, &team, batch, layer, op)?;
@@ -71,11 +71,12 @@ fn time(backend: &Nnpack, team: &Team, batch: usize, layer: [usize; 5], name: &s
     let outputs = [result.clone()];
     let is_constant = &[false; 3][..inputs.len()];
     let call = OpCall { op, params: &params, inputs: &inputs, outputs: &outputs, is_constant, is_train: true };
-    let mxrs_op::Support::Yes { cost } = backend.supports(&call) else {
+    let Ok(offer) = backend.offer(&call) else {
         println!("{:>28}  {name} is not taken", layer.map(|n| n.to_string()).join(" "));
         return Ok(());
     };
-    let planned = backend.plan(&call)?;
+    let estimate_ms = 1e3 * offer.seconds();
+    let planned = offer.build()?;
     let laid_out = |desc: &TensorDesc, layout: &mxrs_types::Layout| desc.with_layout(layout.clone());
     let descs: Vec<_> =
         inputs.iter().zip(&planned.input_layouts).map(|(desc, layout)| laid_out(desc, layout)).collect();
@@ -116,7 +117,7 @@ fn time(backend: &Nnpack, team: &Team, batch: usize, layer: [usize; 5], name: &s
     let of = name.rsplit('_').next().unwrap_or(name);
     let (ms, rate, packing_ms) = (1e3 * seconds, 1e-9 * flops / seconds, 1e3 * packing);
     println!(
-        "{:>28}  {of:10} {ms:9.3} {rate:8.1} {cost:6.2}  {packing_ms:9.3}  {}",
+        "{:>28}  {of:10} {ms:9.3} {rate:8.1} {estimate_ms:9.3}  {packing_ms:9.3}  {}",
         layer.map(|n| n.to_string()).join(" "),
         planned.kernel.name()
     );

@@ -1,13 +1,15 @@
-//! Milliseconds and GFLOP/s of the convolutions of known networks, beside the peak of multiply-adds measured in the same run.
+//! Measures convolutions of known networks in milliseconds and GFLOP/s, with the peak of multiply-adds measured in the
+//! same run.
 //!
-//! `layers [filter] [batch] [threads] [algorithm]`: only layers whose line contains the filter; batch 1 and 32, two threads, and
-//! what the backend chooses without. An algorithm is named as in traces (`product`, `f4x4_3x3`, `fft16x16`).
-//! Each figure is the best of many short runs, and weights are cold: every run reads another copy.
+//! `layers [filter] [batch] [threads] [algorithm]`. Only layers whose line contains the filter are measured. The
+//! defaults are batch 1 and 32, two threads, and the algorithm that the backend chooses. An algorithm is named as in
+//! traces (`product`, `f4x4_3x3`, `fft16x16`). Each figure is the best of many short runs, and weights are cold: every
+//! run reads another copy.
 #![allow(unsafe_code)]
-// The peak is measured with the processor's own instructions.
+// The peak is measured with this processor's vector instructions.
 
 use mxrs_backend_nnpack::{Nnpack, NnpackOptions};
-use mxrs_op::{Backend, KernelArgs, OpCall, RawTensor, Support, TensorDesc};
+use mxrs_op::{Backend, DEFAULT_WAY, KernelArgs, OpCall, RawTensor, TensorDesc};
 use mxrs_sync::{Team, TeamConfig};
 use mxrs_testkit::AlignedBuffer;
 use mxrs_types::{DType, WriteReq};
@@ -65,12 +67,12 @@ const LAYERS: &[Layer] = &[
     ("3x3 vgg", 512, 512, 14, (3, 3), 1, (1, 1)),
 ];
 
-/// How long one layer is measured.
+/// How long each layer is measured.
 const PATIENCE: Duration = Duration::from_millis(150);
-/// Bytes of weights in all copies together, more than caches hold.
+/// Bytes of all copies of the weights together, more than caches hold.
 const COLD_BYTES: usize = 48 << 20;
 
-/// Runs about a microsecond of independent multiply-adds, returns their number.
+/// Runs about a microsecond of independent multiply-adds and returns their number.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 fn multiply_adds() -> f64 {
@@ -94,7 +96,7 @@ fn peak(team: &Team) -> f64 {
         let flops = 2.0 * 2000.0 * 24.0 * 16.0 * n as f64;
         let run = || {
             team.run(n, &|_| {
-                // SAFETY: the processor has the instructions.
+                // SAFETY: the processor was just asked for the instructions.
                 let _ = std::hint::black_box(unsafe { multiply_adds() });
             });
         };
@@ -117,7 +119,7 @@ fn best(patience: Duration, mut run: impl FnMut()) -> Duration {
     best
 }
 
-/// Time of one layer in the best of many runs, its GFLOP, and what runs it.
+/// Time of one layer, the best of many runs, with its GFLOP and the kernel's name.
 fn measure(backend: &Nnpack, team: &Team, layer: Layer, n: usize, algorithm: Option<&str>) -> (Duration, f64, String) {
     let (name, c, k, size, window, stride, pad) = layer;
     let ops = mxrs_ops::catalog();
@@ -154,9 +156,10 @@ fn measure(backend: &Nnpack, team: &Team, layer: Layer, n: usize, algorithm: Opt
         is_constant: &[false, true, true],
         is_train: false,
     };
-    let way = algorithm.map(|name| format!("{name}@{}", team.size()));
-    let planned = way.map_or_else(|| backend.plan(&call), |way| backend.plan_way(&call, &way)).expect("it plans");
-    let Support::Yes { cost } = backend.supports(&call) else { panic!("not supported") };
+    let way = algorithm.map_or(DEFAULT_WAY.into(), |name| format!("{name}@{}", team.size()));
+    let offer = backend.offer_way(&call, &way).expect("an offer");
+    let estimate_ms = 1e3 * offer.seconds();
+    let planned = offer.build().expect("it is built");
     let bytes = |i: usize| inputs[i].with_layout(planned.input_layouts[i].clone()).size_bytes();
     let filled = |n_bytes: usize| {
         let values: Vec<f64> = (0..n_bytes / 4).map(|i| (i % 251) as f64 / 251.0 - 0.5).collect();
@@ -181,7 +184,7 @@ fn measure(backend: &Nnpack, team: &Team, layer: Layer, n: usize, algorithm: Opt
         planned.kernel.run(&args).expect("it runs");
     });
     let gflop = 2e-9 * (n * k * oh * ow) as f64 * (c * window.0 * window.1) as f64;
-    (time, gflop, format!("{} at {cost:.2}", planned.kernel.name()))
+    (time, gflop, format!("{}, estimated {estimate_ms:.3} ms", planned.kernel.name()))
 }
 
 fn main() {

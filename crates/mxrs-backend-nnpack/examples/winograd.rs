@@ -1,7 +1,8 @@
-//! Times convolutions of stride 1 by Winograd's algorithms: per layer and variant the fastest blocking, milliseconds, Gflop/s of the
-//! direct sum, and how much of the processor's peak the products alone get.
+//! Times convolutions with stride 1 by Winograd's algorithms. For each layer and variant it prints the fastest
+//! blocking, milliseconds, the speed of an equivalent direct sum, and the part of the processor's peak that the
+//! products reach.
 //!
-//! `winograd [batch] [threads] [words of names of layers or variants…]`. Weights are cold: each run takes others.
+//! `winograd [batch] [threads] [words of names of layers or variants…]`. Weights are cold: each run reads another copy.
 #![allow(unsafe_code)]
 
 use mxrs_backend_nnpack::Isa;
@@ -30,7 +31,7 @@ const LAYERS: [(usize, usize, usize, [usize; 2]); 16] = [
     (384, 384, 8, [3, 1]),
 ];
 
-/// Gflop/s of all threads in products that stay in the first cache.
+/// Gflop/s of all threads in products that stay in the first-level cache.
 fn peak(team: &Team) -> f64 {
     let gemm = Gemm::new(Isa::best());
     let offsets: Vec<usize> = (0..4).map(|b| b * 16 * 14).collect();
@@ -50,10 +51,10 @@ fn peak(team: &Team) -> f64 {
                 add: false,
                 prefetch: std::ptr::null(),
                 prefetch_lines: (std::ptr::null(), 0),
-                finish: None,
+                epilogue: None,
             };
             for _ in 0..200 {
-                // SAFETY: the arrays have the sizes of the product.
+                // SAFETY: the arrays have the sizes that the strides of the product need.
                 unsafe { gemm.run(14, true, &product) };
             }
         });
@@ -79,7 +80,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for variant in variants {
             // The list is sorted, so the first is the fastest.
             let Some(best) = found.iter().find(|m| m.variant == variant) else { continue };
-            // Where a search took fewer images, the time of all is a multiple.
+            // If the search used fewer images, the time of all images is a multiple.
             let seconds = best.time.as_secs_f64() * n as f64 / best.images as f64;
             let rate = shape.flops() / seconds / 1e9 / peak;
             let ([mv, mh], [nv, nh]) = (variant.outputs(), variant.inputs());

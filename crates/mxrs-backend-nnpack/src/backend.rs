@@ -1,6 +1,7 @@
-//! The backend: which calls it takes, and who prepares them.
+//! The backend: decides which calls it has a kernel for, estimates their times, and prepares them.
 
 use crate::blocks;
+use crate::candidate::{Candidate, thread_counts};
 use crate::choose::{Algorithm, Choice, UNMEASURED};
 use crate::convolve::Convolve;
 use crate::direct::dense::{Dense, DenseProblem};
@@ -8,16 +9,15 @@ use crate::direct::depthwise::Depthwise;
 use crate::direct::grouped::{GroupedConv, Groups};
 use crate::direct::rows::DenseProduct;
 use crate::epilogue::Epilogue;
-use crate::gradients::{self, Gradient, Means};
+use crate::gradients::{self, Gradient, GradientContext};
 use crate::kernel::ConvKernel;
 use crate::layouts::{BLOCK, NAME, PackedForm, blocked, image_layout};
 use crate::problem::ConvProblem;
 use crate::rates::Rates;
 use crate::reorder::Reorder;
-use crate::way::{Way, thread_counts};
 use crate::winograd::Data;
 use crate::{Accuracy, NnpackOptions, Processor, Weights};
-use mxrs_op::{Backend, DEFAULT_WAY, Kernel, OpCall, PlannedKernel, Support, TensorDesc};
+use mxrs_op::{Answer, Backend, DEFAULT_WAY, Kernel, Offer, OpCall, PlannedKernel, Speed, TensorDesc};
 use mxrs_ops::fused::convolution::SgConvParams;
 use mxrs_ops::fused::fully_connected::SgFullyConnectedParams;
 use mxrs_ops::nn::convolution::ConvolutionParams;
@@ -32,48 +32,50 @@ pub struct Nnpack {
     options: NnpackOptions,
     team_size: usize,
     rates: Rates,
+    speed: Speed,
 }
 
-/// A call that fits.
+/// A call that the backend has a kernel for.
 struct Fit {
     job: Job,
     epilogue: Epilogue,
+    /// Estimated time relative to a vendor library.
     cost: f64,
 }
 
-/// What there is to compute.
+/// The computation of a call.
 enum Job {
     Convolution(ConvProblem, Choice),
-    /// In as many groups as channels.
+    /// A convolution with as many groups as channels.
     Depthwise(ConvProblem),
-    /// In so many groups.
+    /// A convolution with this number of groups.
     Grouped(ConvProblem, u32),
-    /// With weights where they are, or short ones row by row.
+    /// A fully-connected layer that reads row-major weights: in place in float32, or a bfloat16 copy.
     Dense(DenseProblem, Weights),
-    /// With packed weights.
+    /// A fully-connected layer with packed weights.
     Product(DenseProblem, Weights),
 }
 
-/// Rows of a fully-connected layer up to which reading the weights is all there is to it.
+/// Up to this many rows, the time of a fully-connected layer is that of reading the weights.
 const FEW_ROWS: usize = 2;
-/// Cost of a fully-connected layer of few rows, and of others.
+/// Cost of a fully-connected layer with at most [`FEW_ROWS`] rows, and with more.
 const DENSE_COST: [f64; 2] = [0.95, 1.5];
-/// That of one with short weights: who asks for them gets them.
-const SHORT_DENSE_COST: f64 = 0.5;
-/// Cost of a convolution whose gradients are made too, beside one alone: a vendor library packs its weights in every step as well, and
-/// is further from its best speed there.
+/// Cost of a fully-connected layer with bfloat16 weights. It is low, because the user has selected them.
+const BF16_DENSE_COST: f64 = 0.5;
+/// Cost of a convolution in training, relative to inference: a vendor library also packs its weights in every step, and
+/// is further from its best speed.
 const TRAINING: f64 = 0.9;
-/// Output pixels of a batch up to which a convolution waits for its weights.
+/// Up to this many output pixels of a batch, memory bandwidth for weights limits a convolution.
 const FEW_PIXELS: usize = 64;
 
 impl Nnpack {
-    /// A backend for loops on this team.
+    /// Makes a backend for loops on this team.
     pub fn new(team: &Team, options: NnpackOptions) -> Arc<Self> {
         let rates = Rates::of(options.isa, &Processor::here());
-        Arc::new(Self { options, team_size: team.size(), rates })
+        Arc::new(Self { options, team_size: team.size(), rates, speed: Speed::here(team.size()) })
     }
 
-    /// Threads that one call uses.
+    /// Number of threads that one call uses.
     pub fn threads(&self) -> usize {
         self.options.threads.get().min(self.team_size)
     }
@@ -85,7 +87,7 @@ impl Nnpack {
 
     fn fit(&self, call: &OpCall<'_>) -> std::result::Result<Fit, String> {
         if call.is_train && call.op.name != "Convolution" {
-            return Err("training".into());
+            return Err("no kernel for training".into());
         }
         let (job, epilogue, cost) = match call.op.name {
             "Convolution" => {
@@ -106,16 +108,23 @@ impl Nnpack {
             }
             other => return Err(format!("no kernel for {other}")),
         };
-        Ok(Fit { job, epilogue, cost: self.slowed(cost) })
+        Ok(Fit { job, epilogue, cost })
     }
 
-    fn gradient(&self, call: &OpCall<'_>) -> Option<std::result::Result<Gradient, String>> {
-        gradients::fit(call, &Means { options: &self.options, threads: self.threads(), rates: &self.rates })
+    fn gradient<'a>(&self, call: &'a OpCall<'a>) -> Option<std::result::Result<Gradient<'a>, String>> {
+        gradients::fit(call, &GradientContext { options: &self.options, threads: self.threads(), rates: &self.rates })
     }
 
-    /// A cost with the threads there are: fewer than the team has take longer.
-    fn slowed(&self, cost: f64) -> f64 {
-        cost * self.team_size as f64 / self.threads() as f64
+    /// An offer with a time relative to a vendor library, which uses all threads of the team; fewer threads take
+    /// longer.
+    fn offer_at<'a>(
+        &self,
+        call: &OpCall<'_>,
+        cost: f64,
+        build: impl FnOnce() -> Result<PlannedKernel> + 'a,
+    ) -> Offer<'a> {
+        let slower = self.team_size as f64 / self.threads() as f64;
+        Offer::new(self.speed.times_library(call, cost * slower), build)
     }
 
     fn convolution(
@@ -126,12 +135,12 @@ impl Nnpack {
     ) -> std::result::Result<(Job, Epilogue, f64), String> {
         let problem = ConvProblem::of(p, call)?;
         if Algorithm::allowed(&problem, &self.options).is_empty() {
-            return Err("bfloat16 where no algorithm of Winograd's fits".into());
+            return Err("no kernel for bfloat16: no Winograd algorithm fits".into());
         }
         if !problem.k.is_multiple_of(BLOCK) && !epilogue.bounds.keep_zero() {
-            return Err("bounds that would fill the padding of channels".into());
+            return Err("no kernel for bounds that change the zeros in the padding of channels".into());
         }
-        // Packing weights in every call is not for small images.
+        // Packing the weights in every call does not pay for small images.
         let packing = if is_packed_once(call) { 0.0 } else { 1.0 };
         if p.num_group != 1 {
             let groups = p.num_group;
@@ -140,7 +149,7 @@ impl Nnpack {
             return Ok((job, epilogue, UNMEASURED + packing));
         }
         if call.is_train {
-            // Every step has other weights.
+            // Weights change in every training step.
             let choice = Choice::with_packing(&problem, &self.options, self.threads(), &self.rates);
             let cost = TRAINING * choice.cost;
             return Ok((Job::Convolution(problem, choice), epilogue, cost));
@@ -150,7 +159,7 @@ impl Nnpack {
         Ok((Job::Convolution(problem, choice), epilogue, cost))
     }
 
-    /// How the weights of a convolution are kept.
+    /// The stored type of a convolution's weights.
     fn weights(&self, call: &OpCall<'_>, p: &ConvProblem) -> Weights {
         match p.data {
             Data::Blocks if is_packed_once(call) && p.n * p.pixels() <= FEW_PIXELS => self.options.weights,
@@ -158,22 +167,24 @@ impl Nnpack {
         }
     }
 
-    /// A fully-connected layer, whatever the shape of its data.
+    /// A fully-connected layer; its data may have any number of axes.
     fn dense(&self, call: &OpCall<'_>, epilogue: Epilogue) -> std::result::Result<(Job, Epilogue, f64), String> {
-        let [data, weight, ..] = call.inputs else { return Err("a product without data or weight".into()) };
+        let [data, weight, ..] = call.inputs else { return Err("the call lacks data or weight".into()) };
         let tensors = || call.inputs.iter().chain(call.outputs);
         if let Some(other) = tensors().find(|t| t.dtype != DType::F32) {
             return Err(format!("{} numbers", other.dtype));
         }
         if tensors().any(|t| t.shape.n_elements() == 0) {
-            return Err("a tensor without elements".into());
+            return Err("no kernel for tensors without elements".into());
         }
-        let [outputs, steps] = weight.shape[..] else { return Err(format!("weights of shape {}", weight.shape)) };
+        let [outputs, steps] = weight.shape[..] else {
+            return Err(format!("no kernel for weights of shape {}", weight.shape));
+        };
         let rows = data.shape.n_elements() / steps;
         let weights = if is_packed_once(call) { self.options.weights } else { Weights::Float32 };
         let cost = match weights {
             Weights::Float32 => DENSE_COST[usize::from(rows > FEW_ROWS)],
-            Weights::Bfloat16 => SHORT_DENSE_COST,
+            Weights::Bfloat16 => BF16_DENSE_COST,
         };
         let problem = DenseProblem { rows, steps, outputs };
         let is_product = rows > FEW_ROWS && is_packed_once(call);
@@ -181,14 +192,19 @@ impl Nnpack {
         Ok((job, epilogue, cost))
     }
 
-    /// The call prepared in this way, or in that of the estimate.
-    fn planned(&self, call: &OpCall<'_>, way: Option<&str>) -> Result<PlannedKernel> {
-        let Fit { job, epilogue, .. } = self.fit(call).map_err(|reason| Error::not_built(call.op.name, reason))?;
+    /// Prepares the call with the candidate named `way`, or with the estimated best if there is no name.
+    fn planned(&self, call: &OpCall<'_>, fit: Fit, way: Option<&str>) -> Result<PlannedKernel> {
+        let Fit { job, epilogue, .. } = fit;
         let (isa, most) = (self.options.isa, self.threads());
-        let unknown = |way: &str| Error::not_built(format!("{} in the way `{way}`", call.op.name), "no such way here");
+        let unknown = |way: &str| {
+            Error::not_built(
+                format!("{} in the way `{way}`", call.op.name),
+                "nnpack has no way of this name for the call",
+            )
+        };
         let (job, threads) = match (way, job) {
             (Some(name), Job::Dense(p, w) | Job::Product(p, w)) => {
-                dense_way(p, w, name, most).ok_or_else(|| unknown(name))?
+                dense_candidate(p, w, name, most).ok_or_else(|| unknown(name))?
             }
             (Some(name), Job::Grouped(..)) => return Err(unknown(name)),
             (_, job) => (job, most),
@@ -196,13 +212,13 @@ impl Nnpack {
         let (algorithm, what, threads, layouts): (Box<dyn Convolve>, _, _, _) = match job {
             Job::Convolution(p, choice) => {
                 let way = match way {
-                    None => Way { algorithm: choice.algorithm, blocking: None, threads },
+                    None => Candidate { algorithm: choice.algorithm, blocking: None, threads },
                     Some(name) => {
-                        let named = name.parse::<Way>().ok();
+                        let named = name.parse::<Candidate>().ok();
                         named.filter(|way| way.is_allowed(&p, &self.options, most)).ok_or_else(|| unknown(name))?
                     }
                 };
-                let Way { algorithm, threads, .. } = way;
+                let Candidate { algorithm, threads, .. } = way;
                 let image = |sizes| image_layout(p.data, sizes);
                 let rows = algorithm.reads_rows();
                 let data = if rows { Layout::RowMajor } else { image([p.n, p.c, p.h, p.w]) };
@@ -210,7 +226,7 @@ impl Nnpack {
                 let form = algorithm.form(weights);
                 let weight = form.layout([p.k, p.c, p.kh, p.kw]);
                 let layouts = [data, weight, image([p.n, p.k, p.oh, p.ow])];
-                let name = if form.is_short() { SHORT_CONVOLUTION } else { algorithm.name() };
+                let name = if form.is_bf16() { BF16_CONVOLUTION } else { algorithm.name() };
                 (way.prepare(&p, weights, &self.options)?, name, threads, layouts)
             }
             Job::Depthwise(p) => {
@@ -222,19 +238,19 @@ impl Nnpack {
                 let (n, form) = (groups as usize, PackedForm::Groups(groups));
                 let weight = form.layout([p.k, p.c / n, p.kh, p.kw]);
                 let layouts = [blocked([p.n, p.c, p.h, p.w]), weight, blocked([p.n, p.k, p.oh, p.ow])];
-                let joined = Groups::new(n, p.c / n, p.k / n);
-                (Box::new(GroupedConv::new(p, joined, isa, threads)), "groups", threads, layouts)
+                let merged = Groups::new(n, p.c / n, p.k / n);
+                (Box::new(GroupedConv::new(p, merged, isa, threads)), "groups", threads, layouts)
             }
             Job::Product(p, weights) => {
                 let form = Algorithm::Product.form(weights);
                 let layouts = [Layout::RowMajor, form.layout([p.outputs, p.steps, 1, 1]), Layout::RowMajor];
-                let name = if form.is_short() { SHORT_PRODUCT } else { PRODUCT };
+                let name = if form.is_bf16() { BF16_PRODUCT } else { PRODUCT };
                 (Box::new(DenseProduct::new(p, weights, isa, threads)), name, threads, layouts)
             }
             Job::Dense(p, weights) => {
                 let (name, weight) = match weights {
                     Weights::Float32 => (DENSE, Layout::RowMajor),
-                    Weights::Bfloat16 => (SHORT_DENSE, PackedForm::ShortRows.layout([p.outputs, p.steps, 1, 1])),
+                    Weights::Bfloat16 => (BF16_DENSE, PackedForm::Bf16Rows.layout([p.outputs, p.steps, 1, 1])),
                 };
                 let layouts = [Layout::RowMajor, weight, Layout::RowMajor];
                 (Box::new(Dense::new(p, weights, isa, threads)), name, threads, layouts)
@@ -255,16 +271,16 @@ impl Nnpack {
     }
 }
 
-/// Names of fully-connected layers with weights where they are, and with packed ones.
+/// Names of fully-connected layers: with weights read in place, and with packed weights.
 const DENSE: &str = "dense";
 const PRODUCT: &str = "dense_product";
 /// Names of kernels that read weights in bfloat16.
-const SHORT_DENSE: &str = "dense_bf16";
-const SHORT_PRODUCT: &str = "dense_product_bf16";
-const SHORT_CONVOLUTION: &str = "product_bf16";
+const BF16_DENSE: &str = "dense_bf16";
+const BF16_PRODUCT: &str = "dense_product_bf16";
+const BF16_CONVOLUTION: &str = "product_bf16";
 
-/// The job of a fully-connected layer in the way of this name, and its threads.
-fn dense_way(p: DenseProblem, weights: Weights, way: &str, most: usize) -> Option<(Job, usize)> {
+/// The job and the number of threads of a fully-connected layer's candidate named `way`.
+fn dense_candidate(p: DenseProblem, weights: Weights, way: &str, most: usize) -> Option<(Job, usize)> {
     let (name, threads) = way.split_once('@')?;
     let threads = threads.parse().ok().filter(|n| (1..=most).contains(n))?;
     match name {
@@ -274,7 +290,7 @@ fn dense_way(p: DenseProblem, weights: Weights, way: &str, most: usize) -> Optio
     }
 }
 
-/// Whether the weights of a call are packed once, and not in every call.
+/// Whether the weights of a call are constant, so that they are packed once and not in every call.
 fn is_packed_once(call: &OpCall<'_>) -> bool {
     call.is_constant.get(1).copied().unwrap_or(false)
 }
@@ -284,44 +300,28 @@ impl Backend for Nnpack {
         NAME
     }
 
-    fn supports(&self, call: &OpCall<'_>) -> Support {
-        match blocks::plan(call, self.options.isa, self.threads()) {
-            Some(Ok(_)) => return Support::Yes { cost: self.slowed(blocks::COST) },
-            Some(Err(reason)) => return Support::No(reason),
-            None => {}
-        }
-        match self.gradient(call) {
-            Some(Ok(gradient)) => return Support::Yes { cost: self.slowed(gradient.cost) },
-            Some(Err(reason)) => return Support::No(reason),
-            None => {}
-        }
-        match self.fit(call) {
-            Ok(fit) => Support::Yes { cost: fit.cost },
-            Err(reason) => Support::No(reason),
-        }
-    }
-
-    fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
-        if let Some(planned) = blocks::plan(call, self.options.isa, self.threads()) {
-            return planned.map_err(|reason| Error::not_built(call.op.name, reason));
+    fn offer<'a>(&'a self, call: &'a OpCall<'a>) -> Answer<'a> {
+        if let Some(build) = blocks::look_at(call, self.options.isa, self.threads()) {
+            return build.map(|build| self.offer_at(call, blocks::TIMES_LIBRARY, || Ok(build())));
         }
         if let Some(gradient) = self.gradient(call) {
-            return gradient.map(|gradient| gradient.planned).map_err(|reason| Error::not_built(call.op.name, reason));
+            return gradient.map(|Gradient { cost, build }| self.offer_at(call, cost, build));
         }
-        self.planned(call, None)
+        let fit = self.fit(call)?;
+        Ok(self.offer_at(call, fit.cost, move || self.planned(call, fit, None)))
     }
 
     fn ways(&self, call: &OpCall<'_>) -> Vec<String> {
         let threads = self.threads();
         match self.fit(call) {
             Ok(Fit { job: Job::Convolution(p, _), .. }) => {
-                let ways = Way::candidates(&p, &self.options, threads, &self.rates);
-                ways.iter().map(Way::to_string).collect()
+                let ways = Candidate::candidates(&p, &self.options, threads, &self.rates);
+                ways.iter().map(Candidate::to_string).collect()
             }
             Ok(Fit { job: job @ (Job::Dense(p, _) | Job::Product(p, _)), .. }) => {
                 let multiply_adds = p.rows as f64 * p.steps as f64 * p.outputs as f64;
                 let counts = thread_counts(threads, multiply_adds);
-                // Packed weights are kept a second time: not for few rows.
+                // Packed weights take memory a second time, which does not pay for few rows.
                 let names: &[&str] = if matches!(job, Job::Product(..)) { &[PRODUCT, DENSE] } else { &[DENSE] };
                 names.iter().flat_map(|name| counts.iter().map(move |n| format!("{name}@{n}"))).collect()
             }
@@ -329,8 +329,12 @@ impl Backend for Nnpack {
         }
     }
 
-    fn plan_way(&self, call: &OpCall<'_>, way: &str) -> Result<PlannedKernel> {
-        if way == DEFAULT_WAY { self.plan(call) } else { self.planned(call, Some(way)) }
+    fn offer_way<'a>(&'a self, call: &'a OpCall<'a>, way: &str) -> Answer<'a> {
+        if way == DEFAULT_WAY {
+            return self.offer(call);
+        }
+        let (fit, way) = (self.fit(call)?, way.to_owned());
+        Ok(self.offer_at(call, fit.cost, move || self.planned(call, fit, Some(&way))))
     }
 
     fn setup(&self) -> String {

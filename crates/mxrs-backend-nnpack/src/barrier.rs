@@ -1,32 +1,32 @@
-//! Phases of a loop over a team: nobody goes on before the items of a phase are finished, whoever has done them.
+//! A loop over a team in phases: no thread starts a phase before all items of the previous phase are finished.
 //!
-//! A spin barrier would hang where the chunks of [`Team::run`](mxrs_sync::Team::run) run one after the other: inside another
-//! loop, or while somebody else has the team. Here a thread takes items (its own part first, then what others have left) and
-//! waits only for items that somebody has taken and is working on; a thread that comes late finds nothing to do. So any
-//! number of threads, at any time, finish all phases.
+//! A spin barrier would wait forever if the chunks of [`Team::run`](mxrs_sync::Team::run) run one after another, which
+//! happens inside another loop, or while another thread uses the team. Here a thread takes items, first those of its
+//! own part and then those that other parts have left. It waits only for items that another thread has taken and is
+//! working on; a thread that comes late finds nothing to do. So all phases finish with any number of running threads.
 
 use mxrs_sync::atomic::{AtomicUsize, Ordering};
 use mxrs_sync::{hint, thread};
 
-/// Looks before a waiting thread offers its processor to others.
-const LOOKS: usize = 2000;
+/// Polls after which a waiting thread yields its processor.
+const POLLS: usize = 2000;
 
 /// A counter in a cache line of its own.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Counter(AtomicUsize);
 
-/// One phase: items shared out over parts.
+/// One phase: its items, divided into one part per thread.
 #[derive(Debug)]
 struct Phase {
     items: usize,
-    /// Per part, the next item that nobody has taken.
+    /// For each part, how many of its items have been taken.
     next: Vec<Counter>,
     /// Items finished.
     done: Counter,
 }
 
-/// What has been taken and finished of each phase.
+/// The progress of all phases.
 #[derive(Debug)]
 pub struct Phases {
     phases: Vec<Phase>,
@@ -34,7 +34,7 @@ pub struct Phases {
 }
 
 impl Phases {
-    /// Phases with so many items each, for `parts` threads.
+    /// Makes one phase per entry of `items`, which is its number of items, for `parts` threads.
     pub fn new(parts: usize, items: impl IntoIterator<Item = usize>) -> Self {
         let zero = || Counter(AtomicUsize::new(0));
         let phase = |items| Phase { items, next: (0..parts).map(|_| zero()).collect(), done: zero() };
@@ -46,10 +46,10 @@ impl Phases {
         items * part / self.parts
     }
 
-    /// Does items of a phase until all are taken: those of part `part`, then those of others. What earlier waits have shown
-    /// is visible to the items.
+    /// Runs items of a phase until all are taken: first those of part `part`, then those of the other parts. An item
+    /// sees everything written by the phases that this thread has waited for.
     pub fn work(&self, phase: usize, part: usize, mut item: impl FnMut(usize)) {
-        /// Counts an item as finished even if it panics, so that nobody waits for ever.
+        /// Counts an item as finished even if it panics, so that no thread waits forever.
         struct Done<'a>(&'a AtomicUsize);
         impl Drop for Done<'_> {
             fn drop(&mut self) {
@@ -61,7 +61,7 @@ impl Phases {
             let part = (part + other) % self.parts;
             let (first, end) = (self.first(phase.items, part), self.first(phase.items, part + 1));
             let next = &phase.next[part].0;
-            // The first look saves a write to somebody else's line.
+            // Reading first avoids a write to a cache line that another thread owns.
             while first + next.load(Ordering::Relaxed) < end {
                 let i = first + next.fetch_add(1, Ordering::Relaxed);
                 if i < end {
@@ -72,14 +72,14 @@ impl Phases {
         }
     }
 
-    /// Waits until all items of a phase are finished; what they wrote is then visible. Call it after [`work`](Self::work) on
-    /// the same phase, which leaves only items that somebody is doing.
+    /// Waits until all items of a phase are finished, and makes their writes visible. Call it after
+    /// [`work`](Self::work) on the same phase: then the only unfinished items are those that other threads are running.
     pub fn wait(&self, phase: usize) {
         let phase = &self.phases[phase];
-        let mut looks = 0;
+        let mut polls = 0;
         while phase.done.0.load(Ordering::Acquire) < phase.items {
-            looks += 1;
-            if looks % LOOKS == 0 {
+            polls += 1;
+            if polls % POLLS == 0 {
                 thread::yield_now();
             } else {
                 hint::spin_loop();
@@ -93,7 +93,8 @@ mod tests {
     use super::*;
     use mxrs_sync::{Team, TeamConfig};
 
-    /// Each phase adds up what the one before has written; every item must see all of it.
+    /// Each item adds up the results of the previous phase, so a wrong total shows an item that did not see all of
+    /// them.
     fn sums(team: &Team, parts: usize, phases: usize, items: usize) {
         let cells: Vec<Vec<AtomicUsize>> =
             (0..phases).map(|_| (0..items).map(|_| AtomicUsize::new(0)).collect()).collect();

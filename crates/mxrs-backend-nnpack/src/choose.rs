@@ -1,6 +1,7 @@
-//! Which algorithm runs a convolution, and what it costs beside a vendor library's.
+//! Chooses the algorithm of a convolution, and estimates its cost relative to a vendor library.
 
 use crate::NnpackOptions;
+use crate::candidate::{Candidate, thread_counts};
 use crate::convolve::Convolve;
 use crate::direct::product::ProductConv;
 use crate::direct::taps::TapConv;
@@ -11,50 +12,50 @@ use crate::layouts::{BLOCK, PackedForm};
 use crate::options::Weights;
 use crate::problem::ConvProblem;
 use crate::rates::Rates;
-use crate::way::{Way, thread_counts};
 use crate::winograd::{Blocking, Data, Variant};
 use mxrs_types::Result;
 
-/// An algorithm.
+/// An algorithm for convolutions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
     /// A product over blocks of channels and cells of the window.
     Product,
     /// A product over single cells, for few channels.
     Taps,
-    /// Winograd's, in tiles of this size.
+    /// Winograd's algorithm with this variant.
     Winograd(Variant),
     /// Fourier transforms of tiles of this size.
     Fourier(Tile),
 }
 
-/// The choice for a problem.
+/// The algorithm chosen for a problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
-    /// What runs.
+    /// The algorithm.
     pub algorithm: Algorithm,
-    /// Time relative to a vendor library's.
+    /// Estimated time relative to a vendor library.
     pub cost: f64,
 }
 
-/// Cost of what nobody has measured beside a vendor library: that one comes first.
+/// Cost of calls that were never measured against a vendor library, so that the vendor library is preferred.
 pub const UNMEASURED: f64 = 1.5;
-/// Costs below which none is told: an estimate is not that good.
+/// Smallest cost that an estimate returns, because estimates are not accurate enough to promise more.
 const LEAST_COST: f64 = 0.2;
-/// An algorithm that should take at most so many times as long as the best is as good, where it needs less memory: estimates are not
-/// much better than that, and a network that answers one request at a time is mostly weights.
+/// Tolerance of the choice by memory: among algorithms estimated within this factor of the fastest, the one with the
+/// smallest packed weights wins. Estimates are not much more accurate than that, and at batch 1 a network is mostly
+/// weights.
 const NEAR: f64 = 1.2;
-/// An algorithm that should take so many times as long as the best is not tried.
+/// Algorithms estimated to take longer than the fastest by this factor are not timed in tuning.
 const HOPELESS: f64 = 1.5;
 
 impl Algorithm {
-    /// All of them.
+    /// All algorithms.
     pub fn all() -> impl Iterator<Item = Self> {
         let transformed = Variant::ALL.map(Self::Winograd).into_iter().chain(Tile::ALL.map(Self::Fourier));
         [Self::Product, Self::Taps].into_iter().chain(transformed)
     }
 
-    /// Those that a problem and the settings allow.
+    /// The algorithms that a problem and the settings allow.
     pub fn allowed(p: &ConvProblem, options: &NnpackOptions) -> Vec<Self> {
         if !p.is_dense() {
             return if p.data == Data::Blocks { vec![Self::Product] } else { Vec::new() };
@@ -70,16 +71,14 @@ impl Algorithm {
                 let tiles = options.tiles().filter(takes).map(Self::Fourier);
                 [Self::Product].into_iter().chain(variants).chain(tiles).collect()
             }
-            // They round to three digits in the end: no variant is further off. A vendor library's sums of products of 16
-            // bits take half as long as float32.
-            Data::ShortPixels if options.winograd => {
-                Variant::ALL.into_iter().filter(fits).map(Self::Winograd).collect()
-            }
-            Data::ShortPixels => Vec::new(),
+            // Results are rounded to three digits, and no variant is less accurate than that. There is no product: a
+            // vendor library's bfloat16 instructions take half the time of float32.
+            Data::Bf16Pixels if options.winograd => Variant::ALL.into_iter().filter(fits).map(Self::Winograd).collect(),
+            Data::Bf16Pixels => Vec::new(),
         }
     }
 
-    /// How long it should take.
+    /// Estimated time.
     pub fn estimate(self, p: &ConvProblem, threads: usize, rates: &Rates) -> f64 {
         match self {
             Self::Product | Self::Taps => estimate::product(p, threads, rates),
@@ -88,20 +87,20 @@ impl Algorithm {
         }
     }
 
-    /// Whether it works on tiles, which can be cut into blocks in several ways.
+    /// Whether it works on tiles, for which there are several blockings.
     pub fn is_in_tiles(self) -> bool {
         matches!(self, Self::Winograd(_) | Self::Fourier(_))
     }
 
-    /// Whether data are read row by row.
+    /// Whether it reads row-major data.
     pub fn reads_rows(self) -> bool {
         self == Self::Taps
     }
 
-    /// How it wants the weights.
+    /// The packed form of its weights.
     pub fn form(self, weights: Weights) -> PackedForm {
         match self {
-            Self::Product if weights == Weights::Bfloat16 => PackedForm::ShortBlocks,
+            Self::Product if weights == Weights::Bfloat16 => PackedForm::Bf16Blocks,
             Self::Product => PackedForm::Blocks,
             Self::Taps => PackedForm::Taps,
             Self::Winograd(variant) => PackedForm::Winograd(variant),
@@ -109,7 +108,7 @@ impl Algorithm {
         }
     }
 
-    /// Its name, for traces.
+    /// Its name in traces.
     pub fn name(self) -> &'static str {
         match self {
             Self::Product => "product",
@@ -121,8 +120,8 @@ impl Algorithm {
 }
 
 impl Choice {
-    /// The algorithm that should be fastest; where a call in float32 reads more weights than data, the one with the fewest packed
-    /// weights of those that should take up to a fifth longer.
+    /// The algorithm with the lowest estimate. If a float32 call has more weights than data: among the algorithms
+    /// within [`NEAR`] of the lowest estimate, the one with the smallest packed weights.
     pub fn new(p: &ConvProblem, options: &NnpackOptions, threads: usize, rates: &Rates) -> Self {
         let fastest = Self::fastest(p, options, threads, rates);
         let is_weights = p.data == Data::Blocks && p.n_weights() >= p.n_data();
@@ -135,14 +134,14 @@ impl Choice {
         Self { algorithm, ..fastest }
     }
 
-    /// The algorithm that should be fastest.
+    /// The algorithm with the lowest estimate.
     pub fn fastest(p: &ConvProblem, options: &NnpackOptions, threads: usize, rates: &Rates) -> Self {
         if !p.is_dense() {
             return Self { algorithm: Algorithm::Product, cost: UNMEASURED };
         }
         if p.c < BLOCK {
-            // What a library does with so few channels is measured: nine tenths of the speed of this, where all of the last
-            // panel is used.
+            // Measured for few channels: this algorithm takes nine tenths of a vendor library's time if the last panel
+            // is full.
             let used = p.k as f64 / p.k.next_multiple_of(BLOCK) as f64;
             return Self { algorithm: Algorithm::Taps, cost: 0.9 / used };
         }
@@ -155,7 +154,7 @@ impl Choice {
 }
 
 impl Choice {
-    /// The algorithm that should be fastest where weights are packed in every call.
+    /// The algorithm with the lowest estimate if weights are packed in every call, as in training.
     pub fn with_packing(p: &ConvProblem, options: &NnpackOptions, threads: usize, rates: &Rates) -> Self {
         if !p.is_dense() || p.c < BLOCK {
             return Self::fastest(p, options, threads, rates);
@@ -169,19 +168,19 @@ impl Choice {
 }
 
 impl Algorithm {
-    /// Numbers of packed weights.
+    /// Number of values of the packed weights.
     fn packed_len(self, p: &ConvProblem) -> usize {
         self.form(Weights::Float32).len([p.k, p.c, p.kh, p.kw])
     }
 
-    /// How long it should take, packing of the weights included.
+    /// Estimated time including the packing of weights.
     pub fn estimate_with_packing(self, p: &ConvProblem, threads: usize, rates: &Rates) -> f64 {
         self.estimate(p, threads, rates) + estimate::packing(self.packed_len(p), threads)
     }
 }
 
-impl Way {
-    /// What may turn out to be the fastest, the choice first.
+impl Candidate {
+    /// The candidates that tuning times, the chosen algorithm first.
     pub fn candidates(p: &ConvProblem, options: &NnpackOptions, threads: usize, rates: &Rates) -> Vec<Self> {
         let first = Choice::new(p, options, threads, rates).algorithm;
         let best = first.estimate(p, threads, rates);
@@ -197,7 +196,7 @@ impl Way {
                     Algorithm::Fourier(tile) => tile.candidates(&shape(p), threads),
                     Algorithm::Product | Algorithm::Taps => Vec::new(),
                 };
-                // The suggestion is there already.
+                // The first one is the suggested blocking, which is already in the list.
                 let others = blockings.into_iter().skip(1);
                 ways.extend(others.map(|blocking| Self { algorithm, blocking: Some(blocking), threads }));
             }
@@ -205,15 +204,15 @@ impl Way {
         ways
     }
 
-    /// Whether a problem and the settings allow it.
+    /// Whether the problem and the settings allow this candidate.
     pub fn is_allowed(&self, p: &ConvProblem, options: &NnpackOptions, threads: usize) -> bool {
         self.threads <= threads && Algorithm::allowed(p, options).contains(&self.algorithm)
     }
 
-    /// The algorithm prepared; weights may be short for those that read them as they were packed, for products.
+    /// Prepares the algorithm. Only products may have bfloat16 weights.
     ///
     /// # Errors
-    /// None for a problem that allows it.
+    /// None if the problem [allows](Self::is_allowed) this candidate.
     pub fn prepare(&self, p: &ConvProblem, weights: Weights, options: &NnpackOptions) -> Result<Box<dyn Convolve>> {
         Ok(match self.algorithm {
             Algorithm::Product => {

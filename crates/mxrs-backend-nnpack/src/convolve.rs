@@ -1,71 +1,71 @@
-//! What every algorithm is: code that turns the tensors of a convolution into its output, on a team.
+//! The interface of every algorithm: code that computes the output of a convolution from its tensors, on a team.
 
 use crate::epilogue::Bounds;
-use crate::gemm::Finish;
+use crate::gemm::ProductEpilogue;
 use crate::layouts::{BLOCK, PANEL};
 use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::ops::Range;
 
-/// Memory of one run. Numbers are `f32`, but where a problem's data are bfloat16 so are bias, sum and output behind these
-/// pointers. All are aligned to 64 bytes.
+/// The memory of one run. All pointers are aligned to 64 bytes. The values are `f32`; but if the data of the problem
+/// are bfloat16, so are bias, sum and output behind these pointers.
 #[derive(Clone, Copy, Debug)]
 pub struct Operands {
     /// Data, in the layout that the algorithm wants.
     pub src: *const f32,
-    /// Weights in the form that the algorithm wants.
+    /// Weights, packed as the algorithm wants.
     pub weights: *const f32,
-    /// As many numbers as there are output channels, or null.
+    /// One value per output channel, or null.
     pub bias: *const f32,
-    /// A tensor in the output's layout that is added, maybe the output itself, or null.
+    /// A tensor in the output's layout that is added to the result, or null. It may be the output itself.
     pub sum: *const f32,
-    /// The output, of a convolution in blocks of channels.
+    /// The output of a convolution, in blocks of channels.
     pub dst: *mut f32,
-    /// Numbers from one image of the output to the next, where it is a part of a larger tensor.
-    pub dst_image: Option<usize>,
-    /// Temporary memory.
+    /// Values from one image of the output to the next, if the output is a part of a larger tensor.
+    pub dst_image_stride: Option<usize>,
+    /// Scratch memory.
     pub scratch: *mut f32,
-    /// Bounds of the result.
+    /// Bounds that results are clamped to.
     pub bounds: Bounds,
 }
 
-// SAFETY: pointers only; `Convolve::run` says who may use what they point to.
+// SAFETY: only addresses move between threads; `Convolve::run` states who may use the memory behind them.
 unsafe impl Send for Operands {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl Sync for Operands {}
 
 /// An algorithm prepared for one problem.
 pub trait Convolve: Send + Sync {
-    /// Temporary memory of a run, in bytes.
+    /// Scratch memory of a run, in bytes.
     fn scratch_bytes(&self) -> usize;
 
-    /// Whether it follows [`Operands::dst_image`]. Others are never given one.
-    fn takes_images_apart(&self) -> bool {
+    /// Whether it supports [`Operands::dst_image_stride`]. If not, that is always `None`.
+    fn supports_strided_output(&self) -> bool {
         false
     }
 
-    /// Whether it follows [`Operands::sum`]. Others are never given one.
-    fn takes_sum(&self) -> bool {
+    /// Whether it supports [`Operands::sum`]. If not, that is always null.
+    fn supports_sum(&self) -> bool {
         true
     }
 
-    /// Computes the output, padding channels included, which become 0.
+    /// Computes the output, and writes 0 to padding channels.
     ///
     /// # Errors
-    /// None with operands of the planned sizes.
+    /// None if the operands have the planned sizes.
     ///
     /// # Safety
-    /// The pointers lead to memory of the sizes that the problem and the layouts say, valid and used by nobody else during
-    /// the call; only the sum may be the output.
+    /// Each pointer must lead to memory of the size that follows from the problem and the layout. It must stay valid
+    /// during the call, and no other code may use it. Only the sum may be the output.
     unsafe fn run(&self, operands: &Operands, team: &Team) -> Result<()>;
 }
 
-/// A panel of output channels.
+/// A panel: up to 32 output channels that are computed together.
 #[derive(Clone, Copy, Debug)]
 pub struct Panel {
-    /// Its number.
+    /// Its index.
     pub index: usize,
-    /// Columns: 32, or 16 in the last one.
+    /// Columns: 32, or 16 in the last panel if 16 suffice.
     pub width: usize,
 }
 
@@ -85,29 +85,30 @@ impl Panel {
 pub struct PanelBias([f32; PANEL]);
 
 impl PanelBias {
-    /// That of a panel of `k` output channels.
+    /// Copies the bias of a panel of `k` output channels; zeros if there is none.
     ///
     /// # Safety
-    /// The bias is null, or `k` numbers that nobody writes.
+    /// `bias` must be null, or `k` values that no thread writes during the call.
     pub unsafe fn of(bias: *const f32, k: usize, panel: Panel) -> Self {
         let mut values = [0.0; PANEL];
         if !bias.is_null() {
             let first = panel.index * PANEL;
             for (i, value) in values.iter_mut().enumerate().take(k - first) {
-                // SAFETY: below `k`.
+                // SAFETY: `take(k - first)` keeps `first + i` below `k`.
                 *value = unsafe { *bias.add(first + i) };
             }
         }
         Self(values)
     }
 
-    /// How a product ends that adds this bias and the tensor at `sum`, addressed like the result, or null.
-    pub fn finish(&self, sum: *const f32, bounds: Bounds) -> Finish {
-        Finish { bias: self.0.as_ptr(), sum, lo: bounds.low, hi: bounds.high }
+    /// Returns the epilogue of a product: adds this bias and the tensor at `sum`, which is addressed like the result or
+    /// null, then clamps to `bounds`.
+    pub fn epilogue(&self, sum: *const f32, bounds: Bounds) -> ProductEpilogue {
+        ProductEpilogue { bias: self.0.as_ptr(), sum, lo: bounds.low, hi: bounds.high }
     }
 }
 
-/// Part `i` of `0..n` in `parts` parts that differ by one at most.
+/// Range `i` when `0..n` is cut into `parts` ranges whose lengths differ by at most one.
 pub fn part(n: usize, parts: usize, i: usize) -> Range<usize> {
     let start = |i: usize| i * (n / parts) + i.min(n % parts);
     start(i)..start(i + 1)

@@ -1,10 +1,10 @@
-//! What a convolution does to its sums before it stores them: adds the bias and a tensor, limits the result.
+//! What a convolution does to its sums before it stores them: add the bias, add a tensor, clamp.
 
 use mxrs_op::OpCall;
 use mxrs_op::param::Choice;
 use mxrs_ops::fused::{self, FusedAct};
 
-/// Bounds of a result; what is not a number stays so.
+/// Bounds of a result. A NaN stays a NaN.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// Lower bound, -∞ for none.
@@ -14,54 +14,59 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Every number.
+    /// No bounds.
     pub const NONE: Self = Self { low: f32::NEG_INFINITY, high: f32::INFINITY };
-    /// No negative numbers.
+    /// ReLU: no negative values.
     pub const RELU: Self = Self { low: 0.0, ..Self::NONE };
 
-    /// `x` within the bounds.
+    /// Clamps `x` to the bounds.
     #[inline(always)]
     pub fn apply(&self, x: f32) -> f32 {
         let x = if x < self.low { self.low } else { x };
         if x > self.high { self.high } else { x }
     }
 
-    /// Whether 0, which padding channels hold, stays 0.
+    /// Whether 0, the value of padding channels, stays 0.
     pub fn keep_zero(&self) -> bool {
         self.low <= 0.0 && self.high >= 0.0
     }
 }
 
-/// What follows the sums of products.
+/// The epilogue of a convolution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Epilogue {
     /// Position of the bias among the inputs.
     pub bias: Option<usize>,
-    /// Position of the tensor that is added, of the output's shape and layout.
+    /// Position of the tensor that is added; it has the shape and layout of the output.
     pub sum: Option<usize>,
     /// Bounds of the result.
     pub bounds: Bounds,
 }
 
 impl Epilogue {
-    /// That of an operator which has no more than a bias.
+    /// The epilogue of an operator that has at most a bias.
     pub fn plain(no_bias: bool) -> Self {
         Self { bias: (!no_bias).then_some(2), sum: None, bounds: Bounds::NONE }
     }
 
-    /// That of a fused operator's call.
+    /// The epilogue of a call of a fused operator.
     ///
     /// # Errors
-    /// In words, why there is none like it.
+    /// A reason in words, if this backend does not have its activation.
     pub fn fused(no_bias: bool, p: &fused::Epilogue, call: &OpCall<'_>) -> Result<Self, String> {
         let bounds = match p.act {
             FusedAct::None => Bounds::NONE,
             FusedAct::Relu => Bounds::RELU,
-            // The reference asks for the upper bound first; with bounds in order that is no difference.
+            // The reference kernel compares with the upper bound first; if the bounds are in order, the result is the
+            // same.
             FusedAct::Clip if p.a_min <= p.a_max => Bounds { low: p.a_min, high: p.a_max },
             other => return Err(format!("act {}", other.to_word())),
         };
-        let sum = if p.with_sum { Some(call.inputs.len().checked_sub(1).ok_or("no tensor to add")?) } else { None };
+        let sum = if p.with_sum {
+            Some(call.inputs.len().checked_sub(1).ok_or("the call lacks the tensor to add")?)
+        } else {
+            None
+        };
         Ok(Self { sum, bounds, ..Self::plain(no_bias) })
     }
 }

@@ -1,6 +1,6 @@
-//! Which vector instructions the kernels use: found once, when the backend is made.
+//! The vector instructions that the kernels use, detected once when the backend is made.
 
-/// An instruction set this processor has.
+/// An instruction set that this processor has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Isa(Set);
 
@@ -14,10 +14,10 @@ pub(crate) enum Set {
 }
 
 impl Isa {
-    /// The one every processor has.
+    /// The set that every processor has.
     pub const PORTABLE: Self = Self(Set::Portable);
 
-    /// All this processor has, the widest last.
+    /// All sets that this processor has, the widest last.
     pub fn available() -> Vec<Self> {
         let mut sets = vec![Self::PORTABLE];
         #[cfg(target_arch = "x86_64")]
@@ -30,12 +30,12 @@ impl Isa {
         sets
     }
 
-    /// The widest this processor has.
+    /// The widest set that this processor has.
     pub fn best() -> Self {
         Self::available().last().copied().unwrap_or(Self::PORTABLE)
     }
 
-    /// Its name, for traces: `avx512`.
+    /// Its name in traces: `avx512`.
     pub fn name(self) -> &'static str {
         match self.0 {
             Set::Portable => "portable",
@@ -46,33 +46,34 @@ impl Isa {
         }
     }
 
-    /// What to choose kernels by. Whoever holds an `Isa` knows that the processor has its instructions: only `available`
+    /// The set to choose kernels by. An `Isa` proves that the processor has its instructions, because only `available`
     /// makes one.
     pub(crate) fn set(self) -> Set {
         self.0
     }
 }
 
-/// Declares a function that gives the code of `$body` for an instruction set; `$body` is written over a register
-/// ([`Lanes`](crate::gemm::lanes::Lanes)), `unsafe`, and always inlined.
+/// Declares a function that returns `$body` compiled for an instruction set. `$body` is generic over a register type
+/// ([`Lanes`](crate::gemm::lanes::Lanes)), `unsafe`, and always inlined. The returned function has the contract of
+/// `$body`.
 macro_rules! for_each_set {
     ($(#[$doc:meta])* $vis:vis fn $choose:ident: unsafe fn($($arg:ident: $ty:ty),*) = $body:ident) => {
         $(#[$doc])*
         $vis fn $choose(isa: $crate::Isa) -> unsafe fn($($ty),*) {
             unsafe fn portable($($arg: $ty),*) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the contract of this function is that of `$body`; `Plain` needs no special instructions.
                 unsafe { $body::<$crate::gemm::lanes::Plain>($($arg),*) }
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma")]
             unsafe fn avx2($($arg: $ty),*) {
-                // SAFETY: the caller's promise; this code is compiled for the instructions.
+                // SAFETY: the contract of this function is that of `$body`, and it is compiled for the instructions.
                 unsafe { $body::<std::arch::x86_64::__m256>($($arg),*) }
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx512f,avx2,fma")]
             unsafe fn avx512($($arg: $ty),*) {
-                // SAFETY: as above.
+                // SAFETY: as for AVX2.
                 unsafe { $body::<std::arch::x86_64::__m512>($($arg),*) }
             }
             match isa.set() {

@@ -1,28 +1,28 @@
-//! The kernel of a call: an algorithm with its epilogue, which meets the request of the output.
+//! The kernel of a convolution: an algorithm with its epilogue, which obeys the request of the output.
 
-use crate::apart::{ImagesApart, WriteApart};
 use crate::convolve::{Convolve, Operands};
 use crate::epilogue::{Bounds, Epilogue};
+use crate::strided_output::{StridedOutput, WriteStrided};
 use half::bf16;
 use mxrs_op::{Kernel, KernelArgs, RawTensor};
 use mxrs_types::bfloat16::{narrow, widen};
 use mxrs_types::{DType, Result, WriteReq};
 use std::sync::Arc;
 
-/// A convolution ready to run.
+/// A convolution that is ready to run.
 pub struct ConvKernel {
-    /// For traces.
+    /// The name in traces.
     pub name: String,
-    /// How the sums are made.
+    /// The algorithm that computes the sums.
     pub algorithm: Arc<dyn Convolve>,
-    /// What becomes of them.
+    /// What is done to the sums.
     pub epilogue: Epilogue,
-    /// Numbers of the output.
+    /// Element type of the output.
     pub dtype: DType,
 }
 
 impl ConvKernel {
-    fn write(&self, args: &KernelArgs<'_>, dst: RawTensor<'_>, dst_image: Option<usize>) -> Result<()> {
+    fn write(&self, args: &KernelArgs<'_>, dst: RawTensor<'_>, dst_image_stride: Option<usize>) -> Result<()> {
         let input = |i: usize| args.inputs[i].as_ptr().cast_const().cast::<f32>();
         let optional = |i: Option<usize>| i.map_or(std::ptr::null(), input);
         let operands = Operands {
@@ -31,12 +31,12 @@ impl ConvKernel {
             bias: optional(self.epilogue.bias),
             sum: optional(self.epilogue.sum),
             dst: dst.as_ptr().cast(),
-            dst_image,
+            dst_image_stride,
             scratch: args.scratch.as_ptr().cast(),
             bounds: self.epilogue.bounds,
         };
-        // SAFETY: the tensors of a running call have the planned layouts, are aligned, and are used by nobody else; only the
-        // sum may be the output, as the plan says.
+        // SAFETY: the tensors belong to the running call, have the planned layouts and are aligned; no other code uses
+        // them. Only the sum may be the output, as the plan says.
         unsafe { self.algorithm.run(&operands, args.team) }
     }
 }
@@ -52,7 +52,7 @@ impl Kernel for ConvKernel {
 
     fn summed(self: Arc<Self>, position: usize) -> Option<Arc<dyn Kernel>> {
         let Epilogue { sum, bounds, .. } = self.epilogue;
-        let fits = sum.is_none() && bounds == Bounds::NONE && self.algorithm.takes_sum();
+        let fits = sum.is_none() && bounds == Bounds::NONE && self.algorithm.supports_sum();
         fits.then(|| {
             Arc::new(Self {
                 name: format!("{}+sum", self.name),
@@ -64,18 +64,18 @@ impl Kernel for ConvKernel {
     }
 
     fn strided(self: Arc<Self>, image_bytes: usize) -> Option<Arc<dyn Kernel>> {
-        let fits = self.dtype == DType::F32 && self.algorithm.takes_images_apart();
-        fits.then(|| ImagesApart::of(self, image_bytes))
+        let fits = self.dtype == DType::F32 && self.algorithm.supports_strided_output();
+        fits.then(|| StridedOutput::of(self, image_bytes))
     }
 }
 
-impl WriteApart for ConvKernel {
-    fn write_apart(&self, args: &KernelArgs<'_>, dst: RawTensor<'_>, image: usize) -> Result<()> {
+impl WriteStrided for ConvKernel {
+    fn write_strided(&self, args: &KernelArgs<'_>, dst: RawTensor<'_>, image: usize) -> Result<()> {
         self.write(args, dst, Some(image))
     }
 }
 
-/// Does with the first output what is asked for: `write` computes it to where it is told.
+/// Obeys the request of the first output. `write` computes the output into the tensor that it gets.
 ///
 /// # Errors
 /// Those of `write`.
@@ -91,7 +91,7 @@ pub fn meet_request(
         WriteReq::Add => {
             let mut side = vec![Line([0.0; 16]); out.len_bytes().div_ceil(size_of::<Line>())];
             write(RawTensor::from_mut_slice(bytemuck::cast_slice_mut(&mut side)))?;
-            // SAFETY: the output of the running call; the algorithm is done and had another.
+            // SAFETY: the output belongs to the running call. `write` has returned, and it wrote to `side`.
             let to = unsafe { out.bytes_mut() };
             if dtype == DType::BF16 {
                 let to = bytemuck::cast_slice_mut::<u8, bf16>(to).iter_mut();
@@ -106,7 +106,7 @@ pub fn meet_request(
     Ok(())
 }
 
-/// One cache line of numbers.
+/// One cache line of values.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 struct Line([f32; 16]);

@@ -1,9 +1,9 @@
-//! Layouts that the kernels read and write: activations in blocks of 16 channels, weights in packed forms.
+//! The layouts that the kernels read and write: activations in blocks of 16 channels, weights in packed forms.
 
 use crate::Isa;
 use crate::direct::grouped::Groups;
 use crate::fourier::{self, Tile};
-use crate::gradients::joined::Joined;
+use crate::gradients::merged_phases::MergedPhases;
 use crate::gradients::phases::Steps;
 use crate::winograd::{Blocking, Data, Plan, Schedule, Shape, Variant};
 use half::bf16;
@@ -11,17 +11,18 @@ use mxrs_op::TensorDesc;
 use mxrs_types::{DType, Layout, Result};
 use smallvec::smallvec;
 
-/// Channels of one block of activations.
+/// Channels of a block of activations.
 pub const BLOCK: usize = 16;
-/// Output channels of one panel of weights.
+/// Output channels of a panel of weights.
 pub const PANEL: usize = 32;
-/// Bytes of a tensor that is written past the caches, as whoever reads it next finds none of it there: as many as the last-level
-/// caches of a few cores hold today.
+/// Bytes from which on a tensor is written past the caches, because its next reader would not find it there: the size
+/// of the last-level caches of a few cores today.
 pub const LARGE_BYTES: usize = 24 << 20;
-/// Name of the backend, in layouts too.
+/// Name of the backend, also in its layouts.
 pub const NAME: &str = "nnpack";
 
-/// `nChw16c` of a tensor `[n, c, h, w]`: blocks of channels, padded with zeros, each with its pixels row by row.
+/// `nChw16c` for a tensor `[n, c, h, w]`: blocks of 16 channels, padded with zeros; each block has its pixels row by
+/// row.
 pub fn blocked([n, c, h, w]: [usize; 4]) -> Layout {
     let blocks = c.div_ceil(BLOCK);
     Layout::Blocked {
@@ -31,28 +32,28 @@ pub fn blocked([n, c, h, w]: [usize; 4]) -> Layout {
     }
 }
 
-/// `nhwc` of a tensor `[n, c, h, w]`: all channels of a pixel, then the next pixel.
+/// `nhwc` for a tensor `[n, c, h, w]`: all channels of a pixel, then the next pixel.
 pub fn channels_last([n, c, h, w]: [usize; 4]) -> Layout {
     Layout::Blocked { padded: smallvec![n, c, h, w], strides: smallvec![h * w * c, 1, w * c, c], blocks: smallvec![] }
 }
 
-/// How kernels want such a tensor of these numbers.
+/// The layout in which kernels take a tensor of these sizes.
 pub fn image_layout(data: Data, sizes: [usize; 4]) -> Layout {
     match data {
         Data::Blocks => blocked(sizes),
-        Data::ShortPixels => channels_last(sizes),
+        Data::Bf16Pixels => channels_last(sizes),
     }
 }
 
-/// Sizes of a tensor of `bfloat16` with four axes.
-pub fn short_image(desc: &TensorDesc) -> Option<[usize; 4]> {
+/// Sizes of a bfloat16 tensor with four axes.
+pub fn bf16_image(desc: &TensorDesc) -> Option<[usize; 4]> {
     if desc.dtype != DType::BF16 {
         return None;
     }
     desc.shape[..].try_into().ok()
 }
 
-/// Sizes of a tensor of `f32` with four axes.
+/// Sizes of a float32 tensor with four axes.
 pub fn image(desc: &TensorDesc) -> Option<[usize; 4]> {
     if desc.dtype != DType::F32 {
         return None;
@@ -60,7 +61,7 @@ pub fn image(desc: &TensorDesc) -> Option<[usize; 4]> {
     desc.shape[..].try_into().ok()
 }
 
-/// Sizes of weights: those of a tensor of `f32` with four axes, or with two, of a fully-connected layer.
+/// Sizes of float32 weights with four axes, or with two for a fully-connected layer.
 pub fn weights(desc: &TensorDesc) -> Option<[usize; 4]> {
     match desc.shape[..] {
         [k, c] if desc.dtype == DType::F32 => Some([k, c, 1, 1]),
@@ -73,8 +74,8 @@ pub fn is_blocked(desc: &TensorDesc) -> bool {
     image(desc).is_some_and(|sizes| desc.layout == blocked(sizes))
 }
 
-/// Numbers from one image to the next of a tensor in `nChw16c`, which may be a part of one with more channels.
-pub fn blocked_apart(desc: &TensorDesc) -> Option<usize> {
+/// Values from one image to the next of a tensor in `nChw16c`, which may be a part of one with more channels.
+pub fn blocked_image_stride(desc: &TensorDesc) -> Option<usize> {
     let sizes = image(desc)?;
     let Layout::Blocked { strides, .. } = &desc.layout else { return None };
     let (mut expected, distance) = (blocked(sizes), *strides.first()?);
@@ -87,7 +88,7 @@ pub fn blocked_apart(desc: &TensorDesc) -> Option<usize> {
     (desc.layout == expected).then_some(distance)
 }
 
-/// How weights `[k, c, kh, kw]` are packed.
+/// The packed forms of weights `[k, c, kh, kw]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PackedForm {
     /// `[k/32][c/16][kh][kw][16 c][32 k]`, channels padded with zeros; the last panel may be 16 wide.
@@ -98,44 +99,46 @@ pub enum PackedForm {
     Winograd(Variant),
     /// `[k/16][kh][kw][16 k]` of weights `[k, 1, kh, kw]`, channels padded with zeros.
     Depthwise,
-    /// As [`Blocks`](Self::Blocks) for each of the convolutions that so many groups become
-    /// ([`Groups`]); sizes are those of the weights, `[k, c of a group, kh, kw]`.
+    /// As [`Blocks`](Self::Blocks) for each of the convolutions that this number of groups is merged to ([`Groups`]).
+    /// The sizes are those of the weights, `[k, c of a group, kh, kw]`.
     Groups(u32),
     /// Spectra for tiles of this size.
     Fourier(Tile),
-    /// Row by row, in bfloat16.
-    ShortRows,
+    /// Row-major, in bfloat16.
+    Bf16Rows,
     /// As [`Blocks`](Self::Blocks), in bfloat16.
-    ShortBlocks,
-    /// As [`Blocks`](Self::Blocks), of the filters [turned around](crate::filters): `[c/32][k/16][kh][kw][16 k][32 c]`.
-    TurnedBlocks,
-    /// As [`Winograd`](Self::Winograd), of the filters turned around.
-    TurnedWinograd(Variant),
-    /// As [`TurnedBlocks`](Self::TurnedBlocks) for each of the convolutions that a gradient of data with such a stride is.
+    Bf16Blocks,
+    /// As [`Blocks`](Self::Blocks), for the filters [flipped](crate::filters): `[c/32][k/16][kh][kw][16 k][32
+    /// c]`.
+    FlippedBlocks,
+    /// As [`Winograd`](Self::Winograd), for flipped filters.
+    FlippedWinograd(Variant),
+    /// As [`FlippedBlocks`](Self::FlippedBlocks), for each phase of the gradient of the data with this stride and
+    /// padding.
     Phases(Steps),
-    /// As [`Blocks`](Self::Blocks) for the one convolution that such gradients of few channels are.
-    Joined(Steps),
+    /// As [`Blocks`](Self::Blocks), for the one convolution that computes all phases of few channels.
+    MergedPhases(Steps),
 }
 
-/// Numbers of the layouts for groups begin here, and count them.
+/// Ids of layouts with groups begin here; the rest is the number of groups.
 const GROUPS_ID: u64 = 1 << 32;
-/// And those for strides here.
+/// Ids of layouts with phases begin here; the rest is stride and padding.
 const PHASES_ID: u64 = 1 << 33;
-/// And those for strides and few channels.
-const JOINED_ID: u64 = 1 << 34;
+/// Ids of layouts with merged phases begin here; the rest is stride and padding.
+const MERGED_PHASES_ID: u64 = 1 << 34;
 
 impl PackedForm {
-    /// All forms but those for groups and strides; the position is the number in a layout.
+    /// All forms without a number of groups or a stride. The position of a form is its id in a layout.
     fn all() -> impl Iterator<Item = Self> {
         let transformed = Variant::ALL.map(Self::Winograd).into_iter().chain(Tile::ALL.map(Self::Fourier));
-        let short = [Self::ShortRows, Self::ShortBlocks];
-        let turned = Variant::ALL.map(Self::TurnedWinograd).into_iter().chain([Self::TurnedBlocks]);
-        [Self::Blocks, Self::Taps, Self::Depthwise].into_iter().chain(transformed).chain(short).chain(turned)
+        let short = [Self::Bf16Rows, Self::Bf16Blocks];
+        let flipped = Variant::ALL.map(Self::FlippedWinograd).into_iter().chain([Self::FlippedBlocks]);
+        [Self::Blocks, Self::Taps, Self::Depthwise].into_iter().chain(transformed).chain(short).chain(flipped)
     }
 
-    /// Whether its numbers are bfloat16; else they are float32.
-    pub fn is_short(self) -> bool {
-        matches!(self, Self::ShortRows | Self::ShortBlocks)
+    /// Whether its values are bfloat16; otherwise they are float32.
+    pub fn is_bf16(self) -> bool {
+        matches!(self, Self::Bf16Rows | Self::Bf16Blocks)
     }
 
     /// The layout of weights of these sizes in this form.
@@ -145,24 +148,24 @@ impl PackedForm {
             Self::Phases(Steps { stride: [a, b], pad: [c, d] }) => {
                 PHASES_ID + u64::from(u32::from_le_bytes([a, b, c, d]))
             }
-            Self::Joined(Steps { stride: [a, b], pad: [c, d] }) => {
-                JOINED_ID + u64::from(u32::from_le_bytes([a, b, c, d]))
+            Self::MergedPhases(Steps { stride: [a, b], pad: [c, d] }) => {
+                MERGED_PHASES_ID + u64::from(u32::from_le_bytes([a, b, c, d]))
             }
             _ => Self::all().position(|form| form == self).unwrap_or_default() as u64,
         };
-        let number_bytes = if self.is_short() { size_of::<bf16>() } else { size_of::<f32>() };
+        let number_bytes = if self.is_bf16() { size_of::<bf16>() } else { size_of::<f32>() };
         Layout::Opaque { backend: NAME, id, size_bytes: self.len(sizes) * number_bytes }
     }
 
-    /// The form that a layout names.
+    /// The form that a layout denotes.
     pub fn of(layout: &Layout) -> Option<Self> {
         match layout {
             Layout::Opaque { backend: NAME, id, .. } if *id >= PHASES_ID => {
-                let is_joined = *id >= JOINED_ID;
-                let first = if is_joined { JOINED_ID } else { PHASES_ID };
+                let is_merged = *id >= MERGED_PHASES_ID;
+                let first = if is_merged { MERGED_PHASES_ID } else { PHASES_ID };
                 let [a, b, c, d] = u32::try_from(id - first).ok()?.to_le_bytes();
                 let steps = Steps { stride: [a, b], pad: [c, d] };
-                Some(if is_joined { Self::Joined(steps) } else { Self::Phases(steps) })
+                Some(if is_merged { Self::MergedPhases(steps) } else { Self::Phases(steps) })
             }
             Layout::Opaque { backend: NAME, id, .. } => match id.checked_sub(GROUPS_ID) {
                 Some(groups) => Some(Self::Groups(u32::try_from(groups).ok()?)),
@@ -172,16 +175,16 @@ impl PackedForm {
         }
     }
 
-    /// Numbers in the packed form.
+    /// Number of values in the packed form.
     pub fn len(self, [k, c, kh, kw]: [usize; 4]) -> usize {
         let (padded_k, padded_c) = (k.next_multiple_of(BLOCK), c.next_multiple_of(BLOCK));
         match self {
-            Self::Joined(steps) => Joined::new(steps, [kh, kw])
-                .map_or(0, |joined| Self::Blocks.len([joined.channels(c), k, joined.window[0], joined.window[1]])),
-            // Every cell is in one phase.
+            Self::MergedPhases(steps) => MergedPhases::new(steps, [kh, kw])
+                .map_or(0, |merged| Self::Blocks.len([merged.channels(c), k, merged.window[0], merged.window[1]])),
+            // Every cell of the window is in exactly one phase.
             Self::Phases(_) => padded_k * padded_c * kh * kw,
-            Self::Blocks | Self::ShortBlocks => padded_k * padded_c * kh * kw,
-            Self::ShortRows => k * c * kh * kw,
+            Self::Blocks | Self::Bf16Blocks => padded_k * padded_c * kh * kw,
+            Self::Bf16Rows => k * c * kh * kw,
             Self::Taps => padded_k * c * kh * kw,
             Self::Depthwise => padded_k * kh * kw,
             Self::Groups(n) => {
@@ -189,25 +192,25 @@ impl PackedForm {
                 groups.n * groups.packed_len(kh * kw)
             }
             Self::Winograd(variant) => transform([k, c, kh, kw], variant).map_or(0, |plan| plan.packed_bytes() / 4),
-            Self::TurnedBlocks => Self::Blocks.len([c, k, kh, kw]),
-            Self::TurnedWinograd(variant) => Self::Winograd(variant).len([c, k, kh, kw]),
+            Self::FlippedBlocks => Self::Blocks.len([c, k, kh, kw]),
+            Self::FlippedWinograd(variant) => Self::Winograd(variant).len([c, k, kh, kw]),
             Self::Fourier(tile) => spectra([k, c, kh, kw], tile).map_or(0, |plan| plan.packed_bytes() / 4),
         }
     }
 }
 
-/// A plan that transforms weights of these sizes; any image and any blocking have the same weights.
+/// A plan that transforms weights of these sizes. The packed weights do not depend on the image or the blocking.
 ///
 /// # Errors
-/// Where the variant is for other windows.
+/// If the variant is for another window.
 pub fn transform(sizes: [usize; 4], variant: Variant) -> Result<Plan> {
     Plan::new(any_image(sizes), variant, ANY_BLOCKING, Isa::best())
 }
 
-/// The same by Fourier transforms.
+/// The same for Fourier transforms.
 ///
 /// # Errors
-/// Where the tiles are for other windows.
+/// If the tile does not take this window.
 pub fn spectra(sizes: [usize; 4], tile: Tile) -> Result<fourier::Plan> {
     fourier::Plan::new(any_image(sizes), tile, ANY_BLOCKING, Isa::best())
 }
@@ -229,12 +232,12 @@ mod tests {
         assert_eq!(blocked.size_bytes(), 2 * 32 * 15 * 4);
         assert_eq!(blocked.layout.to_string(), "aBcd16b");
         assert!(is_blocked(&blocked) && !is_blocked(&desc));
-        assert_eq!((blocked_apart(&blocked), blocked_apart(&desc)), (Some(32 * 15), None));
+        assert_eq!((blocked_image_stride(&blocked), blocked_image_stride(&desc)), (Some(32 * 15), None));
         for (distance, expected) in [(48 * 15, Some(48 * 15)), (16 * 15, None)] {
             let Layout::Blocked { padded, mut strides, blocks } = blocked.layout.clone() else { unreachable!() };
             strides[0] = distance;
             let part = desc.with_layout(Layout::Blocked { padded, strides, blocks });
-            assert_eq!(blocked_apart(&part), expected);
+            assert_eq!(blocked_image_stride(&part), expected);
         }
     }
 

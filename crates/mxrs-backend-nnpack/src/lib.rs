@@ -1,18 +1,21 @@
-//! Convolutional networks in `f32`, at inference and in training, and in `bf16` what Winograd's algorithms do, after NNPACK, written
-//! for few threads and activations in blocks of channels.
+//! Convolutional networks on the CPU, after NNPACK, for few threads: in `f32` for inference and training, and in `bf16`
+//! where Winograd's algorithms apply.
 //!
-//! It takes two-dimensional convolutions, with a bias, a sum, and ReLU or bounds behind them; fully-connected layers; and, so that
-//! a network needs no vendor library, what lies between: pooling, normalization by batch statistics and across channels, joining. Of
-//! training it takes convolutions, their gradients, and batch normalization with relu.
-//! Activations are in blocks of 16 channels (`nChw16c`, which vendor libraries know too), so that a row of a product is read where
-//! it lies; weights are packed once. Windows of 3x3 and a few others with stride 1 are Winograd's, larger ones are multiplied as Fourier
-//! transforms of tiles. The first layer of a network, of few channels, reads its data row by row. Each algorithm
-//! is a set of calls of one small product, which keeps 28 sums of 16 numbers in registers. Knows operators from `mxrs-ops`; nothing of
-//! graphs, arrays, the environment or another backend.
+//! The backend takes two-dimensional convolutions with bias, sum, and ReLU or bounds as epilogue; and fully-connected
+//! layers. It also takes the operators between them, so that a network needs no vendor library: pooling, batch
+//! normalization, local response normalization, and concatenation. For training it takes convolutions, their gradients,
+//! and batch normalization with ReLU.
+//!
+//! Activations are in blocks of 16 channels (`nChw16c`, which vendor libraries also know), so that a product reads its
+//! rows in place. Weights are packed once. Windows of 3x3 and a few others with stride 1 use Winograd's algorithms;
+//! larger windows may use Fourier transforms of tiles. The first layer of a network, which has few channels, reads
+//! row-major data. All algorithms call one small product, which keeps 28 sums of 16 values in registers.
+//!
+//! The crate knows the operators of `mxrs-ops`. It does not know graphs, arrays, the environment or any other backend.
 //!
 //! ```
 //! use mxrs_backend_nnpack::{Nnpack, NnpackOptions};
-//! use mxrs_op::{Attrs, Backend, OpCall, Support, TensorDesc};
+//! use mxrs_op::{Attrs, Backend, OpCall, Speed, TensorDesc};
 //! use mxrs_sync::Team;
 //! use mxrs_types::DType;
 //!
@@ -33,22 +36,23 @@
 //!     is_constant: &[false, true],
 //!     is_train: false,
 //! };
-//! // Below 1, the cost of a vendor library.
-//! assert!(matches!(backend.supports(&call), Support::Yes { cost } if cost < 1.0));
-//! assert_eq!(backend.plan(&call)?.output_layouts[0].to_string(), "aBcd16b");
-//! # Ok::<(), mxrs_types::Error>(())
+//! // It should be faster than a vendor library.
+//! let offer = backend.offer(&call)?;
+//! assert!(offer.seconds() < Speed::here(1).library(&call));
+//! assert_eq!(offer.build()?.output_layouts[0].to_string(), "aBcd16b");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Read next: `choose.rs` for which algorithm runs what, `gemm/mod.rs` for the product, `direct/product.rs` for an algorithm,
-//! `blocks/mod.rs` for operators between convolutions.
+//! Read next: `choose.rs` for which algorithm runs what, `gemm/mod.rs` for the product, `direct/product.rs` for an
+//! algorithm, `blocks/mod.rs` for the operators between convolutions.
 #![allow(unsafe_code)]
-// Two reasons: kernels are written for instructions that `isa.rs` has found on this processor; and they read and write tensor
-// memory through pointers, where whoever splits a loop says why no two threads write the same part.
+// Unsafe code has two reasons here. Kernels use instructions that `isa.rs` has detected on this processor. They also
+// read and write tensors through pointers; the code that splits a loop argues why no two threads write the same part.
 
-mod apart;
 mod backend;
 pub mod barrier;
 mod blocks;
+mod candidate;
 mod choose;
 mod convolve;
 mod direct;
@@ -68,8 +72,8 @@ mod problem;
 mod processor;
 mod rates;
 mod reorder;
+mod strided_output;
 mod tiles;
-mod way;
 pub mod winograd;
 
 pub use backend::Nnpack;

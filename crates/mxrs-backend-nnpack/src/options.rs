@@ -1,50 +1,50 @@
-//! Settings of the backend.
+//! The settings of the backend.
 
 use crate::Isa;
 use crate::fourier::Tile;
 use crate::winograd::Variant;
 use std::num::NonZeroUsize;
 
-/// How far results may be from those of a direct sum.
+/// How much results may differ from those of a direct sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Accuracy {
-    /// Within 8 millionths of the largest output, with 256 input channels.
+    /// By at most 8 millionths of the largest output, with 256 input channels.
     #[default]
     Close,
-    /// Within 50 millionths: larger tiles, up to a tenth faster.
+    /// By at most 50 millionths. This allows larger tiles, which are up to a tenth faster.
     Loose,
 }
 
-/// How weights are kept that are packed once and read in every run. Arithmetic is in float32 either way.
+/// How weights that are packed once and read in every run are stored. The arithmetic is in float32 either way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Weights {
-    /// As they are.
+    /// In float32.
     #[default]
     Float32,
-    /// Rounded to bfloat16, to three digits: those of fully-connected layers, and of convolutions as products with so few
-    /// output pixels that they wait for weights. Half of the bytes are read.
+    /// Rounded to bfloat16 (three digits), which halves the bytes to read. Applies to fully-connected layers, and to
+    /// convolutions by products with so few output pixels that memory bandwidth limits them.
     Bfloat16,
 }
 
-/// How the backend works.
+/// The settings of the backend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NnpackOptions {
     /// Most threads of a team that one call uses.
     pub threads: NonZeroUsize,
-    /// Whether Winograd's algorithms may be chosen, which round more than a direct sum does.
+    /// Whether Winograd's algorithms may be chosen. They round more than a direct sum.
     pub winograd: bool,
-    /// Whether Fourier transforms of tiles may be chosen, which round about as much as a direct sum.
+    /// Whether Fourier transforms of tiles may be chosen. They round about as much as a direct sum.
     pub fourier: bool,
-    /// How far Winograd's may be from a direct sum.
+    /// How much results of Winograd's algorithms may differ from a direct sum.
     pub accuracy: Accuracy,
-    /// How weights of layers that wait for them are kept.
+    /// How the weights of layers limited by memory bandwidth are stored.
     pub weights: Weights,
-    /// Instructions of the kernels.
+    /// The instruction set of the kernels.
     pub isa: Isa,
 }
 
 impl Default for NnpackOptions {
-    /// All threads, Fourier transforms, Winograd's algorithms that are close, the widest instructions.
+    /// All threads, Fourier transforms, the accurate ones of Winograd's algorithms, and the widest instructions.
     fn default() -> Self {
         let accuracy = Accuracy::default();
         let weights = Weights::default();
@@ -53,13 +53,13 @@ impl Default for NnpackOptions {
 }
 
 impl NnpackOptions {
-    /// The tiles that may be transformed by Fourier's.
+    /// The tiles that Fourier transforms may use.
     pub(crate) fn tiles(&self) -> impl Iterator<Item = Tile> {
         let may = self.fourier;
         Tile::ALL.into_iter().filter(move |_| may)
     }
 
-    /// The algorithms of Winograd's that may be chosen.
+    /// The variants of Winograd's algorithms that may be chosen.
     pub(crate) fn variants(&self) -> impl Iterator<Item = Variant> {
         let bound = match self.accuracy {
             Accuracy::Close => 8e-6,

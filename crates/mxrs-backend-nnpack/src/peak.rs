@@ -1,4 +1,4 @@
-//! How fast this processor multiplies and adds at best: what kernels are measured against.
+//! Measures the peak speed of this processor's multiply-adds, which kernels are compared with.
 
 use crate::Isa;
 use crate::isa::Set;
@@ -9,21 +9,23 @@ use mxrs_types::DType;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Sums that are independent of one another, enough to keep all units busy.
+/// Independent sums, enough to keep all units busy.
 const SUMS: usize = 24;
-/// Steps between two looks at the clock.
+/// Steps between two readings of the clock.
 const STEPS: usize = 4000;
 
-/// Float32 operations per second of all threads of the team together, a multiply-add being two: the best of what fits into
-/// `patience`. Nothing is read from memory.
+/// Measures the float32 operations per second of all threads of the team together; a multiply-add counts as two.
+/// Repeats for `patience` and returns the best. Nothing is read from memory.
 pub fn peak_flops(team: &Team, patience: Duration) -> f64 {
     // Every processor multiplies float32.
     peak_ops(team, DType::F32, patience).unwrap_or_default()
 }
 
-/// As [`peak_flops`], on numbers of a type: float32, bfloat16, which is widened where there are no products of it, int8 or
-/// uint8. `None` for others, for integers where no instruction multiplies and adds them, and where the processor has units
-/// for matrices of them, which are not measured.
+/// As [`peak_flops`], for values of a dtype: float32, int8, uint8, or bfloat16, which is widened if the processor
+/// cannot multiply it.
+///
+/// Returns `None` for other dtypes, for integers if the processor has no instruction that multiplies and adds them, and
+/// if it has matrix units for them, which are not measured.
 pub fn peak_ops(team: &Team, dtype: DType, patience: Duration) -> Option<f64> {
     let multiplier = Multiplier::of(dtype)?;
     let (started, mut best) = (Instant::now(), f64::INFINITY);
@@ -35,7 +37,7 @@ pub fn peak_ops(team: &Team, dtype: DType, patience: Duration) -> Option<f64> {
     Some((2 * SUMS * STEPS * multiplier.products() * team.size()) as f64 / best)
 }
 
-/// Instructions that multiply and add; made only where the processor has them.
+/// The instructions to measure. A value exists only if the processor has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Multiplier {
     /// Float32.
@@ -43,16 +45,16 @@ enum Multiplier {
     /// Pairs of bfloat16.
     #[cfg(target_arch = "x86_64")]
     Pairs,
-    /// Fours of 8-bit integers, 64 at a time.
+    /// 8-bit integers in groups of four, 64 at a time.
     #[cfg(target_arch = "x86_64")]
     Fours512,
-    /// The same, 32 at a time.
+    /// 8-bit integers in groups of four, 32 at a time.
     #[cfg(target_arch = "x86_64")]
     Fours256,
 }
 
 impl Multiplier {
-    /// The best for numbers of this type.
+    /// The fastest for this dtype.
     fn of(dtype: DType) -> Option<Self> {
         match dtype {
             DType::F32 => Some(Self::Single(Isa::best().set())),
@@ -88,7 +90,7 @@ impl Multiplier {
         None
     }
 
-    /// Products that one step of one sum adds up.
+    /// Products that one step adds to one sum.
     fn products(self) -> usize {
         match self {
             Self::Single(Set::Portable) => 4,
@@ -103,7 +105,7 @@ impl Multiplier {
         }
     }
 
-    /// All steps of all sums.
+    /// Runs all steps of all sums.
     fn run(self) {
         match self {
             Self::Single(Set::Portable) => {
@@ -114,7 +116,7 @@ impl Multiplier {
                 }
                 black_box(sums);
             }
-            // SAFETY: `of` makes it only where the processor has the instructions; so for all others.
+            // SAFETY: `of` returns each of these variants only if the processor has its instructions.
             #[cfg(target_arch = "x86_64")]
             Self::Single(Set::Avx2) => unsafe { with_avx2() },
             // SAFETY: as above.
@@ -181,7 +183,7 @@ fn with_fours_512() {
 fn with_fours_256() {
     use std::arch::x86_64::{_mm256_dpbusd_avx_epi32, _mm256_set1_epi8};
     let x = _mm256_set1_epi8(black_box(1));
-    // Sixteen registers: half as many sums, twice as often.
+    // There are sixteen registers, so half as many sums, twice as often.
     let mut sums = [x; SUMS / 2];
     for _ in 0..2 * STEPS {
         for sum in &mut sums {
@@ -195,7 +197,7 @@ fn with_fours_256() {
 #[target_feature(enable = "avx2,fma")]
 fn with_avx2() {
     use std::arch::x86_64::{_mm256_fmadd_ps, _mm256_set1_ps};
-    // Sixteen registers: half as many sums, twice as often.
+    // There are sixteen registers, so half as many sums, twice as often.
     let (x, one) = (_mm256_set1_ps(black_box(0.5)), _mm256_set1_ps(black_box(1.0)));
     let mut sums = [one; SUMS / 2];
     for _ in 0..2 * STEPS {
@@ -213,14 +215,14 @@ mod tests {
     #[test]
     fn a_peak_is_a_speed() {
         let flops = peak_flops(&Team::serial(), Duration::from_millis(1));
-        // Between a pocket calculator and more than any core can do.
+        // Between a pocket calculator and more than any core reaches.
         assert!((1e6..1e13).contains(&flops), "{flops}");
     }
 
     #[test]
     fn types_have_a_peak_where_they_are_multiplied() {
         let peak = |dtype| peak_ops(&Team::serial(), dtype, Duration::from_millis(1));
-        // Products of bfloat16 are float32's where there are no others, and those of integers are not there.
+        // Bfloat16 is measured as float32 if the processor cannot multiply it; integers have no such fallback.
         assert!(peak(DType::BF16).is_none_or(|ops| (1e6..1e14).contains(&ops)));
         let (signed, unsigned) = (peak(DType::I8), peak(DType::U8));
         assert!(signed.is_none_or(|ops| (1e6..1e14).contains(&ops)) && signed.is_some() == unsigned.is_some());

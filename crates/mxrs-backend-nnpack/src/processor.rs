@@ -1,24 +1,24 @@
-//! Which processor this is: what its speeds are looked up by, and what results of measurements belong to.
+//! Identifies this processor. Its costs are looked up by it, and results of measurements are stored with it.
 
 use std::fmt;
 
-/// A kind of processor, as it names itself.
+/// A kind of processor, as it identifies itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Processor {
-    /// Who makes it: `AuthenticAMD`; empty where the processor does not tell.
+    /// The manufacturer: `AuthenticAMD`. Empty if the processor does not report one.
     pub vendor: String,
-    /// Family, as its maker counts.
+    /// Family, as the manufacturer counts.
     pub family: u32,
     /// Model within the family.
     pub model: u32,
     /// Revision of the model.
     pub stepping: u32,
-    /// Its name for people; makers use one name for several models.
+    /// Its name for people. Manufacturers use one name for several models.
     pub brand: String,
 }
 
 impl Processor {
-    /// The one that runs this.
+    /// The processor that runs this program.
     pub fn here() -> Self {
         #[cfg(target_arch = "x86_64")]
         return x86();
@@ -26,9 +26,9 @@ impl Processor {
         return Self::default();
     }
 
-    /// Whether the processor that runs this multiplies bfloat16 faster than float32, if it can at all. Intel's instruction for
-    /// pairs of them has half the speed of float32's (174 beside 350 GFLOP/s on family 6, model 207); only its units for matrices
-    /// are faster.
+    /// Whether the processor that runs this program multiplies bfloat16 faster than float32, if it can at all. Intel's
+    /// instruction for pairs of bfloat16 has half the speed of float32 (174 compared to 350 GFLOP/s on family 6, model
+    /// 207); only its matrix units are faster.
     pub fn multiplies_bfloat16() -> bool {
         #[cfg(target_arch = "x86_64")]
         return Self::here().vendor != "GenuineIntel" || Matrices::Bfloat16.is_there();
@@ -36,7 +36,7 @@ impl Processor {
         return true;
     }
 
-    /// Whether it is of AMD's Zen 4 or Zen 5, which run 512-bit instructions at different speeds.
+    /// The generation, if it is AMD's Zen 4 or Zen 5, which run 512-bit instructions at different speeds.
     pub(crate) fn zen(&self) -> Option<u8> {
         if self.vendor != "AuthenticAMD" {
             return None;
@@ -59,19 +59,19 @@ impl fmt::Display for Processor {
     }
 }
 
-/// Units that multiply matrices (AMX), by what is in these.
+/// Units that multiply matrices (AMX), by the element type.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Matrices {
     /// Bfloat16.
     Bfloat16,
-    /// Integers of 8 bits.
+    /// 8-bit integers.
     Bytes,
 }
 
 #[cfg(target_arch = "x86_64")]
 impl Matrices {
-    /// Whether the processor that runs this tells of them.
+    /// Whether the processor that runs this program reports them.
     pub fn is_there(self) -> bool {
         use std::arch::x86_64::__cpuid;
         let bit = match self {
@@ -94,7 +94,7 @@ fn x86() -> Processor {
     let CpuidResult { ebx, ecx, edx, .. } = __cpuid(0);
     let vendor = text(&[ebx, edx, ecx]);
     let version = __cpuid(1).eax;
-    // The extended fields count where the short ones are full.
+    // The extended fields apply only if the short ones have these values.
     let (short_family, short_model) = (version >> 8 & 0xf, version >> 4 & 0xf);
     let family = if short_family == 0xf { short_family + (version >> 20 & 0xff) } else { short_family };
     let model = if short_family >= 6 { short_model + ((version >> 16 & 0xf) << 4) } else { short_model };

@@ -1,38 +1,38 @@
-//! What things cost on a kind of processor, in multiply-adds of one thread at its peak: constants, so that estimates, and with them
-//! kernels, are the same in every process.
+//! The costs on a kind of processor, in multiply-adds of one thread at its peak. They are constants, so that estimates,
+//! and therefore kernels, are the same in every process.
 
 use crate::isa::Set;
 use crate::{Isa, Processor};
 
-/// Costs on one kind of processor. They come from timed layers of known networks, on two cores.
+/// Costs on one kind of processor, measured with layers of known networks on two cores.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
     /// Part of the peak that products reach.
     pub product: f64,
-    /// Part of the peak that a vendor library's direct convolutions reach, with stride 1 and with others.
+    /// Part of the peak that a vendor library's direct convolutions reach, with stride 1 and with other strides.
     pub vendor: [f64; 2],
-    /// Multiply-adds of two threads in the time that a byte takes from memory.
+    /// Multiply-adds of two threads in the time that it takes to read a byte from memory.
     pub per_byte: f64,
-    /// Multiply-adds in the time that one number of a tile is transformed.
+    /// Multiply-adds in the time that it takes to transform one value of a tile.
     pub per_transformed: f64,
-    /// Of two things that happen at a time, how much of the shorter shows.
+    /// If two things happen at once, the part of the shorter time that adds to the longer one.
     pub overlap: f64,
 }
 
 impl Rates {
-    /// Two full 512-bit units: 285 G multiply-adds to 49 GB a second for two cores.
+    /// Two full 512-bit units: 285 G multiply-adds and 49 GB per second for two cores.
     pub const FULL_512: Self =
         Self { product: 0.88, vendor: [0.87, 0.8], per_byte: 5.8, per_transformed: 16.0, overlap: 0.15 };
 
-    /// 512-bit instructions in two halves, as on Zen 4: 117 G multiply-adds to 30 to 45 GB a second for two cores. Everything beside the
-    /// products weighs less.
+    /// 512-bit instructions in two halves, as on Zen 4: 117 G multiply-adds and 30 to 45 GB per second for two cores.
+    /// Everything but the products costs relatively less.
     pub const HALVED_512: Self =
         Self { product: 0.89, per_byte: 2.8, per_transformed: 7.3, overlap: 0.185, ..Self::FULL_512 };
-    /// 256-bit instructions, as on Zen 3: 103 G multiply-adds for two cores, of which products reach 0.65 to 0.85 and a library's
-    /// direct sums 0.67 to 0.79.
+    /// 256-bit instructions, as on Zen 3: 103 G multiply-adds per second for two cores, of which products reach 0.65 to
+    /// 0.85 and a vendor library's direct sums 0.67 to 0.79.
     pub const AVX2: Self = Self { product: 0.82, vendor: [0.76, 0.72], ..Self::HALVED_512 };
 
-    /// Those of a processor with these instructions.
+    /// The costs on a processor with these instructions.
     pub fn of(isa: Isa, processor: &Processor) -> Self {
         match (isa.set(), processor.zen()) {
             #[cfg(target_arch = "x86_64")]
@@ -41,7 +41,7 @@ impl Rates {
             (Set::Avx512, _) => Self::FULL_512,
             #[cfg(target_arch = "x86_64")]
             (Set::Avx2, _) => Self::AVX2,
-            // Slow as it is, only the number of multiplications counts.
+            // Portable code is so slow that little but the number of multiplications matters.
             (Set::Portable, _) => Self { per_byte: 1.0, ..Self::HALVED_512 },
         }
     }
@@ -55,8 +55,8 @@ mod tests {
     use crate::winograd::{Data, Variant};
     use crate::{Accuracy, NnpackOptions};
 
-    /// Images, channels in and out, height and width; milliseconds of the direct sum and of F2 to F6, as measured with two threads
-    /// on Zen 4 (2 cores, 235 GFLOP/s) by `examples/estimates.rs`.
+    /// Images, input and output channels, height and width; milliseconds of the direct sum and of F2 to F6, as measured
+    /// by `examples/estimates.rs` with two threads on Zen 4 (2 cores, 235 GFLOP/s).
     const MEASURED: [([usize; 4], [f64; 6]); 17] = [
         ([1, 64, 64, 56], [1.128, 0.582, 0.430, 0.352, 0.363, 0.342]),
         ([1, 128, 128, 28], [1.073, 0.534, 0.435, 0.342, 0.362, 0.377]),
@@ -78,7 +78,7 @@ mod tests {
     ];
     const VARIANTS: [Variant; 5] = [Variant::F2, Variant::F3, Variant::F4, Variant::F5, Variant::F6];
 
-    /// Time of the choice relative to the fastest that is allowed, for each layer.
+    /// Time of the chosen algorithm relative to the fastest allowed one, for each layer.
     fn losses(accuracy: Accuracy, rates: &Rates) -> Vec<f64> {
         let options = NnpackOptions { accuracy, ..NnpackOptions::default() };
         let loss = |([n, c, k, size], ms): &([usize; 4], [f64; 6])| {

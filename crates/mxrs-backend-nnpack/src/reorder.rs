@@ -1,11 +1,11 @@
-//! Copies between layouts: images row by row or in blocks of channels, weights into their packed forms.
+//! Copies between layouts: images from and to blocks of channels, weights into their packed forms.
 
 use crate::convolve::{Panel, part};
 use crate::direct::grouped::Groups;
 use crate::filters::Filters;
-use crate::gradients::joined::Joined;
+use crate::gradients::merged_phases::MergedPhases;
 use crate::layouts::{
-    BLOCK, PANEL, PackedForm, blocked_apart, channels_last, is_blocked, short_image, spectra, transform, weights,
+    BLOCK, PANEL, PackedForm, bf16_image, blocked_image_stride, channels_last, is_blocked, spectra, transform, weights,
 };
 use half::bf16;
 use mxrs_op::{Kernel, KernelArgs, TensorDesc};
@@ -13,21 +13,21 @@ use mxrs_sync::Team;
 use mxrs_types::bfloat16::{narrow, widen};
 use mxrs_types::{Error, Result, WriteReq};
 
-/// Numbers below which one thread is faster than two.
+/// Values per thread below which another thread costs more than it saves.
 const NUMBERS_PER_THREAD: usize = 1 << 14;
 
 /// A copy between two layouts.
 pub struct Reorder {
     sizes: [usize; 4],
-    way: Way,
-    /// Whether numbers are bfloat16. Weights are packed as float32.
-    is_short: bool,
+    conversion: Conversion,
+    /// Whether the values are bfloat16; weights are then still read as float32 after widening.
+    is_bf16: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum Conversion {
     ToBlocks,
-    /// With so many numbers from one image to the next.
+    /// The number is the distance from one image to the next, in values.
     FromBlocks(usize),
     /// Bfloat16 with channels last.
     ToPixels,
@@ -36,31 +36,33 @@ enum Way {
 }
 
 impl Reorder {
-    /// The copy, if both layouts are known here.
+    /// Returns the copy, if this backend knows both layouts.
     pub fn new(from: &TensorDesc, to: &TensorDesc) -> Option<Self> {
-        let is_short = short_image(from).is_some();
-        let sizes = if is_short { short_image(from) } else { weights(from) };
+        let is_bf16 = bf16_image(from).is_some();
+        let sizes = if is_bf16 { bf16_image(from) } else { weights(from) };
         let sizes = sizes.filter(|sizes| from.shape == to.shape && from.dtype == to.dtype && !sizes.contains(&0))?;
-        let is_last = |desc: &TensorDesc| is_short && desc.layout == channels_last(sizes);
-        let way = match (from.layout.is_row_major(), to.layout.is_row_major()) {
-            (true, false) if is_blocked(to) => Way::ToBlocks,
-            (true, false) if is_last(to) => Way::ToPixels,
-            (false, true) if is_last(from) => Way::FromPixels,
-            (false, true) => Way::FromBlocks(blocked_apart(from)?),
-            (true, false) => Way::Pack(PackedForm::of(&to.layout).filter(|form| form.layout(sizes) == to.layout)?),
+        let is_last = |desc: &TensorDesc| is_bf16 && desc.layout == channels_last(sizes);
+        let conversion = match (from.layout.is_row_major(), to.layout.is_row_major()) {
+            (true, false) if is_blocked(to) => Conversion::ToBlocks,
+            (true, false) if is_last(to) => Conversion::ToPixels,
+            (false, true) if is_last(from) => Conversion::FromPixels,
+            (false, true) => Conversion::FromBlocks(blocked_image_stride(from)?),
+            (true, false) => {
+                Conversion::Pack(PackedForm::of(&to.layout).filter(|form| form.layout(sizes) == to.layout)?)
+            }
             _ => return None,
         };
-        Some(Self { sizes, way, is_short })
+        Some(Self { sizes, conversion, is_bf16 })
     }
 }
 
 impl Kernel for Reorder {
     fn name(&self) -> &str {
-        match self.way {
-            Way::ToBlocks => "nnpack:reorder:blocks",
-            Way::ToPixels => "nnpack:reorder:pixels",
-            Way::FromBlocks(_) | Way::FromPixels => "nnpack:reorder:rows",
-            Way::Pack(_) => "nnpack:reorder:weights",
+        match self.conversion {
+            Conversion::ToBlocks => "nnpack:reorder:blocks",
+            Conversion::ToPixels => "nnpack:reorder:pixels",
+            Conversion::FromBlocks(_) | Conversion::FromPixels => "nnpack:reorder:rows",
+            Conversion::Pack(_) => "nnpack:reorder:weights",
         }
     }
 
@@ -70,26 +72,26 @@ impl Kernel for Reorder {
             WriteReq::Add => return Err(Error::not_built("adding to a copy", "copies between layouts overwrite")),
             WriteReq::Write | WriteReq::Inplace => {}
         }
-        // SAFETY: the input of the running call, which is not the output: their layouts differ.
+        // SAFETY: the input belongs to the running call and is not the output, since their layouts differ.
         let from = unsafe { args.inputs[0].bytes() };
-        // SAFETY: its output, of which this is the only slice.
+        // SAFETY: the output belongs to the running call, and this is its only slice.
         let to = unsafe { args.outputs[0].bytes_mut() };
         let [n, c, h, w] = self.sizes;
         let pixels = h * w;
-        let lines = match self.way {
-            Way::ToPixels => Some([c, pixels]),
-            Way::FromPixels => Some([pixels, c]),
+        let lines = match self.conversion {
+            Conversion::ToPixels => Some([c, pixels]),
+            Conversion::FromPixels => Some([pixels, c]),
             _ => None,
         };
         if let Some([rows, columns]) = lines {
             let from = bytemuck::cast_slice::<u8, u16>(from);
             let all =
                 from.chunks_exact(c * pixels).zip(bytemuck::cast_slice_mut::<u8, u16>(to).chunks_exact_mut(c * pixels));
-            all.for_each(|(from, to)| turn(from, to, rows, columns));
+            all.for_each(|(from, to)| transpose(from, to, rows, columns));
             return Ok(());
         }
         let widened: Vec<f32>;
-        let from = if self.is_short {
+        let from = if self.is_bf16 {
             let short = bytemuck::cast_slice::<u8, bf16>(from);
             let mut wide = vec![0.0; short.len()];
             in_chunks(args.team, &mut wide, NUMBERS_PER_THREAD, &|index, to| {
@@ -101,22 +103,22 @@ impl Kernel for Reorder {
         } else {
             bytemuck::cast_slice::<u8, f32>(from)
         };
-        if let Way::Pack(form @ (PackedForm::ShortRows | PackedForm::ShortBlocks)) = self.way {
-            self.pack_short(form, from, bytemuck::cast_slice_mut::<u8, bf16>(to), args.team);
+        if let Conversion::Pack(form @ (PackedForm::Bf16Rows | PackedForm::Bf16Blocks)) = self.conversion {
+            self.pack_bf16(form, from, bytemuck::cast_slice_mut::<u8, bf16>(to), args.team);
             return Ok(());
         }
         let to = bytemuck::cast_slice_mut::<u8, f32>(to);
-        match self.way {
-            Way::ToPixels | Way::FromPixels => {}
-            Way::ToBlocks => {
+        match self.conversion {
+            Conversion::ToPixels | Conversion::FromPixels => {}
+            Conversion::ToBlocks => {
                 in_chunks(args.team, to, pixels * BLOCK, &|at, block| {
                     let (image, cb) = (at / c.div_ceil(BLOCK), at % c.div_ceil(BLOCK));
                     let channels = (c - cb * BLOCK).min(BLOCK);
                     to_block(&from[(image * c + cb * BLOCK) * pixels..][..channels * pixels], block, pixels);
                 });
             }
-            Way::FromBlocks(distance) => {
-                // Of one image the channels of one block lie together in both.
+            Conversion::FromBlocks(distance) => {
+                // The channels of one block of an image are contiguous in both layouts.
                 let padded = c.next_multiple_of(BLOCK);
                 for (image, to) in to.chunks_exact_mut(c * pixels).enumerate().take(n) {
                     let from = &from[image * distance..][..padded * pixels];
@@ -125,21 +127,21 @@ impl Kernel for Reorder {
                     });
                 }
             }
-            Way::Pack(PackedForm::Winograd(variant)) => {
+            Conversion::Pack(PackedForm::Winograd(variant)) => {
                 transform(self.sizes, variant)?.pack_weights(from, to, args.team)?;
             }
-            Way::Pack(PackedForm::TurnedWinograd(variant)) => {
-                transform([c, n, h, w], variant)?.pack_turned_weights(from, to, args.team)?;
+            Conversion::Pack(PackedForm::FlippedWinograd(variant)) => {
+                transform([c, n, h, w], variant)?.pack_flipped_weights(from, to, args.team)?;
             }
-            Way::Pack(PackedForm::Joined(steps)) => {
-                if let Some(joined) = Joined::new(steps, [h, w]) {
-                    let filters = joined.filters(from, [n, c], pixels);
-                    let sizes = [joined.channels(c), n, joined.window[0], joined.window[1]];
-                    let filters = Filters::plain(&filters, n, joined.window[0] * joined.window[1]);
+            Conversion::Pack(PackedForm::MergedPhases(steps)) => {
+                if let Some(merged) = MergedPhases::new(steps, [h, w]) {
+                    let filters = merged.filters(from, [n, c], pixels);
+                    let sizes = [merged.channels(c), n, merged.window[0], merged.window[1]];
+                    let filters = Filters::plain(&filters, n, merged.window[0] * merged.window[1]);
                     pack_panels(PackedForm::Blocks, sizes, filters, to, args.team);
                 }
             }
-            Way::Pack(PackedForm::Phases(steps)) => {
+            Conversion::Pack(PackedForm::Phases(steps)) => {
                 let mut to = &mut *to;
                 for phase in steps.phases([h, w]).unwrap_or_default() {
                     let [rows, columns] = [0, 1].map(|i| phase.lines[i].taps.len());
@@ -158,23 +160,26 @@ impl Kernel for Reorder {
                     }
                 }
             }
-            Way::Pack(PackedForm::TurnedBlocks) => {
-                let filters = Filters::turned(from, [c, n], pixels);
+            Conversion::Pack(PackedForm::FlippedBlocks) => {
+                let filters = Filters::flipped(from, [c, n], pixels);
                 pack_panels(PackedForm::Blocks, [c, n, h, w], filters, to, args.team);
             }
-            Way::Pack(PackedForm::Groups(groups)) => {
+            Conversion::Pack(PackedForm::Groups(groups)) => {
                 let groups = Groups::new(groups as usize, c, n / groups as usize);
                 in_chunks(args.team, to, groups.packed_len(pixels), &|index, to| groups.pack(index, pixels, from, to));
             }
-            Way::Pack(PackedForm::Depthwise) => {
-                // Windows one after another are channels of an image of their cells.
+            Conversion::Pack(PackedForm::Depthwise) => {
+                // The windows of depthwise weights can be copied like the channels of an image whose pixels are their
+                // cells.
                 in_chunks(args.team, to, pixels * BLOCK, &|block, to| {
                     let channels = (n - block * BLOCK).min(BLOCK);
                     to_block(&from[block * BLOCK * pixels..][..channels * pixels], to, pixels);
                 });
             }
-            Way::Pack(PackedForm::Fourier(tile)) => spectra(self.sizes, tile)?.pack_weights(from, to, args.team)?,
-            Way::Pack(form) => pack_panels(form, self.sizes, Filters::plain(from, c, pixels), to, args.team),
+            Conversion::Pack(PackedForm::Fourier(tile)) => {
+                spectra(self.sizes, tile)?.pack_weights(from, to, args.team)?
+            }
+            Conversion::Pack(form) => pack_panels(form, self.sizes, Filters::plain(from, c, pixels), to, args.team),
         }
         Ok(())
     }
@@ -182,12 +187,12 @@ impl Kernel for Reorder {
 
 impl Reorder {
     /// Packs weights as bfloat16.
-    fn pack_short(&self, form: PackedForm, from: &[f32], to: &mut [bf16], team: &Team) {
+    fn pack_bf16(&self, form: PackedForm, from: &[f32], to: &mut [bf16], team: &Team) {
         let [n, c, h, w] = self.sizes;
         let filters = Filters::plain(from, c, h * w);
         let steps = form.len(self.sizes) / n.next_multiple_of(BLOCK);
         let short = |from: &[f32], to: &mut [bf16]| to.iter_mut().zip(from).for_each(|(to, x)| *to = narrow(*x));
-        if form == PackedForm::ShortRows {
+        if form == PackedForm::Bf16Rows {
             in_chunks(team, to, NUMBERS_PER_THREAD, &|index, to| {
                 short(&from[index * NUMBERS_PER_THREAD..][..to.len()], to);
             });
@@ -201,7 +206,7 @@ impl Reorder {
     }
 }
 
-/// Runs `body` on all chunks of this length, the last maybe shorter, each on some thread of the team.
+/// Runs `body` on all chunks of `len` values, the last of which may be shorter, shared among the threads of the team.
 fn in_chunks<T: Send>(team: &Team, to: &mut [T], len: usize, body: &(dyn Fn(usize, &mut [T]) + Sync)) {
     let total = to.len();
     let n_chunks = total.div_ceil(len);
@@ -211,21 +216,22 @@ fn in_chunks<T: Send>(team: &Team, to: &mut [T], len: usize, body: &(dyn Fn(usiz
         let start = &start;
         for chunk in part(n_chunks, threads, thread) {
             let first = chunk * len;
-            // SAFETY: within the slice; each chunk belongs to one part, and the slice is borrowed until all parts are done.
+            // SAFETY: `chunk < n_chunks`, so `first < total`, and the length is cut at the end. `part` gives each chunk
+            // to one thread. The slice is borrowed until the team has finished.
             let chunk_of = unsafe { std::slice::from_raw_parts_mut(start.0.add(first), len.min(total - first)) };
             body(chunk, chunk_of);
         }
     });
 }
 
-/// Where a slice begins that threads share in disjoint parts.
+/// Start of a slice that threads share in disjoint parts.
 struct Start<T>(*mut T);
 
-// SAFETY: the parts are disjoint; see `in_chunks`.
+// SAFETY: `in_chunks` argues that threads use disjoint parts.
 unsafe impl<T: Send> Sync for Start<T> {}
 
-/// Rows become columns.
-fn turn(from: &[u16], to: &mut [u16], rows: usize, columns: usize) {
+/// Transposes a matrix of `rows` by `columns`.
+fn transpose(from: &[u16], to: &mut [u16], rows: usize, columns: usize) {
     for first in (0..columns).step_by(TILE) {
         for (row, from) in from.chunks_exact(columns).enumerate() {
             for (column, x) in from.iter().enumerate().skip(first).take(TILE) {
@@ -235,10 +241,10 @@ fn turn(from: &[u16], to: &mut [u16], rows: usize, columns: usize) {
     }
 }
 
-/// Pixels that are turned around at a time: those of one cache line.
+/// Pixels that are transposed at a time: those of one cache line.
 const TILE: usize = 16;
 
-/// Channels one after another become one block; those that are missing become 0.
+/// Copies contiguous channels into one block; missing channels become 0.
 fn to_block(from: &[f32], to: &mut [f32], pixels: usize) {
     for (tile, to) in to.chunks_mut(TILE * BLOCK).enumerate() {
         let first = tile * TILE;
@@ -252,7 +258,7 @@ fn to_block(from: &[f32], to: &mut [f32], pixels: usize) {
     }
 }
 
-/// A block becomes its channels one after another, those that are there.
+/// Copies a block into contiguous channels, without its padding.
 fn from_block(from: &[f32], to: &mut [f32], pixels: usize) {
     for (tile, from) in from.chunks(TILE * BLOCK).enumerate() {
         let first = tile * TILE;
@@ -265,9 +271,9 @@ fn from_block(from: &[f32], to: &mut [f32], pixels: usize) {
     }
 }
 
-/// Rows become columns of rows this wide, whose other columns and whose rows at the end become 0. Of each row a cache line is
-/// read at a time: rows whose distance is a power of two push each other's lines out of the cache.
-fn turn_rows(rows: &[f32], row_len: usize, to: &mut [f32], width: usize) {
+/// Transposes rows into columns of rows of `width` values; columns and rows that do not exist become 0. Reads one cache
+/// line of each row at a time, because rows whose distance is a power of two evict each other's lines from the cache.
+fn transpose_rows(rows: &[f32], row_len: usize, to: &mut [f32], width: usize) {
     for (tile, to) in to.chunks_mut(TILE * width).enumerate() {
         let mut lines = [[0.0f32; TILE]; PANEL];
         let first = (tile * TILE).min(row_len);
@@ -281,24 +287,24 @@ fn turn_rows(rows: &[f32], row_len: usize, to: &mut [f32], width: usize) {
     }
 }
 
-/// All panels of filters `[k, c, kh, kw]`.
+/// Packs all panels of filters `[k, c, kh, kw]`.
 fn pack_panels(form: PackedForm, sizes: [usize; 4], filters: Filters<'_>, to: &mut [f32], team: &Team) {
     let steps = form.len(sizes) / sizes[0].next_multiple_of(BLOCK);
     in_chunks(team, to, steps * PANEL, &|index, to| pack_panel(form, sizes, Panel::of(sizes[0], index), filters, to));
 }
 
-/// The panel of filters `[k, c, kh, kw]` that holds some output channels. Written in order, so that rows of the panel leave
-/// the cache once; the filters are read a cache line at a time each.
+/// Packs one panel of filters `[k, c, kh, kw]`. The panel is written in order, so that each of its rows leaves the
+/// cache once; the filters are read one cache line at a time.
 fn pack_panel(form: PackedForm, [k, c, kh, kw]: [usize; 4], panel: Panel, filters: Filters<'_>, to: &mut [f32]) {
     let cells = kh * kw;
     let first = panel.index * PANEL;
     let columns = (k - first).min(panel.width);
     if let Some(rows) = filters.rows().filter(|_| cells == 1) {
-        return turn_rows(&rows[first * c..][..columns * c], c, to, panel.width);
+        return transpose_rows(&rows[first * c..][..columns * c], c, to, panel.width);
     }
     for (step, row) in to.chunks_exact_mut(panel.width).enumerate() {
         let (channel, cell) = match form {
-            PackedForm::Blocks | PackedForm::ShortBlocks => {
+            PackedForm::Blocks | PackedForm::Bf16Blocks => {
                 (step / (BLOCK * cells) * BLOCK + step % BLOCK, step / BLOCK % cells)
             }
             _ => (step / cells, step % cells),

@@ -1,5 +1,5 @@
-//! Operators between convolutions on data in blocks of channels, against the reference kernels: shapes of known networks and
-//! odd ones, and numbers that are infinite or none.
+//! Tests the operators between convolutions on data in blocks of channels against the reference kernels, with shapes of
+//! known networks and odd ones, and with infinities and NaN.
 
 mod common;
 mod copies;
@@ -17,7 +17,7 @@ fn pool(kernel: &str, stride: &str, pad: &str, others: &[(&str, &str)], sizes: [
     image("pool", &attrs, sizes)
 }
 
-/// Windows of the networks, and others: rounded up, without a cell, on channels that do not fill a block.
+/// Windows of known networks, and others: rounded up, without cells, and on channels that do not fill a block.
 fn pools() -> Vec<Sample> {
     let (avg, sum) = (("pool_type", "avg"), ("pool_type", "sum"));
     let (full, cells) = (("pooling_convention", "full"), ("count_include_pad", "False"));
@@ -58,7 +58,7 @@ fn pooling_agrees_with_the_reference() {
         for sample in pools() {
             let n = sample.inputs[0].shape.n_elements();
             check("Pooling", &sample, &backend, &team);
-            // Few different numbers, all negative: an empty window or padding that counted would be seen.
+            // Few different values, all negative, so that an empty window or a counted padding would show.
             let values = (0..n).map(|i| -1.0 - (i * 7 % 11) as f64).collect();
             check("Pooling", &sample.fill(0, Fill::Values(values)), &backend, &team);
         }
@@ -73,7 +73,7 @@ fn maxima_keep_what_is_no_number() {
         for (kernel, stride, pad) in [("(2, 2)", "(2, 2)", "(0, 0)"), ("(3, 2)", "(1, 2)", "(1, 1)")] {
             for rare in [1, 5, 40] {
                 let sizes = [2, 20, 6, 7];
-                // NaN first, in the middle and last in a window, alone and beside infinities.
+                // NaN first, in the middle and last in a window, alone and with infinities.
                 let value =
                     |i: usize| if i.is_multiple_of(rare) { special[i / rare % special.len()] } else { (i % 13) as f64 };
                 let values = (0..sizes.iter().product()).map(value).collect();
@@ -113,7 +113,7 @@ fn batch_normalization_agrees_with_the_reference() {
                     normalized("special", &free, &sizes, c).fill(0, Fill::Values((0..n).map(value).collect()));
                 check(name, &special, &backend, &team);
             }
-            // Row-major, with channels anywhere.
+            // Row-major data, with channels on any axis.
             check(name, &normalized("matrix", &free, &[5, 37], 37), &backend, &team);
             check(name, &normalized("last", &[("axis", "-1")], &[2, 3, 4, 19], 19), &backend, &team);
             check(name, &normalized("five", &free, &[2, 3, 2, 4, 5], 3), &backend, &team);
@@ -134,7 +134,7 @@ fn response_normalization_agrees_with_the_reference() {
                 check("LRN", &sample, &backend, &team);
             }
         }
-        // What is no number in the last channels, and a bracket of 0, must not reach the padding.
+        // NaN in the last channels, or a bracket of 0, must not reach the padding.
         let n = 18 * 9;
         let special = Fill::Values((0..n).map(|i| [f64::NAN, 1.0, f64::INFINITY, 2.0, -3.0][i % 5]).collect());
         for fill in [special, Fill::Values(vec![0.0; n])] {
@@ -158,10 +158,10 @@ fn concatenation_agrees_with_the_reference() {
     }
 }
 
-/// Convolutions with groups and with dilation, with all that may follow.
+/// Convolutions with groups and with dilation, with every epilogue.
 #[test]
 fn groups_and_dilation_agree_with_the_reference() {
-    // Groups, channels of one in and out; image; dilation.
+    // Groups; input and output channels of one group; image size; dilation.
     for (groups, c, k, size, dilate) in [
         (2, 48, 64, (9, 8), (1, 1)),
         (32, 4, 4, (7, 6), (1, 1)),

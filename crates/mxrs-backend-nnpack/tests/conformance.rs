@@ -1,4 +1,5 @@
-//! Every sample that the backend takes, against the reference kernels, on one thread and on two, with every instruction set.
+//! Compares every sample that the backend takes with the reference kernels, on one thread and on two, with every
+//! instruction set.
 
 use mxrs_backend_nnpack::{Isa, Nnpack, NnpackOptions};
 use mxrs_sync::Team;

@@ -1,4 +1,4 @@
-//! Fully-connected layers of odd sizes, against a sum of products in double precision.
+//! Tests fully-connected layers of odd sizes against a sum of products in double precision.
 
 mod copies;
 
@@ -11,12 +11,12 @@ use mxrs_testkit::AlignedBuffer;
 use mxrs_types::{DType, WriteReq};
 use std::num::NonZeroUsize;
 
-/// Numbers between -1 and 1 that repeat after a prime.
+/// Numbers between -1 and 1 that repeat with a prime period.
 fn numbers(n: usize, period: usize) -> Vec<f64> {
     (0..n).map(|i| f64::from((i * 7 % period) as f32 / period as f32 * 2.0 - 1.0)).collect()
 }
 
-/// A layer with bias, sum and relu, its weights packed once or where they are.
+/// Checks a layer with bias, sum and ReLU, with weights that are packed once or read in place.
 fn check(backend: &Nnpack, team: &Team, [rows, steps, outputs]: [usize; 3], is_packed: bool) {
     let ops = mxrs_ops::catalog();
     let op = ops.get("_sg_fully_connected").expect("it is in the catalog");
@@ -29,16 +29,16 @@ fn check(backend: &Nnpack, team: &Team, [rows, steps, outputs]: [usize; 3], is_p
     let call =
         OpCall { op, params: &params, inputs: &inputs, outputs: &out, is_constant: &[is_packed; 4], is_train: false };
     let planned = backend.plan(&call).expect("it plans");
-    let is_short = is_packed && backend.options().weights == Weights::Bfloat16;
-    assert_eq!(planned.kernel.name().contains("bf16"), is_short, "{}", planned.kernel.name());
+    let is_bf16 = is_packed && backend.options().weights == Weights::Bfloat16;
+    assert_eq!(planned.kernel.name().contains("bf16"), is_bf16, "{}", planned.kernel.name());
     let data = [113, 127, 131, 137].iter().zip(&inputs).map(|(period, desc)| numbers(desc.shape.n_elements(), *period));
     let data: Vec<Vec<f64>> = data.collect();
     let mut buffers: Vec<AlignedBuffer> = data.iter().map(|data| AlignedBuffer::from_f64(data, DType::F32)).collect();
     let weights = inputs[1].with_layout(planned.input_layouts[1].clone());
     buffers[1] = copy(backend, &buffers[1], &inputs[1], &weights, team);
     let is_half = buffers[1].len_bytes() <= outputs.next_multiple_of(16) * steps.next_multiple_of(16) * 2;
-    assert!(is_half || !is_short, "{rows}x{steps}x{outputs}: {} bytes", buffers[1].len_bytes());
-    let rounded = |w: f64| if is_short { bf16::from_f64(w).to_f64() } else { w };
+    assert!(is_half || !is_bf16, "{rows}x{steps}x{outputs}: {} bytes", buffers[1].len_bytes());
+    let rounded = |w: f64| if is_bf16 { bf16::from_f64(w).to_f64() } else { w };
     let mut scratch = AlignedBuffer::poisoned(planned.scratch_bytes);
     let mut result = AlignedBuffer::poisoned(out[0].size_bytes());
     let args = KernelArgs {

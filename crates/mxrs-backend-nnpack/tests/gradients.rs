@@ -1,12 +1,12 @@
-//! Gradients of convolutions against sums of products in double precision: random shapes, every request, every instruction set, and
-//! the same bits on any number of threads.
+//! Tests gradients of convolutions against sums of products in double precision: random shapes, every request, every
+//! instruction set, and the same bits on any number of threads.
 
 mod copies;
 mod problem;
 
 use copies::copy;
 use mxrs_backend_nnpack::{Accuracy, Isa, Nnpack, NnpackOptions};
-use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, RawTensor, Support, TensorDesc};
+use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, RawTensor, TensorDesc};
 use mxrs_sync::Team;
 use mxrs_testkit::AlignedBuffer;
 use mxrs_testkit::conformance::team;
@@ -14,7 +14,7 @@ use mxrs_types::{DType, WriteReq};
 use problem::{Numbers, Window};
 use std::sync::Arc;
 
-/// A gradient.
+/// The tensor whose gradient is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Of {
     Data,
@@ -31,12 +31,12 @@ struct Case {
     window: (usize, usize),
     stride: (usize, usize),
     pad: (usize, usize),
-    /// Data and gradients of outputs are bfloat16, with channels last.
-    is_short: bool,
+    /// Whether data and gradients of outputs are bfloat16, with channels last.
+    is_bf16: bool,
 }
 
 impl Case {
-    /// One with this window and stride.
+    /// A random convolution with this window and stride.
     fn random(numbers: &mut Numbers, window: (usize, usize), stride: (usize, usize)) -> Self {
         Self {
             n: 1 + numbers.below(4),
@@ -46,13 +46,13 @@ impl Case {
             window,
             stride,
             pad: (numbers.below(window.0), numbers.below(window.1)),
-            is_short: false,
+            is_bf16: false,
         }
     }
 
-    /// Of data and gradients of outputs.
+    /// The dtype of data and gradients of outputs.
     fn factor(&self) -> DType {
-        if self.is_short { DType::BF16 } else { DType::F32 }
+        if self.is_bf16 { DType::BF16 } else { DType::F32 }
     }
 
     fn window(&self) -> Window {
@@ -77,7 +77,7 @@ impl Case {
         ]
     }
 
-    /// Calls `f` with the positions of data, weight and output in every product of the sum.
+    /// Calls `f` with the positions in data, weight and output of every product of the sum.
     fn products(&self, mut f: impl FnMut(usize, usize, usize)) {
         let [[n, c, h, w], [k, _, kh, kw], [_, _, oh, ow]] = self.shapes();
         for (n, k) in (0..n).flat_map(|n| (0..k).map(move |k| (n, k))) {
@@ -97,7 +97,7 @@ impl Case {
         }
     }
 
-    /// Products in the longest sum of a gradient.
+    /// Number of products in the longest sum of a gradient.
     fn terms(&self, of: Of) -> f64 {
         let (oh, ow) = self.out_size();
         match of {
@@ -106,7 +106,8 @@ impl Case {
         }
     }
 
-    /// The gradient by this backend, in row-major order, added to `base` if there is one; says what ran.
+    /// Computes the gradient with this backend, in row-major order, added to `base` if there is one; also returns the
+    /// kernel's name.
     fn run(
         &self,
         of: Of,
@@ -133,9 +134,8 @@ impl Case {
         let outputs = [out.clone()];
         let is_constant = &[false; 3];
         let call = OpCall { op, params: &params, inputs: &inputs, outputs: &outputs, is_constant, is_train: true };
-        let answer = backend.supports(&call);
-        assert!(matches!(answer, Support::Yes { .. }), "{self:?}: {answer:?}");
-        let planned = backend.plan(&call).expect("it said yes");
+        let offer = backend.offer(&call).unwrap_or_else(|reason| panic!("{self:?}: {reason}"));
+        let planned = offer.build().expect("it is built");
         let given: Vec<AlignedBuffer> = [first, second]
             .into_iter()
             .zip(&inputs)
@@ -151,7 +151,7 @@ impl Case {
             bytemuck::cast_slice_mut::<u8, f32>(result.bytes_mut()).fill(base);
         }
         let mut scratch = AlignedBuffer::poisoned(planned.scratch_bytes);
-        // Of the last input nothing is read.
+        // The content of the last input is not read.
         let mut run = |req| {
             let args = KernelArgs {
                 inputs: &[
@@ -172,27 +172,27 @@ impl Case {
         };
         let written = run(if base.is_some() { WriteReq::Add } else { WriteReq::Write });
         assert!(run(WriteReq::Null) == written, "{self:?}: nothing was to be written");
-        if !laid_out.layout.is_row_major() && base.is_none() && !self.is_short {
+        if !laid_out.layout.is_row_major() && base.is_none() && !self.is_bf16 {
             assert!(padding_is_zero(&result, self.shapes()[0]), "{self:?}: channels of padding are not 0");
         }
         let got = copy(backend, &result, &laid_out, &out, team).to_f64(out.dtype);
         (got, planned.kernel.name().to_owned())
     }
 
-    /// Error relative to the largest output that the settings allow beside that of a direct sum. Of short factors all tiles are
+    /// The additional error, relative to the largest output, that the settings allow. With bfloat16 all tile sizes are
     /// allowed.
     fn relative(&self, options: &NnpackOptions) -> f64 {
         match options.accuracy {
             _ if !options.winograd => 0.0,
-            Accuracy::Close if !self.is_short => 8e-6,
+            Accuracy::Close if !self.is_bf16 => 8e-6,
             Accuracy::Close | Accuracy::Loose => 5e-5,
         }
     }
 
-    /// Compares the gradient with the sum in double; says what ran.
+    /// Compares the gradient with the sum in double precision; returns the kernel's name.
     fn check(&self, of: Of, backend: &Nnpack, team: &Team, numbers: &mut Numbers) -> String {
         let [data, weight, ograd] = self.shapes().map(|sizes| sizes.iter().product::<usize>());
-        let steps = if self.is_short { 64 } else { 1024 };
+        let steps = if self.is_bf16 { 64 } else { 1024 };
         let mut tensor = |n| numbers.tensor(n, steps);
         let (first, second) = (tensor(ograd), tensor(if of == Of::Data { weight } else { data }));
         let mut want = vec![0.0; if of == Of::Data { data } else { weight }];
@@ -202,13 +202,13 @@ impl Case {
         });
         let (got, name) = self.run(of, (&first, &second), None, backend, team);
         let terms = self.terms(of);
-        // Products of numbers in -1..1 have a variance of a ninth; the largest sums are four deviations or so.
+        // Products of numbers in -1..1 have a variance of a ninth; the largest sums are about four standard deviations.
         let bound = 4e-7 * (terms + 8.0) + self.relative(backend.options()) * 4.0 * (terms / 9.0).sqrt().max(1.0);
         for (at, (got, want)) in got.iter().zip(&want).enumerate() {
-            let stored = if self.is_short && of == Of::Data { want.abs() / 256.0 } else { 0.0 };
+            let stored = if self.is_bf16 && of == Of::Data { want.abs() / 256.0 } else { 0.0 };
             assert!((got - want).abs() <= bound + stored, "{self:?} {name}: [{at}] {got}, expected {want}");
         }
-        if self.is_short && of == Of::Data {
+        if self.is_bf16 && of == Of::Data {
             return name;
         }
         let (added, _) = self.run(of, (&first, &second), Some(0.5), backend, team);
@@ -225,7 +225,7 @@ fn padding_is_zero(blocked: &AlignedBuffer, [_, c, h, w]: [usize; 4]) -> bool {
     numbers.iter().enumerate().all(|(at, x)| at / (16 * h * w) % blocks * 16 + at % 16 < c || *x == 0.0)
 }
 
-/// Every instruction set on these teams.
+/// Backends with every instruction set on teams of these sizes.
 fn backends(threads: &[usize], winograd: bool) -> Vec<(Arc<Nnpack>, Arc<Team>)> {
     let with = |isa, threads| {
         let team = team(threads);
@@ -251,7 +251,7 @@ fn gradients_of_data_agree_with_double() {
         }
         for (window, stride) in STRIDED {
             let random = Case::random(&mut numbers, window, stride);
-            // No more padding than every phase of the pixels sees.
+            // No more padding than each phase of the pixels can have.
             let pad = |window: usize, stride: usize| if stride > 2 { 0 } else { (window - 1) / 2 };
             let pad = (pad(window.0, stride.0), pad(window.1, stride.1));
             let case = Case { c: random.c.max(16), pad, ..random };
@@ -302,7 +302,8 @@ fn gradients_are_the_same_bits_on_any_number_of_threads() {
     }
 }
 
-/// Products of bfloat16 are summed in float32: the gradient of the data is rounded once, that of the weights not at all.
+/// Products of bfloat16 are summed in float32: the gradient of the data is rounded once, that of the weights not at
+/// all.
 #[test]
 fn gradients_of_short_factors_agree_with_double() {
     let mut numbers = Numbers(0x5150_1234_0dd0_cafe);
@@ -310,7 +311,7 @@ fn gradients_of_short_factors_agree_with_double() {
         for (window, of) in [(3, 3), (5, 5), (1, 7)].into_iter().flat_map(|w| [Of::Data, Of::Weight].map(|of| (w, of)))
         {
             let random = Case::random(&mut numbers, window, (1, 1));
-            let case = Case { c: numbers.of([16, 32, 80]), k: numbers.of([16, 48, 64]), is_short: true, ..random };
+            let case = Case { c: numbers.of([16, 32, 80]), k: numbers.of([16, 48, 64]), is_bf16: true, ..random };
             let name = case.check(of, &backend, &team, &mut numbers);
             assert!(name.contains("gradient_f"), "{name}");
         }

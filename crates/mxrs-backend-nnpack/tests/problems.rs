@@ -1,4 +1,4 @@
-//! Random convolutions, with every kind of epilogue, against a sum of products in double precision.
+//! Tests random convolutions, with every kind of epilogue, against a sum of products in double precision.
 
 mod copies;
 mod problem;
@@ -6,14 +6,14 @@ mod problem;
 use copies::copy;
 use half::bf16;
 use mxrs_backend_nnpack::{Accuracy, Isa, Nnpack, NnpackOptions, Weights};
-use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, PlannedKernel, RawTensor, Support, TensorDesc};
+use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, PlannedKernel, RawTensor, ReferenceBackend, TensorDesc};
 use mxrs_sync::Team;
 use mxrs_testkit::AlignedBuffer;
 use mxrs_testkit::conformance::{check_images_apart, team};
 use mxrs_types::{DType, WriteReq};
 use problem::{Numbers, Window};
 
-/// A convolution with what follows it.
+/// A convolution with its epilogue.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     n: usize,
@@ -94,17 +94,18 @@ impl Case {
         out
     }
 
-    /// Runs the case, in place of the sum too, and compares.
+    /// Runs the case, also in place of the sum, and compares.
     fn check(&self, backend: &Nnpack, team: &Team, numbers: &mut Numbers) {
         self.check_ways(backend, team, numbers, |ways| ways[..1].to_vec());
     }
 
-    /// The same in this way.
+    /// The same with this algorithm.
     fn check_way(&self, backend: &Nnpack, team: &Team, numbers: &mut Numbers, way: &str) {
         self.check_ways(backend, team, numbers, |_| vec![way.to_owned()]);
     }
 
-    /// As [`Self::check`], in the ways that are chosen; the first there is is the backend's own choice.
+    /// As [`Self::check`], with the algorithms that `choose` selects; the first offered one is the backend's own
+    /// choice.
     fn check_ways(
         &self,
         backend: &Nnpack,
@@ -145,9 +146,11 @@ impl Case {
             is_constant: &is_constant,
             is_train: false,
         };
-        assert!(matches!(backend.supports(&call), Support::Yes { .. }), "{self:?}: {:?}", backend.supports(&call));
+        let offer = backend.offer(&call).unwrap_or_else(|reason| panic!("{self:?}: {reason}"));
+        let slow = ReferenceBackend.offer(&call).expect("there is a reference kernel");
+        assert!(offer.seconds() < slow.seconds(), "{self:?}: {offer:?} beside {slow:?}");
         let ways = backend.ways(&call);
-        let own = backend.plan(&call).expect("it said yes");
+        let own = offer.build().expect("it is built");
         let first = backend.plan_way(&call, &ways[0]).expect("it is one of its ways");
         assert_eq!(own.kernel.name(), first.kernel.name(), "{self:?}: the first way is that of its own choice");
         for way in &choose(&ways) {
@@ -183,11 +186,12 @@ impl Case {
                 assert!(padding_is_zero, "{self:?} {way}: channels of padding are not 0");
                 let got = copy(backend, &result, &blocked, &out, team).to_f64(self.dtype);
                 let terms = (self.c * self.window.0 * self.window.1) as f64;
-                // Products of numbers in -1..1 have a variance of a ninth; the largest sums are four deviations or so.
+                // Products of numbers in -1..1 have a variance of a ninth; the largest sums are about four standard
+                // deviations.
                 let bound = 4e-7 * (terms + 8.0) + relative(backend.options()) * 4.0 * (terms / 9.0).sqrt();
                 for (at, (got, want)) in got.iter().zip(&expected).enumerate() {
                     let error = (got - want).abs();
-                    // Half of the last of the 8 digits.
+                    // Half a unit of the last of 8 binary digits.
                     let rounding = if self.dtype == DType::BF16 { want.abs() / 256.0 } else { 0.0 };
                     assert!(
                         error <= bound + rounding,
@@ -199,7 +203,7 @@ impl Case {
     }
 }
 
-/// Error relative to the largest output that the settings allow beside that of a direct sum.
+/// The additional error, relative to the largest output, that the settings allow.
 fn relative(options: &NnpackOptions) -> f64 {
     match options.accuracy {
         _ if !options.winograd && !options.fourier => 0.0,
@@ -229,7 +233,7 @@ fn run(planned: &PlannedKernel, inputs: &[AlignedBuffer], out: &mut AlignedBuffe
     assert!(scratch.guard_is_intact(), "wrote behind the scratch memory");
 }
 
-/// Numbers of a tensor in blocks of channels that belong to no channel.
+/// The values of a tensor in blocks of channels that belong to padding channels.
 fn padding(blocked: &AlignedBuffer, [n, k, h, w]: [usize; 4]) -> impl Iterator<Item = f64> {
     let (values, blocks) = (blocked.to_f64(DType::F32), k.div_ceil(16));
     assert_eq!(values.len(), n * blocks * h * w * 16);
@@ -266,7 +270,7 @@ fn weights_kept_as_bfloat16_are_those_rounded_and_nothing_else_is() {
             for window in [(1, 1), (3, 3), (2, 3)] {
                 for _ in 0..6 {
                     let random = Case::random(&mut numbers);
-                    // At most 64 pixels; more channels than one product sums up at a time.
+                    // At most 64 pixels; some cases have more channels than one product sums at a time.
                     let (c, k) = (numbers.of([16, 70, 1100]), numbers.of([3, 32, 40, 100]));
                     let size = (window.0 + numbers.below(7), window.1 + numbers.below(7));
                     let case = Case { n: 1, c, k, size, window, pad: (0, 0), ..random };
@@ -283,7 +287,7 @@ fn random_problems_of_bfloat16_round_once() {
     for threads in [1, 3] {
         let team = team(threads);
         for isa in Isa::available() {
-            // The largest tiles are allowed.
+            // Allow the largest tiles.
             let accuracy = Accuracy::Loose;
             let backend = Nnpack::new(&team, NnpackOptions { isa, accuracy, ..NnpackOptions::default() });
             for window in [(3, 3), (1, 7), (7, 1), (5, 5), (1, 3), (3, 1)] {
@@ -324,20 +328,20 @@ fn bfloat16_is_taken_where_winograd_fits_only() {
             is_constant: &is_constant,
             is_train: false,
         };
-        backend.supports(&call)
+        backend.offer(&call).map(|_| ())
     };
-    assert!(matches!(says(32, 32, 3, 1, true), Support::Yes { .. }));
+    assert_eq!(says(32, 32, 3, 1, true), Ok(()));
     for (c, k, window, stride, winograd) in
         [(32, 32, 3, 2, true), (32, 32, 1, 1, true), (24, 32, 3, 1, true), (32, 24, 3, 1, true), (32, 32, 3, 1, false)]
     {
-        let Support::No(reason) = says(c, k, window, stride, winograd) else { panic!("{c} {k} {window} {stride}") };
+        let reason = says(c, k, window, stride, winograd).unwrap_err();
         assert!(reason.contains("bfloat16"), "{reason}");
     }
 }
 
 #[test]
 fn long_sums_in_parts_agree_with_double_precision() {
-    // More steps than one product makes, on images of few pixels, with a sum elsewhere and in place.
+    // More steps than one product has, on images of few pixels, with a sum in separate memory and in place.
     let mut numbers = Numbers(77);
     let (team, plain) = (team(2), Case::random(&mut Numbers(5)));
     let options = NnpackOptions { winograd: false, fourier: false, ..NnpackOptions::default() };
@@ -370,7 +374,7 @@ fn winograd_agrees_with_double_precision() {
     }
 }
 
-/// Whatever a search may take computes the same.
+/// Every algorithm that tuning may choose computes the same.
 #[test]
 fn every_way_is_the_same_convolution() {
     let team = team(2);
@@ -394,7 +398,7 @@ fn every_way_is_the_same_convolution() {
     }
 }
 
-/// Names that mean nothing, or what the settings forbid, are refused.
+/// Names that are unknown, or that the settings forbid, are refused.
 #[test]
 fn other_ways_are_refused() {
     let team = Team::serial();
@@ -411,7 +415,7 @@ fn other_ways_are_refused() {
     assert!(is_there(true, "f4x4_3x3@1") && is_there(true, "product@1") && is_there(true, "default"));
     assert!(!is_there(false, "f4x4_3x3@1") && is_there(false, "product@1"));
     assert!(with(false).ways(&call).iter().all(|way| way.starts_with("product@")));
-    // Too many threads, too far from a direct sum, another window, another operator, nothing.
+    // Too many threads, too inaccurate, another window, another operator, an empty name.
     for way in ["product@2", "f6x6_3x3@1", "f4x4_5x5@1", "taps@1", "dense@1", ""] {
         assert!(!is_there(true, way), "{way}");
     }
@@ -431,7 +435,7 @@ fn fourier_transforms_agree_with_double_precision() {
                     let random = Case::random(&mut numbers);
                     let (long, short) = (3 + numbers.below(most - 2), 1 + numbers.below(most));
                     let window = if numbers.below(2) == 0 { (long, short) } else { (short, long) };
-                    // Any padding, more than the window's too.
+                    // Any padding, including more than the window allows for gradients.
                     let pad = (numbers.below(window.0 + 2), numbers.below(window.1 + 2));
                     let size = (window.0 + numbers.below(14), window.1 + numbers.below(24));
                     let case = Case { n: 1 + numbers.below(2), c: 16 + numbers.below(24), window, pad, size, ..random };

@@ -1,5 +1,5 @@
-//! Batch normalization with relu in training: shapes of known networks and odd ones against the reference kernels, the same
-//! bits on any number of threads, and the same bits again.
+//! Tests batch normalization with ReLU in training: shapes of known networks and odd ones against the reference
+//! kernels, the same bits on any number of threads, and the same bits in recomputation.
 
 mod common;
 mod copies;
@@ -14,7 +14,8 @@ use mxrs_testkit::conformance::{Prepared, team};
 use mxrs_types::{DType, WriteReq};
 
 const FREE: [(&str, &str); 2] = [("fix_gamma", "False"), ("eps", "2e-05")];
-/// Of planes that are one sum or several, of blocks that are whole or not, for as many threads as there are or not.
+/// Planes that take one partial sum or several, whole and partial blocks, numbers of blocks that are multiples of the
+/// threads or not.
 const SIZES: [[usize; 4]; 6] =
     [[2, 64, 12, 11], [3, 48, 7, 7], [2, 20, 3, 5], [4, 33, 1, 2], [1, 16, 30, 31], [5, 80, 4, 4]];
 
@@ -35,9 +36,11 @@ fn backward(sizes: [usize; 4], attrs: &[(&str, &str)]) -> Sample {
 #[test]
 fn all_agree_with_the_reference() {
     let global = [("use_global_stats", "True"), ("fix_gamma", "False")];
+    // MXNet's default: gamma is fixed to ones.
+    let global_fixed = [("use_global_stats", "True")];
     for (backend, team) in backends() {
         for sizes in SIZES {
-            for attrs in [&FREE[..], &[], &global] {
+            for attrs in [&FREE[..], &[], &global, &global_fixed] {
                 let what = check("_bn_relu", &forward(sizes, attrs), &backend, &team);
                 assert!(what.starts_with("nnpack:bn_relu:"), "{what}");
                 check("_bn_relu_again", &forward(sizes, attrs), &backend, &team);
@@ -47,7 +50,7 @@ fn all_agree_with_the_reference() {
     }
 }
 
-/// Data far from 0 beside their spread: single squares would lose the variance.
+/// Data far from 0 compared to their spread: sums of plain squares would lose the variance.
 #[test]
 fn variances_of_data_far_from_zero_are_right() {
     for (backend, team) in backends() {
@@ -66,7 +69,7 @@ fn variances_of_data_far_from_zero_are_right() {
     }
 }
 
-/// Runs a sample; bits of the outputs in the layouts that the kernel makes.
+/// Runs a sample and returns the bits of the outputs, in the layouts of the kernel.
 fn run(name: &str, sample: &Sample, backend: &Nnpack, team: &Team, req: WriteReq) -> Vec<Vec<u32>> {
     let ops = mxrs_ops::catalog();
     let op = ops.get(name).expect("it is in the catalog");
@@ -156,8 +159,8 @@ fn a_gradient_is_added_as_if_it_were_written_first() {
     }
 }
 
-/// With statistics that are given every image is alone: those of a tensor that is stored past the caches have the bits of one
-/// that is not.
+/// With given statistics each image is independent. So a tensor large enough to be stored past the caches must have the
+/// bits of smaller ones.
 #[test]
 fn tensors_larger_than_the_caches_have_the_same_bits() {
     let attrs = [("use_global_stats", "True"), ("fix_gamma", "False")];

@@ -1,7 +1,7 @@
-//! Requests other than to write: what is added is computed beside the output first, what nobody wants goes to memory
-//! that is dropped.
+//! Requests other than to write. For a request to add, the kernel computes into separate memory, which is then added to
+//! the output. An output that is not wanted is computed into memory that is dropped.
 //!
-//! Elements of layouts with padding are added too; padding is zero on both sides and stays so.
+//! Padding is added too; it is zero on both sides and stays zero.
 
 use crate::objects::MemDesc;
 use half::{bf16, f16};
@@ -11,19 +11,19 @@ use mxrs_types::{DType, Error, Result, WriteReq, bfloat16};
 /// One output that a kernel writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// Its position in the call.
+    /// Its position among the outputs of the call.
     pub output: usize,
     /// Element type.
     pub dtype: DType,
-    /// Bytes in its layout.
+    /// Bytes in the output's layout.
     pub n_bytes: usize,
 }
 
 impl Written {
-    /// An output with this arrangement.
+    /// The output at `output`, in the arrangement `md`.
     ///
     /// # Errors
-    /// What oneDNN reports.
+    /// The error that oneDNN reports.
     pub fn of(output: usize, md: &MemDesc) -> Result<Self> {
         Ok(Self { output, dtype: md.dtype()?, n_bytes: md.size_bytes() })
     }
@@ -33,7 +33,7 @@ impl Written {
     }
 }
 
-/// Memory beside an output, aligned as tensors are.
+/// Separate memory for an output, aligned as tensors are.
 struct Side {
     words: Vec<u64>,
     first: usize,
@@ -58,11 +58,11 @@ impl Side {
     }
 }
 
-/// Runs `kernel`, which overwrites the outputs in `written`, so that every request among them is met. Does not run it at
-/// all when no output of the call is wanted.
+/// Runs `kernel`, which overwrites the outputs in `written`, and obeys the request of each. Does not run it if no
+/// output of the call is wanted.
 ///
 /// # Errors
-/// What the kernel reports, or a sum into an output of a type that oneDNN lacks.
+/// The error of the kernel, or a request to add to an output of a dtype that oneDNN does not have.
 pub fn run(
     args: &KernelArgs<'_>,
     written: &[Written],
@@ -85,14 +85,14 @@ pub fn run(
     }
     kernel(&KernelArgs { outputs: &outputs, reqs: &reqs, ..*args })?;
     for (w, side) in sides.iter().filter(|(w, _)| w.req(args) == WriteReq::Add) {
-        // SAFETY: an output of the running call; the kernel was given another and is done.
+        // SAFETY: the output belongs to the running call; the kernel has returned, and it wrote to `side` instead.
         let to = unsafe { args.outputs[w.output].bytes_mut() };
         add(w.dtype, to, side.bytes())?;
     }
     Ok(())
 }
 
-/// Adds elements of this type to those of an output.
+/// Adds elements of this dtype to those of an output.
 fn add(dtype: DType, to: &mut [u8], from: &[u8]) -> Result<()> {
     match dtype {
         DType::F32 => add_typed::<f32>(to, from, |a, b| a + b),

@@ -1,46 +1,51 @@
-//! The backend: which calls it takes, and who prepares them.
+//! The backend: decides which calls it has a kernel for.
 
 use crate::cache::{Cache, CacheCounters, Prepared, Signature};
 use crate::kernels::{self, Prepare};
 use crate::library::Library;
 use crate::objects::data_type;
 use mxrs_onednn_sys::result;
-use mxrs_op::{Backend, DEFAULT_WAY, Kernel, OpCall, PlannedKernel, Support, TensorDesc};
+use mxrs_op::{Answer, Backend, DEFAULT_WAY, Kernel, Offer, OpCall, PlannedKernel, Speed, TensorDesc};
 use mxrs_sync::Team;
 use mxrs_types::{DType, ErrorKind, Layout, Result};
 use std::sync::Arc;
 
-/// How to set the backend up.
+/// The settings of the backend.
 #[derive(Clone)]
 pub struct OneDnnConfig {
-    /// Threads its loops run on.
+    /// The threads that its loops run on.
     pub team: Arc<Team>,
-    /// Most prepared primitives kept per operator kind (`MXNET_ONEDNN_CACHE_NUM`); `None` is unbounded.
+    /// Most prepared primitives that are kept per operator (`MXNET_ONEDNN_CACHE_NUM`); `None` is unbounded.
     pub cache_entries: Option<usize>,
+    /// Keeps the weights of fully-connected layers in row-major layout (`MXNET_ONEDNN_FORCE_FC_AB_FORMAT`).
+    pub row_major_weights: bool,
 }
 
-/// Cost of calls for which the library has no code as data come: others who know blocks of channels go first.
+/// Factor of the time of a call if the library has no fast code for the layout of its data, so that other backends that
+/// know blocks of channels are preferred.
 const AWKWARD: f64 = 2.0;
 
 /// oneDNN as a backend.
 pub struct OneDnn {
     library: Arc<Library>,
     cache: Cache,
+    speed: Speed,
 }
 
 impl OneDnn {
     /// Opens the library.
     ///
     /// # Errors
-    /// Why there is no oneDNN in this build or on this machine.
+    /// The reason why this build or this machine has no oneDNN.
     pub fn new(config: OneDnnConfig) -> Result<Arc<Self>> {
-        let library = Library::new(&config.team)?;
+        let library = Library::new(&config.team, config.row_major_weights)?;
         if let Some(entries) = config.cache_entries {
-            // oneDNN keeps primitives too; without this a bound here would free nothing.
-            // SAFETY: sets a number inside the library.
+            // oneDNN keeps primitives too; without this limit, the bound of this cache would not free any memory.
+            // SAFETY: the call only sets a number inside the library.
             unsafe { result::set_primitive_cache_capacity(i32::try_from(entries).unwrap_or(i32::MAX))? };
         }
-        Ok(Arc::new(Self { library: Arc::new(library), cache: Cache::new(config.cache_entries) }))
+        let (library, cache) = (Arc::new(library), Cache::new(config.cache_entries));
+        Ok(Arc::new(Self { library, cache, speed: Speed::here(config.team.size()) }))
     }
 
     /// Version and runtime of the library.
@@ -53,7 +58,8 @@ impl OneDnn {
         self.cache.counters()
     }
 
-    /// The kept kernel of a call, or a new one; `kind` tells apart those that are prepared in different ways.
+    /// Returns the kept kernel of a call, or prepares a new one. `kind` distinguishes kernels that different functions
+    /// prepare.
     fn prepared(&self, kind: &'static str, call: &OpCall<'_>, prepare: Prepare) -> Result<PlannedKernel> {
         let p = self.cache.get_or_prepare(kind, Signature::of(call), || prepare(&self.library, call))?;
         let Prepared { input_layouts, output_layouts, scratch_bytes, can_run_inplace, kernel } = p;
@@ -65,13 +71,13 @@ fn preparer(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
     let tensors = call.inputs.iter().chain(call.outputs);
     for tensor in tensors {
         if tensor.shape.n_elements() == 0 {
-            return Err("a tensor without elements".into());
+            return Err("oneDNN has no kernel for tensors without elements".into());
         }
         if tensor.shape.ndim() > 5 || tensor.shape.iter().any(|&d| i32::try_from(d).is_err()) {
-            return Err(format!("shape {}", tensor.shape));
+            return Err(format!("oneDNN has no kernel for shape {}", tensor.shape));
         }
         if data_type(tensor.dtype).is_none() {
-            return Err(format!("no {} in oneDNN", tensor.dtype));
+            return Err(format!("oneDNN has no element type {}", tensor.dtype));
         }
     }
     let takes_integers =
@@ -87,39 +93,30 @@ impl Backend for OneDnn {
         "onednn"
     }
 
-    fn supports(&self, call: &OpCall<'_>) -> Support {
+    fn offer<'a>(&'a self, call: &'a OpCall<'a>) -> Answer<'a> {
         if call.inputs.is_empty() {
-            return Support::no("an operator without inputs");
+            return Err("oneDNN has no kernel for operators without inputs".into());
         }
-        if let Err(reason) = preparer(call) {
-            return Support::No(reason);
-        }
-        // Which kernels there are for numbers of 16 and 8 bits depends on the processor: only the library knows. What it prepares is
-        // kept for `plan`.
-        let is_short = |t: &TensorDesc| matches!(t.dtype, DType::F16 | DType::BF16);
+        let prepare = preparer(call)?;
+        let prepared = move || self.prepared(call.op.name, call, prepare);
+        // Whether there are kernels for 16-bit and 8-bit types depends on the processor, and only the library knows.
+        // The prepared primitive stays in the cache for the next offer and for the kernel.
+        let is_half = |t: &TensorDesc| matches!(t.dtype, DType::F16 | DType::BF16);
         let is_special = matches!(call.op.name, "Cast" | "amp_cast") || kernels::is_quantized(call.op.name);
-        if is_special || call.inputs.iter().chain(call.outputs).any(is_short) {
-            match self.plan(call) {
-                Err(error) if matches!(error.kind(), ErrorKind::NotBuilt { .. }) => {
-                    return Support::No(error.to_string());
-                }
-                _ => {}
-            }
-        }
-        // Where data in blocks of channels have to be copied first, or the library has a plain loop only.
-        if matches!(call.op.name, "Pooling" | "LRN")
-            && matches!(call.inputs[0].layout, Layout::Blocked { .. })
-            && let Ok(planned) = self.plan(call)
-            && (planned.input_layouts[0] != call.inputs[0].layout || planned.kernel.name().contains(":ref"))
+        if (is_special || call.inputs.iter().chain(call.outputs).any(is_half))
+            && let Err(error) = prepared()
+            && matches!(error.kind(), ErrorKind::NotBuilt { .. })
         {
-            return Support::Yes { cost: AWKWARD };
+            return Err(error.to_string());
         }
-        Support::VENDOR
-    }
-
-    fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
-        let prepare = preparer(call).map_err(|reason| mxrs_types::Error::not_built(call.op.name, reason))?;
-        self.prepared(call.op.name, call, prepare)
+        // Data in blocks of channels would have to be copied first, or the library only has a plain loop.
+        let is_awkward = matches!(call.op.name, "Pooling" | "LRN")
+            && matches!(call.inputs[0].layout, Layout::Blocked { .. })
+            && prepared().is_ok_and(|planned| {
+                planned.input_layouts[0] != call.inputs[0].layout || planned.kernel.name().contains(":ref")
+            });
+        let factor = if is_awkward { AWKWARD } else { 1.0 };
+        Ok(Offer::new(self.speed.times_library(call, factor), prepared))
     }
 
     fn ways(&self, call: &OpCall<'_>) -> Vec<String> {
@@ -130,15 +127,14 @@ impl Backend for OneDnn {
         ways
     }
 
-    fn plan_way(&self, call: &OpCall<'_>, way: &str) -> Result<PlannedKernel> {
+    fn offer_way<'a>(&'a self, call: &'a OpCall<'a>, way: &str) -> Answer<'a> {
         if way == DEFAULT_WAY {
-            return self.plan(call);
+            return self.offer(call);
         }
-        let refused = |reason| mxrs_types::Error::not_built(format!("{} in the way `{way}`", call.op.name), reason);
-        preparer(call).map_err(refused)?;
+        preparer(call)?;
         let there = kernels::convolution::blocked_preparer(call).filter(|_| way == kernels::convolution::BLOCKED);
-        let (kind, prepare) = there.ok_or_else(|| refused("no such way".into()))?;
-        self.prepared(kind, call, prepare)
+        let (kind, prepare) = there.ok_or("oneDNN has no way of this name for the call")?;
+        Ok(Offer::new(self.speed.library(call), move || self.prepared(kind, call, prepare)))
     }
 
     fn setup(&self) -> String {
@@ -150,7 +146,7 @@ impl Backend for OneDnn {
             return Ok(None);
         }
         match kernels::reorder::prepare(&self.library, from, to) {
-            // As in `supports`: no such copy on this processor.
+            // As in `offer`: the library has no such copy for this processor.
             Err(error) if matches!(error.kind(), ErrorKind::NotBuilt { .. }) => Ok(None),
             other => other.map(Some),
         }

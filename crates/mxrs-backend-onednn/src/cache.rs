@@ -1,4 +1,4 @@
-//! Prepared primitives by call signature, bounded by `MXNET_ONEDNN_CACHE_NUM`.
+//! Prepared primitives by call signature, in a cache bounded by `MXNET_ONEDNN_CACHE_NUM`.
 
 use dashmap::DashMap;
 use mxrs_op::{Kernel, OpCall, TensorDesc};
@@ -7,7 +7,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A prepared call; everything [`mxrs_op::PlannedKernel`] needs, shareable.
+/// A prepared call: everything that [`mxrs_op::PlannedKernel`] needs, in a form that can be shared.
 #[derive(Clone)]
 pub struct Prepared {
     pub input_layouts: Vec<Layout>,
@@ -17,7 +17,7 @@ pub struct Prepared {
     pub kernel: Arc<dyn Kernel>,
 }
 
-/// What identifies a call.
+/// The properties that identify a call.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Signature {
     params: String,
@@ -28,7 +28,7 @@ pub struct Signature {
 }
 
 impl Signature {
-    /// Of a call.
+    /// The signature of a call.
     pub fn of(call: &OpCall<'_>) -> Self {
         Self {
             params: format!("{:?}", call.params),
@@ -43,7 +43,7 @@ impl Signature {
 #[derive(Default)]
 struct PerOperator {
     entries: HashMap<Signature, Prepared>,
-    /// Oldest first.
+    /// The oldest first.
     order: VecDeque<Signature>,
 }
 
@@ -52,13 +52,13 @@ struct PerOperator {
 pub struct CacheCounters {
     /// Primitives prepared so far.
     pub creations: u64,
-    /// Calls answered from the cache.
+    /// Calls that found their entry in the cache.
     pub hits: u64,
-    /// Largest number of entries any operator holds now.
+    /// Largest number of entries of any operator now.
     pub largest: usize,
 }
 
-/// One bounded list per operator kind; the oldest entry leaves first.
+/// One bounded list per operator; the oldest entry is removed first.
 pub struct Cache {
     operators: DashMap<&'static str, Arc<Mutex<PerOperator>>>,
     max_entries: Option<usize>,
@@ -67,15 +67,15 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// At most `max_entries` per operator; `None` is unbounded, 0 keeps none.
+    /// A cache of at most `max_entries` per operator; `None` is unbounded, 0 keeps none.
     pub fn new(max_entries: Option<usize>) -> Self {
         Self { operators: DashMap::new(), max_entries, creations: AtomicU64::new(0), hits: AtomicU64::new(0) }
     }
 
-    /// The kept entry of this signature, or a new one.
+    /// Returns the kept entry of this signature, or prepares a new one.
     ///
     /// # Errors
-    /// What `prepare` reports; failures are not kept.
+    /// The error of `prepare`. Failures are not kept.
     pub fn get_or_prepare(
         &self,
         op: &'static str,
@@ -103,7 +103,7 @@ impl Cache {
         Ok(prepared)
     }
 
-    /// Counters now.
+    /// The current counters.
     pub fn counters(&self) -> CacheCounters {
         let sizes =
             self.operators.iter().map(|o| o.value().lock().unwrap_or_else(PoisonError::into_inner).entries.len());

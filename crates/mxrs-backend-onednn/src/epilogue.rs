@@ -1,7 +1,6 @@
-//! What a product does to its result before it stores it: adds an operand, applies a function.
+//! The epilogue of a product: adds an operand, then applies a function, before the result is stored.
 //!
-//! The operand lies where the result goes: oneDNN's sum reads the destination. A call whose operand is elsewhere copies it
-//! there first.
+//! oneDNN's sum reads the operand from the destination. If a call's operand is elsewhere, it is first copied there.
 
 use crate::cache::Prepared;
 use crate::kernels::loops::{Shared, in_ranges};
@@ -17,7 +16,7 @@ use mxrs_ops::fused::{self, FusedAct};
 use mxrs_types::{Layout, Result};
 use std::sync::Arc;
 
-/// A function of one number as oneDNN knows it.
+/// A function of one number in oneDNN's terms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Function {
     algorithm: sys::dnnl_alg_kind_t,
@@ -26,17 +25,18 @@ struct Function {
 }
 
 impl Function {
-    /// max(x, 0). oneDNN's own makes 0 of NaN, which MXNet's relu lets through; this is its `x · clamp(alpha·x, 0, 1)`, with
-    /// an `alpha` so large that all between 0 and 1 is below the normal numbers. NaN stays, negative numbers become -0.
+    /// max(x, 0). oneDNN's own ReLU maps NaN to 0, but MXNet's keeps NaN. This uses oneDNN's `x · clamp(alpha·x, 0,
+    /// 1)`, with an `alpha` so large that only subnormal numbers fall between 0 and 1. NaN stays NaN, negative numbers
+    /// become -0.
     ///
-    /// One number goes wrong: -∞, which only overflow makes, becomes NaN (-∞ · 0), not 0. oneDNN has nothing better at this
-    /// price. Its maximum and minimum return the bound for NaN, so no chain with either keeps NaN; of the functions that
-    /// keep it and leave positive numbers as they are, all but ELU multiply, and -∞ times anything is no finite number. ELU
-    /// with `alpha` 0 is right everywhere, for its exponential: a 1×1 convolution of 64 channels of 56×56 numbers takes
-    /// 25 % longer with it than with oneDNN's relu (in bf16 46 %), and 3 % (6 %) longer with this.
+    /// One number is wrong: -∞, which only occurs after overflow, becomes NaN (-∞ · 0) instead of 0. oneDNN has nothing
+    /// better at this cost. Its maximum and minimum return the bound for NaN, so no chain with either keeps NaN. Of the
+    /// functions that keep NaN and positive numbers, all but ELU multiply, and -∞ times any number is not finite. ELU
+    /// with `alpha` 0 is always right, but its exponential is slow: a 1×1 convolution of 64 channels of 56×56 pixels
+    /// takes 25 % longer with it than with oneDNN's ReLU (46 % in bf16), and 3 % (6 %) longer with this one.
     const RELU: Self = Self { algorithm: sys::dnnl_eltwise_hardswish, alpha: f32::MAX / 4.0, beta: 0.0 };
 
-    /// The function a fused operator ends with, or why there is none.
+    /// The function of a fused operator, or the reason why oneDNN does not have it.
     fn of(act: FusedAct) -> std::result::Result<Option<Self>, String> {
         let algorithm = match act {
             FusedAct::None => return Ok(None),
@@ -46,21 +46,21 @@ impl Function {
             FusedAct::Square => sys::dnnl_eltwise_square,
             FusedAct::Sqrt => sys::dnnl_eltwise_sqrt,
             FusedAct::Abs => sys::dnnl_eltwise_abs,
-            // softrelu: as in `kernels::eltwise`, four digits are lost where the result is small. clip, exp: oneDNN's make
-            // a number or an infinity of NaN.
+            // softrelu: as in `kernels::eltwise`, it loses four digits for small results. clip, exp: oneDNN's map NaN
+            // to a number or an infinity.
             FusedAct::SoftRelu | FusedAct::Clip | FusedAct::Exp => return Err(format!("act {}", act.to_word())),
         };
         Ok(Some(Self { algorithm, alpha: 0.0, beta: 0.0 }))
     }
 }
 
-/// Appends max(x, 0) that lets NaN through.
+/// Appends max(x, 0) that keeps NaN.
 ///
 /// # Errors
-/// What oneDNN reports.
+/// The error that oneDNN reports.
 pub fn append_relu(post_ops: &PostOps) -> Result<()> {
     let Function { algorithm, alpha, beta } = Function::RELU;
-    // SAFETY: the list is alive.
+    // SAFETY: the list is alive, since `post_ops` owns it.
     unsafe { result::post_ops_append_eltwise(post_ops.0, algorithm, alpha, beta) }
 }
 
@@ -69,29 +69,32 @@ pub fn append_relu(post_ops: &PostOps) -> Result<()> {
 pub struct Epilogue {
     /// Position of the input that is added.
     operand: Option<usize>,
-    /// The function applied last.
+    /// The function that is applied last.
     function: Option<Function>,
 }
 
 impl Epilogue {
-    /// That of a fused operator's call.
+    /// The epilogue of a fused operator's call.
     ///
     /// # Errors
-    /// In words, why oneDNN has none like it.
+    /// A reason in words, if oneDNN does not have its function.
     pub fn of(p: &fused::Epilogue, call: &OpCall<'_>) -> std::result::Result<Self, String> {
-        let operand =
-            if p.with_sum { Some(call.inputs.len().checked_sub(1).ok_or("no operand to add")?) } else { None };
+        let operand = if p.with_sum {
+            Some(call.inputs.len().checked_sub(1).ok_or("the call lacks the tensor to add")?)
+        } else {
+            None
+        };
         Ok(Self { operand, function: Function::of(p.act)? })
     }
 
-    /// Attributes of a primitive that ends like this.
+    /// Attributes for a primitive with this epilogue.
     ///
     /// # Errors
-    /// What oneDNN reports.
+    /// The error that oneDNN reports.
     pub fn attributes(&self) -> Result<Attributes> {
         let post_ops = PostOps::new()?;
         if self.operand.is_some() {
-            // SAFETY: the list is alive. Without a type of its own the operand has the result's.
+            // SAFETY: the list is alive. The undefined data type means that the operand has the result's.
             unsafe { result::post_ops_append_sum(post_ops.0, 1.0, 0, sys::dnnl_data_type_undef)? };
         }
         if let Some(f) = self.function {
@@ -101,10 +104,10 @@ impl Epilogue {
         Attributes::user_scratchpad()?.with(&post_ops)
     }
 
-    /// The call of a product described with [`Self::attributes`], which writes output 0.
+    /// Prepares the call of a product that was described with [`Self::attributes`] and writes output 0.
     ///
     /// # Errors
-    /// What oneDNN reports.
+    /// The error that oneDNN reports.
     pub fn finish(&self, library: &Arc<Library>, pd: &PrimDesc, product: Product) -> Result<Prepared> {
         let Product { tensors, layouts: [src_layout, weights_layout, out_layout], bias } = product;
         let [src, weights, dst] = tensors;
@@ -144,15 +147,15 @@ impl Epilogue {
 
 /// Tensors of a product, in the order data, weight, out.
 pub struct Product {
-    /// As the primitive wants them.
+    /// In the arrangements that the primitive wants.
     pub tensors: [Arc<MemDesc>; 3],
-    /// As the executor knows them.
+    /// In the layouts that the executor knows.
     pub layouts: [Layout; 3],
     /// The bias, row-major, if there is one.
     pub bias: Option<MemDesc>,
 }
 
-/// Brings the operand to where the result goes, unless it is there.
+/// Copies the operand to the output, unless it is already there.
 pub fn fetch(args: &KernelArgs<'_>, operand: usize, n_bytes: usize) {
     let (from, to) = (args.inputs[operand].as_ptr(), args.outputs[0].as_ptr());
     if std::ptr::eq(from, to) {
@@ -162,7 +165,8 @@ pub fn fetch(args: &KernelArgs<'_>, operand: usize, n_bytes: usize) {
     let (from, to) = (Shared(from.cast::<u8>()), Shared(to.cast::<u8>()));
     in_ranges(args.team, n_bytes.div_ceil(64), 16, &|lines| {
         let (first, end) = (lines.start * 64, (lines.end * 64).min(n_bytes));
-        // SAFETY: both are tensors of `n_bytes` of the running call that do not overlap; ranges are disjoint.
+        // SAFETY: both tensors of the running call have `n_bytes` bytes and do not overlap; the ranges of different
+        // threads are disjoint and end at `n_bytes`.
         unsafe { std::ptr::copy_nonoverlapping(from.at(first), to.at(first), end - first) };
     });
 }

@@ -1,25 +1,26 @@
-//! oneDNN as a backend: prepares its primitives for the operators it is good at, on the process's own thread team.
+//! oneDNN as a backend: prepares its primitives for the operators that it runs well, on the thread team of the process.
 //!
-//! Weights are asked for in whatever form the primitive likes best (the executor packs constants once), activations keep
-//! the layout they arrive in wherever the primitive accepts it. Gradients leave in the layout the primitive makes.
-//! One number is not the reference's: relu behind a fused product says NaN of -∞, and 0 of all other negative numbers.
-//! Knows operators from `mxrs-ops`, nothing of graphs, arrays or the environment, and no other backend.
+//! Weights are packed in the layout that the primitive prefers; the executor packs constants once. Activations keep
+//! their layout if the primitive accepts it. Gradients have the layout that the primitive writes. One result differs
+//! from the reference: ReLU after a fused product maps -∞ to NaN, and all other negative numbers to 0.
+//!
+//! The crate knows the operators of `mxrs-ops`. It does not know graphs, arrays, the environment or any other backend.
 //!
 //! ```
 //! use mxrs_backend_onednn::{OneDnn, OneDnnConfig};
 //! use mxrs_op::Backend;
 //! use mxrs_sync::Team;
 //!
-//! match OneDnn::new(OneDnnConfig { team: Team::serial(), cache_entries: None }) {
+//! match OneDnn::new(OneDnnConfig { team: Team::serial(), cache_entries: None, row_major_weights: false }) {
 //!     Ok(backend) => println!("{} runs {}", backend.name(), backend.version()),
 //!     Err(reason) => println!("no oneDNN here: {reason}"),
 //! }
 //! ```
 //!
-//! Read next: `kernels/convolution.rs`, the model for all others.
+//! Read next: `kernels/convolution/mod.rs`, the model for all others.
 #![allow(unsafe_code)]
-// Foreign calls: `objects.rs` owns what oneDNN creates, `primitive.rs` executes. Raw tensor memory: loops over elements in
-// `kernels/` and parts of scratch memory; the rest is safe code over them.
+// Unsafe code has two reasons here. Foreign calls: `objects.rs` owns what oneDNN creates, `primitive.rs` executes it.
+// Raw tensor memory: loops over elements in `kernels/`, and parts of scratch memory. All other code is safe.
 
 mod accumulate;
 mod backend;

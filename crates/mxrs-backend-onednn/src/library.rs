@@ -1,14 +1,14 @@
 //! The running library: engine, the team as a thread pool, streams, layouts, counters.
 
-use crate::objects::{Attributes, EngineObject, MemDesc, PrimDesc, StreamObject};
+use crate::objects::{Attributes, EngineObject, MemDesc, PrimDesc, StreamObject, dims};
 use crate::registry::Registry;
 use mxrs_onednn_sys::result::{self, created};
 use mxrs_onednn_sys::{CpuRuntime, ThreadPool, ThreadPoolHandle, sys};
 use mxrs_sync::Team;
-use mxrs_types::Result;
+use mxrs_types::{DType, Result};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The team in the form oneDNN takes.
+/// The team as a thread pool for oneDNN.
 struct TeamPool(Arc<Team>);
 
 impl ThreadPool for TeamPool {
@@ -23,15 +23,16 @@ impl ThreadPool for TeamPool {
     }
 }
 
-/// What every kernel shares. Fields drop in order: streams before the pool they run on, the engine last.
+/// The state that all kernels share. Fields drop in order: streams before the pool that they run on, the engine last.
 pub struct Library {
     streams: Mutex<Vec<StreamObject>>,
     pool: Option<ThreadPoolHandle>,
-    /// Layouts handed out.
+    /// The known layouts.
     pub registry: Registry,
     attributes: Attributes,
+    row_major_weights: bool,
     engine: EngineObject,
-    /// Text of the version.
+    /// The library's version as text.
     pub version: String,
 }
 
@@ -39,14 +40,14 @@ impl Library {
     /// Opens the library on `team`.
     ///
     /// # Errors
-    /// Why there is no oneDNN in this build or on this machine.
-    pub fn new(team: &Arc<Team>) -> Result<Self> {
+    /// The reason why this build or this machine has no oneDNN.
+    pub fn new(team: &Arc<Team>, row_major_weights: bool) -> Result<Self> {
         let version = mxrs_onednn_sys::version()?;
         let pool = match version.cpu_runtime {
             CpuRuntime::ThreadPool => Some(ThreadPoolHandle::new(Arc::new(TeamPool(team.clone())))?),
             _ => None,
         };
-        // SAFETY: the out pointer is valid; engine 0 of the CPU exists wherever the library runs.
+        // SAFETY: the out pointer is valid; engine 0 of the CPU exists on every machine that the library runs on.
         let engine = created(|out| unsafe { result::engine_create(out, sys::dnnl_cpu, 0) }).map(EngineObject)?;
         Ok(Self {
             streams: Mutex::default(),
@@ -54,6 +55,7 @@ impl Library {
             registry: Registry::default(),
             attributes: Attributes::user_scratchpad()?,
             engine,
+            row_major_weights,
             version: version.to_string(),
         })
     }
@@ -63,15 +65,25 @@ impl Library {
         self.engine.0
     }
 
-    /// Attributes every primitive is created with: scratch memory is the caller's.
+    /// Weights `[n_out, k]` of a fully-connected layer: in the layout that the library prefers, or in row-major layout if
+    /// that was asked for.
+    ///
+    /// # Errors
+    /// What oneDNN reports.
+    pub fn layer_weights(&self, n_out: usize, k: usize, dtype: DType) -> Result<MemDesc> {
+        let sizes = dims([n_out, k]);
+        if self.row_major_weights { MemDesc::dense(&sizes, dtype) } else { MemDesc::any(&sizes, dtype) }
+    }
+
+    /// The attributes that every primitive is created with: scratch memory is the caller's.
     pub fn attributes(&self) -> sys::const_dnnl_primitive_attr_t {
         self.attributes.0
     }
 
-    /// Creates a primitive descriptor on this engine, planned for the team's size.
+    /// Creates a primitive descriptor on this engine, planned for the size of the team.
     ///
     /// # Errors
-    /// What oneDNN reports: usually that it has no implementation for the combination.
+    /// The error that oneDNN reports, usually that it has no implementation for the combination.
     pub fn prim_desc(&self, call: impl FnOnce(*mut sys::dnnl_primitive_desc_t) -> Result<()>) -> Result<PrimDesc> {
         if let Some(pool) = &self.pool {
             pool.set_max_concurrency()?;
@@ -79,15 +91,15 @@ impl Library {
         created(call).map(PrimDesc)
     }
 
-    /// Lends a stream for one execution. Streams are kept and used by one thread at a time.
+    /// Lends a stream for one execution. Streams are kept for reuse; one thread at a time uses each.
     ///
     /// # Errors
-    /// What oneDNN or `f` reports, or a panic of the team.
+    /// The error of oneDNN or `f`, or a panic of the team.
     pub fn with_stream(&self, f: impl FnOnce(sys::dnnl_stream_t) -> Result<()>) -> Result<()> {
         let kept = self.streams.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let stream = match kept {
             Some(stream) => stream,
-            // SAFETY: the engine is alive; `streams` drops before `pool`.
+            // SAFETY: the engine is alive, and `streams` drops before `pool`, so no stream outlives its pool.
             None => unsafe { result::stream_on_pool(self.engine.0, self.pool.as_ref()) }.map(StreamObject)?,
         };
         let done = f(stream.0);
@@ -98,10 +110,10 @@ impl Library {
         done
     }
 
-    /// Descriptor of a tensor in its layout.
+    /// The descriptor of a tensor in its layout.
     ///
     /// # Errors
-    /// A layout from elsewhere.
+    /// If oneDNN does not know the layout.
     pub fn md(&self, desc: &mxrs_op::TensorDesc) -> Result<Arc<MemDesc>> {
         self.registry.md(desc)
     }

@@ -1,4 +1,4 @@
-//! Owners of the objects oneDNN creates: destroyed on drop, errors as values.
+//! Owners of the objects that oneDNN creates. They destroy the objects on drop and return errors as values.
 
 use mxrs_onednn_sys::result::{self, created};
 use mxrs_onednn_sys::sys;
@@ -6,15 +6,15 @@ use mxrs_types::{DType, Error, Result, Shape};
 use smallvec::SmallVec;
 use std::ffi::{CStr, c_int, c_void};
 
-/// Sizes as oneDNN takes them.
+/// Sizes in oneDNN's type.
 pub type Dims = SmallVec<[i64; 6]>;
 
-/// From unsigned sizes.
+/// Converts unsigned sizes.
 pub fn dims(sizes: impl IntoIterator<Item = usize>) -> Dims {
     sizes.into_iter().map(|d| d as i64).collect()
 }
 
-/// oneDNN's code of an element type, if it has one.
+/// oneDNN's code of a dtype, if it has one.
 pub fn data_type(dtype: DType) -> Option<sys::dnnl_data_type_t> {
     Some(match dtype {
         DType::F32 => sys::dnnl_f32,
@@ -31,14 +31,14 @@ macro_rules! owner {
     ($(#[$doc:meta])* $name:ident, $raw:ty, $destroy:path) => {
         $(#[$doc])*
         pub struct $name(pub(crate) $raw);
-        // SAFETY: the object is owned, immutable after creation (memory objects and streams are used by one thread at a
-        // time, see `primitive.rs`), and oneDNN binds no object to the thread that made it.
+        // SAFETY: the object is owned and immutable after creation. Memory objects and streams are used by one thread
+        // at a time; see `primitive.rs`. oneDNN binds no object to the thread that created it.
         unsafe impl Send for $name {}
-        // SAFETY: as above.
+        // SAFETY: as for `Send`.
         unsafe impl Sync for $name {}
         impl Drop for $name {
             fn drop(&mut self) {
-                // SAFETY: created by oneDNN, owned here, destroyed once.
+                // SAFETY: oneDNN created the object, this struct owns it, and drop runs once.
                 if let Err(error) = unsafe { $destroy(self.0) } {
                     tracing::debug!(%error, "oneDNN object not destroyed");
                 }
@@ -68,7 +68,7 @@ owner!(
     Attributes, sys::dnnl_primitive_attr_t, result::primitive_attr_destroy
 );
 owner!(
-    /// What a primitive does to its result.
+    /// The epilogue of a primitive.
     PostOps, sys::dnnl_post_ops_t, result::post_ops_destroy
 );
 owner!(
@@ -81,7 +81,7 @@ owner!(
 );
 
 impl MemDesc {
-    /// Row-major.
+    /// A row-major descriptor.
     pub fn dense(sizes: &[i64], dtype: DType) -> Result<Self> {
         let mut strides: Dims = SmallVec::from_elem(1, sizes.len());
         for axis in (1..sizes.len()).rev() {
@@ -90,39 +90,39 @@ impl MemDesc {
         Self::strided(sizes, &strides, dtype)
     }
 
-    /// Plain, with these strides in elements.
+    /// A plain descriptor with these strides, in elements.
     pub fn strided(sizes: &[i64], strides: &[i64], dtype: DType) -> Result<Self> {
         let code = code(dtype)?;
-        // SAFETY: both arrays have as many items as the count says; the out pointer is valid.
+        // SAFETY: both arrays have `sizes.len()` items; the out pointer is valid.
         created(|out| unsafe {
             result::memory_desc_create_with_strides(out, sizes.len() as c_int, sizes.as_ptr(), code, strides.as_ptr())
         })
         .map(Self)
     }
 
-    /// A descriptor that lets the primitive choose.
+    /// A descriptor that lets the primitive choose the layout.
     pub fn any(sizes: &[i64], dtype: DType) -> Result<Self> {
         Self::tagged(sizes, dtype, sys::dnnl_format_tag_any)
     }
 
-    /// In the arrangement that oneDNN calls so.
+    /// A descriptor with the arrangement of oneDNN's tag.
     pub fn tagged(sizes: &[i64], dtype: DType, tag: sys::dnnl_format_tag_t) -> Result<Self> {
         let code = code(dtype)?;
-        // SAFETY: as in `strided`.
+        // SAFETY: `sizes` has `sizes.len()` items; the out pointer is valid.
         created(|out| unsafe {
             result::memory_desc_create_with_tag(out, sizes.len() as c_int, sizes.as_ptr(), code, tag)
         })
         .map(Self)
     }
 
-    /// The same memory seen with other sizes, when the arrangement allows it.
+    /// The same memory viewed with other sizes, if the arrangement allows it.
     pub fn reshape(&self, sizes: &[i64]) -> Result<Self> {
-        // SAFETY: the descriptor is alive, the array as long as the count says.
+        // SAFETY: the descriptor is alive; `sizes` has `sizes.len()` items.
         created(|out| unsafe { result::memory_desc_reshape(out, self.0, sizes.len() as c_int, sizes.as_ptr()) })
             .map(Self)
     }
 
-    /// A part of the same memory: `sizes` from `offsets` on. Blocks cannot be cut.
+    /// A part of the same memory: `sizes` from `offsets` on. A block cannot be cut.
     pub fn part(&self, sizes: &[i64], offsets: &[i64]) -> Result<Self> {
         debug_assert_eq!(sizes.len(), offsets.len());
         // SAFETY: the descriptor is alive; both arrays have one item per axis.
@@ -130,12 +130,12 @@ impl MemDesc {
             .map(Self)
     }
 
-    /// The same tensor in blocks of 16 channels with so many bytes from one image to the next: a part of one with more channels. `None`
-    /// for other arrangements.
+    /// The same tensor in blocks of 16 channels with `image_bytes` from one image to the next: a part of a tensor with
+    /// more channels. `None` for other arrangements.
     ///
     /// # Errors
-    /// What oneDNN reports, such as of channels that do not fill their blocks.
-    pub fn apart(&self, image_bytes: usize) -> Result<Option<Self>> {
+    /// The error that oneDNN reports, for example if the channels do not fill their blocks.
+    pub fn with_image_stride(&self, image_bytes: usize) -> Result<Option<Self>> {
         if self.number(sys::dnnl_query_ndims_s32)? != 4 {
             return Ok(None);
         }
@@ -152,13 +152,13 @@ impl MemDesc {
         whole.part(&sizes, &[0; 4]).map(Some)
     }
 
-    /// A copy of a descriptor owned elsewhere.
+    /// Copies a descriptor that is owned elsewhere.
     pub fn copy_of(other: sys::const_dnnl_memory_desc_t) -> Result<Self> {
         // SAFETY: callers pass descriptors that are alive.
         created(|out| unsafe { result::memory_desc_clone(out, other) }).map(Self)
     }
 
-    /// Bytes a tensor takes.
+    /// Bytes that a tensor takes.
     pub fn size_bytes(&self) -> usize {
         // SAFETY: the descriptor is alive.
         unsafe { sys::dnnl_memory_desc_get_size(self.0) }
@@ -180,7 +180,7 @@ impl MemDesc {
     /// Reads a number.
     pub fn number(&self, what: sys::dnnl_query_t) -> Result<i32> {
         let mut value = 0i32;
-        // SAFETY: the queries used have results of this type.
+        // SAFETY: the queries that callers use return an `i32`.
         unsafe { result::memory_desc_query(self.0, what, (&raw mut value).cast::<c_void>())? };
         Ok(value)
     }
@@ -188,20 +188,20 @@ impl MemDesc {
     /// Reads an array of `n` sizes.
     pub fn sizes(&self, what: sys::dnnl_query_t, n: usize) -> Result<Dims> {
         let mut pointer: *const sys::dnnl_dims_t = std::ptr::null();
-        // SAFETY: these queries give a pointer into the descriptor.
+        // SAFETY: these queries return a pointer into the descriptor.
         unsafe { result::memory_desc_query(self.0, what, (&raw mut pointer).cast::<c_void>())? };
         if pointer.is_null() {
-            return Err(backend_error("a descriptor without sizes"));
+            return Err(backend_error("a memory descriptor has no sizes"));
         }
-        // SAFETY: it points to twelve sizes that live as long as the descriptor.
+        // SAFETY: the pointer leads to twelve sizes that live as long as the descriptor.
         Ok(unsafe { &*pointer }.iter().take(n).copied().collect())
     }
 }
 
 impl PrimDesc {
-    /// The descriptor of one argument; `None` when the primitive does not use it.
+    /// The descriptor of one argument; `None` if the primitive does not use it.
     pub fn md(&self, what: sys::dnnl_query_t, index: usize) -> Result<Option<MemDesc>> {
-        // SAFETY: the primitive descriptor is alive; the result is owned by it and copied.
+        // SAFETY: the primitive descriptor is alive; it owns the result, which is copied below.
         let raw = unsafe { sys::dnnl_primitive_desc_query_md(self.0, what, index as c_int) };
         if raw.is_null() {
             return Ok(None);
@@ -212,36 +212,36 @@ impl PrimDesc {
 
     /// As [`Self::md`], for arguments that must exist.
     pub fn required_md(&self, what: sys::dnnl_query_t, index: usize) -> Result<MemDesc> {
-        self.md(what, index)?.ok_or_else(|| backend_error("a primitive lacks an argument it should have"))
+        self.md(what, index)?.ok_or_else(|| backend_error("a primitive lacks an expected argument"))
     }
 
     /// oneDNN's name of the implementation, such as `brg_conv_fwd:avx512_core`.
     pub fn implementation(&self) -> String {
         let mut text: *const std::ffi::c_char = std::ptr::null();
         let what = sys::dnnl_query_impl_info_str;
-        // SAFETY: this query gives a string that lives as long as the descriptor.
+        // SAFETY: this query returns a string that lives as long as the descriptor.
         let found = unsafe { result::primitive_desc_query(self.0, what, 0, (&raw mut text).cast::<c_void>()) };
         if found.is_err() || text.is_null() {
             return "unknown".into();
         }
-        // SAFETY: a C string inside the descriptor.
+        // SAFETY: the pointer leads to a C string inside the descriptor, which is alive.
         unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
     }
 
-    /// Whether the implementation is a loop over single numbers instead of code made for this processor.
+    /// Whether the implementation is a loop over single numbers, not code generated for this processor.
     pub fn is_plain_loop(&self) -> bool {
         self.implementation().starts_with("ref")
     }
 
-    /// The primitive itself; compiles code.
+    /// Creates the primitive itself; this compiles code.
     pub fn primitive(&self) -> Result<Primitive> {
-        // SAFETY: the descriptor is alive.
+        // SAFETY: the descriptor is alive; the out pointer is valid.
         created(|out| unsafe { result::primitive_create(out, self.0) }).map(Primitive)
     }
 }
 
 impl Attributes {
-    /// Attributes that make the scratch memory the caller's.
+    /// Attributes that leave the scratch memory to the caller.
     pub fn user_scratchpad() -> Result<Self> {
         // SAFETY: the out pointer is valid.
         let attributes = created(|out| unsafe { result::primitive_attr_create(out) }).map(Self)?;
@@ -250,7 +250,7 @@ impl Attributes {
         Ok(attributes)
     }
 
-    /// These with what follows the primitive; the list is copied.
+    /// Adds an epilogue; the list is copied.
     pub fn with(self, post_ops: &PostOps) -> Result<Self> {
         // SAFETY: both are alive.
         unsafe { result::primitive_attr_set_post_ops(self.0, post_ops.0)? };

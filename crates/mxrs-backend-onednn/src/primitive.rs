@@ -1,4 +1,4 @@
-//! A primitive with its argument list, as a [`Kernel`].
+//! A primitive with its list of arguments, as a [`Kernel`].
 
 use crate::accumulate::{self, Written};
 use crate::library::Library;
@@ -11,20 +11,20 @@ use mxrs_types::{Result, WriteReq};
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Which tensor of a call an argument is.
+/// The tensor of a call that an argument is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slot {
     /// The n-th input.
     Input(usize),
     /// The n-th output.
     Output(usize),
-    /// Temporary memory from this byte on.
+    /// Scratch memory from this byte on.
     Scratch(usize),
 }
 
 /// One argument of a primitive.
 pub struct Argument {
-    /// oneDNN's number of it.
+    /// oneDNN's number of the argument.
     pub arg: c_int,
     /// Where its memory comes from.
     pub slot: Slot,
@@ -35,7 +35,7 @@ pub struct Argument {
 /// Describes the same primitive with another arrangement of its output.
 pub type Redescribe = dyn Fn(&Library, &MemDesc) -> Result<PrimDesc> + Send + Sync;
 
-/// Memory objects of one execution; kept between runs, used by one run at a time.
+/// Memory objects for one execution. They are kept between runs; one run at a time uses a set.
 struct ArgumentSet(Vec<MemoryObject>);
 
 /// A prepared primitive.
@@ -50,20 +50,20 @@ pub struct PrimitiveKernel {
 }
 
 impl PrimitiveKernel {
-    /// Compiles the primitive. The scratch argument is added here; its size comes back too.
+    /// Compiles the primitive. Adds the argument for scratch memory, and also returns its size.
     ///
     /// # Errors
-    /// What oneDNN reports.
+    /// The error that oneDNN reports.
     pub fn new(library: &Arc<Library>, pd: &PrimDesc, arguments: Vec<Argument>) -> Result<(Arc<Self>, usize)> {
         let mut scratch = ScratchPlan::default();
         let kernel = Self::in_scratch(library, pd, arguments, &mut scratch)?;
         Ok((Arc::new(kernel), scratch.n_bytes()))
     }
 
-    /// As [`Self::new`], with the temporary memory of the primitive being a part of the kernel's.
+    /// As [`Self::new`], but the primitive's scratch memory becomes a part of `scratch`.
     ///
     /// # Errors
-    /// What oneDNN reports.
+    /// The error that oneDNN reports.
     pub fn in_scratch(
         library: &Arc<Library>,
         pd: &PrimDesc,
@@ -77,10 +77,11 @@ impl PrimitiveKernel {
         Self::without_scratch(library, pd, arguments)
     }
 
-    /// As [`Self::new`], for a descriptor made without our attributes: oneDNN keeps its scratch memory itself.
+    /// As [`Self::new`], for a descriptor that was made without this crate's attributes: oneDNN owns its scratch
+    /// memory.
     ///
     /// # Errors
-    /// What oneDNN reports.
+    /// The error that oneDNN reports.
     pub fn without_scratch(library: &Arc<Library>, pd: &PrimDesc, arguments: Vec<Argument>) -> Result<Self> {
         let outputs = arguments.iter().filter_map(|a| match a.slot {
             Slot::Output(i) => Some(Written::of(i, &a.md)),
@@ -97,20 +98,20 @@ impl PrimitiveKernel {
         })
     }
 
-    /// The same, which can be described with another arrangement of the only output.
+    /// The same primitive, with a function that describes it with another arrangement of its only output.
     pub fn redescribed_by(self, redescribe: Arc<Redescribe>) -> Self {
         Self { redescribe: Some(redescribe), ..self }
     }
 
-    /// The same with images of its output so many bytes from one another; `None` where the library has no such primitive, or one that
-    /// needs more temporary memory.
+    /// The same primitive with images of its output `image_bytes` apart. `None` if the library has no such primitive,
+    /// or one that needs more scratch memory.
     ///
     /// # Errors
-    /// What oneDNN reports.
-    fn apart(&self, image_bytes: usize) -> Result<Option<Self>> {
+    /// The error that oneDNN reports.
+    fn with_image_stride(&self, image_bytes: usize) -> Result<Option<Self>> {
         let Some(redescribe) = &self.redescribe else { return Ok(None) };
         let Some(output) = self.arguments.iter().find(|a| a.slot == Slot::Output(0)) else { return Ok(None) };
-        let Some(md) = output.md.apart(image_bytes)? else { return Ok(None) };
+        let Some(md) = output.md.with_image_stride(image_bytes)? else { return Ok(None) };
         let pd = redescribe(&self.library, &md)?;
         let md = Arc::new(md);
         let scratch = |a: &&Argument| matches!(a.slot, Slot::Scratch(_));
@@ -130,12 +131,12 @@ impl PrimitiveKernel {
         Self::without_scratch(&self.library, &pd, arguments).map(Some)
     }
 
-    /// Outputs it writes.
+    /// The outputs that it writes.
     pub fn written(&self) -> &[Written] {
         &self.written
     }
 
-    /// Whether a run of the call wants any of the outputs it writes.
+    /// Whether the call wants any of the outputs that it writes.
     pub fn is_wanted(&self, args: &KernelArgs<'_>) -> bool {
         self.written.iter().any(|w| args.reqs.get(w.output) != Some(&WriteReq::Null))
     }
@@ -150,10 +151,10 @@ impl PrimitiveKernel {
         self.arguments.iter().map(memory).collect::<Result<_>>().map(ArgumentSet)
     }
 
-    /// Runs the primitive; outputs are overwritten, whatever the request.
+    /// Runs the primitive. It overwrites its outputs whatever their requests are.
     ///
     /// # Errors
-    /// What oneDNN reports.
+    /// The error that oneDNN reports.
     pub fn execute(&self, args: &KernelArgs<'_>) -> Result<()> {
         let kept = self.sets.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let set = match kept {
@@ -179,13 +180,13 @@ impl PrimitiveKernel {
                 self.name,
                 argument.slot
             );
-            // SAFETY: the executor's memory is as large as the layout we asked for and outlives this run.
+            // SAFETY: the assertion above states that the tensor is as large as its descriptor; it outlives this run.
             unsafe { result::memory_set_data_handle(memory.0, tensor.as_ptr().wrapping_add(start).cast())? };
             list.push(sys::dnnl_exec_arg_t { arg: argument.arg, memory: memory.0 });
         }
         self.library.with_stream(|stream| {
-            // SAFETY: primitive, stream and every memory object are alive, the list has the count given, and waiting
-            // ends all use of the buffers before they go back to the executor.
+            // SAFETY: the primitive, the stream and every memory object are alive; the list has `list.len()` items.
+            // Waiting ends all use of the buffers before they return to the executor.
             unsafe {
                 result::primitive_execute(self.primitive.0, stream, list.len() as c_int, list.as_ptr())?;
                 result::stream_wait(stream)
@@ -204,10 +205,10 @@ impl Kernel for PrimitiveKernel {
     }
 
     fn strided(self: Arc<Self>, image_bytes: usize) -> Option<Arc<dyn Kernel>> {
-        match self.apart(image_bytes) {
-            Ok(apart) => apart.map(|kernel| Arc::new(kernel) as _),
+        match self.with_image_stride(image_bytes) {
+            Ok(strided) => strided.map(|kernel| Arc::new(kernel) as _),
             Err(error) => {
-                tracing::debug!(name = self.name, %error, "no primitive with images apart");
+                tracing::debug!(name = self.name, %error, "no primitive with this distance between images");
                 None
             }
         }

@@ -1,8 +1,9 @@
-//! Between oneDNN's memory descriptors and [`Layout`].
+//! Conversions between oneDNN's memory descriptors and [`Layout`].
 //!
-//! A layout that oneDNN chose is remembered together with the descriptor it came from, so that a later call that gets a
-//! tensor in this layout finds the descriptor again. Of layouts that others chose it knows those that oneDNN has a tag for.
-//! Layouts that are no plain or blocked arrangement of the tensor's own axes (packed weights) become [`Layout::Opaque`] with
+//! A layout that oneDNN chose is stored with its descriptor, so that a later call with a tensor in this layout finds
+//! the descriptor. Of layouts that other backends chose, those with a oneDNN tag are known. Layouts that are neither
+//! plain nor blocked arrangements of the tensor's own axes, such as packed weights, become [`Layout::Opaque`] with an
+//! id that is assigned here.
 //! a number handed out here.
 
 use crate::objects::{Dims, MemDesc, backend_error, shape_dims};
@@ -13,7 +14,7 @@ use mxrs_types::{Layout, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Descriptors by layout.
+/// Known descriptors, by layout.
 #[derive(Default)]
 pub struct Registry {
     blocked: DashMap<TensorDesc, Arc<MemDesc>>,
@@ -25,7 +26,7 @@ impl Registry {
     /// The descriptor of a tensor.
     ///
     /// # Errors
-    /// A layout that oneDNN does not know.
+    /// If oneDNN does not know the layout.
     pub fn md(&self, desc: &TensorDesc) -> Result<Arc<MemDesc>> {
         match &desc.layout {
             Layout::RowMajor => MemDesc::dense(&at_least_1d(shape_dims(&desc.shape)), desc.dtype).map(Arc::new),
@@ -52,7 +53,7 @@ impl Registry {
         }
     }
 
-    /// Remembers the descriptor of a layout that another backend chose, where a tag describes it.
+    /// Stores the descriptor of a layout that another backend chose, if a tag describes it.
     fn learn(&self, desc: &TensorDesc) -> Result<()> {
         let tags: &[sys::dnnl_format_tag_t] = match desc.shape.ndim() {
             4 => &[sys::dnnl_aBcd16b, sys::dnnl_aBcd8b, sys::dnnl_acdb],
@@ -64,10 +65,10 @@ impl Registry {
                 return Ok(());
             }
         }
-        // A part of a tensor in blocks, whose images lie apart.
+        // A part of a tensor in blocks, with gaps between the images.
         if let (Layout::Blocked { strides, .. }, 4) = (&desc.layout, desc.shape.ndim()) {
             let dense = MemDesc::tagged(&shape_dims(&desc.shape), desc.dtype, sys::dnnl_aBcd16b)?;
-            if let Ok(Some(md)) = dense.apart(strides[0] * desc.dtype.size_of()) {
+            if let Ok(Some(md)) = dense.with_image_stride(strides[0] * desc.dtype.size_of()) {
                 self.activation_layout(desc, md)?;
             }
         }
@@ -77,7 +78,7 @@ impl Registry {
     /// The layout of a descriptor whose axes are those of `desc`.
     ///
     /// # Errors
-    /// What oneDNN reports.
+    /// The error that oneDNN reports.
     pub fn activation_layout(&self, desc: &TensorDesc, md: MemDesc) -> Result<Layout> {
         let n = desc.shape.ndim();
         if n == 0 || is_dense(&md, &shape_dims(&desc.shape))? {
@@ -98,10 +99,10 @@ impl Registry {
         Ok(layout)
     }
 
-    /// The layout of packed weights: plain row-major when the primitive likes that, opaque otherwise.
+    /// The layout of packed weights: row-major if the primitive prefers that, otherwise opaque.
     ///
     /// # Errors
-    /// What oneDNN reports.
+    /// The error that oneDNN reports.
     pub fn weights_layout(&self, md: MemDesc, sizes: &[i64]) -> Result<Layout> {
         if is_dense(&md, sizes)? { Ok(Layout::RowMajor) } else { Ok(self.packed_layout(md)) }
     }
@@ -118,12 +119,12 @@ impl Registry {
     }
 }
 
-/// oneDNN has no scalars; a scalar is one element on one axis.
+/// Sizes with at least one axis. oneDNN has no scalars; a scalar is one element on one axis.
 pub fn at_least_1d(sizes: Dims) -> Dims {
     if sizes.is_empty() { Dims::from_elem(1, 1) } else { sizes }
 }
 
-/// Whether the elements lie in row-major order. Strides of axes of size 1 do not matter.
+/// Whether the elements are in row-major order. Strides of axes of size 1 do not matter.
 fn is_dense(md: &MemDesc, sizes: &[i64]) -> Result<bool> {
     if md.number(sys::dnnl_query_format_kind)? as u32 != sys::dnnl_blocked
         || md.number(sys::dnnl_query_inner_nblks_s32)? != 0
@@ -144,7 +145,7 @@ fn is_dense(md: &MemDesc, sizes: &[i64]) -> Result<bool> {
 }
 
 fn element_size(code: sys::dnnl_data_type_t) -> usize {
-    // SAFETY: a pure function of the code.
+    // SAFETY: a function of the code alone.
     unsafe { sys::dnnl_data_type_size(code) }
 }
 

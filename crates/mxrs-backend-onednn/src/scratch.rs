@@ -1,52 +1,52 @@
-//! How a kernel that runs several steps divides its temporary memory.
+//! How a kernel of several steps divides its scratch memory.
 
 use mxrs_op::KernelArgs;
 
-/// Parts of the temporary memory, one behind the other, each aligned to 64 bytes.
+/// Parts of the scratch memory, one after another, each aligned to 64 bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ScratchPlan {
     n_bytes: usize,
 }
 
 impl ScratchPlan {
-    /// Asks for `n_bytes` more; where they start.
+    /// Reserves `n_bytes` and returns where they start.
     pub fn add(&mut self, n_bytes: usize) -> usize {
         let start = self.n_bytes.next_multiple_of(64);
         self.n_bytes = start + n_bytes;
         start
     }
 
-    /// Bytes of all parts.
+    /// Bytes of all parts together.
     pub fn n_bytes(&self) -> usize {
         self.n_bytes
     }
 }
 
-/// A part that holds `n` numbers of type `f32`.
+/// A part with `n` values of type `f32`.
 #[derive(Clone, Copy, Debug)]
 pub struct FloatPart {
-    /// Where it starts, in bytes.
+    /// First byte of the part.
     pub start: usize,
     n: usize,
 }
 
 impl FloatPart {
-    /// Asks for the part.
+    /// Reserves the part.
     pub fn new(plan: &mut ScratchPlan, n: usize) -> Self {
         Self { start: plan.add(n * size_of::<f32>()), n }
     }
 
-    /// The numbers.
+    /// The values.
     ///
     /// # Safety
-    /// The scratch memory of `args` is as large as the plan this part belongs to; no other slice of this part lives, and
-    /// no primitive is using it.
+    /// The scratch memory of `args` must be as large as the plan that this part belongs to. No other slice of this part
+    /// may exist, and no primitive may be using it.
     #[allow(clippy::mut_from_ref)]
     pub unsafe fn of<'a>(&self, args: &KernelArgs<'a>) -> &'a mut [f32] {
         debug_assert!(args.scratch.len_bytes() >= self.start + self.n * size_of::<f32>(), "scratch is too small");
         let first = args.scratch.as_ptr().wrapping_add(self.start).cast::<f32>();
-        // SAFETY: inside the scratch memory and aligned by construction of the plan; exclusive by the caller's promise.
-        // Any bits are an f32.
+        // SAFETY: the part is inside the scratch memory, as asserted, and the plan aligns it to 64 bytes. The caller
+        // ensures that it is not used elsewhere. Any bits are a valid f32.
         unsafe { std::slice::from_raw_parts_mut(first, self.n) }
     }
 }

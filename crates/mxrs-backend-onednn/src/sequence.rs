@@ -1,22 +1,23 @@
-//! Several steps of one kernel, one after the other, on the memory of one call.
+//! Several steps of one kernel, run one after another on the memory of one call.
 
 use crate::accumulate::{self, Written};
 use crate::primitive::PrimitiveKernel;
 use mxrs_op::{Kernel, KernelArgs};
 use mxrs_types::Result;
 
-/// Code of ours as a step.
+/// Code of this crate, as a step.
 type Code = dyn Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync;
 
 /// One step.
 pub enum Step {
     /// A primitive.
     Primitive(PrimitiveKernel),
-    /// A primitive whose outputs no other step touches: it does not run when nobody wants them.
+    /// A primitive whose outputs no other step uses. It does not run if none of them is wanted.
     Part(PrimitiveKernel),
-    /// A primitive that writes a part of an output which is in the kernel's list.
+    /// A primitive that writes a part of an output in the kernel's list.
     Shared(PrimitiveKernel),
-    /// Code of ours, over few elements. It meets the requests of the outputs it writes that are not in the kernel's list.
+    /// Code of this crate, for few elements. It obeys the requests of the outputs that it writes, unless they are in
+    /// the kernel's list.
     Code(Box<Code>),
 }
 
@@ -28,7 +29,8 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// Steps in order. `written` lists outputs that code overwrites, whatever the request; those of primitives are added.
+    /// Steps in order. `written` lists the outputs that code overwrites whatever their requests are; those of
+    /// primitives are added.
     pub fn new(steps: Vec<Step>, mut written: Vec<Written>) -> Self {
         let mut names = Vec::new();
         for step in &steps {

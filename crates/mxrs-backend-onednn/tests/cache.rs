@@ -1,13 +1,16 @@
-//! `MXNET_ONEDNN_CACHE_NUM` (D75): ten input shapes, three places.
+//! `MXNET_ONEDNN_CACHE_NUM` (decision D75): calls with ten input shapes, on caches of three entries, of any number, and
+//! of none.
 
 use mxrs_backend_onednn::{OneDnn, OneDnnConfig};
 use mxrs_op::{Attrs, Backend, OpCall, TensorDesc};
 use mxrs_sync::Team;
 use mxrs_types::DType;
 
-/// Plans the same activation for ten shapes, twice; returns creations after each round and the entries kept.
+/// Plans the same activation for ten shapes, twice. Returns the number of primitives created after each round, and the
+/// number of entries in the cache.
 fn two_rounds(cache_entries: Option<usize>) -> (u64, u64, usize) {
-    let backend = OneDnn::new(OneDnnConfig { team: Team::serial(), cache_entries }).expect("oneDNN is built in");
+    let backend = OneDnn::new(OneDnnConfig { team: Team::serial(), cache_entries, row_major_weights: false })
+        .expect("oneDNN is built in");
     let ops = mxrs_ops::catalog();
     let op = ops.get("Activation").expect("it is in the catalog");
     let params = op.parse(&Attrs::from([("act_type", "tanh")])).expect("the attributes are right");

@@ -1,5 +1,5 @@
-//! Every sample of every operator that oneDNN takes, gradients included, against the reference kernels, on one thread and
-//! on two.
+//! Compares every sample of every operator that oneDNN supports, gradients included, with the reference kernels, on one
+//! thread and on two.
 
 use mxrs_backend_onednn::{OneDnn, OneDnnConfig};
 use mxrs_op::{Backend, ReferenceBackend};
@@ -12,8 +12,8 @@ fn agrees_with_the_reference_on_every_sample() {
     let mut n_compared = 0;
     for threads in [1, 2] {
         let team = team(threads);
-        let backend =
-            OneDnn::new(OneDnnConfig { team: team.clone(), cache_entries: None }).expect("oneDNN is built in");
+        let backend = OneDnn::new(OneDnnConfig { team: team.clone(), cache_entries: None, row_major_weights: false })
+            .expect("oneDNN is built in");
         let ops = mxrs_ops::catalog();
         for op in ops.iter().chain(ops.companions()) {
             let report = conformance::run(&*backend, op, &team);
@@ -25,7 +25,7 @@ fn agrees_with_the_reference_on_every_sample() {
     assert!(n_compared > 100, "only {n_compared} comparisons: does the backend still take anything?");
 }
 
-/// Without VNNI the library's products of 8 bits saturate, and the backend does not take them.
+/// Whether 8-bit products are exact. Without VNNI oneDNN's products saturate, and the backend does not offer them.
 fn has_exact_bytes() -> bool {
     is_x86_feature_detected!("avx512vnni") || is_x86_feature_detected!("avxvnni")
 }
@@ -36,7 +36,8 @@ fn is_product_of_bytes(name: &str) -> bool {
 
 #[test]
 fn takes_the_operators_of_the_six_networks() {
-    let backend = OneDnn::new(OneDnnConfig { team: Team::serial(), cache_entries: None }).expect("oneDNN is built in");
+    let backend = OneDnn::new(OneDnnConfig { team: Team::serial(), cache_entries: None, row_major_weights: false })
+        .expect("oneDNN is built in");
     let names = [
         "_backward_Activation",
         "_backward_BatchNorm",

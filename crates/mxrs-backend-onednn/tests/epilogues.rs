@@ -1,23 +1,24 @@
-//! Products with a sum and a function behind them, beyond the operators' own samples: other windows, element types, and
-//! numbers that are not finite.
+//! Products fused with a sum and a function, in more cases than the operators' own samples: other windows, other
+//! element types, and numbers that are not finite.
 
 use mxrs_backend_onednn::{OneDnn, OneDnnConfig};
-use mxrs_op::{Attrs, Backend, OpSet, Sample, Support};
+use mxrs_op::{Attrs, Backend, OpSet, Sample};
 use mxrs_sync::Team;
 use mxrs_testkit::AlignedBuffer;
 use mxrs_testkit::conformance::{Prepared, Runner, run_once, team};
 use mxrs_types::DType;
 use std::sync::Arc;
 
-/// Functions that keep NaN and are as exact as the product.
+/// Functions that propagate NaN and whose error is as small as the product's.
 const FUNCTIONS: [&str; 7] = ["none", "relu", "sigmoid", "tanh", "square", "sqrt", "abs"];
 const FLOATS: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
 
 fn backend(team: &Arc<Team>) -> Arc<OneDnn> {
-    OneDnn::new(OneDnnConfig { team: team.clone(), cache_entries: None }).expect("oneDNN is built in")
+    OneDnn::new(OneDnnConfig { team: team.clone(), cache_entries: None, row_major_weights: false })
+        .expect("oneDNN is built in")
 }
 
-/// A convolution that adds the last shape and ends with relu.
+/// A convolution with relu that adds the tensor of the last shape.
 fn conv(name: &'static str, attrs: &[(&'static str, &'static str)], shapes: &[&[usize]]) -> Sample {
     let all: Vec<_> = attrs.iter().copied().chain([("with_sum", "True"), ("act", "relu")]).collect();
     let none: [(&str, &str); 0] = [];
@@ -73,7 +74,7 @@ fn every_window_with_a_sum_and_relu_agrees_with_the_reference() {
                     .map(|i| is_parameter && i > 0 && i + 1 < prepared.inputs.len())
                     .collect();
                 let call = prepared.call(op, &is_constant);
-                if let Support::No(reason) = backend.supports(&call) {
+                if let Err(reason) = backend.offer(&call) {
                     assert_ne!(dtype, DType::F32, "{}: {reason}", sample.name);
                     continue;
                 }
@@ -87,7 +88,7 @@ fn every_window_with_a_sum_and_relu_agrees_with_the_reference() {
     }
 }
 
-/// Attributes and shapes of data, weight, bias of the product that `name` fuses.
+/// Attributes of the fused product `name`, and the shapes of its data, weight and bias.
 fn small(name: &str) -> (Attrs, [&'static [usize]; 3]) {
     match name {
         "_sg_conv" => {
@@ -118,23 +119,24 @@ fn a_function_is_taken_with_every_type_that_the_product_is_taken_with() {
                 let params = plain.parse(&small(name).0).expect("the attributes are right");
                 let product = mxrs_op::OpCall { op: plain, params: &params, ..fused.call(op, &is_constant) };
                 assert_eq!(
-                    matches!(backend.supports(&fused.call(op, &is_constant)), Support::Yes { .. }),
-                    matches!(backend.supports(&product), Support::Yes { .. }),
+                    backend.offer(&fused.call(op, &is_constant)).is_ok(),
+                    backend.offer(&product).is_ok(),
                     "{name} {function} {dtype}"
                 );
             }
         }
         for function in ["softrelu", "clip", "exp"] {
             let fused = with_function(&ops, name, function, DType::F32);
-            assert!(matches!(backend.supports(&fused.call(op, &[false; 3])), Support::No(_)), "{name} {function}");
+            assert!(backend.offer(&fused.call(op, &[false; 3])).is_err(), "{name} {function}");
         }
     }
 }
 
-/// One channel for each of these numbers, from the bias: data are zero.
+/// Results to test, one per channel. They come from the bias, because all data are zero.
 const SPECIAL: [f64; 8] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 0.0, 2.0, -3e38, 3e38];
 
-/// What is not the reference's, and NaN: relu is a product with a clamped number, and -∞ · 0 is none. See `src/epilogue.rs`.
+/// Functions and arguments for which oneDNN returns NaN and the reference does not: oneDNN's relu multiplies by a
+/// clamped number, and -∞ · 0 is NaN. See `src/epilogue.rs`.
 const KNOWN_NAN: [(&str, f64); 1] = [("relu", f64::NEG_INFINITY)];
 
 #[test]
@@ -145,7 +147,7 @@ fn what_is_not_finite_stays_so() {
     for (name, function, dtype) in calls.flat_map(|(n, f)| [DType::F32, DType::BF16].map(|dtype| (n, f, dtype))) {
         let op = ops.get(name).expect("it is in the catalog");
         let mut prepared = with_function(&ops, name, function, dtype);
-        if let Support::No(reason) = backend.supports(&prepared.call(op, &[false; 3])) {
+        if let Err(reason) = backend.offer(&prepared.call(op, &[false; 3])) {
             assert_ne!(dtype, DType::F32, "{name} {function}: {reason}");
             continue;
         }
@@ -155,17 +157,17 @@ fn what_is_not_finite_stays_so() {
         prepared.data[2] = AlignedBuffer::from_f64(&bias, dtype);
         let bias = prepared.data[2].to_f64(dtype);
         let planned = backend.plan(&prepared.call(op, &[false; 3])).expect("it supports the call");
-        // Whatever the layouts of data and weights: they hold zeros, or are multiplied by them.
+        // Data and weights may have any layout: zero bytes are zeros in each of them.
         let bytes = |i: usize| prepared.inputs[i].with_layout(planned.input_layouts[i].clone()).size_bytes();
         let (data, weights) = (AlignedBuffer::zeroed(bytes(0)), AlignedBuffer::zeroed(bytes(1)));
         let out = prepared.outputs[0].with_layout(planned.output_layouts[0].clone());
         let inputs = [&data, &weights, &prepared.data[2]];
         let output = run_once(&*planned.kernel, &inputs, out.size_bytes(), planned.scratch_bytes, &Team::serial())
             .unwrap_or_else(|e| panic!("{name} {function}: {e}"));
-        // One number per channel: every layout is row-major.
+        // There is one number per channel, so every layout is row-major.
         assert!(out.layout.is_row_major(), "{name} {function}: {out}");
         let values = output.to_f64(dtype);
-        // Of bf16, half a unit in the last place.
+        // For bf16: half a unit in the last place.
         let tolerance = if dtype == DType::F32 { 1e-6 } else { 0.5f64.powi(9) };
         let expected: fn(f64) -> f64 = match function {
             "relu" => |x| if x < 0.0 { 0.0 } else { x },
@@ -177,7 +179,7 @@ fn what_is_not_finite_stays_so() {
             _ => |x| x,
         };
         for (channel, x) in SPECIAL.into_iter().enumerate() {
-            // Of the bias as it was rounded; what f32 cannot hold is infinite.
+            // The bias was rounded to `dtype`. A result that f32 cannot hold is infinite.
             let (y, right) = (values[channel], f64::from(expected(bias[channel]) as f32));
             let is_right =
                 (y - right).abs() < tolerance * right.abs().max(1.0) || y == right || y.is_nan() && right.is_nan();

@@ -1,25 +1,25 @@
-//! Samples whose tensors arrive as a convolution leaves them: blocked, with channels padded where they do not fill a
-//! block. Numbers, requests and padding are checked as for row-major tensors.
+//! Runs samples on tensors in the layout in which a convolution leaves them: in blocks of channels, padded if the
+//! channels do not fill a block. Numbers, requests and padding are checked as for row-major tensors.
 
 use mxrs_backend_onednn::{OneDnn, OneDnnConfig};
-use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, OpDef, OpSet, RawTensor, Support, TensorDesc};
+use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, OpDef, OpSet, RawTensor, TensorDesc};
 use mxrs_sync::Team;
 use mxrs_testkit::AlignedBuffer;
 use mxrs_testkit::conformance::{Prepared, Runner};
 use mxrs_types::{DType, Layout, WriteReq};
 use std::collections::BTreeSet;
 
-/// Inputs that are parameters, which no convolution makes.
+/// Inputs that are parameters. No convolution computes them.
 const PARAMETERS: [&str; 2] = ["weight", "bias"];
-/// Channels on the far side of the convolution.
+/// Number of channels of the convolution's other tensor.
 const OTHER_CHANNELS: usize = 32;
 
-/// Who makes the layout.
+/// The computation whose layout a tensor gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Maker {
-    /// A convolution: channels last on most processors.
+    /// A convolution. It leaves channels last on most processors.
     Forward,
-    /// The gradient of a convolution's data: blocks of channels on most processors.
+    /// The gradient of a convolution's data. It leaves blocks of channels on most processors.
     Backward,
 }
 
@@ -55,7 +55,7 @@ fn layout_of(maker: Maker, backend: &OneDnn, ops: &OpSet, desc: &TensorDesc) -> 
     backend.plan(&call).map_or(Layout::RowMajor, |planned| planned.output_layouts[0].clone())
 }
 
-/// The tensor in another layout.
+/// A copy of the tensor in another layout.
 fn copy(backend: &OneDnn, data: &AlignedBuffer, from: &TensorDesc, to: &TensorDesc) -> AlignedBuffer {
     let kernel = backend.reorder(from, to).expect("oneDNN answers").expect("it made the layout");
     let mut copy = AlignedBuffer::zeroed(to.size_bytes());
@@ -71,7 +71,8 @@ fn copy(backend: &OneDnn, data: &AlignedBuffer, from: &TensorDesc, to: &TensorDe
     copy
 }
 
-/// Brings inputs of a sample, or with `only` that one, into layouts that `maker` makes. The last of them, if there was any.
+/// Copies the inputs of a sample into layouts that `maker` chooses; with `only`, that input alone. Returns the last
+/// such layout, or `None` if no input was copied.
 fn into_layouts(
     maker: Maker,
     backend: &OneDnn,
@@ -107,22 +108,23 @@ fn is_padded(desc: &TensorDesc) -> bool {
 #[test]
 fn tensors_as_convolutions_leave_them() {
     let team = Team::serial();
-    let backend = OneDnn::new(OneDnnConfig { team: team.clone(), cache_entries: None }).expect("oneDNN is built in");
+    let backend = OneDnn::new(OneDnnConfig { team: team.clone(), cache_entries: None, row_major_weights: false })
+        .expect("oneDNN is built in");
     let ops = mxrs_ops::catalog();
     let mut problems = Vec::new();
-    // Operators that met a layout of this maker, with or without padding.
+    // Operators tested with a layout of this maker, and whether the layout was padded.
     let mut met: BTreeSet<(Maker, bool, &str)> = BTreeSet::new();
     for op in ops.iter().chain(ops.companions()) {
         for (sample, maker) in
             (op.samples)().iter().flat_map(|s| [Maker::Forward, Maker::Backward].map(|maker| (s.clone(), maker)))
         {
-            // All at once, then each alone: the others are row-major then.
+            // First all inputs in the layout, then one at a time with the others row-major.
             for only in std::iter::once(None).chain((0..sample.inputs.len()).map(Some)) {
                 let Ok(mut prepared) = Prepared::new(op, &sample, DType::F32) else { continue };
                 let is_constant = vec![false; prepared.inputs.len()];
                 let made = into_layouts(maker, &backend, &ops, op, &mut prepared, only);
                 let Some(made) = made else { continue };
-                if matches!(backend.supports(&prepared.call(op, &is_constant)), Support::No(_)) {
+                if backend.offer(&prepared.call(op, &is_constant)).is_err() {
                     continue;
                 }
                 let checked = Runner::new(&*backend, op, &prepared, &is_constant, &team)
@@ -138,22 +140,24 @@ fn tensors_as_convolutions_leave_them() {
     let n_ops = |of: &dyn Fn(&Maker, bool) -> bool| met.iter().filter(|(maker, padded, _)| of(maker, *padded)).count();
     assert!(n_ops(&|maker, _| *maker == Maker::Forward) > 10, "{met:?}");
     assert!(n_ops(&|maker, _| *maker == Maker::Backward) > 10, "{met:?}");
-    // Loops of our own over any layout.
+    // These operators are loops of this crate, which support any layout.
     for name in ["_sg_bn_relu", "_sg_bn_relu_quantize"] {
         assert!(met.iter().any(|(_, _, op)| *op == name), "{name}: {met:?}");
     }
-    // On processors with narrow registers no layout is padded.
+    // Processors with narrow registers have no padded layouts.
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx512f") {
         assert!(n_ops(&|_, padded| padded) > 10, "{met:?}");
     }
 }
 
-/// Blocks of channels as another backend describes them: the words are mxrs's, oneDNN has never made them.
+/// Blocks of channels as another backend describes them, with mxrs's own name of the layout and not one that oneDNN
+/// made.
 #[test]
 fn blocks_of_channels_that_another_backend_made() {
     let team = Team::serial();
-    let backend = OneDnn::new(OneDnnConfig { team: team.clone(), cache_entries: None }).expect("oneDNN is built in");
+    let backend = OneDnn::new(OneDnnConfig { team: team.clone(), cache_entries: None, row_major_weights: false })
+        .expect("oneDNN is built in");
     let (n, c, h, w) = (2, 20, 5, 6);
     let dense = TensorDesc::dense([n, c, h, w], DType::F32);
     let blocked = dense.with_layout(Layout::Blocked {

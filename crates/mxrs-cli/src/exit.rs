@@ -88,6 +88,17 @@ impl From<Error> for Failure {
     }
 }
 
+/// Checks that a file can be written under `path`, before the work whose result it gets. A file that is there already stays as it is.
+///
+/// # Errors
+/// [`Failure::Run`] with the path if it is a folder, or if its folder is not there or cannot be written.
+pub fn expect_writable(path: &std::path::Path) -> Outcome {
+    if path.is_dir() {
+        return Err(Failure::Run(Error::io(path, &std::io::Error::from(std::io::ErrorKind::IsADirectory))));
+    }
+    mxrs::format::AtomicFile::create(path).map(drop).map_err(Failure::Run)
+}
+
 /// An error of writing output.
 pub fn written(path: &std::path::Path) -> impl Fn(std::io::Error) -> Failure {
     let path = path.to_owned();

@@ -1,6 +1,7 @@
 //! Log lines on stderr, in the form of MXNet's tools: `INFO:root:<message>`.
 
 use crate::args::{LogFormat, Logging};
+use mxrs::env::{OsSource, Settings};
 use std::fmt;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
@@ -13,9 +14,10 @@ use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, fmt as lines};
 
-/// Sends log lines to stderr from now on.
+/// Sends log lines to stderr from now on. `DMLC_LOG_DEBUG=1` has the effect of `--verbose`; a bad value is an error later.
 pub fn start(logging: &Logging) {
-    let ours = match (logging.quiet, logging.verbose) {
+    let debug = || Settings::from_source(&OsSource).is_ok_and(|(settings, _)| settings.log.debug);
+    let ours = match (logging.quiet, logging.verbose || debug()) {
         (true, _) => LevelFilter::ERROR,
         (false, true) => LevelFilter::DEBUG,
         (false, false) => LevelFilter::INFO,

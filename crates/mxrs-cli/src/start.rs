@@ -2,7 +2,7 @@
 
 use crate::args::Compute;
 use crate::exit::{Failure, Outcome};
-use mxrs::env::{OsSource, Settings, Snapshot, Warning};
+use mxrs::env::{OsSource, Settings, Snapshot};
 use mxrs::exec::Search;
 use mxrs::{Runtime, RuntimeBuilder};
 
@@ -22,14 +22,6 @@ pub fn snapshot(compute: Option<&Compute>) -> Outcome<Snapshot> {
         snapshot = snapshot.with_api("OMP_NUM_THREADS", threads.to_string());
     }
     Ok(snapshot)
-}
-
-/// The settings and what there is to say about them, for commands that run nothing.
-///
-/// # Errors
-/// As [`snapshot`].
-pub fn settings() -> Outcome<(Settings, Vec<Warning>)> {
-    Settings::from_snapshot(&snapshot(None)?).map_err(|error| Failure::Usage(error.to_string()))
 }
 
 /// A runtime.

@@ -2,29 +2,29 @@
 
 use crate::Image;
 
-/// A batch: always `n` rows, of which the last `pad` only fill it up.
+/// A batch. It always has `n` rows, of which the last `pad` only fill it up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
     /// Images, shape (n, channels, height, width).
     pub data: Vec<f32>,
     /// Labels, shape (n, label_width).
     pub labels: Vec<f32>,
-    /// The id in the header of each row's record; 0 in padding that is not wrapped around.
+    /// The id in the header of each row's record; 0 in padding with zeros.
     pub index: Vec<u64>,
     /// Rows at the end that only fill the batch up: records from the start again, or zeros without `round_batch`.
     pub pad: usize,
-    /// Rows, padding included.
+    /// How many rows there are, including padding.
     pub n: usize,
     /// Channels, height, width of one row.
     pub data_shape: [usize; 3],
-    /// Labels of one row.
+    /// How many labels a row has.
     pub label_width: usize,
     /// The decoded images before preparation, if the iterator keeps them; padding of zeros has none.
     pub images: Vec<Image>,
 }
 
 impl Batch {
-    /// Rows that count.
+    /// How many rows are not padding.
     pub fn n_valid(&self) -> usize {
         self.n - self.pad
     }

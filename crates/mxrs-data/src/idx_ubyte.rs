@@ -1,8 +1,8 @@
-//! The files of MNIST: arrays of bytes with a big-endian header, as they are or gzipped.
+//! The files of MNIST: arrays of bytes with a big-endian header, plain or gzipped.
 
 use crate::fault;
 use flate2::read::MultiGzDecoder;
-use mxrs_types::{Error, ErrorKind, FormatErrorKind, Result};
+use mxrs_types::{Error, FormatErrorKind, Result};
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
@@ -12,21 +12,21 @@ use std::path::Path;
 pub struct IdxArray {
     /// Sizes of its axes, at least one.
     pub sizes: Vec<usize>,
-    /// As many bytes as the sizes say.
+    /// The elements: as many bytes as the product of the sizes.
     pub bytes: Vec<u8>,
 }
 
-/// Most axes that are read.
+/// The most axes that an array may have.
 const MAX_AXES: usize = 8;
-/// Most bytes that one byte of a gzipped file may unpack to.
+/// The most bytes that one byte of a gzipped file may unpack to.
 const MAX_RATIO: u64 = 1000;
-/// First bytes of gzip.
+/// The first bytes of a gzip stream.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Reads a file.
 ///
 /// # Errors
-/// [`ErrorKind::Format`] with the offset in the unpacked bytes: `BadMagic`, `UnsupportedFeature` for other elements than
+/// [`mxrs_types::ErrorKind::Format`] with the offset in the unpacked bytes: `BadMagic`, `UnsupportedFeature` for other elements than
 /// bytes, `Truncated`, `TrailingData`, `Overflow`; I/O errors, damage of the gzip stream among them.
 pub(crate) fn open(path: &Path) -> Result<IdxArray> {
     let file = File::open(path).map_err(|e| Error::io(path, &e))?;
@@ -34,19 +34,20 @@ pub(crate) fn open(path: &Path) -> Result<IdxArray> {
     read_limited(BufReader::new(file), packed_bytes.saturating_mul(MAX_RATIO)).map_err(|e| e.with_path(path))
 }
 
-/// Reads from the start of a stream, which is gzip if it starts like it.
+/// Reads an array from the start of a stream, which is unpacked if it starts like gzip.
 ///
 /// # Errors
-/// As [`open`].
+/// Those of [`open`].
 #[cfg(any(test, fuzzing))]
 pub fn read(stream: impl Read) -> Result<IdxArray> {
     read_limited(stream, u64::MAX)
 }
 
-/// Reads from the start of a stream, which is gzip if it starts like it. A gzipped array of more than `max_bytes` is refused.
+/// Reads an array from the start of a stream, which is unpacked if it starts like gzip. Refuses a gzipped array of more
+/// than `max_bytes`.
 ///
 /// # Errors
-/// As [`open`].
+/// Those of [`open`].
 fn read_limited(mut stream: impl Read, max_bytes: u64) -> Result<IdxArray> {
     let mut start = [0; 2];
     let have = fill(&mut stream, &mut start)?;
@@ -93,7 +94,7 @@ fn read_plain(mut stream: impl Read, max_bytes: u64) -> Result<IdxArray> {
             format!("gzipped array of sizes {sizes:?}, {MAX_RATIO} times its file at most"),
         ));
     }
-    // Grows with what is there, whatever the header promises.
+    // The array grows with the bytes that are there, so a false header cannot make it allocate much.
     let mut bytes = Vec::new();
     stream.by_ref().take(need as u64).read_to_end(&mut bytes).map_err(|e| io(&e))?;
     if bytes.len() < need {
@@ -108,10 +109,10 @@ fn read_plain(mut stream: impl Read, max_bytes: u64) -> Result<IdxArray> {
 }
 
 fn io(error: &std::io::Error) -> Error {
-    Error::new(ErrorKind::Io { path: None, message: error.to_string(), kind: error.kind() })
+    Error::from_io(error)
 }
 
-/// Fills as much of the buffer as the stream has.
+/// Fills the buffer with as many bytes as the stream has, and returns how many they are.
 fn fill(stream: &mut impl Read, buffer: &mut [u8]) -> Result<usize> {
     let mut done = 0;
     while done < buffer.len() {
@@ -129,6 +130,7 @@ fn fill(stream: &mut impl Read, buffer: &mut [u8]) -> Result<usize> {
 mod tests {
     use super::*;
     use flate2::{Compression, write::GzEncoder};
+    use mxrs_types::ErrorKind;
     use proptest::prelude::*;
     use std::io::Write;
 
@@ -169,7 +171,7 @@ mod tests {
     }
 
     proptest! {
-        /// Any cut is noticed, any bytes are answered without a panic, and what was written is read.
+        /// Every cut is noticed, no bytes cause a panic, and what was written is read back.
         #[test]
         fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..80), sizes in prop::collection::vec(0_u32..5, 1..4)) {
             let _ = read(&bytes[..]);

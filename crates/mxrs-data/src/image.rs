@@ -2,7 +2,8 @@
 
 use mxrs_types::{Error, ErrorKind, Result};
 
-/// A decoded image: rows of pixels, 8 bits per channel, channels side by side in the order red, green, blue, alpha.
+/// A decoded image: rows of pixels with 8 bits per channel. The channels of a pixel are adjacent, in the order red,
+/// green, blue, alpha.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Image {
     height: usize,
@@ -12,11 +13,11 @@ pub struct Image {
 }
 
 impl Image {
-    /// From `height * width * channels` bytes in the order (row, column, channel).
+    /// Makes an image from `height * width * channels` bytes in the order (row, column, channel).
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidValue`] for no pixels, other than 1, 3 or 4 channels, or another number of bytes;
-    /// [`ErrorKind::Overflow`].
+    /// [`ErrorKind::InvalidValue`] if there are no pixels, if `channels` is not 1, 3 or 4, or for another number of
+    /// bytes; [`ErrorKind::Overflow`] if the number of bytes does not fit.
     pub fn new(height: usize, width: usize, channels: usize, pixels: Vec<u8>) -> Result<Self> {
         if height == 0 || width == 0 {
             return Err(Error::invalid("image size", format!("{height} x {width}"), "at least one pixel"));
@@ -34,17 +35,17 @@ impl Image {
         Ok(Self { height, width, channels, pixels })
     }
 
-    /// Rows.
+    /// How many rows it has.
     pub fn height(&self) -> usize {
         self.height
     }
 
-    /// Columns.
+    /// How many columns it has.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// 1 gray, 3 red green blue, 4 red green blue alpha.
+    /// How many channels it has: 1 for gray, 3 for red, green and blue, 4 with alpha.
     pub fn channels(&self) -> usize {
         self.channels
     }
@@ -59,7 +60,7 @@ impl Image {
         self.pixels
     }
 
-    /// The bytes, for changing them.
+    /// The bytes, to be changed.
     pub(crate) fn pixels_mut(&mut self) -> &mut [u8] {
         &mut self.pixels
     }
@@ -71,7 +72,7 @@ impl Image {
     }
 }
 
-/// Proves that `channels` is 1, 3 or 4.
+/// Checks that `channels` is 1, 3 or 4.
 pub(crate) fn check_channels(channels: usize) -> Result<()> {
     match channels {
         1 | 3 | 4 => Ok(()),

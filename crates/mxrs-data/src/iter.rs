@@ -1,27 +1,27 @@
-//! What an iterator over training data is: batches, epochs, and going to any place among them.
+//! An iterator over training data: its batches, its epochs, and seeking to any place among them.
 
 use mxrs_format::Dense;
 use mxrs_types::{DType, Result, Shape};
 
-/// One input or label an iterator delivers.
+/// An input or label that an iterator delivers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataDesc {
-    /// Name of the variable it feeds, such as `data` or `softmax_label`.
+    /// Name of the graph's variable that it feeds, such as `data` or `softmax_label`.
     pub name: String,
-    /// Its shape, with the batch first.
+    /// Its shape. The batch is the first axis.
     pub shape: Shape,
     /// Type of its elements.
     pub dtype: DType,
 }
 
 impl DataDesc {
-    /// Of these parts.
+    /// A description of these parts.
     pub fn new(name: impl Into<String>, shape: impl Into<Shape>, dtype: DType) -> Self {
         Self { name: name.into(), shape: shape.into(), dtype }
     }
 }
 
-/// A batch: always as many rows as the batch size, of which the last [`Self::pad`] only fill it up.
+/// A batch. It always has as many rows as the batch size; the last [`Self::pad`] rows only fill it up.
 ///
 /// The tensors own their memory, so a batch outlives its iterator and may move between threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,20 +30,20 @@ pub struct DataBatch {
     pub data: Vec<Dense>,
     /// Labels, in the order of [`DataIter::provide_label`].
     pub labels: Vec<Dense>,
-    /// Which example each row is; what the numbers mean is up to the iterator.
+    /// The number of the example in each row. What the numbers mean depends on the iterator.
     pub index: Vec<u64>,
-    /// Rows at the end that do not count.
+    /// How many rows at the end are padding.
     pub pad: usize,
 }
 
 impl DataBatch {
-    /// Rows that count.
+    /// How many rows are not padding.
     pub fn n_valid(&self) -> usize {
         self.index.len().saturating_sub(self.pad)
     }
 }
 
-/// Batches of examples, epoch after epoch.
+/// Batches of examples, one epoch after the other.
 ///
 /// Order and content of an epoch depend on the settings, the seeds and the number of the epoch, never on what was read
 /// before, so training can be resumed exactly where it stopped.
@@ -66,31 +66,33 @@ pub trait DataIter: Send {
     /// Starts the next epoch.
     ///
     /// # Errors
-    /// Those of going there.
+    /// I/O errors of the source.
     fn reset(&mut self) -> Result<()>;
 
-    /// Goes to a batch (counted from 0) of an epoch (counted from 0), as if everything before had been read. A batch beyond
-    /// the last is the end of the epoch.
+    /// Goes to a batch of an epoch, both counted from 0, as if everything before it had been read. A batch beyond
+    /// the last means the end of the epoch.
     ///
     /// # Errors
-    /// Those of going there.
+    /// I/O errors of the source.
     fn seek(&mut self, epoch: u64, batch: u64) -> Result<()>;
 
     /// The epoch that is being read, from 0.
     fn epoch(&self) -> u64;
 
-    /// Examples of an epoch, where known.
+    /// How many examples an epoch has, if that is known.
     fn n_examples(&self) -> Option<u64>;
 
-    /// Batches of an epoch, where known and the same for all epochs.
+    /// How many batches an epoch has, if that is known and the same for all epochs.
     fn n_batches(&self) -> Option<u64> {
         let batch_size = self.batch_size().max(1) as u64;
         self.n_examples().map(|n| n.div_ceil(batch_size))
     }
 
-    /// Records that could not be used and were left out, in all epochs, each counted once: those up to the last batch delivered,
-    /// and from [`Self::reset`] or [`Self::seek`] on those that were met on the way to that place, or in batches that were read
-    /// ahead before it and that nobody took. 0 of an iterator that leaves none out. See
+    /// How many records were left out because they could not be used; 0 for an iterator that leaves none out.
+    ///
+    /// Counts all epochs, and each record once: the bad records up to the last delivered batch. After
+    /// [`Self::reset`] or [`Self::seek`] it also counts those that were found on the way to the new place, and those in
+    /// batches that were read ahead before it and never delivered. See
     /// [`crate::ImageRecordIterBuilder::max_bad_records`].
     fn n_bad_records(&self) -> u64 {
         0

@@ -1,4 +1,4 @@
-//! Batches of MNIST's files.
+//! Batches of the files of MNIST.
 
 use crate::idx_ubyte;
 use crate::nd_array_iter::{LastBatch, NdArrayIter};
@@ -9,33 +9,34 @@ use std::path::{Path, PathBuf};
 
 /// Settings of MXNet's `MNISTIter`: images and labels from idx-ubyte files, gzipped or not, in batches from memory.
 ///
-/// Pixels are divided by 256, as the reference does, or by another number. Every epoch has an order of its own (the reference shuffles once).
-/// Examples that do not fill the last batch are left out, as in the reference, unless [`Self::last_batch`] says otherwise.
+/// Pixels are divided by 256, as in MXNet, or by another number. Every epoch has its own order; MXNet shuffles only
+/// once. Examples that do not fill the last batch are left out, as in MXNet, unless [`Self::last_batch`] says
+/// otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MnistIter {
     /// File of the images.
     pub image: PathBuf,
     /// File of the labels.
     pub label: PathBuf,
-    /// What pixels are divided by; 256.
+    /// The divisor of the pixels; default 256.
     pub white: u16,
-    /// Rows of a batch; 128.
+    /// How many rows a batch has; default 128.
     pub batch_size: usize,
-    /// Whether epochs are shuffled; yes.
+    /// Whether epochs are shuffled; default yes.
     pub shuffle: bool,
-    /// Whether images are rows of pixels instead of (1, height, width); no.
+    /// Whether images are rows of pixels instead of (1, height, width); default no.
     pub flat: bool,
-    /// What the orders depend on; 0.
+    /// The seed of the orders; default 0.
     pub seed: u64,
-    /// Reads share `part_index` of `num_parts`; 0 of 1.
+    /// Which share of the examples is read; default 0, of 1.
     pub part_index: usize,
     /// How many shares there are.
     pub num_parts: usize,
-    /// What becomes of the last examples; [`LastBatch::Discard`].
+    /// What happens to the last examples; default [`LastBatch::Discard`].
     pub last_batch: LastBatch,
-    /// Name of the images; `data`.
+    /// Name of the images; default `data`.
     pub data_name: String,
-    /// Name of the labels; `softmax_label`.
+    /// Name of the labels; default `softmax_label`.
     pub label_name: String,
 }
 

@@ -5,14 +5,14 @@ use crate::{DataBatch, DataDesc, DataIter};
 use mxrs_format::{AlignedBytes, Dense};
 use mxrs_types::{Error, ErrorKind, Result, Shape};
 
-/// What becomes of the examples that do not fill the last batch of an epoch.
+/// What happens to the examples that do not fill the last batch of an epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LastBatch {
     /// The batch is filled up with examples from the start of the epoch, and [`DataBatch::pad`] says how many (`pad`).
     #[default]
     Pad,
-    /// The batch is filled up with rows of zeros, numbered 0, and [`DataBatch::pad`] says how many: what `CSVIter` does
-    /// without `round_batch`, where MXNet leaves what was there.
+    /// The batch is filled up with rows of zeros, whose index is 0, and [`DataBatch::pad`] says how many. `CSVIter`
+    /// does this without `round_batch`; MXNet leaves old memory in these rows.
     Zeros,
     /// They are left out in this epoch (`discard`).
     Discard,
@@ -21,10 +21,10 @@ pub enum LastBatch {
 }
 
 impl LastBatch {
-    /// From MXNet's word for it.
+    /// From MXNet's name for it.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidValue`] naming the three words.
+    /// [`ErrorKind::InvalidValue`] with the three names.
     pub fn from_name(name: &str) -> Result<Self> {
         match name {
             "pad" => Ok(Self::Pad),
@@ -35,7 +35,7 @@ impl LastBatch {
     }
 }
 
-/// Batches of rows of arrays in memory, MXNet's `NDArrayIter`.
+/// Batches of rows of arrays in memory; MXNet's `NDArrayIter`.
 ///
 /// ```
 /// use mxrs_data::{DataIter, NdArrayIter};
@@ -52,8 +52,8 @@ impl LastBatch {
 /// # Ok::<(), mxrs_types::Error>(())
 /// ```
 ///
-/// [`DataBatch::index`] holds the numbers of the rows. With [`LastBatch::RollOver`] batches run through the epochs without
-/// a gap: every row that is delivered counts (MXNet sets `pad` on the batch that starts with rows of the last epoch).
+/// [`DataBatch::index`] holds the numbers of the rows. With [`LastBatch::RollOver`] a batch may begin with rows of
+/// the last epoch and continue with rows of this one; none of its rows is padding. MXNet sets `pad` on such a batch.
 pub struct NdArrayIter {
     arrays: Vec<Dense>,
     n_data: usize,
@@ -65,7 +65,7 @@ pub struct NdArrayIter {
     last_batch: LastBatch,
     epoch: u64,
     batch: u64,
-    /// The order of the epoch it was made for last.
+    /// The order of the rows, and the epoch that it was made for.
     order: Option<(u64, Vec<u64>)>,
 }
 
@@ -94,24 +94,25 @@ impl NdArrayIterBuilder {
         self
     }
 
-    /// Puts the rows of every epoch into an order of its own; not done otherwise.
+    /// Shuffles the rows in every epoch; without it they stay in order.
     #[must_use]
     pub fn shuffle(self, seed: u64) -> Self {
         Self { shuffle_seed: Some(seed), ..self }
     }
 
-    /// What becomes of rows that do not fill the last batch; [`LastBatch::Pad`].
+    /// Sets what happens to rows that do not fill the last batch; default [`LastBatch::Pad`].
     #[must_use]
     pub fn last_batch(self, last_batch: LastBatch) -> Self {
         Self { last_batch, ..self }
     }
 
-    /// Checks the arrays.
+    /// Checks the arrays and builds the iterator.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidValue`] for a batch size of 0, no input, a name given twice, and with [`LastBatch::Discard`] and
-    /// [`LastBatch::RollOver`] fewer rows than a batch; [`ErrorKind::Shape`] for an array without rows or with another
-    /// number of rows than the first; [`ErrorKind::Overflow`].
+    /// [`ErrorKind::InvalidValue`] for a batch size of 0, for no input, for a name given twice, and with
+    /// [`LastBatch::Discard`] or [`LastBatch::RollOver`] for fewer rows than a batch has; [`ErrorKind::Shape`] for an
+    /// array without rows or with another number of rows than the first; [`ErrorKind::Overflow`] if a batch has more
+    /// bytes than can be addressed.
     pub fn build(self) -> Result<NdArrayIter> {
         let batch_size = self.batch_size;
         if batch_size == 0 {
@@ -173,7 +174,7 @@ impl NdArrayIter {
         }
     }
 
-    /// The row at a place of the sequence that the orders of all epochs form one after the other.
+    /// The row at a place of the concatenated orders of all epochs.
     fn row_at(&mut self, place: u128) -> u64 {
         let (epoch, at) = ((place / u128::from(self.n_rows)) as u64, (place % u128::from(self.n_rows)) as u64);
         let Some(seed) = self.shuffle_seed else {
@@ -191,8 +192,8 @@ impl NdArrayIter {
         }
     }
 
-    /// Places of the first and the last row of the batch that comes next, and how many of its rows count; `None` at the end
-    /// of the epoch.
+    /// The places of the first and the last row of the next batch, and how many of its rows are not padding; `None`
+    /// at the end of the epoch.
     fn next_rows(&self) -> Option<(u128, u64)> {
         let (n, size) = (u128::from(self.n_rows), u128::from(self.batch_size));
         let (epoch, batch) = (u128::from(self.epoch), u128::from(self.batch));
@@ -211,7 +212,7 @@ impl NdArrayIter {
     }
 }
 
-/// The rows of an array that `index` names, zeros behind them.
+/// The rows of an array with these numbers, followed by zeros.
 fn gather(array: &Dense, index: &[u64], shape: &Shape) -> Result<Dense> {
     let bytes = array.bytes();
     let row_len = bytes.len() / array.shape()[0];
@@ -282,7 +283,7 @@ impl DataIter for NdArrayIter {
         match self.last_batch {
             LastBatch::Pad | LastBatch::Zeros => Some(self.n_rows.div_ceil(self.batch_size)),
             LastBatch::Discard => Some(self.n_rows / self.batch_size),
-            // Epochs differ by one unless batches fit.
+            // Unless the rows fit in whole batches, the number of batches differs by one between epochs.
             LastBatch::RollOver => self.n_rows.is_multiple_of(self.batch_size).then_some(self.n_rows / self.batch_size),
         }
     }

@@ -1,22 +1,23 @@
-//! The last step: pixels become the numbers a network reads, channel after channel.
+//! The last step of preparing an image: its pixels become the numbers that a network reads, one channel after the
+//! other.
 
 use crate::{Image, ImageOptions, ImageThreads};
 use mxrs_types::{DType, Error, Result};
 
-/// Type of the numbers a record iterator delivers.
+/// The type of the numbers that a record iterator delivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum PixelType {
     /// `(pixel - mean) * scale / std`, with contrast and illumination if they are random.
     #[default]
     F32,
-    /// The pixel as it is; mean, scale and std are not used.
+    /// The pixel unchanged; mean, scale and std are not used.
     U8,
     /// The pixel minus the mean rounded to a whole number, within -128 to 127; scale and std are not used.
     I8,
 }
 
 impl PixelType {
-    /// Its type in tensors.
+    /// The element type of its tensors.
     pub fn dtype(self) -> DType {
         match self {
             Self::F32 => DType::F32,
@@ -28,7 +29,7 @@ impl PixelType {
     /// From MXNet's name.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] naming those there are.
+    /// [`mxrs_types::ErrorKind::InvalidValue`] with the names that exist.
     pub fn from_name(name: &str) -> Result<Self> {
         match name {
             "float32" => Ok(Self::F32),
@@ -39,31 +40,31 @@ impl PixelType {
     }
 }
 
-/// What differs from image to image.
+/// The changes of the last step, which differ from image to image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Finish {
     /// First row and column that are used.
     pub(crate) corner: (usize, usize),
-    /// Left and right change places.
+    /// Whether left and right are swapped.
     pub(crate) mirrored: bool,
-    /// Factor of the difference to the mean.
+    /// Factor of the difference from the mean.
     pub(crate) contrast: f32,
-    /// Added before scale and std.
+    /// Added to the value before it is multiplied by scale and divided by std.
     pub(crate) illumination: f32,
-    /// Added to the pixels of each channel, which stay whole numbers from 0 to 255.
+    /// Added to the pixels of each channel; the sums are made whole numbers from 0 to 255.
     pub(crate) noise: [f32; 4],
 }
 
 impl Finish {
-    /// Nothing but a crop.
+    /// A crop without other changes.
     pub(crate) fn plain(corner: (usize, usize)) -> Self {
         Self { corner, mirrored: false, contrast: 1.0, illumination: 0.0, noise: [0.0; 4] }
     }
 
-    /// Each pixel value of a channel with its noise.
+    /// The value of each of the 256 pixel values of channel `c`, with its noise.
     fn levels(&self, c: usize) -> impl Iterator<Item = f32> {
         let noise = self.noise[c];
-        // Towards zero, as the reference does.
+        // Rounds toward zero, as MXNet does.
         (0..=255_u8).map(move |pixel| (f32::from(pixel) + noise).trunc().clamp(0.0, 255.0))
     }
 }
@@ -119,7 +120,7 @@ pub(crate) fn write(
     }
 }
 
-/// What each pixel value of each channel becomes.
+/// For each channel, a table of the number for each pixel value.
 fn tables<T: Copy + Default>(channels: usize, finish: &Finish, value: impl Fn(usize, f32) -> T) -> Vec<[T; 256]> {
     let table = |c: usize| {
         let mut table = [T::default(); 256];
@@ -131,7 +132,7 @@ fn tables<T: Copy + Default>(channels: usize, finish: &Finish, value: impl Fn(us
     (0..channels).map(table).collect()
 }
 
-/// Calls `value` with channel, place in the unmirrored result and pixel, for each number of `out`.
+/// Calls `value` for each number of `out`, with the channel, the place in the unmirrored result, and the pixel.
 fn fill<T: Send>(
     threads: &ImageThreads,
     image: &Image,
@@ -196,7 +197,7 @@ mod tests {
         bytemuck::cast_slice::<u8, T>(bytes).to_vec()
     }
 
-    /// (pixel - mean) * contrast * scale / std + illumination * scale / std, worked out by hand.
+    /// (pixel - mean) * contrast * scale / std + illumination * scale / std, computed by hand.
     #[test]
     fn formula_of_each_type() {
         let options = ImageOptions {

@@ -1,47 +1,48 @@
-//! What a network wants of its input images.
+//! The form that a network needs its input images in.
 
 use crate::DecodeLimits;
 use crate::image::check_channels;
 use mxrs_types::{Error, Result};
 
-/// What a network wants of its input images. Names and defaults are those of MXNet's `ImageRecordIter`.
+/// The form that a network needs its input images in. Names and defaults are those of MXNet's `ImageRecordIter`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImageOptions {
     /// Channels (1, 3 or 4), height and width of the result.
     pub data_shape: [usize; 3],
-    /// Factor after the mean is taken away; 1.
+    /// Factor that is applied after the mean is subtracted; default 1.
     pub scale: f32,
-    /// Taken away from each channel, in units of pixel values (0 to 255), order red, green, blue, alpha; 0. A gray image
-    /// uses the first.
+    /// Subtracted from each channel, in units of pixel values (0 to 255), in the order red, green, blue, alpha;
+    /// default 0. A gray image uses the first.
     pub mean: [f32; 4],
-    /// Each channel is divided by it, same order; 1.
+    /// Divisor of each channel, in the same order; default 1.
     pub std: [f32; 4],
-    /// Length that the shorter edge is resized to before the crop; none.
+    /// The length that the shorter edge is resized to before the crop; default none.
     pub resize: Option<usize>,
-    /// Largest image, before and after resizing.
+    /// The largest image, before and after resizing.
     pub limits: DecodeLimits,
 }
 
 impl ImageOptions {
-    /// Pixel values as they are, centered crop to this shape (channels, height, width).
+    /// Options that crop the center to this shape (channels, height, width) and leave pixel values unchanged.
     pub fn new(data_shape: [usize; 3]) -> Self {
         Self { data_shape, scale: 1.0, mean: [0.0; 4], std: [1.0; 4], resize: None, limits: DecodeLimits::default() }
     }
 
-    /// Elements of one prepared image.
+    /// How many elements a prepared image has.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::Overflow`].
+    /// [`mxrs_types::ErrorKind::Overflow`] if the number does not fit.
     pub fn n_elements(&self) -> Result<usize> {
         let [c, h, w] = self.data_shape;
         let overflow = || Error::new(mxrs_types::ErrorKind::Overflow { what: format!("data_shape ({c}, {h}, {w})") });
         c.checked_mul(h).and_then(|n| n.checked_mul(w)).ok_or_else(overflow)
     }
 
-    /// Proves that every field can be used.
+    /// Checks that every field can be used.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] naming the field; [`mxrs_types::ErrorKind::Overflow`].
+    /// [`mxrs_types::ErrorKind::InvalidValue`] with the name of the field; [`mxrs_types::ErrorKind::Overflow`] if
+    /// the shape has too many elements.
     pub fn check(&self) -> Result<()> {
         let [c, h, w] = self.data_shape;
         check_channels(c).map_err(|e| e.context("checking data_shape"))?;

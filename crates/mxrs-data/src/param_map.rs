@@ -1,16 +1,16 @@
-//! Parameters as MXNet's scripts hand them over: names and values, both text.
+//! Parameters as MXNet's scripts give them: names and values, both as text.
 
 use mxrs_types::{Error, ErrorKind, Result};
 use std::str::FromStr;
 
-/// The parameters of one iterator. Every name is known and given once.
+/// The parameters of one iterator. Every name is a known one and occurs once.
 pub(crate) struct ParamMap<'a> {
     owner: &'static str,
     entries: Vec<(&'a str, &'a str)>,
 }
 
 impl<'a> ParamMap<'a> {
-    /// Checks names against those that `owner` knows, which are in several lists.
+    /// Checks the names against those that `owner` knows; `known` has them in several lists.
     ///
     /// # Errors
     /// [`ErrorKind::Attribute`] for an unknown name, with the nearest known one, and for a name given twice.
@@ -42,7 +42,7 @@ impl<'a> ParamMap<'a> {
         Error::new(kind)
     }
 
-    /// The text of a parameter; nothing when it is not given, empty or `None`.
+    /// The text of a parameter; `None` if it is not given, empty, or the text `None`.
     pub(crate) fn text(&self, name: &str) -> Option<&'a str> {
         let (_, value) = self.entries.iter().find(|(known, _)| *known == name)?;
         Some(value.trim()).filter(|value| !value.is_empty() && *value != "None")
@@ -56,16 +56,16 @@ impl<'a> ParamMap<'a> {
         self.text(name).ok_or_else(|| self.bad(name, "nothing", "a value; it is required"))
     }
 
-    /// A number.
+    /// The value of a parameter that is a number.
     ///
     /// # Errors
-    /// [`ErrorKind::Attribute`] when it is none.
+    /// [`ErrorKind::Attribute`] if the text is not such a number.
     pub(crate) fn number<T: FromStr>(&self, name: &str) -> Result<Option<T>> {
         let kind = if std::any::type_name::<T>().starts_with('f') { "a number" } else { "a whole number in range" };
         self.text(name).map(|text| text.parse().map_err(|_| self.bad(name, text, kind))).transpose()
     }
 
-    /// Yes or no: `1`, `0`, `True`, `False`.
+    /// The value of a parameter that is yes or no: `1`, `0`, `True`, `False`.
     ///
     /// # Errors
     /// [`ErrorKind::Attribute`] for anything else.
@@ -78,18 +78,19 @@ impl<'a> ParamMap<'a> {
         }
     }
 
-    /// Whole numbers in brackets or without: `(3, 224, 224)`, `[10]`, `3,4`.
+    /// The value of a parameter that is a list of whole numbers, in brackets or without: `(3, 224, 224)`, `[10]`,
+    /// `3,4`.
     ///
     /// # Errors
-    /// [`ErrorKind::Attribute`] when they are none.
+    /// [`ErrorKind::Attribute`] if the text is not such a list.
     pub(crate) fn sizes(&self, name: &str) -> Result<Option<Vec<usize>>> {
         self.list(name, "whole numbers, such as (3, 224, 224)")
     }
 
-    /// Numbers in brackets or without.
+    /// The value of a parameter that is a list of numbers, in brackets or without.
     ///
     /// # Errors
-    /// [`ErrorKind::Attribute`] when they are none.
+    /// [`ErrorKind::Attribute`] if the text is not such a list.
     pub(crate) fn list<T: FromStr>(&self, name: &str, expected: &str) -> Result<Option<Vec<T>>> {
         let Some(text) = self.text(name) else { return Ok(None) };
         let inner = text.strip_prefix(['(', '[']).and_then(|t| t.strip_suffix([')', ']'])).unwrap_or(text).trim();
@@ -98,7 +99,7 @@ impl<'a> ParamMap<'a> {
         numbers.map(Some).map_err(|_| self.bad(name, text, expected))
     }
 
-    /// An error about a value that was read.
+    /// An error that says what the value of a parameter should have been.
     pub(crate) fn wrong(&self, name: &str, expected: impl Into<String>) -> Error {
         self.bad(name, self.text(name).unwrap_or("nothing"), expected)
     }

@@ -1,4 +1,4 @@
-//! A thread that reads ahead.
+//! An iterator that reads another one ahead in a thread.
 
 use crate::{DataBatch, DataDesc, DataIter};
 use mxrs_sync::{Arc, Condvar, Rank, RankedMutex, thread};
@@ -6,10 +6,10 @@ use mxrs_types::{Error, ErrorKind, Result};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Another iterator, read ahead by a thread of its own, MXNet's `PrefetchingIter`.
+/// Reads another iterator ahead in a thread of its own; MXNet's `PrefetchingIter`.
 ///
-/// Batches and errors arrive in the order in which the other iterator delivers them, at most `prefetch_buffer` of them
-/// ahead. Dropping it stops the thread after the batch that is being made.
+/// Batches and errors arrive in the order of the other iterator. At most `prefetch_buffer` of them are read ahead.
+/// Dropping this stops the thread after the batch that it is making.
 pub struct PrefetchingIter {
     shared: Arc<Shared>,
     worker: Option<thread::JoinHandle<()>>,
@@ -22,17 +22,18 @@ pub struct PrefetchingIter {
     n_bad_records: u64,
 }
 
-/// What both threads see.
+/// What the worker and the consumer share.
 struct Shared {
     state: RankedMutex<State>,
-    /// The worker may have something to do.
+    /// Notified when the worker may have something to do.
     work: Condvar,
-    /// The consumer may have something to take.
+    /// Notified when the consumer may have something to take.
     ready: Condvar,
 }
 
-/// The protocol. The consumer sets `order` and waits until the worker has taken it and left an `answer`; the worker fills
-/// `queue` unless it is `halted`: by the end of the epoch until an order, by an error until that was taken.
+/// The protocol between the two. The consumer sets `order` and waits until the worker has taken it and left an
+/// `answer`. The worker fills `queue` unless it is `halted`. The end of the epoch halts it until the next order; an
+/// error halts it until the consumer has taken the error.
 struct State {
     queue: VecDeque<Made>,
     buffer: usize,
@@ -40,11 +41,11 @@ struct State {
     order: Option<Order>,
     answer: Option<Answer>,
     stop: bool,
-    /// The worker has ended.
+    /// Whether the worker has ended.
     gone: bool,
 }
 
-/// A batch, the end or an error, and how many records were left out up to there.
+/// A batch, the end or an error, and how many records had been left out by then.
 struct Made {
     batch: Result<Option<DataBatch>>,
     n_bad_records: u64,
@@ -56,7 +57,7 @@ enum Order {
     Seek(u64, u64),
 }
 
-/// Where the inner iterator stands after an order.
+/// The state of the inner iterator after an order.
 struct Answer {
     outcome: Result<()>,
     epoch: u64,
@@ -73,7 +74,7 @@ impl Answer {
 }
 
 impl PrefetchingIter {
-    /// Reads up to `prefetch_buffer` batches of `inner` ahead, from now on.
+    /// Starts to read `inner` ahead, up to `prefetch_buffer` batches.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidValue`] for a buffer of 0; [`ErrorKind::Io`] when the thread cannot be started.
@@ -135,7 +136,7 @@ fn panicked(message: String) -> Error {
 }
 
 impl Shared {
-    /// The worker.
+    /// The loop of the worker.
     fn read_ahead(&self, mut inner: impl DataIter) {
         loop {
             let mut state = self.state.lock();
@@ -150,7 +151,7 @@ impl Shared {
                 state.queue.clear();
             }
             drop(state);
-            // A panic inside is told like an error; the iterator is not touched again.
+            // A panic in the iterator is reported as an error; after it the iterator is not used again.
             let done = catch_unwind(AssertUnwindSafe(|| match order {
                 None => {
                     let batch = inner.next_batch();
@@ -179,7 +180,7 @@ impl Shared {
                     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
                     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
                     let batch = Err(panicked(text.unwrap_or_else(|| "no message".into())));
-                    // Nobody asks the iterator any more: the number that was told last stays.
+                    // The iterator is not called again, so the last number that it reported stays.
                     state.queue.push_back(Made { batch, n_bad_records: 0 });
                     state.gone = true;
                 }
@@ -194,7 +195,7 @@ impl Shared {
     }
 }
 
-/// What the worker did.
+/// The result of one step of the worker.
 enum Step {
     Batch(Made),
     Answer(Answer),
@@ -219,7 +220,7 @@ impl DataIter for PrefetchingIter {
             match state.queue.front() {
                 Some(made) => {
                     self.n_bad_records = self.n_bad_records.max(made.n_bad_records);
-                    // The end stays.
+                    // The end stays in the queue, for later calls.
                     if matches!(made.batch, Ok(None)) {
                         return Ok(None);
                     }
@@ -268,7 +269,7 @@ impl Drop for PrefetchingIter {
         self.shared.state.lock().stop = true;
         self.shared.work.notify_one();
         if let Some(worker) = self.worker.take() {
-            // Its panics were caught and told.
+            // Its panics were caught and returned as errors.
             let _ = worker.join();
         }
     }

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 /// 1. The shorter edge is resized to `resize`, if set.
 /// 2. An image still smaller than `data_shape` is enlarged, first to its height, then to its width.
 /// 3. The center is cropped to `data_shape`.
-/// 4. Each pixel becomes `(pixel - mean) * (scale / std)`, all in f32.
+/// 4. Each value becomes `(pixel - mean) * (scale / std)`, all in f32.
 ///
 /// # Errors
 /// [`mxrs_types::ErrorKind::InvalidValue`] for unusable options, an image with another number of channels, or an image so

@@ -1,4 +1,4 @@
-//! Where an iterator's records come from: one share of a file, each epoch in its own order.
+//! The source of an iterator's records: one share of a file, in a new order for each epoch.
 
 use crate::fault;
 use crate::random::Random;
@@ -10,7 +10,7 @@ use std::io::BufReader;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// One record as it lies in the file.
+/// One record as it is stored in the file.
 pub(crate) struct Record {
     /// Its bytes, or why they cannot be read.
     pub(crate) payload: Result<Vec<u8>>,
@@ -20,12 +20,12 @@ pub(crate) struct Record {
     pub(crate) number: u64,
 }
 
-/// The order of an epoch.
+/// How the records of an epoch are shuffled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Shuffle {
-    /// Every record to any place.
+    /// Seed of a shuffle of all records.
     pub(crate) seed: Option<u64>,
-    /// Runs of records of so many bytes to any place; with a seed for records as well these change places inside a run only.
+    /// Shuffles runs of records instead. With a seed for records as well, records change places only inside a run.
     pub(crate) chunks: Option<Chunks>,
 }
 
@@ -36,22 +36,22 @@ pub(crate) struct Chunks {
     pub(crate) seed: u64,
 }
 
-/// One share of a record file, as it was when it was opened.
+/// One share of a record file, with the records that it had when it was opened.
 pub(crate) struct RecordSource {
     path: PathBuf,
     reader: RecordReader<BufReader<File>>,
     share: Share,
     shuffle: Shuffle,
-    /// Damage between records is passed over.
+    /// Whether damage between records is skipped instead of being an error.
     lenient: bool,
-    /// Bytes that were passed over.
+    /// How many bytes were skipped.
     skipped_bytes: u64,
     epoch: u64,
-    /// Records read in this epoch, those before a place that was gone to included.
+    /// How many records of this epoch were read, including those before a place that was sought.
     n_read: u64,
-    /// Numbers of the records in the order of the epoch it was made for.
+    /// The numbers of the records in order, and the epoch that this order is for.
     order: Option<(u64, Vec<u32>)>,
-    /// Records of the share, once known.
+    /// How many records the share has, once known.
     len: Option<u64>,
 }
 
@@ -110,27 +110,27 @@ impl RecordSource {
         Ok(source)
     }
 
-    /// The file.
+    /// Path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The epoch that is read.
+    /// The epoch that is being read.
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// Records of the share, if known without reading: from an index, or after a whole pass.
+    /// How many records the share has, if that is known without reading: from an index, or after a whole pass.
     pub(crate) fn known_len(&self) -> Option<u64> {
         self.len
     }
 
-    /// Bytes between records that were passed over as damaged, as far as known.
+    /// How many bytes between records were skipped as damaged, as far as known.
     pub(crate) fn skipped_bytes(&self) -> u64 {
         self.skipped_bytes
     }
 
-    /// Records of the share, counted in a pass over their heads if need be.
+    /// How many records the share has. If that is not known yet, counts them in a pass over their headers.
     pub(crate) fn count(&mut self) -> Result<u64> {
         if let (None, Share::Bytes(range)) = (self.len, &self.share) {
             self.len = Some(self.scan(range.clone())?.0.len() as u64);
@@ -138,11 +138,11 @@ impl RecordSource {
         Ok(self.len.unwrap_or(0))
     }
 
-    /// Offsets of the records that start in a range, and bytes passed over.
+    /// Offsets of the records that start in a range, and how many bytes were skipped.
     fn scan(&self, range: Range<u64>) -> Result<(Vec<u64>, u64)> {
         let file = File::open(&self.path).map_err(|e| Error::io(&self.path, &e))?;
         let size = file.metadata().map_err(|e| Error::io(&self.path, &e))?.len();
-        // Only heads are read, eight bytes at a time; more would be read in vain.
+        // A scan reads only the eight bytes of each header, so a large buffer would read bytes that it does not use.
         let file = BufReader::with_capacity(8, file);
         let options = if self.lenient { Options::lenient() } else { Options::strict() };
         let mut reader = RecordReader::new(Reader::bounded(file, 0, size), &options);
@@ -153,7 +153,7 @@ impl RecordSource {
         Ok((offsets, reader.skipped_bytes()))
     }
 
-    /// Goes to a place of an epoch: `n_read` records count as read.
+    /// Goes to the place in an epoch after the first `n_read` records.
     pub(crate) fn start(&mut self, epoch: u64, n_read: u64) -> Result<()> {
         (self.epoch, self.n_read) = (epoch, n_read);
         let in_order = self.shuffle == Shuffle::default();
@@ -200,7 +200,8 @@ impl RecordSource {
     /// The next record; `None` after the last.
     ///
     /// # Errors
-    /// Those of finding it; when its place is known, those of reading it are in the record.
+    /// Those of finding the record. If its place is known but it cannot be read, the error is in the record's
+    /// payload.
     pub(crate) fn next_record(&mut self) -> Result<Option<Record>> {
         let place = self.n_read;
         let named = |e: Error, path: &Path| {
@@ -224,7 +225,7 @@ impl RecordSource {
                 };
                 number.and_then(|number| offsets.get(number).map(|offset| (number, *offset))).map(|(number, offset)| {
                     let payload = if self.reader.position() == offset {
-                        // Without a seek, which would drop what was read ahead.
+                        // The reader already stands here: a seek would drop the bytes that it has buffered.
                         let mut payload = Vec::new();
                         match self.reader.read_into(&mut payload) {
                             Ok(Some(at)) if at == offset => Ok(payload),

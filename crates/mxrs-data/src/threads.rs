@@ -3,13 +3,13 @@
 use mxrs_sync::{Arc, Mutex, Team};
 use mxrs_types::Result;
 
-/// Values below which a further thread costs more than it saves: some ten microseconds of work.
+/// With fewer values than this per thread, about ten microseconds of work, another thread costs more than it saves.
 const MIN_SHARE: usize = 1 << 14;
 
-/// Threads that share the work on one image: the calling one alone, which is the default, or a [`Team`].
+/// Threads that share the work on one image: by default the calling thread alone, otherwise a [`Team`].
 ///
-/// Results do not depend on it. Rows are shared when an image is resized and prepared; decoding goes from pixel to pixel
-/// and stays on the calling thread.
+/// Results do not depend on the number of threads. Resizing and preparing share out the rows of an image. Decoding
+/// works on one pixel after the other, so it stays on the calling thread.
 ///
 /// ```
 /// use mxrs_data::{DecodeLimits, Image, ImageThreads, resize, resize_on};
@@ -41,7 +41,8 @@ impl ImageThreads {
         Self::chosen_by(move || Ok(Some(Arc::clone(&team))))
     }
 
-    /// A team that `choose` names before each step on an image; `None` stands for the calling thread.
+    /// Calls `choose` before each step on an image and uses the team that it returns; for `None` the calling thread
+    /// works alone.
     pub fn chosen_by(choose: impl Fn() -> Result<Option<Arc<Team>>> + Send + Sync + 'static) -> Self {
         Self { choose: Some(Arc::new(choose)), watch: None }
     }
@@ -52,12 +53,12 @@ impl ImageThreads {
         Self { watch: Some(Arc::new(watch)), ..self }
     }
 
-    /// Calls `body` with shares of `rows`, each of them the number of its first row and the rows.
+    /// Calls `body` with shares of `rows`: the number of the share's first row, and its rows.
     ///
     /// `rows` holds whole rows of `row_len` values, which is not 0.
     ///
     /// # Errors
-    /// Those of choosing a team.
+    /// Those of the function that chooses a team.
     pub(crate) fn share_rows<T: Send>(
         &self,
         rows: &mut [T],
@@ -67,7 +68,8 @@ impl ImageThreads {
         let n_rows = rows.len() / row_len;
         let most_shares = n_rows.min(rows.len() / MIN_SHARE);
         let team = match &self.choose {
-            // Inside a loop of any team, as when several images are prepared at once, shares would take turns.
+            // Inside another loop of a team, as when several images are prepared at once, the shares would only run
+            // one after the other.
             Some(choose) if most_shares > 1 && !Team::is_inside() => choose()?,
             _ => None,
         };
@@ -152,7 +154,7 @@ mod tests {
         let limits = DecodeLimits::default();
         let error = resize_on(&threads, &image, 500, 500, &limits).unwrap_err().to_string();
         assert!(error.contains("threads: got 3"), "{error}");
-        resize_on(&threads, &image, 50, 50, &limits).expect("nobody is asked about a small image");
+        resize_on(&threads, &image, 50, 50, &limits).expect("no team is chosen for a small image");
     }
 
     fn noise(height: usize, width: usize, channels: usize) -> Image {

@@ -113,7 +113,7 @@ fn what_is_random_is_distributed_as_in_mxnet() {
         }
     }
     assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), cases.len(), failures.join("\n"));
-    // Distributions that are not the same are told apart.
+    // The comparison recognizes distributions that differ.
     let want = cases["mean:brightness=0.4"].as_slice::<f32>().unwrap();
     let far = distance(&samples(&rec, "brightness=0.8", &["mean"], n)[0], want, 0.02);
     assert!(far > bound(n, want.len()), "{far}");

@@ -184,7 +184,7 @@ fn bad_records_are_counted_once_where_an_epoch_ends_early() {
     }
 }
 
-/// Also where nobody knows how many batches there are.
+/// Also if the number of batches is not known.
 #[test]
 fn an_epoch_of_another_length_does_not_depend_on_how_far_the_last_was_read() {
     let folder = tempfile::tempdir().unwrap();

@@ -286,7 +286,7 @@ fn epochs(workers: usize, seed: u64) -> Vec<Vec<Vec<u8>>> {
     epochs
 }
 
-/// Random numbers are those of seed, epoch and sample, whoever makes the batch.
+/// The random numbers follow from seed, epoch and sample, whichever thread makes the batch.
 #[test]
 fn a_loader_transforms_in_its_workers() {
     let alone = epochs(0, 9);

@@ -1,4 +1,4 @@
-//! Random programs on every kind of engine against a serial interpreter of the rules, for as long as one likes.
+//! Runs random programs on every kind of engine and compares each with a serial interpreter of the rules.
 //!
 //! `cargo run --release -p mxrs-engine --example stress -- --programs 10000`, or `cargo xtask stress`. Options:
 //! `--programs N` of each kind (10000), `--seed S` of the first (0), `--kind WORD` of `MXNET_ENGINE_TYPE` (all),
@@ -18,7 +18,7 @@ fn main() -> std::process::ExitCode {
         Ok(()) => std::process::ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
-            // Not a return: a hanging program's threads would never end.
+            // Not a return: the threads of a program that hangs would keep the process alive.
             std::process::exit(1)
         }
     }
@@ -28,6 +28,7 @@ fn main() -> std::process::ExitCode {
 mod run {
     use super::harness::{self, Tally};
     use mxrs_engine::EngineKind;
+    use mxrs_types::EngineType;
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::thread;
     use std::time::Instant;
@@ -44,12 +45,15 @@ mod run {
         let mut args = std::env::args().skip(1);
         while let Some(name) = args.next() {
             let value = args.next().ok_or(format!("{name} needs a value"))?;
-            let number = || value.parse::<u64>().map_err(|_| format!("{name}: {value} is no number"));
+            let number = || value.parse::<u64>().map_err(|_| format!("{name}: {value} is not a number"));
             match name.as_str() {
                 "--programs" => options.programs = number()?,
                 "--seed" => options.seed = number()?,
                 "--threads" => options.threads = usize::try_from(number()?.max(1)).map_err(|e| e.to_string())?,
-                "--kind" => options.kinds = vec![EngineKind::parse(&value).map_err(|error| error.to_string())?],
+                "--kind" => {
+                    let engine: EngineType = value.parse().map_err(|error: mxrs_types::Error| error.to_string())?;
+                    options.kinds = vec![(engine.kind(), engine.is_async())];
+                }
                 _ => return Err(format!("unknown option {name}; see the head of this program")),
             }
         }
@@ -75,7 +79,7 @@ mod run {
     /// Seeds are handed out one by one, so the result does not depend on the number of threads.
     fn one_kind(options: &Options, kind: (EngineKind, bool)) -> Result<Tally, String> {
         let next = AtomicU64::new(options.seed);
-        let end = options.seed.checked_add(options.programs).ok_or("--seed and --programs add up to too much")?;
+        let end = options.seed.checked_add(options.programs).ok_or("--seed and --programs overflow 64 bits")?;
         let worker = || {
             let mut tally = Tally::default();
             loop {

@@ -1,28 +1,29 @@
-//! Which threads are in the middle of a step that a fork must not tear apart: pushing a task, running one on the pushing
-//! thread, collecting, getting into a queue, completing what was started, or starting and ending workers.
+//! Marks threads that are in the middle of a step which a fork must not interrupt: pushing a task, running one on the
+//! pushing thread, collecting, joining a queue, completing a started task, or starting and ending workers.
 //!
-//! Whoever takes a lock of an engine does so within such a step, or as a worker in a task: a fork waits for both, so that
-//! the child finds every lock free.
+//! A thread takes a lock of an engine only within such a step, or as a worker in a task. A fork waits for both, so the
+//! child finds every lock free.
 //!
-//! Each thread has a flag of its own, so marking costs two stores. A fork raises a flag of the process, then waits for the
-//! threads' flags; a thread raises its own, then looks at the process's: one sees the other.
+//! Each thread has its own flag, so marking costs two stores. A fork sets a flag of the process and then waits for the
+//! threads' flags; a thread sets its own flag and then checks the process's. So at least one of them sees the other.
 
 use crate::context::is_inside_any;
-// Std's own, not those of the door: forks are no part of what loom searches, and loom's cannot live in statics.
+// The standard library's atomics: loom does not model forks, and its atomics cannot live in statics.
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a fork waits for a thread or a task.
+/// The longest time that a fork waits for a thread or a task.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Forks being prepared, over all engines.
 static FORKING: AtomicUsize = AtomicUsize::new(0);
-/// The flags of all threads: a list without a lock, since a fork may come while a new thread enters itself, and the child
-/// would find the lock held for ever.
+/// The flags of all threads, as a list without a lock: a fork may come while a new thread adds its flag, and the child
+/// would find such a lock held forever.
 static FLAGS: AtomicPtr<Flag> = AtomicPtr::new(std::ptr::null_mut());
 
-/// How many steps a thread is in the middle of. Never freed; of a thread that has ended, the next new one takes it over.
+/// Counts the steps that a thread is in the middle of. Flags are never freed; the flag of a thread that has ended is
+/// reused by the next new thread.
 struct Flag {
     marks: AtomicU32,
     is_taken: AtomicBool,
@@ -33,7 +34,7 @@ impl Flag {
     fn all() -> impl Iterator<Item = &'static Self> {
         let mut at: *const Self = FLAGS.load(Ordering::Acquire);
         std::iter::from_fn(move || {
-            // SAFETY: flags are leaked, and published with all they hold but atomics.
+            // SAFETY: flags are leaked, and after publication only their atomics change.
             let flag = unsafe { at.as_ref() }?;
             at = flag.next;
             Some(flag)
@@ -49,10 +50,10 @@ impl Flag {
         let made = Box::into_raw(Box::new(made));
         let mut head = FLAGS.load(Ordering::Acquire);
         loop {
-            // SAFETY: nobody else knows the box before it is published below.
+            // SAFETY: no other thread knows the box before it is published below.
             unsafe { (*made).next = head };
             match FLAGS.compare_exchange_weak(head, made, Ordering::AcqRel, Ordering::Acquire) {
-                // SAFETY: leaked, and from now on only read.
+                // SAFETY: the box is leaked, and from now on only shared references to it exist.
                 Ok(_) => return unsafe { &*made },
                 Err(now) => head = now,
             }
@@ -60,7 +61,7 @@ impl Flag {
     }
 }
 
-/// A thread's flag, given up when the thread ends.
+/// A thread's flag, released when the thread ends.
 struct Mine(&'static Flag);
 
 impl Drop for Mine {
@@ -74,26 +75,27 @@ std::thread_local! {
     static MINE: Mine = Mine(Flag::claim());
 }
 
-/// Marks the calling thread, until dropped.
+/// Marks the calling thread until it is dropped.
 pub(crate) struct Busy(());
 
 impl Busy {
     #[inline]
     fn mark() -> Self {
-        // Only this thread writes its flag; it counts, as a body run on the pushing thread may push in turn.
+        // Only this thread writes its flag. It is a counter, because a body that runs on the pushing thread may push in
+        // turn.
         let _ = MINE.try_with(|mine| mine.0.marks.store(mine.0.marks.load(Ordering::Relaxed) + 1, Ordering::Relaxed));
         Self(())
     }
 
-    /// Enters once no fork is in the way.
+    /// Marks the thread, once no fork is being prepared.
     pub(crate) fn enter() -> Self {
         Self::enter_with(|| fence(Ordering::SeqCst), || ())
     }
 
-    /// As [`Busy::enter`], with something to do between the mark and the look at forks, which must be a full barrier, and
-    /// to be undone when a fork is in the way.
+    /// [`Busy::enter`] with a hook: `announce` runs between setting the mark and checking for a fork, and must be a
+    /// full barrier; `withdraw` undoes it if a fork is being prepared.
     ///
-    /// A thread that is busy already, or inside a task, does not wait: a fork waits for it.
+    /// A thread that is already busy, or inside a task, does not wait, because the fork waits for it.
     #[inline]
     pub(crate) fn enter_with(announce: impl Fn(), withdraw: impl Fn()) -> Self {
         loop {
@@ -108,7 +110,7 @@ impl Busy {
         }
     }
 
-    /// For the thread that forks, which has nobody to wait for.
+    /// Marks the thread that forks. It does not wait, because the fork is its own.
     pub(crate) fn of_forking_thread() -> Self {
         Self::mark()
     }
@@ -123,7 +125,7 @@ impl Drop for Busy {
     }
 }
 
-/// Whether a fork waits for the calling thread, which has just been marked, for another reason.
+/// Whether a fork also waits for the calling thread for another reason than the mark it has just set.
 #[cold]
 fn is_waited_for() -> bool {
     is_inside_any() || MINE.try_with(|mine| mine.0.marks.load(Ordering::Relaxed)).is_ok_and(|marks| marks > 1)
@@ -135,7 +137,7 @@ fn forking() -> bool {
     FORKING.load(Ordering::Relaxed) > 0
 }
 
-/// Lets a fork pass, with the thread not marked.
+/// Waits until the fork is over; the calling thread must not be marked.
 #[cold]
 fn let_fork_pass() {
     while forking() {
@@ -143,7 +145,7 @@ fn let_fork_pass() {
     }
 }
 
-/// Keeps other threads from entering, and waits for those that have, but not for ever; until [`end_fork`].
+/// Keeps other threads from entering until [`end_fork`], and waits for those that have entered, up to [`PATIENCE`].
 pub(crate) fn begin_fork() {
     FORKING.fetch_add(1, Ordering::SeqCst);
     fence(Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! The end of a task whose body only starts the work.
+//! Completes a task whose body only starts the work.
 
 use crate::busy::Busy;
 use crate::engine::Inner;
@@ -9,25 +9,26 @@ use mxrs_types::{Error, ErrorKind, Result};
 use std::fmt;
 use std::sync::Arc;
 
-/// Says how the work ended that the body of [`crate::TaskBuilder::push_async`] has started; from any thread.
+/// Reports how the work ended that the body of [`crate::TaskBuilder::push_async`] started. May be used on any thread.
 ///
-/// A task is completed once (E6): further calls are refused. If the last clone is dropped without one, the task fails.
+/// A task is completed once (E6): further calls return an error. If the last clone is dropped without a call, the task
+/// fails.
 #[derive(Clone)]
 pub struct Completion(Arc<Promise>);
 
-/// Dropped with the last clone.
+/// Fails the task if it is dropped before completion, with the last clone.
 struct Promise(Arc<Shared>);
 
 struct Shared {
     engine: Arc<Inner>,
-    /// Of a GPU task.
+    /// The streams of the task, if it is for a GPU.
     streams: Option<Arc<TaskStreams>>,
     state: Mutex<State>,
     wake: Condvar,
 }
 
 enum State {
-    /// Not completed; whether a pushing thread waits for it.
+    /// Not completed; and whether the pushing thread waits for it.
     Open(Task, bool),
     /// Completed, and the waiting thread has not seen it yet.
     ForPusher(Task, Result<()>),
@@ -40,17 +41,17 @@ impl Completion {
         Self(Arc::new(Promise(Arc::new(Shared { engine: Arc::clone(engine), streams, state, wake: Condvar::new() }))))
     }
 
-    /// Ends the task: what depends on it may run, or is skipped if `result` is an error.
+    /// Ends the task: the tasks that depend on it may run, or are skipped if `result` is an error.
     ///
     /// # Errors
-    /// [`ErrorKind::Engine`] if the task was completed before; nothing happens then.
+    /// [`ErrorKind::Engine`] if the task has already been completed; nothing else happens then.
     pub fn complete(&self, result: Result<()>) -> Result<()> {
         self.0.0.complete(result)
     }
 
-    /// Waits for the completion, as the pushing thread of a task made for one; `None` if there is no such thread.
+    /// Blocks the pushing thread until the task is completed; `None` if it was created without `pusher_waits`.
     pub(crate) fn into_result(self) -> Option<(Task, Result<()>)> {
-        // Without this clone: if the body has dropped its own, the task fails now.
+        // Drops this clone first: if the body has dropped its own, the task fails now.
         let shared = Arc::clone(&self.0.0);
         drop(self);
         let mut state = shared.state.lock();
@@ -77,7 +78,7 @@ impl Shared {
             }
             State::Open(task, false) => {
                 drop(state);
-                // From any thread, and it takes the locks of the task's variables.
+                // Any thread may get here, and it takes the locks of the task's variables.
                 let _busy = Busy::enter();
                 let result = self.end_on_device(&task, result);
                 self.engine.complete_started(task, result);

@@ -1,4 +1,4 @@
-//! What a running task knows about itself, and which engines the current thread runs a task of.
+//! The context of a running task, and the engines for which the current thread runs a task.
 
 use crate::failure::Failure;
 use crate::gpu::{EventList, TaskStreams};
@@ -8,7 +8,7 @@ use mxrs_types::{Device, DeviceStream, Error, ErrorKind, Result};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// The engine thread a task runs on.
+/// The worker thread that runs a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Worker {
     /// Its pool.
@@ -17,14 +17,14 @@ pub struct Worker {
     pub index: usize,
 }
 
-/// Handed to a running task.
+/// The context of a running task.
 #[derive(Debug)]
 pub struct RunContext {
     device: Device,
     worker: Option<Worker>,
     inherited: Option<Arc<Failure>>,
     streams: Option<Arc<TaskStreams>>,
-    /// For a deletion: what still uses the variable on a device.
+    /// For a deletion: the events of device work that still uses the variable.
     events: Option<Box<Mutex<EventList>>>,
 }
 
@@ -46,12 +46,12 @@ impl RunContext {
         self.events.as_ref().map(|events| std::mem::take(&mut *events.lock())).unwrap_or_default()
     }
 
-    /// The device the task was pushed for.
+    /// The device that the task was pushed for.
     pub fn device(&self) -> Device {
         self.device
     }
 
-    /// The engine thread, or `None` when the task runs on a caller's thread.
+    /// The worker thread, or `None` if the task runs on a caller's thread.
     pub fn worker(&self) -> Option<Worker> {
         self.worker
     }
@@ -61,11 +61,11 @@ impl RunContext {
         self.streams.as_ref().map(|streams| streams.main())
     }
 
-    /// The worker's second stream, where [`crate::EngineConfig::gpu_worker_streams`] gives it one: what it gets comes after
-    /// all that the main stream held at the first call, and the end of the task comes after both.
+    /// The worker's second stream, if [`crate::EngineConfig::gpu_worker_streams`] is 2. Work enqueued there comes after
+    /// everything that the main stream held at the first call, and the task ends after the work of both streams.
     ///
     /// # Errors
-    /// What the device reports.
+    /// The device's error.
     pub fn aux_stream(&self) -> Result<Option<&Arc<dyn DeviceStream>>> {
         self.streams.as_ref().map_or(Ok(None), |streams| streams.aux())
     }
@@ -73,7 +73,7 @@ impl RunContext {
     /// See [`TaskStreams::aux_scope`].
     ///
     /// # Errors
-    /// Those of `body`, what the device reports, and [`ErrorKind::Engine`] for a task that is not for a GPU.
+    /// The error of `body`, the device's error, and [`ErrorKind::Engine`] if the task is not for a GPU.
     pub fn aux_scope<R>(&self, body: impl FnOnce(&Arc<dyn DeviceStream>) -> Result<R>) -> Result<R> {
         match &self.streams {
             Some(streams) => streams.aux_scope(body),
@@ -92,21 +92,21 @@ impl RunContext {
         self.streams.clone()
     }
 
-    /// The error an input carries. Always `None` but for [`crate::Property::NoSkip`] and a variable's deletion, as other
-    /// tasks are skipped.
+    /// The error that an input carries. Only [`crate::Property::NoSkip`] tasks and deletions can see one; other tasks
+    /// are skipped.
     pub fn inherited_error(&self) -> Option<&Error> {
         self.inherited.as_ref().map(|f| f.error())
     }
 }
 
-// Loom's macro knows no `const` initializers.
+// Loom's macro does not support `const` initializers.
 #[cfg(loom)]
 mxrs_sync::thread_local! { static RUNNING: RefCell<Vec<u32>> = RefCell::new(Vec::new()); }
 #[cfg(not(loom))]
 mxrs_sync::thread_local! { static RUNNING: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) }; }
 
-/// Marks the current thread as working for an engine, until dropped. A thread whose variables are being destroyed is in no
-/// task as far as anyone can tell.
+/// Marks the current thread as working for an engine, until dropped. A thread whose thread-local values are being
+/// destroyed cannot be marked, and counts as outside any task.
 pub(crate) struct Inside(());
 
 impl Inside {

@@ -1,14 +1,14 @@
-//! The engine handle and what it holds.
+//! The engine handle and the state behind it.
 
-use crate::anew::Anew;
 use crate::bulk::Buffers;
 use crate::busy::Busy;
-use crate::config::{EngineConfig, EngineKind};
+use crate::config::EngineConfig;
 use crate::counters::{EngineCounters, Tally};
 use crate::failure::Failures;
+use crate::fork_reset::ForkReset;
 use crate::gpu::{GpuDevice, Gpus, OnUse};
 use crate::lifecycle::Handle;
-use crate::op::{OpName, Property, Sync, Use};
+use crate::op::{OpName, Property, Synchronous, Use};
 use crate::pool::{Order, Pool, PoolId};
 use crate::task::TaskBuilder;
 use crate::var::Var;
@@ -16,19 +16,20 @@ use crate::wait::{Idle, WaitedFor};
 use crate::watch::{self, Watch};
 use mxrs_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use mxrs_sync::{OnceLock, Rank, RankedMutex, fork};
+use mxrs_types::EngineKind;
 use mxrs_types::{Device, DeviceEvent, Result};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-/// Workers of [`EngineKind::Threaded`], whatever the settings say.
+/// Workers of [`EngineKind::Threaded`]; fixed, as in MXNet.
 const GLOBAL_WORKERS: usize = 16;
-/// CPU device ids whose pool is found without a lock.
+/// CPU device ids whose pool is found without a lock: those below this number.
 const FAST_IDS: usize = 8;
 
-/// A dependency engine. Clones are handles to the same one.
+/// A dependency engine. Clones are handles to the same engine.
 ///
-/// Dropping the last handle finishes all pushed tasks and ends the workers.
+/// Dropping the last handle waits for all pushed tasks and ends the workers.
 #[derive(Clone)]
 pub struct Engine(Arc<Handle>);
 
@@ -43,7 +44,7 @@ impl WeakEngine {
     }
 }
 
-/// What workers share with handles.
+/// The state that handles and workers share.
 pub(crate) struct Inner {
     /// Unique in the process.
     pub(crate) id: u32,
@@ -55,12 +56,12 @@ pub(crate) struct Inner {
     pub(crate) gpus: Gpus,
     pub(crate) buffers: Buffers,
     pub(crate) watch: Option<Watch>,
-    pub(crate) lifecycle: Anew<RankedMutex<()>>,
+    pub(crate) lifecycle: ForkReset<RankedMutex<()>>,
     pub(crate) stopped: AtomicBool,
     pub(crate) waited_for: WaitedFor,
-    /// Of the process it was made in ([`mxrs_sync::fork::generation`]).
+    /// The process that the engine was made in ([`mxrs_sync::fork::generation`]).
     pub(crate) born_in: u64,
-    /// Of the process its workers were last started in.
+    /// The process that its workers were last started in.
     pub(crate) generation: AtomicU64,
 }
 
@@ -70,16 +71,16 @@ impl Inner {
     }
 }
 
-/// All pools, each made at first use.
+/// All pools; each is made at its first use.
 pub(crate) struct Pools {
     engine: u32,
-    /// Of the engine's first process.
+    /// The process that the engine was made in.
     born_in: u64,
     cpu: [OnceLock<Arc<Pool>>; FAST_IDS],
     cpu_priority: OnceLock<Arc<Pool>>,
     global: OnceLock<Arc<Pool>>,
     copy: OnceLock<Arc<Pool>>,
-    /// GPUs, and CPU device ids from `FAST_IDS` up.
+    /// Pools of GPUs, and of CPU device ids from `FAST_IDS` up.
     more: RankedMutex<BTreeMap<PoolId, Arc<Pool>>>,
 }
 
@@ -97,7 +98,8 @@ impl Pools {
         }
     }
 
-    /// Lends a pool, made now if this is its first use. No lock, but for CPU ids from `FAST_IDS` up.
+    /// Calls `f` with a pool, which is made if this is its first use. Takes no lock except for GPUs and CPU ids from
+    /// `FAST_IDS` up.
     #[inline]
     pub(crate) fn with<R>(&self, id: PoolId, config: &EngineConfig, f: impl FnOnce(&Arc<Pool>) -> R) -> R {
         let engine = self.engine;
@@ -125,7 +127,7 @@ impl Pools {
         f(slot.get_or_init(make))
     }
 
-    /// Those made so far.
+    /// The pools made so far.
     pub(crate) fn all(&self) -> Vec<Arc<Pool>> {
         let fixed = [&self.cpu_priority, &self.global, &self.copy];
         let mut all: Vec<_> = self.cpu.iter().chain(fixed).filter_map(|slot| slot.get().cloned()).collect();
@@ -134,7 +136,7 @@ impl Pools {
     }
 }
 
-/// Collects what an engine is made of; see [`Engine::builder`].
+/// Builds an engine; see [`Engine::builder`].
 #[derive(Debug)]
 #[must_use = "an engine is made by `build`"]
 pub struct EngineBuilder {
@@ -144,26 +146,26 @@ pub struct EngineBuilder {
 }
 
 impl EngineBuilder {
-    /// Lets tasks be pushed for this GPU.
+    /// Adds a GPU, so that tasks may be pushed for it.
     pub fn gpu(mut self, gpu: Arc<dyn GpuDevice>) -> Self {
         self.gpus.push(gpu);
         self
     }
 
-    /// Calls `then` once a GPU is in use: when the first task for one is pushed, on the thread that pushes it. It must not push
-    /// or wait.
-    pub fn at_first_gpu_task(mut self, then: impl Fn() + Send + std::marker::Sync + 'static) -> Self {
+    /// Calls `then` when the first GPU task is pushed, on the thread that pushes it. `then` must not push or wait.
+    pub fn at_first_gpu_task(mut self, then: impl Fn() + Send + Sync + 'static) -> Self {
         self.at_first_gpu_task = OnUse(Some(Box::new(then)));
         self
     }
 
-    /// The engine. Workers start with their pool's first task; those for CPU-prioritised tasks at once.
+    /// Builds the engine. The workers of a pool start with its first task, except those for CPU-prioritised tasks,
+    /// which start at once.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::Io`] when the system refuses a thread, [`mxrs_types::ErrorKind::InvalidValue`] for a device
-    /// that is no GPU, or given twice.
+    /// [`mxrs_types::ErrorKind::Io`] if the system refuses a thread, [`mxrs_types::ErrorKind::InvalidValue`] for a
+    /// device that is not a GPU or was added twice.
     pub fn build(self) -> Result<Engine> {
-        // Not loom's: ids are no part of the protocol.
+        // Not loom's atomic: ids are not part of the protocol.
         static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(1);
         let Self { config, gpus, at_first_gpu_task } = self;
         let gpus = Gpus::new(gpus, config.stream_layout())?.at_first_use(at_first_gpu_task);
@@ -183,7 +185,7 @@ impl EngineBuilder {
             pools: Pools::new(id),
             gpus,
             buffers: Buffers::new(),
-            lifecycle: Anew::new(|| RankedMutex::new(Rank::EngineLifecycle, ())),
+            lifecycle: ForkReset::new(|| RankedMutex::new(Rank::EngineLifecycle, ())),
             stopped: AtomicBool::new(false),
             waited_for: WaitedFor::new(0),
             born_in: fork::generation(),
@@ -199,15 +201,15 @@ impl EngineBuilder {
 }
 
 impl Engine {
-    /// An engine with these settings, without a GPU.
+    /// Makes an engine with these settings and without a GPU.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::Io`] when the system refuses a thread.
+    /// [`mxrs_types::ErrorKind::Io`] if the system refuses a thread.
     pub fn new(config: EngineConfig) -> Result<Self> {
         Self::builder(config).build()
     }
 
-    /// Begins an engine with these settings.
+    /// Starts to build an engine with these settings.
     pub fn builder(config: EngineConfig) -> EngineBuilder {
         EngineBuilder { config, gpus: Vec::new(), at_first_gpu_task: OnUse::default() }
     }
@@ -217,30 +219,31 @@ impl Engine {
         Var::new(self.inner().id)
     }
 
-    /// Begins a task of this name, which messages use. Literals, owned strings and `Arc<str>` are not copied.
+    /// Starts to describe a task. Messages contain its name; literals, owned strings and `Arc<str>` are not copied.
     pub fn task(&self, name: impl Into<OpName>) -> TaskBuilder<'_> {
         TaskBuilder::new(self, name.into())
     }
 
-    /// Ends a variable's life: `free` runs after every use pushed so far, whatever failed, and also on a stopped engine.
-    /// Uses pushed later are refused (E11). Work that devices still do for those uses is waited for.
+    /// Deletes a variable: `free` runs after every use pushed so far, even if uses failed and even if the engine is
+    /// stopped. Later uses are refused (E11). Device work of earlier uses is waited for.
     ///
-    /// False, with `free` dropped unrun, if the variable had been deleted before or belongs to another engine.
+    /// Returns false and drops `free` without running it if the variable is already deleted or belongs to another
+    /// engine.
     pub fn delete_var(&self, var: Var, free: impl FnOnce() + Send + 'static) -> bool {
         self.delete_var_with(var, |events| {
             for event in events {
-                // The task whose work failed has said so, or whoever waits for the device will.
+                // A failure was reported by the task whose work failed, or is reported to the next wait for the device.
                 let _ = event.wait();
             }
             free();
         })
     }
 
-    /// As [`Engine::delete_var`], but does not wait for devices: `free` gets the events of work that may still use what the
-    /// variable stands for, to hand them on to whoever reuses it.
+    /// [`Engine::delete_var`] without waiting for devices: `free` gets the events of device work that may still use the
+    /// variable's memory, so that it can pass them on to the next user of that memory.
     pub fn delete_var_with(&self, var: Var, free: impl FnOnce(Vec<Arc<dyn DeviceEvent>>) + Send + 'static) -> bool {
         let id = var.id();
-        let body = Sync(move |context: &crate::RunContext| {
+        let body = Synchronous(move |context: &crate::RunContext| {
             free(context.take_events().into_vec());
             Ok(())
         });
@@ -258,12 +261,12 @@ impl Engine {
         WeakEngine(Arc::downgrade(&self.0))
     }
 
-    /// The settings it was made with.
+    /// The settings that the engine was made with.
     pub fn config(&self) -> &EngineConfig {
         &self.inner().config
     }
 
-    /// What it has done so far.
+    /// The engine's counters now.
     pub fn counters(&self) -> EngineCounters {
         let inner = self.inner();
         let _busy = Busy::enter();
@@ -281,13 +284,14 @@ impl Engine {
         }
     }
 
-    /// Finishes all pushed tasks and ends the workers; errors are kept for later waits. Pushes are refused until
-    /// [`Engine::start`], deletions are not. From inside a task: does nothing.
+    /// Waits for all pushed tasks and ends the workers; errors are kept for later waits. Pushes are refused until
+    /// [`Engine::start`], but deletions are accepted. Does nothing inside a task.
     pub fn stop(&self) {
         self.0.stop();
     }
 
-    /// Takes pushes again after [`Engine::stop`]; waits for one that is under way. From inside a task: does nothing.
+    /// Accepts pushes again after [`Engine::stop`], and waits for a stop that is still in progress. Does nothing inside
+    /// a task.
     ///
     /// # Errors
     /// As [`Engine::new`].

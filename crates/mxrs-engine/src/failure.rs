@@ -1,18 +1,19 @@
-//! A failed task's error on its way to whoever waits.
+//! A failed task's error, on its way to the thread that waits.
 
 use mxrs_sync::atomic::{AtomicBool, Ordering};
 use mxrs_sync::{Rank, RankedMutex};
 use mxrs_types::{Device, Error};
 use std::sync::Arc;
 
-/// Skipped tasks named in a message; more are only counted.
+/// The largest number of skipped tasks that a message names; the rest are counted.
 const NAMED: usize = 8;
 
-/// One failure, shared by all variables it taints. Delivered at most once, then inert.
+/// One failure, shared by all variables that it taints. It is reported at most once, and has no effect afterwards,
+/// unless it is sticky.
 #[derive(Debug)]
 pub(crate) struct Failure {
     error: Error,
-    /// Whether it is told to whoever reads what it taints, again and again.
+    /// Whether every read of a tainted variable reports it, not only the first.
     sticky: bool,
     taken: AtomicBool,
     skipped: RankedMutex<Skipped>,
@@ -34,28 +35,28 @@ impl Failure {
         })
     }
 
-    /// Not delivered yet, or still there to be delivered again.
+    /// Whether it still has an effect: not reported yet, or sticky.
     pub(crate) fn is_live(&self) -> bool {
-        self.sticky || !self.is_told()
+        self.sticky || !self.is_reported()
     }
 
-    /// Whether it keeps a task from running that reads or writes a variable which carries it. A failure that was told and
-    /// sticks is one for reads only: a write may replace it.
+    /// Whether it skips a task that reads or writes a variable carrying it. A sticky failure that was already reported
+    /// skips reads only, because a write may replace it.
     pub(crate) fn concerns(&self, write: bool) -> bool {
-        self.is_live() && !(write && self.is_told())
+        self.is_live() && !(write && self.is_reported())
     }
 
-    /// Delivered at least once.
-    pub(crate) fn is_told(&self) -> bool {
+    /// Whether it was reported at least once.
+    pub(crate) fn is_reported(&self) -> bool {
         self.taken.load(Ordering::Acquire)
     }
 
-    /// The error, undelivered, for tasks that want to look at it.
+    /// The error, without counting as reported; for tasks that look at it.
     pub(crate) fn error(&self) -> &Error {
         &self.error
     }
 
-    /// The error, for the one caller that comes first.
+    /// The error, for the first caller only, unless the failure is sticky.
     pub(crate) fn take(&self) -> Option<Error> {
         if self.taken.swap(true, Ordering::AcqRel) && !self.sticky {
             return None;
@@ -79,7 +80,7 @@ impl Failure {
     }
 }
 
-/// Failures in the order they happened; touched only when something fails or somebody waits for all.
+/// Failures in the order in which they happened. Used only if something fails, or if a thread waits for all tasks.
 #[derive(Debug)]
 pub(crate) struct Failures(RankedMutex<List>);
 
@@ -97,31 +98,32 @@ impl Failures {
     pub(crate) fn add(&self, failure: Arc<Failure>) {
         let mut list = self.0.lock();
         if list.all.len() >= list.prune_at {
-            list.all.retain(|f| !f.is_told());
+            list.all.retain(|f| !f.is_reported());
             list.prune_at = (2 * list.all.len()).max(64);
         }
         list.all.push(failure);
     }
 
-    /// The first failure nobody was told about; all others count as told too, before anyone else finds the list empty.
+    /// Returns the first unreported failure and counts all others as reported, before another thread can find the list
+    /// empty.
     pub(crate) fn take_all(&self) -> Option<Error> {
         let mut list = self.0.lock();
         let all = std::mem::take(&mut list.all);
         let mut first = None;
-        for failure in all.iter().filter(|f| !f.is_told()) {
+        for failure in all.iter().filter(|f| !f.is_reported()) {
             let error = failure.take();
             if first.is_none() {
                 first = error;
             }
         }
-        // The last owner of an error drops it without the lock.
+        // Drops the list's errors only after the lock is released.
         drop(list);
         first
     }
 
-    /// Empties the list for a last log.
+    /// Empties the list, for the log at the engine's end.
     pub(crate) fn drain_live(&self) -> Vec<Error> {
-        std::mem::take(&mut self.0.lock().all).iter().filter(|f| !f.is_told()).filter_map(|f| f.take()).collect()
+        std::mem::take(&mut self.0.lock().all).iter().filter(|f| !f.is_reported()).filter_map(|f| f.take()).collect()
     }
 }
 

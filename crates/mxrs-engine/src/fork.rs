@@ -1,15 +1,15 @@
-//! What becomes of an engine when its process forks (E17).
+//! What happens to an engine when its process forks (E17).
 //!
-//! - **Before**: what threads have collected is pushed; threads that are not tasks let the fork pass before they push,
-//!   collect or wait, or start or end workers; every worker finishes the task it is in and waits. Queued tasks stay queued.
-//!   No error is told and none is lost.
-//! - **In the parent** workers and threads go on.
-//! - **In the child** there is only the thread that forked. Queued tasks are queued there too and run when the child first
-//!   pushes or waits, on workers started then: [`crate::EngineConfig::child_workers`] for each CPU device. GPUs are out of
-//!   reach: tasks for them, and tasks that use what they made, fail with an error that says so.
+//! - **Before**: collected tasks are pushed. Threads that are not in a task let the fork pass before they push,
+//!   collect, wait, or start or end workers. Every worker finishes its task and pauses. Queued tasks stay queued. No
+//!   error is reported and none is lost.
+//! - **In the parent**: workers and threads continue.
+//! - **In the child**: only the thread that forked exists. Queued tasks are queued in the child too, and run once it
+//!   first pushes or waits, on workers started then: [`crate::EngineConfig::child_workers`] for each CPU device. GPUs
+//!   cannot be used: tasks for them, and tasks that use their results, fail with an error that says so.
 //!
-//! A task that forks does so while the other workers rest. A task that has not ended after ten seconds is left running:
-//! in the child it never ends, nor does work that a [`crate::TaskBuilder::push_async`] body had started.
+//! A task may fork while the other workers pause. A task that has not ended after ten seconds is left running: it never
+//! ends in the child, and neither does work started by a [`crate::TaskBuilder::push_async`] body.
 
 use crate::busy::{self, Busy};
 use crate::engine::Inner;
@@ -20,13 +20,13 @@ use mxrs_sync::fork::{self, ForkGuard, Kept, Registration};
 use mxrs_types::{Device, Error, ErrorKind, Result};
 use std::sync::{Arc, Weak};
 
-/// An engine's place among those that take part in a fork.
+/// Registers an engine as a participant in forks.
 pub(crate) struct Hook {
     engine: Weak<Inner>,
 }
 
 impl Hook {
-    /// Takes part from now on, until the registration is dropped. The list keeps the hook only weakly.
+    /// Registers the engine until the registration is dropped. The list of participants holds the hook only weakly.
     pub(crate) fn register(engine: &Arc<Inner>) -> (Arc<dyn ForkGuard>, Registration) {
         crate::slab::take_part_in_forks();
         let hook: Arc<dyn ForkGuard> = Arc::new(Self { engine: Arc::downgrade(engine) });
@@ -39,7 +39,7 @@ impl ForkGuard for Hook {
     fn prepare(&self) {
         let Some(engine) = self.engine.upgrade() else { return };
         {
-            // Another engine may have begun this fork already.
+            // Another engine may already have begun this fork.
             let _busy = Busy::of_forking_thread();
             engine.flush_all();
         }
@@ -50,7 +50,8 @@ impl ForkGuard for Hook {
     }
 
     fn hold<'a>(&'a self, _: &mut Kept<'a>) {
-        // Workers at rest and threads that are not busy hold no lock of the engine but those that a child gets anew.
+        // Nothing to hold: workers at rest and threads that are not busy hold no lock of the engine except those that
+        // the child resets ([`crate::fork_reset::ForkReset`]).
     }
 
     fn parent(&self) {
@@ -64,7 +65,7 @@ impl ForkGuard for Hook {
     fn child(&self) {
         let Some(engine) = self.engine.upgrade() else { return };
         engine.idle.reset();
-        engine.lifecycle.renew();
+        engine.lifecycle.reset();
         let workers = engine.config.child_workers.get();
         for pool in engine.pools.all() {
             pool.reset(matches!(pool.id(), PoolId::Cpu(_)).then_some(workers));
@@ -74,7 +75,7 @@ impl ForkGuard for Hook {
 }
 
 impl Inner {
-    /// Starts, in a forked child, the workers that its parent had.
+    /// In a forked child, starts the workers that its parent had.
     #[inline]
     pub(crate) fn notice_fork(self: &Arc<Self>) -> Result<()> {
         if fork::generation() == self.generation.load(Ordering::Relaxed) {
@@ -87,7 +88,7 @@ impl Inner {
     fn revive(self: &Arc<Self>) -> Result<()> {
         let _busy = Busy::enter();
         for pool in self.pools.all() {
-            // All of them: what one runs may set a task of another free.
+            // All pools, because a task that runs in one may release a task of another.
             if pool.has_lost_workers() {
                 pool.start(&|| self.runner(pool.id()))?;
             }
@@ -96,10 +97,10 @@ impl Inner {
         Ok(())
     }
 
-    /// Refuses a GPU in a process that was forked from the engine's.
+    /// Refuses a GPU in a process that was forked after the engine was made.
     ///
     /// # Errors
-    /// [`ErrorKind::Engine`] there.
+    /// [`ErrorKind::Engine`] in such a process.
     pub(crate) fn refuse_gpu_in_child(&self, device: Device) -> Result<()> {
         if fork::generation() == self.born_in {
             return Ok(());

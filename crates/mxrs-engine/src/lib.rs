@@ -1,11 +1,12 @@
-//! The dependency engine: tasks say which variables they read and write, and run as early as that allows.
+//! The dependency engine: tasks declare which variables they read and write, and run as early as that allows.
 //!
-//! A [`Var`] stands for anything that tasks share (an array, a random generator, a key of the parameter store). Tasks that
-//! share no variable, or only read the shared ones, may run at the same time; all others run in the order they were pushed.
-//! A failing task does not stop anything: the variables it would have written carry its error, tasks that depend on them
-//! are skipped, and whoever waits gets the error, once.
+//! A [`Var`] represents anything that tasks share: an array, a random generator, a key of the parameter store. Tasks
+//! that share no variable, or only read the shared ones, may run at the same time; all others run in the order in which
+//! they were pushed. A failing task does not stop the engine: the variables that it would have written carry its error,
+//! tasks that depend on them are skipped, and the next wait returns the error, once.
 //!
-//! The engine does not know tensors, shapes or operators, and reads no setting: an [`EngineConfig`] is handed in.
+//! The engine does not know tensors, shapes or operators, and does not read the environment: it is given an
+//! [`EngineConfig`].
 //!
 //! ```
 //! use mxrs_engine::{Engine, EngineConfig};
@@ -29,16 +30,15 @@
 //! # Ok::<(), mxrs_types::Error>(())
 //! ```
 //!
-//! Unsafe code: a pushed task is one block of memory (`slab`) that moves between the queues of its variables and the threads
-//! by pointer (`op`, `var`, `pool`), so that pushing and completing allocate nothing; who owns it when is part of the
-//! protocol in [`var`].
+//! Unsafe code: a pushed task is one block of memory (`slab`). Pointers to it move between the queues of its variables
+//! and the threads (`op`, `var`, `pool`), so that pushing and completing do not allocate. The protocol in [`var`]
+//! defines who owns the block at each moment.
 //!
 //! Read next: [`var`] for the protocol and its numbered rules, [`EngineKind`] for the schedulers, [`Property`] for the
 //! worker pools, [`gpu`] for streams and events.
 
 #![allow(unsafe_code)]
 
-mod anew;
 pub mod bulk;
 mod busy;
 mod completion;
@@ -48,6 +48,7 @@ mod counters;
 mod engine;
 mod failure;
 pub mod fork;
+mod fork_reset;
 pub mod gpu;
 mod lifecycle;
 mod op;
@@ -64,10 +65,11 @@ mod watch;
 
 pub use bulk::BulkScope;
 pub use completion::Completion;
-pub use config::{EngineConfig, EngineKind};
+pub use config::EngineConfig;
 pub use context::{RunContext, Worker};
 pub use counters::{EngineCounters, PoolCounters};
 pub use engine::{Engine, EngineBuilder, WeakEngine};
+pub use mxrs_types::EngineKind;
 pub use op::{OpName, Property};
 pub use pool::PoolId;
 pub use task::TaskBuilder;

@@ -1,7 +1,6 @@
-//! Start, stop and the end of an engine; the order is in [`crate::var`].
+//! Start, stop and end of an engine; the order of shutdown is in [`crate::var`].
 
 use crate::busy::Busy;
-use crate::config::EngineKind;
 use crate::context::is_inside;
 use crate::engine::Inner;
 use crate::fork::Hook;
@@ -9,17 +8,18 @@ use crate::pool::PoolId;
 use mxrs_sync::atomic::{Ordering, fence};
 use mxrs_sync::fork::{ForkGuard, Registration};
 use mxrs_sync::thread;
+use mxrs_types::EngineKind;
 use mxrs_types::Result;
 use std::fmt;
 use std::sync::Arc;
 
-/// What clones of an engine share; its drop is the drop of the last of them. Workers hold the [`Inner`] only.
+/// The value that clones of an engine share; dropping the last clone drops it. Workers hold only the [`Inner`].
 ///
-/// Fields go away in this order: while a fork is under way the registration waits, so a fork that has begun with the engine
-/// ends with it.
+/// Fields are dropped in this order. The drop of the registration waits for a fork in progress, so a fork that has
+/// begun with the engine also ends with it.
 pub(crate) struct Handle {
     _registration: Registration,
-    /// Kept here because the list of forks keeps it only weakly.
+    /// Kept here because the list of participants in forks holds it only weakly.
     _hook: Arc<dyn ForkGuard>,
     inner: Arc<Inner>,
 }
@@ -34,9 +34,9 @@ impl Handle {
         &self.inner
     }
 
-    /// The pool for prioritised tasks has its threads from the start.
+    /// Starts the pool for prioritised tasks, which has its threads from the beginning.
     pub(crate) fn start_eager_pools(&self) -> Result<()> {
-        // Loom would search what these threads do, which is nothing.
+        // Under loom these idle threads would only enlarge the search.
         if cfg!(loom) || self.inner.config.kind != EngineKind::ThreadedPerDevice {
             return Ok(());
         }
@@ -47,7 +47,8 @@ impl Handle {
 
     pub(crate) fn stop(&self) {
         if !is_inside(self.inner.id) {
-            // Until the workers are gone nobody may start the engine again: a task pushed then would find none.
+            // Held until the workers are gone, so that no thread can start the engine meanwhile: a task pushed then
+            // would find no worker.
             let _stopping = self.inner.lifecycle.get().lock();
             drain_and_join(&self.inner);
         }
@@ -55,7 +56,7 @@ impl Handle {
 
     pub(crate) fn start(&self) -> Result<()> {
         if is_inside(self.inner.id) {
-            // A task runs, so the engine has not stopped.
+            // This task runs, so the engine has not stopped.
             return Ok(());
         }
         let _starting = self.inner.lifecycle.get().lock();
@@ -66,12 +67,12 @@ impl Handle {
 
 fn drain_and_join(inner: &Arc<Inner>) {
     inner.stopped.store(true, Ordering::Relaxed);
-    // A push either sees the stop or is counted before the wait below looks; see `Inner::announce`.
+    // A push either sees the flag or is counted before the wait below looks; see `Inner::announce`.
     fence(Ordering::SeqCst);
-    // Not before: what other threads collected until they saw the stop has been accepted.
+    // Only after setting the flag: tasks that other threads collected until they saw it have been accepted.
     inner.flush_all();
     inner.sleep_until_idle();
-    // Workers at rest for a fork could not leave, and the child would find the list of threads locked.
+    // Workers paused for a fork could not leave, and the child would find the list of threads locked.
     let _busy = Busy::enter();
     for pool in inner.pools.all() {
         pool.join();
@@ -82,14 +83,14 @@ impl Drop for Handle {
     fn drop(&mut self) {
         let inner = Arc::clone(&self.inner);
         if is_inside(inner.id) {
-            // The last handle went away inside a task. Waiting here would be waiting for that task, so another thread
-            // does; without pools there is nothing to wait for.
+            // The last handle was dropped inside a task. Waiting here would wait for that task itself, so another
+            // thread waits; without pools there is nothing to wait for.
             if inner.config.kind == EngineKind::Naive {
                 return;
             }
             let reaper = thread::Builder::new().name("mxrs-engine-end".into()).spawn(move || end(&inner));
             if let Err(error) = reaper {
-                tracing::error!(target: "mxrs_engine", "workers are left behind, no thread to end them: {error}");
+                tracing::error!(target: "mxrs_engine", "workers were abandoned, because the system refused a thread to end them: {error}");
             }
         } else {
             end(&inner);
@@ -107,12 +108,12 @@ fn end(inner: &Arc<Inner>) {
             } else {
                 let left = inner.tally.pushed.load(Ordering::SeqCst) - inner.tally.completed.load(Ordering::SeqCst);
                 let seconds = limit.as_secs_f64();
-                tracing::error!(target: "mxrs_engine", "{left} tasks are left behind: they did not end in {seconds} s");
+                tracing::error!(target: "mxrs_engine", "{left} tasks were abandoned: they did not end within {seconds} s");
             }
         }
     }
     for error in inner.failures.drain_live() {
-        tracing::error!(target: "mxrs_engine", "failure nobody waited for: {error}");
+        tracing::error!(target: "mxrs_engine", "failure that was never reported: {error}");
     }
 }
 

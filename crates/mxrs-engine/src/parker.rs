@@ -1,4 +1,4 @@
-//! A thread that waits for its turn on one variable, or for the grants of its own task.
+//! Blocks a thread that waits for its turn on one variable, or for the grants of its own task.
 
 use crate::failure::Failure;
 use crate::op::Task;
@@ -6,20 +6,20 @@ use mxrs_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use mxrs_sync::{Condvar, Mutex, fork, hint};
 use std::sync::Arc;
 
-/// Looks before sleeping: some microseconds, in which many short tasks end.
+/// How often a thread looks before it sleeps: some microseconds, in which many short tasks end.
 const SPINS: u32 = 200;
 
 /// Signaled once per wait: with the failure that the variable then carries, or with the thread's own task.
 ///
-/// In a forked child the parkers of the parent's threads are still in the queues. Signals to them go nowhere: their locks
-/// are as those threads left them.
+/// In a forked child the parkers of the parent's threads are still in the queues. Signals to them are dropped, because
+/// their locks may be in any state.
 ///
-/// A signal that comes late, after the wait has seen that it was done, touches only the shared parker, never the
-/// waiting thread's place in the queue; at worst the thread's next wait wakes for nothing.
+/// A signal may come late, after the wait has seen that it is done. It then touches only the shared parker, never the
+/// waiting thread's entry in the queue; at worst the thread's next wait wakes up once without a reason.
 #[derive(Debug)]
 pub(crate) struct Parker {
     done: AtomicBool,
-    /// The process the thread last waited in ([`fork::generation`]).
+    /// The process that the thread last waited in ([`fork::generation`]).
     waits_in: AtomicU64,
     news: Mutex<News>,
     wake: Condvar,
@@ -42,11 +42,11 @@ impl Parker {
         Self { done: AtomicBool::new(false), waits_in, news: Mutex::default(), wake: Condvar::new() }
     }
 
-    /// The calling thread's, ready for one signal. A thread waits for one thing at a time.
+    /// The calling thread's parker, reset for one signal. A thread waits for one thing at a time.
     pub(crate) fn of_thread() -> Arc<Self> {
         #[cfg(not(loom))]
         if let Ok(parker) = OF_THREAD.try_with(Arc::clone) {
-            // The signal of the last wait may still hold the lock; after this, it is over.
+            // The signal of the last wait may still hold the lock; once this thread has it, that signal is over.
             *parker.news.lock() = News::default();
             parker.done.store(false, Ordering::Relaxed);
             parker.waits_in.store(fork::generation(), Ordering::Relaxed);
@@ -55,7 +55,7 @@ impl Parker {
         Arc::new(Self::new())
     }
 
-    /// One that is not the thread's, so that a test may hold several.
+    /// A parker that does not belong to a thread, so that a test may hold several.
     #[cfg(all(test, not(loom)))]
     pub(crate) fn unshared() -> Arc<Self> {
         Arc::new(Self::new())
@@ -77,7 +77,7 @@ impl Parker {
         }
         let mut slot = self.news.lock();
         *slot = news;
-        // Under the lock: a thread about to sleep either sees this or is asleep when notified.
+        // Set under the lock: a thread about to sleep either sees it or is asleep when notified.
         self.done.store(true, Ordering::Release);
         drop(slot);
         self.wake.notify_one();

@@ -1,26 +1,26 @@
-//! From a described task to one that waits, is queued, or runs.
+//! Pushes a task: after this it waits for grants, is queued, or has run.
 
 use crate::busy::Busy;
-use crate::config::EngineKind;
 use crate::context::{Worker, is_inside};
 use crate::engine::Inner;
-use crate::op::{Body, Dispatch, OpName, PoolKind, Property, Task, Uses, give_back_uses, normalize};
+use crate::op::{Body, Dispatch, OpName, PoolRole, Property, Task, Uses, give_back_uses, normalize};
 use crate::parker::Parker;
 use crate::pool::PoolId;
 use crate::var::{self, Refused};
 use mxrs_sync::Team;
 use mxrs_sync::atomic::{Ordering, fence_after_rmw};
+use mxrs_types::EngineKind;
 use mxrs_types::{Device, DeviceKind, Error, ErrorKind, Result};
 use std::sync::Arc;
 
-/// Why a push failed, and the task unless it has run: to be dropped by the caller, where it holds no lock.
+/// Why a push failed, and the task unless it has run. The caller drops the task when it holds no lock.
 pub(crate) struct NotPushed {
     pub(crate) error: Error,
     pub(crate) task: Option<Task>,
 }
 
 impl NotPushed {
-    /// The error. The body goes first: when it panics in doing so, the error goes with the stack.
+    /// Returns the error after dropping the body. If that panics, the error is lost with the stack.
     fn into_error(self) -> Error {
         let Self { error, task } = self;
         drop(task);
@@ -33,7 +33,7 @@ impl NotPushed {
 }
 
 impl Inner {
-    /// Checks a task, appends it to its variables, and dispatches it if nothing is in the way.
+    /// Checks a task, appends it to its variables, and dispatches it if it need not wait.
     #[inline]
     pub(crate) fn push(
         self: &Arc<Self>,
@@ -45,13 +45,13 @@ impl Inner {
         body: impl Body,
     ) -> Result<()> {
         for u in &uses {
-            // SAFETY: a use borrows a handle of its variable, which keeps the cell.
+            // SAFETY: a use borrows a handle of its variable, which keeps the cell alive.
             unsafe { u.cell().as_ref() }.check_engine(self.id)?;
         }
         normalize(&mut uses);
         self.notice_fork()?;
         let dispatch = self.choose(device, property)?;
-        let name = if self.config.backtrace { name.traced() } else { name };
+        let name = if self.config.backtrace || self.config.stack_trace_depth > 0 { name.traced() } else { name };
         let mut task = Task::new(name, &uses, device, priority, property, dispatch, body);
         give_back_uses(uses);
         if !self.buffers.are_idle() {
@@ -63,7 +63,7 @@ impl Inner {
         self.push_task(task).map_err(NotPushed::into_error)
     }
 
-    /// Appends a task to its variables, and dispatches it if nothing is in the way.
+    /// Appends a task to its variables, and dispatches it if it need not wait.
     pub(crate) fn push_task(self: &Arc<Self>, task: Task) -> Result<(), NotPushed> {
         let busy = self.announce();
         let (dispatch, deletes) = (task.dispatch, task.property == Property::DeleteVar);
@@ -72,7 +72,7 @@ impl Inner {
             let message = format!("{}: the engine is stopped; start it before pushing", task.name);
             return Err(NotPushed { error: Error::new(ErrorKind::Engine { message }), task: Some(task) });
         }
-        // Not before the push is announced: from now on no stop can end the workers before the task.
+        // Only after the push is announced: from then on no stop can end the workers before the task.
         if let Dispatch::Pool(kind) = dispatch
             && let Err(error) = self.start_pool(kind.of_device(task.device))
         {
@@ -99,7 +99,7 @@ impl Inner {
                     task = back;
                 }
                 Err((Refused::Deleted(error), task)) => {
-                    // Before the body is dropped, which may panic.
+                    // Before the body is dropped, because that may panic.
                     self.refuse();
                     if parker.is_some() {
                         drop(task.take_parker());
@@ -108,11 +108,12 @@ impl Inner {
                 }
             }
         };
-        // Busy until the end, also while this thread runs the task: nobody else could do that in a forked child.
+        // Busy until the end, also while this thread runs the task, because no other thread could finish it in a forked
+        // child.
         let _busy = busy;
         match (task, dispatch) {
             (None, Dispatch::Pusher) => {
-                // The signal brings the task back: its last grant found this thread's parker in it.
+                // The last grant hands the task back to this thread: it finds the thread's parker in the task.
                 let task = parker.and_then(|parker| parker.wait_for_task());
                 task.map_or(Ok(()), |task| self.run_on_pusher(task)).map_err(NotPushed::failed)
             }
@@ -133,11 +134,12 @@ impl Inner {
         }
     }
 
-    /// Counts a push that begins, once no fork is in the way.
+    /// Counts a push that begins, once no fork is being prepared.
     #[inline]
     fn announce(&self) -> Busy {
         let count = || {
-            // Between announcing the push and looking for a stop or a fork; those do the reverse, so one sees the other.
+            // A push is counted before it checks for a stop or a fork; these set their flag before they look at the
+            // count. So at least one sees the other.
             self.tally.pushed.fetch_add(1, Ordering::SeqCst);
             fence_after_rmw();
         };
@@ -150,7 +152,7 @@ impl Inner {
         self.note_completed();
     }
 
-    /// The way a task meets a thread.
+    /// Chooses where a task runs.
     #[inline]
     pub(crate) fn choose(self: &Arc<Self>, device: Device, property: Property) -> Result<Dispatch> {
         let gpu = device.kind == DeviceKind::Gpu;
@@ -162,16 +164,16 @@ impl Inner {
         let kind = match (self.config.kind, property) {
             (EngineKind::Naive, _) if is_inside(self.id) => return Ok(Dispatch::Completer),
             (EngineKind::Naive, _) => return Ok(Dispatch::Pusher),
-            (EngineKind::Threaded, Property::CopyFromGpu | Property::CopyToGpu) => PoolKind::Copy,
-            (EngineKind::Threaded, _) => PoolKind::Global,
-            (EngineKind::ThreadedPerDevice, Property::CpuPrioritized) if !gpu => PoolKind::CpuPriority,
-            (EngineKind::ThreadedPerDevice, Property::CopyFromGpu | Property::CopyToGpu) if gpu => PoolKind::GpuCopy,
-            (EngineKind::ThreadedPerDevice, Property::GpuPrioritized) if gpu => PoolKind::GpuPriority,
-            (EngineKind::ThreadedPerDevice, _) if gpu => PoolKind::Gpu,
-            (EngineKind::ThreadedPerDevice, _) => PoolKind::Cpu,
+            (EngineKind::Threaded, Property::CopyFromGpu | Property::CopyToGpu) => PoolRole::Copy,
+            (EngineKind::Threaded, _) => PoolRole::Global,
+            (EngineKind::ThreadedPerDevice, Property::CpuPrioritized) if !gpu => PoolRole::CpuPriority,
+            (EngineKind::ThreadedPerDevice, Property::CopyFromGpu | Property::CopyToGpu) if gpu => PoolRole::GpuCopy,
+            (EngineKind::ThreadedPerDevice, Property::GpuPrioritized) if gpu => PoolRole::GpuPriority,
+            (EngineKind::ThreadedPerDevice, _) if gpu => PoolRole::Gpu,
+            (EngineKind::ThreadedPerDevice, _) => PoolRole::Cpu,
         };
         if property == Property::DeleteVar && self.is_stopped() {
-            // Workers may be gone, or on their way out.
+            // The workers may have ended, or may be about to.
             return Ok(Dispatch::Completer);
         }
         Ok(Dispatch::Pool(kind))
@@ -186,7 +188,7 @@ impl Inner {
         )
     }
 
-    /// What the workers of a pool do.
+    /// What the workers of a pool do with a task.
     pub(crate) fn runner(self: &Arc<Self>, id: PoolId) -> crate::pool::Runner {
         let inner = Arc::clone(self);
         Arc::new(move |task: Task, index| {

@@ -1,4 +1,4 @@
-//! From a granted task to a completed one.
+//! Runs a granted task and completes it.
 
 use crate::completion::Completion;
 use crate::context::{Inside, RunContext, Worker};
@@ -17,8 +17,8 @@ use std::sync::Arc;
 /// Tasks, each with its engine.
 type Here = VecDeque<(Arc<Inner>, Task)>;
 
-// Tasks this thread runs once it has completed the present one; there while it does. Loom's macro knows no `const`
-// initializers.
+// The tasks that this thread runs after the one it is completing; `Some` only meanwhile. Loom's macro does not support
+// `const` initializers.
 #[cfg(loom)]
 mxrs_sync::thread_local! { static HERE: RefCell<Option<Here>> = RefCell::new(None); }
 #[cfg(not(loom))]
@@ -26,18 +26,19 @@ mxrs_sync::thread_local! { static HERE: RefCell<Option<Here>> = const { RefCell:
 
 /// How a task ended.
 enum Outcome {
-    /// The body succeeded, in spite of this failure.
+    /// How the execution of a task ended.
     Done(Option<Arc<Failure>>),
-    /// The body did not run because of this failure.
+    /// The body was skipped because of this failure.
     Skipped(Arc<Failure>),
     /// The body failed.
     Failed(Error),
-    /// The body has started the work; its completion has the task.
+    /// The body has started the work; the task is in its completion.
     Started,
 }
 
 impl Inner {
-    /// Runs a granted task whose error waits for someone to ask. The worker `home` may get a task to run next.
+    /// Runs a granted task whose error is kept for a later wait. If `home` is given, that worker may get a task to run
+    /// next.
     #[inline]
     pub(crate) fn run_deferred(
         self: &Arc<Self>,
@@ -73,7 +74,7 @@ impl Inner {
         result
     }
 
-    /// Runs or skips the body. The task comes back unless its body has only started the work.
+    /// Runs or skips the body. Returns the task unless its body has only started the work.
     #[inline]
     fn execute(self: &Arc<Self>, task: Task, worker: Option<Worker>) -> (Outcome, Option<Task>) {
         let inherited = task.inherited_failure();
@@ -89,7 +90,7 @@ impl Inner {
             Ok(context) => context,
             Err(error) => return (self.failed(error), Some(task)),
         };
-        if task.starts_only() {
+        if task.is_asynchronous() {
             return self.start_body(task, context);
         }
         let result = self.watched(&task, || {
@@ -105,7 +106,7 @@ impl Inner {
         }
     }
 
-    /// Does what a report of stalls should call running the task.
+    /// Registers the task with the stall watch, if there is one, while `run` executes.
     #[inline]
     pub(crate) fn watched<R>(&self, task: &Task, run: impl FnOnce() -> R) -> R {
         let Some(watch) = &self.watch else { return run() };
@@ -115,7 +116,7 @@ impl Inner {
         result
     }
 
-    /// Runs a body; a panic becomes its error.
+    /// Runs a body, and converts a panic into an error.
     #[inline]
     pub(crate) fn run_body(&self, task: &Task, context: &RunContext) -> Result<()> {
         match catch_unwind(AssertUnwindSafe(|| task.run(context))) {
@@ -131,7 +132,7 @@ impl Inner {
         self.discard(task);
     }
 
-    /// Drops a body unrun.
+    /// Drops a body without running it.
     #[cold]
     pub(crate) fn discard(&self, task: &Task) {
         let _inside = Inside::enter(self.id);
@@ -147,11 +148,12 @@ impl Inner {
         Outcome::Failed(error)
     }
 
-    /// Keeps an error for whoever asks.
+    /// Stores an error for a later wait.
     #[cold]
     pub(crate) fn keep_failure(&self, error: Error, task: &Task) -> Arc<Failure> {
         let error = match task.name.pushed_at() {
-            Some(place) => error.context(format!("pushed at\n{place}")),
+            Some(place) if self.config.backtrace => error.context(format!("pushed at\n{place}")),
+            Some(place) => error.context(crate::op::stack_trace(place, self.config.stack_trace_depth)),
             None => error,
         };
         let failure = Failure::new(error, task.name.as_str(), task.device, self.config.sticky_errors);
@@ -172,7 +174,7 @@ impl Inner {
         }));
         let Some(completion) = completion else { return (Outcome::Started, None) };
         if let Err(panic) = result {
-            // Unless it was completed before it panicked.
+            // Fails if the body completed the task before it panicked; then the completion decides.
             let _ = completion.complete(Err(panicked(&name, panic)));
         }
         if !pusher_waits {
@@ -197,7 +199,7 @@ impl Inner {
         self.complete(task, failure.as_ref(), None);
     }
 
-    /// Gives the task's variables on and dispatches what that sets free.
+    /// Releases the task's variables and dispatches the tasks that become ready.
     #[inline]
     pub(crate) fn complete(
         self: &Arc<Self>,
@@ -214,10 +216,10 @@ impl Inner {
         self.dispatch(freed, home)
     }
 
-    /// Wakes and dispatches what completing a task set free, and counts the task as completed.
+    /// Wakes threads and dispatches tasks that became ready, and counts the task as completed.
     #[inline]
     pub(crate) fn dispatch(self: &Arc<Self>, mut freed: Freed, home: Option<Worker>) -> Option<Task> {
-        // Counted first: whoever is woken finds the task among the completed ones.
+        // Counted first, so that a woken thread finds the task among the completed ones.
         self.note_completed();
         freed.wake_threads();
         let mut next = None;
@@ -239,8 +241,8 @@ impl Inner {
         next
     }
 
-    /// Runs a task on the thread that completed its last obstacle: after what that thread is completing, so that a long
-    /// chain of such tasks is a loop and no recursion.
+    /// Runs a task on the thread that completed the last task in its way. It runs after what that thread is completing,
+    /// so that a long chain of such tasks is a loop and not a recursion.
     #[cold]
     fn run_here(self: &Arc<Self>, task: Task) {
         let mut task = Some(task);
@@ -254,7 +256,7 @@ impl Inner {
             return;
         }
         if let Some(task) = task {
-            // The thread is ending and has no queue any more.
+            // The thread is ending and its queue has been destroyed.
             self.run_deferred(task, None, None);
             return;
         }
@@ -285,8 +287,8 @@ fn panicked(name: &OpName, panic: Box<dyn Any + Send>) -> Error {
     Error::new(ErrorKind::Panicked { what: format!("`{name}`"), message: text_of(panic) })
 }
 
-/// What a panic says. Its payload may panic in turn when it is dropped, which must not reach the worker; nor may the payload
-/// of that, and so on. One that goes on for ever is left where it is.
+/// The message of a panic. Dropping its payload may panic too, which must not reach the worker, and so may the payload
+/// of that panic. After some rounds the last payload is leaked.
 fn text_of(panic: Box<dyn Any + Send>) -> String {
     let literal = panic.downcast_ref::<&str>().map(ToString::to_string);
     let text = literal.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into());

@@ -1,10 +1,10 @@
-//! Memory for pushed tasks: blocks of a few sizes that go round between the threads that push and those that run.
+//! Memory for pushed tasks: blocks of a few sizes that circulate between the threads that push and those that run.
 //!
-//! A task is made by one thread and ended by another, so a general allocator would carry each block across threads by
-//! itself. Here every thread has, per size, a stack of free blocks; what a thread has too many of goes, 32 blocks at a
-//! time, to a common depot, from which threads that run dry take them. A push that finds the stacks filled asks no
-//! allocator and takes one lock in 32. Blocks are never returned to the system: the depot holds at most what was once
-//! needed at the same time.
+//! One thread makes a task and another ends it, so a general allocator would move every block across threads by itself.
+//! Here each thread has a stack of free blocks per size. Surplus blocks go, 32 at a time, to a common depot, and
+//! threads that have none take them from there. If the stacks are filled, a push does not allocate and takes a lock
+//! once in 32 times. Blocks are never returned to the system: memory stays at the largest amount that was needed at one
+//! time.
 
 use mxrs_sync::fork::{self, ForkGuard, Kept, Registration};
 use mxrs_sync::{Rank, RankedMutex};
@@ -13,16 +13,16 @@ use std::cell::UnsafeCell;
 use std::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
 
-/// Blocks start at a multiple of this: a cache line.
+/// The alignment of blocks: a cache line.
 pub(crate) const ALIGN: usize = 64;
-/// Sizes of blocks in bytes; larger tasks get memory of their own.
+/// Sizes of blocks in bytes; larger tasks are allocated individually.
 const SIZES: [usize; 7] = [128, 192, 256, 384, 512, 1024, 2048];
-/// Blocks that move between a thread and the depot at once.
+/// The number of blocks that move between a thread and the depot at once.
 const BATCH: usize = 32;
-/// Class of memory that is no block of the slab.
+/// The class of memory that was allocated individually.
 const OWN: u8 = u8::MAX;
 
-/// A free block: the first words of its memory.
+/// A free block; these words are stored at its start.
 struct Free {
     next: *mut Free,
     /// In the first block of a batch in the depot: the next batch.
@@ -48,23 +48,23 @@ impl Stack {
     }
 
     /// # Safety
-    /// `block` is at least 16 bytes of memory, aligned to [`ALIGN`], that nobody else uses any more.
+    /// `block` is at least 16 bytes of memory, aligned to [`ALIGN`], that no other code uses.
     unsafe fn push(&mut self, block: NonNull<Free>) {
-        // SAFETY: promised by the caller.
+        // SAFETY: the caller guarantees that the block is large enough, aligned and unused.
         unsafe { block.as_ptr().write(Free { next: self.top, next_batch: std::ptr::null_mut() }) };
         self.top = block.as_ptr();
         self.len += 1;
     }
 }
 
-/// One thread's stacks of one size: one in use, and one batch, full or empty, in reserve.
+/// One thread's stacks of one size: one in use, and a spare batch, full or empty.
 #[derive(Clone, Copy)]
 struct Shelf {
     open: Stack,
     spare: Stack,
 }
 
-/// All shelves of a thread; gives them to the depot when the thread ends.
+/// All shelves of a thread. When the thread ends, its blocks go to the depot.
 struct Shelves(UnsafeCell<[Shelf; SIZES.len()]>);
 
 impl Drop for Shelves {
@@ -81,12 +81,12 @@ std::thread_local! {
         const { Shelves(UnsafeCell::new([Shelf { open: Stack::EMPTY, spare: Stack::EMPTY }; SIZES.len()])) };
 }
 
-/// Batches that no thread has, by size.
+/// Batches that no thread owns, by size.
 struct Depot([RankedMutex<Batches>; SIZES.len()]);
 
 struct Batches(*mut Free);
 
-// SAFETY: the batches are free memory that belongs to whoever holds the lock.
+// SAFETY: the batches are free memory that belongs to the holder of the lock.
 unsafe impl Send for Batches {}
 
 fn depot() -> &'static Depot {
@@ -96,7 +96,7 @@ fn depot() -> &'static Depot {
     })
 }
 
-/// Keeps the depot whole across forks of the process.
+/// Registers the depot for forks of the process, so that the child finds its locks free.
 pub(crate) fn take_part_in_forks() {
     static PART: OnceLock<(Arc<dyn ForkGuard>, Registration)> = OnceLock::new();
     PART.get_or_init(|| {
@@ -106,7 +106,7 @@ pub(crate) fn take_part_in_forks() {
     });
 }
 
-/// Holds the depot's locks while the process forks. What the shelves of other threads held is lost to the child.
+/// Holds the depot's locks while the process forks. Blocks on the shelves of other threads are lost to the child.
 struct Whole;
 
 impl ForkGuard for Whole {
@@ -127,14 +127,14 @@ impl Depot {
     fn take(&self, class: usize) -> Stack {
         let mut batches = self.0[class].lock();
         let Some(first) = NonNull::new(batches.0) else { return Stack::EMPTY };
-        // SAFETY: a batch in the depot starts with an initialized `Free`, and belongs to the depot.
+        // SAFETY: a batch in the depot starts with an initialized `Free` and belongs to the depot.
         batches.0 = unsafe { first.as_ref().next_batch };
         drop(batches);
         let mut len = 0;
         let mut at = first.as_ptr();
         while !at.is_null() {
             len += 1;
-            // SAFETY: as above; this thread owns the whole batch now.
+            // SAFETY: this thread has taken the whole batch; each block of it starts with an initialized `Free`.
             at = unsafe { (*at).next };
         }
         Stack { top: first.as_ptr(), len }
@@ -143,7 +143,7 @@ impl Depot {
     fn put(&self, class: usize, stack: Stack) {
         let Some(first) = NonNull::new(stack.top) else { return };
         let mut batches = self.0[class].lock();
-        // SAFETY: the stack's blocks are free memory that now belongs to the depot.
+        // SAFETY: the blocks of the stack are free memory that now belongs to the depot.
         unsafe { (*first.as_ptr()).next_batch = batches.0 };
         batches.0 = first.as_ptr();
     }
@@ -156,14 +156,14 @@ fn class_of(layout: Layout) -> u8 {
     SIZES.iter().position(|&size| layout.size() <= size).map_or(OWN, |class| class as u8)
 }
 
-/// Memory for `layout`, and its class, to be handed to [`free`].
+/// Allocates memory for `layout`. The class that is also returned must be passed to [`free`].
 pub(crate) fn allocate(layout: Layout) -> (NonNull<u8>, u8) {
     let class = class_of(layout);
     if class == OWN {
         return (from_system(layout), class);
     }
     let block = SHELVES.try_with(|shelves| {
-        // SAFETY: the shelves are this thread's own, and nothing below calls back into this module.
+        // SAFETY: only this thread can access its shelves, and nothing below calls back into this module.
         let shelf = unsafe { &mut (&mut *shelves.0.get())[class as usize] };
         shelf.open.pop().or_else(|| refill(shelf, class as usize))
     });
@@ -180,44 +180,44 @@ fn refill(shelf: &mut Shelf, class: usize) -> Option<NonNull<Free>> {
     shelf.open.pop()
 }
 
-/// Takes memory back.
+/// Frees memory from [`allocate`].
 ///
 /// # Safety
-/// `ptr` and `class` came from [`allocate`] of this layout, and nobody uses the memory any more.
+/// `ptr` and `class` came from [`allocate`] with this layout, and no other code uses the memory.
 pub(crate) unsafe fn free(ptr: NonNull<u8>, class: u8, layout: Layout) {
     if class == OWN {
-        // SAFETY: memory of its own came from the system with this layout.
+        // SAFETY: memory of class `OWN` came from the system with this layout.
         return unsafe { dealloc(ptr.as_ptr(), layout) };
     }
     let class = class as usize;
     let kept = SHELVES.try_with(|shelves| {
-        // SAFETY: as in `allocate`.
+        // SAFETY: only this thread can access its shelves, and nothing below calls back into this module.
         let shelf = unsafe { &mut (&mut *shelves.0.get())[class] };
         if shelf.open.len == BATCH {
             let full = std::mem::replace(&mut shelf.open, Stack::EMPTY);
             let old = std::mem::replace(&mut shelf.spare, full);
             depot().put(class, old);
         }
-        // SAFETY: the caller gives the block up; it has the size of its class.
+        // SAFETY: the caller gives the block up, and it has the size of its class.
         unsafe { shelf.open.push(ptr.cast()) };
     });
     if kept.is_err() {
-        // The thread is ending and its shelves are gone.
+        // The thread is ending and its shelves have been destroyed.
         let mut one = Stack::EMPTY;
-        // SAFETY: as above.
+        // SAFETY: the caller gives the block up, and it has the size of its class.
         unsafe { one.push(ptr.cast()) };
         depot().put(class, one);
     }
 }
 
 fn layout_of(class: usize) -> Layout {
-    // SAFETY: the alignment is a power of two and the sizes are small.
+    // SAFETY: `ALIGN` is a power of two, and no size exceeds 2048.
     unsafe { Layout::from_size_align_unchecked(SIZES[class], ALIGN) }
 }
 
 #[cold]
 fn from_system(layout: Layout) -> NonNull<u8> {
-    // SAFETY: the layout is not of size 0: tasks have a head, and classes a size.
+    // SAFETY: the size is not 0, because a task has a head and no class has size 0.
     let ptr = unsafe { alloc(layout) };
     NonNull::new(ptr).unwrap_or_else(|| handle_alloc_error(layout))
 }
@@ -231,7 +231,7 @@ mod tests {
         Layout::from_size_align(size, ALIGN).unwrap()
     }
 
-    /// Blocks made here and freed there come back: no growth when one thread only allocates and the other only frees.
+    /// Blocks that one thread allocates and another frees are reused, so memory does not grow.
     #[test]
     fn blocks_go_round_between_threads() {
         let (send, receive) = std::sync::mpsc::sync_channel::<usize>(64);
@@ -260,7 +260,7 @@ mod tests {
             let (ptr, class) = allocate(layout);
             assert_eq!(class, OWN);
             assert!(ptr.addr().get().is_multiple_of(layout.align()));
-            // SAFETY: allocated above.
+            // SAFETY: allocated above with this layout and class.
             unsafe { free(ptr, class, layout) };
         }
     }

@@ -1,8 +1,8 @@
-//! Tasks and the queues of devices: what is waited for before a body, and what is noted after it.
+//! Orders tasks with device work: what to wait for before a body, and what to record after it.
 
 use crate::context::{RunContext, Worker};
 use crate::engine::Inner;
-use crate::gpu::{Seat, TaskStreams, VarEvents, Waits};
+use crate::gpu::{StreamOwner, TaskStreams, VarEvents, Waits};
 use crate::op::{Property, Task, mark};
 use crate::pool::PoolId;
 use crate::var::{Var, WaitFor};
@@ -11,7 +11,7 @@ use mxrs_types::{Device, DeviceKind, Result};
 use std::sync::Arc;
 
 impl Inner {
-    /// [`Inner::order_after_devices`], where a device has to do with the task at all.
+    /// [`Inner::order_after_devices`], if the task involves a device at all.
     #[inline]
     pub(crate) fn order_if_needed(
         &self,
@@ -25,10 +25,11 @@ impl Inner {
         self.order_after_devices(task, context, worker)
     }
 
-    /// Makes a granted task's stream, or for a CPU task this thread, wait for the device work its variables depend on.
+    /// Makes a granted task's stream, or this thread for a CPU task, wait for the device work that its variables depend
+    /// on.
     ///
     /// # Errors
-    /// What the device reports; failures of work whose results the task uses.
+    /// The device's error; failures of work whose results the task uses.
     #[cold]
     fn order_after_devices(&self, task: &Task, context: RunContext, worker: Option<Worker>) -> Result<RunContext> {
         if task.property != Property::DeleteVar {
@@ -36,10 +37,10 @@ impl Inner {
             self.refuse_gpu_in_child(gpu)?;
         }
         if task.device.kind == DeviceKind::Gpu {
-            let streams = Arc::new(TaskStreams::new(self.gpus.get(task.device)?.of(seat(worker))?));
+            let streams = Arc::new(TaskStreams::new(self.gpus.get(task.device)?.of(owner(worker))?));
             let mut waits = streams.waits();
             collect(task, &mut waits);
-            streams.start(&waits, self.gpus.told())?;
+            streams.start(&waits, self.gpus.reported())?;
             return Ok(context.with_streams(&streams));
         }
         if task.property == Property::DeleteVar {
@@ -48,15 +49,15 @@ impl Inner {
         }
         let mut waits = Waits::of_host();
         collect(task, &mut waits);
-        waits.wait(self.gpus.told())?;
+        waits.wait(self.gpus.reported())?;
         note(task, |events, write| events.after_host(write));
         Ok(context)
     }
 
-    /// Ends a GPU task's use of its streams, whatever its body said.
+    /// Ends a GPU task's use of its streams, even if its body failed.
     ///
     /// # Errors
-    /// The body's; else what the device reports.
+    /// The error of the body, otherwise the device's error.
     #[cold]
     pub(crate) fn end_on_device(&self, task: &Task, streams: &TaskStreams, result: Result<()>) -> Result<()> {
         let finished = streams.finish(self.config.effective_gpu_sync());
@@ -70,16 +71,16 @@ impl Inner {
         result.and(finished.map(drop))
     }
 
-    /// Waits, on the host, for the device work that last wrote a variable, or for all that uses it.
+    /// Waits on the host for the device work that last wrote a variable, or for all work that uses it.
     ///
     /// # Errors
-    /// The failure of work that wrote it; told once.
+    /// The failure of work that wrote it; reported once.
     pub(crate) fn wait_for_devices(&self, var: &Var, wait_for: WaitFor) -> Result<()> {
         if self.gpus.is_empty() {
             return Ok(());
         }
         if fork::generation() != self.born_in {
-            // The device is the parent's; so is what it still does.
+            // The device belongs to the parent, and so does its pending work.
             return Ok(());
         }
         let mut waits = Waits::of_host();
@@ -87,7 +88,7 @@ impl Inner {
         if waits.is_empty() {
             return Ok(());
         }
-        let result = waits.wait_and_tell(self.gpus.told());
+        let result = waits.wait_and_report(self.gpus.reported());
         var.cell().with_events(|events| events.forget(&waits));
         result
     }
@@ -108,17 +109,17 @@ fn note(task: &Task, mut note: impl FnMut(&mut VarEvents, bool)) {
     }
 }
 
-/// Whose streams a task uses.
-fn seat(worker: Option<Worker>) -> Seat {
+/// The owner of the streams that a task uses.
+fn owner(worker: Option<Worker>) -> StreamOwner {
     match worker {
-        None => Seat::Pusher,
+        None => StreamOwner::Pusher,
         Some(Worker { pool, index }) => match pool {
-            PoolId::Gpu(_) => Seat::Worker(index),
-            PoolId::GpuPriority(_) => Seat::Prioritised(index),
-            PoolId::GpuCopy(_) => Seat::Copy(index),
-            PoolId::Copy => Seat::SharedCopy,
-            PoolId::Global => Seat::Shared,
-            PoolId::Cpu(_) | PoolId::CpuPriority => Seat::Pusher,
+            PoolId::Gpu(_) => StreamOwner::Worker(index),
+            PoolId::GpuPriority(_) => StreamOwner::Prioritised(index),
+            PoolId::GpuCopy(_) => StreamOwner::Copy(index),
+            PoolId::Copy => StreamOwner::SharedCopy,
+            PoolId::Global => StreamOwner::Shared,
+            PoolId::Cpu(_) | PoolId::CpuPriority => StreamOwner::Pusher,
         },
     }
 }

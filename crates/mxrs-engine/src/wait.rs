@@ -1,10 +1,10 @@
 //! Waiting: for one variable, or for everything.
 
-use crate::anew::Anew;
 use crate::busy::Busy;
 use crate::context::is_inside;
 use crate::engine::{Engine, Inner};
 use crate::failure::Failure;
+use crate::fork_reset::ForkReset;
 use crate::op::{Place, Task, Waiter};
 use crate::parker::Parker;
 use crate::var::{Attached, Var, WaitFor};
@@ -17,25 +17,25 @@ use std::time::Duration;
 /// Threads that sleep until nothing is pending.
 pub(crate) struct Idle {
     waiters: AtomicUsize,
-    bed: Anew<Bed>,
+    signal: ForkReset<WaitSignal>,
 }
 
-/// Where they sleep.
-struct Bed {
+/// The lock and the signal with which they sleep.
+struct WaitSignal {
     lock: RankedMutex<()>,
     wake: Condvar,
 }
 
 impl Idle {
     pub(crate) fn new() -> Self {
-        let bed = || Bed { lock: RankedMutex::new(Rank::EngineWaiters, ()), wake: Condvar::new() };
-        Self { waiters: AtomicUsize::new(0), bed: Anew::new(bed) }
+        let signal = || WaitSignal { lock: RankedMutex::new(Rank::EngineWaiters, ()), wake: Condvar::new() };
+        Self { waiters: AtomicUsize::new(0), signal: ForkReset::new(signal) }
     }
 
-    /// In a forked child, where nobody sleeps.
+    /// Resets the state in a forked child, where no thread sleeps.
     pub(crate) fn reset(&self) {
         self.waiters.store(0, Ordering::Relaxed);
-        self.bed.renew();
+        self.signal.reset();
     }
 
     pub(crate) fn has_waiters(&self) -> bool {
@@ -43,7 +43,7 @@ impl Idle {
     }
 
     pub(crate) fn notify(&self) {
-        let Bed { lock, wake } = self.bed.get();
+        let WaitSignal { lock, wake } = self.signal.get();
         let _lock = lock.lock();
         wake.notify_all();
     }
@@ -53,9 +53,9 @@ impl Idle {
             return;
         }
         self.waiters.fetch_add(1, Ordering::Relaxed);
-        // The completing thread counts first and looks for waiters after; see `note_completed`.
+        // The completing thread counts first and then looks for waiters; see `note_completed`.
         fence(Ordering::SeqCst);
-        let Bed { lock, wake } = self.bed.get();
+        let WaitSignal { lock, wake } = self.signal.get();
         let mut lock = lock.lock();
         while !done() {
             lock = lock.wait(wake);
@@ -67,13 +67,13 @@ impl Idle {
 
 #[cfg(not(loom))]
 impl Idle {
-    /// As [`Idle::sleep_until`] but for at most `limit`; false when the time ran out.
+    /// [`Idle::sleep_until`] for at most `limit`; false if the time ran out.
     pub(crate) fn sleep_until_or(&self, limit: Duration, done: impl Fn() -> bool) -> bool {
         use std::time::Instant;
         let until = Instant::now() + limit;
         self.waiters.fetch_add(1, Ordering::Relaxed);
         fence(Ordering::SeqCst);
-        let Bed { lock, wake } = self.bed.get();
+        let WaitSignal { lock, wake } = self.signal.get();
         let mut lock = lock.lock();
         while !done() && Instant::now() < until {
             lock = lock.wait_for(wake, until - Instant::now());
@@ -86,7 +86,7 @@ impl Idle {
 
 #[cfg(loom)]
 impl Idle {
-    /// Loom knows no time.
+    /// Loom does not model time, so this waits without a limit.
     pub(crate) fn sleep_until_or(&self, _: Duration, done: impl Fn() -> bool) -> bool {
         self.sleep_until(done);
         true
@@ -94,11 +94,11 @@ impl Idle {
 }
 
 impl Engine {
-    /// Waits for all writes of `var` pushed so far. Reads still running do not matter.
+    /// Waits for all writes of `var` pushed so far. Reads that are still running are not waited for.
     ///
     /// # Errors
-    /// The failure the variable carries, if nobody was told yet; [`ErrorKind::Engine`] from inside a task, for a deleted
-    /// variable, or one of another engine.
+    /// The failure that the variable carries, if it was not reported yet; [`ErrorKind::Engine`] inside a task, for a
+    /// deleted variable, or for a variable of another engine.
     pub fn wait_to_read(&self, var: &Var) -> Result<()> {
         self.inner().wait(var, WaitFor::Writes, "wait_to_read")
     }
@@ -114,8 +114,8 @@ impl Engine {
     /// Waits until nothing is pending: all tasks pushed so far, by any thread, are done.
     ///
     /// # Errors
-    /// The first failure nobody was told about; all others are forgotten, and tainted variables can be used again (their
-    /// content is unspecified). [`ErrorKind::Engine`] from inside a task.
+    /// The first failure that was not reported yet. All others are dropped, and tainted variables can be used again
+    /// (their content is unspecified). [`ErrorKind::Engine`] inside a task.
     pub fn wait_for_all(&self) -> Result<()> {
         let inner = self.inner();
         inner.refuse_inside("wait_for_all")?;
@@ -133,7 +133,7 @@ impl Inner {
         self.idle.sleep_until(|| self.tally.is_idle());
     }
 
-    /// As [`Inner::sleep_until_idle`] but for at most `limit`; false when the time ran out.
+    /// [`Inner::sleep_until_idle`] for at most `limit`; false if the time ran out.
     pub(crate) fn sleep_until_idle_or(&self, limit: Duration) -> bool {
         self.idle.sleep_until_or(limit, || self.tally.is_idle())
     }
@@ -151,7 +151,7 @@ impl Inner {
         let waiter = Place::of(Waiter::new(var.cell_ptr(), wait_for == WaitFor::Everything, Arc::clone(&parker)));
         let attached = {
             let _busy = Busy::enter();
-            // The waiter is in the queue until this thread is signaled.
+            // The waiter stays in the queue until this thread is signaled.
             var.cell().attach(wait_for, &waiter)?
         };
         let failure = match attached {
@@ -175,7 +175,7 @@ impl Inner {
         Err(Error::new(ErrorKind::Engine { message }))
     }
 
-    /// With [`crate::EngineConfig::info`]: one line per push and completion on the variable last waited for.
+    /// With [`crate::EngineConfig::info`]: logs one line per push and completion on the variable last waited for.
     #[cold]
     pub(crate) fn log_if_waited_for(&self, task: &Task, event: &str) {
         let id = self.waited_for.load(Ordering::Relaxed);
@@ -186,7 +186,7 @@ impl Inner {
     }
 }
 
-/// Id of the variable last waited for; 0, which no variable has, before that.
+/// The id of the variable last waited for; 0, which is not an id, if there was none.
 pub(crate) type WaitedFor = AtomicU64;
 
 fn tell(failure: Option<Arc<Failure>>) -> Result<()> {

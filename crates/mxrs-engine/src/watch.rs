@@ -1,6 +1,6 @@
-//! Saying what an engine waits for when nothing ends any more.
+//! Logs what an engine is waiting for if no task ends any more.
 //!
-//! Costs a lock per task, so it is there only with [`crate::EngineConfig::stall_after`].
+//! Costs a lock per task, so it exists only if [`crate::EngineConfig::stall_after`] is set.
 
 use crate::busy::Busy;
 use crate::engine::Inner;
@@ -14,10 +14,10 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-/// Tasks and waiting tasks named in a report; more are only counted.
+/// The largest number of running or waiting tasks that a report names; the rest are counted.
 const NAMED: usize = 8;
 
-/// The tasks that run now.
+/// The tasks that are running now.
 pub(crate) struct Watch {
     running: RankedMutex<Vec<Running>>,
     next: AtomicU64,
@@ -28,11 +28,11 @@ struct Running {
     name: String,
     device: Device,
     since: Instant,
-    /// Those it writes; it keeps them as long as it is listed here.
+    /// The variables that the task writes; it keeps them alive as long as it is listed here.
     vars: Vec<NonNull<VarCell>>,
 }
 
-// SAFETY: the variables are shared cells, used through their locks.
+// SAFETY: the variables are shared cells, which are used only through their locks.
 unsafe impl Send for Running {}
 
 impl Watch {
@@ -40,7 +40,7 @@ impl Watch {
         Self { running: RankedMutex::new(Rank::EngineWatch, Vec::new()), next: AtomicU64::new(0) }
     }
 
-    /// Notes that a task begins; answers what [`Watch::end`] wants.
+    /// Registers a running task; returns the number for [`Watch::end`].
     pub(crate) fn begin(&self, task: &Task) -> u64 {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let vars = task.accesses().iter().filter(|a| a.write).map(|a| a.var_ptr()).collect();
@@ -49,7 +49,7 @@ impl Watch {
         number
     }
 
-    /// Notes that it has ended.
+    /// Removes a task that has ended.
     pub(crate) fn end(&self, number: u64) {
         let mut running = self.running.lock();
         if let Some(at) = running.iter().position(|r| r.number == number) {
@@ -57,7 +57,7 @@ impl Watch {
         }
     }
 
-    /// What runs, for how long, and what waits for it.
+    /// The text of a report: what runs, for how long, and what waits for it.
     fn report(&self) -> String {
         let _busy = Busy::enter();
         let running = self.running.lock();
@@ -66,14 +66,14 @@ impl Watch {
             let age = since.elapsed().as_secs_f64();
             let _ = write!(text, "\n  `{name}` has been running on {device} for {age:.1} s");
             for var in vars.iter().take(NAMED) {
-                // SAFETY: the task is listed, so it has not ended and keeps the variable.
+                // SAFETY: the task is listed, so it has not ended and keeps the variable alive.
                 let var = unsafe { var.as_ref() };
                 let waiting = var.waiting_names();
                 let named: Vec<String> = waiting.iter().take(NAMED).map(|n| format!("`{n}`")).collect();
                 let more = waiting.len().saturating_sub(NAMED);
                 let _ = write!(text, "\n    it writes variable {}", var.id());
                 if !named.is_empty() {
-                    let _ = write!(text, ", for which wait: {}", named.join(", "));
+                    let _ = write!(text, ", which these wait for: {}", named.join(", "));
                 }
                 if more > 0 {
                     let _ = write!(text, " and {more} more");
@@ -81,9 +81,9 @@ impl Watch {
             }
         }
         match running.len() {
-            0 => text.push_str(
-                "\n  nothing runs: a task whose work was started has not been completed, or a worker is gone",
-            ),
+            0 => {
+                text.push_str("\n  nothing runs: a task with asynchronous work was not completed, or a worker has died")
+            }
             n if n > NAMED => {
                 let _ = write!(text, "\n  and {} more", n - NAMED);
             }
@@ -93,17 +93,17 @@ impl Watch {
     }
 }
 
-/// Starts the thread that looks after an engine until it is gone.
+/// Starts the thread that watches an engine until it is dropped.
 ///
 /// # Errors
-/// The system refuses the thread.
+/// If the system refuses the thread.
 pub(crate) fn start(engine: &Arc<Inner>, after: Duration) -> Result<()> {
     let engine = Arc::downgrade(engine);
     let look = move || look(&engine, after);
     let spawned = thread::Builder::new().name("mxrs-engine-watch".into()).spawn(look);
     spawned.map(drop).map_err(|e| {
         let message = format!("cannot start the thread that watches for stalls: {e}");
-        Error::new(ErrorKind::Io { path: None, message, kind: e.kind() })
+        Error::new(ErrorKind::Io { path: None, message, kind: e.kind() }).with_source(e)
     })
 }
 
@@ -120,7 +120,7 @@ fn look(engine: &Weak<Inner>, after: Duration) {
         } else if since.elapsed() >= after {
             let report = engine.watch.as_ref().map(Watch::report).unwrap_or_default();
             let seconds = since.elapsed().as_secs_f64();
-            tracing::warn!(target: "mxrs_engine", "no task has ended for {seconds:.1} s, {pending} are pending{report}");
+            tracing::warn!(target: "mxrs_engine", "no task has ended for {seconds:.1} s; {pending} are pending{report}");
             since = Instant::now();
         }
     }

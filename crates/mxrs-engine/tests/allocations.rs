@@ -1,15 +1,15 @@
-//! A warm engine pushes, runs and completes tasks without asking for memory.
+//! An engine that has warmed up pushes, runs and completes tasks without allocating memory.
 //!
-//! A program of its own, as its allocator counts. Calls of every thread count: pushers' and workers'.
+//! This is a test program of its own, because its allocator counts the calls of every thread: pushers and workers.
 //!
-//! How many blocks for tasks a warm engine may still ask for follows from how they go round (`slab.rs`). A push asks for a
-//! new one only when its thread and the common depot have none; then every block there is lies in a pending task or on the
-//! shelves of a thread that ends tasks, which holds two batches of 32 of a size at most. So with `P` tasks pending at the
-//! most and `W` such threads there are never more than `P + 64·W` blocks. Warming has all `P` tasks of a round pending at
-//! once, so there are `P` at least: a round asks for `64·W` more at most, however the threads are scheduled, and once. A
-//! block that leaked would be asked for again by each of the 10,000 pushes.
+//! The number of blocks that a warm engine may still allocate follows from how they circulate (`slab.rs`). A push
+//! allocates a block only if its thread and the common depot have none; then every block is in a pending task or on the
+//! shelves of a thread that ends tasks, which hold at most two batches of 32 per size. So with at most `P` pending
+//! tasks and `W` such threads there are never more than `P + 64·W` blocks. Warming up makes all `P` tasks of a round
+//! pending at once, so at least `P` blocks exist. Later rounds therefore allocate at most `64·W` more blocks in total,
+//! however the threads are scheduled. A leaked block would be allocated again by each of the 10,000 pushes.
 #![cfg(not(loom))]
-// An allocator can only be written with unsafe code; this one counts and hands on.
+// An allocator needs unsafe code; this one counts and forwards.
 #![allow(unsafe_code)]
 
 use mxrs_engine::{Engine, EngineConfig, EngineKind, Property, Var};
@@ -20,7 +20,7 @@ use std::sync::{Arc, Barrier};
 
 struct Counting;
 
-/// Allocations by all threads: blocks for tasks, which alone begin at a cache line, and others.
+/// Allocations by all threads. Only blocks for tasks are aligned to a cache line; the rest are `OTHERS`.
 static BLOCKS: AtomicU64 = AtomicU64::new(0);
 static OTHERS: AtomicU64 = AtomicU64::new(0);
 static BYTES: AtomicU64 = AtomicU64::new(0);
@@ -31,29 +31,29 @@ fn count(bytes: usize, align: usize) {
     BYTES.fetch_add(bytes as u64, Ordering::Relaxed);
 }
 
-// SAFETY: every method hands its arguments on to the system's allocator, which keeps the contract; counting does not
+// SAFETY: every method forwards its arguments to the system's allocator, which keeps the contract; counting does not
 // allocate.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size(), layout.align());
-        // SAFETY: the caller's promise is the system's.
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(layout.size(), layout.align());
-        // SAFETY: the caller's promise is the system's.
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count(size, layout.align());
-        // SAFETY: the caller's promise is the system's.
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`.
         unsafe { System.realloc(pointer, layout, size) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is the system's.
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -65,7 +65,7 @@ const TASKS: usize = 10_000;
 /// Free blocks of one size that a thread keeps: two batches.
 const KEPT: u64 = 64;
 
-/// What a round of pushes does: (variables read, variables written, property).
+/// The tasks that a round pushes: variables read, variables written, property.
 type Shape = (usize, usize, Property);
 
 const SHAPES: [Shape; 9] = [
@@ -80,7 +80,7 @@ const SHAPES: [Shape; 9] = [
     (2, 1, Property::Async),
 ];
 
-/// Workers for normal tasks, and those for tasks of a property: the threads that end them. None where pushers do.
+/// The numbers of workers that end tasks: those for normal tasks, and those for this property. None if pushers do.
 fn workers(config: &EngineConfig, property: Property) -> [usize; 2] {
     let normal = match config.kind {
         EngineKind::Naive => return [0; 2],
@@ -107,8 +107,8 @@ fn round(engine: &Engine, vars: &[Var], shape: Shape, cell: &Arc<AtomicU64>) {
     }
 }
 
-/// Holds all workers for normal tasks, and all variables, until the barrier is met again: what is pushed meanwhile stays
-/// pending.
+/// Blocks all workers for normal tasks, and all variables, until the barrier is reached again, so that later pushes
+/// stay pending.
 fn hold(engine: &Engine, vars: &[Var], n_workers: usize) -> Arc<Barrier> {
     let barrier = Arc::new(Barrier::new(n_workers + 1));
     for i in 0..n_workers {
@@ -125,7 +125,7 @@ fn hold(engine: &Engine, vars: &[Var], n_workers: usize) -> Arc<Barrier> {
     barrier
 }
 
-/// Blocks, other allocations and bytes of both while `f` runs.
+/// Counts blocks, other allocations, and bytes of both while `f` runs.
 fn during(f: impl FnOnce()) -> [u64; 3] {
     let now = || [&BLOCKS, &OTHERS, &BYTES].map(|counter| counter.load(Ordering::SeqCst));
     let before = now();
@@ -134,12 +134,12 @@ fn during(f: impl FnOnce()) -> [u64; 3] {
     std::array::from_fn(|i| after[i] - before[i])
 }
 
-/// No allocation per push once warm: 0 to 8 variables, on the default engine with one worker and with two, on the pooled
-/// one, and on the naive one. The only test here: another would be counted too.
+/// No push allocates once the engine is warm: 0 to 8 variables; the default engine with one worker and with two, the
+/// pooled engine and the naive engine. This is the only test here, because another one would be counted too.
 #[test]
 fn a_warm_engine_allocates_nothing() {
     let counted = during(|| drop(std::hint::black_box(vec![0_u8; 1000])));
-    // The test harness's own thread may be counted too, as it starts.
+    // The test harness's own thread may be counted too, while it starts.
     assert!(counted[1] >= 1 && counted[2] >= 1000, "the counter does not count: {counted:?}");
     let configs = [
         EngineConfig::default(),
@@ -155,8 +155,8 @@ fn a_warm_engine_allocates_nothing() {
         let cell = Arc::new(AtomicU64::new(0));
         for shape in SHAPES {
             let [n_normal, n_enders] = workers(&config, shape.2);
-            // The second time the lists of each thread, too, are as long as they get; and a round like the one that counts,
-            // for what a thread keeps from its first task that was pending on nothing.
+            // In the second round the lists of each thread also reach their final length. The third is like the one
+            // that counts, for memory that a thread allocates at its first task that did not have to wait.
             for held in [true, true, false] {
                 let gate = (held && n_normal > 0).then(|| hold(&engine, &vars, n_normal));
                 round(&engine, &vars, shape, &cell);
@@ -169,7 +169,8 @@ fn a_warm_engine_allocates_nothing() {
                 round(&engine, &vars, shape, &cell);
                 engine.wait_for_all().unwrap();
             });
-            // A worker that has slept through the rounds before gets its record for stealing and its list of variables.
+            // A worker that slept through the earlier rounds may still allocate its record for stealing and its list of
+            // variables.
             if blocks > KEPT * n_enders as u64 || others > 2 * n_enders as u64 {
                 found.push(format!(
                     "{name}, {shape:?}: {blocks} blocks, {others} others, {bytes} bytes in {TASKS} pushes"

@@ -1,4 +1,4 @@
-//! Tasks that end on another thread: E6 says once, and a promise nobody keeps is a failure.
+//! Tasks that end on another thread: each completes once (E6), and a dropped completion is a failure.
 #![cfg(not(loom))]
 
 mod support;
@@ -13,7 +13,7 @@ use support::{KINDS, THREADED, engine, failure, within};
 
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// A body that returns at once and ends after a moment, on a thread of its own.
+/// A body that returns at once and completes after a moment, on another thread.
 fn later(result: Result<()>, ended: &Arc<AtomicBool>) -> impl FnOnce(&RunContext, Completion) + Send + 'static {
     let ended = Arc::clone(ended);
     move |_, done| {
@@ -25,7 +25,7 @@ fn later(result: Result<()>, ended: &Arc<AtomicBool>) -> impl FnOnce(&RunContext
     }
 }
 
-/// E3, E7: the variables stay taken until the completion, not until the body returns.
+/// E3, E7: the variables stay in use until the completion, not until the body returns.
 #[test]
 fn e3_e7_a_task_lasts_until_it_is_completed() {
     for kind in KINDS {
@@ -77,7 +77,7 @@ fn e6_completing_twice_is_an_error() {
     }
 }
 
-/// E6: many threads complete one task; one succeeds.
+/// E6: of many threads that complete one task, one succeeds.
 #[test]
 fn e6_one_of_many_completions_counts() {
     for kind in KINDS {
@@ -97,7 +97,7 @@ fn e6_one_of_many_completions_counts() {
             }
             engine.wait_for_all().unwrap();
             assert_eq!((x.version(), engine.counters().completed), (200, 200), "{kind:?}");
-            // The losers may still be on their way.
+            // The other threads may still be running.
             while Arc::strong_count(&good) > 1 {
                 thread::yield_now();
             }
@@ -106,7 +106,7 @@ fn e6_one_of_many_completions_counts() {
     }
 }
 
-/// E12, E13, E14: errors given to a completion, promises dropped and panics before a promise are failures like others.
+/// E12, E13, E14: errors passed to a completion, dropped completions, and panics before it are failures like others.
 #[test]
 fn e14_late_errors_and_broken_promises_are_failures() {
     fn tell(engine: &Engine, kind: EngineKind, body: impl FnOnce(&RunContext, Completion) + Send + 'static) -> String {
@@ -145,7 +145,7 @@ fn e14_late_errors_and_broken_promises_are_failures() {
     }
 }
 
-/// E6: a body that has completed and then panics or lets its completion go has completed well.
+/// E6: a body that panics or drops its completion after completing has completed well.
 #[test]
 fn e6_what_happens_after_the_completion_does_not_count() {
     for kind in KINDS {
@@ -156,7 +156,7 @@ fn e6_what_happens_after_the_completion_does_not_count() {
                 done.complete(Ok(())).unwrap();
                 panic!("after the completion");
             });
-            // Whether anybody hears of the panic is open; the task is over, once.
+            // It is unspecified whether the panic is reported; the task is done, once.
             let _ = pushed;
             let _ = engine.wait_for_all();
             engine.task("next").write(&x).push(|_| Ok(())).unwrap();
@@ -184,7 +184,7 @@ fn e7_stop_and_drop_wait_for_completions() {
     }
 }
 
-/// E10: a worker is free while a task of its waits for its completion.
+/// E10: a worker is free while one of its tasks waits for its completion.
 #[test]
 fn e10_a_waiting_completion_blocks_no_worker() {
     for kind in THREADED {
@@ -195,13 +195,13 @@ fn e10_a_waiting_completion_blocks_no_worker() {
             let slot = Arc::clone(&kept);
             let keep = move |_: &RunContext, done: Completion| *slot.lock().unwrap() = Some(done);
             engine.task("kept").write(&x).push_async(keep).unwrap();
-            // More than any pool has workers.
+            // More than the workers of any pool.
             for _ in 0..40 {
                 engine.task("other").write(&y).push(|_| Ok(())).unwrap();
             }
             engine.wait_to_read(&y).unwrap();
             assert_eq!((x.version(), y.version()), (0, 40), "{kind:?}");
-            // A task may complete another's promise.
+            // One task completes another.
             let promise = loop {
                 if let Some(promise) = kept.lock().unwrap().take() {
                     break promise;

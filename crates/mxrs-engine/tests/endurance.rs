@@ -1,5 +1,5 @@
-//! Start, stop, deletion and the end of an engine, a thousand times over and against each other: nothing is lost, and no
-//! thread stays.
+//! Start, stop, deletion and end of an engine, a thousand times and concurrently: no task is lost, and no thread
+//! remains.
 #![cfg(not(loom))]
 
 mod support;
@@ -25,7 +25,7 @@ fn count(engine: &Engine, var: &Var, device: u32, property: Property, done: &Arc
     .is_ok()
 }
 
-/// E6, E7 and E14 over a thousand stops: every task before and in between runs, and threads end with each stop.
+/// E6, E7 and E14 over a thousand stops: every task runs, and the threads end with each stop.
 #[test]
 fn stop_and_start_1000_times_loses_nothing() {
     let _alone = alone();
@@ -63,8 +63,8 @@ fn stop_and_start_1000_times_loses_nothing() {
     }
 }
 
-/// E10: a task that was accepted runs, even if the engine stopped and started again while it was being pushed. Each
-/// pusher waits for its own task, so that no later push can come to its help.
+/// E10: an accepted task runs even if the engine stopped and started again during its push. Each pusher waits for its
+/// own task, so that no later push can help it.
 #[test]
 fn e10_accepted_tasks_run_whatever_stops_and_starts_meanwhile() {
     let _alone = alone();
@@ -80,7 +80,7 @@ fn e10_accepted_tasks_run_whatever_stops_and_starts_meanwhile() {
                         let own = engine.new_var();
                         let mut runs = 0;
                         while !over.load(Ordering::Relaxed) {
-                            // Large, so that a push takes long and stops fall into it.
+                            // Large, so that a push takes long and stops happen during it.
                             let ballast = [device as u8; 1 << 16];
                             let task = engine.task("heavy").device(Device::cpu(device)).write(&own).read(var);
                             let pushed = task.push(move |_| {
@@ -152,7 +152,7 @@ fn e10_stops_and_starts_of_several_threads_do_not_strand_tasks() {
     }
 }
 
-/// E11: variables deleted while the engine stops, starts and goes away are freed once each, after their last use.
+/// E11: variables deleted while the engine stops, starts and is dropped are freed once each, after their last use.
 #[test]
 fn e11_deletions_during_shutdown_free_everything_once() {
     let _alone = alone();
@@ -194,7 +194,7 @@ fn e11_deletions_during_shutdown_free_everything_once() {
     }
 }
 
-/// A thousand engines: dropped busy, idle, stopped or never used; no thread and no task stays behind.
+/// A thousand engines, dropped busy, idle, stopped or never used; no thread and no task remains.
 #[test]
 fn a_thousand_engines_leave_nothing() {
     let _alone = alone();
@@ -221,7 +221,7 @@ fn a_thousand_engines_leave_nothing() {
     assert_eq!(engine_threads_settling_at(0), 0);
 }
 
-/// The last handle goes away inside a task a hundred times; the task's engine ends all the same.
+/// The last handle is dropped inside a task a hundred times; the engine ends nevertheless.
 #[test]
 fn engines_dropped_inside_their_own_tasks_leave_no_thread() {
     let _alone = alone();
@@ -245,7 +245,7 @@ fn engines_dropped_inside_their_own_tasks_leave_no_thread() {
     }
 }
 
-/// Many threads stop, wait and drop clones at the same time; each call returns, after all that was pushed is done.
+/// Many threads stop, wait and drop clones at the same time; each call returns after all pushed tasks are done.
 #[test]
 fn stop_from_many_threads_at_once() {
     let _alone = alone();

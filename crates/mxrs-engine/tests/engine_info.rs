@@ -1,4 +1,4 @@
-//! B25: with the info setting, waits are logged, and push and completion of what is waited for.
+//! B25: with the info setting, waits are logged, and so are push and completion on the variable waited for.
 #![cfg(not(loom))]
 
 use mxrs_engine::{Engine, EngineConfig};
@@ -22,7 +22,7 @@ impl Write for Log {
 fn b25_waits_and_their_operators_are_logged() {
     let log = Log::default();
     let writer = log.clone();
-    // Completions are logged by workers, so the subscriber must be everybody's.
+    // Workers log completions, so the subscriber must be global.
     tracing_subscriber::fmt().with_writer(move || writer.clone()).with_ansi(false).without_time().init();
     let text = |info: bool| {
         log.0.lock().unwrap().clear();

@@ -1,7 +1,7 @@
-//! E17: children forked from a busy engine compute on, with workers of their own, while the parent continues.
+//! E17: children forked from a busy engine compute with workers of their own, while the parent continues.
 //!
-//! A program of its own without a test harness: a fork takes along nothing but the thread that calls it, so no other
-//! test's threads may be about.
+//! This is a test program without a harness: only the calling thread survives a fork, so no thread of another test may
+//! exist.
 // fork, waitpid and _exit are calls of the C library.
 #![allow(unsafe_code)]
 
@@ -10,7 +10,7 @@ fn main() {}
 
 #[cfg(all(not(loom), unix))]
 fn main() {
-    // `cargo test -- --list` and filters are libtest's; this program has one test and always runs it.
+    // `cargo test -- --list` and filters are features of libtest; this program has one test and always runs it.
     if std::env::args().any(|arg| arg == "--list") {
         println!("e17_forked_children_compute: test");
         return;
@@ -33,12 +33,12 @@ mod checks {
 
     const FORKS: usize = 100;
     const KINDS: [EngineKind; 3] = [EngineKind::ThreadedPerDevice, EngineKind::Threaded, EngineKind::Naive];
-    /// A child that takes longer hangs.
+    /// A child that takes longer is considered hung.
     const PATIENCE: Duration = Duration::from_secs(20);
-    /// What stands for the exit code of a child that hangs, and of one that dies of a signal.
+    /// Stand for the exit code of a child that hangs, and of one that is killed by a signal.
     const HANGS: i32 = -1;
     const DIES: i32 = -2;
-    /// Neither the parent's number of workers nor 1, so that the setting shows.
+    /// Differs from the parent's number of workers and from 1, so that the setting is visible.
     const CHILD_WORKERS: usize = 2;
 
     fn count(n: usize) -> NonZeroUsize {
@@ -92,7 +92,7 @@ mod checks {
                     }
                 });
             }
-            // Judged below: a panic here would wait for the pushers, which nobody has told to end.
+            // Checked below: a panic here would wait for the pushers, which have no signal to end yet.
             statuses.extend((0..FORKS).map(|_| in_child(|| child(engine, kind))).take_while(|status| *status != HANGS));
             over.store(true, Ordering::Relaxed);
         });
@@ -108,8 +108,8 @@ mod checks {
         }
     }
 
-    /// A graph of 100 operators whose result depends on their order, on the engine and the variables of the parent's
-    /// process; an exit code.
+    /// Runs a graph of 100 operators whose result depends on their order, on the engine and variables of the parent;
+    /// returns an exit code.
     fn child(engine: &Engine, kind: EngineKind) -> i32 {
         let Some(first) = graph(engine) else { return 11 };
         let Some(second) = graph(engine) else { return 12 };
@@ -122,7 +122,7 @@ mod checks {
                 return 14;
             }
         }
-        // Failures work as ever.
+        // Failures work as in any process.
         let var = engine.new_var();
         let pushed = engine.task("bad").write(&var).push(|_| Err(Error::invalid("a", "b", "c")));
         if pushed.and_then(|()| engine.wait_to_read(&var)).is_ok() {
@@ -172,7 +172,7 @@ mod checks {
         cells.iter().fold(0, |sum, cell| sum ^ cell)
     }
 
-    /// A failure nobody has asked about is neither thrown nor forgotten by a fork.
+    /// A fork neither reports nor drops a failure that has not been reported.
     fn pending_failures_stay(engine: &Engine, kind: EngineKind) {
         if kind == EngineKind::Naive {
             return;
@@ -180,7 +180,7 @@ mod checks {
         let var = engine.new_var();
         engine.task("bad").write(&var).push(|_| Err(Error::invalid("test", "before the fork", "nothing"))).unwrap();
         let status = in_child(|| i32::from(graph(engine) != Some(expected())));
-        // A wait for all in the child may be told the parent's failure; a wait for its own variables may not.
+        // A wait for all in the child may return the parent's failure; a wait for the child's own variables may not.
         assert!(status == 0 || status == 1, "{kind:?}: {status}");
         let text = engine.wait_to_read(&var).unwrap_err().to_string();
         assert!(text.contains("before the fork"), "E13, {kind:?}: {text}");
@@ -199,7 +199,7 @@ mod checks {
         assert_eq!(in_child(|| i32::from(make() != Some(expected()))), 0, "{kind:?}");
     }
 
-    /// Engines that go away while another thread forks leave nothing behind that keeps others from pushing.
+    /// Engines that are dropped while another thread forks do not block later pushes.
     fn engines_end_during_forks(engine: &Engine, kind: EngineKind) {
         let over = AtomicBool::new(false);
         let statuses: Vec<i32> = thread::scope(|scope| {
@@ -299,7 +299,7 @@ mod checks {
         assert_eq!(statuses, [0; FORKS], "E17, {kind:?}");
     }
 
-    /// The next fork comes while workers still wake from the last one.
+    /// The next fork comes while workers are still waking from the last one.
     fn fork_at_once_again(engine: &Engine, kind: EngineKind) {
         let statuses: Vec<i32> = (0..FORKS)
             .flat_map(|_| {
@@ -312,20 +312,20 @@ mod checks {
         assert_eq!(statuses, [0; 5 * FORKS], "E17, {kind:?}");
     }
 
-    /// The exit code of `f` run in a forked child.
+    /// Runs `f` in a forked child and returns its exit code.
     fn in_child(f: impl FnOnce() -> i32) -> i32 {
         end_of(start_child(f))
     }
 
-    /// Forks a child that runs `f`; its process id.
+    /// Forks a child that runs `f`; returns its process id.
     fn start_child(f: impl FnOnce() -> i32) -> i32 {
-        // SAFETY: the child runs `f` on this thread's stack and ends by `_exit`, so that nothing of the parent's is
-        // unwound or flushed twice. What `f` needs after a fork is the subject of the test.
+        // SAFETY: the child runs `f` on this thread's stack and ends by `_exit`, so that nothing of the parent is
+        // unwound or flushed twice. The calls that `f` makes after a fork are what this test checks.
         let pid = unsafe { libc::fork() };
         assert!(pid >= 0, "fork: {}", std::io::Error::last_os_error());
         if pid == 0 {
             let code = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)).unwrap_or(10);
-            // SAFETY: ends the process at once; no destructor may run here.
+            // SAFETY: `_exit` ends the process at once, without running destructors.
             unsafe { libc::_exit(code) };
         }
         pid
@@ -340,9 +340,9 @@ mod checks {
             match unsafe { libc::waitpid(pid, &raw mut status, libc::WNOHANG) } {
                 0 if Instant::now() < until => thread::sleep(Duration::from_micros(200)),
                 0 => {
-                    // SAFETY: the child is ours and still there.
+                    // SAFETY: the child has not been waited for, so its process id is still valid.
                     unsafe { libc::kill(pid, libc::SIGKILL) };
-                    // SAFETY: as above; this time until it is gone.
+                    // SAFETY: `status` is a valid place; this call blocks until the killed child has ended.
                     unsafe { libc::waitpid(pid, &raw mut status, 0) };
                     return HANGS;
                 }

@@ -1,4 +1,4 @@
-//! Workers without work cost nothing: no processor time, and not even a look at their queue now and then.
+//! Idle workers cost nothing: they use no processor time and do not poll their queue.
 #![cfg(all(not(loom), target_os = "linux"))]
 
 mod support;
@@ -12,15 +12,15 @@ use std::thread;
 use std::time::Duration;
 use support::{alone, engine_threads};
 
-/// Long against a scheduler's tick and any polling interval.
+/// Long compared with a scheduler's tick and any polling interval.
 const QUIET: Duration = Duration::from_millis(300);
-/// Before it: a worker may look for work for a moment before it parks.
+/// The time before it: a worker may look for work for a moment before it sleeps.
 const SETTLING: Duration = Duration::from_millis(100);
 
-/// Processor time of a thread in ticks of the system's clock, usually of 10 ms, and how often it went to sleep.
+/// Processor time of a thread in ticks of the system's clock, usually 10 ms, and how often it went to sleep.
 fn cost(thread: &Path) -> (u64, u64) {
     let read = |name: &str| std::fs::read_to_string(thread.join(name)).unwrap();
-    // After the name in parentheses, which may contain anything, user and system time are the 12th and 13th field.
+    // After the name in parentheses, which may contain any character, user and system time are fields 12 and 13.
     let stat = read("stat");
     let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
     let ticks = [11, 12].map(|field| fields[field].parse::<u64>().unwrap());
@@ -29,7 +29,7 @@ fn cost(thread: &Path) -> (u64, u64) {
     (ticks[0] + ticks[1], sleeps.trim().parse().unwrap())
 }
 
-/// What a set of threads costs while nothing happens: ticks, and how often any of them woke.
+/// The cost of some threads while nothing happens: ticks, and how often any of them woke.
 fn cost_of_silence(threads: &[std::path::PathBuf]) -> (u64, u64) {
     let before: Vec<_> = threads.iter().map(|thread| cost(thread)).collect();
     thread::sleep(QUIET);
@@ -37,7 +37,7 @@ fn cost_of_silence(threads: &[std::path::PathBuf]) -> (u64, u64) {
     before.into_iter().zip(after).fold((0, 0), |sum, (b, a)| (sum.0 + a.0 - b.0, sum.1 + a.1 - b.1))
 }
 
-/// The machine may wake a thread for reasons of its own, so the best of some attempts counts.
+/// The system may wake a thread for its own reasons, so the best of several attempts counts.
 fn assert_silent(threads: &[std::path::PathBuf], what: &str) {
     let attempts: Vec<_> = (0..5).map(|_| cost_of_silence(threads)).collect();
     let silent = attempts.contains(&(0, 0));
@@ -71,7 +71,7 @@ fn idle_workers_use_no_processor_time() {
     }
 }
 
-/// Workers waiting beside a body that sleeps, and a thread waiting for that body.
+/// Workers waiting while a body sleeps, and a thread waiting for that body.
 #[test]
 fn waiting_costs_no_processor_time() {
     let _alone = alone();

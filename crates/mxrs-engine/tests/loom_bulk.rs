@@ -1,7 +1,8 @@
-//! Interleavings of collecting with pushing what is collected and with deletions (E16, E11, E6):
+//! Interleavings of collecting with pushes of the collected tasks and with deletions (E16, E11, E6):
 //! `RUSTFLAGS="--cfg loom" cargo test -p mxrs-engine --release --test loom_bulk`.
 //!
-//! Two threads and a worker. With three threads all interleavings are too many; those with few forced switches are searched.
+//! Two threads and a worker. Three threads have too many interleavings for all to be searched, so only those with few
+//! forced switches are.
 #![cfg(loom)]
 
 use loom::sync::Arc;
@@ -10,7 +11,7 @@ use loom::thread;
 use mxrs_engine::{Engine, EngineConfig, Var};
 use std::num::NonZeroUsize;
 
-/// Interleavings with at most two forced switches.
+/// Searches the interleavings with at most two forced switches.
 fn model(body: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = builder.preemption_bound.or(Some(2));
@@ -22,7 +23,7 @@ fn one_worker() -> Engine {
     Engine::new(EngineConfig { cpu_workers: one, cpu_priority_workers: one, ..EngineConfig::default() }).unwrap()
 }
 
-/// Bodies that have run, and how many of them ran after the deletion.
+/// The number of bodies that have run, and of those that ran after the deletion.
 #[derive(Default)]
 struct Seen {
     ran: AtomicUsize,
@@ -30,7 +31,7 @@ struct Seen {
     late: AtomicUsize,
 }
 
-/// Pushes a task that writes the variables; how many were accepted.
+/// Pushes a task that writes the variables; returns 1 if it was accepted, otherwise 0.
 fn push(engine: &Engine, vars: &[&Var], seen: &Arc<Seen>) -> usize {
     let seen = Arc::clone(seen);
     let task = engine.task("t").writes(vars.iter().copied());
@@ -42,7 +43,7 @@ fn push(engine: &Engine, vars: &[&Var], seen: &Arc<Seen>) -> usize {
     usize::from(pushed.is_ok())
 }
 
-/// Another thread that collects one task on `var` and answers whether it was accepted.
+/// Starts a thread that collects one task on `var` and returns 1 if it was accepted, otherwise 0.
 fn collect_elsewhere(engine: &Engine, var: &Var, seen: &Arc<Seen>) -> thread::JoinHandle<usize> {
     let (engine, var, seen) = (engine.clone(), var.clone(), Arc::clone(seen));
     thread::spawn(move || {
@@ -58,7 +59,7 @@ fn delete(engine: &Engine, var: &Var, seen: &Arc<Seen>) {
     }));
 }
 
-/// E16, E11, E6: two threads collect on one variable, and one of them deletes it: the mark that keeps the deletion back is
+/// E16, E11, E6: two threads collect on one variable, and one of them deletes it. The mark that delays the deletion is
 /// that of a buffer which holds a task.
 #[test]
 fn e16_e11_two_threads_collect_and_one_deletes() {
@@ -80,7 +81,8 @@ fn e16_e11_two_threads_collect_and_one_deletes() {
     });
 }
 
-/// E16, E10, E6: two threads collect on two variables in opposite order, each flushing the other's buffer when it meets it.
+/// E16, E10, E6: two threads collect on two variables in opposite order, each pushing the other's buffer when it finds
+/// its mark.
 #[test]
 fn e16_e10_crossed_collecting() {
     model(|| {
@@ -103,7 +105,7 @@ fn e16_e10_crossed_collecting() {
     });
 }
 
-/// E16, E6, E7: one thread collects while the other waits for all, and then stops the engine: what was accepted has run.
+/// E16, E6, E7: one thread collects while the other waits for all and then stops the engine. Accepted tasks have run.
 #[test]
 fn e16_e6_collecting_against_a_stop() {
     model(|| {

@@ -9,7 +9,7 @@ use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 use mxrs_engine::{Engine, EngineConfig, EngineKind, Var};
 
-/// All interleavings for two threads; for more, those with at most `preemptions` forced switches.
+/// Searches all interleavings of two threads; for more threads, those with at most `preemptions` forced switches.
 fn model(preemptions: Option<usize>, body: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = preemptions;
@@ -20,7 +20,7 @@ fn naive() -> Engine {
     Engine::new(EngineConfig::of_kind(EngineKind::Naive)).unwrap()
 }
 
-/// How many tasks are inside: per variable, readers in the low half, writers in the high.
+/// The tasks that are using each variable: readers in the low half, writers in the high half.
 struct Inside([AtomicUsize; 2]);
 
 const WRITER: usize = 1 << 16;
@@ -35,7 +35,7 @@ impl Inside {
             assert_eq!(self.0[*w].fetch_add(WRITER, Ordering::Relaxed), 0, "E3: a writer is alone");
         }
         for r in reads {
-            assert!(self.0[*r].fetch_add(1, Ordering::Relaxed) < WRITER, "E3: no writer beside a reader");
+            assert!(self.0[*r].fetch_add(1, Ordering::Relaxed) < WRITER, "E3: no writer together with a reader");
         }
         for r in reads {
             self.0[*r].fetch_sub(1, Ordering::Relaxed);
@@ -90,7 +90,7 @@ fn e4_two_writers_of_both() {
     });
 }
 
-/// E1, E2, E3: a reader admitted behind a writer, beside a second push of each thread.
+/// E1, E2, E3: a reader admitted after a writer, while each thread makes a second push.
 #[test]
 fn e3_reader_and_writer_two_tasks_each() {
     model(None, || {
@@ -110,7 +110,7 @@ fn e3_reader_and_writer_two_tasks_each() {
     });
 }
 
-/// E7 and the waiters of a variable: nobody sleeps through its turn.
+/// E7 and the waiters of a variable: no thread sleeps through its turn.
 #[test]
 fn e7_waits_end() {
     model(None, || {

@@ -1,4 +1,4 @@
-//! What an engine says of failures and stalls: sticky errors, places of pushes, the watch, the bounded end.
+//! What an engine reports of failures and stalls: sticky errors, backtraces of pushes, the watch, the limited end.
 #![cfg(not(loom))]
 
 use mxrs_engine::{Engine, EngineConfig};
@@ -50,7 +50,7 @@ fn failing(engine: &Engine, var: &mxrs_engine::Var) {
     engine.task("bad").write(var).push(|_| Err(Error::invalid("x", "1", "2"))).unwrap();
 }
 
-/// E12, E13: without the setting a failure is told once; with it every reader is told, until a write succeeds.
+/// E12, E13: without the setting a failure is reported once; with it every reader gets it, until a write succeeds.
 #[test]
 fn e13_sticky_errors_are_told_until_rewritten() {
     for sticky in [false, true] {
@@ -60,7 +60,7 @@ fn e13_sticky_errors_are_told_until_rewritten() {
         assert!(engine.wait_to_read(&x).is_err());
         assert_eq!(engine.wait_to_read(&x).is_err(), sticky);
         engine.task("copy").read(&x).write(&y).push(|_| Ok(())).unwrap();
-        assert_eq!(engine.wait_to_read(&y).is_err(), sticky, "what is computed from it is no better");
+        assert_eq!(engine.wait_to_read(&y).is_err(), sticky, "what is computed from it fails too");
         engine.task("rewrite").write(&x).push(|_| Ok(())).unwrap();
         engine.wait_to_read(&x).unwrap();
         engine.task("copy").read(&x).write(&y).push(|_| Ok(())).unwrap();
@@ -113,14 +113,14 @@ fn a_stalled_engine_says_what_it_waits_for_and_its_end_does_not_wait_for_ever() 
     for name in ["second", "third"] {
         engine.task(name).read(&x).push(|_| Ok(())).unwrap();
     }
-    let text = log.await_text("for which wait: `second`, `third`");
+    let text = log.await_text("which these wait for: `second`, `third`");
     assert!(text.contains("`stuck` has been running"), "{text}");
     assert!(text.contains("3 are pending"), "{text}");
-    assert!(text.contains("for which wait: `second`, `third`"), "{text}");
+    assert!(text.contains("which these wait for: `second`, `third`"), "{text}");
 
     let begin = Instant::now();
     drop(engine);
     assert!(begin.elapsed() < Duration::from_secs(10));
-    assert!(log.text().contains("3 tasks are left behind"), "{}", log.text());
+    assert!(log.text().contains("3 tasks were abandoned"), "{}", log.text());
     drop(open);
 }

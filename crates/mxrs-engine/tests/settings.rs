@@ -1,7 +1,8 @@
-//! What the settings observably do: D4, D5 and D29 of the environment's list.
+//! Observable effects of the settings: D4, D5 and D29 of the list of environment variables.
 #![cfg(not(loom))]
 
 use mxrs_engine::{Engine, EngineConfig, EngineKind, PoolId, Property, RunContext};
+use mxrs_types::EngineType;
 use mxrs_types::{Device, Error, Result};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +14,7 @@ fn count(n: usize) -> NonZeroUsize {
     NonZeroUsize::new(n).unwrap()
 }
 
-/// Bodies that stay until opened, and can be counted meanwhile.
+/// Makes bodies that block until the door is opened, and counts them.
 #[derive(Clone, Default)]
 struct Door(Arc<(Mutex<(usize, bool)>, Condvar)>);
 
@@ -32,7 +33,7 @@ impl Door {
         }
     }
 
-    /// Waits until `n` bodies are inside; how many are, after a while, if fewer come.
+    /// Waits until `n` bodies have arrived, at most ten seconds; returns the number that have.
     fn inside(&self, n: usize) -> usize {
         let (lock, changed) = &*self.0;
         let until = Instant::now() + Duration::from_secs(10);
@@ -49,7 +50,7 @@ impl Door {
     }
 }
 
-/// D4: so many operators at once per CPU device, and not more.
+/// D4: exactly this many operators run at once per CPU device.
 #[test]
 fn d4_workers_per_cpu_device() {
     for workers in [1, 4] {
@@ -75,7 +76,7 @@ fn d4_workers_per_cpu_device() {
     }
 }
 
-/// D4: workers meet at a barrier only if they are as many as it needs.
+/// D4: workers meet at a barrier only if there are as many as it needs.
 #[test]
 fn d4_barrier_of_four() {
     let engine = Engine::new(EngineConfig { cpu_workers: count(4), ..EngineConfig::default() }).unwrap();
@@ -131,7 +132,7 @@ fn one_worker_keeps_push_order() {
         }
     };
     for i in 0..20 {
-        // Independent of one another, so granted at push.
+        // Independent of one another, so granted when pushed.
         engine.task("free").push(log(i)).unwrap();
     }
     engine.task("chain").write(&x).push(log(20)).unwrap();
@@ -142,7 +143,7 @@ fn one_worker_keeps_push_order() {
     assert_eq!(*order.lock().unwrap(), (0..=22).collect::<Vec<_>>());
 }
 
-/// D5: prioritised operators run while all normal workers are blocked, as many at once as the setting says.
+/// D5: prioritised operators run while all normal workers are blocked, and the setting limits how many run at once.
 #[test]
 fn d5_prioritised_run_while_normal_workers_are_blocked() {
     for workers in [1, 4] {
@@ -189,12 +190,13 @@ fn d5_order_by_priority() {
     assert_eq!(*order.lock().unwrap(), [2, 4, 0, 3, 1, 5]);
 }
 
-/// D29: the thread inside an operator is the caller's only under NaiveEngine; `Async` changes nothing on the CPU.
+/// D29: an operator runs on the caller's thread only under NaiveEngine; `Async` changes nothing on the CPU.
 #[test]
 fn d29_thread_of_an_operator() {
     for word in ["NaiveEngine", "ThreadedEngine", "ThreadedEnginePerDevice"] {
         for suffix in ["", "Async"] {
-            let (kind, is_async) = EngineKind::parse(&format!("{word}{suffix}")).unwrap();
+            let engine_type: EngineType = format!("{word}{suffix}").parse().unwrap();
+            let (kind, is_async) = (engine_type.kind(), engine_type.is_async());
             let engine = Engine::new(EngineConfig { kind, is_async, ..EngineConfig::default() }).unwrap();
             let seen = Arc::new(Mutex::new(None));
             let slot = Arc::clone(&seen);
@@ -214,8 +216,8 @@ fn d29_thread_of_an_operator() {
     }
 }
 
-/// D29: 20 operators that wait for a release: 16 run at once under ThreadedEngine, whatever the worker settings, and
-/// copies have a worker of their own.
+/// D29: of 20 operators that wait for a release, 16 run at once under ThreadedEngine, independent of the worker
+/// settings; copies have their own worker.
 #[test]
 fn d29_sixteen_global_workers_and_one_for_copies() {
     let config = EngineConfig { cpu_workers: count(2), ..EngineConfig::of_kind(EngineKind::Threaded) };
@@ -240,7 +242,7 @@ fn d29_sixteen_global_workers_and_one_for_copies() {
     assert_eq!(counters.pool(PoolId::Copy).unwrap().threads, 1);
 }
 
-/// D29: a failing operator errors at the push under NaiveEngine and at the wait elsewhere.
+/// D29: a failing operator causes an error at the push under NaiveEngine and at the wait elsewhere.
 #[test]
 fn d29_error_at_push_or_at_wait() {
     for kind in [EngineKind::Naive, EngineKind::Threaded, EngineKind::ThreadedPerDevice] {
@@ -258,7 +260,7 @@ fn d29_error_at_push_or_at_wait() {
     }
 }
 
-/// `Async` runs on the pusher when nothing is in the way, and on a worker otherwise.
+/// `Async` runs on the pushing thread if nothing is in its way, otherwise on a worker.
 #[test]
 fn async_property_runs_inline_when_ready() {
     let engine = Engine::new(EngineConfig::default()).unwrap();

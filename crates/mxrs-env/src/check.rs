@@ -1,13 +1,11 @@
 //! Checks and hints that look at more than one variable, and names that nobody knows.
 
 use crate::resolve::{Resolver, invalid};
-use crate::{
-    ALIASES, OneDnnSettings, PoolDevice, PoolKind, PoolSettings, ProfilerSettings, Row, Warning, WarningKind, registry,
-};
-use mxrs_types::Error;
+use crate::{ALIASES, OneDnnSettings, PoolDevice, PoolSettings, ProfilerSettings, Row, Warning, WarningKind, registry};
+use mxrs_types::{Error, PoolKind};
 
 /// Names that tools of the project read, so that who has set them for those is not warned.
-const NAMES_OF_TOOLS: &[&str] = &["MXRS_COMMIT", "MXRS_TOOLS_DIR"];
+const NAMES_OF_TOOLS: &[&str] = &["MXRS_COMMIT", "MXRS_ONEDNN_CACHE"];
 
 /// Under Round the page is a power of two, and the cutoff not below the page.
 pub(crate) fn pool_errors(pools: &PoolSettings) -> Vec<Error> {
@@ -83,7 +81,13 @@ pub(crate) fn unknown_names(resolver: &mut Resolver<'_>, extensions: &[&'static 
     }
 }
 
-/// Nobody is told to use an older name.
+/// The canonical name that is nearest to `name`.
+pub(crate) fn nearest_name(name: &str) -> &'static str {
+    let known: Vec<&'static str> = registry::rows().map(|(_, row)| row.name).collect();
+    nearest(name, &known)
+}
+
+/// The canonical name, so that no warning recommends an older one.
 fn canonical_name(name: &str) -> &str {
     ALIASES.iter().find(|alias| alias.name == name).map_or(name, |alias| alias.canonical)
 }
@@ -140,7 +144,7 @@ mod tests {
             ("PATH", "/bin"),
             ("DMLC_WHATEVER", "1"),
             ("MXNET_NONSENSE", ""),
-            ("MXRS_TOOLS_DIR", "x"),
+            ("MXRS_ONEDNN_CACHE", "x"),
         ]);
         assert_eq!(Settings::from_source(&source).unwrap().1, []);
         assert!(warning(&[("MXNET_INT64_TENSOR_SIZE", "1")]).starts_with("unknown variable MXNET_INT64_TENSOR_SIZE"));

@@ -1,11 +1,13 @@
-//! The list of variables with their values, as `mxrs env` prints it.
+//! The list of variables with their values, as `mxrs env` prints it, and one variable in full.
 
-use crate::{Area, Origin, Registered, Settings, Status, registry};
+use crate::docs::accepted;
+use crate::{Area, Capabilities, Origin, Registered, Settings, State, check, registry};
+use mxrs_types::{Error, Result};
 use serde::Serialize;
 use std::fmt::Write;
 
 /// Headings of [`Listing::cells`].
-pub const COLUMNS: [&str; 6] = ["name", "value", "origin", "default", "in effect", "meaning"];
+pub const COLUMNS: [&str; 6] = ["name", "value", "origin", "default", "state", "meaning"];
 
 /// One variable or older name, with the value it has in this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,27 +22,26 @@ pub struct RowView {
     pub origin: Origin,
     /// The default in words.
     pub default: String,
-    /// Whether it does anything.
-    pub status: Status,
+    /// Whether setting it changes anything here.
+    pub state: State,
     /// The area under which it is listed.
     pub area: Area,
     /// What it means.
     pub meaning: String,
+    /// Type and accepted values, as the documentation writes them.
+    pub accepted: String,
+    /// When it is read.
+    pub read: &'static str,
 }
 
 impl RowView {
-    /// Whether setting it changes anything.
-    pub fn in_effect(&self) -> bool {
-        self.status == Status::InEffect
-    }
-
     fn cells(&self) -> [String; COLUMNS.len()] {
         [
             self.name.clone(),
             self.value.clone(),
             self.origin.to_string(),
             self.default.clone(),
-            if self.in_effect() { "yes".into() } else { self.status.text().into() },
+            self.state.to_string(),
             self.meaning.clone(),
         ]
     }
@@ -54,16 +55,36 @@ pub struct Listing {
 }
 
 impl Settings {
-    /// Every variable and older name with its value, or those of one area.
-    pub fn listing(&self, area: Option<Area>) -> Listing {
-        let extensions = self.entries().iter().filter(|entry| entry.area == Area::Extension);
-        let extensions: Vec<_> = extensions.map(|entry| Registered::Variable(entry.area, entry.row)).collect();
-        let all = registry().iter().chain(&extensions);
-        let rows = all.filter(|entry| area.is_none_or(|area| entry.area() == area)).map(|entry| self.view(entry));
-        Listing { rows: rows.collect() }
+    /// Every variable and older name with its value and its state where these capabilities are, or those of one area.
+    pub fn listing(&self, area: Option<Area>, capabilities: &Capabilities) -> Listing {
+        let all = self.registered().filter(|entry| area.is_none_or(|area| entry.area() == area));
+        Listing { rows: all.map(|entry| self.view(&entry, capabilities)).collect() }
     }
 
-    fn view(&self, entry: &Registered) -> RowView {
+    /// One variable, by its canonical name or an older one: the row of the canonical name.
+    ///
+    /// # Errors
+    /// `InvalidValue` for a name that no variable has, with the nearest known name.
+    pub fn view_of(&self, name: &str, capabilities: &Capabilities) -> Result<RowView> {
+        let canonical = registry::find(name).map_or(name, |row| row.name);
+        let named = |entry: &Registered| matches!(entry, Registered::Variable(_, row) if row.name == canonical);
+        match self.registered().find(named) {
+            Some(entry) => Ok(self.view(&entry, capabilities)),
+            None => {
+                let expected = format!("the name of a variable; the nearest is {}", check::nearest_name(name));
+                Err(Error::invalid("variable", format!("`{name}`"), expected))
+            }
+        }
+    }
+
+    /// The entries of mxrs, then the variables of crates outside.
+    fn registered(&self) -> impl Iterator<Item = Registered> {
+        let extensions = self.entries().iter().filter(|entry| entry.area == Area::Extension);
+        let extensions = extensions.map(|entry| Registered::Variable(entry.area, entry.row));
+        registry().iter().cloned().chain(extensions)
+    }
+
+    fn view(&self, entry: &Registered, capabilities: &Capabilities) -> RowView {
         let (value, origin) = match entry {
             Registered::Variable(_, row) => (self.value(row.name).unwrap_or_default(), self.origin(row.name)),
             Registered::OldNames(_, aliases) => {
@@ -82,17 +103,36 @@ impl Settings {
                 }
             }
         };
+        let (accepted, read) = match entry {
+            Registered::Variable(_, row) => (accepted(&row.kind), row.read.text()),
+            Registered::OldNames(..) => ("as the newer name".to_owned(), "as the newer name"),
+        };
         RowView {
             id: entry.id(),
             name: entry.name(),
             value,
             origin,
             default: entry.default_text(),
-            status: entry.status(),
+            state: capabilities.state(entry.needs()),
             area: entry.area(),
             meaning: entry.meaning(),
+            accepted,
+            read,
         }
     }
+}
+
+/// The keys of [`Listing::to_json`].
+#[derive(Serialize)]
+struct Object<'a> {
+    name: &'a str,
+    value: &'a str,
+    origin: String,
+    default: &'a str,
+    in_effect: bool,
+    state: &'static str,
+    why: Option<&'a str>,
+    meaning: &'a str,
 }
 
 impl Listing {
@@ -112,23 +152,17 @@ impl Listing {
         text
     }
 
-    /// A JSON array of objects with the keys `name`, `value`, `origin`, `default`, `in_effect`, `meaning`.
+    /// A JSON array of objects with the keys `name`, `value`, `origin`, `default`, `in_effect`, `state` (`in effect`, `needs`
+    /// or `not yet`), `why` (null for a variable in effect) and `meaning`.
     pub fn to_json(&self) -> String {
-        #[derive(Serialize)]
-        struct Object<'a> {
-            name: &'a str,
-            value: &'a str,
-            origin: String,
-            default: &'a str,
-            in_effect: bool,
-            meaning: &'a str,
-        }
         let objects = self.rows.iter().map(|row| Object {
             name: &row.name,
             value: &row.value,
             origin: row.origin.to_string(),
             default: &row.default,
-            in_effect: row.in_effect(),
+            in_effect: row.state == State::InEffect,
+            state: row.state.word(),
+            why: row.state.why(),
             meaning: &row.meaning,
         });
         // Strings and bools always serialize.

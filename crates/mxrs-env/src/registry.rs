@@ -1,7 +1,7 @@
 //! Every variable and every older name, grouped by area.
 
-use crate::settings::GROUPS;
-use crate::{ALIASES, Alias, Area, Row, Status};
+use crate::settings::{FIELDS, GROUPS};
+use crate::{ALIASES, Alias, Area, Capability, Row};
 use std::sync::LazyLock;
 
 /// One numbered entry of the documentation.
@@ -61,14 +61,15 @@ impl Registered {
         }
     }
 
-    /// Whether it does anything; an older name does what the canonical one does.
-    pub fn status(&self) -> Status {
+    /// What a build and machine must have, so that setting it changes something. An older name does what the canonical one
+    /// does.
+    pub fn needs(&self) -> Capability {
         match self {
-            Self::Variable(_, row) => row.status,
+            Self::Variable(_, row) => row.needs,
             Self::OldNames(_, aliases) => aliases
                 .first()
                 .and_then(|alias| rows().find(|(_, row)| row.name == alias.canonical))
-                .map_or(Status::Inert, |(_, row)| row.status),
+                .map_or(Capability::Reader, |(_, row)| row.needs),
         }
     }
 }
@@ -91,6 +92,11 @@ pub fn registry() -> &'static [Registered] {
 pub fn find(name: &str) -> Option<&'static Row> {
     let canonical = ALIASES.iter().find(|alias| alias.name == name).map_or(name, |alias| alias.canonical);
     rows().map(|(_, row)| row).find(|row| row.name == canonical)
+}
+
+/// Each row with the path of its field in [`Settings`](crate::Settings), such as `threads.cpu_workers`.
+pub fn field_paths() -> impl Iterator<Item = (String, &'static Row)> {
+    FIELDS.iter().flat_map(|(group, rows)| rows.iter().map(move |row| (format!("{group}.{}", row.field), row)))
 }
 
 pub(crate) fn rows() -> impl Iterator<Item = (Area, &'static Row)> {

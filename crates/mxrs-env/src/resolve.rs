@@ -1,7 +1,7 @@
 //! Finds the value of one row among API argument, variable, older names and default.
 
 use crate::aliases::aliases_of;
-use crate::{Area, Kind, Row, Snapshot, Status, Warning, WarningKind};
+use crate::{Area, Kind, Row, Snapshot, Warning, WarningKind};
 use mxrs_types::{Error, ErrorKind};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -101,7 +101,6 @@ impl<'a> Resolver<'a> {
             (text, origin) = (Some(checked), Origin::Api);
         }
         let entry = Entry { area, row, text, origin };
-        self.warn_without_effect(&entry);
         self.entries.push(entry.clone());
         entry
     }
@@ -119,22 +118,6 @@ impl<'a> Resolver<'a> {
 
     fn checked(&mut self, name: &str, kind: &Kind, value: &str) -> Option<String> {
         kind.check(value).map_err(|expected| self.errors.push(invalid(name, value, &expected))).ok()
-    }
-
-    fn warn_without_effect(&mut self, entry: &Entry) {
-        let row = entry.row;
-        if !entry.differs_from_default() {
-            return;
-        }
-        let (kind, why) = match row.status {
-            Status::NotYet => (WarningKind::NotYetInEffect, "is not yet in effect"),
-            Status::Inert => (WarningKind::Inert, "has no effect: this build does not contain what it configures"),
-            Status::InEffect if row.name == "KMP_AFFINITY" && cfg!(not(target_os = "linux")) => {
-                (WarningKind::Inert, "has no effect: threads are pinned on Linux only")
-            }
-            Status::InEffect => return,
-        };
-        self.warnings.push(Warning::of_row(kind, row, format!("{}={} {why}", row.name, entry.shown())));
     }
 }
 

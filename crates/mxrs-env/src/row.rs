@@ -1,6 +1,6 @@
 //! One row of the registry: all that is known about one variable.
 
-use crate::Kind;
+use crate::{Capability, Kind};
 
 /// When a variable is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,28 +30,6 @@ impl ReadTime {
     }
 }
 
-/// Whether setting a variable changes anything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Status {
-    /// It works.
-    InEffect,
-    /// Its owner does not exist yet: it is checked and listed, and warned about when set.
-    NotYet,
-    /// It belongs to something that this build does not contain: it is checked and listed, and warned about when set.
-    Inert,
-}
-
-impl Status {
-    /// What the listing says.
-    pub const fn text(self) -> &'static str {
-        match self {
-            Self::InEffect => "in effect",
-            Self::NotYet => "not yet in effect",
-            Self::Inert => "inert",
-        }
-    }
-}
-
 /// One variable.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
@@ -65,8 +43,8 @@ pub struct Row {
     pub kind: Kind,
     /// When it is read.
     pub read: ReadTime,
-    /// Whether it does anything.
-    pub status: Status,
+    /// What a build and machine must have, so that setting it changes something.
+    pub needs: Capability,
     default: &'static str,
     meaning: &'static str,
 }
@@ -81,15 +59,15 @@ impl Row {
         default: &'static str,
         meaning: &'static str,
     ) -> Self {
-        Self { id: "", name, field, kind, read: ReadTime::Process, status: Status::InEffect, default, meaning }
+        Self { id: "", name, field, kind, read: ReadTime::Process, needs: Capability::Core, default, meaning }
     }
 
-    /// The same row with its number, read time and status.
+    /// The same row with its number, read time and what it needs.
     #[must_use]
-    pub const fn tagged(mut self, id: &'static str, read: ReadTime, status: Status) -> Self {
+    pub const fn tagged(mut self, id: &'static str, read: ReadTime, needs: Capability) -> Self {
         self.id = id;
         self.read = read;
-        self.status = status;
+        self.needs = needs;
         self
     }
 

@@ -25,6 +25,9 @@ macro_rules! groups {
         /// The rows of every group, in the order of the listing.
         pub(crate) const GROUPS: &[(Area, &[Row])] = &[$((<$group as Group>::AREA, <$group as Group>::ROWS)),+];
 
+        /// The rows of every group under the name of its field.
+        pub(crate) const FIELDS: &[(&str, &[Row])] = &[$((stringify!($field), <$group as Group>::ROWS)),+];
+
         impl Settings {
             /// Reads everything; `resolver` keeps errors and warnings, and what was in error has its default.
             fn read(resolver: &mut Resolver<'_>, extensions: &[&'static [Row]]) -> Self {
@@ -159,6 +162,22 @@ impl Settings {
         let entry = self.entry(name).filter(|entry| entry.differs_from_default())?;
         let text = format!("{}={} has no effect: {why}", entry.row.name, entry.shown());
         Some(Warning::of_row(WarningKind::Inert, entry.row, text))
+    }
+
+    /// The warnings for variables that are not at their default and change nothing here.
+    pub fn warnings_without_effect(&self, capabilities: &Capabilities) -> Vec<Warning> {
+        // A backend that is not built is as good as switched off, so that switch is honored.
+        let is_honored = |entry: &&Entry| entry.row.needs == Capability::OneDnnFeature;
+        let set = self.entries.iter().filter(|entry| entry.differs_from_default() && !is_honored(entry));
+        set.filter_map(|entry| {
+            let (kind, why) = match capabilities.state_of(entry.row) {
+                State::InEffect => return None,
+                State::Needs(what) => (WarningKind::Inert, format!("has no effect: it needs {what}")),
+                State::NotYet(why) => (WarningKind::NotYetInEffect, format!("is not yet in effect: {why}")),
+            };
+            Some(Warning::of_row(kind, entry.row, format!("{}={} {why}", entry.row.name, entry.shown())))
+        })
+        .collect()
     }
 
     /// Colors of the memory planner: `MXNET_EXEC_NUM_TEMP`, at most `MXNET_GPU_WORKER_NTHREADS`.

@@ -2,9 +2,9 @@
 
 /// Declares a struct of settings; one entry is doc, field, type, default and variable.
 ///
-/// After the name may follow `[id read-time status]`, and after a comma a [`Kind`](crate::Kind) that is narrower than
-/// what the field's type implies. `unset` as default goes with an `Option`; `unset("…")` says what happens
-/// then. Texts among the defaults are written without escapes.
+/// After the name may follow `[id read-time needs]`, where the last is a [`Capability`](crate::Capability), and after a comma a
+/// [`Kind`](crate::Kind) that is narrower than what the field's type implies. `unset` as default goes with an `Option`;
+/// `unset("…")` says what happens then. Texts among the defaults are written without escapes.
 ///
 /// ```
 /// use mxrs_env::{Group, Kind, MapSource, Snapshot};
@@ -33,7 +33,7 @@ macro_rules! settings {
             $(
                 $(#[doc = $doc:literal])+
                 $field:ident: $type:ty = $default:expr, $name:literal
-                $([$id:ident $read:ident $status:ident])? $(, $kind:expr)?;
+                $([$id:ident $read:ident $needs:ident])? $(, $kind:expr)?;
             )+
         }
     ) => {
@@ -58,7 +58,7 @@ macro_rules! settings {
                     stringify!($default),
                     concat!($($doc),+),
                 )
-                $(.tagged(stringify!($id), $crate::ReadTime::$read, $crate::Status::$status))?
+                $(.tagged(stringify!($id), $crate::ReadTime::$read, $crate::Capability::$needs))?
                 $(.accepting($kind))?
             ),+];
         }

@@ -1,5 +1,8 @@
 //! Enumerations whose variants are words of a variable.
 
+use crate::{Kind, Setting};
+use mxrs_types::{EngineType, GpuSync, PoolKind};
+
 /// Declares an enum that is read from exactly the given words.
 macro_rules! words {
     (
@@ -37,3 +40,13 @@ macro_rules! words {
     };
 }
 pub(crate) use words;
+
+/// Choices that other crates know too.
+macro_rules! known_words {
+    ($($name:ident)+) => { $(
+        impl Setting for $name {
+            const KIND: Kind = Kind::Words(Self::WORDS);
+        }
+    )+ };
+}
+known_words!(EngineType GpuSync PoolKind);

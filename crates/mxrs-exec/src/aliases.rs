@@ -1,4 +1,4 @@
-//! Checks that no bound array overlaps one that an operator rewrites: kernels take `&mut` to what they rewrite.
+//! Checks that no bound array overlaps one that is written: kernels take `&mut` to what they write.
 
 use crate::bind::Variables;
 use crate::gradients::BoundGradient;
@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 struct Place<'a> {
     name: String,
     array: &'a NdArray,
-    is_rewritten: bool,
+    is_written: bool,
 }
 
 impl Place<'_> {
@@ -25,11 +25,11 @@ impl Place<'_> {
 }
 
 /// Checks the arrays of a graph's variables, gradients and outputs. Arrays that operators only read may overlap each
-/// other; gradients may, too.
+/// other.
 ///
 /// # Errors
-/// Returns an error that names both arrays if an operator rewrites one, in training or at inference, and the other shares
-/// a byte with it. Returns an error if a call gets a variable that it rewrites as two inputs.
+/// Returns an error that names both arrays if one is a gradient, or is rewritten by an operator in training or at
+/// inference, and the other shares a byte with it. Returns an error if a call gets a variable that it rewrites as two inputs.
 pub fn check_aliases(
     graph: &Graph,
     variables: &Variables,
@@ -37,39 +37,39 @@ pub fn check_aliases(
     outputs: &[NdArray],
 ) -> Result<()> {
     let rewritten = rewritten(graph)?;
-    if rewritten.is_empty() {
+    if rewritten.is_empty() && gradients.is_empty() {
         return Ok(());
     }
     let is_rewritten = |name: &str| graph.find(name).is_some_and(|id| rewritten.contains(&id));
     let variables = variables.arrays.iter().map(|(name, array)| Place {
         name: name.clone(),
         array,
-        is_rewritten: is_rewritten(name),
+        is_written: is_rewritten(name),
     });
     let gradients = gradients.iter().map(|gradient| Place {
         name: format!("gradient of {}", gradient.name),
         array: &gradient.array,
-        is_rewritten: false,
+        is_written: true,
     });
     let outputs =
-        outputs.iter().enumerate().map(|(i, array)| Place { name: format!("output {i}"), array, is_rewritten: false });
+        outputs.iter().enumerate().map(|(i, array)| Place { name: format!("output {i}"), array, is_written: false });
     let mut places: Vec<Place<'_>> = variables.chain(gradients).chain(outputs).collect();
     places.retain(|place| place.array.size_bytes() > 0);
     places.sort_by_key(Place::begin);
-    // Of the arrays that begin earlier: the one that ends last, and the rewritten one that ends last.
-    let (mut last, mut last_rewritten): (Option<&Place<'_>>, Option<&Place<'_>>) = (None, None);
+    // Of the arrays that begin earlier: the one that ends last, and the written one that ends last.
+    let (mut last, mut last_written): (Option<&Place<'_>>, Option<&Place<'_>>) = (None, None);
     for place in &places {
-        let before = if place.is_rewritten { last } else { last_rewritten };
+        let before = if place.is_written { last } else { last_written };
         if let Some(before) = before.filter(|before| before.end() > place.begin()) {
-            let (written, other) = if place.is_rewritten { (place, before) } else { (before, place) };
+            let (written, other) = if place.is_written { (place, before) } else { (before, place) };
             return Err(refusal(&written.name, &other.name));
         }
         let later = |last: Option<&Place<'_>>| last.is_none_or(|last| place.end() > last.end());
         if later(last) {
             last = Some(place);
         }
-        if place.is_rewritten && later(last_rewritten) {
-            last_rewritten = Some(place);
+        if place.is_written && later(last_written) {
+            last_written = Some(place);
         }
     }
     Ok(())
@@ -97,10 +97,10 @@ fn rewritten(graph: &Graph) -> Result<FxHashSet<NodeId>> {
     Ok(found)
 }
 
-fn refusal(rewritten: &str, other: &str) -> Error {
+fn refusal(written: &str, other: &str) -> Error {
     Error::invalid(
-        format!("arrays of `{rewritten}` and `{other}`"),
+        format!("arrays of `{written}` and `{other}`"),
         "memory that overlaps",
-        format!("separate memory, because an operator rewrites `{rewritten}`: give each an array of its own"),
+        format!("separate memory, because an operator writes `{written}`: give each an array of its own"),
     )
 }

@@ -42,6 +42,7 @@ pub struct Variables {
 /// Returns an error if a name is unknown, if shapes or types contradict each other, or if some shape stays unknown.
 pub fn known(graph: &Graph, inputs: &[(&str, Shape)], given: &[Given<'_>], options: &BindOptions) -> Result<Known> {
     let seeds = inputs.iter().map(|(name, shape)| (*name, PartialShape::from(shape)));
+    let seeds = seeds.chain(options.shapes.iter().map(|(name, shape)| (name.as_str(), PartialShape::from(shape))));
     let seeds = seeds.chain(given.iter().map(|(name, shape, _)| (*name, PartialShape::from(*shape))));
     let shapes = infer_shapes(graph, seeds)?.complete(graph)?;
     let dtypes = options.dtypes.iter().map(|(name, dtype)| (name.as_str(), *dtype));
@@ -111,5 +112,5 @@ pub fn infer(graph: &Graph, given: &[(String, Shape, DType)], options: &BindOpti
     let is_variable = |name: &str| graph.find(name).is_some_and(|id| graph.node(id).is_variable());
     let present = given.iter().filter(|(name, ..)| is_variable(name));
     let given: Vec<Given<'_>> = present.map(|(name, shape, dtype)| (name.as_str(), shape, *dtype)).collect();
-    known(graph, &[], &given, &BindOptions { dtypes: Vec::new(), ..options.clone() })
+    known(graph, &[], &given, &BindOptions { dtypes: Vec::new(), shapes: Vec::new(), ..options.clone() })
 }

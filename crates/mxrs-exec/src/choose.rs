@@ -1,7 +1,7 @@
-//! Which backend runs a call: the cheapest that supports it and can prepare a kernel, unless timing has decided.
+//! Which backend runs a call: the one that offers the fewest seconds and can prepare its kernel, unless timing has decided.
 
 use crate::tune::{ChosenBy, Tuning};
-use mxrs_op::{Backend, Kernel, OpCall, PlannedKernel, Support, TensorDesc};
+use mxrs_op::{Backend, Kernel, Offer, OpCall, PlannedKernel, TensorDesc};
 use mxrs_sync::Team;
 use mxrs_types::{Error, Result};
 use std::sync::Arc;
@@ -44,31 +44,36 @@ pub(crate) fn choose_tuned(
     }
 }
 
-/// Backends that support a call with their costs, the cheapest first.
-type Able<'a> = Vec<(f64, &'a Arc<dyn Backend>)>;
+/// Offers for a call with the backends that make them, the one with the fewest seconds first.
+type Offers<'a> = Vec<(Offer<'a>, &'a Arc<dyn Backend>)>;
 
-/// Who supports a call, and the refusals of the others.
-pub(crate) fn able<'a>(backends: &'a [Arc<dyn Backend>], call: &OpCall<'_>) -> (Able<'a>, Vec<Refusal>) {
-    let (mut able, mut refusals) = (Able::new(), Vec::new());
+/// The offers for a call, and the refusals of the other backends.
+pub(crate) fn offers<'a>(backends: &'a [Arc<dyn Backend>], call: &'a OpCall<'a>) -> (Offers<'a>, Vec<Refusal>) {
+    let (mut offers, mut refusals) = (Offers::new(), Vec::new());
     for backend in backends {
-        match backend.supports(call) {
-            Support::Yes { cost } => able.push((cost, backend)),
-            Support::No(reason) => refusals.push(Refusal { backend: backend.name(), reason }),
+        match backend.offer(call) {
+            Ok(offer) => offers.push((offer, backend)),
+            Err(reason) => refusals.push(Refusal { backend: backend.name(), reason }),
         }
     }
-    able.sort_by(|a, b| a.0.total_cmp(&b.0));
-    (able, refusals)
+    offers.sort_by(|a, b| a.0.seconds().total_cmp(&b.0.seconds()));
+    (offers, refusals)
 }
 
-/// Asks every backend and takes the cheapest that can prepare the call.
+/// Whether a backend has a kernel for the call that is made to be fast.
+pub(crate) fn has_fast_kernel(backend: &dyn Backend, call: &OpCall<'_>) -> bool {
+    backend.offer(call).is_ok_and(|offer| !offer.is_reference())
+}
+
+/// Asks every backend and takes the offer of the fewest seconds whose kernel can be prepared.
 ///
 /// # Errors
 /// The last refusal as `NotBuilt` when no backend can.
 pub fn choose(backends: &[Arc<dyn Backend>], call: &OpCall<'_>) -> Result<Choice> {
     expect_dtype(call)?;
-    let (able, mut refusals) = able(backends, call);
-    for (_, backend) in able {
-        match backend.plan(call) {
+    let (offers, mut refusals) = offers(backends, call);
+    for (offer, backend) in offers {
+        match offer.build() {
             Ok(planned) => {
                 let chosen_by = ChosenBy::Estimate;
                 return Ok(Choice { backend: backend.name(), planned, refusals, chosen_by });

@@ -1,8 +1,8 @@
 //! Costly calls: those for which a reference kernel is too slow. A warning names a costly call that has no other kernel.
 
-use crate::choose::Choice;
+use crate::choose::{Choice, has_fast_kernel};
 use crate::options::BindOptions;
-use mxrs_op::{Accuracy, Backend, OpCall, Support, TensorDesc};
+use mxrs_op::{Backend, OpCall, TensorDesc};
 use mxrs_sync::Mutex;
 use mxrs_types::DType;
 use std::collections::BTreeSet;
@@ -10,14 +10,12 @@ use std::sync::Arc;
 
 /// The fewest multiply-adds of a costly call. A smaller call is fast enough on any kernel.
 const COSTLY: u64 = 1 << 16;
-/// Name of the backend that runs the calls that no other backend supports.
+/// Name of the backend that runs the calls for which no other backend has an offer.
 const REFERENCE: &str = "reference";
 
 /// Whether a call sums products with a weight.
 pub fn is_product(call: &OpCall<'_>) -> bool {
-    let sums = matches!(call.op.accuracy, Accuracy::Product | Accuracy::Quantum);
-    // The gradient of a bias sums too, and multiplies nothing.
-    sums && call.op.input_names(call.params).iter().any(|name| name == "weight")
+    call.op.is_product
 }
 
 /// Whether a call sums enough products that the reference kernel is too slow for it.
@@ -32,8 +30,7 @@ pub fn has_kernels(backends: &[Arc<dyn Backend>]) -> bool {
 
 /// Whether a backend with a better kernel than the reference runs a call.
 pub fn is_fast(backends: &[Arc<dyn Backend>], call: &OpCall<'_>) -> bool {
-    let is_fast = |support| matches!(support, Support::Yes { cost } if cost < Support::REFERENCE_COST);
-    backends.iter().any(|backend| is_fast(backend.supports(call)))
+    backends.iter().any(|backend| has_fast_kernel(&**backend, call))
 }
 
 /// The same tensors, with float32 in place of one element type.
@@ -93,7 +90,7 @@ impl Warned {
 mod tests {
     use super::*;
     use crate::choose::choose;
-    use mxrs_op::{Attrs, Kernel, PlannedKernel, ReferenceBackend};
+    use mxrs_op::{Answer, Attrs, Kernel, Offer, ReferenceBackend};
     use mxrs_types::{Error, Result};
 
     /// Has kernels for float32.
@@ -104,15 +101,11 @@ mod tests {
             "wide"
         }
 
-        fn supports(&self, call: &OpCall<'_>) -> Support {
+        fn offer<'a>(&'a self, call: &'a OpCall<'a>) -> Answer<'a> {
             match call.inputs[0].dtype {
-                DType::F32 => Support::VENDOR,
-                other => Support::No(format!("{other} numbers")),
+                DType::F32 => Ok(Offer::new(1e-6, || Err(Error::not_built(call.op.name, "it is asked only")))),
+                other => Err(format!("{other} numbers")),
             }
-        }
-
-        fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
-            Err(Error::not_built(call.op.name, "it is asked only"))
         }
 
         fn reorder(&self, _: &TensorDesc, _: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {

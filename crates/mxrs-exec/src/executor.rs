@@ -156,14 +156,13 @@ impl Executor {
     }
 
     fn inference(&self) -> Result<Runner> {
-        let context = Context { options: &self.options, is_train: false, has_gradient: false };
+        let context = Context::new(&self.options, false, false);
         let lowered = lower_graph(&self.graph, &self.variables.known, &self.variables.bound, &context)?;
         let limit = self.options.inference_limit();
         let limits = Limits { forward: limit, backward: limit };
         let bound = self.variables.arrays.iter().map(|(_, array)| array.clone()).collect();
-        let program = (lowered.graph, lowered.program);
         let memory = (&self.context, self.arrays.pool());
-        Runner::new(program, memory, bound, self.outputs.clone(), limits, &self.options)
+        Runner::new((lowered.graph, lowered.planned), memory, bound, self.outputs.clone(), limits, &self.options)
     }
 
     /// The array of an argument or auxiliary state.

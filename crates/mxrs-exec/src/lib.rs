@@ -3,8 +3,9 @@
 //! [`Executor::bind`] turns a graph and arrays into one static program: every decision (backend, layout, packing of
 //! constants, buffer addresses) is taken then. [`Executor::forward`] pushes it to the engine as one task, or one per
 //! operator when bulk execution is off. Several executors may share memory ([`MemoryPool`], [`BucketingExecutor`]). [`Imperative`] calls single operators on arrays, records them for gradients
-//! ([`autograd`]), and runs graphs as functions ([`CachedOp`]). This crate knows no backend by name but the reference kernels;
-//! of operators it names additions, concatenations and those that gradients are summed with, and gives the common ones a method each.
+//! ([`autograd`]), and runs graphs as functions ([`CachedOp`]). This crate knows no backend by name but the reference kernels.
+//! Of operators it names those that imperative gradients are summed with, and gives the common ones a method each. What binding does with
+//! additions, concatenations and products follows from what their definitions say.
 //!
 //! ```
 //! use mxrs_engine::{Engine, EngineConfig};
@@ -39,16 +40,16 @@
 //! Read next: `pipeline/mod.rs` for the order of the passes, `lower.rs` for how a graph becomes steps, `executor.rs` for how they run, `imperative/mod.rs` for calls
 //! without a graph.
 #![allow(unsafe_code)]
-// The program's tensors are raw ranges of an arena, of bound arrays and of packed constants; `machine.rs` argues why
-// kernels may use them. `imperative/cached/plan.rs` copies an arena inside a task that holds its variable, `copy_images.rs` a part
-// of a concatenation as a kernel.
+// The program's tensors are raw ranges of an arena, of bound arrays and of packed constants; `ready.rs` argues why
+// kernels may use them. `imperative/cached/plan.rs` copies an arena inside a task that holds its variable.
+// `program_passes/copy_images.rs` is a kernel that copies a part of a concatenation.
 
 mod aliases;
+pub mod array;
 mod bind;
 mod buckets;
 mod choose;
 mod constants;
-mod copy_images;
 mod costly;
 mod dry;
 mod executor;
@@ -56,31 +57,27 @@ mod freeze;
 mod gradients;
 mod graph_passes;
 mod imperative;
-mod inplace_add;
-mod join;
 mod lower;
-mod machine;
 mod monitor;
 mod options;
 mod packed;
-mod parts;
 mod pipeline;
-mod planned;
 mod pool;
-mod prepare;
 mod program;
+mod program_passes;
+mod ready;
 mod report;
 mod reshape;
 mod run;
 mod runner;
 mod segment;
 mod store;
-mod summed;
 mod tap;
 mod timing;
 mod training;
 mod tune;
 
+pub use array::{Array, Axes};
 pub use buckets::{Bucket, BucketingExecutor};
 pub use choose::{Choice, Refusal, choose, choose_reorder};
 pub use costly::Warned;

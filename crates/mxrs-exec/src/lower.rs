@@ -1,14 +1,20 @@
-//! From a graph to steps: a kernel for every node, copies where a layout changes.
+//! Lowering: turns a graph into a program, with a kernel for every node and copies where a layout changes.
 //!
-//! Layouts flow forward: a node sees its inputs as their producers left them, its backend says what it wants, and a copy
-//! is inserted (once per value and layout) where the two differ. A copy of a constant is a *prepare* step, run when the
-//! constant changes and not at every forward; so is, at inference, a call that depends on constants only.
+//! Layouts flow forward: a node sees its inputs as their producers left them, its backend says which layouts it wants, and a
+//! copy is inserted (once per value and layout) where the two differ. A copy of a constant is a *prepare* step, which runs when
+//! the constant changes and not in every run; so is, at inference, a call that depends on constants only.
+//!
+//! - Needs a graph with shapes and types, after all graph passes.
+//! - Promises steps in an order in which each follows what it reads, and the same for prepare steps.
+//! - Contains three decisions that a pass of its own could not take alone: kernels (`choose.rs`), because a kernel decides the
+//!   layouts of its inputs; layouts, because a copy of a constant is a constant itself; and constant folding (`constants.rs`),
+//!   because it decides which inputs of the next call are constants, and thereby its kernel.
+//! - Switch: none, because only a program can run.
 
 use crate::choose::{choose_reorder, choose_tuned};
 use crate::constants::folded_nodes;
 use crate::costly;
 use crate::options::BindOptions;
-use crate::prepare::in_demand_order;
 use crate::program::{Action, Origin, Program, Step, Value, ValueId};
 use mxrs_graph::{EntryId, Graph, Node, NodeId};
 use mxrs_op::{FUSED_OP, Fused, OpCall, TensorDesc, View};
@@ -118,7 +124,6 @@ pub fn lower_with_values(source: Source<'_>, options: &BindOptions) -> Result<(P
         lowering.end_forward()?;
     }
     lowering.heads(source.n_forward_heads..n_heads)?;
-    in_demand_order(&mut lowering.program);
     Ok((lowering.program, lowering.of_entry))
 }
 
@@ -205,6 +210,7 @@ impl Lowering<'_> {
             Step {
                 name: node.name.clone(),
                 op: op.name.into(),
+                combines: op.combines,
                 params: if is_folded { format!("{params:?}") } else { String::new() },
                 action: Action::Run(planned.kernel),
                 backend: choice.backend,

@@ -8,7 +8,7 @@ use crate::tune::Tuning;
 use mxrs_graph::PlanOptions;
 use mxrs_op::{Backend, OpSet, Pattern};
 use mxrs_sync::Team;
-use mxrs_types::DType;
+use mxrs_types::{DType, Shape};
 use std::sync::Arc;
 
 /// What a training step computes a second time, so that less has to be kept until the gradient needs it.
@@ -39,7 +39,7 @@ pub enum Recompute {
 /// The choices of a caller who binds a graph.
 #[derive(Clone)]
 pub struct BindOptions {
-    /// Backends that may run operators; the cheapest that supports a call wins, unless [`Self::tuning`] knows better.
+    /// Backends that may run operators. The offer of the fewest seconds wins, unless [`Self::tuning`] knows better.
     pub backends: Vec<Arc<dyn Backend>>,
     /// Which kernels were found to be fastest by timing, and whether to look for more; by default estimates decide.
     pub tuning: Tuning,
@@ -72,6 +72,8 @@ pub struct BindOptions {
     /// Chains of calls that one call replaces at inference (`MXNET_SUBGRAPH_BACKEND`), where a backend has a kernel for it;
     /// none by default. Outputs keep their names, and their values within rounding.
     pub patterns: Arc<[Pattern]>,
+    /// The backend that decides alone which of these chains are replaced; `None` lets every backend decide.
+    pub pattern_backend: Option<&'static str>,
     /// How much is logged of it (`MXNET_SUBGRAPH_VERBOSE`): 0 nothing, 1 that chains were left as they are, 2 every chain.
     pub pattern_verbosity: u8,
     /// Weights that one call of an aggregating optimizer updates (`MXNET_OPTIMIZER_AGGREGATION_SIZE`), where what is bound is
@@ -97,6 +99,9 @@ pub struct BindOptions {
     pub default_dtype: DType,
     /// Element types given for variables, by name.
     pub dtypes: Vec<(String, DType)>,
+    /// Shapes given for variables, by name, for parameters whose shape does not follow from the inputs: ranges per channel,
+    /// say.
+    pub shapes: Vec<(String, Shape)>,
     /// The memory to share with other executors, or `None` for a separate pool.
     pub pool: Option<MemoryPool>,
     /// The packed constants to share with other executors, or `None` for a separate store.
@@ -119,6 +124,7 @@ impl BindOptions {
             recompute: Recompute::default(),
             eliminate_common: true,
             patterns: Arc::new([]),
+            pattern_backend: None,
             pattern_verbosity: 1,
             fuse: true,
             fuse_verbose: false,
@@ -131,6 +137,7 @@ impl BindOptions {
             autocast: None,
             default_dtype: DType::F32,
             dtypes: Vec::new(),
+            shapes: Vec::new(),
             pool: None,
             packed: None,
         }

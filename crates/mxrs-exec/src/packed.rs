@@ -1,13 +1,15 @@
 //! Constants in the layouts kernels want, and constants computed from others, made again when what they depend on
 //! changed.
 //!
-//! Who may write a constant that other executors read: whoever found it out of date while holding, for reading, the
-//! variables of the arrays it is made from, as every run does that uses it. So no run is under way that began before the
-//! arrays changed, and those that begin now wait for the store's lock. Frozen executors hold no such variables; what they
-//! have is never written again.
+//! Which task may write a constant that other executors read: one that holds the arrays the constant is made from for reading
+//! and finds it out of date. Every task of another executor that reads the constant holds these arrays too, and looks for
+//! constants that are out of date before it runs its kernels. If it began before the arrays changed, they could not change
+//! until it ended. If it begins now, it waits for the store's lock and finds the constant up to date. Frozen executors hold no
+//! arrays; their constants are never written again.
 
-use crate::prepare::{Preparation, makers};
-use crate::program::{Program, ValueId};
+use crate::program::ValueId;
+use crate::program_passes::Planned;
+use crate::program_passes::pack::{Preparation, makers};
 use crate::store::{Constant, Content, PackedStore, own};
 use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_storage::{Block, Tag};
@@ -19,7 +21,7 @@ use std::sync::Arc;
 
 /// The packed constants of a program, with the memory that making them takes.
 pub struct Packed {
-    preparation: Preparation,
+    preparation: Arc<Preparation>,
     store: PackedStore,
     /// Kept constants, and which prepare step makes each.
     kept: Vec<(Arc<Constant>, usize)>,
@@ -41,8 +43,8 @@ impl Packed {
     ///
     /// # Errors
     /// Out of memory.
-    pub fn new(program: &Program, context: &ArrayContext, shares: Option<(&PackedStore, &[NdArray])>) -> Result<Self> {
-        let preparation = Preparation::new(program)?;
+    pub fn new(planned: &Planned, context: &ArrayContext, shares: Option<(&PackedStore, &[NdArray])>) -> Result<Self> {
+        let (program, preparation) = (&*planned.program, planned.preparation.clone());
         let constants = match shares {
             Some((store, bound)) => store.constants(program, &preparation, bound, context)?,
             None => own(program, &preparation, context)?,

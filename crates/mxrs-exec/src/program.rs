@@ -3,7 +3,7 @@
 use crate::choose::Refusal;
 use crate::report::FusedReport;
 use crate::tune::ChosenBy;
-use mxrs_op::{Kernel, TensorDesc};
+use mxrs_op::{Combines, Kernel, TensorDesc};
 use mxrs_types::WriteReq;
 use std::sync::Arc;
 
@@ -51,11 +51,6 @@ pub enum Action {
 /// Operator of steps that copy a value to another layout.
 pub const REORDER: &str = "reorder";
 
-/// Operators that sum gradients.
-const GRADIENT_SUMS: [&str; 2] = ["_grad_add", "add_n"];
-/// What a residual network adds with.
-const ADDITION: &str = "elemwise_add";
-
 /// One step.
 #[derive(Clone)]
 pub struct Step {
@@ -63,6 +58,8 @@ pub struct Step {
     pub name: String,
     /// Operator, or [`REORDER`].
     pub op: String,
+    /// Whether all it does is to put its inputs together.
+    pub combines: Combines,
     /// Parameters of the operator as text, for steps that make constants.
     pub params: String,
     /// What to do.
@@ -108,6 +105,7 @@ impl Step {
         Self {
             name,
             op: REORDER.into(),
+            combines: Combines::No,
             params: String::new(),
             action,
             backend,
@@ -129,12 +127,12 @@ impl Step {
 
     /// Whether it adds two terms of a gradient.
     pub fn is_gradient_sum(&self) -> bool {
-        GRADIENT_SUMS.contains(&self.op.as_str()) && self.inputs.len() == 2 && self.outputs.len() == 1
+        self.combines == Combines::GradientSum && self.inputs.len() == 2 && self.outputs.len() == 1
     }
 
     /// Whether it adds two terms, of a gradient or not.
     pub fn is_addition(&self) -> bool {
-        self.op == ADDITION || self.is_gradient_sum()
+        self.combines == Combines::Sum || self.is_gradient_sum()
     }
 
     /// Whether it runs no kernel.

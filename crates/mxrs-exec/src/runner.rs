@@ -1,13 +1,14 @@
 //! A lowered program with its memory, cut into segments and pushed to the engine.
 
-use crate::machine::Machine;
 use crate::options::BindOptions;
 use crate::packed::Packed;
-use crate::planned::{Planned, arena_bytes};
 use crate::pool::MemoryPool;
 use crate::program::{Origin, Program};
+use crate::program_passes::Planned;
+use crate::program_passes::plan_memory::arena_bytes;
+use crate::ready::ReadyProgram;
 use crate::report::{ExecutorReport, StepReport, step_reports};
-use crate::segment::{Segment, segments};
+use crate::segment::{Segment, push, push_prepare, segments};
 use crate::tap::{Tap, taps};
 use mxrs_engine::{Engine, Var};
 use mxrs_graph::Graph;
@@ -21,15 +22,15 @@ pub struct Runner {
     /// The graph the program was made of.
     graph: Arc<Graph>,
     planned: Planned,
-    machine: Arc<Machine>,
+    ready: Arc<ReadyProgram>,
     pool: MemoryPool,
     engine: Engine,
     bound: Vec<Var>,
     outputs: Vec<Var>,
     forward: Vec<Segment>,
     backward: Vec<Segment>,
-    /// Bound arrays that a run must hold although its steps do not read them: constants are made of them that other
-    /// executors use too.
+    /// Bound arrays that every task holds although its steps may not read them: constants that other executors use too are
+    /// made of them, and no executor may make these again while a task reads them.
     held: Vec<usize>,
     packed: Arc<Packed>,
     /// What each step is.
@@ -48,36 +49,42 @@ pub struct Limits {
 }
 
 impl Runner {
-    /// Plans and allocates.
+    /// Allocates memory.
     ///
     /// # Errors
-    /// Out of memory, or a contradiction in the plan.
+    /// Returns an error if memory runs out.
     pub fn new(
-        (graph, program): (Arc<Graph>, Program),
+        (graph, planned): (Arc<Graph>, Planned),
         (context, pool): (&ArrayContext, &MemoryPool),
         bound: Vec<NdArray>,
         outputs: Vec<NdArray>,
         limits: Limits,
         options: &BindOptions,
     ) -> Result<Self> {
-        let planned = Planned::new(program, &options.plan)?;
         let vars = |arrays: &[NdArray]| arrays.iter().map(|a| a.var().clone()).collect();
         let program = &planned.program;
         let arena = pool.arena(arena_bytes(&planned.plan))?;
         let shares = options.packed.as_ref().map(|store| (store, &bound[..]));
-        let packed = Arc::new(Packed::new(program, context, shares)?);
+        let packed = Arc::new(Packed::new(&planned, context, shares)?);
         let held = if shares.is_some() { packed.sources().to_vec() } else { Vec::new() };
         let (steps, team) = (0..program.steps.len(), options.team.clone());
+        let mut forward = segments(program, 0..program.n_forward, limits.forward);
+        let mut backward = segments(program, program.n_forward..program.steps.len(), limits.backward);
+        forward.iter_mut().chain(&mut backward).for_each(|segment| segment.hold(held.iter().copied()));
+        if let ([only], false) = (&mut forward[..], program.prepare.is_empty()) {
+            // Its task makes constants too, and looks at every bound array for that.
+            only.hold(0..bound.len());
+        }
         Ok(Self {
             bound: vars(&bound),
             outputs: vars(&outputs),
-            machine: Arc::new(Machine::over(&planned, (arena, packed.clone()), bound, outputs, steps, team)),
+            ready: Arc::new(ReadyProgram::over(&planned, (arena, packed.clone()), bound, outputs, steps, team)),
             pool: pool.clone(),
             engine: context.engine().clone(),
             held,
             packed,
-            forward: segments(program, 0..program.n_forward, limits.forward),
-            backward: segments(program, program.n_forward..program.steps.len(), limits.backward),
+            forward,
+            backward,
             steps: step_reports(program),
             taps: OnceLock::new(),
             graph,
@@ -109,18 +116,14 @@ impl Runner {
     ///
     /// # Errors
     /// As [`Self::forward`].
-    pub fn push_forward(&self, body: impl FnOnce(&Machine) -> Result<()> + Send + 'static) -> Result<()> {
+    pub fn push_forward(&self, body: impl FnOnce(&ReadyProgram) -> Result<()> + Send + 'static) -> Result<()> {
         let all = segments(&self.planned.program, 0..self.planned.program.n_forward, usize::MAX);
-        let Some(segment) = all.into_iter().next() else { return Ok(()) };
-        let machine = self.machine.clone();
-        let others = (0..self.bound.len()).filter(|i| !segment.rewrites.contains(i));
-        let reads = if machine.has_prepare() { others.collect() } else { segment.reads.clone() };
-        let task = self.engine.task(segment.name.clone()).device(Device::cpu(0)).write(self.pool.var());
-        task.reads(reads.iter().map(|&i| &self.bound[i]))
-            .reads(segment.reads_outputs.iter().map(|&i| &self.outputs[i]))
-            .writes(segment.rewrites.iter().map(|&i| &self.bound[i]))
-            .writes(segment.outputs.iter().map(|&i| &self.outputs[i]))
-            .push(move |_| body(&machine))
+        let Some(mut segment) = all.into_iter().next() else { return Ok(()) };
+        if self.ready.has_prepare() {
+            segment.hold(0..self.bound.len());
+        }
+        let ready = self.ready.clone();
+        self.push(&segment, &[], move || body(&ready))
     }
 
     /// Pushes the packing of constants, if there are any.
@@ -128,17 +131,27 @@ impl Runner {
     /// # Errors
     /// As [`Self::forward`].
     pub fn prepare(&self) -> Result<()> {
-        if !self.machine.has_prepare() {
+        if !self.ready.has_prepare() {
             return Ok(());
         }
-        let machine = self.machine.clone();
-        let task = self.engine.task("prepare").device(Device::cpu(0)).reads(&self.bound).write(self.pool.var());
-        task.push(move |_| machine.prepare())
+        let ready = self.ready.clone();
+        push_prepare(&self.engine, self.pool.var(), &self.bound, move || ready.prepare())
+    }
+
+    /// Pushes one task that runs steps of a segment, and writes `others` besides.
+    fn push(
+        &self,
+        segment: &Segment,
+        others: &[Var],
+        body: impl FnOnce() -> Result<()> + Send + 'static,
+    ) -> Result<()> {
+        let writes = std::iter::once(self.pool.var()).chain(others);
+        push(&self.engine, segment, writes, |index| &self.bound[index], |index| &self.outputs[index], body)
     }
 
     /// Steps of the forward half, and of the gradient.
     pub fn halves(&self) -> [Range<usize>; 2] {
-        let Program { n_forward, steps, .. } = &self.planned.program;
+        let Program { n_forward, steps, .. } = &*self.planned.program;
         [0..*n_forward, *n_forward..steps.len()]
     }
 
@@ -157,32 +170,29 @@ impl Runner {
         let mut copies = Vec::new();
         if let Some((with_inputs, options)) = watch {
             for tap in &self.taps(options)?[step] {
-                if (tap.is_input && !with_inputs) || !self.machine.has_memory(step, tap) {
+                if (tap.is_input && !with_inputs) || !self.ready.has_memory(step, tap) {
                     continue;
                 }
                 let copy = NdArray::empty(context, tap.shape.clone(), tap.dtype, Device::cpu(0), "monitor")?;
                 copies.push((tap.clone(), copy));
             }
         }
-        for segment in segments(&self.planned.program, step..step + 1, 1) {
-            let (machine, copies) = (self.machine.clone(), copies.clone());
+        for mut segment in segments(&self.planned.program, step..step + 1, 1) {
+            segment.hold(self.held.iter().copied());
+            let (ready, copies, prepares) = (self.ready.clone(), copies.clone(), !self.held.is_empty());
             let vars: Vec<Var> = copies.iter().map(|(_, copy)| copy.var().clone()).collect();
-            let body = move || {
+            self.push(&segment, &vars, move || {
                 let copy = |is_input: bool| {
                     let wanted = copies.iter().filter(|(tap, _)| tap.is_input == is_input);
-                    wanted.cloned().try_for_each(|(tap, to)| machine.copy_out(step, &tap, &to))
+                    wanted.cloned().try_for_each(|(tap, to)| ready.copy_out(step, &tap, &to))
                 };
+                if prepares {
+                    ready.prepare()?;
+                }
                 copy(true)?;
-                machine.run(step..step + 1, random)?;
+                ready.run(step..step + 1, random)?;
                 copy(false)
-            };
-            let task = self.engine.task(segment.name.clone()).device(Device::cpu(0)).write(self.pool.var());
-            task.reads(self.reads(&segment))
-                .reads(segment.reads_outputs.iter().map(|&i| &self.outputs[i]))
-                .writes(segment.rewrites.iter().map(|&i| &self.bound[i]))
-                .writes(segment.outputs.iter().map(|&i| &self.outputs[i]))
-                .writes(&vars)
-                .push(move |_| body())?;
+            })?;
         }
         Ok(copies)
     }
@@ -203,35 +213,20 @@ impl Runner {
         self.push_all(&self.backward, random, false)
     }
 
+    /// Pushes segments. Their tasks make constants that are out of date if `prepares` says so, or if another executor may
+    /// have begun to make them since this run was pushed.
     fn push_all(&self, segments: &[Segment], random: RandomCalls, prepares: bool) -> Result<()> {
+        let prepares = prepares || !self.held.is_empty();
         for segment in segments {
-            let machine = self.machine.clone();
-            let steps = segment.steps.clone();
-            let mut task = self.engine.task(segment.name.clone()).device(Device::cpu(0)).write(self.pool.var());
-            // Packing reads every bound array.
-            task = if prepares && machine.has_prepare() {
-                let rewritten = |i: &usize| segment.rewrites.contains(i);
-                task.reads((0..self.bound.len()).filter(|i| !rewritten(i)).map(|i| &self.bound[i]))
-            } else {
-                task.reads(self.reads(segment))
-            };
-            task.reads(segment.reads_outputs.iter().map(|&i| &self.outputs[i]))
-                .writes(segment.rewrites.iter().map(|&i| &self.bound[i]))
-                .writes(segment.outputs.iter().map(|&i| &self.outputs[i]))
-                .push(move |_| {
-                    if prepares {
-                        machine.prepare()?;
-                    }
-                    machine.run(steps, random)
-                })?;
+            let (ready, steps) = (self.ready.clone(), segment.steps.clone());
+            self.push(segment, &[], move || {
+                if prepares {
+                    ready.prepare()?;
+                }
+                ready.run(steps, random)
+            })?;
         }
         Ok(())
-    }
-
-    /// What a push of the segment reads of the bound arrays.
-    fn reads<'a>(&'a self, segment: &'a Segment) -> impl Iterator<Item = &'a Var> {
-        let is_other = |i: &&usize| !segment.reads.contains(i) && !segment.rewrites.contains(i);
-        segment.reads.iter().chain(self.held.iter().filter(is_other)).map(|&i| &self.bound[i])
     }
 
     /// Bound arrays that nothing needs any more once all constants are made: those that only the making of them reads.
@@ -267,13 +262,13 @@ impl Runner {
         let n_steps = self.planned.program.steps.len();
         let mut left = bound.clone();
         used_up.iter().for_each(|index| left[*index] = nothing.clone());
-        let machine = |arena, bound, range| {
+        let ready = |arena, bound, range| {
             let memory = (arena, self.packed.clone());
-            Arc::new(Machine::over(&self.planned, memory, bound, outputs.clone(), range, options.team.clone()))
+            Arc::new(ReadyProgram::over(&self.planned, memory, bound, outputs.clone(), range, options.team.clone()))
         };
-        let mut packing = machine(None, bound, 0..0);
+        let mut packing = ready(None, bound, 0..0);
         self.packed.freeze();
-        self.machine = machine(arena, left, 0..n_steps);
+        self.ready = ready(arena, left, 0..n_steps);
         let is_needed = self.packed.needed(packing.bound());
         let n_prepare = is_needed.len();
         // Where each array is read last.
@@ -310,7 +305,7 @@ impl Runner {
                 })?;
                 self.engine.wait_to_write(self.pool.var())?;
             }
-            // The task is over; should it still hold its machine, the arrays go later.
+            // The task is over; if it still holds its program, the arrays are released later.
             if let Some(packing) = Arc::get_mut(&mut packing) {
                 last[..end].iter_mut().flat_map(std::mem::take).for_each(|index| packing.let_go(index, nothing));
                 if n_bytes > MUCH {
@@ -320,19 +315,20 @@ impl Runner {
             first = end;
         }
         self.packed.fix();
-        // Nobody writes what it reads any more, and the variables of arrays that are gone may be too.
+        // The constants are never made again, and the variables of arrays that were released may be gone.
         self.held.clear();
+        self.forward.iter_mut().chain(&mut self.backward).for_each(|segment| segment.hold([]));
         Ok(())
     }
 
     /// What was decided.
     pub fn report(&self) -> ExecutorReport {
-        let machine = &self.machine;
+        let ready = &self.ready;
         ExecutorReport {
             steps: self.steps.clone(),
             plan: self.planned.plan.report.clone(),
-            arena_bytes: machine.arena_bytes,
-            packed_bytes: machine.packed_bytes,
+            arena_bytes: ready.arena_bytes,
+            packed_bytes: ready.packed_bytes,
             fused: self.planned.program.fused.clone(),
             inplace_adds: self.planned.program.additions().cloned().collect(),
         }

@@ -1,24 +1,79 @@
-//! Which steps go to the engine together, and which arrays each push reads and writes.
+//! Which steps go to the engine together, which arrays each push reads and writes, and the push itself.
+//!
+//! [`push`] is the only place that hands steps of a program to the engine: executors, cached graphs and imperative calls use
+//! it. So the rule that a task holds all that its kernels touch stands in one place.
 
 use crate::program::{Origin, Program};
+use mxrs_engine::{Engine, OpName, Var};
+use mxrs_types::{Device, Result};
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Steps pushed as one task.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Segment {
     /// The steps.
     pub steps: Range<usize>,
     /// Its name for traces: that of its only step, or of the first and how many follow.
-    pub name: String,
-    /// Bound arrays it only reads.
+    pub name: OpName,
+    /// Bound arrays that its steps only read.
     pub reads: Vec<usize>,
-    /// Bound arrays it rewrites.
+    /// Other bound arrays that its task holds for reading ([`Self::hold`]).
+    held: Vec<usize>,
+    /// Bound arrays that its steps rewrite.
     pub rewrites: Vec<usize>,
-    /// Output arrays it writes.
+    /// Output arrays that its steps write.
     pub outputs: Vec<usize>,
-    /// Output arrays it only reads.
+    /// Output arrays that its steps only read.
     pub reads_outputs: Vec<usize>,
+}
+
+impl Segment {
+    /// Makes every task of this segment hold these bound arrays for reading, although its steps do not read them: constants
+    /// are made of them, in this task or by another executor.
+    pub fn hold(&mut self, arrays: impl IntoIterator<Item = usize>) {
+        let is_other = |index: &usize| !self.reads.contains(index) && !self.rewrites.contains(index);
+        self.held = arrays.into_iter().filter(is_other).collect();
+    }
+}
+
+/// Pushes one task that runs steps of a segment. It holds the arrays that these steps use, given by `bound` and `outputs`
+/// from their indexes. It writes the variables `writes` too: that of the memory of temporary values, and what else `body`
+/// needs.
+///
+/// # Errors
+/// Returns the errors of the engine; with `NaiveEngine` also the error of `body`.
+pub fn push<'a>(
+    engine: &'a Engine,
+    segment: &'a Segment,
+    writes: impl IntoIterator<Item = &'a Var>,
+    bound: impl Fn(usize) -> &'a Var,
+    outputs: impl Fn(usize) -> &'a Var,
+    body: impl FnOnce() -> Result<()> + Send + 'static,
+) -> Result<()> {
+    engine
+        .task(segment.name.clone())
+        .device(Device::cpu(0))
+        .writes(writes)
+        .reads(segment.reads.iter().chain(&segment.held).map(|index| bound(*index)))
+        .reads(segment.reads_outputs.iter().map(|index| outputs(*index)))
+        .writes(segment.rewrites.iter().map(|index| bound(*index)))
+        .writes(segment.outputs.iter().map(|index| outputs(*index)))
+        .push(move |_| body())
+}
+
+/// Pushes one task that makes constants, which live in the memory of `memory`.
+///
+/// # Errors
+/// As [`push`].
+pub fn push_prepare<'a>(
+    engine: &'a Engine,
+    memory: &'a Var,
+    bound: impl IntoIterator<Item = &'a Var>,
+    body: impl FnOnce() -> Result<()> + Send + 'static,
+) -> Result<()> {
+    engine.task("prepare").device(Device::cpu(0)).reads(bound).write(memory).push(move |_| body())
 }
 
 /// Cuts `steps` of the program into segments of at most `limit` kernels each; views that run nothing do not count.
@@ -63,8 +118,11 @@ fn segment(program: &Program, steps: Range<usize>) -> Segment {
         1 => first.clone(),
         n => format!("{first} and {} more", n - 1),
     };
+    // Every push clones the name.
+    let name: Arc<str> = name.into();
     Segment {
-        name,
+        name: name.into(),
+        held: Vec::new(),
         reads: reads.difference(&rewrites).copied().collect(),
         rewrites: rewrites.into_iter().collect(),
         reads_outputs: reads_outputs.difference(&outputs).copied().collect(),

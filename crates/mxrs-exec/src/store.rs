@@ -1,7 +1,7 @@
 //! Packed and computed constants that several executors share.
 
-use crate::prepare::Preparation;
 use crate::program::{Origin, Program, ValueId};
+use crate::program_passes::pack::Preparation;
 use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_op::TensorDesc;
 use mxrs_storage::{Block, Tag};

@@ -103,9 +103,9 @@ impl Runner {
         random: mxrs_ndarray::RandomCalls,
         body: impl FnOnce(&dyn Fn(std::ops::Range<usize>) -> Result<()>) -> Result<()> + Send + 'static,
     ) -> Result<()> {
-        self.push_forward(move |machine| {
-            machine.prepare()?;
-            body(&|steps| machine.run(steps, random))
+        self.push_forward(move |ready| {
+            ready.prepare()?;
+            body(&|steps| ready.run(steps, random))
         })
     }
 }

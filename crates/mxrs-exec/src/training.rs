@@ -32,7 +32,7 @@ impl Training {
     /// Names no argument has, an operator that is not differentiable, an array of the wrong shape or dtype.
     pub fn new(graph: &Arc<Graph>, from: &Arrays, variables: &Variables, options: &BindOptions) -> Result<Self> {
         let arguments = options.gradients.as_ref().map(|requests| gradient::arguments(graph, requests)).transpose()?;
-        let context = Context { options, is_train: true, has_gradient: true };
+        let context = Context::new(options, true, true);
         let lower = || lower_graph(graph, &variables.known, &variables.bound, &context);
         let lowered = arguments.filter(|wanted| !wanted.is_empty()).map(|_| lower()).transpose()?;
         let wanted = lowered.as_ref().map_or(&[][..], |lowered| &lowered.gradients);
@@ -81,7 +81,7 @@ impl Training {
         let lowered = match made {
             Some(lowered) => lowered,
             None => {
-                let context = Context { options, is_train: true, has_gradient: true };
+                let context = Context::new(options, true, true);
                 lower_graph(graph, &variables.known, &variables.bound, &context)?
             }
         };
@@ -89,8 +89,7 @@ impl Training {
         let bound = arrays.chain(self.head_grads.iter().flatten().cloned()).collect();
         let outputs = outputs.iter().chain(self.gradients.iter().map(|g| &g.array)).cloned().collect();
         let limits = Limits { forward: options.bulk_train_forward, backward: options.bulk_train_backward };
-        let program = (lowered.graph, lowered.program);
-        Runner::new(program, memory, bound, outputs, limits, options)
+        Runner::new((lowered.graph, lowered.planned), memory, bound, outputs, limits, options)
     }
 
     /// Whether the caller's head gradients are what the gradient graph reads.

@@ -1,4 +1,4 @@
-//! Bound arrays that share memory: an error if an operator rewrites one of them, legal otherwise.
+//! Bound arrays that share memory: an error if one of them is written, legal otherwise.
 
 mod common;
 
@@ -91,6 +91,44 @@ fn a_gradient_array_that_overlaps_a_rewritten_array_is_refused() {
     let gradients = GradRequests { arrays: vec![("beta".into(), mean.clone())], ..GradRequests::all(GradReq::Write) };
     let options = BindOptions { gradients: Some(gradients), ..options() };
     assert_refused(bind(&context, [&gamma, &beta, &mean, &var], &options), ["mean", "gradient of beta"]);
+}
+
+/// Gradients of a product, each of which one kernel writes while it reads the factors.
+fn product(gradients: [&NdArray; 2], context: &ArrayContext) -> Result<Executor> {
+    let [a, b] = ["a", "b"].map(Symbol::variable);
+    let graph = Net::new().call("elemwise_mul", &[&a, &b]).graph().expect("a well-formed graph");
+    let requests = ["a", "b"].into_iter().zip(gradients);
+    let requests =
+        requests.fold(GradRequests::all(GradReq::Write), |all, (name, array)| all.into_array(name, array.clone()));
+    let params = ["a", "b"].map(|name| (name.to_owned(), ones(context, C))).into_iter().collect();
+    Executor::bind(&graph, context, &[], &params, &BindOptions { gradients: Some(requests), ..options() })
+}
+
+#[test]
+fn gradient_arrays_that_overlap_are_refused() {
+    let context = context(EngineKind::Naive, 1);
+    let (one, whole) = (ones(&context, C), ones(&context, 2 * C));
+    let names = ["gradient of a", "gradient of b"];
+    assert_refused(product([&one, &one], &context), names);
+    let parts = [(0, C), (C - 1, 2 * C - 1)].map(|(begin, end)| whole.slice(begin, end).unwrap());
+    assert_refused(product([&parts[0], &parts[1]], &context), names);
+    let apart = [(0, C), (C, 2 * C)].map(|(begin, end)| whole.slice(begin, end).unwrap());
+    let executor = product([&apart[0], &apart[1]], &context).expect("parts that do not overlap");
+    executor.forward_train().unwrap();
+    executor.backward(&[NdArray::from_slice(&context, [C], &[3.0f32; C]).unwrap()]).unwrap();
+    assert_eq!(whole.to_vec::<f32>().unwrap(), [3.0f32; 2 * C]);
+}
+
+#[test]
+fn a_gradient_array_that_overlaps_an_argument_is_refused() {
+    let context = context(EngineKind::Naive, 1);
+    let [a, b] = ["a", "b"].map(Symbol::variable);
+    let graph = Net::new().call("elemwise_mul", &[&a, &b]).graph().unwrap();
+    let shared = ones(&context, C);
+    let params = [("a".to_owned(), shared.clone()), ("b".to_owned(), ones(&context, C))].into_iter().collect();
+    let gradients = Some(GradRequests::all(GradReq::Write).into_array("b", shared));
+    let bound = Executor::bind(&graph, &context, &[], &params, &BindOptions { gradients, ..options() });
+    assert_refused(bound, ["gradient of b", "a"]);
 }
 
 #[test]

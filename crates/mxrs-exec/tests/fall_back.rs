@@ -5,7 +5,7 @@ mod common;
 use common::{KINDS, Net, context, options};
 use mxrs_exec::{BindOptions, DryGraph, Executor, Outcome};
 use mxrs_graph::Graph;
-use mxrs_op::{Backend, Kernel, OpCall, PlannedKernel, ReferenceBackend, Support, TensorDesc};
+use mxrs_op::{Answer, Backend, Kernel, Offer, OpCall, ReferenceBackend, TensorDesc};
 use mxrs_ops::{Fusions, patterns};
 use mxrs_types::{Error, Result, Shape};
 use std::sync::Arc;
@@ -22,17 +22,12 @@ impl Backend for Promising {
         "promising"
     }
 
-    fn supports(&self, call: &OpCall<'_>) -> Support {
-        if is_promise(call) { Support::VENDOR } else { ReferenceBackend.supports(call) }
-    }
-
-    fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
+    fn offer<'a>(&'a self, call: &'a OpCall<'a>) -> Answer<'a> {
         if is_promise(call) {
-            return Err(Error::not_built(call.op.name, "it was only promised"));
+            return Ok(Offer::new(1e-6, || Err(Error::not_built(call.op.name, "it was only promised"))));
         }
-        ReferenceBackend.plan(call)
+        ReferenceBackend.offer(call)
     }
-
     fn reorder(&self, from: &TensorDesc, to: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {
         ReferenceBackend.reorder(from, to)
     }

@@ -10,7 +10,7 @@ use mxrs_exec::{
 };
 use mxrs_graph::{Graph, Symbol};
 use mxrs_ndarray::NdArray;
-use mxrs_op::{Backend, FUSED_OP, Fused, Kernel, OpCall, PlannedKernel, ReferenceBackend, Support, TensorDesc};
+use mxrs_op::{Answer, Backend, FUSED_OP, Fused, Kernel, Offer, OpCall, PlannedKernel, ReferenceBackend, TensorDesc};
 use mxrs_testkit::Seeded;
 use mxrs_types::{Layout, Result, Shape};
 use std::sync::Arc;
@@ -27,21 +27,18 @@ impl Backend for Fusing {
         "fusing"
     }
 
-    fn supports(&self, call: &OpCall<'_>) -> Support {
+    fn offer<'a>(&'a self, call: &'a OpCall<'a>) -> Answer<'a> {
         if call.op.name != FUSED_OP {
-            return Support::no("fused calls only");
+            return Err("fused calls only".into());
         }
-        match call.params.get::<Fused>().calls.iter().any(|call| call.op.name == self.refused) {
-            true => Support::no("refused"),
-            false => Support::Yes { cost: 10.0 },
+        if call.params.get::<Fused>().calls.iter().any(|call| call.op.name == self.refused) {
+            return Err("refused".into());
         }
+        Ok(Offer::new(1e-6, move || {
+            let planned = ReferenceBackend.plan(call)?;
+            Ok(PlannedKernel { input_layouts: vec![self.wants.clone(); call.inputs.len()], ..planned })
+        }))
     }
-
-    fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
-        let planned = ReferenceBackend.plan(call)?;
-        Ok(PlannedKernel { input_layouts: vec![self.wants.clone(); call.inputs.len()], ..planned })
-    }
-
     fn reorder(&self, _: &TensorDesc, _: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {
         Ok(None)
     }

@@ -5,7 +5,7 @@ mod common;
 use common::options;
 use mxrs_exec::{BindOptions, DryGraph, GradReq, GradRequests};
 use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};
-use mxrs_op::{Backend, Kernel, KernelArgs, OpCall, PlannedKernel, Support, TensorDesc};
+use mxrs_op::{Answer, Backend, Kernel, KernelArgs, Offer, OpCall, PlannedKernel, TensorDesc};
 use mxrs_types::{Layout, Result};
 use std::sync::Arc;
 
@@ -21,17 +21,19 @@ impl Backend for Own {
     fn name(&self) -> &'static str {
         "own"
     }
-    fn supports(&self, call: &OpCall<'_>) -> Support {
-        if call.op.name == "_backward_FullyConnected_weight" { Support::VENDOR } else { Support::no("not mine") }
-    }
-    fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
-        Ok(PlannedKernel {
-            input_layouts: vec![Layout::RowMajor; call.inputs.len()],
-            output_layouts: vec![OWN; call.outputs.len()],
-            scratch_bytes: 0,
-            can_run_inplace: false,
-            kernel: Arc::new(Never),
-        })
+    fn offer<'a>(&'a self, call: &'a OpCall<'a>) -> Answer<'a> {
+        if call.op.name != "_backward_FullyConnected_weight" {
+            return Err("not mine".into());
+        }
+        Ok(Offer::new(1e-6, move || {
+            Ok(PlannedKernel {
+                input_layouts: vec![Layout::RowMajor; call.inputs.len()],
+                output_layouts: vec![OWN; call.outputs.len()],
+                scratch_bytes: 0,
+                can_run_inplace: false,
+                kernel: Arc::new(Never),
+            })
+        }))
     }
     fn reorder(&self, from: &TensorDesc, _: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {
         Ok((from.layout == OWN).then(|| Arc::new(Never) as Arc<dyn Kernel>))

@@ -5,19 +5,51 @@ use mxrs_exec::{BindOptions, CachedOp, CachedOpFlags, Executor, Imperative, Pack
 use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};
 use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_op::{
-    Backend, InputNames, Kernel, KernelArgs, OpCall, OpDef, PlannedKernel, ReferenceBackend, Support, TensorDesc,
+    Answer, Backend, InputNames, Kernel, KernelArgs, Offer, OpCall, OpDef, PlannedKernel, ReferenceBackend, TensorDesc,
 };
 use mxrs_storage::{Storage, StorageConfig};
 use mxrs_types::{Error, Layout, Result};
-use std::sync::Arc;
+use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 const PACKED: Layout = Layout::Opaque { backend: "backwards", id: 1, size_bytes: 16 };
 
-/// Stores weights of four floats in reverse order.
+/// Stores weights of four floats in reverse order. Kernels stop at a gate if their first input begins with [`GATED`].
 struct Backwards {
     packs: Arc<AtomicUsize>,
+    gate: Arc<Gate>,
 }
+
+const GATED: f32 = 7.0;
+
+/// Stops a kernel until a test lets it pass. Closed by taking `sides`, open to all others.
+#[derive(Default)]
+struct Gate {
+    sides: Mutex<Option<(Sender<()>, Receiver<()>)>>,
+}
+
+impl Gate {
+    /// Closes the gate for the next kernel that comes. Returns what says that a kernel has come, and what lets it pass.
+    fn close(&self) -> (Receiver<()>, Sender<()>) {
+        let ((came, comes), (pass, passes)) = (channel(), channel());
+        *self.sides.lock().unwrap() = Some((came, passes));
+        (comes, pass)
+    }
+
+    fn pass(&self, input: &[f32]) {
+        let sides = if input[0] == GATED { self.sides.lock().unwrap().take() } else { None };
+        if let Some((came, passes)) = sides {
+            came.send(()).unwrap();
+            passes.recv_timeout(PATIENCE).expect("the test opens the gate");
+        }
+    }
+}
+
+/// Longer than anything that a test waits for.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 fn floats(bytes: &[u8]) -> Vec<f32> {
     bytes.chunks_exact(4).map(|b| f32::from_ne_bytes([b[0], b[1], b[2], b[3]])).collect()
@@ -48,27 +80,32 @@ impl Backend for Backwards {
     fn name(&self) -> &'static str {
         "backwards"
     }
-    fn supports(&self, call: &OpCall<'_>) -> Support {
-        if call.op.name == "weighted" { Support::VENDOR } else { Support::no("not mine") }
-    }
-    fn plan(&self, _: &OpCall<'_>) -> Result<PlannedKernel> {
-        let kernel = Closure(|inputs: Vec<Vec<f32>>| {
-            if inputs[0].iter().any(|x| x.is_nan()) {
-                return Err(Error::invalid("weighted", "NaN", "numbers"));
-            }
-            Ok(inputs[0].iter().zip(inputs[1].iter().rev()).map(|(x, w)| x * w).collect())
-        });
-        Ok(PlannedKernel {
-            input_layouts: vec![Layout::RowMajor, PACKED],
-            output_layouts: vec![Layout::RowMajor],
-            scratch_bytes: 0,
-            can_run_inplace: false,
-            kernel: Arc::new(kernel),
-        })
+    fn offer<'a>(&'a self, call: &'a OpCall<'a>) -> Answer<'a> {
+        if call.op.name != "weighted" {
+            return Err("not mine".into());
+        }
+        Ok(Offer::new(1e-6, move || {
+            let gate = self.gate.clone();
+            let kernel = Closure(move |inputs: Vec<Vec<f32>>| {
+                gate.pass(&inputs[0]);
+                if inputs[0].iter().any(|x| x.is_nan()) {
+                    return Err(Error::invalid("weighted", "NaN", "numbers"));
+                }
+                Ok(inputs[0].iter().zip(inputs[1].iter().rev()).map(|(x, w)| x * w).collect())
+            });
+            Ok(PlannedKernel {
+                input_layouts: vec![Layout::RowMajor, PACKED],
+                output_layouts: vec![Layout::RowMajor],
+                scratch_bytes: 0,
+                can_run_inplace: false,
+                kernel: Arc::new(kernel),
+            })
+        }))
     }
     fn reorder(&self, _: &TensorDesc, to: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {
-        let packs = self.packs.clone();
+        let (packs, gate) = (self.packs.clone(), self.gate.clone());
         let kernel = Closure(move |mut inputs: Vec<Vec<f32>>| {
+            gate.pass(&inputs[0]);
             packs.fetch_add(1, Ordering::Relaxed);
             inputs[0].reverse();
             Ok(inputs.swap_remove(0))
@@ -89,7 +126,7 @@ fn context_and_options() -> (ArrayContext, BindOptions, Arc<AtomicUsize>) {
     let engine = Engine::new(EngineConfig::default()).unwrap();
     let context = ArrayContext::new(engine, Storage::new(StorageConfig::default()).unwrap());
     let packs = Arc::new(AtomicUsize::new(0));
-    let backend = Backwards { packs: packs.clone() };
+    let backend = Backwards { packs: packs.clone(), gate: Arc::default() };
     let options = BindOptions::new(vec![Arc::new(backend), Arc::new(ReferenceBackend)]);
     (context, options, packs)
 }
@@ -209,6 +246,101 @@ fn executors_of_one_store_run_on_many_threads_while_the_weight_changes() {
         }
     });
     assert!(executors.iter().all(|executor| run(executor, 1.0) == [99.0 * 99.0; 4]));
+}
+
+/// How the first of two executors runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Pushes {
+    /// All steps in one task.
+    One,
+    /// A task for each step.
+    Each,
+    /// A call for each step.
+    Partial,
+}
+
+/// Two executors of one store on several workers, their weight, and the gate of their kernels.
+struct Gated {
+    context: ArrayContext,
+    first: Executor,
+    second: Executor,
+    w: NdArray,
+    gate: Arc<Gate>,
+    packs: Arc<AtomicUsize>,
+}
+
+/// Both executors have run once.
+fn gated(pushes: Pushes) -> Gated {
+    let cpu_workers = NonZeroUsize::new(4).unwrap();
+    let engine = Engine::new(EngineConfig { cpu_workers, ..EngineConfig::default() }).unwrap();
+    let context = ArrayContext::new(engine, Storage::new(StorageConfig::default()).unwrap());
+    let (packs, gate) = (Arc::new(AtomicUsize::new(0)), Arc::new(Gate::default()));
+    let backend = Backwards { packs: packs.clone(), gate: gate.clone() };
+    let options = BindOptions {
+        packed: Some(PackedStore::new()),
+        bulk_inference: pushes == Pushes::One,
+        ..BindOptions::new(vec![Arc::new(backend), Arc::new(ReferenceBackend)])
+    };
+    let w = NdArray::from_slice(&context, [4], &[1.0f32, 2.0, 3.0, 4.0]).unwrap();
+    let params = [("w".to_owned(), w.clone())].into_iter().collect();
+    let bind = || Executor::bind(&graph(), &context, &[("x", [4].into())], &params, &options).unwrap();
+    let (first, second) = (bind(), bind());
+    assert!([&first, &second].iter().all(|executor| run(executor, 1.0) == [1.0, 4.0, 9.0, 16.0]));
+    Gated { context, first, second, w, gate, packs }
+}
+
+/// Waits a moment for something that must not happen, or happens soon.
+fn soon(happens: impl Fn() -> bool) -> bool {
+    let start = Instant::now();
+    while !happens() && start.elapsed() < Duration::from_millis(300) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    happens()
+}
+
+#[test]
+fn a_shared_constant_is_not_made_again_while_a_task_reads_it() {
+    for pushes in [Pushes::One, Pushes::Each, Pushes::Partial] {
+        let Gated { context, first, second, w, gate, packs } = &gated(pushes);
+        first.argument("x").unwrap().copy_from(&[GATED; 4]).unwrap();
+        let (comes, pass) = gate.close();
+        match pushes {
+            Pushes::Partial => assert_eq!(first.partial_forward(false, 0).unwrap(), 1),
+            Pushes::One | Pushes::Each => first.forward().unwrap(),
+        }
+        // The first step has read the weight, the second one has not.
+        comes.recv_timeout(PATIENCE).unwrap();
+        w.copy_from_array(&NdArray::from_slice(context, [4], &[10.0f32; 4]).unwrap()).unwrap();
+        second.forward().unwrap();
+        assert!(!soon(|| packs.load(Ordering::Relaxed) > 1), "packed while a task reads it, {pushes:?}");
+        pass.send(()).unwrap();
+        if pushes != Pushes::Partial {
+            let got = first.outputs()[0].to_vec::<f32>().unwrap();
+            assert_eq!(got, [1.0, 4.0, 9.0, 16.0].map(|w| GATED * w), "{pushes:?}");
+        }
+        assert_eq!(second.outputs()[0].to_vec::<f32>().unwrap(), [100.0; 4], "{pushes:?}");
+        assert_eq!(packs.load(Ordering::Relaxed), 2);
+    }
+}
+
+#[test]
+fn a_step_waits_while_another_executor_makes_its_constant() {
+    let Gated { first, second, w, gate, .. } = &gated(Pushes::Partial);
+    first.argument("x").unwrap().copy_from(&[1.0f32; 4]).unwrap();
+    assert_eq!(first.partial_forward(false, 0).unwrap(), 1);
+    w.copy_from(&[GATED; 4]).unwrap();
+    let (comes, pass) = gate.close();
+    second.forward().unwrap();
+    // The second executor is about to write the constant that the first one reads next.
+    comes.recv_timeout(PATIENCE).unwrap();
+    assert_eq!(first.partial_forward(false, 1).unwrap(), 0);
+    std::thread::scope(|scope| {
+        let got = scope.spawn(|| first.outputs()[0].to_vec::<f32>().unwrap());
+        assert!(!soon(|| got.is_finished()), "the step ran on a constant that was being written");
+        pass.send(()).unwrap();
+        assert_eq!(got.join().unwrap(), [1.0, 2.0, 3.0, 4.0].map(|w| w * GATED));
+    });
+    assert_eq!(second.outputs()[0].to_vec::<f32>().unwrap(), [GATED * GATED; 4]);
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn same_values(graph: &Graph, fusions: &Fusions, dtype: DType, tolerance: Tolera
 const F64: Tolerance = Tolerance { rtol: 1e-10, atol: 1e-10 };
 
 #[test]
-fn g23_a_residual_unit_keeps_its_values_in_float64_and_float32() {
+fn g21_a_residual_unit_keeps_its_values_in_float64_and_float32() {
     let graph = Net::residual_unit();
     let parts = same_values(&graph, &Fusions::default(), DType::F64, F64);
     assert_eq!(ops(&parts), ["_sg_conv", "_sg_conv"]);
@@ -103,7 +103,7 @@ fn g23_a_residual_unit_keeps_its_values_in_float64_and_float32() {
 }
 
 #[test]
-fn g23_of_gammas_and_biases_every_kind_is_folded() {
+fn g21_of_gammas_and_biases_every_kind_is_folded() {
     for fix_gamma in ["True", "False"] {
         for no_bias in ["True", "False"] {
             let mut net = Net::new();
@@ -116,7 +116,7 @@ fn g23_of_gammas_and_biases_every_kind_is_folded() {
 }
 
 #[test]
-fn g23_other_axes_and_layouts() {
+fn g21_other_axes_and_layouts() {
     // Channels last: normalized along them, folded; along another axis, not.
     for (axis, expected) in
         [("-1", &["Convolution"][..]), ("3", &["Convolution"]), ("1", &["Convolution", "BatchNorm"])]
@@ -130,7 +130,7 @@ fn g23_other_axes_and_layouts() {
 }
 
 #[test]
-fn g23_a_normalization_that_shows_its_statistics_stays() {
+fn g21_a_normalization_that_shows_its_statistics_stays() {
     let mut net = Net::new();
     let conv = net.conv("a", "x", &[]);
     let bn = net.call("BatchNorm", "bn", &[&conv], &[("output_mean_var", "True")]);
@@ -141,7 +141,7 @@ fn g23_a_normalization_that_shows_its_statistics_stays() {
 }
 
 #[test]
-fn g23_functions_that_end_a_product() {
+fn g21_functions_that_end_a_product() {
     let relu6: &[(&str, &str)] = &[("a_min", "0"), ("a_max", "6")];
     let clip: &[(&str, &str)] = &[("a_min", "-1"), ("a_max", "1")];
     let act = |word| vec![("act_type", word)];
@@ -172,7 +172,7 @@ fn g23_functions_that_end_a_product() {
 }
 
 #[test]
-fn g23_normalization_with_relu_is_one_call() {
+fn g21_normalization_with_relu_is_one_call() {
     let mut net = Net::new();
     let bn = net.call("BatchNorm", "bn", &["x"], &[("fix_gamma", "False")]);
     let relu = net.call("relu", "relu", &[&bn], &[]);
@@ -180,7 +180,7 @@ fn g23_normalization_with_relu_is_one_call() {
 }
 
 #[test]
-fn g22_what_ends_a_chain() {
+fn g20_what_ends_a_chain() {
     let all = Fusions::default();
     // A sum with itself.
     let mut net = Net::new();

@@ -6,7 +6,7 @@ use common::{context, options};
 use mxrs_engine::EngineKind;
 use mxrs_exec::{BindOptions, Imperative};
 use mxrs_ndarray::{ArrayContext, NdArray};
-use mxrs_op::{Attrs, Backend, Kernel, KernelArgs, OpCall, PlannedKernel, Support, TensorDesc};
+use mxrs_op::{Answer, Attrs, Backend, Kernel, KernelArgs, Offer, OpCall, PlannedKernel, TensorDesc};
 use mxrs_types::{Error, Layout, Result};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -19,17 +19,19 @@ impl Backend for Detour {
     fn name(&self) -> &'static str {
         "detour"
     }
-    fn supports(&self, call: &OpCall<'_>) -> Support {
-        if call.op.name == "relu" { Support::VENDOR } else { Support::no("not mine") }
-    }
-    fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
-        Ok(PlannedKernel {
-            input_layouts: vec![Layout::RowMajor],
-            output_layouts: vec![Layout::RowMajor],
-            scratch_bytes: 8 * call.inputs[0].size_bytes(),
-            can_run_inplace: false,
-            kernel: Arc::new(self.clone()),
-        })
+    fn offer<'a>(&'a self, call: &'a OpCall<'a>) -> Answer<'a> {
+        if call.op.name != "relu" {
+            return Err("not mine".into());
+        }
+        Ok(Offer::new(1e-6, move || {
+            Ok(PlannedKernel {
+                input_layouts: vec![Layout::RowMajor],
+                output_layouts: vec![Layout::RowMajor],
+                scratch_bytes: 8 * call.inputs[0].size_bytes(),
+                can_run_inplace: false,
+                kernel: Arc::new(self.clone()),
+            })
+        }))
     }
     fn reorder(&self, _: &TensorDesc, _: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {
         Ok(None)

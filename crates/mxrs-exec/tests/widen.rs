@@ -6,7 +6,7 @@ use common::{KINDS, Net, context, options};
 use mxrs_exec::{BindOptions, Executor, GradReq, GradRequests};
 use mxrs_graph::Symbol;
 use mxrs_ndarray::{ArrayContext, NdArray};
-use mxrs_op::{Backend, Kernel, OpCall, PlannedKernel, ReferenceBackend, Support, TensorDesc};
+use mxrs_op::{Answer, Backend, Kernel, Offer, OpCall, ReferenceBackend, TensorDesc};
 use mxrs_types::{DType, Error, Result};
 use std::sync::Arc;
 
@@ -22,17 +22,12 @@ impl Backend for Promising {
         "promising"
     }
 
-    fn supports(&self, call: &OpCall<'_>) -> Support {
-        if is_promise(call) { Support::VENDOR } else { ReferenceBackend.supports(call) }
-    }
-
-    fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
+    fn offer<'a>(&'a self, call: &'a OpCall<'a>) -> Answer<'a> {
         if is_promise(call) {
-            return Err(Error::not_built(call.op.name, "it was promised only"));
+            return Ok(Offer::new(1e-6, || Err(Error::not_built(call.op.name, "it was promised only"))));
         }
-        ReferenceBackend.plan(call)
+        ReferenceBackend.offer(call)
     }
-
     fn reorder(&self, from: &TensorDesc, to: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {
         ReferenceBackend.reorder(from, to)
     }

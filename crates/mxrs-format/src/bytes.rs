@@ -88,6 +88,17 @@ impl AlignedBytes {
         Self { memory: Memory::Words(vec![0; len.div_ceil(8)]), len }
     }
 
+    /// `len` zero bytes, or `None` if there is no memory for them: for lengths that a file states without having the bytes.
+    pub(crate) fn try_zeroed(len: usize) -> Option<Self> {
+        let mut probe: Vec<u64> = Vec::new();
+        probe.try_reserve_exact(len.div_ceil(8)).ok()?;
+        // An allocation that nobody sees may be left out.
+        std::hint::black_box(probe.as_ptr());
+        drop(probe);
+        // Pages of zeros that the system gives are not written before they are used; `Vec::resize` would write them.
+        Some(Self::zeroed(len))
+    }
+
     /// A copy of `bytes`.
     pub fn copy_of(bytes: &[u8]) -> Self {
         let mut copy = Self::zeroed(bytes.len());

@@ -1,14 +1,14 @@
-//! Short constructors for format errors.
+//! Short constructors for format errors, for the readers here and for those of other crates (`mxrs-symbol`).
 
 use mxrs_types::{Error, ErrorKind, FormatErrorKind};
 
 /// A format error at a byte offset.
-pub(crate) fn at(offset: u64, kind: FormatErrorKind, context: impl Into<String>) -> Error {
+pub fn at(offset: u64, kind: FormatErrorKind, context: impl Into<String>) -> Error {
     Error::new(ErrorKind::Format { path: None, offset: Some(offset), kind, context: context.into() })
 }
 
 /// A format error that belongs to no one place.
-pub(crate) fn whole(kind: FormatErrorKind, context: impl Into<String>) -> Error {
+pub fn whole(kind: FormatErrorKind, context: impl Into<String>) -> Error {
     Error::new(ErrorKind::Format { path: None, offset: None, kind, context: context.into() })
 }
 
@@ -18,12 +18,12 @@ pub(crate) fn truncated(offset: u64, need: u64, have: u64, context: impl Into<St
 }
 
 /// An I/O error of an unnamed source.
-pub(crate) fn io(error: &std::io::Error) -> Error {
-    Error::new(ErrorKind::Io { path: None, message: error.to_string(), kind: error.kind() })
+pub fn io(error: &std::io::Error) -> Error {
+    Error::from_io(error)
 }
 
 /// The category of a format error, `None` for other errors.
-pub(crate) fn category(error: &Error) -> Option<&FormatErrorKind> {
+pub fn category(error: &Error) -> Option<&FormatErrorKind> {
     match error.kind() {
         ErrorKind::Format { kind, .. } => Some(kind),
         _ => None,

@@ -1,12 +1,12 @@
-//! MXNet's file formats: parameter lists (`.params`), npy and npz, symbol JSON, RecordIO with `.idx` and `.lst`; ONNX models;
-//! safetensors; and results of kernel tuning.
+//! MXNet's file formats: parameter lists (`.params`), npy and npz, RecordIO with `.idx` and `.lst`; ONNX models; safetensors;
+//! and results of kernel tuning. Symbol files are in `mxrs-symbol`, which knows graphs.
 //!
 //! Every reader is bounded: it proves that bytes exist before it allocates for them, checks all size arithmetic, and
 //! answers broken input with an [`mxrs_types::Error`] that has an offset and a category. Every writer is exact: a file
 //! that MXNet wrote comes back byte for byte, and a crash never leaves half a file ([`AtomicFile`]).
 //!
-//! Does not know any operator, device or computation: arrays are plain host memory ([`Tensor`]), graphs are the nodes
-//! of the file ([`symbol::SymbolFile`]), images are undecoded bytes.
+//! Does not know any graph, operator, device or computation: arrays are plain host memory ([`Tensor`]), images are undecoded
+//! bytes.
 //!
 //! ```
 //! use mxrs_format::{ArrayFile, Arrays, Options, Tensor};
@@ -25,12 +25,12 @@ mod array_file;
 mod atomic_write;
 mod byte_order;
 mod bytes;
-mod fault;
 mod leftovers;
 mod options;
 mod read_file;
 mod tensor;
 
+pub mod fault;
 pub mod npy;
 pub mod npz;
 pub mod onnx;
@@ -39,15 +39,13 @@ pub mod pickle;
 pub mod reader;
 pub mod recordio;
 pub mod safetensors;
-pub mod symbol;
 pub mod tuning;
 
 pub use array_file::{ArrayFile, Arrays, FileKind};
 pub use atomic_write::{AtomicFile, write_atomically};
 pub use bytes::{AlignedBytes, Lender, Lent};
 pub use leftovers::remove_leftovers;
-pub use options::{Limits, Loaded, Options};
+pub use options::{Limits, Loaded, Options, Warnings};
 pub use params::Checkpoint;
 pub use read_file::read_file;
-pub use symbol::SymbolFile;
 pub use tensor::{Csr, Dense, Element, RowSparse, Tensor};

@@ -84,7 +84,7 @@ impl<T> Loaded<T> {
 
 /// Collects warnings; a hostile file cannot make the list grow without end.
 #[derive(Debug, Default)]
-pub(crate) struct Warnings {
+pub struct Warnings {
     list: Vec<String>,
     unlisted: u64,
 }
@@ -92,7 +92,8 @@ pub(crate) struct Warnings {
 impl Warnings {
     const MOST_LISTED: usize = 100;
 
-    pub(crate) fn push(&mut self, text: impl FnOnce() -> String) {
+    /// Adds a warning; `text` is called only where the list has room for it.
+    pub fn push(&mut self, text: impl FnOnce() -> String) {
         if self.list.len() < Self::MOST_LISTED {
             self.list.push(text());
         } else {
@@ -100,14 +101,16 @@ impl Warnings {
         }
     }
 
-    pub(crate) fn into_list(mut self) -> Vec<String> {
+    /// The warnings, and a last line that counts those the list had no room for.
+    pub fn into_list(mut self) -> Vec<String> {
         if self.unlisted > 0 {
             self.list.push(format!("{} further warnings", self.unlisted));
         }
         self.list
     }
 
-    pub(crate) fn with<T>(self, value: T) -> Loaded<T> {
+    /// What was read, with these warnings.
+    pub fn with<T>(self, value: T) -> Loaded<T> {
         Loaded { value, warnings: self.into_list() }
     }
 }

@@ -31,7 +31,10 @@ fn read(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
         let what = if metadata.is_dir() { "a folder" } else { "a device or a pipe" };
         return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("it is {what}, expected a file")));
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len().min(max_bytes)).unwrap_or(0));
+    let mut bytes = Vec::new();
+    // A file with holes may state any length.
+    let len = usize::try_from(metadata.len().min(max_bytes)).unwrap_or(usize::MAX);
+    bytes.try_reserve_exact(len).map_err(|error| io::Error::new(io::ErrorKind::OutOfMemory, error))?;
     // The file may grow while it is read: one byte more than allowed shows it.
     file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max_bytes {

@@ -317,7 +317,7 @@ impl<R: Read> Reader<R> {
 ///
 /// # Errors
 /// I/O errors with the path; `LimitExceeded`.
-pub(crate) fn read_text_file(path: &Path, max: u64, what: &str) -> Result<Vec<u8>> {
+pub fn read_text_file(path: &Path, max: u64, what: &str) -> Result<Vec<u8>> {
     let mut reader = Reader::open(path)?;
     let len = reader.remaining().unwrap_or(0);
     reader.expect_count(len, 1, max, what).and_then(|_| reader.bytes(len, what)).map_err(|e| e.with_path(path))

@@ -11,7 +11,7 @@ use crate::tensor::size_bytes;
 use crate::{AlignedBytes, Options, Tensor, fault, write_atomically};
 use indexmap::IndexMap;
 use mxrs_types::{DType, Error, FormatErrorKind, Result, Shape};
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -53,8 +53,13 @@ struct Entry {
     data_offsets: [u64; 2],
 }
 
-/// The header, in its order, with repeated keys kept.
-struct Header(Vec<(String, serde_json::Value)>);
+/// The header, in its order, with repeated keys kept. It is read into these types directly: general JSON values would take many
+/// times the memory of their text.
+#[derive(Default)]
+struct Header {
+    tensors: Vec<(String, Entry)>,
+    metadata: BTreeMap<String, String>,
+}
 
 impl<'de> Deserialize<'de> for Header {
     fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
@@ -65,11 +70,19 @@ impl<'de> Deserialize<'de> for Header {
                 f.write_str("an object")
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Header, A::Error> {
-                let mut pairs = Vec::new();
-                while let Some(pair) = map.next_entry()? {
-                    pairs.push(pair);
+                let mut header = Header::default();
+                while let Some(name) = map.next_key::<String>()? {
+                    let in_context =
+                        |e: A::Error, what: &str| A::Error::custom(format!("{what} {}: {e}", quoted(&name)));
+                    if name == METADATA {
+                        let texts = map.next_value::<BTreeMap<_, _>>().map_err(|e| in_context(e, "texts of"))?;
+                        header.metadata.extend(texts);
+                        continue;
+                    }
+                    let entry = map.next_value().map_err(|e| in_context(e, "tensor"))?;
+                    header.tensors.push((name, entry));
                 }
-                Ok(Header(pairs))
+                Ok(header)
             }
         }
         from.deserialize_map(Pairs)
@@ -114,18 +127,18 @@ impl SafeTensors {
         if text.first() != Some(&b'{') {
             return Err(fault::at(8, FormatErrorKind::Syntax, "the header does not start with `{`"));
         }
-        let Header(pairs) =
-            serde_json::from_slice(&text).map_err(|e| fault::at(8, FormatErrorKind::Syntax, format!("header: {e}")))?;
-        let mut metadata = IndexMap::new();
+        let header: Header = serde_json::from_slice(&text).map_err(|e| {
+            let kind = if e.is_data() { FormatErrorKind::InvalidValue } else { FormatErrorKind::Syntax };
+            fault::at(8, kind, format!("header: {e}"))
+        })?;
+        let n_tensors = header.tensors.len() as u64;
+        if n_tensors > options.limits.max_tensors {
+            let kind = FormatErrorKind::LimitExceeded { value: n_tensors, max: options.limits.max_tensors };
+            return Err(fault::at(8, kind, "tensors of a header"));
+        }
+        let metadata: IndexMap<String, String> = header.metadata.into_iter().collect();
         let mut entries: IndexMap<String, Entry> = IndexMap::new();
-        for (name, value) in pairs {
-            if name == METADATA {
-                let texts: BTreeMap<String, String> =
-                    serde_json::from_value(value).map_err(|e| invalid(format!("metadata: {e}")))?;
-                metadata.extend(texts);
-                continue;
-            }
-            let entry = serde_json::from_value(value).map_err(|e| invalid(format!("tensor {}: {e}", quoted(&name))))?;
+        for (name, entry) in header.tensors {
             if entries.contains_key(&name) {
                 return Err(fault::at(8, FormatErrorKind::Duplicate, format!("tensor {}", quoted(&name))));
             }
@@ -293,6 +306,17 @@ mod tests {
         ] {
             assert!(SafeTensors::from_bytes(&file(&header, &vec![0; data]), &Options::default()).is_err(), "{header}");
         }
+    }
+
+    #[test]
+    fn errors_name_the_tensor() {
+        let message = |header: &str| {
+            SafeTensors::from_bytes(&file(header, &[0; 4]), &Options::default()).unwrap_err().to_string()
+        };
+        let text = message(r#"{"w1":{"dtype":"F32","shape":["x"],"data_offsets":[0,4]}}"#);
+        assert!(text.contains("`w1`"), "{text}");
+        let text = message(r#"{"__metadata__":{"a":1}}"#);
+        assert!(text.contains("__metadata__"), "{text}");
     }
 
     proptest! {

@@ -3,7 +3,7 @@
 mod support;
 
 use mxrs_format::recordio::{ImageRecord, Index, RecordReader};
-use mxrs_format::{ArrayFile, Options, SymbolFile};
+use mxrs_format::{ArrayFile, Options};
 use peak_alloc::PeakAlloc;
 use std::sync::Mutex;
 use support::{data, golden};
@@ -60,6 +60,21 @@ fn parameter_lists() {
 }
 
 #[test]
+fn safetensors() {
+    let _turn = TURN.lock();
+    let hostile = |what: &str, header: String| {
+        let file = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes()].concat();
+        bounded(what, &file, |bytes| {
+            assert!(mxrs_format::safetensors::SafeTensors::from_bytes(bytes, &Options::default()).is_err());
+        });
+    };
+    // As general JSON values these would take ten times their text.
+    hostile("lists in a header", format!(r#"{{"w":[{}[]]}}"#, "[],".repeat(4 << 20)));
+    hostile("values in the texts", format!(r#"{{"__metadata__":{{"a":[{}0]}}}}"#, "0,".repeat(8 << 20)));
+    hostile("length of the header", String::new());
+}
+
+#[test]
 fn streams_of_unknown_length() {
     let _turn = TURN.lock();
     let claim = words(&[0x112, 0, 0, 0, 1, 0, 0xF993_FAC9, 0, 1, 0, 1 << 10, 1, 0, 0]);
@@ -103,30 +118,4 @@ fn records_and_indices() {
     bounded("labels", &[0xff; 32], |bytes| drop(ImageRecord::unpack(bytes)));
     let index: String = (0..200_000).map(|i| format!("{i}\t{}\n", i * 4)).collect();
     bounded("index", index.as_bytes(), |bytes| drop(Index::from_bytes(bytes, None).unwrap()));
-}
-
-#[test]
-fn symbol_files() {
-    let _turn = TURN.lock();
-    let json = |what: &str, text: &str| {
-        bounded(what, text.as_bytes(), |b| drop(SymbolFile::from_bytes(b, &Options::lenient())))
-    };
-    json("deep", &"[{\"nodes\":".repeat(1 << 20));
-    json("long string", &format!("{{\"nodes\": [{{\"op\": \"{}\"", "\\n".repeat(8 << 20)));
-    let mut wide = SymbolFile::open(data("resnet8-symbol.json"), &Options::strict()).unwrap().value;
-    // The same network a thousand times over: an ordinary file, but long.
-    let nodes = wide.nodes.clone();
-    for copy in 1..1000u32 {
-        let first = wide.nodes.len() as u32;
-        wide.nodes.extend(nodes.iter().cloned().map(|mut node| {
-            node.name = format!("{}_{copy}", node.name);
-            node.inputs.iter_mut().for_each(|e| e.node += first);
-            node
-        }));
-    }
-    wide.node_row_ptr = None;
-    let text = wide.to_json();
-    drop(wide);
-    assert!(text.len() > 12 << 20);
-    json("large", &text);
 }

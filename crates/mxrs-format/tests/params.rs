@@ -250,6 +250,48 @@ fn broken_sparse_arrays() {
     assert_eq!(dense.to_f32_vec().unwrap()[..4], [2., 0., 0., 1.]);
 }
 
+/// What strict reading refuses of sparse arrays, and lenient reading takes with a warning.
+#[test]
+fn lenient_reading_of_sparse_arrays() {
+    let values = [1.0f32, 2.0, 3.0].map(|v| v.to_bits() as i32);
+    let strict = |bytes: &[u8]| kind(&read_bytes(bytes, &Options::strict()).unwrap_err()).clone();
+    let lenient = |bytes: &[u8]| {
+        let Loaded { value, warnings } = read_bytes(bytes, &Options::lenient()).unwrap();
+        let dense = value.arrays.iter().next().unwrap().1.to_dense().unwrap();
+        (dense.to_f32_vec().unwrap(), warnings)
+    };
+    // csr of shape (2, 2): storage type, storage shape, shape, device, type, indices with their types and lengths.
+    let csr = |stored: i32, index_dtype: i32, indices: &[i32]| {
+        let mut w = vec![V2, 2, 1, stored, 0, 2, 2, 0, 2, 0, 1, 0, 0];
+        w.extend([index_dtype, 1, 3, 0, index_dtype, 1, 3, 0]);
+        w.extend(values);
+        match index_dtype {
+            4 => w.extend(indices),
+            _ => w.extend(indices.iter().flat_map(|&v| [v, v >> 31])),
+        }
+        list(&words(&w))
+    };
+    let dense = [1.0, 2.0, 0.0, 3.0];
+    // A storage shape that the indices contradict; 0 alone is MXNet's own.
+    let bytes = csr(2, 6, &[0, 2, 3, 0, 1, 1]);
+    assert_eq!(strict(&bytes), K::Inconsistent);
+    let (values_read, warnings) = lenient(&bytes);
+    assert_eq!(values_read, dense);
+    assert!(
+        warnings.len() == 1 && warnings[0].contains("stores shape") && warnings[0].contains("taken"),
+        "{warnings:?}"
+    );
+    // Indices of 32 bits.
+    let bytes = csr(3, 4, &[0, 2, 3, 0, 1, 1]);
+    assert_eq!(strict(&bytes), K::InvalidValue);
+    let (values_read, warnings) = lenient(&bytes);
+    assert_eq!(values_read, dense);
+    assert!(warnings.iter().all(|w| w.contains("int32 indices")) && warnings.len() == 2, "{warnings:?}");
+    // What is broken stays broken: a column that the matrix does not have.
+    let bytes = csr(3, 6, &[0, 2, 3, 0, 2, 1]);
+    assert_eq!(*kind(&read_bytes(&bytes, &Options::lenient()).unwrap_err()), K::InvalidValue);
+}
+
 #[test]
 fn broken_names_and_ends() {
     let good = std::fs::read(fixture("dtypes.params")).unwrap();

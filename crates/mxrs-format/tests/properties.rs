@@ -4,8 +4,7 @@ mod support;
 
 use indexmap::IndexMap;
 use mxrs_format::recordio::{ImageList, ImageRecord, Index, ListEntry, MAGIC, RecordReader, RecordWriter};
-use mxrs_format::symbol::{Entry, GraphAttr, SymbolNode};
-use mxrs_format::{AlignedBytes, ArrayFile, Arrays, Csr, Options, RowSparse, SymbolFile, Tensor, npy, npz};
+use mxrs_format::{AlignedBytes, ArrayFile, Arrays, Csr, Options, RowSparse, Tensor, npy, npz};
 use mxrs_types::{DType, Shape};
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
@@ -50,41 +49,6 @@ fn tensor() -> impl Strategy<Value = Tensor> {
     prop_oneof![4 => dense(), 1 => row_sparse(), 1 => csr()]
 }
 
-fn text() -> impl Strategy<Value = String> {
-    prop_oneof!["[a-z_.:]{0,8}", "[\\PC\"\\\\\n\r\t\u{1}]{0,6}"]
-}
-
-fn graph() -> impl Strategy<Value = SymbolFile> {
-    let node = (text(), vec((text(), text()), 0..4), vec((any::<u32>(), 0u32..3, 0u32..2), 0..4), any::<bool>());
-    (vec(node, 0..14), vec((text(), -9i64..9), 0..3), any::<bool>()).prop_map(|(parts, attrs, nested)| {
-        let mut graph = SymbolFile::default();
-        for (id, (name, attrs, inputs, leaf)) in parts.into_iter().enumerate() {
-            let mut node = SymbolNode { op: "null".into(), name: format!("{id}{name}"), ..Default::default() };
-            node.attrs = attrs.into_iter().collect();
-            if leaf || id == 0 {
-                graph.arg_nodes.push(id as u32);
-            } else {
-                node.op = "op".into();
-                for (from, index, version) in inputs {
-                    let from = from % id as u32;
-                    let index = if graph.nodes[from as usize].is_variable() { 0 } else { index };
-                    node.inputs.push(Entry { node: from, index, version });
-                    node.control_deps.push(from);
-                }
-                if nested {
-                    node.subgraphs.push(SymbolFile { heads: vec![], ..graph.clone() });
-                    node.subgraphs[0].nodes.iter_mut().for_each(|n| n.subgraphs.clear());
-                }
-            }
-            graph.heads.push(Entry { node: id as u32, ..Default::default() });
-            graph.nodes.push(node);
-        }
-        graph.node_row_ptr = nested.then(|| (0..=graph.nodes.len() as u32).collect());
-        graph.attrs = attrs.into_iter().map(|(key, value)| (key, GraphAttr::Int(value))).collect();
-        graph
-    })
-}
-
 /// Bytes in which the magic of records is likely.
 fn payload() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![Just(MAGIC.to_le_bytes().to_vec()), vec(any::<u8>(), 0..6), Just(vec![0; 4])];
@@ -119,18 +83,6 @@ proptest! {
         let mut bytes = Vec::new();
         npy::write(&mut bytes, tensor.as_dense().unwrap()).unwrap();
         prop_assert_eq!(npy::read_bytes(&bytes, &Options::strict()).unwrap().value, tensor);
-    }
-
-    #[test]
-    fn symbols(graph in graph()) {
-        let text = graph.to_json();
-        let loaded = SymbolFile::from_bytes(text.as_bytes(), &Options::strict()).unwrap();
-        prop_assert_eq!(&loaded.value, &graph);
-        prop_assert_eq!(loaded.value.to_json(), text.clone());
-        // The text is JSON for everybody else too, but for raw control characters, which MXNet writes.
-        if !text.chars().any(|c| c.is_control() && c != '\n') {
-            prop_assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok());
-        }
     }
 
     #[test]
@@ -190,12 +142,6 @@ fn samples() -> Vec<Sample> {
             assert_eq!(back.to_params_bytes().unwrap(), again);
         }
     }
-    fn symbol(bytes: &[u8], options: &Options) {
-        if let Ok(loaded) = SymbolFile::from_bytes(bytes, options) {
-            let text = loaded.value.to_json();
-            assert_eq!(SymbolFile::from_bytes(text.as_bytes(), options).unwrap().value, loaded.value);
-        }
-    }
     fn records(bytes: &[u8], options: &Options) {
         let mut reader = RecordReader::from_slice(bytes, options);
         let mut record = Vec::new();
@@ -215,8 +161,6 @@ fn samples() -> Vec<Sample> {
         ("np", file(golden("np.params")), arrays),
         ("npy", file(golden("v2.npy")), arrays),
         ("npz", file(golden("list.npz")), arrays),
-        ("symbol", file(golden("foreach-symbol.json")), symbol),
-        ("old symbol", file(golden("old-symbol.json")), symbol),
         ("rec", file(golden("escape.rec")), records),
         ("idx", file(data("digits_val.idx"))[..200].to_vec(), index),
     ]

@@ -1,4 +1,4 @@
-//! Building a graph node by node: every mistake is named here, so that a `Graph` has none.
+//! Builds a graph node by node and reports every mistake, so that a `Graph` contains none.
 
 use crate::{Entry, Graph, GraphAttr, Node, NodeId};
 use indexmap::IndexMap;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// Builds a [`Graph`]: add nodes after their inputs, set the heads, [`build`](Self::build).
 ///
-/// The ids it hands out are its own; the finished graph is renumbered from the heads.
+/// The ids returned while building are provisional: the finished graph is renumbered from the heads.
 ///
 /// ```
 /// use mxrs_graph::{Entry, GraphBuilder};
@@ -31,17 +31,17 @@ pub struct GraphBuilder {
 }
 
 impl GraphBuilder {
-    /// Nothing yet.
+    /// Makes an empty builder.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Number of nodes added.
+    /// The number of nodes added.
     pub fn n_nodes(&self) -> usize {
         self.nodes.len()
     }
 
-    /// A node added before.
+    /// A node that was added.
     pub fn node(&self, id: NodeId) -> Option<&Node> {
         self.nodes.get(id.index())
     }
@@ -54,8 +54,8 @@ impl GraphBuilder {
     /// Adds a call of `op`, parsing its attributes. Inputs come in the operator's order, auxiliary states last.
     ///
     /// # Errors
-    /// Attributes the operator refuses, the wrong number of inputs, an input that does not exist, an auxiliary input
-    /// that is no variable; each names the node and the place.
+    /// If the operator refuses the attributes, the number of inputs is wrong, an input does not exist, or an auxiliary
+    /// input is not a variable; the message names the node and the input.
     pub fn add_op(
         &mut self,
         op: &Arc<OpDef>,
@@ -68,10 +68,10 @@ impl GraphBuilder {
         self.add_parsed_op(op, name, attrs, params, inputs)
     }
 
-    /// As [`Self::add_op`], for a pass that has the parameters already.
+    /// [`Self::add_op`] for a pass that already has the parameters.
     ///
     /// # Errors
-    /// As [`Self::add_op`], attributes excepted.
+    /// Those of [`Self::add_op`] that do not concern attributes.
     pub fn add_parsed_op(
         &mut self,
         op: &Arc<OpDef>,
@@ -130,7 +130,7 @@ impl GraphBuilder {
     /// Adds nodes that must run before `node`.
     ///
     /// # Errors
-    /// When `node` does not exist or a dependency was not added before it.
+    /// If `node` does not exist or a dependency was not added before it.
     pub fn add_control_deps(&mut self, node: NodeId, deps: &[NodeId]) -> Result<()> {
         let n_nodes = self.nodes.len();
         let Some(to) = self.nodes.get_mut(node.index()) else {
@@ -147,10 +147,10 @@ impl GraphBuilder {
         Ok(())
     }
 
-    /// Keeps graphs that belong to a node of a control-flow operator.
+    /// Stores the graphs that belong to a node of a control-flow operator.
     ///
     /// # Errors
-    /// When `node` does not exist.
+    /// If `node` does not exist.
     pub fn set_subgraphs(&mut self, node: NodeId, subgraphs: Vec<Arc<Graph>>) -> Result<()> {
         let n_nodes = self.nodes.len();
         let to = self
@@ -164,17 +164,18 @@ impl GraphBuilder {
     /// Marks a call as part of the gradient of `forward`.
     ///
     /// # Errors
-    /// When a node does not exist, or `forward` was not added before `node`.
+    /// If a node does not exist, or `forward` was not added before `node`.
     pub fn set_backward_of(&mut self, node: NodeId, forward: NodeId) -> Result<()> {
         self.earlier("node with a forward node", node, forward)?.backward_of = Some(forward);
         Ok(())
     }
 
-    /// Marks a call as computing `original` once more.
+    /// Marks a call as a recomputation of `original`.
     ///
     /// # Errors
-    /// When a node does not exist, `original` was not added before `node`, is a variable, a clone itself, or a call of
-    /// another operator (except one that makes the first output [again](mxrs_op::OpDef::again)) or with another number of inputs.
+    /// If a node does not exist; if `original` was not added before `node`, is a variable or itself a clone; or if it
+    /// is a call of another operator (except one that [recomputes](mxrs_op::OpDef::again) the first output) or with
+    /// another number of inputs.
     pub fn set_clone_of(&mut self, node: NodeId, original: NodeId) -> Result<()> {
         self.earlier("clone", node, original)?;
         let (clone, of) = (&self.nodes[node.index()], &self.nodes[original.index()]);
@@ -187,14 +188,14 @@ impl GraphBuilder {
             return Err(Error::invalid(
                 format!("node that `{}` ({}) is a clone of", clone.name, clone.op_name()),
                 format!("`{}` ({})", of.name, of.op_name()),
-                "a call of the same operator with as many inputs that is no clone",
+                "a call of the same operator with as many inputs that is not a clone",
             ));
         }
         self.nodes[node.index()].clone_of = Some(original);
         Ok(())
     }
 
-    /// `node`, when `before` was added before it.
+    /// Returns `node` if `before` was added before it.
     fn earlier(&mut self, what: &str, node: NodeId, before: NodeId) -> Result<&mut Node> {
         let n_nodes = self.nodes.len();
         match self.nodes.get_mut(node.index()) {
@@ -218,18 +219,18 @@ impl GraphBuilder {
         self.attrs.insert(key.into(), value);
     }
 
-    /// Verifies and numbers the graph. Nodes no head needs are left out.
+    /// Verifies and numbers the graph. Nodes that no head needs are dropped.
     ///
     /// # Errors
-    /// A head that does not exist, or two variables of one name.
+    /// If a head does not exist, or two variables have the same name.
     pub fn build(self) -> Result<Graph> {
         self.check_heads()?;
         let order = post_order(&self.nodes, &self.heads);
         Ok(self.number(&order)?.0)
     }
 
-    /// As [`Self::build`], but nodes keep the order they were added in, which is one of execution too: a pass that has
-    /// chosen a good one keeps it. Also tells what became of each node.
+    /// [`Self::build`] that keeps the order in which nodes were added, which is also an order of execution: a pass that
+    /// has chosen a good order keeps it. Also returns the new id of each node.
     pub(crate) fn build_in_order(self) -> Result<(Graph, Vec<Option<NodeId>>)> {
         self.check_heads()?;
         let mut order = post_order(&self.nodes, &self.heads);
@@ -260,13 +261,13 @@ impl GraphBuilder {
         Ok(())
     }
 
-    /// The graph of the nodes in `order`, and the new id of every node.
+    /// Builds the graph of the nodes in `order`; also returns the new id of every node.
     fn number(self, order: &[NodeId]) -> Result<(Graph, Vec<Option<NodeId>>)> {
         let mut new_ids: Vec<Option<NodeId>> = vec![None; self.nodes.len()];
         for (new, old) in order.iter().enumerate() {
             new_ids[old.index()] = Some(NodeId::new(new));
         }
-        // What a head or a node in the order needs is in the order too.
+        // `order` contains everything that a head or a node in it needs.
         let id = |old: NodeId| new_ids[old.index()].unwrap_or(old);
         let moved = |e: &Entry| Entry { node: id(e.node), ..*e };
         let heads = self.heads.iter().map(moved).collect();
@@ -291,15 +292,15 @@ impl GraphBuilder {
         Ok((Graph::from_verified(nodes, heads, self.attrs), new_ids))
     }
 
-    /// Adds a node whose inputs and control dependencies are known to be right: one of a verified graph, moved.
+    /// Adds a node without checks. It comes from a verified graph, with its inputs and control dependencies renumbered.
     pub(crate) fn push(&mut self, node: Node) -> NodeId {
         self.nodes.push(node);
         NodeId::new(self.nodes.len() - 1)
     }
 }
 
-/// Post-order of a depth-first walk from the heads: inputs in order, then control dependencies. Iterative, because
-/// chains may be longer than a stack.
+/// The post-order of a depth-first walk from the heads: first inputs in order, then control dependencies. Iterative,
+/// because a chain may be deeper than the stack allows.
 fn post_order(nodes: &[Node], heads: &[Entry]) -> Vec<NodeId> {
     let mut order = Vec::with_capacity(nodes.len());
     let mut seen = vec![false; nodes.len()];

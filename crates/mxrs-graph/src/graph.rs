@@ -1,14 +1,14 @@
-//! The verified graph, immutable, with the lookups every pass needs.
+//! The verified, immutable graph, with the lookups that every pass needs.
 //!
-//! What holds of every `Graph` (the numbers are quoted by tests):
-//! - G1 no cycle, control dependencies included;
-//! - G2 a node's inputs and control dependencies have smaller ids; ids are the post-order of a depth-first walk from
-//!   the heads (inputs in order, then control dependencies), so nothing unreachable is in it; graphs that a pass has made
-//!   may be in another order of execution, which the pass chose;
-//! - G3 the ids of a graph do not change when heads are appended;
+//! Invariants of every `Graph` (tests cite the numbers):
+//! - G1 there is no cycle, including control dependencies;
+//! - G2 a node's inputs and control dependencies have smaller ids. Ids are the post-order of a depth-first walk from
+//!   the heads (inputs in order, then control dependencies), so every node is reachable. A graph made by a pass may
+//!   have another order of execution, which the pass chose;
+//! - G3 appending heads does not change the ids of a graph;
 //! - G4 names of variables are unique;
-//! - every entry points at an existing output, every call has the inputs its parameters ask for, and auxiliary inputs
-//!   are variables.
+//! - every entry refers to an existing output, every call has the number of inputs that its parameters require, and
+//!   auxiliary inputs are variables.
 //!
 //! [`GraphBuilder`](crate::GraphBuilder) is the only way to make one.
 
@@ -17,7 +17,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 use std::fmt;
 
-/// A graph attribute as symbol files store it.
+/// A graph attribute, in the forms that symbol files have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GraphAttr {
     /// `["int", 1]`
@@ -30,17 +30,17 @@ pub enum GraphAttr {
     Texts(Vec<String>),
 }
 
-/// A verified graph. See the module head for what always holds.
+/// A verified graph. See the module for its invariants.
 #[derive(Clone)]
 pub struct Graph {
     nodes: Vec<Node>,
     heads: Vec<Entry>,
     attrs: IndexMap<String, GraphAttr>,
-    /// First entry id of each node, and one more: the total.
+    /// The first entry id of each node; followed by the total number of entries.
     node_row_ptr: Vec<u32>,
-    /// Node of each entry.
+    /// The node of each entry.
     entry_nodes: Vec<NodeId>,
-    /// Readers of each entry: slices of `consumer_list`.
+    /// The start of each entry's readers in `consumer_list`.
     consumer_starts: Vec<u32>,
     consumer_list: Vec<(NodeId, u32)>,
     variables: Vec<NodeId>,
@@ -81,7 +81,7 @@ impl Graph {
         let mut by_name: FxHashMap<String, NodeId> = FxHashMap::default();
         for (id, node) in nodes.iter().enumerate() {
             let place = by_name.entry(node.name.clone()).or_insert(NodeId::new(id));
-            // A variable wins over an operator of the same name: variables are what users look up.
+            // A variable wins over an operator of the same name, because users look up variables.
             if node.is_variable() {
                 *place = NodeId::new(id);
             }
@@ -100,12 +100,12 @@ impl Graph {
         }
     }
 
-    /// Nodes in id order.
+    /// The nodes in id order.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// Ids and nodes in order.
+    /// The ids and nodes in id order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (NodeId, &Node)> {
         self.nodes.iter().enumerate().map(|(i, n)| (NodeId::new(i), n))
     }
@@ -113,22 +113,22 @@ impl Graph {
     /// One node.
     ///
     /// # Panics
-    /// When the id is of another, larger graph.
+    /// If the id belongs to another, larger graph.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]
     }
 
-    /// The node called `name`; of a variable and an operator with one name, the variable.
+    /// The node called `name`; if a variable and an operator have this name, the variable.
     pub fn find(&self, name: &str) -> Option<NodeId> {
         self.by_name.get(name).copied()
     }
 
-    /// Number of nodes, variables included.
+    /// The number of nodes, including variables.
     pub fn n_nodes(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Number of entries: outputs of all nodes, hidden ones included.
+    /// The number of entries: outputs of all nodes, including hidden ones.
     pub fn n_entries(&self) -> usize {
         self.entry_nodes.len()
     }
@@ -234,14 +234,14 @@ impl Graph {
         &self.attrs
     }
 
-    /// Whether shapes follow NumPy: 0 is a size, only -1 is unknown.
+    /// Whether shapes follow NumPy: 0 is a size, and only -1 means unknown.
     pub fn is_np_shape(&self) -> bool {
         matches!(self.attrs.get("is_np_shape"), Some(GraphAttr::Int(v)) if *v != 0)
     }
 }
 
 impl fmt::Debug for Graph {
-    /// One line per node.
+    /// Prints one line per node.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (id, node) in self.iter() {
             write!(f, "{id} {} `{}` (", node.op_name(), node.name)?;

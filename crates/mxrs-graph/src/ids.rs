@@ -1,18 +1,18 @@
-//! Small numbers that name nodes and their outputs.
+//! Numbers that identify nodes and their outputs.
 
 use std::fmt;
 
-/// Place of a node in its graph; inputs always have smaller ids.
+/// The position of a node in its graph; inputs always have smaller ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);
 
 impl NodeId {
-    /// From a position in a list of nodes. Graphs have fewer than 2^32 nodes.
+    /// Makes an id from a position in a list of nodes. Graphs have fewer than 2^32 nodes.
     pub fn new(index: usize) -> Self {
         Self(index as u32)
     }
 
-    /// As a position.
+    /// The position in the list of nodes.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -24,17 +24,17 @@ impl fmt::Display for NodeId {
     }
 }
 
-/// Number of one output of one node: the node's first entry id plus the output index.
+/// The number of one output of one node: the node's first entry id plus the output index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryId(pub u32);
 
 impl EntryId {
-    /// From a position in a list of entries. Graphs have fewer than 2^32 entries.
+    /// Makes an id from a position in a list of entries. Graphs have fewer than 2^32 entries.
     pub fn new(index: usize) -> Self {
         Self(index as u32)
     }
 
-    /// As a position.
+    /// The position in the list of entries.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -51,14 +51,14 @@ impl fmt::Display for EntryId {
 pub struct Entry {
     /// The node.
     pub node: NodeId,
-    /// Which of its outputs.
+    /// The index of the output.
     pub index: u32,
-    /// How many operators before this use have written the variable; 0 for outputs of operators.
+    /// How many operators have written the variable before this use; 0 for outputs of operators.
     pub version: u32,
 }
 
 impl Entry {
-    /// Output `index` of `node`, version 0.
+    /// Output `index` of `node`, with version 0.
     pub fn new(node: NodeId, index: u32) -> Self {
         Self { node, index, version: 0 }
     }

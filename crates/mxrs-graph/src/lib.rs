@@ -1,10 +1,10 @@
-//! The symbol graph: composing it, checking it, inferring shapes and types over it, differentiating and rewriting it,
-//! and planning its memory.
+//! The symbol graph: composing and checking it, inferring its shapes and types, differentiating and rewriting it, and
+//! planning its memory.
 //!
-//! A [`Symbol`] is what a user composes; a [`Graph`] is the verified, immutable form that everything else reads. Passes
-//! are functions over `&Graph`. The memory planner works on a neutral list of steps, so that an executor may insert
-//! steps of its own. This crate knows no file format, no kernel, no environment variable and no concrete operator, save
-//! the names of those it inserts itself: sums, ones, zeros and copies.
+//! A user composes a [`Symbol`]; a [`Graph`] is the verified, immutable form that all other code reads. Passes are
+//! functions of `&Graph`. The memory planner works on a neutral list of steps, so that an executor may insert its own
+//! steps. This crate does not know file formats, kernels, the environment or concrete operators, except the names of
+//! those that it inserts: sums, ones, zeros and copies.
 //!
 //! ```
 //! use mxrs_graph::{NameManager, Symbol, SymbolCall, infer_shapes};
@@ -24,7 +24,7 @@
 //! assert_eq!(shapes[graph.entry_id(graph.heads()[0]).index()], Shape::from([2, 3]));
 //! ```
 //!
-//! Gradients are a graph too: [`gradient()`] joins a graph with the calls that compute them, as the operators declare.
+//! Gradients are a graph too: [`gradient()`] appends to a graph the calls that compute them, as the operators declare.
 //!
 //! ```
 //! use mxrs_graph::{GradientRequest, NameManager, Symbol, SymbolCall, gradient};
@@ -40,9 +40,9 @@
 //! let (a, b) = (Symbol::variable("a"), Symbol::variable("b"));
 //! let call = SymbolCall::new(ops.get("mul").unwrap()).name("y").input(&a).input(&b);
 //! let graph = call.build(&mut NameManager::new()).unwrap().graph().unwrap();
-//! let joined = gradient(&graph, &ops, &GradientRequest::of_variables(&graph, ["a"]).unwrap()).unwrap();
-//! assert_eq!(joined.graph.output_names(), ["y_output", "y_backward_output"]);
-//! assert_eq!(joined.n_forward_nodes, graph.n_nodes());
+//! let training = gradient(&graph, &ops, &GradientRequest::of_variables(&graph, ["a"]).unwrap()).unwrap();
+//! assert_eq!(training.graph.output_names(), ["y_output", "y_backward_output"]);
+//! assert_eq!(training.n_forward_nodes, graph.n_nodes());
 //! ```
 //!
 //! Read next: `graph.rs` for the data, `passes/mod.rs` for the passes, `memory/mod.rs` for the planner's rules.
@@ -63,10 +63,9 @@ pub use ids::{Entry, EntryId, NodeId};
 pub use memory::{EntryKind, MemoryPlan, Placement, PlanEntry, PlanOptions, PlanStep, plan_memory};
 pub use node::Node;
 pub use passes::{
-    Bulk, CallPair, Declined, FusedGraph, FusionRequest, GradientGraph, GradientRequest, HeadGrads, Inferred,
-    Mirroring, Partitioned, Partitioning, ProposedSet, Reach, Region, Segment, SegmentLimits, Unreachable, Widened,
-    autocast, chain_checkpoints, constant_nodes, eliminate_common, first_again, fuse_pointwise, gradient, infer_dtypes,
-    infer_shapes, join_pairs, mirror, partition, place, recompute, recompute_if_smaller, segments, select_outputs,
-    sqrt_segments, widen, within_budget,
+    CallPair, Declined, FusedGraph, FusionRequest, GradientRequest, HeadGrads, Inferred, Mirroring, Partitioned,
+    Partitioning, ProposedSet, Reach, Region, TrainingGraph, Unreachable, Widened, autocast, chain_checkpoints,
+    constant_nodes, eliminate_common, first_again, fuse_pointwise, gradient, infer_dtypes, infer_shapes, join_pairs,
+    mirror, partition, place, recompute, recompute_if_smaller, select_outputs, sqrt_segments, widen, within_budget,
 };
 pub use symbol::{NameManager, Symbol, SymbolCall};

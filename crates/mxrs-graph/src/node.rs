@@ -1,4 +1,4 @@
-//! One node: a variable or an operator call.
+//! A node: a variable or a call of an operator.
 
 use crate::{Entry, Graph, NodeId};
 use mxrs_op::{Attrs, OpDef, OpParams};
@@ -13,29 +13,30 @@ pub struct Node {
     pub name: String,
     /// Attributes as text, as the file has them.
     pub attrs: Attrs,
-    /// The attributes parsed; `None` for a variable.
+    /// The parsed attributes; `None` for a variable.
     pub params: Option<OpParams>,
-    /// Inputs in the operator's order, auxiliary states last.
+    /// The inputs in the operator's order, auxiliary states last.
     pub inputs: Vec<Entry>,
-    /// Nodes that must run before, though no data flows.
+    /// Nodes that must run earlier although no data flows from them.
     pub control_deps: Vec<NodeId>,
-    /// Graphs inside control-flow operators; kept, not interpreted here.
+    /// Graphs of control-flow operators; stored, but not interpreted here.
     pub subgraphs: Vec<Arc<Graph>>,
-    /// Number of outputs, hidden ones included; 1 for a variable.
+    /// The number of outputs, including hidden ones; 1 for a variable.
     pub n_outputs: usize,
-    /// Number of outputs a user sees.
+    /// The number of outputs that a user sees.
     pub n_visible: usize,
-    /// In a gradient graph: the forward node whose gradient this call helps to compute. `None` for forward nodes and for
-    /// variables that hold the gradient of a head.
+    /// In a training graph: the forward node whose gradient this call helps to compute. `None` for forward nodes and
+    /// for variables that contain the gradient of a head.
     pub backward_of: Option<NodeId>,
-    /// In a gradient graph: the node this call computes once more, to save memory. It has that node's operator (or the one
-    /// that makes its first output [again](OpDef::again)) and parameters, draws the same random numbers and rewrites nothing. Fusion keeps the mark where either is fused: pointwise
-    /// calls neither draw nor rewrite.
+    /// In a training graph: the node that this call recomputes to save memory. The call has that node's operator (or
+    /// the one that [recomputes](OpDef::again) its first output) and parameters, draws the same random numbers and does
+    /// not rewrite its inputs. Fusion keeps the mark even if one of the two is fused, because pointwise calls neither
+    /// draw nor rewrite.
     pub clone_of: Option<NodeId>,
 }
 
 impl Node {
-    /// A variable.
+    /// Makes a variable.
     pub(crate) fn variable(name: String, attrs: Attrs) -> Self {
         Self {
             op: None,
@@ -57,7 +58,7 @@ impl Node {
         self.op.is_none()
     }
 
-    /// Operator and parameters, unless this is a variable.
+    /// The operator and parameters; `None` for a variable.
     pub fn call(&self) -> Option<(&Arc<OpDef>, &OpParams)> {
         Some((self.op.as_ref()?, self.params.as_ref()?))
     }
@@ -67,7 +68,7 @@ impl Node {
         self.op.as_ref().map_or("null", |op| op.name)
     }
 
-    /// Number of inputs that are arguments; the rest are auxiliary states.
+    /// The number of inputs that are arguments; the rest are auxiliary states.
     pub fn n_arguments(&self) -> usize {
         self.inputs.len() - self.op.as_ref().map_or(0, |op| op.n_aux.min(self.inputs.len()))
     }
@@ -77,7 +78,7 @@ impl Node {
         index >= self.n_arguments()
     }
 
-    /// Name of output `index`: the variable's own, `<node>_output`, `<node>_<suffix>` or `<node>_output<index>`.
+    /// The name of output `index`: the variable's own, `<node>_output`, `<node>_<suffix>` or `<node>_output<index>`.
     pub fn output_name(&self, index: usize) -> String {
         output_name(self.op.as_deref(), &self.name, index, self.n_outputs)
     }

@@ -9,7 +9,7 @@ op_params! {
     pub struct DenseParams for "Dense" {
         /// Columns of the output.
         num_hidden: u32,
-        /// Leave the bias out.
+        /// Omits the bias.
         no_bias: bool = false,
     }
 }
@@ -56,7 +56,7 @@ pub fn sum() -> Arc<OpDef> {
     Arc::new(op)
 }
 
-/// `[N, K]`, weight `[num_hidden, K]`, bias `[num_hidden]` -> `[N, num_hidden]`; learns in every direction.
+/// `[N, K]`, weight `[num_hidden, K]`, bias `[num_hidden]` -> `[N, num_hidden]`; infers in every direction.
 pub fn dense() -> Arc<OpDef> {
     fn infer(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
         let hidden = params.get::<DenseParams>().num_hidden as usize;

@@ -1,4 +1,4 @@
-//! AlexNet in one column: 96-256-384-384-256 filters, normalization after the first two activations.
+//! AlexNet in one column: 96-256-384-384-256 filters, with normalization after the first two activations.
 //! Krizhevsky, Sutskever, Hinton, ImageNet classification with deep convolutional neural networks, 2012.
 
 use crate::ModelOptions;

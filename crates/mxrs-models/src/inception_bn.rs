@@ -1,4 +1,4 @@
-//! Inception with batch normalization, and a smaller net for images up to 28 pixels. Ioffe and Szegedy,
+//! Inception with batch normalization, and a smaller network for images of up to 28 pixels. Ioffe and Szegedy,
 //! arXiv:1502.03167.
 
 use crate::ModelOptions;
@@ -16,7 +16,7 @@ pub(crate) fn build(options: &ModelOptions) -> Result<Symbol> {
     net.softmax(&x)
 }
 
-/// Filters, kernel, stride and padding of a convolution.
+/// The number of filters, kernel, stride and padding of a convolution.
 type Layer = (usize, usize, usize, usize);
 
 /// Convolution (with bias), normalization, activation: `conv_<name>`, `bn_<name>`, `relu_<name>`.
@@ -26,7 +26,7 @@ fn convolved(net: &mut Net, name: &str, input: &Symbol, (n_filters, kernel, stri
         input,
         &[("kernel", &square(kernel)), ("num_filter", &n_filters), ("pad", &square(pad)), ("stride", &square(stride))],
     )?;
-    // 1e-10 + 1e-5 in double precision, as the example computes it.
+    // 1e-10 + 1e-5 in double precision, as MXNet's example computes it.
     let eps = "1.0000100000000001e-05";
     let attrs = [("eps", &eps as _), ("fix_gamma", &Flag(false) as _), ("momentum", &0.9 as _)];
     let x = net.batch_norm(&format!("bn_{name}"), &x, &attrs)?;
@@ -65,8 +65,8 @@ fn concat(net: &mut Net, name: &str, parts: &[&Symbol]) -> Result<Symbol> {
     net.call("Concat", Some(&format!("ch_concat_{name}_chconcat")), parts, &[])
 }
 
-/// Four towers: 1x1; 3x3; double 3x3; pooling with a projection. `n` lists the filters: 1x1, 3x3 reduction, 3x3, double
-/// 3x3 reduction, double 3x3.
+/// Four towers: 1x1; 3x3; double 3x3; pooling with a projection. `n` lists the numbers of filters: 1x1, 3x3 reduction,
+/// 3x3, double 3x3 reduction, double 3x3.
 fn block(net: &mut Net, name: &str, x: &Symbol, n: [usize; 5], pool: &str, n_projected: usize) -> Result<Symbol> {
     let one = convolved(net, &format!("{name}_1x1"), x, (n[0], 1, 1, 0))?;
     let reduced = convolved(net, &format!("{name}_3x3_reduce"), x, (n[1], 1, 1, 0))?;
@@ -79,7 +79,7 @@ fn block(net: &mut Net, name: &str, x: &Symbol, n: [usize; 5], pool: &str, n_pro
     concat(net, name, &[&one, &three, &double, &projected])
 }
 
-/// Halves the image: 3x3; double 3x3; pooling. `n` lists the filters as in [`block`], without the 1x1 tower.
+/// Halves the image: 3x3; double 3x3; pooling. `n` lists the numbers of filters as in [`block`], without the 1x1 tower.
 fn shrinking_block(net: &mut Net, name: &str, x: &Symbol, n: [usize; 4]) -> Result<Symbol> {
     let reduced = convolved(net, &format!("{name}_3x3_reduce"), x, (n[0], 1, 1, 0))?;
     let three = convolved(net, &format!("{name}_3x3"), &reduced, (n[1], 3, 2, 1))?;
@@ -90,7 +90,7 @@ fn shrinking_block(net: &mut Net, name: &str, x: &Symbol, n: [usize; 4]) -> Resu
     concat(net, name, &[&three, &double, &pooled])
 }
 
-/// The net for images up to 28 pixels.
+/// The network for images of up to 28 pixels.
 fn small(net: &mut Net, data: &Symbol) -> Result<Symbol> {
     let mut x = convolved(net, "1", data, (96, 3, 1, 1))?;
     for (name, one, three) in [("in3a", 32, 32), ("in3b", 32, 48)] {

@@ -1,8 +1,8 @@
 //! The benchmark networks as symbols, one file each, and initializers for their parameters.
 //!
-//! The networks are those of MXNet 1.9.1's image-classification example: the same nodes, names, attributes and order, so
-//! that its checkpoints load and its symbol files compare equal. This crate knows no file format, no array and no
-//! executor: an initializer fills a slice.
+//! The networks are those of MXNet 1.9.1's image-classification example: the same nodes, names, attributes and order,
+//! so that its checkpoints load and its symbol files compare equal. This crate does not know file formats, arrays or
+//! executors: an initializer fills a slice.
 //!
 //! ```
 //! use mxrs_models::{Initializer, ModelOptions, model};
@@ -21,6 +21,7 @@
 //! Read next: `lenet.rs` for a small network, `resnet.rs` for a large one, `registry.rs` for all names.
 
 mod alexnet;
+mod builder;
 mod inception_bn;
 mod inception_v3;
 mod init;
@@ -34,5 +35,6 @@ mod resnet;
 mod resnet_v1;
 mod vgg;
 
+pub use builder::NetBuilder;
 pub use init::{FactorKind, Initializer, Load, Mixed, RandomKind};
 pub use registry::{BENCHMARK_NETWORKS, Family, Model, ModelOptions, families, model, networks};

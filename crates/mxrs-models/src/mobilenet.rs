@@ -15,7 +15,7 @@ pub(crate) fn build(options: &ModelOptions) -> Result<Symbol> {
     let mut x = net.data(false)?;
     x = convolved(&mut net, "conv_1", &x, Layer { n_filters: 32, kernel: 3, stride: 2, n_groups: 1 })?;
     let mut depth = 32;
-    // Stride of the depthwise convolution, filters of the 1x1 that follows.
+    // The stride of the depthwise convolution, and the number of filters of the 1x1 convolution after it.
     let blocks = [(1, 64), (2, 128), (1, 128), (2, 256), (1, 256), (2, 512)];
     let blocks = blocks.into_iter().chain([(1, 512); 5]).chain([(2, 1024), (1, 1024)]);
     for (i, (stride, n_filters)) in blocks.enumerate() {

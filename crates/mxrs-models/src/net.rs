@@ -1,4 +1,4 @@
-//! A network under construction: the operators, the automatic names, and calls in one line.
+//! A network under construction: the operators, automatic names, and short functions for calls.
 
 use crate::ModelOptions;
 use mxrs_graph::{NameManager, Symbol, SymbolCall};
@@ -6,10 +6,10 @@ use mxrs_op::OpSet;
 use mxrs_types::{DType, Error, Result};
 use std::fmt::{self, Display};
 
-/// Attributes of a call: keys and values in MXNet's spelling.
+/// The attributes of a call: keys and values as MXNet spells them.
 pub(crate) type Attributes<'a> = &'a [(&'a str, &'a dyn Display)];
 
-/// Two sizes, printed as Python prints a tuple.
+/// Two sizes, printed like a Python tuple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pair(pub usize, pub usize);
 
@@ -24,7 +24,7 @@ impl Display for Pair {
     }
 }
 
-/// A flag, printed as Python prints it.
+/// A flag, printed like a Python bool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Flag(pub bool);
 
@@ -53,7 +53,7 @@ impl Net {
         }
     }
 
-    /// A call; without a name it gets the next automatic one of the spelling used.
+    /// Adds a call; without a name it gets the next automatic name for the operator as it is spelled here.
     pub fn call(&mut self, op: &str, name: Option<&str>, inputs: &[&Symbol], attrs: Attributes<'_>) -> Result<Symbol> {
         let mut call = SymbolCall::new(self.ops.get(op)?).called(op).inputs(inputs.iter().copied());
         for (key, value) in attrs {
@@ -91,7 +91,8 @@ impl Net {
         self.call("Flatten", name, &[input], &[])
     }
 
-    /// The input; cast when the network computes in 16 bits, else passed through a node `id` where the network has one.
+    /// The input. It is cast if the network computes in half precision; otherwise it passes through a node `id` if the
+    /// network has one.
     pub fn data(&mut self, has_identity: bool) -> Result<Symbol> {
         let data = Symbol::variable("data");
         match self.dtype {
@@ -101,19 +102,19 @@ impl Net {
         }
     }
 
-    /// The loss head, in 32 bits.
+    /// The loss head, in float32.
     pub fn softmax(&mut self, input: &Symbol) -> Result<Symbol> {
         let input = match self.dtype {
             DType::F32 => input.clone(),
             _ => self.call("Cast", None, &[input], &[("dtype", &DType::F32.name())])?,
         };
         let smoothing = self.label_smoothing;
-        // Without it the symbol is MXNet's to the letter.
+        // Without it the symbol equals MXNet's exactly.
         let attrs: Attributes<'_> = if smoothing > 0.0 { &[("smooth_alpha", &smoothing)] } else { &[] };
         self.call("SoftmaxOutput", Some("softmax"), &[&input], attrs)
     }
 
-    /// Refuses 16 bits for a network that is only defined in 32.
+    /// Rejects half precision for a network that is only defined in float32.
     pub fn require_f32(&self, network: &str) -> Result<()> {
         match self.dtype {
             DType::F32 => Ok(()),

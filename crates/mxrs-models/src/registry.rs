@@ -4,20 +4,20 @@ use crate::{alexnet, inception_bn, inception_v3, lenet, mlp, mobilenet, residual
 use mxrs_graph::Symbol;
 use mxrs_types::{DType, Error, Result, ResultExt};
 
-/// What may be chosen of a network.
+/// The options of a network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelOptions {
     /// Number of classes.
     pub n_classes: usize,
-    /// Channels, height and width of an image; the family's own size when absent.
+    /// Channels, height and width of an image; `None` for the family's own size.
     pub image: Option<[usize; 3]>,
-    /// Depth, for families that have several; part of the name otherwise (`resnet-50`).
+    /// The depth, for families with several depths; may also be part of the name (`resnet-50`).
     pub n_layers: Option<usize>,
-    /// Batch normalization in `vgg`.
+    /// Whether `vgg` has batch normalization.
     pub batch_norm: bool,
-    /// Element type the network computes in; the classifier's output is `F32` always.
+    /// The element type in which the network computes; the classifier's output is always `F32`.
     pub dtype: DType,
-    /// Share of each label that training spreads over the other classes; 0.
+    /// The share of each label that training spreads over the other classes; 0 by default.
     pub label_smoothing: f32,
 }
 
@@ -36,22 +36,22 @@ impl Default for ModelOptions {
 
 /// A network family.
 pub struct Family {
-    /// Name, to which a depth may be added.
+    /// The name, to which a depth may be appended.
     pub name: &'static str,
     /// Other spellings.
     pub aliases: &'static [&'static str],
-    /// Depths for images of the family's size; empty when there is only one.
+    /// The depths for images of the family's size; empty if there is only one.
     pub layers: &'static [usize],
-    /// Channels, height and width it is meant for.
+    /// The channels, height and width for which it is designed.
     pub image: [usize; 3],
     build: fn(&ModelOptions) -> Result<Symbol>,
 }
 
-/// A network, ready to bind: input `data` of shape `[batch, image...]`, label `softmax_label` of shape `[batch]`, output
-/// `softmax_output` of shape `[batch, n_classes]`.
+/// A network, ready to bind: its input `data` has the shape `[batch, image...]`, its label `softmax_label` the shape
+/// `[batch]`, and its output `softmax_output` the shape `[batch, n_classes]`.
 #[derive(Clone, Debug)]
 pub struct Model {
-    /// Name as asked for.
+    /// The requested name.
     pub name: String,
     /// The network.
     pub symbol: Symbol,
@@ -80,7 +80,7 @@ static FAMILIES: [Family; 9] = [
     Family { name: "mlp", aliases: &[], layers: &[], image: DIGIT, build: mlp::build },
 ];
 
-/// Networks of MXNet's inference benchmark that are built here, in its order.
+/// The networks of MXNet's inference benchmark that are built here, in its order.
 pub const BENCHMARK_NETWORKS: [&str; 8] =
     ["alexnet", "vgg-16", "resnetv1-50", "resnet-50", "resnet-152", "inception-bn", "inception-v3", "mobilenet"];
 
@@ -89,7 +89,7 @@ pub fn families() -> &'static [Family] {
     &FAMILIES
 }
 
-/// Every network name with the image size it is meant for.
+/// Every network name with the image size for which it is designed.
 pub fn networks() -> Vec<(String, [usize; 3])> {
     let mut all = Vec::new();
     for family in &FAMILIES {
@@ -101,10 +101,10 @@ pub fn networks() -> Vec<(String, [usize; 3])> {
     all
 }
 
-/// Builds a network by name: a family, or a family and its depth (`resnet-50`, `vgg-16`).
+/// Builds a network by name: a family, or a family with its depth (`resnet-50`, `vgg-16`).
 ///
 /// # Errors
-/// An unknown name, or options the network does not have.
+/// If the name is unknown, or the network does not have the options.
 pub fn model(name: &str, options: &ModelOptions) -> Result<Model> {
     let is_named = |family: &&Family, name: &str| family.name == name || family.aliases.contains(&name);
     let whole = FAMILIES.iter().find(|f| is_named(f, name)).map(|f| (f, options.n_layers));

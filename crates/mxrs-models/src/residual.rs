@@ -1,27 +1,27 @@
-//! What both residual networks have in common: how many units of which width.
+//! Shared by both residual networks: the number and width of their units.
 
 use crate::net::{Attributes, Flag, Net, Pair};
 use mxrs_graph::Symbol;
 use mxrs_types::{Error, Result};
 use std::fmt::Display;
 
-/// Depths that exist for images larger than 28 pixels.
+/// The depths for images larger than 28 pixels.
 pub(crate) const LAYERS: &[usize] = &[18, 34, 50, 101, 152, 200, 269];
 
-/// Units per stage, channels behind the stem and behind each stage, and whether units are bottlenecks.
+/// The number of units per stage, the channels after the stem and after each stage, and whether units are bottlenecks.
 pub(crate) struct Plan {
     pub n_units: Vec<usize>,
     pub n_channels: Vec<usize>,
     pub is_bottleneck: bool,
-    /// Images up to 32 pixels are not shrunk by the stem.
+    /// Whether the stem keeps the image size, as for images of up to 32 pixels.
     pub has_small_stem: bool,
 }
 
 impl Plan {
-    /// The plan of a depth, for images of `height` pixels.
+    /// The plan for a depth, for images of `height` pixels.
     ///
     /// # Errors
-    /// A depth that does not exist for that size.
+    /// If there is no such depth for that size.
     pub fn new(network: &str, n_layers: Option<usize>, height: usize) -> Result<Self> {
         let n_layers = n_layers.unwrap_or(0);
         let what = || format!("layers of {network} for {height} pixels");
@@ -75,7 +75,7 @@ pub(crate) struct Unit {
     pub keeps_shape: bool,
 }
 
-/// A convolution without bias, with the workspace attribute the example symbols carry. `pad` is absent in shortcuts.
+/// A convolution without bias, with the workspace attribute of MXNet's example. Shortcuts have no `pad`.
 pub(crate) fn convolution(
     net: &mut Net,
     name: &str,
@@ -116,7 +116,7 @@ pub(crate) fn stem_pooling(net: &mut Net, input: &Symbol) -> Result<Symbol> {
     net.pooling(None, input, "max", &[("kernel", &Pair(3, 3)), ("pad", &Pair(1, 1)), ("stride", &Pair(2, 2))])
 }
 
-/// Global pooling and classifier.
+/// Global pooling and the classifier.
 pub(crate) fn head(net: &mut Net, input: &Symbol) -> Result<Symbol> {
     let attrs: Attributes<'_> = &[("global_pool", &Flag(true)), ("kernel", &Pair(7, 7))];
     let mut x = net.pooling(Some("pool1"), input, "avg", attrs)?;

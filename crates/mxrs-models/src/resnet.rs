@@ -29,10 +29,11 @@ pub(crate) fn build(options: &ModelOptions) -> Result<Symbol> {
     head(&mut net, &x)
 }
 
-/// Normalize, activate, convolve, two or three times; the first unit of a stage projects the first activation.
+/// Normalization, activation and convolution, two or three times; the first unit of a stage projects the first
+/// activation.
 fn residual_unit(net: &mut Net, input: &Symbol, unit: &Unit, is_bottleneck: bool) -> Result<Symbol> {
     let (n, stride) = (unit.n_channels, unit.stride);
-    // Filters, kernel, stride and padding of each convolution.
+    // The number of filters, kernel, stride and padding of each convolution.
     let layers = if is_bottleneck {
         vec![(n / 4, 1, 1, 0), (n / 4, 3, stride, 1), (n, 1, 1, 0)]
     } else {

@@ -13,7 +13,7 @@ pub(crate) fn build(options: &ModelOptions) -> Result<Symbol> {
     let mut net = Net::new(options);
     let mut x = net.data(true)?;
     if plan.has_small_stem {
-        // The small form normalizes here, but does not activate.
+        // The small form normalizes here, but has no activation.
         x = convolution(&mut net, "conv0", &x, plan.n_channels[0], 3, 1, Some(1))?;
         x = batch_norm(&mut net, "bn0", &x, false)?;
     } else {
@@ -28,10 +28,10 @@ pub(crate) fn build(options: &ModelOptions) -> Result<Symbol> {
     head(&mut net, &x)
 }
 
-/// Convolve and normalize, two or three times, with activations between; the stride is on the first convolution.
+/// Convolution and normalization, two or three times, with activations between; the first convolution has the stride.
 fn residual_unit(net: &mut Net, input: &Symbol, unit: &Unit, is_bottleneck: bool) -> Result<Symbol> {
     let (n, stride) = (unit.n_channels, unit.stride);
-    // Filters, kernel, stride and padding of each convolution.
+    // The number of filters, kernel, stride and padding of each convolution.
     let layers = if is_bottleneck {
         vec![(n / 4, 1, stride, 0), (n / 4, 3, 1, 1), (n, 1, 1, 0)]
     } else {
@@ -55,6 +55,6 @@ fn residual_unit(net: &mut Net, input: &Symbol, unit: &Unit, is_bottleneck: bool
         batch_norm(net, &name("sc"), &projected, false)?
     };
     let sum = net.call("_Plus", None, &[&x, &shortcut], &[])?;
-    // Shallow units name it so too.
+    // Units without a bottleneck use this name too.
     relu(net, &name("relu3"), &sum)
 }

@@ -1,5 +1,5 @@
-//! Every network against what MXNet 1.9.1 makes of its own example (`tests/mxnet/check_models.py` wrote the listings),
-//! node by node: operators, names, order, inputs, attributes, and all shapes.
+//! Compares every network with MXNet 1.9.1's own example, node by node: operators, names, order, inputs, attributes and
+//! all shapes. `tests/mxnet/check_models.py` wrote the listings.
 
 use mxrs_graph::{Graph, infer_shapes};
 use mxrs_models::{Model, ModelOptions, model};
@@ -15,7 +15,7 @@ fn build(name: &str, options: &ModelOptions) -> (Model, Graph, Vec<Shape>) {
     (model, graph, shapes)
 }
 
-/// Elements of parameters and of auxiliary states, and number of nodes.
+/// The number of elements of parameters and of auxiliary states, and the number of nodes.
 fn counts(graph: &Graph, shapes: &[Shape]) -> [usize; 3] {
     let elements = |id| shapes[graph.output_id(id, 0).index()].n_elements();
     let is_parameter = |id: &mxrs_graph::NodeId| !["data", "softmax_label"].contains(&graph.node(*id).name.as_str());
@@ -110,7 +110,7 @@ fn counts_of_networks_without_a_listing() {
         let (_, graph, shapes) = build(name, options);
         counts(&graph, &shapes)
     };
-    // Counted with MXNet 1.9.1 from the same example.
+    // Counted with MXNet 1.9.1 in the same example.
     assert_eq!(count("resnet-152", &ModelOptions::default()), [60_185_262, 143_878, 1287]);
     let small = ModelOptions { image: Some([3, 28, 28]), ..classes(10) };
     assert_eq!(count("resnet-164", &small), [1_703_264, 24_230, 1378]);

@@ -1,15 +1,15 @@
-//! Initializers draw from the distributions that MXNet 1.9.1's draw from; `tests/mxnet/make_initializers.py` wrote its
-//! quantiles.
+//! Initializers have the same distributions as those of MXNet 1.9.1, whose quantiles `tests/mxnet/make_initializers.py`
+//! wrote.
 
 use mxrs_models::Initializer;
 use mxrs_types::Shape;
 use serde_json::Value;
 
-/// The two-sample statistic of Kolmogorov and Smirnov exceeds this times `sqrt(1/n + 1/m)` once in a thousand times where the
-/// distributions are the same.
+/// If two distributions are equal, the two-sample statistic of Kolmogorov and Smirnov exceeds this factor times
+/// `sqrt(1/n + 1/m)` once in a thousand cases.
 const ONCE_IN_A_THOUSAND: f64 = 1.95;
 
-/// Share of sorted `values` that are at most `x`.
+/// The share of sorted `values` that are at most `x`.
 fn share(values: &[f32], x: f64) -> f64 {
     values.partition_point(|value| f64::from(*value) <= x) as f64 / values.len() as f64
 }
@@ -29,7 +29,8 @@ fn draws_are_distributed_as_those_of_mxnet() {
         let largest = quantiles.iter().enumerate().map(distance).fold(0.0, f64::max);
         let bound = ONCE_IN_A_THOUSAND * (2.0 / values.len() as f64).sqrt();
         assert!(largest < bound, "{init}: {largest} apart, bound {bound}");
-        // A distribution of another width is refused: a quarter wider lies 0.054 (normal) to 0.1 (uniform) away.
+        // A distribution of another width is detected: one that is a quarter wider has a distance of 0.054 (normal) to
+        // 0.1 (uniform).
         let wider: Vec<f32> = values.iter().map(|x| 1.25 * x).collect();
         let far = |(i, q): (usize, &f64)| (share(&wider, *q) - (i + 1) as f64 / n).abs();
         let furthest = quantiles.iter().enumerate().map(far).fold(0.0, f64::max);

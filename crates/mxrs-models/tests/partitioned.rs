@@ -1,4 +1,4 @@
-//! What the built-in networks become at inference: counted from their architecture.
+//! Partitioning of the built-in networks for inference: the numbers of nodes follow from their architecture.
 
 use mxrs_graph::{Graph, NodeId, Partitioned, Partitioning, constant_nodes, infer_shapes, partition};
 use mxrs_models::{BENCHMARK_NETWORKS, ModelOptions, model};
@@ -29,8 +29,8 @@ fn count(graph: &Graph, op: &str) -> usize {
     graph.nodes().iter().filter(|node| node.op_name() == op).count()
 }
 
-/// Units of each stage of a residual network of 50 layers; each has three convolutions, and the first of each stage one
-/// more in its shortcut.
+/// The units of each stage of a residual network of 50 layers. Each has three convolutions, and the first of each stage
+/// has one more in its shortcut.
 const UNITS: [usize; 4] = [3, 4, 6, 3];
 
 #[test]
@@ -39,14 +39,16 @@ fn resnet_50_v1_is_convolutions_only() {
     let (n_units, n_stages): (usize, usize) = (UNITS.iter().sum(), UNITS.len());
     let n_convs = 1 + 3 * n_units + n_stages;
     assert_eq!(count(&graph, "Convolution"), n_convs);
-    // Every convolution is normalized; activations follow the first, two of each unit, and each sum.
+    // Every convolution is normalized; activations come after the first one, after two in each unit, and after each
+    // sum.
     assert_eq!(count(&graph, "BatchNorm"), n_convs);
     assert_eq!((count(&graph, "Activation"), count(&graph, "elemwise_add")), (1 + 3 * n_units, n_units));
     let new = partitioned(&graph, &descs);
     for gone in ["BatchNorm", "Activation", "elemwise_add"] {
         assert_eq!(count(&new.graph, gone), 0, "{gone}");
     }
-    // Of the two convolutions that meet in the sum of a projected unit, one takes sum and activation; the other is folded.
+    // Of the two convolutions whose results are added in a projected unit, one includes the sum and the activation; the
+    // other is folded.
     assert_eq!(new.regions.len(), n_convs);
     assert_eq!(count(&new.graph, "_sg_conv"), 1 + 3 * n_units);
     assert_eq!(count(&new.graph, "Convolution"), n_stages);
@@ -61,17 +63,18 @@ fn resnet_50_with_pre_activation() {
     let (graph, descs) = graph_of("resnet-50");
     let (n_units, n_stages): (usize, usize) = (UNITS.iter().sum(), UNITS.len());
     let new = partitioned(&graph, &descs);
-    // The stem and the first two convolutions of each unit are normalized and activated at once.
+    // The stem and the first two convolutions of each unit include normalization and activation.
     let n_normalized = 1 + 2 * n_units;
     assert_eq!(count(&new.graph, "_bn_fold_weight"), n_normalized);
-    // The third one of each unit takes the sum, which several read: the unit after it, or its own shortcut.
+    // The third one of each unit includes the sum, which several nodes read: the next unit, or its own shortcut.
     let sums = new.graph.nodes().iter().filter(|n| n.attrs.get("with_sum") == Some("True")).count();
     assert_eq!(sums, n_units);
     assert_eq!(count(&new.graph, "_sg_conv"), n_normalized + n_units);
-    // What normalizes a sum, and the end, is not behind a convolution; the data is normalized alone.
+    // The normalization of a sum, and the one at the end, do not follow a convolution; the data is normalized
+    // separately.
     assert_eq!(count(&new.graph, "_sg_bn_relu"), n_units + 1);
     assert_eq!(count(&new.graph, "BatchNorm"), 1);
-    // The shortcuts that project are read by their sums, which have been taken.
+    // The projecting shortcuts are read by their sums, which are already part of another call.
     assert_eq!(count(&new.graph, "Convolution"), n_stages);
     assert_eq!((count(&new.graph, "Activation"), count(&new.graph, "elemwise_add")), (0, 0));
 }

@@ -1,4 +1,5 @@
-//! The array handle: memory, what orders its users, and access to the elements. `array/views.rs` has views.
+//! The array handle: memory, the variable that orders its users, and access to its elements. `array/views.rs` has the
+//! views.
 
 mod views;
 
@@ -12,8 +13,8 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// A block and the variable that orders its users. Dropping the last handle deletes the variable, which frees the
-/// block after every pending use.
+/// A block of storage and the variable that orders its users. Dropping the last handle deletes the variable, which
+/// frees the block after all pending uses.
 struct Chunk {
     block: Option<Block>,
     var: Var,
@@ -24,14 +25,14 @@ struct Chunk {
 impl Drop for Chunk {
     fn drop(&mut self) {
         if let Some(block) = self.block.take() {
-            // After engine shutdown the block is freed here and now: `delete_var` runs or drops the closure.
+            // After the engine has stopped the block is freed immediately: `delete_var` runs or drops the closure.
             self.engine.delete_var(self.var.clone(), move || drop(block));
         }
     }
 }
 
-/// A dense array handle: cheap to clone, `Send` and `Sync`; clones and views share storage. Clones are the same array also to whoever
-/// [records](Recorded) what is done with it; views are arrays of their own.
+/// A dense array. The handle is cheap to clone, `Send` and `Sync`; clones and views share storage. A
+/// [recorder](Recorded) treats clones as the same array, and views as arrays of their own.
 #[derive(Clone)]
 pub struct NdArray(Arc<Handle>);
 
@@ -45,10 +46,10 @@ struct Handle {
 }
 
 impl NdArray {
-    /// An array whose content is whatever the memory held: zeros when it is fresh from the system.
+    /// Makes an array with unspecified content: zeros if the memory is fresh from the system.
     ///
     /// # Errors
-    /// Out of memory, or a size that does not fit.
+    /// If memory is short, or the size overflows.
     pub fn empty(
         context: &ArrayContext,
         shape: impl Into<Shape>,
@@ -73,41 +74,41 @@ impl NdArray {
         storage.allocate(device, size_bytes, Tag::new(name))
     }
 
-    /// An array of zeros in CPU memory.
+    /// Makes an array of zeros in CPU memory.
     ///
     /// # Errors
-    /// As [`Self::empty`].
+    /// Those of [`Self::empty`].
     pub fn zeros(context: &ArrayContext, shape: impl Into<Shape>, dtype: DType) -> Result<Self> {
         let array = Self::empty(context, shape, dtype, Device::cpu(0), "zeros")?;
-        // SAFETY: the array was just made; no other handle exists and no task was pushed.
+        // SAFETY: the array was just made, so there is no other handle and no pending task.
         unsafe { array.bytes_mut() }.fill(0);
         Ok(array)
     }
 
-    /// An array of these elements in CPU memory.
+    /// Makes an array of these elements in CPU memory.
     ///
     /// # Errors
-    /// A length that is not the shape's, or as [`Self::empty`].
+    /// If the number of elements differs from the shape's; those of [`Self::empty`].
     pub fn from_slice<T: Element>(context: &ArrayContext, shape: impl Into<Shape>, elements: &[T]) -> Result<Self> {
         Self::from_bytes(context, shape, T::DTYPE, bytemuck::cast_slice(elements))
     }
 
-    /// An array of these bytes (row-major, native endian) in CPU memory.
+    /// Makes an array of these bytes (row-major, native endian) in CPU memory.
     ///
     /// # Errors
-    /// A length that is not the shape's, or as [`Self::empty`].
+    /// If the number of bytes differs from the shape's; those of [`Self::empty`].
     pub fn from_bytes(context: &ArrayContext, shape: impl Into<Shape>, dtype: DType, bytes: &[u8]) -> Result<Self> {
         let array = Self::empty(context, shape, dtype, Device::cpu(0), "from_bytes")?;
         array.check_len(bytes.len())?;
-        // SAFETY: the array was just made; no other handle exists and no task was pushed.
+        // SAFETY: the array was just made, so there is no other handle and no pending task.
         unsafe { array.bytes_mut() }.copy_from_slice(bytes);
         Ok(array)
     }
 
-    /// An array of what this memory holds (row-major, native endian); nothing is copied.
+    /// Makes an array of this memory (row-major, native endian) without copying.
     ///
     /// # Errors
-    /// A length that is not the shape's.
+    /// If the number of bytes differs from the shape's.
     pub fn from_memory(
         context: &ArrayContext,
         shape: impl Into<Shape>,
@@ -148,22 +149,22 @@ impl NdArray {
         self.0.dtype
     }
 
-    /// Where the memory is.
+    /// The device of the memory.
     pub fn device(&self) -> Device {
         self.0.device
     }
 
-    /// Bytes of this view.
+    /// The size of this view in bytes.
     pub fn size_bytes(&self) -> usize {
         self.0.shape.n_elements() * self.0.dtype.size_of()
     }
 
-    /// The variable that orders readers and writers of the storage; views share it.
+    /// The variable that orders readers and writers of the storage, which views share.
     pub fn var(&self) -> &Var {
         &self.0.chunk.var
     }
 
-    /// The engine this array was made with.
+    /// The engine of this array.
     pub fn engine(&self) -> &Engine {
         &self.0.chunk.engine
     }
@@ -173,60 +174,61 @@ impl NdArray {
         Arc::ptr_eq(&self.0.chunk, &other.0.chunk)
     }
 
-    /// Start of this view's memory. Reading or writing it is only sound inside an engine task that reads or writes
-    /// [`Self::var`], on a host device.
+    /// The start of this view's memory. It may be read or written only on a host device, and inside an engine task that
+    /// reads or writes [`Self::var`].
     pub fn as_ptr(&self) -> *mut u8 {
         let base = self.0.chunk.block.as_ref().map_or(std::ptr::null_mut(), Block::as_ptr);
         base.wrapping_add(self.0.offset_bytes)
     }
 
     /// # Safety
-    /// No writer runs while the slice lives.
+    /// No writer runs while the slice exists.
     pub(crate) unsafe fn bytes(&self) -> &[u8] {
         if self.size_bytes() == 0 {
             return &[];
         }
-        // SAFETY: the view lies inside the block (checked when the view was made), the block lives as long as `self`,
-        // and the caller excludes writers.
+        // SAFETY: the view is inside the block (checked when the view was made), the block lives as long as `self`, and
+        // the caller excludes writers.
         unsafe { std::slice::from_raw_parts(self.as_ptr(), self.size_bytes()) }
     }
 
     /// # Safety
-    /// Nobody else reads or writes while the slice lives.
+    /// No other code reads or writes the memory while the slice exists.
     #[allow(clippy::mut_from_ref)]
     pub(crate) unsafe fn bytes_mut(&self) -> &mut [u8] {
         if self.size_bytes() == 0 {
             return &mut [];
         }
-        // SAFETY: as in `bytes`; the caller excludes every other user.
+        // SAFETY: the view is inside the block, the block lives as long as `self`, and the caller excludes all other
+        // users.
         unsafe { std::slice::from_raw_parts_mut(self.as_ptr(), self.size_bytes()) }
     }
 
     /// Runs `f` over the bytes as an engine task that reads them, and waits for it.
     ///
     /// # Errors
-    /// The deferred error of whoever should have written the array; `NotBuilt` for device memory.
+    /// The deferred error of the task that should have written the array; `NotBuilt` for device memory.
     pub fn read_bytes<R: Send + 'static>(&self, f: impl FnOnce(&[u8]) -> R + Send + 'static) -> Result<R> {
         self.check_host()?;
         self.0.chunk.engine.wait_to_read(&self.0.chunk.var)?;
-        // Waiting alone would leave a window in which another thread's writer starts; the read is a task of its own.
+        // After the wait another thread could start a writer, so the read is a task of its own.
         let (sender, receiver) = std::sync::mpsc::sync_channel(1);
         let view = self.clone();
         self.0.chunk.engine.task("read_bytes").read(&self.0.chunk.var).device(Device::cpu(0)).push(move |_| {
             // SAFETY: this task holds the variable for reading, so no writer runs.
             let result = f(unsafe { view.bytes() });
-            // The receiver waits below; a closed channel only means that it gave up.
+            // The receiver waits below; if it is gone, the result is not needed.
             drop(sender.send(result));
             Ok(())
         })?;
         receiver.recv().or_else(|_| {
-            // The task was skipped because a failure arrived between the wait and the push.
+            // A failure arrived between the wait and the push, so the task was skipped.
             self.0.chunk.engine.wait_to_read(&self.0.chunk.var)?;
             Err(Error::invalid("read", "a skipped task", "an array whose producer succeeded"))
         })
     }
 
-    /// The elements, after pending writes.
+    /// Copies the elements to the host, after pending writes.
     ///
     /// # Errors
     /// A deferred error, a wrong element type, or device memory.
@@ -245,10 +247,10 @@ impl NdArray {
         self.copy_from_bytes(bytemuck::cast_slice(elements))
     }
 
-    /// As [`Self::copy_from`], from row-major bytes.
+    /// [`Self::copy_from`] from row-major bytes.
     ///
     /// # Errors
-    /// As [`Self::copy_from`].
+    /// Those of [`Self::copy_from`].
     #[track_caller]
     pub fn copy_from_bytes(&self, bytes: &[u8]) -> Result<()> {
         self.check_len(bytes.len())?;
@@ -257,14 +259,14 @@ impl NdArray {
         let owned: Box<[u8]> = bytes.into();
         let view = self.clone();
         self.0.chunk.engine.task("copy_from").write(&self.0.chunk.var).device(Device::cpu(0)).push(move |_| {
-            // SAFETY: this task holds the variable for writing, so nobody else uses the memory.
+            // SAFETY: this task holds the variable for writing, so no other code uses the memory.
             unsafe { view.bytes_mut() }.copy_from_slice(&owned);
             Ok(())
         })?;
         self.0.chunk.engine.wait_to_read(&self.0.chunk.var)
     }
 
-    /// Overwrites the elements with those of another array, once both are free; returns at once.
+    /// Overwrites the elements with those of another array, after the pending uses of both; returns immediately.
     ///
     /// # Errors
     /// Another shape or dtype, device memory, or the refusal of a recorder.
@@ -282,7 +284,7 @@ impl NdArray {
         if to.shares_storage(&from) {
             let n_bytes = to.size_bytes();
             return task.push(move |_| {
-                // SAFETY: this task holds the one variable for writing; `copy` allows overlap.
+                // SAFETY: this task holds the common variable for writing; `copy` allows the views to overlap.
                 unsafe { std::ptr::copy(from.as_ptr(), to.as_ptr(), n_bytes) };
                 Ok(())
             });
@@ -310,18 +312,18 @@ impl NdArray {
         Err(Error::not_built(format!("host access to {}", self.0.device), "copy the array to cpu(0) first"))
     }
 
-    /// What a recorder keeps with this array.
+    /// The value that a recorder attached to this array.
     pub fn recorded(&self) -> Option<Arc<dyn Recorded>> {
         self.0.slot.get()
     }
 
-    /// Replaces what a recorder keeps with this array and all clones of it.
+    /// Replaces the value that a recorder attached to this array and all its clones.
     pub fn set_recorded(&self, recorded: Option<Arc<dyn Recorded>>) {
         self.0.slot.set(recorded);
     }
 
-    /// Counts a write that is about to be pushed, with the place in the program that asked for it. Whoever pushes tasks
-    /// that write [`Self::var`] calls this, so that recorders notice that a value they rely on is gone.
+    /// Counts a write that is about to be pushed, with the calling line of the program. Code that pushes tasks writing
+    /// [`Self::var`] must call this, so that recorders learn that a value they rely on is lost.
     ///
     /// # Errors
     /// The recorder's refusal.
@@ -335,17 +337,17 @@ impl NdArray {
         Ok(())
     }
 
-    /// As [`Self::note_write`], for a write that no recorder may refuse (an operator that rewrites its input).
+    /// [`Self::note_write`] for a write that a recorder cannot refuse (an operator that rewrites its input).
     pub fn count_write(&self, site: &'static Location<'static>) {
         self.0.chunk.writes.note(site);
     }
 
-    /// Number of writes [noted](Self::note_write) so far, to any array of this storage.
+    /// The number of [counted](Self::note_write) writes to any array of this storage.
     pub fn n_writes(&self) -> u64 {
         self.0.chunk.writes.count()
     }
 
-    /// Where the last of them was asked for.
+    /// The line of the program that requested the last of these writes.
     pub fn last_write(&self) -> Option<&'static Location<'static>> {
         self.0.chunk.writes.last()
     }

@@ -1,12 +1,12 @@
-//! What an array needs from its surroundings: an engine, a storage manager and what operators share.
+//! The environment of arrays: an engine, a storage, and the resources that operators share.
 
 use crate::{RandomCopies, RandomSource, TempSpaceCounts, TempSpaces};
 use mxrs_engine::Engine;
 use mxrs_storage::Storage;
 use std::sync::Arc;
 
-/// Engine and storage that arrays are made with, and the resources of operators on them: random numbers and temporary
-/// workspaces; cheap to clone.
+/// The engine and storage with which arrays are made, and the shared resources of operators: random generators and
+/// temporary workspaces. Cheap to clone.
 #[derive(Clone)]
 pub struct ArrayContext {
     engine: Engine,
@@ -15,7 +15,7 @@ pub struct ArrayContext {
     temp_spaces: Arc<TempSpaces>,
 }
 
-/// How many there are of what operators share.
+/// The numbers of shared resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct ResourceCounts {
     /// Temporary workspaces.
@@ -25,23 +25,23 @@ pub struct ResourceCounts {
 }
 
 impl ArrayContext {
-    /// Arrays ordered by `engine`, stored in `storage`; random numbers are seeded by the clock.
+    /// Makes a context of `engine` and `storage`; random generators are seeded by the clock.
     pub fn new(engine: Engine, storage: Storage) -> Self {
         Self::with_resources(engine, storage, ResourceCounts::default())
     }
 
-    /// As [`Self::new`], with so many resources.
+    /// [`Self::new`] with these numbers of resources.
     pub fn with_resources(engine: Engine, storage: Storage, counts: ResourceCounts) -> Self {
         let temp_spaces = TempSpaces::new(&engine, &storage, counts.temp_spaces);
         Self { engine, storage, random: Arc::new(RandomSource::from_clock(counts.random)), temp_spaces }
     }
 
-    /// Where random operators get their numbers.
+    /// The source of numbers for random operators.
     pub fn random(&self) -> &RandomSource {
         &self.random
     }
 
-    /// Where operators that are called alone get their workspaces.
+    /// The workspaces for operators that are called individually.
     pub fn temp_spaces(&self) -> &TempSpaces {
         &self.temp_spaces
     }

@@ -1,10 +1,10 @@
-//! Rust types that can be elements of an array.
+//! Rust types of array elements.
 
 use mxrs_types::DType;
 
 /// A plain type with a [`DType`].
 pub trait Element: bytemuck::Pod + Send + Sync {
-    /// The element type it is stored as.
+    /// The element type in which it is stored.
     const DTYPE: DType;
 }
 

@@ -1,28 +1,28 @@
-//! Reads and writes that do not wait: the caller goes on, and the engine runs them when their turn comes.
+//! Reads and writes that do not block the caller; the engine runs them in their turn.
 
 use crate::NdArray;
 use mxrs_types::{Device, Error, Result};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
-/// The result of a read that was pushed and may not have run yet.
+/// The result of a read that may not have run yet.
 pub struct Reading<R> {
     receiver: Receiver<R>,
     arrays: Vec<NdArray>,
 }
 
 impl<R> Reading<R> {
-    /// The result, once every array was written.
+    /// Waits for the result, which is available after all pending writes.
     ///
     /// # Errors
-    /// The deferred error of whoever should have written one of them.
+    /// The deferred error of a task that should have written one of the arrays.
     pub fn wait(self) -> Result<R> {
         self.receiver.recv().map_err(|_| self.why_skipped())
     }
 
-    /// The result if it is there.
+    /// The result, if it is available.
     ///
     /// # Errors
-    /// As [`Self::wait`].
+    /// Those of [`Self::wait`].
     pub fn take(&self) -> Result<Option<R>> {
         match self.receiver.try_recv() {
             Ok(result) => Ok(Some(result)),
@@ -38,11 +38,11 @@ impl<R> Reading<R> {
 }
 
 impl NdArray {
-    /// Runs `f` over the bytes of these arrays, in place, as one engine task that reads them; returns at once. Later writes
-    /// wait for it.
+    /// Runs `f` over the bytes of these arrays, in place, as one engine task that reads them; returns immediately.
+    /// Later writes wait for it.
     ///
     /// # Errors
-    /// No array at all; device memory.
+    /// If there is no array, or an array is in device memory.
     pub fn read_later<R: Send + 'static>(
         arrays: &[&Self],
         f: impl FnOnce(&[&[u8]]) -> R + Send + 'static,
@@ -59,15 +59,15 @@ impl NdArray {
         task.push(move |_| {
             // SAFETY: this task holds every array's variable for reading, so no writer runs.
             let bytes: Vec<&[u8]> = views.iter().map(|view| unsafe { view.bytes() }).collect();
-            // A closed channel only means that nobody wants the result any more.
+            // If the receiver is gone, the result is not needed.
             drop(sender.send(f(&bytes)));
             Ok(())
         })?;
         Ok(Reading { receiver, arrays: held })
     }
 
-    /// Lets `write` overwrite the elements (row-major, native endian) where they are, after every pending use; returns at
-    /// once. If it fails, whoever reads the array is told so.
+    /// Lets `write` overwrite the elements (row-major, native endian) in place, after all pending uses; returns
+    /// immediately. If it fails, later reads of the array return the error.
     ///
     /// # Errors
     /// Device memory, or the refusal of a [recorder](crate::Recorded).
@@ -77,13 +77,13 @@ impl NdArray {
         self.note_write()?;
         let view = self.detach();
         self.engine().task("write_later").write(self.var()).device(Device::cpu(0)).push(move |_| {
-            // SAFETY: this task holds the variable for writing, so nobody else uses the memory.
+            // SAFETY: this task holds the variable for writing, so no other code uses the memory.
             write(unsafe { view.bytes_mut() })
         })
     }
 
-    /// Overwrites the elements with `bytes` (row-major, native endian), after every pending use; returns at once. The bytes
-    /// are copied once and dropped then.
+    /// Overwrites the elements with `bytes` (row-major, native endian), after all pending uses; returns immediately.
+    /// The bytes are copied once and then dropped.
     ///
     /// # Errors
     /// A wrong length, device memory, or the refusal of a [recorder](crate::Recorded).
@@ -94,7 +94,7 @@ impl NdArray {
         self.note_write()?;
         let view = self.detach();
         self.engine().task("copy_from_owned").write(self.var()).device(Device::cpu(0)).push(move |_| {
-            // SAFETY: this task holds the variable for writing, so nobody else uses the memory.
+            // SAFETY: this task holds the variable for writing, so no other code uses the memory.
             unsafe { view.bytes_mut() }.copy_from_slice(&bytes);
             Ok(())
         })
@@ -123,7 +123,7 @@ mod tests {
             for i in 0..20 {
                 let values: Vec<u8> = bytemuck::cast_slice(&[i as f32, 1.0]).to_vec();
                 array.copy_from_owned(values).unwrap();
-                // The same array twice is one reader.
+                // An array that is listed twice counts as one reader.
                 sums.push(NdArray::read_later(&[&array, &array], sum).unwrap());
             }
             for (i, sum) in sums.into_iter().enumerate() {

@@ -1,8 +1,9 @@
 //! Arrays: a block of storage, an engine variable that orders its readers and writers, a shape and a dtype.
 //!
-//! Knows no operator and no graph. A handle is cheap to clone; a view ([`NdArray::slice`], [`NdArray::reshape`]) is a
-//! new handle on the same storage and writes go through. Reading from the host waits for pending writes and delivers
-//! the deferred error of the operator that failed to produce the value.
+//! This crate does not know operators or graphs. A handle is cheap to clone; a view ([`NdArray::slice`],
+//! [`NdArray::reshape`]) is a new handle to the same storage, and writes through it are visible in the array. Reading
+//! on the host waits for pending writes, and returns the deferred error of the operator that failed to produce the
+//! value.
 //!
 //! ```
 //! use mxrs_engine::{Engine, EngineConfig};
@@ -21,10 +22,9 @@
 //!
 //! Read next: `mxrs-exec`, which runs graphs over these arrays.
 #![allow(unsafe_code)]
-// Storage hands out raw blocks. `array.rs` turns them into slices only inside an engine task that holds the variable,
-// or after waiting while holding the only path that could push another writer; `later.rs` does so too. `memory.rs` has a block that no
-// array has yet. `writes.rs` keeps a `&'static Location` in
-// an atomic pointer.
+// Storage returns raw blocks. `array.rs` makes slices of them only inside an engine task that holds the variable, or
+// after waiting while it has the only handle that could push another writer; so does `later.rs`. `memory.rs` has a
+// block that does not belong to an array yet. `writes.rs` keeps a `&'static Location` in an atomic pointer.
 
 mod array;
 mod context;

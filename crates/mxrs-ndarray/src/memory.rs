@@ -1,31 +1,31 @@
-//! Memory of an array to be: filled first, by whoever has it alone.
+//! Memory that is filled first and becomes an array later.
 
 use crate::ArrayContext;
 use mxrs_storage::{Block, Tag};
 use mxrs_types::{Device, Result};
 
-/// CPU memory that nobody else has, aligned as [storage](mxrs_storage) aligns.
+/// CPU memory with a single owner, aligned like all [storage](mxrs_storage).
 #[derive(Debug)]
 pub struct ArrayMemory(Block);
 
 impl ArrayMemory {
-    /// So many bytes, whose content is whatever the memory held.
+    /// Allocates `len` bytes with unspecified content.
     ///
     /// # Errors
-    /// Out of memory.
+    /// If memory is short.
     pub fn new(context: &ArrayContext, len: usize) -> Result<Self> {
         Ok(Self(context.storage().allocate(Device::cpu(0), len, Tag::new("array"))?))
     }
 
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: memory of the host of this length, aligned, which only `self` leads to; any content is a byte.
+        // SAFETY: aligned host memory of this length, which only `self` can access; every content is valid as bytes.
         unsafe { std::slice::from_raw_parts(self.0.as_ptr(), self.0.len()) }
     }
 
     /// The bytes, for writing.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above.
+        // SAFETY: aligned host memory of this length, which only `self` can access; every content is valid as bytes.
         unsafe { std::slice::from_raw_parts_mut(self.0.as_ptr(), self.0.len()) }
     }
 

@@ -1,30 +1,30 @@
-//! Where random operators get their numbers from: generators of each device, given out in turn, and the number of the next
-//! call of each.
+//! The random numbers of operators: each device has some generators, which are used in turn, and each generator counts
+//! its calls.
 //!
 //! Numbers are reserved when an operator is pushed, so the same seed and the same order of pushes give the same numbers
-//! on any engine and with any number of threads. A generator is a seed and a count: operators that draw from one do not
-//! wait for each other.
+//! on any engine and with any number of threads. A generator consists of a seed and a count, so operators that use the
+//! same one do not wait for each other.
 
 use mxrs_sync::{Rank, RankedMutex};
 use mxrs_types::Device;
 use std::num::NonZeroUsize;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Calls reserved under one seed: numbers `first..first + n`.
+/// Reserved calls of one generator: numbers `first..first + n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomCalls {
     /// Seed of the generator.
     pub seed: u64,
-    /// First number reserved.
+    /// The first reserved number.
     pub first: u64,
 }
 
-/// How many generators there are.
+/// The numbers of generators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomCopies {
-    /// Of each CPU device (`MXNET_CPU_PARALLEL_RAND_COPY`).
+    /// For each CPU device (`MXNET_CPU_PARALLEL_RAND_COPY`).
     pub cpu: NonZeroUsize,
-    /// Of each GPU (`MXNET_GPU_PARALLEL_RAND_COPY`).
+    /// For each GPU (`MXNET_GPU_PARALLEL_RAND_COPY`).
     pub gpu: NonZeroUsize,
 }
 
@@ -34,56 +34,56 @@ impl Default for RandomCopies {
     }
 }
 
-/// Generators of all devices.
+/// The generators of all devices.
 pub struct RandomSource {
     state: RankedMutex<State>,
     copies: RandomCopies,
 }
 
 struct State {
-    /// Seed of devices that have none of their own.
+    /// The seed of devices without their own seed.
     seed: u64,
-    /// Devices that have drawn, or were seeded.
+    /// The devices that have been used or seeded.
     devices: Vec<(Device, Generators)>,
 }
 
 /// The generators of one device.
 struct Generators {
-    /// What they are seeded from.
+    /// The seed from which their seeds are computed.
     seed: u64,
-    /// Number of the next call of those that were given out at least once.
+    /// For each generator that has been used, the number of its next call.
     next: Vec<u64>,
-    /// The one whose turn it is.
+    /// The generator to use next.
     turn: usize,
 }
 
 impl RandomSource {
-    /// Seeded by the clock, as MXNet is when nobody calls `seed`.
+    /// Seeds by the clock, as MXNet does if `seed` is not called.
     pub fn from_clock(copies: RandomCopies) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self::new(now.as_nanos() as u64, copies)
     }
 
-    /// Seeded by `seed`.
+    /// Seeds with `seed`.
     pub fn new(seed: u64, copies: RandomCopies) -> Self {
         Self { state: RankedMutex::new(Rank::Leaf, State { seed, devices: Vec::new() }), copies }
     }
 
-    /// Seeds every device; what is pushed later draws the numbers of this seed from its start.
+    /// Seeds every device; operators that are pushed later use the numbers of this seed from its start.
     pub fn seed(&self, seed: u64) {
         let mut state = self.state.lock();
         state.seed = seed;
         state.devices.clear();
     }
 
-    /// Seeds one device and leaves the others as they are.
+    /// Seeds one device; the others continue.
     pub fn seed_device(&self, seed: u64, device: Device) {
         let mut state = self.state.lock();
         state.devices.retain(|(d, ..)| *d != device);
         state.devices.push((device, Generators::new(seed)));
     }
 
-    /// Reserves `n` calls on `device`, of the generator whose turn it is. A request of no calls takes no turn.
+    /// Reserves `n` calls on `device`, of the generator to use next. A request for 0 calls does not advance the turn.
     pub fn reserve(&self, device: Device, n: u64) -> RandomCalls {
         let mut state = self.state.lock();
         let at = state.devices.iter().position(|(d, ..)| *d == device).unwrap_or_else(|| {
@@ -94,7 +94,7 @@ impl RandomSource {
         let copies = if device.is_host() { self.copies.cpu } else { self.copies.gpu };
         let Generators { seed, next, turn } = &mut state.devices[at].1;
         let at = *turn;
-        // The first request is given copy 1, where there is one, and copy 0 comes last: so MXNet counts.
+        // The first request gets copy 1, if it exists, and copy 0 comes last, as in MXNet.
         let seed = seed_of(*seed, device, ((at + 1) % copies.get()) as u64);
         if n == 0 {
             return RandomCalls { seed, first: next.get(at).copied().unwrap_or(0) };
@@ -109,19 +109,19 @@ impl RandomSource {
     }
 }
 
-/// Where the generators of one device are: what [`RandomSource::restore`] continues from.
+/// The state of one device's generators, from which [`RandomSource::restore`] continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RandomState {
-    /// What they are seeded from.
+    /// The seed from which their seeds are computed.
     pub seed: u64,
-    /// Number of the next call of each that was given out at least once.
+    /// For each generator that has been used, the number of its next call.
     pub next: Vec<u64>,
-    /// The one whose turn it is.
+    /// The generator to use next.
     pub turn: usize,
 }
 
 impl RandomSource {
-    /// Where the generators of `device` are.
+    /// The state of the generators of `device`.
     pub fn state(&self, device: Device) -> RandomState {
         let state = self.state.lock();
         let of = state.devices.iter().find(|(d, _)| *d == device).map(|(_, generators)| generators);
@@ -131,8 +131,8 @@ impl RandomSource {
         )
     }
 
-    /// Continues on `device` as if what led to `to` had been drawn here. With another number of generators than it was taken
-    /// with, the stream begins anew.
+    /// Continues on `device` from the state `to`. If the number of generators differs from that of the state, the
+    /// numbers start again from the beginning.
     pub fn restore(&self, device: Device, to: &RandomState) {
         let copies = if device.is_host() { self.copies.cpu } else { self.copies.gpu }.get();
         let mut state = self.state.lock();
@@ -149,11 +149,11 @@ impl Generators {
     }
 }
 
-/// The seed of one generator: MXNet's sum of the device's id, 16 for each copy and 127 times the global seed. Devices of
-/// other kinds than `cpu` are told apart from those of the same id.
+/// The seed of one generator: MXNet's sum of the device's id, 16 for each copy and 127 times the global seed. Devices
+/// of another kind than `cpu` get different seeds, even with the same id.
 fn seed_of(seed: u64, device: Device, copy: u64) -> u64 {
     let kind = Device { id: 0, ..device };
-    // FNV-1a over the kind's name, so that the numbers do not depend on how devices are represented.
+    // FNV-1a over the kind's name, so that the numbers do not depend on the representation of devices.
     let hash = |name: String| {
         name.bytes().fold(0xCBF2_9CE4_8422_2325u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01B3))
     };
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(seeds.len(), 2 * devices.len(), "{seeds:?}");
     }
 
-    /// D82: copy `i` is seeded with `d + 16 i + 127 s`, and copies are given out in turn.
+    /// D82: copy `i` is seeded with `d + 16 i + 127 s`, and copies are used in turn.
     #[test]
     fn copies_take_turns() {
         let one = source(7, 1);

@@ -1,7 +1,8 @@
-//! What a recorder (an autograd tape) keeps with an array, and what it is told.
+//! The interface of a recorder (an autograd tape): the value that it attaches to an array, and the events that it
+//! receives.
 //!
-//! Arrays know no tape: they carry one opaque value per handle, shared by the handle's clones, and tell it of views and of
-//! writes. Arrays that nobody records pay an empty slot for it.
+//! Arrays do not know the tape: a handle and its clones have one opaque value, which is notified of views and of
+//! writes. An array without a recorder has an empty slot.
 
 use crate::NdArray;
 use mxrs_sync::Mutex;
@@ -10,36 +11,36 @@ use std::any::Any;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// How a view came from its array.
+/// How a view was made from its array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewOf {
-    /// These rows of axis 0.
+    /// Some rows of axis 0.
     Rows {
-        /// First row.
+        /// The first row.
         begin: usize,
-        /// Row after the last.
+        /// The row after the last one.
         end: usize,
     },
     /// All elements in another shape.
     Reshape,
 }
 
-/// What a recorder keeps with an array.
+/// The value that a recorder attaches to an array.
 pub trait Recorded: Any + Send + Sync {
-    /// `view` was made of the array, at `site`; it carries nothing yet.
+    /// Called when `view` was made from the array, at `site`. The view has no recorded value yet.
     ///
     /// # Errors
-    /// The recorder cannot follow; the view is not handed out.
+    /// If the recorder cannot follow; the view is not returned then.
     fn on_view(&self, view: &NdArray, how: ViewOf, site: &'static Location<'static>) -> Result<()>;
 
-    /// The array is about to be overwritten, asked for at `site`.
+    /// Called before the array is overwritten, as requested at `site`.
     ///
     /// # Errors
-    /// The recorder needs the value; the write does not happen.
+    /// If the recorder needs the value; the write does not happen then.
     fn before_write(&self, site: &'static Location<'static>) -> Result<()>;
 }
 
-/// The place in a handle.
+/// The slot of a handle for the recorded value.
 #[derive(Default)]
 pub(crate) struct Slot(Mutex<Option<Arc<dyn Recorded>>>);
 
@@ -50,7 +51,7 @@ impl Slot {
 
     pub(crate) fn set(&self, recorded: Option<Arc<dyn Recorded>>) {
         let old = std::mem::replace(&mut *self.0.lock(), recorded);
-        // It may own arrays, whose end takes other locks: not under this one.
+        // Dropped after the lock is released, because it may own arrays, whose drop takes other locks.
         drop(old);
     }
 }

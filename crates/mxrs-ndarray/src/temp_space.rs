@@ -1,12 +1,12 @@
-//! Temporary workspaces: memory that operators use while they run, given out in turn.
+//! Temporary workspaces: memory that operators use while they run, assigned in turn.
 //!
-//! A workspace is a growable block of a device and a variable of the engine. Whoever is given one writes its variable, so
-//! that two operators with the same workspace never overlap (R3: nobody sees what another left there half done); with all
-//! in use the next operator waits for the one whose turn it is. A workspace grows to the largest request it has seen and
-//! keeps its address for every request that fits (R5), unless the device runs out of memory: then those that no operator
-//! is using or waiting for are given back.
+//! A workspace is a growable block on a device together with an engine variable. The operator that uses it writes the
+//! variable, so two operators with the same workspace never overlap (R3: no operator sees another's unfinished data).
+//! If all are in use, the next operator waits for the one whose turn it is. A workspace grows to the largest request
+//! and keeps its address for every request that fits (R5), unless the device runs out of memory: then the workspaces
+//! that no operator uses or waits for are freed.
 //!
-//! Graphs do not come here: their plan has a place for the workspace of every step.
+//! Graphs do not use these workspaces: their memory plan contains the scratch memory of every step.
 
 use mxrs_engine::{Engine, Var};
 use mxrs_storage::{Block, PressureGuard, Storage, Tag};
@@ -15,12 +15,12 @@ use mxrs_types::{Device, Result};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
 
-/// How many workspaces there are.
+/// The numbers of workspaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TempSpaceCounts {
-    /// Of all CPU devices together (`MXNET_CPU_TEMP_COPY`).
+    /// For all CPU devices together (`MXNET_CPU_TEMP_COPY`).
     pub cpu: NonZeroUsize,
-    /// Of each GPU (`MXNET_GPU_TEMP_COPY`).
+    /// For each GPU (`MXNET_GPU_TEMP_COPY`).
     pub gpu: NonZeroUsize,
 }
 
@@ -36,16 +36,16 @@ pub struct TempSpaces {
     storage: Storage,
     counts: TempSpaceCounts,
     rings: RankedMutex<Vec<(Device, Ring)>>,
-    /// Gives memory back where it is short.
+    /// Frees idle workspaces when memory is short.
     guard: OnceLock<PressureGuard>,
 }
 
 /// The workspaces of one device.
 #[derive(Default)]
 struct Ring {
-    /// Those that were given out at least once.
+    /// The workspaces that have been used.
     spaces: Vec<Space>,
-    /// The one whose turn it is.
+    /// The workspace to use next.
     turn: usize,
 }
 
@@ -54,7 +54,7 @@ struct Space {
     block: Option<Arc<Block>>,
 }
 
-/// A workspace given to one operator. Its memory is the operator's while a task runs that writes [`var`](Self::var).
+/// A workspace assigned to one operator, whose task may use the memory while it writes [`var`](Self::var).
 #[derive(Clone)]
 pub struct TempSpace {
     var: Var,
@@ -62,19 +62,19 @@ pub struct TempSpace {
 }
 
 impl TempSpace {
-    /// To be written by the task that uses the memory.
+    /// The variable that the task using the memory must write.
     pub fn var(&self) -> &Var {
         &self.var
     }
 
-    /// The memory: at least what was asked for.
+    /// The memory, of at least the requested size.
     pub fn block(&self) -> &Arc<Block> {
         &self.block
     }
 }
 
 impl TempSpaces {
-    /// So many workspaces; each is made when its turn first comes.
+    /// Makes these numbers of workspaces; each is allocated at its first turn.
     pub fn new(engine: &Engine, storage: &Storage, counts: TempSpaceCounts) -> Arc<Self> {
         let rings = RankedMutex::new(Rank::Leaf, Vec::new());
         let (engine, storage) = (engine.clone(), storage.clone());
@@ -85,20 +85,20 @@ impl TempSpaces {
                 spaces.release_idle(pressure.device);
             }
         };
-        // Nobody else knows them yet.
+        // No other code knows `spaces` yet, so the cell is empty.
         let _ = spaces.guard.set(spaces.storage.on_pressure(release));
         spaces
     }
 
-    /// How many there are.
+    /// The numbers of workspaces.
     pub fn counts(&self) -> TempSpaceCounts {
         self.counts
     }
 
-    /// The workspace whose turn it is, with at least `n_bytes`.
+    /// Returns the next workspace in turn, with at least `n_bytes`.
     ///
     /// # Errors
-    /// Out of memory.
+    /// If memory is short.
     pub fn take(&self, device: Device, n_bytes: usize) -> Result<TempSpace> {
         let key = Self::key(device);
         let (slot, var, outgrown) = {
@@ -121,12 +121,12 @@ impl TempSpaces {
                 _ => (slot, space.var.clone(), space.block.take()),
             }
         };
-        // Operators that were given the smaller block keep it until they have run.
+        // Operators that were assigned the smaller block keep it until they have run.
         give_back(outgrown);
         let block = Arc::new(self.storage.allocate(key, n_bytes, Tag::new("resource:temp_space"))?);
         let mut rings = self.rings.lock();
         let space = rings.iter_mut().find(|(of, _)| *of == key).map(|(_, ring)| &mut ring.spaces[slot]);
-        // Another thread may have been given the same one meanwhile, and may have asked for more.
+        // Another thread may have been assigned the same workspace meanwhile, with a larger size.
         if let Some(space) = space
             && space.block.as_ref().is_none_or(|other| other.len() < block.len())
         {
@@ -135,7 +135,7 @@ impl TempSpaces {
         Ok(TempSpace { var, block })
     }
 
-    /// Gives back the memory of workspaces that no operator is using or waiting for.
+    /// Frees the workspaces that no operator uses or waits for.
     pub fn release_idle(&self, device: Device) {
         let mut idle = Vec::new();
         {
@@ -152,13 +152,13 @@ impl TempSpaces {
         if device.is_host() { self.counts.cpu } else { self.counts.gpu }
     }
 
-    /// All CPU devices share theirs.
+    /// All CPU devices share their workspaces.
     fn key(device: Device) -> Device {
         if device.is_host() { Device::cpu(0) } else { device }
     }
 }
 
-/// Returns a block that nobody else has to its device: a larger one takes its place.
+/// Frees a block that has no other owner directly to its device, because a larger one replaces it.
 fn give_back(block: Option<Arc<Block>>) {
     if let Some(block) = block.and_then(Arc::into_inner) {
         block.free_directly();

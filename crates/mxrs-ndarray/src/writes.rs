@@ -1,15 +1,15 @@
-//! How often a storage has been written, counted when writes are asked for.
+//! Counts the writes of a storage at the time when they are requested.
 //!
-//! The engine's versions count completed writes and let the writes of one bulk count once, so they cannot tell whether a
-//! value read by a pending task has been overwritten since; this count can.
+//! The engine's versions count completed writes, and count the writes of one bulk once. So only this count shows
+//! whether a value that a pending task reads has been overwritten since.
 
 use mxrs_sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::panic::Location;
 
-/// Count of writes and the place of the last.
+/// The number of writes, and the place of the last one.
 pub(crate) struct Writes {
     count: AtomicU64,
-    /// Of a `&'static Location`, or null.
+    /// A pointer from a `&'static Location`, or null.
     last: AtomicPtr<Location<'static>>,
 }
 
@@ -31,7 +31,7 @@ impl Writes {
 
     pub(crate) fn last(&self) -> Option<&'static Location<'static>> {
         let last = self.last.load(Ordering::Relaxed);
-        // SAFETY: null, or made of a `&'static Location` in `note`, and only ever read.
+        // SAFETY: null or a pointer from a `&'static Location` in `note`, which is never written through.
         unsafe { last.as_ref() }
     }
 }

@@ -1,4 +1,4 @@
-//! What the crate does where oneDNN is loaded at run time, or is not there at all.
+//! Behavior of the crate if oneDNN is loaded at run time, or is not installed.
 
 // The test calls C functions.
 #![allow(unsafe_code)]

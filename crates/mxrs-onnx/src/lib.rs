@@ -1,13 +1,14 @@
-//! Symbol graphs to ONNX models and back: which nodes each operator becomes.
+//! Converts symbol graphs to ONNX models and back: defines the nodes for each operator.
 //!
-//! [`export()`] takes a graph, its parameters and the shapes of its inputs, and gives a model that computes at inference
-//! what the graph computes. Loss heads lose their labels, dropout disappears, and what MXNet leaves to shapes (codes of
-//! `Reshape`, rounding of pooling windows) is resolved. Operators that ONNX cannot express are named all at once.
+//! [`export()`] takes a graph, its parameters and the shapes of its inputs, and returns a model that computes at
+//! inference what the graph computes. Loss heads lose their labels, dropout disappears, and properties that MXNet
+//! derives from shapes (codes of `Reshape`, rounding of pooling windows) become explicit. If ONNX cannot express some
+//! operators, the error names all of them.
 //!
-//! [`import()`] is the way back, for the operators of ONNX that have a counterpart here.
+//! [`import()`] is the reverse, for the ONNX operators that have a counterpart here.
 //!
-//! This crate knows operators here and those of ONNX. It does not know how a model is stored (`mxrs_format::onnx` does),
-//! nor how anything is computed.
+//! The crate knows the operators of `mxrs-ops` and those of ONNX. It does not know how a model is stored
+//! (`mxrs_format::onnx` does), or how anything is computed.
 //!
 //! ```
 //! use mxrs_format::{Tensor, onnx};
@@ -28,7 +29,7 @@
 //! # Ok::<(), mxrs_types::Error>(())
 //! ```
 //!
-//! Read next: `export/mod.rs` for the list of operators, `export/call.rs` for the words their nodes are written in.
+//! Read next: `export/mod.rs` for the list of operators, `export/call.rs` for the helpers that write nodes.
 
 mod export;
 mod import;

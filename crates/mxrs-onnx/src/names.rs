@@ -1,4 +1,4 @@
-//! Names that are given once: values of a model are known by name, and nodes of a symbol need not have unique ones.
+//! Unique names: values of a model are identified by name, but nodes of a symbol may share names.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// The name asked for, or that with the first free number behind it.
+    /// Returns the wanted name, or the wanted name with the first free number after it.
     pub fn claim(&mut self, wanted: &str) -> String {
         let wanted = if wanted.is_empty() { "unnamed" } else { wanted };
         let mut name = wanted.to_owned();

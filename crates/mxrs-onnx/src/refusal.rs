@@ -1,13 +1,13 @@
-//! Why an operator has no counterpart on the other side.
+//! The reason why an operator has no counterpart on the other side.
 
 use mxrs_types::Error;
 
-/// Why there is none.
+/// The reason why there is no counterpart.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// The other side cannot say it.
+    /// The other side cannot express it.
     Inexpressible(String),
-    /// Something is wrong.
+    /// An error in the graph, the model or its data.
     Failed(Error),
 }
 
@@ -17,7 +17,7 @@ impl From<Error> for Refusal {
     }
 }
 
-/// What the other side cannot say.
+/// Refuses an operator that the other side cannot express.
 pub(crate) fn refuse<T>(reason: impl Into<String>) -> Result<T, Refusal> {
     Err(Refusal::Inexpressible(reason.into()))
 }

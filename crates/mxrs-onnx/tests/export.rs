@@ -1,4 +1,5 @@
-//! What graphs become: structure, names, and what is refused. The numbers are compared with a runtime by `tests/onnx`.
+//! The exported models: their structure, their names, and what export refuses. `tests/onnx` compares their results with
+//! a runtime's.
 
 use mxrs_format::onnx::{self, AttributeProto, Dimension, GraphProto, ModelProto, NodeProto};
 use mxrs_format::{Limits, Options, Tensor};
@@ -7,7 +8,8 @@ use mxrs_models::{ModelOptions, model};
 use mxrs_onnx::{ExportOptions, OPSETS, export};
 use mxrs_types::{DType, ErrorKind, Shape};
 
-/// A graph of calls in a row from `data`, each an operator with attributes; nodes are called `n0`, `n1`, ….
+/// A graph in which calls follow one another from `data`. Each call is an operator with its attributes; nodes are
+/// called `n0`, `n1`, ….
 fn chain(calls: &[(&str, &[(&str, &str)])]) -> Graph {
     let ops = mxrs_ops::catalog();
     let mut names = NameManager::new();
@@ -22,7 +24,7 @@ fn chain(calls: &[(&str, &[(&str, &str)])]) -> Graph {
     last.graph().unwrap()
 }
 
-/// Parameters of ones for every variable but `data` and labels.
+/// Parameters of ones for every variable except `data` and labels.
 fn ones(graph: &Graph, data: &Shape) -> Vec<(String, Tensor)> {
     let shapes = infer_shapes(graph, [("data", data.clone().into())]).unwrap().complete(graph).unwrap();
     let variables = graph.variables().iter().filter(|id| !graph.is_label(**id) && graph.node(**id).name != "data");
@@ -36,7 +38,7 @@ fn ones(graph: &Graph, data: &Shape) -> Vec<(String, Tensor)> {
 
 fn exported_with(graph: &Graph, options: &ExportOptions) -> ModelProto {
     let model = export(graph, ones(graph, &options.inputs[0].1), options).unwrap();
-    // Whatever is exported keeps the rules that readers check.
+    // Every exported model passes the checks of ONNX.
     assert_eq!(onnx::check(&model, &Options::default()).unwrap(), Vec::<String>::new());
     model
 }
@@ -64,7 +66,7 @@ fn constant(graph: &GraphProto, name: &str) -> Tensor {
 
 #[test]
 fn every_network_is_exported_and_counts_its_layers() {
-    // Convolutions and fully connected layers, by the definitions of the networks.
+    // Numbers of convolutions and of fully connected layers, from the definitions of the networks.
     let counts = [
         ("lenet", 2, 2),
         ("mlp", 0, 3),
@@ -81,7 +83,7 @@ fn every_network_is_exported_and_counts_its_layers() {
         let network = model(name, &ModelOptions { n_classes: 10, ..ModelOptions::default() }).unwrap();
         let graph = network.symbol.graph().unwrap();
         let shape: Shape = [2].into_iter().chain(network.image).collect();
-        // Parameters without memory: this is about nodes.
+        // The parameters have no memory, because this test only looks at nodes.
         let shapes = infer_shapes(&graph, [("data", shape.clone().into())]).unwrap().complete(&graph).unwrap();
         let params = graph.variables().iter().filter(|id| !graph.is_label(**id) && graph.node(**id).name != "data");
         let params = params.map(|id| {
@@ -125,9 +127,9 @@ fn pooling_conventions() {
     let full = [("kernel", "(3, 3)"), ("stride", "(2, 2)"), ("pooling_convention", "full")];
     let max = pool(&full, &[1, 2, 8, 8]);
     assert_eq!((op_types(&max), int(&max.node[0], "ceil_mode")), (vec!["MaxPool"], Some(1)));
-    // 7 cells need no rounding.
+    // The windows cover 7 cells without rounding.
     assert_eq!(int(&pool(&full, &[1, 2, 7, 7]).node[0], "ceil_mode"), None);
-    // A mean whose padding counts, beside cells that do not: the padding becomes data.
+    // The mean counts the padding, but not the cells that `full` adds: the padding becomes part of the data.
     let mean = [&full[..], &[("pool_type", "avg"), ("pad", "(1, 1)")]].concat();
     let padded = pool(&mean, &[1, 2, 8, 8]);
     assert_eq!(op_types(&padded), ["Pad", "AveragePool"]);
@@ -135,7 +137,7 @@ fn pooling_conventions() {
         (int(&padded.node[1], "count_include_pad"), ints(&padded.node[1], "pads")),
         (Some(0), &[0, 0, 1, 1][..])
     );
-    // MXNet counts padding without being told to, ONNX does not.
+    // MXNet counts padding by default, ONNX does not.
     let valid = [("kernel", "(3, 3)"), ("pad", "(1, 1)"), ("pool_type", "avg")];
     assert_eq!(int(&pool(&valid, &[1, 2, 5, 5]).node[0], "count_include_pad"), Some(1));
     let global = [("kernel", "(3, 3)"), ("pad", "(1, 1)"), ("pool_type", "avg"), ("global_pool", "True")];
@@ -158,7 +160,7 @@ fn a_loss_head_loses_its_label_and_dropout_disappears() {
     let graph = exported(&[("Dropout", &[]), ("SoftmaxOutput", &[])], &[2, 5]);
     assert_eq!((op_types(&graph), graph.node[0].input[0].as_str()), (vec!["Softmax"], "data"));
     assert_eq!((graph.input.len(), graph.output[0].name.as_str()), (1, "n1_output"));
-    // Dropout as last node: an output is made by a node.
+    // A graph output must be the output of a node, so Dropout as the last node becomes Identity.
     let graph = exported(&[("Dropout", &[])], &[2, 5]);
     assert_eq!((op_types(&graph), graph.output[0].name.as_str()), (vec!["Identity"], "n0_output"));
 }
@@ -183,7 +185,7 @@ fn the_batch_may_stay_open() {
         let dims = &value.tensor_type().unwrap().shape.as_ref().unwrap().dim;
         assert_eq!(dims[0], Dimension::named("N"));
     }
-    // A size that holds the batch twice cannot stay open.
+    // The batch size stays fixed if a dimension depends on it in a second way.
     let fixed = chain(&[("Reshape", &[("shape", "(2, -1)")]), ("Reshape", &[("shape", "(-1, 5)")])]);
     assert!(export(&fixed, [], &options).is_ok());
     let fixed = chain(&[("Reshape", &[("shape", "(6, 20)")])]);
@@ -239,7 +241,7 @@ fn parameters_follow_the_type_of_the_input() {
     let options = ExportOptions { dtype: DType::F16, ..ExportOptions::new([("data", Shape::from([3, 4]))]) };
     let graph = exported_with(&graph, &options).graph.unwrap();
     assert_eq!(constant(&graph, "n0_weight").dtype(), Some(DType::F16));
-    // Statistics stay in 32 bits.
+    // Statistics stay float32.
     assert_eq!(constant(&graph, "n1_moving_mean").dtype(), Some(DType::F32));
     assert_eq!(op_types(&graph), ["Gemm", "Cast", "BatchNormalization", "Cast"]);
 }

@@ -1,6 +1,6 @@
-//! There and back: every sample of every operator computes the same after its model is read as a graph again, both
-//! graphs run by the reference kernels. Not the same number written in two ways, since the ways there and back share no
-//! code; and what the model means is compared with a runtime by `tests/onnx`.
+//! Export and import: for every sample of every operator, the model read back as a graph computes the same as the
+//! original graph, both on the reference kernels. This does not compare a piece of code with itself, because export and
+//! import share none; `tests/onnx` compares the meaning of the models with a runtime.
 
 use mxrs_format::onnx;
 use mxrs_format::{AlignedBytes, Options, Tensor};
@@ -24,7 +24,7 @@ fn one_call(op: &Arc<OpDef>, sample: &Sample) -> (Graph, Vec<String>) {
     (builder.build().unwrap(), names)
 }
 
-/// The first output, by the reference kernels.
+/// The first output, computed by the reference kernels.
 fn run(graph: &Graph, given: &Values) -> (TensorDesc, Vec<f64>) {
     let shapes = given.iter().map(|(name, (desc, _))| (name.as_str(), desc.shape.clone().into()));
     let shapes: Vec<_> = shapes.filter(|(name, _)| graph.find(name).is_some()).collect();
@@ -63,16 +63,16 @@ fn run(graph: &Graph, given: &Values) -> (TensorDesc, Vec<f64>) {
     (descs[head].clone(), buffers[head].to_f64(descs[head].dtype))
 }
 
-/// Why samples do not come back: ONNX or the way back cannot say it.
+/// Operators with samples that are not read back, with the reason: ONNX or the importer cannot express them.
 const ONE_WAY: [(&str, &str); 10] = [
     ("Dropout", "always"),
     ("Pooling", "lp_3"),
     ("Reshape", "no_rows"),
     ("softmax", "length"),
     ("softmax", "length_axis"),
-    // Padding behind only, which is read for the convention `full` alone.
+    // Padding at the end only. The importer reads it only for the convention `full`.
     ("Pooling", "same"),
-    // `_full` of no sizes, or of a size 0, leaves its shape to others.
+    // `_full` without a shape, or with a size of 0, takes its shape from other operators.
     ("ones_like", "scalar"),
     ("ones_like", "empty"),
     ("zeros_like", "scalar"),
@@ -93,7 +93,7 @@ fn check(op: &Arc<OpDef>, sample: &Sample, has_dynamic_batch: bool) -> Result<()
         let entry = graph.output_id(graph.find(name).unwrap(), 0).index();
         let desc = TensorDesc::dense(shapes[entry].clone(), dtypes[entry]);
         let data = fill_input(input, desc.dtype, &mut seed);
-        // The first input is fed, the others are parameters, as in a network.
+        // The first input is fed and the others are parameters, as in a network.
         if index == 0 && desc.dtype == DType::F32 {
             fed.push((name, desc.shape.clone()));
         } else {
@@ -141,7 +141,7 @@ fn every_sample_comes_back() {
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert_eq!(n_one_way, ONE_WAY.len());
-    // Five in six of what there is, at the least.
+    // At least five in six of all samples.
     assert!(n_checked > 300, "{n_checked}");
 }
 
@@ -172,7 +172,7 @@ fn networks_come_back_with_their_names() {
     assert_eq!(names(&imported.graph), names(&graph));
     let aux = |graph: &Graph| graph.aux_state_names().iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(aux(&imported.graph), aux(&graph));
-    // Again to ONNX: the same operators in the same order.
+    // A second export has the same operators in the same order.
     let again =
         export(&imported.graph, imported.params, &ExportOptions::new([("data", [1, 3, 224, 224].into())])).unwrap();
     let op_types = |model: &onnx::ModelProto| {
@@ -209,10 +209,11 @@ fn all_nodes_without_a_counterpart_are_named_at_once() {
     assert!(!text.contains("behind") && !text.contains("fine"), "{text}");
 }
 
-/// Numbers that break careless arithmetic.
+/// Numbers that overflow unchecked arithmetic.
 const EXTREMES: [i64; 6] = [i64::MIN, -1, 0, 1 << 31, 1 << 62, i64::MAX];
 
-/// Every model of the samples with one number replaced: an attribute, an element of a constant list, a size of an input.
+/// Takes every model of the samples with one number replaced: an attribute, an element of a constant list, or a size of
+/// an input.
 #[test]
 fn extreme_numbers_are_errors_and_no_panics() {
     let mut n_models = 0;

@@ -1,7 +1,7 @@
 //! What an operator and a backend are: [`OpDef`], its parameters, [`Kernel`], [`Backend`], [`OpSet`].
 //!
 //! An operator is declared once, as data: names, parameters with MXNet's own type texts, inference, reference
-//! kernel, samples. A backend adds faster kernels for calls it [supports](Backend::supports); it never adds another
+//! kernel, samples. A backend [offers](Backend::offer) faster kernels for some calls; it never adds another
 //! definition. This crate knows no concrete operator, no graph, no engine and no vendor library.
 //!
 //! ```
@@ -33,6 +33,7 @@ mod fused;
 mod gradient;
 mod input_names;
 mod kernel;
+mod layer;
 mod op_def;
 mod op_set;
 mod pair;
@@ -42,15 +43,17 @@ mod precision;
 mod random;
 mod reference;
 mod sample;
+mod speed;
 
 pub use attrs::{Attrs, is_annotation_key};
-pub use backend::{Backend, DEFAULT_WAY, PlannedKernel, Support};
+pub use backend::{Answer, Backend, DEFAULT_WAY, Offer, PlannedKernel};
 pub use call::{OpCall, TensorDesc};
 pub use fused::{FUSED_OP, Fused, FusedCall, FusedValue, fused_op};
 pub use gradient::{GradValue, Gradient, GradientFn, GradientScope, MadeBy};
 pub use input_names::{InputNames, OutputCount};
 pub use kernel::{Kernel, KernelArgs, RawTensor};
-pub use op_def::{Accuracy, InferDType, InferShape, InplacePairs, OpDef, Pointwise, View};
+pub use layer::Layer;
+pub use op_def::{Accuracy, Combines, InferDType, InferShape, InplacePairs, OpDef, Pointwise, View};
 pub use op_set::OpSet;
 pub use pair::Pair;
 pub use param::{OpParams, ParamSpec, Parameters};
@@ -59,6 +62,7 @@ pub use precision::Precision;
 pub use random::RandomCall;
 pub use reference::{RefInput, RefOutput, ReferenceBackend, ReferenceFn, RunMode, accumulate};
 pub use sample::{Fill, Sample, SampleInput};
+pub use speed::Speed;
 
 #[doc(hidden)]
 pub mod macro_support {

@@ -43,6 +43,20 @@ pub enum Pointwise {
     Yes,
 }
 
+/// Whether all that an operator does is to put its inputs together. Binding can leave out a call of such an operator, if the
+/// steps that make its inputs can write to its output instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combines {
+    /// It does something else.
+    No,
+    /// The output is the sum of all inputs, element by element, and all have one shape.
+    Sum,
+    /// As [`Self::Sum`], and the inputs are terms of a gradient: most have no other reader, so one may overwrite another.
+    GradientSum,
+    /// The inputs lie one behind the other in the output, along an axis.
+    Concatenation,
+}
+
 /// How closely the kernels of an operator agree with its reference on floating-point data. The numbers that belong to
 /// each class and element type are in `mxrs-testkit`; integers always agree exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +113,8 @@ pub struct OpDef {
     pub view: fn(&OpParams, is_train: bool) -> View,
     /// Whether it works element by element.
     pub pointwise: Pointwise,
+    /// Whether all it does is to put its inputs together.
+    pub combines: Combines,
     /// Values that special inputs start with when nobody gives them (`moving_var` `["one", {}]`): name, `__init__` text.
     pub init_hints: &'static [(&'static str, &'static str)],
     /// Inputs whose content the kernel never reads at inference (labels of loss heads).
@@ -120,6 +136,9 @@ pub struct OpDef {
     /// Whether its outputs are worth keeping for the gradient where cheaper ones are computed again
     /// (`MXNET_BACKWARD_DO_MIRROR`): products, and what MXNet's rule names beside them.
     pub is_costly: bool,
+    /// Whether a call sums products with a weight, in one direction or the other. The reference kernel is too slow for large calls
+    /// of such an operator, and their type decides whether a graph is widened.
+    pub is_product: bool,
     /// The operator that makes the first output once more from the inputs that are no auxiliary states and the other
     /// outputs, bit for bit, where that takes less than the call itself: the others are kept, and they are small.
     pub again: Option<fn() -> OpDef>,
@@ -188,6 +207,7 @@ impl OpDef {
             inplace_by_params: None,
             view: |_, _| View::No,
             pointwise: Pointwise::No,
+            combines: Combines::No,
             init_hints: &[],
             ignored_at_inference: &[],
             ignored_inputs: &[],
@@ -197,6 +217,7 @@ impl OpDef {
             companions: Vec::new,
             multiply_adds: one_per_element,
             is_costly: false,
+            is_product: false,
             again: None,
             pair: None,
             precision: Precision::float32,

@@ -17,20 +17,35 @@ impl OpSet {
     /// A set of these operators and of their companions.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidValue`] when two of them share a name or alias.
+    /// [`ErrorKind::InvalidValue`] if two of them share a name or alias.
     pub fn new(ops: impl IntoIterator<Item = OpDef>) -> Result<Self> {
+        Self::with_companions(ops, [])
+    }
+
+    /// A set of these operators, of their companions, and of `more` companions that belong to no operator of the set.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidValue`] if two of them share a name or alias.
+    pub fn with_companions(
+        ops: impl IntoIterator<Item = OpDef>,
+        more: impl IntoIterator<Item = OpDef>,
+    ) -> Result<Self> {
         let twice = |op: &OpDef| Error::invalid("operator name", op.name, "one operator per name");
         let mut by_name = IndexMap::new();
         let mut companions = IndexMap::new();
         let mut aliases = IndexMap::new();
-        for op in ops {
-            let mut beside = (op.companions)();
-            while let Some(companion) = beside.pop() {
-                beside.extend((companion.companions)());
+        let mut add_companions = |mut waiting: Vec<OpDef>| -> Result<()> {
+            while let Some(companion) = waiting.pop() {
+                waiting.extend((companion.companions)());
                 if let Some(old) = companions.insert(companion.name, Arc::new(companion)) {
                     return Err(twice(&old));
                 }
             }
+            Ok(())
+        };
+        add_companions(more.into_iter().collect())?;
+        for op in ops {
+            add_companions((op.companions)())?;
             let op = Arc::new(op);
             for alias in op.aliases {
                 if aliases.insert(*alias, op.name).is_some() {
@@ -48,6 +63,23 @@ impl OpSet {
             return Err(Error::invalid("operator alias", both, "a word that is no operator's name"));
         }
         Ok(Self { ops: Arc::new(by_name), companions: Arc::new(companions), aliases: Arc::new(aliases) })
+    }
+
+    /// This set and these operators, with their companions.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidValue`] if an operator has the name or an alias of another one.
+    pub fn extended(&self, ops: impl IntoIterator<Item = OpDef>) -> Result<Self> {
+        let added = Self::new(ops)?;
+        let names = added.ops.keys().chain(added.companions.keys()).chain(added.aliases.keys());
+        if let Some(name) = names.copied().find(|name| self.find(name).is_some()) {
+            return Err(Error::invalid("operator name", name, "one operator per name"));
+        }
+        let mut all = self.clone();
+        Arc::make_mut(&mut all.ops).extend(added.ops.iter().map(|(name, op)| (*name, op.clone())));
+        Arc::make_mut(&mut all.companions).extend(added.companions.iter().map(|(name, op)| (*name, op.clone())));
+        Arc::make_mut(&mut all.aliases).extend(added.aliases.iter());
+        Ok(all)
     }
 
     /// The operator called `name`, by canonical name or alias, companions included.
@@ -101,5 +133,23 @@ impl OpSet {
 impl std::fmt::Debug for OpSet {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_set().entries(self.ops.keys()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_extended_set_finds_old_and_new_operators_and_refuses_names_that_are_taken() {
+        let aliased = OpDef { aliases: &["_Tanh"], ..OpDef::new("tanh") };
+        let set = OpSet::with_companions([aliased], [OpDef::new("_hidden")]).unwrap();
+        let larger = set.extended([OpDef::new("mish")]).unwrap();
+        assert!(["tanh", "_Tanh", "_hidden", "mish"].iter().all(|name| larger.find(name).is_some()));
+        assert!(set.find("mish").is_none() && larger.len() == 2);
+        for taken in ["tanh", "_Tanh", "_hidden"] {
+            let error = set.extended([OpDef::new(taken)]).unwrap_err().to_string();
+            assert!(error.contains(taken), "{error}");
+        }
     }
 }

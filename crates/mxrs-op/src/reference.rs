@@ -1,6 +1,8 @@
 //! The backend that every operator has: its slow, obviously right reference kernel.
 
-use crate::{Backend, Kernel, KernelArgs, OpCall, OpParams, PlannedKernel, RandomCall, Support, TensorDesc};
+use crate::{
+    Answer, Backend, Kernel, KernelArgs, Offer, OpCall, OpParams, PlannedKernel, RandomCall, TensorDesc, speed,
+};
 use mxrs_types::{Error, Layout, Result, WriteReq};
 use std::sync::Arc;
 
@@ -181,35 +183,30 @@ impl Backend for ReferenceBackend {
         "reference"
     }
 
-    fn supports(&self, call: &OpCall<'_>) -> Support {
-        if call.op.reference.is_none() {
-            return Support::no(format!("{} is listed but not built", call.op.name));
-        }
-        Support::Yes { cost: Support::REFERENCE_COST }
-    }
-
-    fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
-        let function = call.op.reference.ok_or_else(|| {
-            Error::not_built(call.op.name, "the operator is listed, but has no kernel in this version")
-        })?;
-        let row_major = |descs: &[TensorDesc]| descs.iter().map(|d| d.with_layout(Layout::RowMajor)).collect();
-        Ok(PlannedKernel {
-            input_layouts: vec![Layout::RowMajor; call.inputs.len()],
-            output_layouts: vec![Layout::RowMajor; call.outputs.len()],
-            scratch_bytes: 0,
-            can_run_inplace: true,
-            kernel: Arc::new(ReferenceKernel {
-                function,
-                params: call.params.clone(),
-                inputs: row_major(call.inputs),
-                outputs: row_major(call.outputs),
-                is_train: call.is_train,
-                name: format!("reference:{}", call.op.name),
-            }),
-        })
+    fn offer<'a>(&'a self, call: &'a OpCall<'a>) -> Answer<'a> {
+        let function = call.op.reference.ok_or("the operator is listed, but has no kernel in this version")?;
+        Ok(Offer::new(speed::of_reference(call), move || Ok(planned(call, function))).as_reference())
     }
 
     fn reorder(&self, _from: &TensorDesc, _to: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {
         Ok(None)
+    }
+}
+
+fn planned(call: &OpCall<'_>, function: ReferenceFn) -> PlannedKernel {
+    let row_major = |descs: &[TensorDesc]| descs.iter().map(|d| d.with_layout(Layout::RowMajor)).collect();
+    PlannedKernel {
+        input_layouts: vec![Layout::RowMajor; call.inputs.len()],
+        output_layouts: vec![Layout::RowMajor; call.outputs.len()],
+        scratch_bytes: 0,
+        can_run_inplace: true,
+        kernel: Arc::new(ReferenceKernel {
+            function,
+            params: call.params.clone(),
+            inputs: row_major(call.inputs),
+            outputs: row_major(call.outputs),
+            is_train: call.is_train,
+            name: format!("reference:{}", call.op.name),
+        }),
     }
 }

@@ -1,19 +1,19 @@
-//! The list of built operators: one line per file, or per family of updates.
+//! The list of all operators that are built: one line per file, or per family of updates.
 
 use mxrs_op::{OpDef, OpSet};
 
 macro_rules! operators {
     ($($folder:ident::$file:ident),* $(,)?) => {
-        /// Where each operator is declared (a file, or a folder's `mod.rs`), and its definition.
+        /// Where each operator is declared (a file, or the `mod.rs` of a folder), and the function that defines it.
         const OPERATORS: &[(&str, fn() -> OpDef)] =
             &[$((concat!(stringify!($folder), "/", stringify!($file)), crate::$folder::$file::define)),*];
     };
 }
 
 macro_rules! updates {
-    ($($file:ident: $($define:ident)+),* $(,)?) => {
-        /// As [`OPERATORS`], for families of updates, of which a file declares several.
-        const UPDATES: &[(&str, fn() -> OpDef)] =
+    ($(#[$doc:meta])* $list:ident; $($file:ident: $($define:ident)+),* $(,)?) => {
+        $(#[$doc])*
+        const $list: &[(&str, fn() -> OpDef)] =
             &[$($((concat!("optim/", stringify!($file)), crate::optim::$file::$define)),+),*];
     };
 }
@@ -97,6 +97,8 @@ operators![
 ];
 
 updates![
+    /// As [`OPERATORS`], for updates: a file declares several of a family.
+    UPDATES;
     sgd: define define_mom define_mp define_mp_mom,
     multi_sgd: define define_mom define_mp define_mp_mom,
     preloaded_sgd: define define_mom define_mp define_mp_mom,
@@ -115,16 +117,32 @@ updates![
     finite: define define_multi,
 ];
 
+updates![
+    /// Updates for which MXNet has no operator, because it composes them of other operators or computes them elsewhere.
+    /// Only the optimizer of the same name calls them, so they are companions of the catalog and not in its list.
+    PRIVATE_UPDATES;
+    adadelta: define,
+    adagrad: define_decayed,
+    adamax: define,
+    dcasgd: define define_mom,
+    multi_adam: define,
+    nadam: define,
+    nag: define_in_place,
+    sgld: define,
+    two_bit: define,
+];
+
 fn all() -> impl Iterator<Item = &'static (&'static str, fn() -> OpDef)> {
     OPERATORS.iter().chain(UPDATES)
 }
 
-/// Every built operator. Operators that are only listed are in [`crate::not_built`].
+/// Makes the set of all operators that are built. Operators that are only listed are in [`crate::not_built`].
 ///
 /// # Panics
-/// Never: a test of this crate says that no two operators share a name.
+/// If two operators have the same name, which a test of this crate rules out.
 pub fn catalog() -> OpSet {
-    OpSet::new(all().map(|(_, define)| define())).expect("operator names are unique")
+    let companions = PRIVATE_UPDATES.iter().map(|(_, define)| define());
+    OpSet::with_companions(all().map(|(_, define)| define()), companions).expect("operator names are unique")
 }
 
 /// Built operators with the module that declares each, as a path relative to this crate's `src`: `nn/lrn` is the file
@@ -151,8 +169,25 @@ mod tests {
                 }
             }
         }
-        let listed: BTreeSet<String> = all().map(|(file, _)| file.to_string()).collect();
+        let listed: BTreeSet<String> = all().chain(PRIVATE_UPDATES).map(|(file, _)| file.to_string()).collect();
         assert_eq!(files, listed, "files of operators, and lines of the catalog");
+    }
+
+    /// Binding warns of such operators if they run on reference kernels, and widens graphs for them.
+    #[test]
+    fn products_with_a_weight_say_so() {
+        let ops = catalog();
+        let mut n_products = 0;
+        for op in ops.iter().chain(ops.companions()) {
+            let sums = matches!(op.accuracy, mxrs_op::Accuracy::Product | mxrs_op::Accuracy::Quantum);
+            let has_weight = (op.samples)().iter().any(|sample| {
+                let params = op.parse(&sample.attrs).expect("readable parameters");
+                op.input_names(&params).iter().any(|name| name == "weight")
+            });
+            assert_eq!(op.is_product, sums && has_weight, "{}", op.name);
+            n_products += usize::from(op.is_product);
+        }
+        assert!(n_products >= 10, "{n_products}");
     }
 
     #[test]

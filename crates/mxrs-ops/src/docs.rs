@@ -6,7 +6,7 @@ use mxrs_types::DType;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// The text of `docs/ops.md`: every built operator, and how many are listed without being built.
+/// The text of `docs/ops.md`: every operator that is built, and the number of operators that are only listed.
 pub fn docs_markdown() -> String {
     let ops = catalog();
     let mut text = String::from(
@@ -39,7 +39,7 @@ pub fn docs_markdown() -> String {
     text
 }
 
-/// A table cell: `|` would end it.
+/// Escapes `|`, which would end a table cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
@@ -60,7 +60,7 @@ fn inputs(op: &OpDef) -> String {
                 .collect()
         }
         InputNames::ByParams { all, .. } => {
-            // The first is always there; the others may not be.
+            // The first two inputs are always present, except lengths; the others depend on parameters.
             all.iter()
                 .enumerate()
                 .map(|(i, n)| if i < 2 && *n != "length" { n.to_string() } else { format!("{n}?") })

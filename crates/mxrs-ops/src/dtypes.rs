@@ -1,4 +1,4 @@
-//! The element types operators are built for.
+//! The element types that operators are built for.
 
 use mxrs_op::{op_enum, param::Choice};
 use mxrs_types::DType;
@@ -6,7 +6,7 @@ use mxrs_types::DType;
 /// Floating-point types.
 pub const FLOATS: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::BF16];
 
-/// Types with arithmetic: floats and the integers MXNet computes with.
+/// Types with arithmetic: floats, and the integers that MXNet computes with.
 pub const NUMBERS: &[DType] =
     &[DType::F32, DType::F64, DType::F16, DType::BF16, DType::U8, DType::I8, DType::I32, DType::I64];
 
@@ -14,7 +14,7 @@ pub const NUMBERS: &[DType] =
 pub const MOVABLE: &[DType] =
     &[DType::F32, DType::F64, DType::F16, DType::BF16, DType::U8, DType::I8, DType::I32, DType::I64, DType::Bool];
 
-/// Declares the words of [`NUMBERS`], in MXNet's order, and those behind them.
+/// Declares the words of [`NUMBERS`], in MXNet's order, and further words after them.
 macro_rules! number_words {
     ($(#[$doc:meta])* $name:ident $(, $more:ident = $word:literal)*) => {
         op_enum! {
@@ -40,7 +40,7 @@ number_words! {
 }
 
 number_words! {
-    /// Element type of numbers named by a parameter `dtype`.
+    /// Element type of numbers, named by a parameter `dtype`.
     NumberWord
 }
 
@@ -49,9 +49,9 @@ op_enum! {
     pub enum FloatWord { F16 = "float16", F32 = "float32", F64 = "float64" }
 }
 
-/// The type a word names.
+/// The dtype that a word names.
 pub fn dtype_of(word: impl Choice) -> DType {
-    // Every word of the lists is a DType's name; a test says so.
+    // Every word of the lists is the name of a dtype; a test checks it.
     word.to_word().parse().unwrap_or_default()
 }
 

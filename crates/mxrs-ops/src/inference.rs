@@ -1,32 +1,32 @@
-//! Words for shape and type inference: learning a size, agreeing on a type, naming the argument that disagrees.
+//! Helpers for shape and type inference: learn a size, unify types, name the argument that disagrees.
 //!
-//! Every function only adds knowledge, so inference may be repeated until nothing changes. Errors say `operator`, which
-//! [`mxrs_op::OpDef::infer_shapes`] replaces by the operator's name.
+//! Every function only adds knowledge, so inference can be repeated until nothing changes. Errors name the operator
+//! `operator`, which [`mxrs_op::OpDef::infer_shapes`] replaces by the real name.
 
 use mxrs_types::{DType, Error, ErrorKind, PartialShape, Result};
 
-/// The name that `OpDef` replaces.
+/// The placeholder for the operator's name, which `OpDef` replaces.
 pub const OP: &str = "operator";
 
-/// Adds what is known to `shape`, the shape of `arg`.
+/// Adds known sizes to `shape`, the shape of `arg`.
 pub fn learn(shape: &mut PartialShape, known: &PartialShape, arg: &str) -> Result<()> {
     let before = shape.clone();
     shape.merge(known).map(drop).map_err(|()| Error::shape(OP, arg, known.to_string(), before))
 }
 
-/// Makes two shapes the same.
+/// Makes two shapes equal.
 pub fn unify(a: &mut PartialShape, b: &mut PartialShape, arg_of_b: &str) -> Result<()> {
     learn(b, a, arg_of_b)?;
     learn(a, b, arg_of_b)
 }
 
-/// Adds the size of one axis, where known; the rank of `shape` must be known to learn it.
+/// Adds the size of one axis, if it is known. The rank of `shape` must be known for that.
 pub fn learn_dim(shape: &mut PartialShape, axis: usize, size: Option<usize>, arg: &str) -> Result<()> {
     let (Some(ndim), Some(size)) = (shape.ndim(), size) else { return Ok(()) };
     learn(shape, &PartialShape::new((0..ndim).map(|i| (i == axis).then_some(size))), arg)
 }
 
-/// Makes every shape the same.
+/// Makes all shapes equal.
 pub fn unify_all(inputs: &mut [PartialShape], outputs: &mut [PartialShape], arg: &str) -> Result<()> {
     let mut all = PartialShape::unknown();
     for shape in inputs.iter().chain(outputs.iter()) {
@@ -37,13 +37,13 @@ pub fn unify_all(inputs: &mut [PartialShape], outputs: &mut [PartialShape], arg:
     Ok(())
 }
 
-/// Requires a rank, teaching it when nothing is known.
+/// Requires a rank, and sets it if it is unknown.
 pub fn require_ndim(shape: &mut PartialShape, ndim: usize, arg: &str) -> Result<()> {
     let got = shape.to_string();
     shape.merge(&PartialShape::of_rank(ndim)).map(drop).map_err(|()| Error::shape(OP, arg, format!("{ndim} axes"), got))
 }
 
-/// The axis meant by a possibly negative index.
+/// Resolves an axis that may be negative.
 pub fn resolve_axis(axis: i64, ndim: usize, arg: &str) -> Result<usize> {
     let count = ndim as i64;
     let resolved = if axis < 0 { axis.saturating_add(count) } else { axis };
@@ -63,7 +63,7 @@ fn needed_axes(axis: i64) -> u64 {
     if axis < 0 { axis.unsigned_abs() } else { axis.unsigned_abs() + 1 }
 }
 
-/// Makes every type in the list the same; unknown ones learn it.
+/// Makes all types equal; unknown ones become the known one.
 pub fn unify_dtypes<'a>(types: impl IntoIterator<Item = &'a mut Option<DType>>, arg: &str) -> Result<()> {
     let types: Vec<&mut Option<DType>> = types.into_iter().collect();
     let Some(known) = types.iter().find_map(|t| **t) else { return Ok(()) };
@@ -84,7 +84,7 @@ pub fn learn_dtype(dtype: &mut Option<DType>, known: DType, arg: &str) -> Result
     }
 }
 
-/// An error about a parameter whose text was readable but whose value is impossible.
+/// Makes the error for a parameter whose text can be parsed but whose value is impossible.
 pub fn bad_attribute(op: &str, name: &str, expected: impl Into<String>, got: impl ToString) -> Error {
     Error::new(ErrorKind::Attribute {
         op: op.into(),
@@ -94,7 +94,8 @@ pub fn bad_attribute(op: &str, name: &str, expected: impl Into<String>, got: imp
     })
 }
 
-/// Product of sizes, `None` when one is unknown or it does not fit. A zero makes it zero whatever else is unknown.
+/// Product of sizes. `None` if one is unknown or the product overflows; but a size of 0 makes it 0, even if others are
+/// unknown.
 pub fn product(dims: &[Option<usize>]) -> Option<usize> {
     if dims.contains(&Some(0)) {
         return Some(0);

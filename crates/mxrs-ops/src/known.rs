@@ -1,4 +1,4 @@
-//! Names of operators that MXNet has, built here or not.
+//! The names of MXNet's operators, whether they are built here or not.
 
 use mxrs_op::{OpDef, OpSet};
 use mxrs_types::{Error, ErrorKind, Result};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// One operator per line: canonical name, then aliases.
 const NAMES: &str = include_str!("names.txt");
 
-/// Names, canonical and alias, of every known operator: `(name or alias, canonical name)`.
+/// All known names as `(name or alias, canonical name)`.
 pub fn known_names() -> impl Iterator<Item = (&'static str, &'static str)> {
     NAMES.lines().flat_map(|line| {
         let canonical = line.split(' ').next().unwrap_or_default();
@@ -15,7 +15,8 @@ pub fn known_names() -> impl Iterator<Item = (&'static str, &'static str)> {
     })
 }
 
-/// Canonical name of an operator that MXNet has but this catalog does not; `None` for built and for unknown names.
+/// Canonical name of an operator that MXNet has but this catalog does not. `None` for operators that are built and for
+/// unknown names.
 ///
 /// ```
 /// assert_eq!(mxrs_ops::not_built("split"), Some("SliceChannel"));
@@ -28,11 +29,12 @@ pub fn not_built(name: &str) -> Option<&'static str> {
     (!is_built).then_some(canonical)
 }
 
-/// Looks an operator up as a loader should: by name, alias or old name, telling operators that are not built here from
-/// names nobody knows.
+/// Finds an operator as a loader should: by name, alias or old name. Distinguishes operators that are not built from
+/// unknown names.
 ///
 /// # Errors
-/// [`ErrorKind::NotBuilt`] for a known operator, [`ErrorKind::UnknownOperator`] with the nearest names otherwise.
+/// [`ErrorKind::NotBuilt`] for a known operator that is not built, otherwise [`ErrorKind::UnknownOperator`] with the
+/// nearest names.
 pub fn find<'a>(ops: &'a OpSet, name: &str) -> Result<&'a Arc<OpDef>> {
     if let Some(op) = ops.find(name).or_else(|| ops.find(crate::legacy_name(name)?)) {
         return Ok(op);

@@ -1,9 +1,9 @@
-//! Names that only old model files use, and what they are called today.
+//! Names that only old model files use, and their current names.
 //!
-//! These are not aliases in MXNet's registry; a loader replaces them before it looks the operator up. The attributes of
-//! the old forms are a part of those of the new ones, with the same defaults.
+//! They are not aliases in MXNet's registry; a loader replaces them before it looks up the operator. The attributes of
+//! the old forms are a subset of those of the new ones, with the same defaults.
 
-/// Old names and their successors.
+/// Old names and the current ones.
 const LEGACY: &[(&str, &str)] = &[
     ("BatchNorm_v1", "BatchNorm"),
     ("Convolution_v1", "Convolution"),
@@ -12,7 +12,7 @@ const LEGACY: &[(&str, &str)] = &[
     ("_CrossDeviceCopy", "_copy"),
 ];
 
-/// Today's name of an operator that only old files name.
+/// Current name of an operator that only old files use.
 ///
 /// ```
 /// assert_eq!(mxrs_ops::legacy_name("Convolution_v1"), Some("Convolution"));

@@ -1,8 +1,9 @@
 //! The operator catalog: one file per operator, with its parameters, inference, reference kernel and samples.
 //!
-//! Each file under `nn`, `elemwise`, `scalar`, `shape`, `init`, `reduce` and `quant` declares one [`mxrs_op::OpDef`], each under `optim` those of a family;
-//! [`catalog`] lists them all. Names, aliases and parameters are those of MXNet 1.9.1. This crate knows no backend,
-//! no graph and no file format: its kernels are slow and only there to be right.
+//! Each file under `nn`, `elemwise`, `scalar`, `shape`, `init`, `reduce` and `quant` declares one [`mxrs_op::OpDef`];
+//! each file under `optim` declares those of a family. What several files share is in `families`. [`catalog`] lists
+//! them all. Names, aliases and parameters are those of MXNet 1.9.1. The crate knows no backend, no graph and no file
+//! format. Its kernels are slow: they serve only as the reference for correct results.
 //!
 //! ```
 //! use mxrs_op::Attrs;
@@ -21,49 +22,34 @@
 //! ```
 //!
 //! Read next: [`nn::activation`] for a small operator, [`nn::convolution`] for a large one, `inference.rs` for the
-//! words inference is written in.
+//! helpers of inference.
 
-mod backward;
-mod broadcast;
-mod broadcast_back;
 mod catalog;
 mod docs;
 pub mod dtypes;
 pub mod elemwise;
-mod filled;
+mod families;
 pub mod fused;
-mod fused_product;
-pub mod fused_quantized;
-mod gradients;
-mod indexing;
 mod inference;
 pub mod init;
 mod known;
+pub mod layers;
 mod legacy;
 pub mod nn;
 mod numeric;
 pub mod optim;
-mod pairwise;
-mod products;
 pub mod quant;
-mod quantized;
-mod quantized_product;
 pub mod reduce;
-mod reduction;
-mod reshape_back;
 pub mod scalar;
 pub mod shape;
-mod unary;
-mod updates;
-pub mod window;
-mod with_scalar;
 
 pub use catalog::{catalog, declared_in};
 pub use docs::docs_markdown;
+pub use families::quantized::{QuantType, Range};
+pub use families::reduction::ReduceParams;
+pub use families::with_scalar::ScalarParams;
+pub use families::{fused_quantized, window};
 pub use fused::{Fusions, patterns};
 pub use known::{find, known_names, not_built};
 pub use legacy::legacy_name;
-pub use quantized::{QuantType, Range};
-pub use reduction::ReduceParams;
-pub use updates::PreloadedAdamParams;
-pub use with_scalar::ScalarParams;
+pub use optim::multi_adam::PreloadedAdamParams;

@@ -1,7 +1,8 @@
-//! Reference arithmetic: tensors as vectors of `f64`, or of `i64` where the element type is an integer.
+//! Reference arithmetic: tensors as vectors of `f64`, or of `i64` for integer types.
 //!
 //! Floats are widened exactly, computed in `f64` and rounded once at the end, so a reference kernel is at least as
-//! accurate as any kernel it judges. Integers are computed in wrapping 64-bit arithmetic and keep the low bits.
+//! accurate as any kernel that is compared with it. Integers are computed in wrapping 64-bit arithmetic and keep the
+//! low bits.
 
 use mxrs_op::{RefInput, RefOutput, elements};
 use mxrs_types::DType;
@@ -26,7 +27,7 @@ pub fn write_integers(output: &mut RefOutput<'_>, values: &[i64]) {
     elements::write_i64(values, output.desc.dtype, output.bytes);
 }
 
-/// `out[i] = f(x[i])` with one function for floats and one for integers.
+/// Computes `out[i] = f(x[i])`, with one function for floats and one for integers.
 pub fn map(
     inputs: &[RefInput<'_>],
     outputs: &mut [RefOutput<'_>],
@@ -42,13 +43,13 @@ pub fn map(
     }
 }
 
-/// `out[i] = f(x[i])` computed in floats whatever the type; integer results truncate and saturate.
+/// Computes `out[i] = f(x[i])` in floats for all types. Integer results truncate and saturate.
 pub fn map_float(inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], float: impl Fn(f64) -> f64) {
     let values: Vec<f64> = read(&inputs[0]).into_iter().map(float).collect();
     write(&mut outputs[0], &values);
 }
 
-/// `out[i] = f(a[i], b[i])` with one function for floats and one for integers.
+/// Computes `out[i] = f(a[i], b[i])`, with one function for floats and one for integers.
 pub fn zip(
     inputs: &[RefInput<'_>],
     outputs: &mut [RefOutput<'_>],
@@ -64,7 +65,7 @@ pub fn zip(
     }
 }
 
-/// The value as it is after a trip through `dtype`.
+/// The value rounded to `dtype` and back.
 pub fn rounded_to(dtype: DType, value: f64) -> f64 {
     let mut word = 0u64;
     let bytes = &mut bytemuck::bytes_of_mut(&mut word)[..dtype.size_of()];
@@ -72,11 +73,11 @@ pub fn rounded_to(dtype: DType, value: f64) -> f64 {
     elements::read_f64(bytes, dtype)[0]
 }
 
-/// The lowest finite number of a float type, 0 of others.
+/// The lowest finite number of a float type; 0 for other types.
 pub fn lowest(dtype: DType) -> f64 {
     match dtype {
         DType::F16 => -65504.0,
-        // The largest f32 with the low half of its bits cleared.
+        // The lowest f32 with the low half of its bits cleared.
         DType::BF16 => f64::from(f32::from_bits(0xFF7F_0000)),
         DType::F32 => f64::from(f32::MIN),
         DType::F64 => f64::MIN,
@@ -84,17 +85,17 @@ pub fn lowest(dtype: DType) -> f64 {
     }
 }
 
-/// Division of integers: truncates toward zero; by zero gives 0.
+/// Divides integers: truncates toward zero; division by zero gives 0.
 pub fn divide_integers(a: i64, b: i64) -> i64 {
     if b == 0 { 0 } else { a.wrapping_div(b) }
 }
 
-/// The larger; NaN when either is.
+/// The larger number; NaN if either is NaN.
 pub fn max_nan(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
 
-/// The smaller; NaN when either is.
+/// The smaller number; NaN if either is NaN.
 pub fn min_nan(a: f64, b: f64) -> f64 {
     if a.is_nan() || a < b { a } else { b }
 }
@@ -109,7 +110,7 @@ pub fn relu(x: f64) -> f64 {
     max_nan(x, 0.0)
 }
 
-/// `x` within the bounds; NaN stays NaN, and the upper bound wins over a larger lower one.
+/// `x` limited to the bounds. NaN stays NaN. If `low` is above `high`, the result is `high`.
 pub fn clip(x: f64, low: f64, high: f64) -> f64 {
     match x {
         x if x > high => high,
@@ -118,17 +119,17 @@ pub fn clip(x: f64, low: f64, high: f64) -> f64 {
     }
 }
 
-/// -1, 0 or 1; 0 for NaN too, as MXNet's `sign`.
+/// -1, 0 or 1; 0 for NaN, as MXNet's `sign`.
 pub fn sign(x: f64) -> f64 {
     f64::from(i8::from(x > 0.0) - i8::from(x < 0.0))
 }
 
-/// Copies bytes from the first input to the first output: for operators that only rename a tensor.
+/// Copies the bytes of the first input to the first output, for operators that only rename a tensor.
 pub fn copy_bytes(inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>]) {
     outputs[0].bytes.copy_from_slice(inputs[0].bytes);
 }
 
-/// Softmax of one row: `e^((x - max) / temperature)`, divided by the sum. An empty row stays empty.
+/// Softmax of one row: `e^((x - max) / temperature)`, divided by its sum. An empty row stays empty.
 pub fn softmax_row(row: &mut [f64], temperature: f64) {
     let max = row.iter().copied().fold(f64::NEG_INFINITY, max_nan);
     row.iter_mut().for_each(|v| *v = ((*v - max) / temperature).exp());

@@ -1,12 +1,13 @@
-//! Operators that only gradients call: inference goes both ways, agrees with itself, and refuses what cannot be.
+//! Operators that only gradients call. Their inference works from inputs to outputs and back, is consistent, and
+//! refuses contradictions.
 
 use mxrs_op::{OpDef, OpParams, Sample};
 use mxrs_types::{DType, PartialShape, Result, Shape};
 
-/// Shapes of a call after inference: inputs, then outputs.
+/// Shapes of a call after inference: those of the inputs, then those of the outputs.
 fn inferred(op: &OpDef, params: &OpParams, given: Vec<PartialShape>, n_inputs: usize) -> Result<Vec<PartialShape>> {
     let mut shapes = given;
-    // Inference is repeated until nothing changes.
+    // Three rounds of inference are enough for all shapes to settle.
     for _ in 0..3 {
         let (inputs, outputs) = shapes.split_at_mut(n_inputs);
         op.infer_shapes(params, inputs, outputs)?;
@@ -48,7 +49,7 @@ fn g7_shapes_that_are_found_agree_with_the_whole_call() {
     }
 }
 
-/// The tensor whose gradient is made has the shape of the gradient, so one follows from the other.
+/// A gradient has the shape of the tensor it belongs to, so each shape is inferred from the other.
 #[test]
 fn g7_data_follows_from_its_gradient() {
     let ops = mxrs_ops::catalog();
@@ -83,7 +84,7 @@ fn impossible_head_gradients_are_refused() {
 #[test]
 fn types_follow_from_the_gradients() {
     for op in mxrs_ops::catalog().companions() {
-        // Some parameters name the type of the head gradient; their samples fix it.
+        // Some parameters name the type of the output's gradient, so their samples have a fixed type.
         for sample in (op.samples)().into_iter().filter(|s| s.inputs[0].dtype.is_none()) {
             let params = op.parse(&sample.attrs).expect("readable parameters");
             let mut inputs = vec![None; sample.inputs.len()];

@@ -1,5 +1,5 @@
-//! The reference backend against itself: every sample of every operator, and of those that only gradients call, runs on
-//! every dtype, with every request, in place, and on any number of threads, and gives the same numbers.
+//! The reference backend against itself: every sample of every operator, including those that only gradients call,
+//! gives the same numbers for every request, in place, and on any number of threads, with every dtype.
 
 use mxrs_op::ReferenceBackend;
 use mxrs_testkit::conformance::{self, Report, team};

@@ -1,4 +1,4 @@
-//! Fused calls against the calls they replace, in float64, with kernels that know nothing of each other.
+//! Compares fused calls with the calls they replace, in float64, on kernels that share no code.
 
 use mxrs_op::{Attrs, OpCall, OpDef, RefInput, RefOutput, RunMode, Sample, TensorDesc, elements};
 use mxrs_testkit::Seeded;
@@ -10,7 +10,7 @@ struct Tensor {
     values: Vec<f64>,
 }
 
-/// First output of a call in float64, at inference.
+/// First output of a call in float64, in inference.
 fn call(op: &str, attrs: &Attrs, inputs: &[Tensor]) -> Tensor {
     let ops = mxrs_ops::catalog();
     let op: &OpDef = ops.get(op).expect("an operator");
@@ -42,7 +42,8 @@ fn call(op: &str, attrs: &Attrs, inputs: &[Tensor]) -> Tensor {
     }
 }
 
-/// First output of a call with f32 inputs, the first of them of another type, as integers of the type it has.
+/// First output of a call with f32 inputs, except that the first has another type. The result has integer values of its
+/// own type.
 fn call_typed(op: &str, attrs: &Attrs, data: DType, inputs: &[Tensor]) -> Vec<f64> {
     let ops = mxrs_ops::catalog();
     let op: &OpDef = ops.get(op).expect("an operator");
@@ -199,7 +200,8 @@ fn normalization_of_integers_is_that_of_what_they_stand_for() {
                 let exact = (real * out_levels / 1.5).clamp(least, most);
                 assert!((got - exact).abs() <= 0.502, "{bytes:?} {word} {relu}: {got}, expected about {exact}");
             }
-            // What is not negative before it need not be so behind it.
+            // uint8 data stand for numbers that are not negative, and their normalized values need not reach the
+            // smallest output.
             let meets_least = got.contains(&least) || bytes == DType::U8;
             assert!(meets_least && got.contains(&most), "{bytes:?} {word} {relu}: both ends are met");
         }

@@ -1,4 +1,4 @@
-//! Reference kernels and inference against MXNet 1.9.1: the recordings of `tests/mxnet/make_golden.py`
+//! Compares reference kernels and inference with MXNet 1.9.1, from the recordings of `tests/mxnet/make_golden.py`,
 //! `make_quantized.py` and `make_updates.py`.
 
 mod arrays;
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A call with its numbers.
+/// A recorded call with its numbers.
 #[derive(Deserialize)]
 struct Values {
     name: String,
@@ -21,22 +21,22 @@ struct Values {
     is_train: bool,
     inputs: Vec<Array>,
     outputs: Vec<Array>,
-    /// What rewritten inputs hold afterwards, in the order of the inputs.
+    /// Contents of rewritten inputs after the call, in the order of the inputs.
     #[serde(default)]
     rewritten: Vec<Array>,
-    /// What the operator calls its inputs, auxiliary states last; empty where MXNet does not say.
+    /// MXNet's names of the inputs, auxiliary states last. Empty if MXNet does not report them.
     input_names: Vec<String>,
     n_aux: usize,
-    /// Outputs a graph counts, hidden ones included.
+    /// Number of outputs of a graph node, including hidden ones.
     n_outputs: usize,
-    /// Outputs whose numbers differ on purpose; the operator's head says how.
+    /// Outputs whose numbers differ from MXNet's on purpose. The module documentation of the operator says how.
     #[serde(default)]
     not_compared: Vec<usize>,
 }
 
 type Dims = Option<Vec<Option<usize>>>;
 
-/// A question to shape inference, and the answer or refusal.
+/// A call of shape inference, with MXNet's result or refusal.
 #[derive(Deserialize)]
 struct Shapes {
     attrs: BTreeMap<String, String>,
@@ -49,7 +49,7 @@ struct Shapes {
     is_refused: bool,
 }
 
-/// Types that follow from the first input's.
+/// Types that MXNet infers from the type of the first input.
 #[derive(Deserialize)]
 struct Types {
     attrs: BTreeMap<String, String>,
@@ -74,7 +74,7 @@ fn attrs(map: &BTreeMap<String, String>) -> Attrs {
     map.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect()
 }
 
-/// Every recording, with its operator.
+/// All recordings, with their operators.
 fn recordings() -> Vec<(Golden, OpDef)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let ops = mxrs_ops::catalog();
@@ -92,8 +92,8 @@ fn recordings() -> Vec<(Golden, OpDef)> {
     all
 }
 
-/// Runs a recorded call on the reference kernel: visible outputs with their descriptions, and rewritten inputs where
-/// those were recorded.
+/// Runs a recorded call on the reference kernel. Returns the visible outputs with their descriptions, then the
+/// rewritten inputs if those were recorded.
 fn run(op: &OpDef, case: &Values) -> mxrs_types::Result<Vec<(TensorDesc, Vec<f64>)>> {
     let params = op.parse(&attrs(&case.attrs))?;
     let inputs: Vec<TensorDesc> = case.inputs.iter().map(Array::desc).collect();
@@ -151,7 +151,7 @@ fn check_values(op: &OpDef, case: &Values) -> Result<(), String> {
         if case.not_compared.contains(&i) {
             continue;
         }
-        // The recording holds the shortest decimals that round to the elements.
+        // The recording holds the shortest decimals that round to the element type's numbers.
         let expected = AlignedBuffer::from_f64(&recorded.numbers(), desc.dtype).to_f64(desc.dtype);
         compare(got, &expected, Tolerance::of(op.accuracy, desc.dtype)).map_err(|e| e.to_string())?;
     }
@@ -185,7 +185,7 @@ fn inputs_are_named_and_outputs_counted_as_in_graphs() {
             }
             assert_eq!(op.n_inputs(&params), case.inputs.len(), "{context}");
             assert_eq!(op.input_names(&params).len(), case.inputs.len(), "{context}");
-            // MXNet takes for auxiliary whatever is rewritten, weights and states of optimizers too.
+            // MXNet counts every rewritten input as auxiliary, including weights and states of optimizers.
             let expected = if case.rewritten.is_empty() { case.n_aux } else { 0 };
             assert_eq!(op.n_aux, expected, "{context}");
             assert_eq!(op.n_outputs.get(&params), case.n_outputs, "{context}");
@@ -205,7 +205,7 @@ fn partial(dims: &Dims) -> PartialShape {
     dims.as_ref().map_or_else(PartialShape::unknown, |d| PartialShape::new(d.iter().copied()))
 }
 
-/// Ours must agree with MXNet's answer and know at least as much.
+/// Checks that our result does not contradict MXNet's, and leaves no size open that MXNet infers.
 fn check_shape(ours: &PartialShape, mxnets: &Dims, what: &str) -> Result<(), String> {
     let mxnets = partial(mxnets);
     match ours.clone().merge(&mxnets) {
@@ -218,7 +218,7 @@ fn check_shapes(op: &OpDef, case: &Shapes) -> Result<(), String> {
     let params = op.parse(&attrs(&case.attrs)).map_err(|e| e.to_string())?;
     let mut inputs: Vec<PartialShape> = case.given.iter().map(partial).collect();
     let mut outputs = vec![PartialShape::unknown(); op.n_outputs.get(&params)];
-    // Twice: inference is a fixed point of itself.
+    // Inference runs twice, because a second run must change nothing.
     let mut result = op.infer_shapes(&params, &mut inputs, &mut outputs);
     if result.is_ok() {
         result = op.infer_shapes(&params, &mut inputs, &mut outputs);

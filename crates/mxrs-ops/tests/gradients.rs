@@ -1,5 +1,6 @@
-//! Declared gradients of every operator (of layers in `layer_gradients.rs`): against central differences, against
-//! MXNet 1.9.1 at kinks and special values, and in what they keep alive.
+//! Declared gradients of every operator except layers, which are in `layer_gradients.rs`. They are compared with
+//! central differences, and with MXNet 1.9.1 at kinks and special values; the tensors that they keep alive are checked
+//! too.
 
 mod arrays;
 mod recorded;
@@ -13,12 +14,12 @@ use std::sync::Arc;
 /// Operators that MXNet cannot differentiate twice: `_backward_max` has no gradient.
 const NO_SECOND_ORDER: &[&str] = &["max"];
 
-/// What is special about an operator's gradient.
+/// Options for operators whose gradients need special treatment.
 fn options(_name: &str) -> Options {
     Options::default()
 }
 
-/// The operators declared in a folder whose gradient is declared.
+/// The operators of a source folder that declare a gradient.
 fn in_folder(ops: &OpSet, folder: &str) -> Vec<Arc<OpDef>> {
     mxrs_ops::declared_in()
         .filter(|(file, _)| file.starts_with(&format!("{folder}/")))
@@ -26,7 +27,7 @@ fn in_folder(ops: &OpSet, folder: &str) -> Vec<Arc<OpDef>> {
         .collect()
 }
 
-/// Adds the report of an operator, of which something must have been compared.
+/// Adds the report of an operator, and checks that the report is not empty.
 fn add(all: &mut GradientReport, op: &str, report: GradientReport, is_compared: bool) {
     if is_compared && report.failed.is_empty() && report.n_compared() == 0 {
         all.add(op, "all samples", Err("no derivative was compared".into()));
@@ -34,7 +35,7 @@ fn add(all: &mut GradientReport, op: &str, report: GradientReport, is_compared: 
     all.extend(report);
 }
 
-/// G9 and G10 for a folder.
+/// Tests G9 and G10 for a source folder.
 fn check_folder(folder: &str) {
     let ops = mxrs_ops::catalog();
     let mut all = GradientReport::default();
@@ -46,7 +47,7 @@ fn check_folder(folder: &str) {
     all.assert_ok();
 }
 
-/// The derivatives of derivatives for a folder.
+/// Compares second derivatives for a source folder.
 fn check_folder_twice(folder: &str) {
     let ops = mxrs_ops::catalog();
     let mut all = GradientReport::default();
@@ -110,14 +111,14 @@ fn every_gradient_is_declared() {
     let ops = mxrs_ops::catalog();
     let is_undefined = |op: &&Arc<OpDef>| matches!(op.gradient, Gradient::Undefined);
     let undefined: BTreeSet<&str> = ops.iter().filter(is_undefined).map(|op| op.name).collect();
-    // Quantized tensors are for inference, updates are what gradients are for.
+    // Quantized tensors are for inference only, and updates use gradients but have none.
     let is_final = |file: &str| file.starts_with("quant/") || file.starts_with("optim/");
     let never = mxrs_ops::declared_in().filter(|(file, _)| is_final(file)).map(|(_, op)| op.name);
     assert_eq!(undefined, never.collect());
     let once: BTreeSet<&str> = ops.companions().filter(is_undefined).map(|op| op.name).collect();
     let layers =
         ["BatchNorm", "LRN", "Pooling", "SoftmaxOutput", "log_softmax", "softmax"].map(|op| format!("_backward_{op}"));
-    // What graphs become at inference, or when they have been differentiated, is never differentiated.
+    // Operators that graph passes insert for inference, or after differentiation, are never differentiated.
     let fused = [
         "_backward_bn_relu",
         "_bn_fold_bias",
@@ -131,7 +132,7 @@ fn every_gradient_is_declared() {
         "_sg_quantized_conv",
         "_sg_quantized_fully_connected",
     ];
-    // Nor are updates that MXNet has no name for.
+    // The same holds for updates that have no name in MXNet.
     let updates = [
         "_adadelta_update",
         "_adagrad_update",

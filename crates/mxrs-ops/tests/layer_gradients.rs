@@ -1,5 +1,5 @@
-//! Gradients of layers: against MXNet 1.9.1 (the recordings of `tests/mxnet/make_layers.py`), against central
-//! differences, and against each other.
+//! Compares gradients of layers with MXNet 1.9.1 (the recordings of `tests/mxnet/make_layers.py`), with central
+//! differences, and with each other.
 
 mod arrays;
 
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Every layer.
+/// The names of all layers.
 fn layers() -> Vec<&'static str> {
     mxrs_ops::declared_in().filter(|(file, _)| file.starts_with("nn/")).map(|(_, op)| op.name).collect()
 }
@@ -28,12 +28,12 @@ fn check(array: &Array, tape: &Tape<'_>, value: GradValue, what: &str) -> Result
     if *tape.desc(value) != array.desc() {
         return Err(format!("{what} is {}, MXNet's {}", tape.desc(value), array.desc()));
     }
-    // Ours are rounded once, MXNet's after every step.
+    // Ours are rounded once, MXNet's after every operation.
     let tolerance = Tolerance { rtol: 1e-4, atol: 2e-6 };
     compare(&tape.numbers(value), &array.rounded(), tolerance).map_err(|e| format!("{what}: {e}"))
 }
 
-/// A call and its backward.
+/// A recorded call with its backward call.
 #[derive(Deserialize)]
 struct Case {
     name: String,
@@ -87,7 +87,7 @@ fn check_case(ops: &OpSet, op: &Arc<OpDef>, case: &Case) -> Result<usize, String
     Ok(n_compared)
 }
 
-/// G9, G14: gradients, and moving statistics after a step, are MXNet's.
+/// G9 and G14: gradients, and moving statistics after a step, equal MXNet's.
 #[test]
 fn g9_gradients_are_mxnets() {
     let ops = mxrs_ops::catalog();
@@ -106,7 +106,7 @@ fn g9_gradients_are_mxnets() {
     assert!(n_compared > 150, "only {n_compared} gradients were compared");
 }
 
-/// The loss whose gradient SoftmaxOutput gives: `factor · Σ_row (ln Σ e^x - Σ target · x)`.
+/// The loss whose gradient SoftmaxOutput returns: `factor · Σ_row (ln Σ e^x - Σ target · x)`.
 fn cross_entropy(params: &OpParams, inputs: &[Numbers], _: &[Numbers]) -> f64 {
     let p = params.get::<SoftmaxOutputParams>();
     let (data, label) = (&inputs[0], &inputs[1]);
@@ -193,7 +193,7 @@ fn g9_every_form_of_softmax_output_is_the_derivative_of_a_cross_entropy() {
     assert!(report.n_compared() > 150 && report.n_kinks() == 0, "{report}");
 }
 
-/// With `out_grad` the gradient is the one without, times the gradient of out.
+/// With `out_grad`, the gradient is multiplied by the gradient of the output.
 #[test]
 fn out_grad_is_multiplied_in() {
     let ops = mxrs_ops::catalog();
@@ -221,7 +221,8 @@ fn out_grad_is_multiplied_in() {
     }
 }
 
-/// Products, and layers that are linear or smooth functions of what was saved, have second derivatives too.
+/// Products also have second derivatives, and so do layers that are linear or smooth functions of the tensors they
+/// saved.
 #[test]
 fn g9_second_derivatives() {
     let ops = mxrs_ops::catalog();
@@ -242,7 +243,7 @@ fn g9_second_derivatives() {
     }
 }
 
-/// Backward operators are differentiated as operators of their own, where they say they can be.
+/// Backward operators that declare a gradient are differentiated like any other operator.
 #[test]
 fn g9_products_of_products() {
     let ops = mxrs_ops::catalog();

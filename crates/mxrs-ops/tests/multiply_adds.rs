@@ -1,4 +1,4 @@
-//! Multiply-adds that operators declare, against counts by hand.
+//! Compares the multiply-adds that operators declare with counts made by hand.
 
 use mxrs_op::{Attrs, OpCall, TensorDesc};
 use mxrs_types::DType;
@@ -17,7 +17,7 @@ fn count(name: &str, attrs: &[(&str, &str)], inputs: &[&[usize]], outputs: &[&[u
     (op.multiply_adds)(&call)
 }
 
-/// The first layer of a residual network: 64 filters of 3 x 7 x 7 at 112 x 112 places.
+/// The first layer of a residual network: 64 filters of 3 x 7 x 7 at 112 x 112 output pixels.
 #[test]
 fn a_convolution_has_a_window_for_every_output() {
     let attrs = [("kernel", "(7, 7)"), ("stride", "(2, 2)"), ("pad", "(3, 3)"), ("num_filter", "64"), ("no_bias", "1")];

@@ -1,4 +1,4 @@
-//! Names, aliases, arguments and parameter texts of every built operator equal what MXNet 1.9.1 reports about itself.
+//! Names, aliases, arguments and parameter texts of every operator equal those that MXNet 1.9.1 reports.
 
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ fn oracle() -> BTreeMap<String, Recorded> {
         .collect()
 }
 
-/// One operator's tensor (that of `all_finite`) is spelt in another way than all others.
+/// MXNet spells the type of one argument, that of `all_finite`, in another way than all others.
 fn spelt((name, text): (String, String)) -> (String, String) {
     let text = if text == "NDArray" { "NDArray-or-Symbol".into() } else { text };
     (name, text)
@@ -38,13 +38,14 @@ fn built_operators_describe_themselves_as_mxnet_does() {
             .map(|(name, text)| (name.to_string(), text.to_string()))
             .chain(op.param_specs.iter().map(|p| (p.name.to_string(), p.type_text.clone())))
             .collect();
-        // MXNet lists the tensors first, or the parameters; a call does not care.
+        // MXNet lists the tensors first or the parameters first. The order makes no difference to a call.
         let (mut tensors, others): (Vec<_>, Vec<_>) =
             recorded.params.iter().cloned().map(spelt).partition(|(_, text)| text.starts_with("NDArray-or-Symbol"));
         tensors.extend(others);
         assert_eq!(params, tensors, "parameters of {}", op.name);
         assert_eq!(op.aliases, recorded.aliases, "aliases of {}", op.name);
-        // MXNet wants the number from every caller of `amp_multicast`; here it is counted as elsewhere.
+        // MXNet requires every caller of `amp_multicast` to pass the number of inputs. mxrs counts them, as for other
+        // operators.
         let counted =
             if op.name == "amp_multicast" { Some("num_outputs") } else { recorded.key_var_num_args.as_deref() };
         assert_eq!(op.variable_count_key(), counted, "count of {}", op.name);

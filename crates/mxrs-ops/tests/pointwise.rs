@@ -1,5 +1,6 @@
-//! What operators claim by `Pointwise::Yes`, against their reference kernels: over all samples and types, reordering the
-//! elements of all inputs reorders those of all outputs, and computing the elements in two parts gives the two parts.
+//! Checks operators that declare `Pointwise::Yes` against their reference kernels. Over all samples and types,
+//! reordering the elements of all inputs reorders those of all outputs, and computing the elements in two parts gives
+//! the same elements.
 
 use mxrs_op::{
     Backend, Gradient, InputNames, KernelArgs, OpCall, OpDef, Pointwise, RawTensor, ReferenceBackend, TensorDesc, View,
@@ -8,7 +9,7 @@ use mxrs_testkit::conformance::Prepared;
 use mxrs_testkit::{AlignedBuffer, Seeded};
 use mxrs_types::{DType, Layout, Shape, WriteReq};
 
-/// These elements of every tensor: bytes of one element after another.
+/// Copies the elements at `order` from every tensor.
 fn picked(data: &[AlignedBuffer], descs: &[TensorDesc], order: &[usize]) -> Vec<AlignedBuffer> {
     let pick = |(buffer, desc): (&AlignedBuffer, &TensorDesc)| {
         let size = desc.dtype.size_of();
@@ -18,7 +19,8 @@ fn picked(data: &[AlignedBuffer], descs: &[TensorDesc], order: &[usize]) -> Vec<
     data.iter().zip(descs).map(pick).collect()
 }
 
-/// Outputs for these elements of the inputs: as tensors of the same shape where it is all elements, else of one axis.
+/// Computes outputs for the elements at `order`. The tensors keep their shape if these are all elements, and have one
+/// axis otherwise.
 fn computed(op: &OpDef, prepared: &Prepared, order: &[usize]) -> Vec<AlignedBuffer> {
     let flat = |descs: &[TensorDesc]| -> Vec<TensorDesc> {
         let is_all = |desc: &TensorDesc| desc.shape.n_elements() == order.len();
@@ -50,8 +52,8 @@ fn computed(op: &OpDef, prepared: &Prepared, order: &[usize]) -> Vec<AlignedBuff
     made
 }
 
-/// What contradicts the claim, if anything does; only reordering is tried unless `in_parts`, because kernels of other
-/// operators do not understand parts.
+/// The first sample that contradicts the declaration, if there is one. Without `in_parts` only reordering is tried,
+/// because kernels of operators that do not declare it cannot compute parts.
 fn contradiction(op: &OpDef, in_parts: bool) -> Result<(), String> {
     if op.n_aux > 0 {
         return Err(format!("{} has auxiliary states", op.name));
@@ -111,7 +113,7 @@ fn what_claims_to_be_pointwise_is() {
     assert!(n_claims >= 40, "only {n_claims} operators claim it");
 }
 
-/// Whoever holds for all samples and does not claim it is named here, with the reason.
+/// Operators that pass the check for all samples without declaring it must be listed here with a reason.
 #[test]
 fn what_does_not_claim_it_is_not_pointwise() {
     let excused = [
@@ -131,7 +133,7 @@ fn what_does_not_claim_it_is_not_pointwise() {
     }
 }
 
-/// The check can fail: a copy that turns the order around, one that looks at its neighbor.
+/// Shows that the check can fail, with an operator that reverses the elements and one that reads neighbors.
 #[test]
 fn a_wrong_claim_is_found() {
     let copy = mxrs_ops::catalog().get("_copy").expect("a built operator").clone();

@@ -1,13 +1,14 @@
 //! What all optimizers have: rates, factors, and counts of updates.
 
 use crate::schedule::LrScheduler;
+use crate::settings::Range;
 use crate::{Multipliers, Settings};
 use indexmap::IndexMap;
 use mxrs_types::Result;
 use std::sync::Arc;
 
 /// Settings and counts of every optimizer.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Common {
     /// Learning rate where there is no schedule; `None` for that of the schedule, or 0.01.
     pub learning_rate: Option<f64>,
@@ -19,8 +20,9 @@ pub struct Common {
     pub clip_gradient: Option<f64>,
     /// Whether half-precision weights have a master weight in single precision.
     pub multi_precision: bool,
-    /// Weights updated by one call at most, for optimizers that can (`MXNET_OPTIMIZER_AGGREGATION_SIZE`); 4.
-    pub aggregate_num: usize,
+    /// Weights updated by one call at most, for optimizers that can; `None` for what the calls' options say
+    /// (`MXNET_OPTIMIZER_AGGREGATION_SIZE`).
+    pub aggregate_num: Option<usize>,
     /// Factors by parameter.
     pub mult: Multipliers,
     /// What counts start at.
@@ -31,20 +33,37 @@ pub struct Common {
     scheduler: Option<Arc<dyn LrScheduler>>,
 }
 
+impl Default for Common {
+    fn default() -> Self {
+        Self {
+            learning_rate: None,
+            wd: 0.0,
+            rescale_grad: 1.0,
+            clip_gradient: None,
+            multi_precision: false,
+            aggregate_num: None,
+            mult: Multipliers::default(),
+            begin_num_update: 0,
+            num_update: 0,
+            counts: IndexMap::new(),
+            scheduler: None,
+        }
+    }
+}
+
 impl Common {
     /// Reads what all optimizers have; `learning_rate` is the default of this one, if it has any.
     ///
     /// # Errors
     /// A setting that is no number or out of range.
     pub fn read(settings: &Settings<'_>, learning_rate: Option<f64>) -> Result<Self> {
-        let begin_num_update = settings.count_or("begin_num_update", 0)?;
+        let begin_num_update = settings.value("begin_num_update", 0u64, Range::Any)?;
         Ok(Self {
-            learning_rate: settings.number("learning_rate")?.or(learning_rate),
-            wd: settings.positive_or("wd", 0.0)?,
-            rescale_grad: settings.number_or("rescale_grad", 1.0)?,
-            clip_gradient: settings.positive("clip_gradient")?,
-            multi_precision: settings.flag_or("multi_precision", false)?,
-            aggregate_num: 4,
+            learning_rate: settings.value("learning_rate", learning_rate, Range::Finite)?,
+            wd: settings.value("wd", 0.0, Range::NotNegative)?,
+            rescale_grad: settings.value("rescale_grad", 1.0, Range::Finite)?,
+            clip_gradient: settings.value("clip_gradient", None, Range::NotNegative)?,
+            multi_precision: settings.value("multi_precision", false, Range::Any)?,
             begin_num_update,
             num_update: begin_num_update,
             ..Self::default()

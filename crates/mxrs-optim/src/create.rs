@@ -1,7 +1,7 @@
 //! Optimizers by name.
 
 use crate::optimizers::*;
-use crate::{Optimizer, Settings};
+use crate::{Optimizer, Settings, config};
 use mxrs_types::{Error, Result};
 
 type Create = fn(&Settings<'_>) -> Result<Box<dyn Optimizer>>;
@@ -12,7 +12,7 @@ macro_rules! table {
         pub const NAMES: &[&str] = &[$($name),*];
 
         /// What reads the settings of each.
-        const CREATE: &[Create] = &[$(|settings| Ok(Box::new(<$kind>::read(settings)?))),*];
+        const CREATE: &[Create] = &[$(config::read::<$kind>),*];
     };
 }
 
@@ -40,7 +40,8 @@ table! {
 }
 
 /// An optimizer by MXNet's name, in letters of any case, with settings under MXNet's names (`learning_rate`, `wd`,
-/// `momentum`, …) as texts; `None` stands for a setting that is not given.
+/// `momentum`, …) as texts, as command lines and files have them; `None` stands for a setting that is not given. A program
+/// writes the settings as values: see [`optimizers`](crate::optimizers).
 ///
 /// ```
 /// let adam = mxrs_optim::create("Adam", &[("learning_rate", "0.01"), ("wd", "1e-4")])?;

@@ -11,7 +11,7 @@
 //! use mxrs_exec::{BindOptions, Imperative};
 //! use mxrs_ndarray::{ArrayContext, NdArray};
 //! use mxrs_op::ReferenceBackend;
-//! use mxrs_optim::{Gradient, Updater};
+//! use mxrs_optim::{Parameter, Updater, optimizers::Sgd};
 //! use mxrs_storage::{Storage, StorageConfig};
 //! use std::sync::Arc;
 //!
@@ -23,10 +23,10 @@
 //!
 //! let weight = NdArray::from_slice(&context, [2], &[1.0f32, -1.0])?;
 //! let grad = NdArray::from_slice(&context, [2], &[0.5f32, 0.25])?;
-//! let sgd = mxrs_optim::create("sgd", &[("learning_rate", "0.1"), ("momentum", "0.9")])?;
-//! let mut updater = Updater::new(sgd);
-//! updater.update_all(&nd, &[Gradient { name: "fc_weight", weight: &weight, grad: &grad }])?;
-//! assert_eq!(weight.to_vec::<f32>()?, [0.95, -1.025]);
+//! let fc_weight = Parameter { name: "fc_weight".into(), weight, grad };
+//! let mut updater = Updater::new(Sgd { lr: 0.1, momentum: 0.9, ..Sgd::default() });
+//! updater.update_all(&nd, &[fc_weight.clone()])?;
+//! assert_eq!(fc_weight.weight.to_vec::<f32>()?, [0.95, -1.025]);
 //! # Ok(())
 //! # }
 //! ```
@@ -36,6 +36,7 @@
 mod call;
 mod common;
 mod compression;
+mod config;
 mod create;
 mod mult;
 mod optimizer;
@@ -52,7 +53,9 @@ pub use compression::TwoBit;
 pub use create::{NAMES, create};
 pub use mult::Multipliers;
 pub use optimizer::Optimizer;
-pub use settings::Settings;
+#[doc(no_inline)]
+pub use optimizers::{Adam, AdamW, Sgd};
+pub use settings::{Range, Settings, Value};
 pub use state::{Param, State};
 pub use states_file::SavedStates;
-pub use updater::{Gradient, Updater};
+pub use updater::{Parameter, Updater};

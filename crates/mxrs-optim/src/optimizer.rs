@@ -49,7 +49,7 @@ pub trait Optimizer: Send {
     /// What operators report.
     fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()>;
 
-    /// Numbers beside arrays and counts that the next update depends on, by name.
+    /// Numbers besides arrays and counts that the next update depends on, by name.
     fn scalars(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
     }

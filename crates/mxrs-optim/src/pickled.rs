@@ -4,7 +4,7 @@
 //! [`Optimizer::slots`](crate::Optimizer::slots). In mixed precision SGD, NAG and LARS put the master weight last, others
 //! first. Only files that hold the optimizer too say how many updates there were.
 
-use crate::{Gradient, State, Updater};
+use crate::{Parameter, State, Updater};
 use indexmap::IndexMap;
 use mxrs_exec::Imperative;
 use mxrs_format::pickle::{PickledState, PickledStates, StateKey};
@@ -38,12 +38,7 @@ impl Updater {
     /// # Errors
     /// States of another optimizer, where the file says so; of a parameter that is not there; with other arrays or shapes,
     /// naming the first such parameter and both shapes.
-    pub fn set_pickled_states(
-        &mut self,
-        nd: &Imperative,
-        params: &[Gradient<'_>],
-        saved: &PickledStates,
-    ) -> Result<()> {
+    pub fn set_pickled_states(&mut self, nd: &Imperative, params: &[Parameter], saved: &PickledStates) -> Result<()> {
         let own = self.optimizer().name();
         if let Some(optimizer) = &saved.optimizer {
             let theirs = optimizer.class.to_ascii_lowercase();
@@ -54,7 +49,7 @@ impl Updater {
         let place = |key: &StateKey| {
             let found = match key {
                 StateKey::Index(i) => usize::try_from(*i).ok().filter(|i| *i < params.len()),
-                StateKey::Name(name) => params.iter().position(|param| param.name == name),
+                StateKey::Name(name) => params.iter().position(|param| param.name == *name),
             };
             found.ok_or_else(|| {
                 let got = match key {
@@ -67,7 +62,7 @@ impl Updater {
         let mut states: IndexMap<String, State> = IndexMap::new();
         for (key, theirs) in &saved.states {
             let index = place(key)?;
-            let Gradient { name, weight, .. } = params[index];
+            let Parameter { name, weight, .. } = &params[index];
             let state = self.fresh_state(nd, index, name, weight)?;
             let has_master = state.master.is_some();
             let arrays = in_order(theirs, has_master, matches!(own, "sgd" | "nag" | "lars"));

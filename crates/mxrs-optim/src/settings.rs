@@ -25,82 +25,20 @@ impl<'a> Settings<'a> {
     }
 
     /// An error about a setting.
-    pub fn refuse(&self, name: &str, expected: impl Into<String>, got: &str) -> Error {
-        Error::new(ErrorKind::Attribute {
-            op: format!("optimizer {}", self.owner),
-            name: name.into(),
-            expected: expected.into(),
-            got: format!("\"{}\"", got.chars().take(80).collect::<String>()),
-        })
+    fn refuse(&self, name: &str, expected: impl Into<String>, got: &str) -> Error {
+        refuse(self.owner, name, expected, got)
     }
 
-    /// A finite number, if given.
+    /// The value of a setting, or this default.
     ///
     /// # Errors
-    /// Another text.
-    pub fn number(&self, name: &'static str) -> Result<Option<f64>> {
-        let Some(text) = self.text(name) else { return Ok(None) };
-        match text.parse::<f64>() {
-            Ok(value) if value.is_finite() => Ok(Some(value)),
-            _ => Err(self.refuse(name, "a finite number", text)),
-        }
-    }
-
-    /// A finite number.
-    ///
-    /// # Errors
-    /// Another text.
-    pub fn number_or(&self, name: &'static str, default: f64) -> Result<f64> {
-        Ok(self.number(name)?.unwrap_or(default))
-    }
-
-    /// A number that is not negative.
-    ///
-    /// # Errors
-    /// Another text.
-    pub fn positive_or(&self, name: &'static str, default: f64) -> Result<f64> {
-        Ok(self.positive(name)?.unwrap_or(default))
-    }
-
-    /// A number that is not negative, if given.
-    ///
-    /// # Errors
-    /// Another text.
-    pub fn positive(&self, name: &'static str) -> Result<Option<f64>> {
-        match self.number(name)? {
-            Some(value) if value < 0.0 => Err(self.refuse(name, "0 or more", &value.to_string())),
-            value => Ok(value),
-        }
-    }
-
-    /// What stays of an average: at least 0, below 1.
-    ///
-    /// # Errors
-    /// Another text.
-    pub fn decay_or(&self, name: &'static str, default: f64) -> Result<f64> {
-        let value = self.number_or(name, default)?;
-        if (0.0..1.0).contains(&value) { Ok(value) } else { Err(self.refuse(name, "0 to below 1", &value.to_string())) }
-    }
-
-    /// A count.
-    ///
-    /// # Errors
-    /// Another text.
-    pub fn count_or(&self, name: &'static str, default: u64) -> Result<u64> {
+    /// A text that is no such value, or one out of range.
+    pub fn value<T: Value>(&self, name: &'static str, default: T, range: Range) -> Result<T> {
         let Some(text) = self.text(name) else { return Ok(default) };
-        text.parse().map_err(|_| self.refuse(name, "an integer, 0 or more", text))
-    }
-
-    /// `True`, `False`, `true`, `false`, `1` or `0`.
-    ///
-    /// # Errors
-    /// Another text.
-    pub fn flag_or(&self, name: &'static str, default: bool) -> Result<bool> {
-        match self.text(name) {
-            None => Ok(default),
-            Some("True" | "true" | "1") => Ok(true),
-            Some("False" | "false" | "0") => Ok(false),
-            Some(text) => Err(self.refuse(name, "True or False", text)),
+        match T::parse(text) {
+            Some(value) if value.is_in(range) => Ok(value),
+            Some(_) => Err(self.refuse(name, range.expected(), text)),
+            None => Err(self.refuse(name, T::EXPECTED, text)),
         }
     }
 
@@ -121,6 +59,123 @@ impl<'a> Settings<'a> {
     }
 }
 
+fn refuse(owner: &str, name: &str, expected: impl Into<String>, got: &str) -> Error {
+    Error::new(ErrorKind::Attribute {
+        op: format!("optimizer {owner}"),
+        name: name.into(),
+        expected: expected.into(),
+        got: format!("\"{}\"", got.chars().take(80).collect::<String>()),
+    })
+}
+
+/// Refuses a value out of range.
+///
+/// # Errors
+/// It is, naming optimizer and setting.
+pub(crate) fn check<T: Value>(owner: &str, name: &str, value: &T, range: Range) -> Result<()> {
+    if value.is_in(range) { Ok(()) } else { Err(refuse(owner, name, range.expected(), &format!("{value:?}"))) }
+}
+
+/// What values of a setting are allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Range {
+    /// All that the type has.
+    Any,
+    /// Finite numbers.
+    Finite,
+    /// Finite numbers from 0.
+    NotNegative,
+    /// Numbers from 1.
+    Positive,
+    /// Numbers from 0 to below 1, as the share of an average that an update keeps.
+    Fraction,
+}
+
+impl Range {
+    const fn expected(self) -> &'static str {
+        match self {
+            Self::Any => "another value",
+            Self::Finite => "a finite number",
+            Self::NotNegative => "0 or more",
+            Self::Positive => "1 or more",
+            Self::Fraction => "0 to below 1",
+        }
+    }
+
+    fn holds(self, value: f64) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Finite => value.is_finite(),
+            Self::NotNegative => value.is_finite() && value >= 0.0,
+            Self::Positive => value.is_finite() && value >= 1.0,
+            Self::Fraction => (0.0..1.0).contains(&value),
+        }
+    }
+}
+
+/// A type of settings.
+pub trait Value: std::fmt::Debug + Sized {
+    /// What a text has to be.
+    const EXPECTED: &'static str;
+
+    /// Reads a text.
+    fn parse(text: &str) -> Option<Self>;
+
+    /// Whether a value is allowed.
+    fn is_in(&self, range: Range) -> bool {
+        let _ = range;
+        true
+    }
+}
+
+impl Value for f64 {
+    const EXPECTED: &'static str = "a finite number";
+
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+
+    fn is_in(&self, range: Range) -> bool {
+        range.holds(*self)
+    }
+}
+
+impl Value for Option<f64> {
+    const EXPECTED: &'static str = f64::EXPECTED;
+
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok().map(Some)
+    }
+
+    fn is_in(&self, range: Range) -> bool {
+        self.is_none_or(|value| range.holds(value))
+    }
+}
+
+impl Value for u64 {
+    const EXPECTED: &'static str = "an integer, 0 or more";
+
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+
+    fn is_in(&self, range: Range) -> bool {
+        range.holds(*self as f64)
+    }
+}
+
+impl Value for bool {
+    const EXPECTED: &'static str = "True or False";
+
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "True" | "true" | "1" => Some(true),
+            "False" | "false" | "0" => Some(false),
+            _ => None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,22 +185,22 @@ mod tests {
         let pairs = [("lr", "nan"), ("clip", "-1"), ("flag", "maybe"), ("beta", "1"), ("n", "1.5"), ("no", "None")];
         let settings = Settings::new("sgd", &pairs);
         for message in [
-            settings.number("lr").unwrap_err().to_string(),
-            settings.positive("clip").unwrap_err().to_string(),
-            settings.flag_or("flag", true).unwrap_err().to_string(),
-            settings.decay_or("beta", 0.9).unwrap_err().to_string(),
-            settings.count_or("n", 1).unwrap_err().to_string(),
+            settings.value("lr", 0.0, Range::Finite).unwrap_err().to_string(),
+            settings.value("clip", 0.0, Range::NotNegative).unwrap_err().to_string(),
+            settings.value("flag", true, Range::Any).unwrap_err().to_string(),
+            settings.value("beta", 0.9, Range::Fraction).unwrap_err().to_string(),
+            settings.value("n", 1u64, Range::Any).unwrap_err().to_string(),
         ] {
             assert!(message.contains("sgd"), "{message}");
         }
-        assert_eq!(settings.number("no"), Ok(None));
+        assert_eq!(settings.value("no", None::<f64>, Range::Finite), Ok(None));
         assert!(settings.finish().is_ok());
     }
 
     #[test]
     fn what_nobody_asked_for_is_refused() {
         let settings = Settings::new("sgd", &[("momentun", "0.9")]);
-        assert_eq!(settings.number_or("momentum", 0.0), Ok(0.0));
+        assert_eq!(settings.value("momentum", 0.0, Range::NotNegative), Ok(0.0));
         let message = settings.finish().unwrap_err().to_string();
         assert!(message.contains("momentun") && message.contains("`momentum`?"), "{message}");
     }

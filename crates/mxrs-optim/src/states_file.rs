@@ -2,10 +2,10 @@
 //!
 //! Tensors are called `state/<parameter>/<slot>`, master weights have the slot `master`. Texts: `format`
 //! (`mxrs.states.v1`), `optimizer` (JSON: name and settings), `num_update`, `index_update_count` (JSON: updates by
-//! parameter), `lr_scheduler` (JSON), and `scalars` where an optimizer has numbers beside arrays. A file is in the
+//! parameter), `lr_scheduler` (JSON), and `scalars` where an optimizer has numbers besides arrays. A file is in the
 //! safetensors format. States go by the names of parameters: neither their order nor the devices matter.
 
-use crate::{Gradient, State, Updater};
+use crate::{Parameter, State, Updater};
 use indexmap::IndexMap;
 use mxrs_exec::Imperative;
 use mxrs_format::safetensors::SafeTensors;
@@ -125,7 +125,7 @@ impl Updater {
     /// States of another optimizer; a state of a parameter that is not there, or of another slot, shape or type, naming the
     /// first such parameter and both shapes; a parameter with updates but without its states; texts that are not as
     /// [`Self::states`] wrote them.
-    pub fn set_states(&mut self, nd: &Imperative, params: &[Gradient<'_>], saved: &SavedStates) -> Result<()> {
+    pub fn set_states(&mut self, nd: &Imperative, params: &[Parameter], saved: &SavedStates) -> Result<()> {
         saved.expect("format", saved.text("format")?, FORMAT)?;
         let optimizer = saved.json("optimizer")?;
         let name = optimizer.get("name").and_then(Value::as_str).unwrap_or("nothing");
@@ -136,8 +136,8 @@ impl Updater {
         let counts: BTreeMap<String, u64> = serde_json::from_value(saved.json("index_update_count")?)
             .map_err(|e| Error::invalid("index_update_count of saved states", e, "counts by parameter"))?;
         let mut states: IndexMap<String, State> = IndexMap::new();
-        for (index, param) in params.iter().enumerate().filter(|(_, param)| counts.contains_key(param.name)) {
-            states.insert(param.name.to_string(), self.fresh_state(nd, index, param.name, param.weight)?);
+        for (index, param) in params.iter().enumerate().filter(|(_, param)| counts.contains_key(&param.name)) {
+            states.insert(param.name.clone(), self.fresh_state(nd, index, &param.name, &param.weight)?);
         }
         if let Some(stray) = counts.keys().find(|name| !states.contains_key(*name)) {
             return Err(Error::invalid(

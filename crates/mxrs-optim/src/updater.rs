@@ -1,26 +1,30 @@
 //! An optimizer with the states of all parameters.
 
 use crate::optimizer::is_half;
+use crate::schedule::LrScheduler;
 use crate::{Optimizer, Param, State, TwoBit};
 use indexmap::IndexMap;
 use mxrs_exec::{Imperative, autograd};
 use mxrs_ndarray::NdArray;
 use mxrs_types::{DType, Error, Result, ResultExt};
+use std::sync::Arc;
 
-/// A parameter and its gradient.
-#[derive(Clone, Copy, Debug)]
-pub struct Gradient<'a> {
-    /// Name of the parameter.
-    pub name: &'a str,
-    /// Its weight, which is rewritten.
-    pub weight: &'a NdArray,
-    /// The gradient.
-    pub grad: &'a NdArray,
+/// A parameter that is trained, and where its gradient is. Clones are handles to the same arrays.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    /// Its name: what states, factors and counts are kept under.
+    pub name: String,
+    /// Its value, which is overwritten.
+    pub weight: NdArray,
+    /// Its gradient.
+    pub grad: NdArray,
 }
 
 /// Updates weights; keeps what the optimizer remembers of each, by name.
 pub struct Updater {
     optimizer: Box<dyn Optimizer>,
+    /// What is wrong with its settings.
+    fault: Option<Error>,
     states: IndexMap<String, State>,
     n_calls: u64,
     compression: Option<TwoBit>,
@@ -29,9 +33,51 @@ pub struct Updater {
 }
 
 impl Updater {
-    /// Without states: they are made at the first update of each parameter.
-    pub fn new(optimizer: Box<dyn Optimizer>) -> Self {
-        Self { optimizer, states: IndexMap::new(), n_calls: 0, compression: None, is_limit_told: false }
+    /// From the settings of an optimizer, or from an [`Optimizer`]. States are made at the first update of each parameter.
+    ///
+    /// ```
+    /// use mxrs_optim::{Updater, optimizers::Sgd};
+    ///
+    /// let updater = Updater::new(Sgd { lr: 0.1, momentum: 0.9, ..Sgd::default() });
+    /// assert_eq!(updater.learning_rate(), 0.1);
+    /// ```
+    pub fn new(optimizer: impl Into<Self>) -> Self {
+        optimizer.into()
+    }
+
+    pub(crate) fn with_fault(optimizer: Box<dyn Optimizer>, fault: Option<Error>) -> Self {
+        Self { optimizer, fault, states: IndexMap::new(), n_calls: 0, compression: None, is_limit_told: false }
+    }
+
+    /// Whether the settings that it was made from are in their ranges. Every update asks this first.
+    ///
+    /// # Errors
+    /// The first setting that is not, with its range.
+    pub fn check(&self) -> Result<()> {
+        self.fault.clone().map_or(Ok(()), Err)
+    }
+
+    /// The learning rate of the next update.
+    pub fn learning_rate(&self) -> f64 {
+        self.optimizer.common().lr_now()
+    }
+
+    /// Updates so far, of the parameter that was updated most often.
+    pub fn num_update(&self) -> u64 {
+        self.optimizer.common().num_update
+    }
+
+    /// Sets what gradients are multiplied by: one over the batch size, as a rule.
+    pub fn set_rescale_grad(&mut self, rescale: f64) {
+        self.optimizer.common_mut().rescale_grad = rescale;
+    }
+
+    /// Takes learning rates from a schedule, beginning with the schedule's own; [`Common::set_scheduler`](crate::Common)
+    /// begins with the optimizer's.
+    pub fn set_schedule(&mut self, schedule: Arc<dyn LrScheduler>) {
+        let common = self.optimizer.common_mut();
+        common.learning_rate = None;
+        common.set_scheduler(schedule);
     }
 
     /// The optimizer.
@@ -109,18 +155,20 @@ impl Updater {
     /// Updates each of these parameters once. Arrays are ready once the engine has run the calls.
     ///
     /// # Errors
-    /// A gradient of another shape or type than its weight, a parameter given twice, what operators report. Counts and
+    /// Settings out of range, a gradient of another shape or type than its weight, a parameter given twice, what operators
+    /// report. Counts and
     /// states of parameters before the one that failed have then moved on.
-    pub fn update_all(&mut self, nd: &Imperative, params: &[Gradient<'_>]) -> Result<()> {
+    pub fn update_all(&mut self, nd: &Imperative, params: &[Parameter]) -> Result<()> {
+        self.check()?;
         let _unrecorded = autograd::pause();
         for (index, param) in params.iter().enumerate() {
-            self.check(param)?;
+            self.check_gradient(param)?;
             if params[..index].iter().any(|other| other.name == param.name) {
-                return Err(Error::invalid("parameter to update", param.name, "each once"));
+                return Err(Error::invalid("parameter to update", &param.name, "each once"));
             }
-            if !self.states.contains_key(param.name) {
-                let state = self.fresh_state(nd, index, param.name, param.weight)?;
-                self.states.insert(param.name.to_string(), state);
+            if !self.states.contains_key(&param.name) {
+                let state = self.fresh_state(nd, index, &param.name, &param.weight)?;
+                self.states.insert(param.name.clone(), state);
             }
         }
         // Weights of one type together, in the order given.
@@ -130,9 +178,9 @@ impl Updater {
                 types.push(param.weight.dtype());
             }
         }
-        let n_at_once = self.n_at_once();
+        let n_at_once = self.n_at_once(nd);
         for dtype in types {
-            let of_type: Vec<Gradient<'_>> = params.iter().filter(|p| p.weight.dtype() == dtype).copied().collect();
+            let of_type: Vec<&Parameter> = params.iter().filter(|p| p.weight.dtype() == dtype).collect();
             for batch in of_type.chunks(n_at_once) {
                 self.update_batch(nd, batch)?;
             }
@@ -141,8 +189,9 @@ impl Updater {
     }
 
     /// Weights that one call updates; tells once where the optimizer's own limit is lower than what was asked for.
-    fn n_at_once(&mut self) -> usize {
-        let (limit, asked) = (self.optimizer.aggregates().max(1), self.optimizer.common().aggregate_num.max(1));
+    fn n_at_once(&mut self, nd: &Imperative) -> usize {
+        let asked = self.optimizer.common().aggregate_num.unwrap_or(nd.options().optimizer_aggregation).max(1);
+        let limit = self.optimizer.aggregates().max(1);
         if (2..asked).contains(&limit) && !std::mem::replace(&mut self.is_limit_told, true) {
             let name = self.optimizer.name();
             tracing::warn!("optimizer {name} updates {limit} weights by one call, not {asked}: that is its most");
@@ -150,7 +199,7 @@ impl Updater {
         limit.min(asked)
     }
 
-    fn check(&self, param: &Gradient<'_>) -> Result<()> {
+    fn check_gradient(&self, param: &Parameter) -> Result<()> {
         let argument = || format!("gradient of `{}`", param.name);
         if param.weight.shape() != param.grad.shape() {
             let expected = param.weight.shape().to_string();
@@ -163,31 +212,30 @@ impl Updater {
         Ok(())
     }
 
-    fn update_batch(&mut self, nd: &Imperative, batch: &[Gradient<'_>]) -> Result<()> {
+    fn update_batch(&mut self, nd: &Imperative, batch: &[&Parameter]) -> Result<()> {
         self.n_calls += 1;
         let names = || batch.iter().map(|param| format!("`{}`", param.name)).collect::<Vec<_>>().join(", ");
-        let states: Vec<&State> = batch.iter().filter_map(|param| self.states.get(param.name)).collect();
-        let mut batch = batch.to_vec();
-        let compressed: Vec<NdArray>;
+        let states: Vec<&State> = batch.iter().filter_map(|param| self.states.get(&param.name)).collect();
+        let mut grads: Vec<NdArray> = batch.iter().map(|param| param.grad.clone()).collect();
         if let Some(compression) = self.compression {
-            let all = batch.iter().zip(&states);
-            let one = |(p, state): (&Gradient<'_>, &&State)| compression.apply(nd, p.grad, state.residual.as_ref());
-            compressed =
-                all.map(one).collect::<Result<_>>().context(|| format!("compressing gradients of {}", names()))?;
-            batch.iter_mut().zip(&compressed).for_each(|(param, grad)| param.grad = grad);
+            for (grad, state) in grads.iter_mut().zip(&states) {
+                *grad = compression
+                    .apply(nd, grad, state.residual.as_ref())
+                    .context(|| format!("compressing gradients of {}", names()))?;
+            }
         }
-        let batch = &batch[..];
+        let mut params: Vec<Param<'_>> = batch
+            .iter()
+            .zip(&grads)
+            .zip(states.iter().copied())
+            .map(|((p, grad), state)| Param { name: &p.name, weight: &p.weight, grad, state })
+            .collect();
         let has_master = states.iter().any(|state| state.master.is_some());
         if !has_master || self.optimizer.is_mixed() {
-            let mut params: Vec<Param<'_>> = batch
-                .iter()
-                .zip(states)
-                .map(|(p, state)| Param { name: p.name, weight: p.weight, grad: p.grad, state })
-                .collect();
             return self.optimizer.update(nd, &mut params).context(|| format!("updating {}", names()));
         }
         // The optimizer sees the master weight and a gradient as precise; the weight is the master rounded.
-        for (param, state) in batch.iter().zip(states) {
+        for (param, state) in params.iter().zip(states) {
             let Some(master) = &state.master else { continue };
             let grad = nd.cast(param.grad, DType::F32)?;
             let own = State { slots: state.slots.clone(), ..State::none() };
@@ -197,6 +245,12 @@ impl Updater {
             nd.invoke_into("Cast", &attrs, &[master], &[param.weight])?;
         }
         Ok(())
+    }
+}
+
+impl From<Box<dyn Optimizer>> for Updater {
+    fn from(optimizer: Box<dyn Optimizer>) -> Self {
+        Self::with_fault(optimizer, None)
     }
 }
 

@@ -6,7 +6,7 @@ mod common;
 use common::{array, numbers, reference};
 use mxrs_exec::Imperative;
 use mxrs_ndarray::NdArray;
-use mxrs_optim::{Gradient, TwoBit, Updater, create};
+use mxrs_optim::{Parameter, TwoBit, Updater, create};
 use mxrs_types::DType;
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ fn updater(threshold: f64, settings: &[(&str, &str)]) -> Updater {
 
 fn step(nd: &Imperative, updater: &mut Updater, weight: &NdArray, grad: &[f32]) -> mxrs_types::Result<()> {
     let grad = array(nd, &[grad.len()], grad, weight.dtype());
-    updater.update_all(nd, &[Gradient { name: "fc_weight", weight, grad: &grad }])
+    updater.update_all(nd, &[Parameter { name: "fc_weight".into(), weight: weight.clone(), grad }])
 }
 
 const MOMENTUM: [(&str, &str); 4] =
@@ -83,11 +83,21 @@ fn o3_a_run_with_compression_goes_on_bit_for_bit() {
     let saved = second.states().expect("states");
     assert!(saved.tensors.contains_key("state/fc_weight/residual"));
     let mut third = updater(0.5, &MOMENTUM);
-    third.set_states(&nd, &[Gradient { name: "fc_weight", weight: &broken, grad: &broken }], &saved).expect("states");
+    third
+        .set_states(
+            &nd,
+            &[Parameter { name: "fc_weight".into(), weight: broken.clone(), grad: broken.clone() }],
+            &saved,
+        )
+        .expect("states");
     grads[3..].iter().for_each(|grad| step(&nd, &mut third, &broken, grad).expect("an update"));
     assert_eq!(numbers(&nd, &whole), numbers(&nd, &broken));
     let mut without = Updater::new(create("sgd", &MOMENTUM).expect("settings"));
-    let error = without.set_states(&nd, &[Gradient { name: "fc_weight", weight: &broken, grad: &broken }], &saved);
+    let error = without.set_states(
+        &nd,
+        &[Parameter { name: "fc_weight".into(), weight: broken.clone(), grad: broken.clone() }],
+        &saved,
+    );
     assert!(error.expect_err("no compression").to_string().contains("residual"));
 }
 

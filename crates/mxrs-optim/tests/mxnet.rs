@@ -8,7 +8,7 @@ use mxrs_exec::Imperative;
 use mxrs_format::pickle::PickledStates;
 use mxrs_ndarray::NdArray;
 use mxrs_optim::schedule::{Cosine, Factor, LrScheduler, MultiFactor, Poly, Warmup, WarmupMode};
-use mxrs_optim::{Gradient, Updater};
+use mxrs_optim::{Parameter, Updater};
 use mxrs_sync::Team;
 use mxrs_types::DType;
 use serde_json::Value;
@@ -51,6 +51,10 @@ fn schedule(case: &Value) -> Option<Arc<dyn LrScheduler>> {
     })
 }
 
+fn parameter(name: &str, weight: &NdArray, grad: &NdArray) -> Parameter {
+    Parameter { name: name.to_owned(), weight: weight.clone(), grad: grad.clone() }
+}
+
 fn updater(case: &Value, aggregate: usize) -> Updater {
     let settings: Vec<(&str, &str)> = case["settings"]
         .as_object()
@@ -60,7 +64,7 @@ fn updater(case: &Value, aggregate: usize) -> Updater {
         .collect();
     let mut optimizer = mxrs_optim::create(case["optimizer"].as_str().expect("a name"), &settings).expect("settings");
     let common = optimizer.common_mut();
-    common.aggregate_num = aggregate;
+    common.aggregate_num = Some(aggregate);
     let factors = |key: &str| -> Vec<(String, f64)> {
         let map = case[key].as_object().expect("factors");
         map.iter().map(|(name, factor)| (name.clone(), factor.as_f64().expect("a factor"))).collect()
@@ -90,11 +94,11 @@ fn run(nd: &Imperative, document: &Value, case: &Value, aggregate: usize) -> Vec
     let mut updater = updater(case, aggregate);
     let step = |grads: &Value| {
         let grads: Vec<NdArray> = names.iter().map(|name| made(name, grads)).collect();
-        let params: Vec<Gradient<'_>> = names
+        let params: Vec<Parameter> = names
             .iter()
             .zip(&weights)
             .zip(&grads)
-            .map(|((name, weight), grad)| Gradient { name, weight, grad })
+            .map(|((name, weight), grad)| parameter(name, weight, grad))
             .collect();
         updater.update_all(nd, &params).unwrap_or_else(|e| panic!("{}: {e}", case["name"]));
         weights.iter().map(|weight| numbers(nd, weight)).collect()
@@ -186,8 +190,7 @@ fn o7_mxnets_states_go_on_here() {
         let mut updater = updater(case, 4);
         let update = |updater: &mut Updater, grads: &[NdArray], first: bool| {
             let owned = params(grads);
-            let all: Vec<Gradient<'_>> =
-                owned.iter().map(|(name, weight, grad)| Gradient { name, weight, grad }).collect();
+            let all: Vec<Parameter> = owned.iter().map(|(name, weight, grad)| parameter(name, weight, grad)).collect();
             if first { updater.set_pickled_states(&nd, &all, &saved) } else { updater.update_all(&nd, &all) }
         };
         update(&mut updater, &weights, true).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -219,9 +222,9 @@ fn o8_mxnets_states_of_something_else_are_refused() {
     };
     let shapes: [&[usize]; 3] = [&[4, 3], &[7], &[5]];
     let weights = shapes.map(|shape| array(&nd, shape, &vec![0.0; shape.iter().product()], DType::F32));
-    let all: Vec<Gradient<'_>> =
-        NAMES.iter().zip(&weights).map(|(name, weight)| Gradient { name, weight, grad: weight }).collect();
-    let refused = |params: &[Gradient<'_>], name: &str| {
+    let all: Vec<Parameter> =
+        NAMES.iter().zip(&weights).map(|(name, weight)| parameter(name, weight, weight)).collect();
+    let refused = |params: &[Parameter], name: &str| {
         let mut updater = updater(case, 4);
         let error = updater.set_pickled_states(&nd, params, &file(name)).expect_err("other states");
         assert!(updater.state_arrays().is_empty());

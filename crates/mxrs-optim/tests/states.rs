@@ -6,7 +6,7 @@ use common::{array, numbers, reference};
 use mxrs_exec::Imperative;
 use mxrs_ndarray::NdArray;
 use mxrs_optim::schedule::{Factor, Warmup};
-use mxrs_optim::{Gradient, NAMES, SavedStates, Updater, create};
+use mxrs_optim::{NAMES, Parameter, SavedStates, Updater, create};
 use mxrs_types::DType;
 use std::sync::Arc;
 
@@ -33,9 +33,10 @@ fn step(nd: &Imperative, net: &Net, updater: &mut Updater, n: usize) -> mxrs_typ
     updater.update_all(nd, &params(net, &grads))
 }
 
-fn params<'a>(net: &'a Net, grads: &'a [NdArray]) -> Vec<Gradient<'a>> {
+fn params(net: &Net, grads: &[NdArray]) -> Vec<Parameter> {
     let all = net.names.iter().zip(&net.weights).zip(grads);
-    all.map(|((name, weight), grad)| Gradient { name, weight, grad }).collect()
+    all.map(|((name, weight), grad)| Parameter { name: name.to_string(), weight: weight.clone(), grad: grad.clone() })
+        .collect()
 }
 
 fn updater(name: &str, dtype: DType) -> Updater {
@@ -135,18 +136,23 @@ fn o5_gradients_that_do_not_fit_are_named() {
     let nd = reference();
     let net = net(&nd, DType::F32);
     let mut updater = updater("sgd", DType::F32);
-    let wrong = Gradient { name: "fc_weight", weight: &net.weights[0], grad: &net.weights[1] };
+    let parameter = |name: &str, weight: &NdArray, grad: &NdArray| Parameter {
+        name: name.to_owned(),
+        weight: weight.clone(),
+        grad: grad.clone(),
+    };
+    let wrong = parameter("fc_weight", &net.weights[0], &net.weights[1]);
     let message = updater.update_all(&nd, &[wrong]).expect_err("another shape").to_string();
     assert!(message.contains("fc_weight") && message.contains("(4, 1)"), "{message}");
     let half = array(&nd, &[2, 3], &[0.0; 6], DType::F16);
-    let wrong = Gradient { grad: &half, ..wrong };
+    let wrong = parameter("fc_weight", &net.weights[0], &half);
     let message = updater.update_all(&nd, &[wrong]).expect_err("another type").to_string();
     assert!(message.contains("float16"), "{message}");
-    let right = Gradient { grad: &net.weights[0], ..wrong };
-    assert!(updater.update_all(&nd, &[right, right]).is_err(), "one parameter twice");
+    let right = parameter("fc_weight", &net.weights[0], &net.weights[0]);
+    assert!(updater.update_all(&nd, &[right.clone(), right]).is_err(), "one parameter twice");
     let matrix = Updater::new(create("groupadagrad", &[]).expect("defaults"));
     let vector = array(&nd, &[2], &[0.0; 2], DType::F32);
-    let vector = Gradient { name: "v", weight: &vector, grad: &vector };
+    let vector = parameter("v", &vector, &vector);
     let message = { matrix }.update_all(&nd, &[vector]).expect_err("no matrix").to_string();
     assert!(message.contains("matrix") && message.contains('v'), "{message}");
 }
@@ -159,10 +165,13 @@ fn o6_weights_per_call_are_as_many_as_set() {
     let names: Vec<String> = (0..10).map(|i| format!("w{i}_weight")).collect();
     for (aggregate, n_calls) in [(4, 3), (1, 10), (60, 1)] {
         let mut optimizer = create("sgd", &[]).expect("defaults");
-        optimizer.common_mut().aggregate_num = aggregate;
+        optimizer.common_mut().aggregate_num = Some(aggregate);
         let mut updater = Updater::new(optimizer);
-        let all: Vec<Gradient<'_>> =
-            names.iter().zip(&weights).map(|(name, w)| Gradient { name, weight: w, grad: w }).collect();
+        let all: Vec<Parameter> = names
+            .iter()
+            .zip(&weights)
+            .map(|(name, w)| Parameter { name: name.clone(), weight: w.clone(), grad: w.clone() })
+            .collect();
         updater.update_all(&nd, &all).expect("an update");
         assert_eq!(updater.n_calls(), n_calls, "{aggregate} per call");
     }

@@ -1,7 +1,8 @@
-//! Batch normalization as part of the convolution or the fully connected layer before it.
+//! Folds batch normalization into the convolution or fully-connected layer before it.
 //!
-//! At inference `gamma · (conv(x) - mean) / sqrt(var + eps) + beta` is a convolution too: channel c of the weight is scaled
-//! by `s = gamma / sqrt(var + eps)` and its bias is `(bias - mean) · s + beta`. Computed in float64, stored in float32.
+//! At inference `gamma · (conv(x) - mean) / sqrt(var + eps) + beta` is itself a convolution: channel c of the weight is
+//! multiplied by `s = gamma / sqrt(var + eps)`, and its bias is `(bias - mean) · s + beta`. Computed in float64, stored
+//! in float32.
 
 use crate::report::{NodeReport, Outcome};
 use indexmap::IndexMap;
@@ -14,26 +15,27 @@ use mxrs_ops::nn::fully_connected::FullyConnectedParams;
 use mxrs_types::{DType, Result, ResultExt};
 use rustc_hash::FxHashMap;
 
-/// A network with its parameters (arguments and auxiliary states), and what became of its normalizations.
+/// A network with its parameters (arguments and auxiliary states), after folding, and the list of folded
+/// normalizations.
 pub(crate) struct Folded {
     pub graph: Graph,
     pub params: IndexMap<String, Tensor>,
     pub nodes: Vec<NodeReport>,
 }
 
-/// A normalization that can be folded, and the layer it goes into.
+/// A normalization that can be folded, and the layer that it is folded into.
 struct Fold {
     layer: NodeId,
-    /// New weight, and bias.
+    /// The new weight; `bias` is the new bias.
     weight: Tensor,
     bias: Tensor,
 }
 
-/// Folds every normalization that can be, `is_excluded` excepted. The layer keeps its name; what read the normalization
-/// reads the layer.
+/// Folds every normalization that can be folded, except those for which `is_excluded` holds. The layer keeps its name;
+/// consumers of the normalization read the layer instead.
 ///
 /// # Errors
-/// Parameters that do not fit the graph.
+/// If parameters do not fit the graph.
 pub(crate) fn fold_batch_norms(
     graph: &Graph,
     params: &IndexMap<String, Tensor>,
@@ -105,7 +107,7 @@ pub(crate) fn fold_batch_norms(
     Ok(Folded { graph, params, nodes })
 }
 
-/// `wanted`, or with numbers behind it until no node has it.
+/// `wanted`, or `wanted` with a number after it that makes the name unique among the nodes.
 pub(crate) fn unused_name(graph: &Graph, wanted: &str) -> String {
     let mut name = wanted.to_owned();
     let mut suffix = 1;
@@ -116,7 +118,7 @@ pub(crate) fn unused_name(graph: &Graph, wanted: &str) -> String {
     name
 }
 
-/// What folding `id` gives, when it is a normalization that can be folded.
+/// The result of folding `id`, if it is a normalization that can be folded.
 fn foldable(graph: &Graph, params: &IndexMap<String, Tensor>, id: NodeId) -> Result<Option<Fold>> {
     let norm = graph.node(id);
     let Some((op, parsed)) = norm.call().filter(|(op, _)| op.name == "BatchNorm") else { return Ok(None) };
@@ -132,7 +134,7 @@ fn foldable(graph: &Graph, params: &IndexMap<String, Tensor>, id: NodeId) -> Res
     if norm_params.axis != 1 || !has_channels_second(layer) {
         return Ok(None);
     }
-    // A weight that others read must stay as it is.
+    // A weight that other nodes read must not change.
     let is_own =
         |entry: &Entry| graph.node(entry.node).is_variable() && graph.consumers(graph.entry_id(*entry)).len() == 1;
     if !layer.inputs[1..].iter().all(is_own) {
@@ -189,7 +191,7 @@ pub(crate) struct Floats {
     pub values: Vec<f32>,
 }
 
-/// The values of a parameter; `None` when it is not there, not dense or not float32.
+/// The values of a parameter; `None` if it is missing, not dense or not float32.
 pub(crate) fn values(params: &IndexMap<String, Tensor>, name: &str) -> Option<Floats> {
     let dense = params.get(name)?.as_dense().ok()?;
     let values = (dense.dtype() == DType::F32).then(|| dense.to_f32_vec())?;

@@ -1,13 +1,13 @@
-//! Post-training quantization: a float network, a few examples, and a network of 8-bit integers comes out.
+//! Post-training quantization: makes a network of 8-bit integers from a float network and a few examples.
 //!
-//! [`Quantizer`] decides what can be quantized and folds batch normalization into the convolutions before it; a
-//! [`Calibrator`] runs the float network on examples and collects the range of each value ([`CalibrationTable`]); the graph
-//! pass then writes MXNet's chain of quantized operators, and weights become int8 once and for all. What is written, a
-//! symbol file and a parameter file, is what MXNet's `quantize_model` writes, except for weights with a range per output
-//! channel, which it does not have ([`Granularity`]).
+//! [`Quantizer`] decides what can be quantized, and folds batch normalization into the convolutions before it. A
+//! [`Calibrator`] runs the float network on examples and collects the range of each value ([`CalibrationTable`]). The
+//! graph pass then writes MXNet's chain of quantized operators, and weights are converted to int8 once. The result, a
+//! symbol file and a parameter file, is what MXNet's `quantize_model` writes, except for weights with a range per
+//! output channel, which MXNet does not have ([`Granularity`]).
 //!
-//! This crate knows which operators have a quantized form. It does not know how those compute, which backend runs them,
-//! where examples come from, nor the terminal.
+//! The crate knows which operators have a quantized form. It does not know how these compute, which backend runs them,
+//! where examples come from, or the terminal.
 //!
 //! ```
 //! use mxrs_format::Tensor;
@@ -30,7 +30,7 @@
 //! # Ok::<(), mxrs_types::Error>(())
 //! ```
 //!
-//! Read next: `pass.rs` for the chain, `calibrate/entropy.rs` for how a threshold is chosen.
+//! Read next: `pass.rs` for the chain, `calibrate/entropy.rs` for the choice of a threshold.
 
 pub mod calibrate;
 mod fold;

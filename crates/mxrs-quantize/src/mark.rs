@@ -1,11 +1,11 @@
-//! Which nodes are quantized: MXNet's smart and full modes.
+//! Marks the nodes to quantize: MXNet's smart and full modes.
 
 use crate::rules::{Facts, Rule};
 use crate::{QuantizeMode, QuantizeOptions, QuantizedDType};
 use mxrs_graph::{Graph, Node, NodeId};
 use mxrs_types::{Error, Result};
 
-/// The rule of each node that is quantized, and why each other one is not. Variables have neither.
+/// For each node: the rule by which it is quantized, or the reason why it is not. A variable has neither.
 pub(crate) type Marks = Vec<Result<Rule, String>>;
 
 /// Decides for every node.
@@ -22,7 +22,7 @@ pub(crate) fn mark(facts: &Facts<'_>, options: &QuantizeOptions) -> Marks {
         })
         .collect();
     if options.mode == QuantizeMode::Smart {
-        // Sums have negative numbers.
+        // Sums may be negative.
         let sums = options.dtype != QuantizedDType::UInt8;
         let (after, before) = (reached(graph, &marks, true, false), reached(graph, &marks, false, sums));
         for (index, mark) in marks.iter_mut().enumerate() {
@@ -34,15 +34,15 @@ pub(crate) fn mark(facts: &Facts<'_>, options: &QuantizeOptions) -> Marks {
     marks
 }
 
-/// Whether the caller wants a node left as it is.
+/// Whether the caller excludes a node.
 pub(crate) fn is_excluded(options: &QuantizeOptions, node: &Node) -> bool {
     options.excluded_names.contains(&node.name) || options.excluded_ops.iter().any(|op| op == node.op_name())
 }
 
-/// Refuses exclusions that exclude nothing.
+/// Refuses exclusions without effect.
 ///
 /// # Errors
-/// A name that no call has; an operator that is not called.
+/// A name that no call has, or an operator that no call has.
 pub(crate) fn check_exclusions(graph: &Graph, options: &QuantizeOptions) -> Result<()> {
     let has = |is: &dyn Fn(&Node) -> bool| graph.nodes().iter().any(|node| !node.is_variable() && is(node));
     for name in &options.excluded_names {
@@ -58,17 +58,17 @@ pub(crate) fn check_exclusions(graph: &Graph, options: &QuantizeOptions) -> Resu
     Ok(())
 }
 
-/// Whether a call is a normalization that only a relu reads: what it reads itself may have 8 bits, as one pass makes real
-/// numbers of them and quantizes the result. The normalizations that are part of the layer before them are gone.
+/// Whether a call is a normalization that only a ReLU reads. Its input may have 8 bits, because one pass dequantizes
+/// it, normalizes and quantizes the result. Normalizations that were folded are no longer in the graph.
 fn is_norm_before_relu(graph: &Graph, id: NodeId) -> bool {
     let is_relu = |reader: &NodeId| matches!(graph.node(*reader).op_name(), "relu" | "Activation");
     let readers = graph.consumers(graph.output_id(id, 0));
     graph.node(id).op_name() == "BatchNorm" && matches!(readers, [(reader, _)] if is_relu(reader))
 }
 
-/// Nodes that a chain of quantizable ones connects with one that must be quantized: after it, or before it. With
-/// `with_norms` also those before a normalization. Joined tensors are left to their normalizations in float32: joining
-/// rounds all parts once more, to one range.
+/// The nodes that a chain of quantizable nodes connects with a node that must be quantized: those after it, or those
+/// before it. With `with_norms`, also those before a normalization. Concatenations are left in float32 before
+/// normalizations, because a quantized concatenation rounds all parts again, to one range.
 fn reached(graph: &Graph, marks: &Marks, is_after: bool, with_norms: bool) -> Vec<bool> {
     let mut reached = vec![false; graph.n_nodes()];
     let is_must = |id: NodeId| marks[id.index()].as_ref().is_ok_and(|rule| rule.is_must);
@@ -77,7 +77,8 @@ fn reached(graph: &Graph, marks: &Marks, is_after: bool, with_norms: bool) -> Ve
         .map(|(id, _)| (id, is_must(id)))
         .filter(|(id, is_must)| *is_must || with_norms && is_norm_before_relu(graph, *id))
         .collect();
-    // The last are followed first: layers before normalizations, so that nothing keeps them from joins.
+    // The last entries are followed first: layers before normalizations, so that concatenations next to layers are
+    // reached.
     open.sort_by_key(|(_, is_must)| *is_must);
     while let Some((id, may_join)) = open.pop() {
         let next: Vec<NodeId> = if is_after {

@@ -1,10 +1,10 @@
-//! What a caller chooses: MXNet's options of `quantize_model`, by its words.
+//! The options of a caller: those of MXNet's `quantize_model`, with its words.
 
 use mxrs_types::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// Declares an enum of words: `Display` writes them, `FromStr` reads them.
+/// Declares an enum of words, with `Display` and `FromStr`.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident, $what:literal { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$doc])*
@@ -12,7 +12,7 @@ macro_rules! words {
         pub enum $name { $($(#[$variant_doc])* $variant,)+ }
 
         impl $name {
-            /// Every word.
+            /// All words.
             pub const WORDS: &'static [&'static str] = &[$($word),+];
         }
 
@@ -38,18 +38,18 @@ macro_rules! words {
 words! {
     /// Where the ranges of activations come from.
     CalibMode, "calibration mode" {
-        /// Nowhere: they are computed at each run.
+        /// From the data of each run.
         None = "none",
-        /// Least and greatest value over the calibration data.
+        /// The smallest and largest value in the calibration data.
         Naive = "naive",
-        /// The threshold with the least Kullback-Leibler divergence over the calibration data.
+        /// The threshold with the smallest Kullback-Leibler divergence on the calibration data.
         #[default]
         Entropy = "entropy",
     }
 }
 
 words! {
-    /// Element type of quantized activations.
+    /// Dtype of quantized activations.
     QuantizedDType, "quantized element type" {
         /// int8 everywhere.
         Int8 = "int8",
@@ -62,45 +62,45 @@ words! {
 }
 
 words! {
-    /// Which operators are quantized among those that need not be.
+    /// Which of the operators are quantized that need not be.
     QuantizeMode, "quantize mode" {
-        /// Those between two that must be, so that nothing is converted in vain.
+        /// Those between two operators that must be quantized, so that no conversion is wasted.
         #[default]
         Smart = "smart",
-        /// All that can be.
+        /// All that can be quantized.
         Full = "full",
     }
 }
 
 words! {
-    /// How many ranges a weight has.
+    /// Number of ranges of a weight.
     Granularity, "granularity" {
-        /// One for the whole tensor: files that MXNet 1.9.1 understands.
+        /// One for the whole tensor; MXNet 1.9.1 can read such files.
         Tensor = "tensor-wise",
-        /// One for each output channel: closer to the float network.
+        /// One per output channel; results are closer to the float network.
         #[default]
         Channel = "channel-wise",
     }
 }
 
-/// How a network is quantized.
+/// The options of quantization.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuantizeOptions {
     /// Where ranges come from.
     pub calib_mode: CalibMode,
-    /// Element type of activations.
+    /// Dtype of activations.
     pub dtype: QuantizedDType,
-    /// Which operators.
+    /// Which operators are quantized.
     pub mode: QuantizeMode,
-    /// Ranges of weights.
+    /// Number of ranges of a weight.
     pub granularity: Granularity,
-    /// Names of nodes that stay as they are.
+    /// Names of nodes that are not quantized.
     pub excluded_names: Vec<String>,
-    /// Operators that stay as they are.
+    /// Operators that are not quantized.
     pub excluded_ops: Vec<String>,
-    /// Whether batch normalization becomes part of the convolution before it.
+    /// Whether batch normalization is folded into the convolution before it.
     pub fold_batch_norm: bool,
-    /// Whether each node that is changed or left is logged (`MXNET_QUANTIZATION_VERBOSE`).
+    /// Whether to log each node that is changed or left (`MXNET_QUANTIZATION_VERBOSE`).
     pub verbose: bool,
 }
 

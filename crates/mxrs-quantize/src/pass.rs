@@ -1,14 +1,14 @@
-//! The graph pass: calls that are marked become their quantized forms, with conversions where integers meet floats.
+//! The graph pass: replaces marked calls by their quantized forms, and inserts conversions between integers and floats.
 //!
-//! MXNet's chain: `_contrib_quantize_v2` where a float value enters, the quantized operators, `_contrib_requantize` behind
-//! those that sum in int32, `_contrib_dequantize` where a float operator or an output reads integers. Names are MXNet's:
-//! `quantized_<node>`, `requantize_<node>`, `<value>_quantize`, `<node>_dequantize`. A value is converted once, however many
-//! read it.
+//! It writes MXNet's chain: `_contrib_quantize_v2` where a float value is read by a quantized call, the quantized
+//! operators, `_contrib_requantize` after those that sum in int32, `_contrib_dequantize` where a float operator or an
+//! output reads integers. Names are MXNet's: `quantized_<node>`, `requantize_<node>`, `<value>_quantize`,
+//! `<node>_dequantize`. A value is converted once, however many calls read it.
 //!
-//! Beyond MXNet: where a relu alone reads a requantized value, the range is that of the relu's result; what it would cut off
-//! is saturated, and the integers are spread over what is left. And with ranges per channel, which MXNet does not have
-//! anyway, a bias stays float32, and int32 sums of products that a float operator reads become floats at once, not by way of
-//! 8 bits.
+//! Two things go beyond MXNet. If only a ReLU reads a requantized value, the range is that of the ReLU's result: values
+//! that the ReLU would cut off saturate, and the integers are spread over the others. With ranges per channel, which
+//! MXNet does not have, a bias stays float32, and int32 sums that a float operator reads are converted to floats
+//! directly, not by way of 8 bits.
 
 use crate::mark::Marks;
 use crate::report::WrittenRange;
@@ -20,20 +20,21 @@ use mxrs_op::{Attrs, OpSet};
 use mxrs_types::{Error, Result};
 use rustc_hash::FxHashMap;
 
-/// Where a layer has its bias.
+/// Position of the bias among the inputs of a layer.
 const BIAS: usize = 2;
 
 const QUANTIZE: &str = "_contrib_quantize_v2";
 const REQUANTIZE: &str = "_contrib_requantize";
 const DEQUANTIZE: &str = "_contrib_dequantize";
 
-/// The quantized graph and what its making was about.
+/// The quantized graph, and how it was made.
 #[derive(Debug)]
 pub(crate) struct Emitted {
     pub graph: Graph,
-    /// Where values become integers, in order.
+    /// The places where values become integers, in order.
     pub ranges: Vec<WrittenRange>,
-    /// Parameters that are read in quantized form: weight, and bias if there is one, with the value their layer reads.
+    /// The parameters that are read in quantized form: weight, and bias if there is one, with the value that their
+    /// layer reads.
     pub weights: Vec<LayerParams>,
     pub n_dequantize: usize,
 }
@@ -47,7 +48,7 @@ pub(crate) struct LayerParams {
     pub data: String,
 }
 
-/// Integers with their range: a value of the new graph.
+/// A quantized value in the new graph: integers and the two ends of their range.
 type Quantized = [Entry; 3];
 
 struct Pass<'a> {
@@ -55,30 +56,31 @@ struct Pass<'a> {
     marks: &'a Marks,
     table: &'a CalibrationTable,
     dtype: QuantizedDType,
-    /// Whether only operators of MXNet's kind may be written: ranges per tensor.
+    /// Whether only operators in MXNet's form may be written, with ranges per tensor.
     is_plain: bool,
     ops: &'a OpSet,
     out: GraphBuilder,
-    /// Float values of the old graph in the new one.
+    /// The entries in the new graph of the old graph's values as floats.
     floats: FxHashMap<EntryId, Entry>,
-    /// The same as integers of 8 bits.
+    /// The same for 8-bit integers.
     integers: FxHashMap<EntryId, Quantized>,
-    /// The same as sums of products in 32 bits.
+    /// The same for 32-bit sums of products.
     sums: FxHashMap<EntryId, Quantized>,
     /// Quantized parameters by name.
     params: FxHashMap<String, Quantized>,
-    /// What each node that is copied has become.
+    /// The new node of each node that is copied.
     copied: FxHashMap<NodeId, NodeId>,
     ranges: Vec<WrittenRange>,
     weights: Vec<LayerParams>,
     n_dequantize: usize,
 }
 
-/// Makes the quantized graph. Without ranges in `table` those are computed at each run; [`Emitted::ranges`] tells which
-/// values they are of.
+/// Makes the quantized graph. Ranges that are missing in `table` are computed in each run; [`Emitted::ranges`] lists
+/// the values that they belong to.
 ///
 /// # Errors
-/// A value with negative numbers that is to be uint8; quantized operators that refuse the attributes of the float one.
+/// A value with negative numbers that is to be uint8; a quantized operator that refuses the attributes of the float
+/// operator.
 pub(crate) fn emit(
     graph: &Graph,
     marks: &Marks,
@@ -119,7 +121,7 @@ pub(crate) fn emit(
 }
 
 impl Pass<'_> {
-    /// Copies a variable, or a call that stays as it is.
+    /// Copies a variable, or a call that is not quantized.
     fn float_node(&mut self, id: NodeId, node: &Node) -> Result<()> {
         let new = match node.call() {
             None => self.out.add_variable(&node.name, node.attrs.clone()),
@@ -180,7 +182,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// A value that is computed as integers, in 8 bits; `None` when it is computed as floats.
+    /// A value that is computed as integers, in 8 bits; `None` if it is computed as floats.
     fn bytes(&mut self, output: EntryId) -> Result<Option<Quantized>> {
         if let Some(found) = self.integers.get(&output) {
             return Ok(Some(*found));
@@ -192,7 +194,7 @@ impl Pass<'_> {
         Ok(Some(made))
     }
 
-    /// Adds a call that makes 8-bit integers of `value`, with its range if it is known.
+    /// Adds a call that converts `value` to 8-bit integers, with its range if it is known.
     fn convert(&mut self, op: &str, name: String, inputs: &[Entry], value: &str) -> Result<NodeId> {
         let range = self.table.get(value).map(Range::widened);
         let mut attrs = Attrs::new();
@@ -200,9 +202,9 @@ impl Pass<'_> {
         if let Some(Range { min, max }) = range {
             if self.dtype == QuantizedDType::UInt8 && min < 0.0 {
                 return Err(Error::invalid(
-                    format!("range of `{value}`, which uint8 is to hold"),
+                    format!("range of `{value}`, which is quantized to uint8"),
                     format!("{min} to {max}"),
-                    "no negative numbers; use auto or int8, or exclude what reads it",
+                    "no negative numbers; use auto or int8, or exclude the nodes that read it",
                 ));
             }
             attrs.set("min_calib_range", min.to_string());
@@ -212,7 +214,8 @@ impl Pass<'_> {
         self.out.add_op(self.ops.get(op)?, name, attrs, inputs.to_vec())
     }
 
-    /// The value whose range a requantized output gets: the result of the relu that alone reads it, or itself.
+    /// The value whose range a requantized output gets: the result of the ReLU if only that reads it, otherwise the
+    /// output itself.
     fn requantized_value(&self, output: EntryId) -> String {
         let is_head = self.graph.heads().iter().any(|head| self.graph.entry_id(*head) == output);
         let entry = match self.graph.consumers(output) {
@@ -244,12 +247,12 @@ impl Pass<'_> {
         if let Some(found) = self.floats.get(&id) {
             return Ok(Entry { version: entry.version, ..*found });
         }
-        // Sums of products; those of quantized tensors are read in 8 bits by everyone.
+        // Sums of products. Sums of quantized tensors are always read in 8 bits.
         let is_product = self.marks[entry.node.index()].as_ref().is_ok_and(|rule| rule.is_must);
         let exact = if self.is_plain || !is_product { None } else { self.sums.get(&id).copied() };
         let integers = if exact.is_some() { exact } else { self.bytes(id)? };
         let integers = integers.ok_or_else(|| {
-            // A verified graph has nodes after what they read.
+            // In a verified graph, nodes come after the nodes that they read.
             Error::invalid("order of a graph", format!("`{}` not computed yet", self.graph.entry_name(id)), "computed")
         })?;
         let name = format!("{}_dequantize", self.graph.node(entry.node).name);
@@ -260,7 +263,7 @@ impl Pass<'_> {
         Ok(made)
     }
 
-    /// A parameter as integers: three variables, the first of which is the float one where it stays.
+    /// A parameter as integers: three variables, of which the first is the float one if it stays float.
     fn parameter(&mut self, entry: Entry, stays_float: bool) -> Result<Quantized> {
         let name = &self.graph.node(entry.node).name;
         if let Some(found) = self.params.get(name) {
@@ -280,7 +283,7 @@ fn triple(node: NodeId) -> Quantized {
     [0, 1, 2].map(|index| Entry::new(node, index))
 }
 
-/// Names of the arrays that stand for a quantized parameter.
+/// Names of the arrays that replace a quantized parameter.
 pub(crate) fn param_names(name: &str) -> [String; 3] {
     ["", "_min", "_max"].map(|suffix| format!("{name}_quantize{suffix}"))
 }

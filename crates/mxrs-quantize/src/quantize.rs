@@ -1,4 +1,4 @@
-//! From a float network to a quantized one: fold, mark, calibrate, emit, quantize the weights.
+//! Quantizes a float network: fold, mark, calibrate, emit, quantize the weights.
 
 use crate::fold::{fold_batch_norms, values};
 use crate::mark::{Marks, check_exclusions, is_excluded, mark};
@@ -16,14 +16,14 @@ use mxrs_ndarray::ArrayContext;
 use mxrs_op::OpSet;
 use mxrs_types::{DType, Error, Result, ResultExt};
 
-/// Most int32 quanta that a bias may have; the products have the rest.
+/// Most int32 quanta that a bias may take; the rest is for the products.
 const BIAS_QUANTA: f32 = (1 << 30) as f32;
-/// Steps of 8-bit activations at most, and of weights.
+/// Most steps of the product of an 8-bit activation and a weight.
 const STEPS: f32 = 255.5 * 127.5;
-/// The least range of activations that a bias is made to fit where none is known.
+/// The smallest range of activations that a bias must fit if their range is unknown.
 const LEAST_RANGE: f32 = 1e-2;
 
-/// A float network that is being quantized: what will be done is decided, the ranges are missing.
+/// A float network that is being quantized: it is decided what to do, but the ranges are missing.
 pub struct Quantizer {
     graph: Graph,
     params: IndexMap<String, Tensor>,
@@ -32,7 +32,7 @@ pub struct Quantizer {
     options: QuantizeOptions,
     marks: Marks,
     folded: Vec<NodeReport>,
-    /// Nodes of the network as it was given.
+    /// Nodes of the original network.
     order: Vec<(String, String)>,
     needed: Vec<String>,
 }
@@ -44,15 +44,15 @@ pub struct QuantizedNetwork {
     pub graph: Graph,
     /// Its parameters, sorted into arguments and auxiliary states.
     pub checkpoint: Checkpoint,
-    /// What was done.
+    /// Report of what was done.
     pub report: QuantizeReport,
 }
 
 impl Quantizer {
-    /// Decides what is quantized in a network with these parameters (arguments and auxiliary states by name).
+    /// Decides what to quantize in a network with these parameters (arguments and auxiliary states by name).
     ///
     /// # Errors
-    /// Exclusions that exclude nothing; a network in which nothing can be quantized, with the reasons; uint8 without
+    /// Exclusions without effect; a network in which nothing can be quantized, with the reasons; uint8 without
     /// calibration.
     pub fn new(
         graph: &Graph,
@@ -61,7 +61,7 @@ impl Quantizer {
         options: &QuantizeOptions,
     ) -> Result<Self> {
         if options.dtype == QuantizedDType::UInt8 && options.calib_mode == CalibMode::None {
-            let expected = "calibration mode naive or entropy, which tell whether values are negative; or auto";
+            let expected = "naive or entropy calibration, which finds out whether values are negative; or auto";
             return Err(Error::invalid("calibration mode for uint8", "none", expected));
         }
         check_exclusions(graph, options)?;
@@ -100,7 +100,7 @@ impl Quantizer {
         Ok(made)
     }
 
-    /// Why layers that matter are left, for the error of a network without any.
+    /// The reasons why layers that matter are not quantized, for the error of a network without quantized layers.
     fn reasons(&self) -> String {
         let calls = self.graph.iter().filter(|(_, node)| !node.is_variable());
         let reasons = calls.filter_map(|(id, node)| match &self.marks[id.index()] {
@@ -111,12 +111,12 @@ impl Quantizer {
         if reasons.is_empty() { "no layer that has a quantized form".into() } else { reasons.join("; ") }
     }
 
-    /// The float network as it is calibrated: normalizations are folded.
+    /// The float network to calibrate, with normalizations folded.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// Names of the variables that have no parameter and that inference reads: what a caller must feed.
+    /// Names of the variables without a parameter that inference reads, which the caller must feed.
     pub fn inputs(&self) -> Vec<&str> {
         let is_fed = |id: &NodeId| !self.params.contains_key(&self.graph.node(*id).name) && !self.graph.is_label(*id);
         self.graph.arguments().filter(is_fed).map(|id| self.graph.node(id).name.as_str()).collect()
@@ -127,7 +127,7 @@ impl Quantizer {
         &self.needed
     }
 
-    /// What collects the ranges, to be fed with batches; `None` where they are computed at each run.
+    /// Makes the calibrator that collects the ranges; `None` if they are computed in each run.
     ///
     /// # Errors
     /// As [`Calibrator::new`].
@@ -143,10 +143,10 @@ impl Quantizer {
         emit(&self.graph, &self.marks, table, &self.options, &self.ops)
     }
 
-    /// The quantized network with these ranges. Values without one get theirs at each run.
+    /// Makes the quantized network with these ranges. Values without a range get theirs in each run.
     ///
     /// # Errors
-    /// A range with negative numbers where uint8 is asked for; parameters that are not finite.
+    /// If uint8 is selected and a range has negative numbers, or if parameters are not finite.
     pub fn finish(self, table: &CalibrationTable) -> Result<QuantizedNetwork> {
         let Emitted { graph, ranges, weights, n_dequantize } = self.emit(table)?;
         let mut params = self.params.clone();
@@ -180,7 +180,7 @@ impl Quantizer {
             match found.map(|(id, _)| &self.marks[id.index()]) {
                 Some(Ok(_)) => Outcome::Quantized,
                 Some(Err(reason)) => Outcome::Left { reason: reason.clone() },
-                None => Outcome::Left { reason: "nothing reads it".into() },
+                None => Outcome::Left { reason: "no node reads it".into() },
             }
         };
         let report = |(name, op): &(String, String)| NodeReport {
@@ -200,7 +200,8 @@ impl Quantizer {
     ) -> Result<()> {
         let bias = layer.bias.as_ref().and_then(|name| values(&self.params, name));
         let range = table.get(&layer.data).map_or(LEAST_RANGE, |range| range.widened().max_abs());
-        // A bias counts in quanta of the products; a channel with small weights must not have more than fit.
+        // A bias is counted in quanta of the products, so a channel with small weights needs a range large enough for
+        // its bias to fit.
         let at_least = |bias: f32| bias.abs() * STEPS / (range * BIAS_QUANTA);
         let at_least: Vec<f32> = bias.iter().flat_map(|bias| &bias.values).map(|bias| at_least(*bias)).collect();
         let put = |params: &mut IndexMap<String, Tensor>, name: &str, granularity, at_least: &[f32]| -> Result<()> {

@@ -1,32 +1,32 @@
-//! What the pass did, node by node: for people who ask why a layer is not quantized.
+//! The report of the pass, node by node, which explains why a layer is not quantized.
 
 use crate::table::Range;
 
-/// What became of a node.
+/// The result for a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is quantized now.
+    /// The node was quantized.
     Quantized,
-    /// It is part of another node now.
+    /// The node was folded into another node.
     Folded {
         /// Name of that node.
         into: String,
     },
-    /// It is as it was.
+    /// The node was not changed.
     Left {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// One node of the float network, variables excepted.
+/// One node of the float network that is not a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeReport {
     /// Its name.
     pub name: String,
     /// Its operator.
     pub op: String,
-    /// What became of it.
+    /// The result for it.
     pub outcome: Outcome,
 }
 
@@ -37,22 +37,22 @@ pub struct WrittenRange {
     pub node: String,
     /// The float value whose range it is.
     pub value: String,
-    /// The range; `None` where it is computed at each run.
+    /// The range; `None` if it is computed in each run.
     pub range: Option<Range>,
 }
 
-/// What the pass did.
+/// The report of the pass.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct QuantizeReport {
     /// Every node in the order of the float graph.
     pub nodes: Vec<NodeReport>,
     /// Every place where values become 8-bit integers, in the order of the new graph.
     pub ranges: Vec<WrittenRange>,
-    /// Nodes that convert integers back to floats.
+    /// Number of nodes that convert integers back to floats.
     pub n_dequantize: usize,
-    /// Bytes of all parameters before.
+    /// Bytes of all parameters before the pass.
     pub bytes_before: u64,
-    /// Bytes of all parameters after.
+    /// Bytes of all parameters after the pass.
     pub bytes_after: u64,
 }
 
@@ -62,7 +62,7 @@ impl QuantizeReport {
         self.nodes.iter().filter(|node| node.outcome == Outcome::Quantized).count()
     }
 
-    /// Number of nodes that became part of others.
+    /// Number of nodes that were folded into others.
     pub fn n_folded(&self) -> usize {
         self.nodes.iter().filter(|node| matches!(node.outcome, Outcome::Folded { .. })).count()
     }

@@ -1,4 +1,4 @@
-//! Which calls have a quantized form, which one, and why others have none.
+//! Decides which calls have a quantized form, and which one, or why they have none.
 
 use crate::fold::values;
 use indexmap::IndexMap;
@@ -16,15 +16,15 @@ use mxrs_types::DType;
 pub(crate) struct Rule {
     /// The quantized operator.
     pub op: &'static str,
-    /// Whether it is what quantization is for, and not only something that integers can pass through.
+    /// Whether the call is worth quantizing for itself, not only because integers can pass through it.
     pub is_must: bool,
-    /// How many inputs, from the first on, are activations; the others are a weight and a bias.
+    /// Which inputs are activations; the others are a weight and a bias.
     pub n_activations: Activations,
-    /// Whether its result is int32 sums that a `_contrib_requantize` brings back to 8 bits.
+    /// Whether its result is int32 sums, which a `_contrib_requantize` converts to 8 bits.
     pub needs_requantize: bool,
 }
 
-/// Inputs that are activations.
+/// The inputs that are activations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Activations {
     /// The first.
@@ -43,7 +43,7 @@ impl Rule {
     }
 }
 
-/// What the rules look at.
+/// The facts that the rules depend on.
 pub(crate) struct Facts<'a> {
     pub graph: &'a Graph,
     pub params: &'a IndexMap<String, Tensor>,
@@ -52,7 +52,7 @@ pub(crate) struct Facts<'a> {
 }
 
 impl Facts<'_> {
-    /// The rule for a call, or why it has none.
+    /// The rule for a call, or the reason why it has none.
     pub fn rule(&self, id: NodeId) -> Result<Rule, String> {
         let node = self.graph.node(id);
         let Some((op, params)) = node.call() else { return Err("a variable".into()) };
@@ -60,7 +60,7 @@ impl Facts<'_> {
             "Convolution" => {
                 let params: &ConvolutionParams = params.get();
                 if params.is_channels_last() {
-                    return Err("channels are last; quantized convolutions have them second".into());
+                    return Err("channels are the last axis; quantized convolutions need them as the second".into());
                 }
                 Rule::must("_contrib_quantized_conv")
             }
@@ -90,11 +90,11 @@ impl Facts<'_> {
             let is_parameter = rule.n_activations == Activations::First && position > 0;
             let from = self.graph.node(input.node);
             if is_parameter && (!from.is_variable() || values(self.params, &from.name).is_none()) {
-                return Err(format!("`{}` is no float32 parameter", from.name));
+                return Err(format!("`{}` is not a float32 parameter", from.name));
             }
         }
         if self.ops.find(rule.op).is_none() {
-            return Err(format!("{} is not built", rule.op));
+            return Err(format!("{} is not in the catalog", rule.op));
         }
         Ok(rule)
     }

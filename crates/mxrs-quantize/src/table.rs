@@ -1,4 +1,4 @@
-//! The calibration table: the range of each value that is quantized, written beside a network for people and programs.
+//! The calibration table: the range of each quantized value, saved next to a network for people and programs.
 
 use crate::CalibMode;
 use indexmap::IndexMap;
@@ -7,36 +7,36 @@ use mxrs_types::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// The range that a value is quantized in.
+/// The range in which a value is quantized.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Range {
-    /// What becomes the least integer; 0 for values that are never negative.
+    /// The value of the smallest integer; 0 for values that are never negative.
     pub min: f32,
-    /// What becomes the greatest.
+    /// The value of the largest integer.
     pub max: f32,
 }
 
 impl Range {
-    /// The greater distance from 0.
+    /// The larger absolute value of the two ends.
     pub fn max_abs(&self) -> f32 {
         self.min.abs().max(self.max.abs())
     }
 
-    /// This range, or one around 0 where it has no width: a value that was 0 throughout is 0 in any range.
+    /// This range, or one around 0 if its width is 0: a value that was always 0 is 0 in any range.
     pub(crate) fn widened(self) -> Self {
         if self.max_abs() > 0.0 { self } else { Self { min: self.min, max: 1.0 } }
     }
 }
 
-/// What calibration found out about one value.
+/// The result of calibration for one value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibrated {
     /// The range to quantize in.
     #[serde(flatten)]
     pub range: Range,
-    /// Least value seen.
+    /// Smallest value seen.
     pub seen_min: f32,
-    /// Greatest value seen.
+    /// Largest value seen.
     pub seen_max: f32,
     /// Kullback-Leibler divergence at the threshold, in nats; entropy calibration only.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -46,15 +46,15 @@ pub struct Calibrated {
 /// Ranges by the name of the value (`conv0_output`, `data`), as MXNet names it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CalibrationTable {
-    /// How they were found: `naive` or `entropy`.
+    /// How the ranges were found: `naive` or `entropy`.
     pub mode: String,
-    /// Examples they were found with.
+    /// Number of examples that they were found with.
     pub examples: u64,
     /// Ranges, in the order of the graph.
     pub ranges: IndexMap<String, Calibrated>,
 }
 
-/// The table in a file.
+/// The table as stored in a file.
 #[derive(Serialize, Deserialize)]
 struct File {
     mode: String,
@@ -62,7 +62,7 @@ struct File {
     ranges: Vec<Row>,
 }
 
-/// One range in a file.
+/// One range as stored in a file.
 #[derive(Serialize, Deserialize)]
 struct Row {
     value: String,
@@ -71,7 +71,7 @@ struct Row {
 }
 
 impl CalibrationTable {
-    /// Without ranges: every range is computed at each run.
+    /// A table without ranges: every range is computed in each run.
     pub fn empty() -> Self {
         Self { mode: CalibMode::None.to_string(), examples: 0, ranges: IndexMap::new() }
     }
@@ -81,19 +81,19 @@ impl CalibrationTable {
         self.ranges.get(name).map(|found| found.range)
     }
 
-    /// As JSON on several lines.
+    /// The table as JSON with one value per line.
     pub fn to_json(&self) -> String {
         let row = |(value, found): (&String, &Calibrated)| Row { value: value.clone(), found: *found };
         let ranges = self.ranges.iter().map(row).collect();
         let file = File { mode: self.mode.clone(), examples: self.examples, ranges };
-        // Keys are text and ranges are finite, so this cannot fail.
+        // Keys are strings and ranges are finite, so this cannot fail.
         serde_json::to_string_pretty(&file).unwrap_or_default() + "\n"
     }
 
-    /// Reads what [`Self::to_json`] wrote.
+    /// Reads a table that [`Self::to_json`] wrote.
     ///
     /// # Errors
-    /// Text that is no table; a range that is no range.
+    /// Text that is not a table, or a range whose ends are not in order.
     pub fn from_json(text: &str) -> Result<Self> {
         let file: File = serde_json::from_str(text)
             .map_err(|error| Error::invalid("calibration table", error, "JSON with `mode`, `examples` and `ranges`"))?;
@@ -108,10 +108,10 @@ impl CalibrationTable {
         Ok(table)
     }
 
-    /// Writes the table, atomically.
+    /// Writes the table to a file, atomically.
     ///
     /// # Errors
-    /// Those of writing.
+    /// The I/O error.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         write_atomically(path, |sink| sink.write_all(self.to_json().as_bytes()).map_err(|e| Error::io(path, &e)))

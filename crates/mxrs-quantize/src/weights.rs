@@ -1,8 +1,8 @@
-//! Weights and biases as 8-bit integers, computed once: value = integer · range / 127.5, as the quantized operators read
-//! them.
+//! Converts weights and biases to 8-bit integers once, with value = integer · range / 127.5, as the quantized operators
+//! read them.
 //!
-//! MXNet's `_contrib_quantize` counts 127 steps to a range and most of its kernels 127.5; integers here differ from those
-//! it would compute offline by one at most.
+//! MXNet's `_contrib_quantize` uses 127 steps per range, most of its kernels 127.5. So integers here differ by at most
+//! one from those that it would compute offline.
 
 use crate::Granularity;
 use mxrs_format::Tensor;
@@ -10,26 +10,26 @@ use mxrs_types::{Error, Result, Shape};
 
 /// Steps from 0 to the end of a range.
 const LEVELS: f32 = 127.5;
-/// Greatest integer; -128 is not used, so that a weight and its negative have the same distance from 0.
+/// Largest integer. -128 is not used, so that a weight and its negative have the same absolute value.
 const GREATEST: f32 = 127.0;
 
-/// A parameter in 8 bits, with the range or ranges it is in: the arrays `<name>_quantize`, `<name>_quantize_min` and
-/// `<name>_quantize_max` of MXNet.
+/// A parameter in 8 bits with its range or ranges: MXNet's arrays `<name>_quantize`, `<name>_quantize_min` and
+/// `<name>_quantize_max`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuantizedParam {
-    /// Integers, shaped as the parameter.
+    /// The integers, shaped like the parameter.
     pub values: Tensor,
-    /// Least value of each range.
+    /// Lower end of each range.
     pub min: Tensor,
-    /// Greatest value of each range.
+    /// Upper end of each range.
     pub max: Tensor,
 }
 
-/// Quantizes `values`. With [`Granularity::Channel`] every index of the first axis has a range of its own. `at_least` is the
-/// least range for each index of the first axis: a range no smaller than that keeps what is derived from it in bounds.
+/// Quantizes `values`. With [`Granularity::Channel`], every index of the first axis has its own range. `at_least` is
+/// the smallest allowed range for each index of the first axis; it keeps values derived from the range within bounds.
 ///
 /// # Errors
-/// A tensor without elements or with one that is not finite.
+/// If the tensor has no elements, or one that is not finite.
 pub fn quantize_param(
     shape: &Shape,
     values: &[f32],
@@ -41,7 +41,7 @@ pub fn quantize_param(
     }
     let n_channels = shape.first().copied().unwrap_or(1);
     if values.is_empty() || n_channels == 0 {
-        return Err(Error::invalid("shape of a parameter to quantize", shape, "one element at least"));
+        return Err(Error::invalid("shape of a parameter to quantize", shape, "at least one element"));
     }
     let n_ranges = if granularity == Granularity::Channel { n_channels } else { 1 };
     let row = values.len() / n_ranges;
@@ -70,7 +70,7 @@ pub fn quantize_param(
     })
 }
 
-/// The nearest integer, halves to the even one, no further than 127.
+/// The nearest integer, halves to even, limited to ±127.
 fn nearest(value: f32) -> i8 {
     value.round_ties_even().clamp(-GREATEST, GREATEST) as i8
 }
@@ -101,7 +101,8 @@ mod tests {
         }
     }
 
-    /// MXNet 1.9.1's `_contrib_quantize` makes these integers of these values, with their own least and greatest as range.
+    /// The integers that MXNet 1.9.1's `_contrib_quantize` makes of these values, with their smallest and largest value
+    /// as range.
     #[test]
     fn integers_are_those_of_mxnet_or_next_to_them() {
         let values = [-1.0f32, -0.75, -0.503937, -0.1, 0.0, 0.003, 0.0039371, 0.004, 0.5, 0.9];

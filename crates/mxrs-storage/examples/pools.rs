@@ -1,4 +1,4 @@
-//! What each kind of pool makes of the same work: 200 passes over sentences of changing length on a simulated GPU.
+//! Compares all kinds of pool on the same work: 200 passes over sentences of changing length on a simulated GPU.
 //!
 //! `cargo run -p mxrs-storage --example pools`
 
@@ -21,7 +21,7 @@ fn main() -> Result<()> {
         let storage = Storage::builder(config).device(gpu).build()?;
 
         for pass in 0..200usize {
-            // Lengths from 16 to 511 words in an order that repeats late.
+            // Lengths from 16 to 511 words, in an order that repeats only after 496 passes.
             let n_words = 16 + pass * 181 % 496;
             let mut activations = Vec::new();
             for layer in 0..N_LAYERS {
@@ -42,7 +42,7 @@ fn main() -> Result<()> {
     }
 
     println!();
-    // What is live, for whom; and somebody who can do without some of it when memory is short.
+    // Lists live memory by tag, and registers a hook that releases some memory when it is short.
     let small = Arc::new(SimulatedMemory::new(GPU, 8 << 20).unbacked());
     let storage = Storage::builder(StorageConfig::default()).device(small).build()?;
     let _weights = storage.allocate(GPU, 3 << 20, Tag::new("weights").scoped("net:"))?;

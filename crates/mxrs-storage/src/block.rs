@@ -9,61 +9,61 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
-/// Device memory that belongs to whoever holds this value; dropping it returns the memory to its pool, also after the
+/// Device memory that belongs to the holder of this value. Dropping it returns the memory to its pool, even after the
 /// last [`Storage`](crate::Storage) handle is gone.
 ///
-/// The bytes are not initialized: fresh from the system, or whatever an earlier owner left. The pointer may be read and
-/// written through by the host only where [`Device::is_host`] holds, and it is the caller who orders those accesses.
+/// The bytes are not initialized: they are fresh from the system or contain what an earlier owner left. The host may
+/// access them through the pointer only if [`Device::is_host`] holds, and the caller must order those accesses.
 ///
-/// Work that a device does later, on a stream of its own, is the pool's concern too: who drops a block promises that no
-/// such work is under way, or hands over the events that end it, with [`free_after`](Self::free_after) or, earlier, with
+/// The pool also has to know about work that a device does later on a stream. The owner who drops a block promises that
+/// no such work is pending, or passes the events that end it to [`free_after`](Self::free_after), or earlier to
 /// [`used_by`](Self::used_by).
 pub struct Block {
     record: RecordRef,
 }
 
-// SAFETY: a block is a unique owner of memory that is tied to no thread: `DeviceMemory` is `Send + Sync` and promises
-// that memory allocated on one thread may be used and freed on another. Record and pool are `Send + Sync`.
+// SAFETY: a block is the only owner of memory that is not tied to a thread: `DeviceMemory` is `Send + Sync` and
+// promises that memory allocated on one thread may be used and freed on another. Record and pool are `Send + Sync`.
 unsafe impl Send for Block {}
-// SAFETY: through `&Block` one can only read plain numbers and the tag, which nobody writes while the block is live, copy
-// the raw pointer, whose use is unsafe, and add events, which the record guards with a lock.
+// SAFETY: `&Block` allows reading plain numbers and the tag, which do not change while the block is live; copying the
+// raw pointer, whose use is unsafe; and adding events, which a lock in the record guards.
 unsafe impl Sync for Block {}
 
 impl Block {
     /// A block of size 0: no memory and no pool behind it.
     pub(crate) fn empty(device: Device, tag: Tag) -> Self {
-        // The address is never used; it is aligned and not null so that an empty slice can be made of it.
+        // The address is never used. It is aligned and not null so that an empty slice can be made from it.
         let ptr = NonNull::without_provenance(const { std::num::NonZero::new(ALIGNMENT).unwrap() });
         let request = Request { device, size: 0, tag };
         Self { record: RecordRef::new(ptr, 0, 0, std::ptr::null(), request) }
     }
 
     /// # Safety
-    /// `record` is live, its pool came from an `Arc`, and no other block is made of it.
+    /// `record` is live, its pool pointer came from an `Arc`, and no other block is made from it.
     #[inline]
     pub(crate) unsafe fn new(record: RecordRef) -> Self {
         Self { record }
     }
 
     fn request(&self) -> &Request {
-        // SAFETY: this block is the owner, so nobody writes the owner's part.
+        // SAFETY: this block is the owner, so no other code writes the owner's part of the record.
         match unsafe { self.record.request() } {
             Some(request) => request,
             None => unreachable!("a block whose record is cached"),
         }
     }
 
-    /// First byte, at a multiple of [`ALIGNMENT`]. For an empty block an aligned address with no memory behind it.
+    /// The first byte, at a multiple of [`ALIGNMENT`]. For an empty block an aligned address without memory behind it.
     pub fn as_ptr(&self) -> *mut u8 {
         self.record.ptr().as_ptr()
     }
 
-    /// First byte, as [`as_ptr`](Self::as_ptr).
+    /// The first byte; see [`as_ptr`](Self::as_ptr).
     pub fn as_non_null(&self) -> NonNull<u8> {
         self.record.ptr()
     }
 
-    /// Bytes that were asked for.
+    /// The number of bytes that were requested.
     pub fn len(&self) -> usize {
         self.request().size
     }
@@ -73,29 +73,29 @@ impl Block {
         self.len() == 0
     }
 
-    /// Bytes that are there: the request as its pool rounded it up.
+    /// The size of the block: the request as its pool rounded it up.
     pub fn block_bytes(&self) -> usize {
         self.record.block_bytes()
     }
 
-    /// The device that was asked for, its id included where ids share a pool.
+    /// The device that was requested, including its id even if several ids share a pool.
     pub fn device(&self) -> Device {
         self.request().device
     }
 
-    /// What the memory is for.
+    /// What the memory is used for.
     pub fn tag(&self) -> &Tag {
         &self.request().tag
     }
 
-    /// Notes that work on a stream uses the memory until `event`: after this block is dropped the memory is not reused by
-    /// another stream, or by the host, and not returned to the device before the event is finished. For a block used on
-    /// the stream it was allocated on as well as others: one event for each.
+    /// Records that work on a stream uses the memory until `event`. After this block is dropped, the memory is not
+    /// reused by another stream or by the host, and not returned to the device, before the event is finished. A block
+    /// used on several streams, including the one it was allocated on, needs one event for each.
     pub fn used_by(&self, event: Arc<dyn DeviceEvent>) {
         self.record.mark([event]);
     }
 
-    /// Gives the block up now, for reuse after these events; see [`used_by`](Self::used_by).
+    /// Drops the block now; its memory is reused only after these events. See [`used_by`](Self::used_by).
     pub fn free_after(self, events: impl IntoIterator<Item = Arc<dyn DeviceEvent>>) {
         self.record.mark(events);
     }
@@ -106,17 +106,17 @@ impl Block {
         let Some(pool) = self.record.pool() else { return };
         self.report(pool);
         let this = ManuallyDrop::new(self);
-        // SAFETY: this block was the owner, and it is not dropped.
+        // SAFETY: this block was the owner, and `ManuallyDrop` keeps it from being freed again.
         unsafe { Pool::free_directly(pool, this.record) };
     }
 
-    /// The memory, where other processes can map it.
+    /// The shared memory that the block lies in, if other processes can map it.
     pub(crate) fn segments(&self) -> Option<&SharedMemory> {
         // SAFETY: the block is live for as long as it is borrowed, so its pool is alive.
         self.record.pool().and_then(|pool| unsafe { pool.as_ref() }.segments())
     }
 
-    /// Tells the observer, if one listens, that the block is being given up.
+    /// Reports to the observer, if one listens, that the block is being freed.
     #[inline]
     fn report(&self, pool: NonNull<Pool>) {
         // SAFETY: the block is live, so its pool is alive.
@@ -136,7 +136,7 @@ impl Drop for Block {
                 // SAFETY: this block is the owner and will not be used again.
                 unsafe { Pool::free(pool, self.record) };
             }
-            // SAFETY: an empty block is the one holder of its record, which is in no roster.
+            // SAFETY: an empty block is the only holder of its record, which is in no roster.
             None => drop(unsafe { self.record.destroy() }),
         }
     }

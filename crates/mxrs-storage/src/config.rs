@@ -1,70 +1,17 @@
-//! Settings of the pools, with the documented defaults and the variables they come from.
+//! Settings of the pools, their documented defaults, and the environment variables that they come from.
 
 use crate::pool::Rounding;
-use mxrs_types::{DeviceKind, Error, ErrorKind, Result};
-use std::fmt;
-use std::str::FromStr;
-
-/// How a pool rounds and keeps blocks (`MXNET_<DEV>_MEM_POOL_TYPE`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum PoolKind {
-    /// Whole pages; large requests in multiples of a larger unit. Freed blocks serve requests of the same rounded size.
-    #[default]
-    Naive,
-    /// Powers of two up to the cutoff, then multiples of it.
-    Round,
-    /// No reuse: each request goes to the device, exact size.
-    Unpooled,
-    /// Blocks cut out of longer ranges, each time the shortest free one that fits; freed neighbors are joined. Holds the
-    /// least memory where sizes keep changing. MXNet does not have it.
-    BestFit,
-}
-
-impl PoolKind {
-    /// All kinds: the manual's, in its order, then ours.
-    pub const ALL: [Self; 4] = [Self::Naive, Self::Round, Self::Unpooled, Self::BestFit];
-
-    /// The word the variable takes, in its exact case.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Naive => "Naive",
-            Self::Round => "Round",
-            Self::Unpooled => "Unpooled",
-            Self::BestFit => "BestFit",
-        }
-    }
-}
-
-impl fmt::Display for PoolKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for PoolKind {
-    type Err = Error;
-
-    /// Parses one of the four words, exact case.
-    ///
-    /// # Errors
-    /// [`ErrorKind::InvalidValue`] for any other word.
-    fn from_str(word: &str) -> Result<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|kind| kind.name() == word)
-            .ok_or_else(|| Error::invalid("pool kind", word, "Naive, Round, Unpooled or BestFit"))
-    }
-}
+use mxrs_types::{DeviceKind, Error, ErrorKind, PoolKind, Result};
 
 /// Settings of the pools of one kind of device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolConfig {
     /// Strategy.
     pub kind: PoolKind,
-    /// Share of the device's memory, in percent, below which a cache miss empties the cache first. 0 to 100.
+    /// Percentage of the device's memory, 0 to 100. If a cache miss would leave less than this free, the cache is
+    /// emptied first.
     pub reserve_percent: u8,
-    /// `Naive`: requests above this many bytes are rounded up to a multiple of it. At least 1; 1 switches it off.
+    /// `Naive`: requests above this many bytes are rounded up to a multiple of it. At least 1, which switches it off.
     pub large_alloc_round_size: usize,
     /// `Round`: base-2 logarithm of the size above which blocks grow linearly. 20 to 34.
     pub round_linear_cutoff: u32,
@@ -85,12 +32,12 @@ impl Default for PoolConfig {
 }
 
 impl PoolConfig {
-    /// The defaults with this strategy.
+    /// The default settings with this strategy.
     pub fn of_kind(kind: PoolKind) -> Self {
         Self { kind, ..Self::default() }
     }
 
-    /// Checks ranges, and the settings against each other.
+    /// Checks the range of each setting, and whether the settings fit together.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidValue`] naming the first field that is out of range.
@@ -101,8 +48,9 @@ impl PoolConfig {
         }
     }
 
-    /// Bytes of the block that a request of `size_bytes` gets; 0 for 0, `None` if no block can be that large or the
-    /// settings are not [valid](Self::validate). For `BestFit` in host memory; on a GPU its blocks are multiples of 512.
+    /// The size in bytes of the block that a request of `size_bytes` gets; 0 for 0; `None` if no block can be that
+    /// large or the settings are not [valid](Self::validate). For `BestFit` the result holds for host memory; on a GPU
+    /// blocks are multiples of 512 bytes.
     pub fn block_bytes(&self, size_bytes: usize) -> Option<usize> {
         self.validate().ok()?;
         match size_bytes {
@@ -111,7 +59,7 @@ impl PoolConfig {
         }
     }
 
-    /// The first setting that is out of range, with settings called as `name` calls them.
+    /// The first setting that is out of range; `name` gives the names of settings for the message.
     fn fault(&self, name: impl Fn(Setting) -> String) -> Option<Fault> {
         let fault = |setting, value: &dyn ToString, expected: String| {
             Some(Fault { name: name(setting), value: value.to_string(), expected })
@@ -170,7 +118,7 @@ impl Setting {
         }
     }
 
-    /// The documented variable of this setting for one kind of device.
+    /// The name of the environment variable of this setting for one kind of device.
     pub(crate) fn variable(self, kind: DeviceKind) -> String {
         let suffix = match self {
             Self::Kind => "MEM_POOL_TYPE",
@@ -183,7 +131,7 @@ impl Setting {
     }
 }
 
-/// The device's word in variables and log lines.
+/// The name of the kind of device in environment variables and log lines.
 pub(crate) const fn device_word(kind: DeviceKind) -> &'static str {
     match kind {
         DeviceKind::Cpu => "CPU",
@@ -200,9 +148,9 @@ pub struct StorageConfig {
     pub cpu: PoolConfig,
     /// Memory of graphics processors, one pool each.
     pub gpu: PoolConfig,
-    /// Page-locked host memory, one pool for each id.
+    /// Page-locked host memory, one pool for each device id.
     pub cpu_pinned: PoolConfig,
-    /// No pools at all, whatever the other fields say (`MXNET_USE_NAIVE_STORAGE_MANAGERS`).
+    /// Disables all pools, whatever the other fields say (`MXNET_USE_NAIVE_STORAGE_MANAGERS`).
     pub naive_storage_manager: bool,
 }
 
@@ -240,16 +188,6 @@ impl StorageConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_are_exact() {
-        for kind in PoolKind::ALL {
-            assert_eq!(kind.name().parse::<PoolKind>().unwrap(), kind);
-        }
-        for wrong in ["naive", "Pooled", "", "Round "] {
-            assert!(wrong.parse::<PoolKind>().is_err(), "{wrong:?}");
-        }
-    }
 
     #[test]
     fn each_limit_is_checked_and_named() {

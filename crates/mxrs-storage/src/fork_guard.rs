@@ -1,4 +1,4 @@
-//! Keeping the pools whole while the process forks.
+//! Keeps the pools consistent while the process forks.
 
 use crate::memory::{HeldSegments, SharedMemory};
 use crate::pool::HeldPools;
@@ -6,28 +6,28 @@ use crate::storage::Shared;
 use mxrs_sync::{Arc, BriefGuard, BriefLock, Rank, Weak};
 use std::fmt;
 
-/// Holds all locks of a storage across a fork, so that the child finds every pool in order. [`prepare`](Self::prepare)
-/// runs before the fork and [`parent`](Self::parent) or [`child`](Self::child) after it, on the thread that forks, as the
-/// handlers of `pthread_atfork` do.
+/// Holds all locks of a storage across a fork, so that the child finds every pool consistent.
+/// [`prepare`](Self::prepare) runs before the fork and [`parent`](Self::parent) or [`child`](Self::child) after it, on
+/// the thread that forks, like the handlers of `pthread_atfork`.
 ///
-/// It does not keep the storage alive. Memory of a device other than the host is the device's business: what a driver
-/// makes of a fork is for its [`DeviceMemory`](crate::DeviceMemory) to say.
+/// The guard does not keep the storage alive. What a fork means for the memory of another device than the host is up to
+/// its driver and its [`DeviceMemory`](crate::DeviceMemory).
 pub struct ForkGuard {
     shared: Weak<Shared>,
     held: BriefLock<Option<OnOneThread>>,
 }
 
-/// The locks between `prepare` and its counterpart.
+/// The locks held between `prepare` and its counterpart.
 struct OnOneThread {
-    // Released in this order.
+    // Fields are dropped, and so locks released, in this order.
     _segments: Option<HeldSegments>,
     pools: HeldPools,
     _opening: BriefGuard<'static, ()>,
     _shared: Arc<Shared>,
 }
 
-// SAFETY: guards must be released by the thread that took the locks. `ForkGuard` says that `parent` and `child` run on the
-// thread that ran `prepare` (in the child its only thread), so nothing in here is used or dropped anywhere else.
+// SAFETY: the thread that took a lock must release it. `ForkGuard` requires that `parent` and `child` run on the thread
+// that ran `prepare` (the child has no other thread), so the guards are not used or dropped on any other thread.
 unsafe impl Send for OnOneThread {}
 
 impl ForkGuard {
@@ -35,10 +35,10 @@ impl ForkGuard {
         Self { shared: Arc::downgrade(shared), held: BriefLock::new(Rank::Leaf, 0, None) }
     }
 
-    /// Takes every lock of the storage; waits for threads that hold one. Nothing if the storage is gone.
+    /// Takes every lock of the storage, waiting for threads that hold one. Does nothing if the storage is gone.
     pub fn prepare(&self) {
         let Some(shared) = self.shared.upgrade() else { return };
-        // SAFETY: `_shared`, dropped last, keeps the value in place for as long as the guard exists.
+        // SAFETY: `_shared` keeps the value in place, and is dropped after all guards because it is the last field.
         let forever: &'static Shared = unsafe { &*Arc::as_ptr(&shared) };
         let opening = forever.lock_opening();
         let pools = HeldPools::lock(forever.open_pools());
@@ -46,14 +46,14 @@ impl ForkGuard {
         *self.held.lock() = Some(OnOneThread { _segments: segments, pools, _opening: opening, _shared: shared });
     }
 
-    /// Releases the locks in the process that forked.
+    /// Releases the locks in the parent process.
     pub fn parent(&self) {
         let held = self.held.lock().take();
         drop(held);
     }
 
-    /// Releases the locks in the new process, whose other threads are gone: what they kept is reused, what they were
-    /// returning to the device, or were being given by it, is lost.
+    /// Releases the locks in the child process, which has no other thread. Blocks that other threads had cached are
+    /// reused; memory that they were just allocating from the device or returning to it is lost.
     pub fn child(&self) {
         let held = self.held.lock().take();
         if let Some(held) = held {

@@ -1,22 +1,23 @@
-//! Where tensor bytes come from: device memory behind one trait, and the pools that reuse its blocks.
+//! Memory for tensors: device memory behind one trait, and pools that reuse its blocks.
 //!
-//! Knows nothing of tensors, operators, the engine or the environment: it is given a [`StorageConfig`] and asked for
-//! bytes. A pool is a rounding policy (which size a request gets) × a container of freed blocks × a [`DeviceMemory`], with
-//! a cache for each thread in front, so that a hit shares nothing with other threads. [`PoolKind::BestFit`] is the container
-//! that cuts blocks out of longer ranges and joins them again; `cpu_shared` is memory that other processes can map.
+//! This crate does not know tensors, operators, the engine or the environment: it is given a [`StorageConfig`] and
+//! asked for bytes. A pool is a rounding policy (the size that a request gets) × a container of freed blocks × a
+//! [`DeviceMemory`], with a cache per thread in front, so that a hit shares no data with other threads.
+//! [`PoolKind::BestFit`] has a container that cuts blocks out of longer ranges and joins them again; `cpu_shared` is
+//! memory that other processes can map.
 //!
-//! What a pool promises (S1 to S13 are the numbers the tests quote):
+//! Guarantees of a pool; tests cite the numbers S1 to S13:
 //! - S1, S2: blocks start at a multiple of [`ALIGNMENT`] and do not overlap.
-//! - S3: `reserved` is live plus cached bytes, and what the device says; everything goes back in the end.
-//! - S4, S5: a request is rounded to its class, and gets the block of that class that its thread freed last; one that
-//!   another thread has is found before the device is asked.
-//! - S6, S7: [`Storage::release_all`] returns every cached block, on whatever thread it is, and no live one;
+//! - S3: `reserved` is the sum of live and cached bytes and agrees with the device; in the end all memory is returned.
+//! - S4, S5: a request is rounded to its size class, and gets the block of that class that its thread freed last. A
+//!   block that another thread has cached is found before the device is asked.
+//! - S6, S7: [`Storage::release_all`] returns every cached block, whichever thread has it, and no live one;
 //!   [`Block::free_directly`] bypasses the cache.
-//! - S8: the pool grows into its reserve only when nothing is cached.
-//! - S9: a block that a stream may still use ([`Block::used_by`]) is waited for, by the next stream on the device, by the
-//!   host where there is none.
+//! - S8: the pool uses the device's reserve only if nothing is cached.
+//! - S9: a block that a stream may still use ([`Block::used_by`]) is waited for: on the device by the next stream, or
+//!   by the host if there is none.
 //! - S10: no lock is held while a device, an event, a hook or an observer is called.
-//! - S11: a failed allocation is a value, with the figures one needs, and changes nothing.
+//! - S11: a failed allocation returns an error with the figures that explain it, and changes nothing.
 //! - S13: an observer ([`StorageBuilder::observer`]) sees as many frees as allocations.
 //!
 //! ```
@@ -38,11 +39,11 @@
 //! a device, [`SimulatedMemory`] to test against one that fails on command; `docs/design/0004-cache-layout.md` for why it is
 //! built this way.
 //!
-//! Unsafe code: a block is raw memory, mapped, handed out and returned by hand. `memory` asks the system, for
-//! memory shared with other processes too; `pool` calls [`DeviceMemory::free`] exactly once per allocation and
-//! [`GrowableMemory`] for whole units that nobody uses, shares the records of blocks between threads under its locks, and
-//! counts the references to a pool itself; `fork_guard` keeps locks held over the end of a function; [`Block`] is `Send` and
-//! `Sync`.
+//! Unsafe code: a block is raw memory that is mapped, handed out and returned by hand. `memory` asks the system for
+//! memory, including memory shared with other processes. `pool` calls [`DeviceMemory::free`] exactly once per
+//! allocation and [`GrowableMemory`] for whole unused units, shares the records of blocks between threads under its
+//! locks, and counts the references to a pool itself. `fork_guard` holds locks beyond the end of a function. [`Block`]
+//! is `Send` and `Sync`.
 #![allow(unsafe_code)]
 
 mod block;
@@ -58,12 +59,13 @@ mod storage;
 mod tag;
 
 pub use block::Block;
-pub use config::{PoolConfig, PoolKind, StorageConfig};
+pub use config::{PoolConfig, StorageConfig};
 pub use fork_guard::ForkGuard;
 pub use memory::{
     DeviceMemory, GrowableMemory, HostMemory, MemoryInfo, SharedHandle, SharedId, SimulatedCall, SimulatedCounters,
     SimulatedMemory, return_freed_heap,
 };
+pub use mxrs_types::PoolKind;
 pub use observer::{PoolEvent, PoolObserver};
 pub use pressure::{Pressure, PressureGuard};
 pub use stats::{PoolStats, TagStats};

@@ -1,37 +1,37 @@
-//! Somebody who is told of every block that is handed out and given up: a profiler.
+//! The interface of a profiler that observes every block that is allocated and freed.
 
 use crate::{Block, Tag};
 use mxrs_sync::Arc;
 use mxrs_sync::atomic::{AtomicBool, Ordering};
 use mxrs_types::Device;
 
-/// One block that changed hands.
+/// One block that was allocated or freed.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct PoolEvent<'a> {
-    /// The device that was asked for.
+    /// The device that was requested.
     pub device: Device,
-    /// First address.
+    /// The first address.
     pub address: usize,
-    /// Bytes asked for.
+    /// The number of bytes that were requested.
     pub requested_bytes: usize,
-    /// Bytes of the block, rounding included.
+    /// The size of the block, including rounding.
     pub block_bytes: usize,
-    /// What for.
+    /// What the block is used for.
     pub tag: &'a Tag,
 }
 
-/// Told of allocations and frees, on the thread that makes them, while no lock is held. Blocks of size 0 are not
-/// reported. It must not panic; it may ask for statistics, but must not allocate from the same storage.
+/// Receives allocations and frees on the thread that makes them, while no lock is held. Blocks of size 0 are not
+/// reported. An observer must not panic; it may query statistics, but must not allocate from the same storage.
 pub trait PoolObserver: Send + Sync {
-    /// A block was handed out.
+    /// Called when a block was allocated.
     fn allocated(&self, event: &PoolEvent<'_>);
 
-    /// A block is being given up, into the cache or to the device.
+    /// Called when a block is about to be freed, into the cache or to the device.
     fn freed(&self, event: &PoolEvent<'_>);
 }
 
-/// The observer of a storage and whether it listens.
+/// The observer of a storage, and whether it is switched on.
 #[derive(Default)]
 pub(crate) struct Watch {
     on: AtomicBool,
@@ -39,14 +39,14 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// An observer listens from the start.
+    /// An observer is switched on from the start.
     pub(crate) fn new(observer: Option<Arc<dyn PoolObserver>>) -> Self {
         Self { on: AtomicBool::new(observer.is_some()), observer }
     }
 
     #[inline]
     pub(crate) fn is_on(&self) -> bool {
-        // Relaxed: it switches reports on and off and guards no data.
+        // Relaxed: the flag switches reports on and off and does not guard data.
         self.on.load(Ordering::Relaxed)
     }
 

@@ -1,23 +1,23 @@
-//! The last resort before "out of memory": those who hold memory they could do without are asked to let go of it.
+//! The last step before an out-of-memory error: holders of dispensable memory are asked to release it.
 
 use mxrs_sync::{Arc, BriefLock, Rank, Weak, thread_local};
 use mxrs_types::Device;
 use std::cell::Cell;
 use std::fmt;
 
-/// Why a hook runs.
+/// The reason why a hook runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pressure {
-    /// Where memory is short.
+    /// The device whose memory is short.
     pub device: Device,
-    /// Bytes asked for, before rounding.
+    /// The number of bytes requested, before rounding.
     pub requested_bytes: u64,
 }
 
 type Hook = Arc<dyn Fn(&Pressure) + Send + Sync>;
 
-/// The hooks of one storage, in the order they came.
+/// The hooks of one storage, in the order in which they were added.
 pub(crate) struct PressureHooks {
     list: BriefLock<List>,
 }
@@ -29,7 +29,7 @@ struct List {
 }
 
 thread_local! {
-    /// Whether this thread is running hooks: what they allocate must not call them again.
+    /// Whether this thread is running hooks, so that their own allocations do not run them again.
     static RUNNING: Cell<bool> = Cell::default();
 }
 
@@ -48,7 +48,7 @@ impl PressureHooks {
         PressureGuard { hooks: Arc::downgrade(self), id }
     }
 
-    /// Runs all hooks while no lock is held; false if there were none, or this thread is in one already.
+    /// Runs all hooks while no lock is held; false if there are none or this thread is already running them.
     pub(crate) fn run(&self, pressure: &Pressure) -> bool {
         let hooks: Vec<Hook> = self.list.lock().hooks.iter().map(|(_, hook)| Arc::clone(hook)).collect();
         if hooks.is_empty() || RUNNING.with(|running| running.replace(true)) {
@@ -68,8 +68,8 @@ impl Drop for Running {
     }
 }
 
-/// Keeps a hook of [`Storage::on_pressure`](crate::Storage::on_pressure) in place; dropping it removes the hook. A run
-/// that another thread has already begun is not waited for.
+/// Keeps a hook of [`Storage::on_pressure`](crate::Storage::on_pressure) registered; dropping it removes the hook. It
+/// does not wait for a run that another thread has already begun.
 #[must_use = "dropping the guard removes the hook"]
 pub struct PressureGuard {
     hooks: Weak<PressureHooks>,
@@ -82,7 +82,7 @@ impl Drop for PressureGuard {
         let mut list = hooks.list.lock();
         let at = list.hooks.iter().position(|(id, _)| *id == self.id);
         let hook = at.map(|at| list.hooks.remove(at));
-        // What the hook owns goes when the lock is free.
+        // The values captured by the hook are dropped after the lock is released.
         drop(list);
         drop(hook);
     }

@@ -1,31 +1,31 @@
-//! What a pool counted.
+//! Statistics of a pool.
 
-/// Counters and sizes of one pool, read at one moment. Sizes are in bytes.
+/// Counters and sizes of one pool, at one moment. Sizes are in bytes.
 ///
 /// `reserved == live_blocks_bytes + cached_bytes` at every moment. A failed allocation changes `refusals`, the figures of
 /// pressure hooks if there are any and, if it made the pool empty its cache, the cached and flushed figures; nothing else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PoolStats {
-    /// Bytes the owners of live blocks asked for.
+    /// Bytes that the owners of live blocks requested.
     pub live_requested: u64,
     /// Number of live blocks.
     pub live_blocks: u64,
-    /// Bytes of live blocks, rounding included.
+    /// Bytes of live blocks, including rounding.
     pub live_blocks_bytes: u64,
-    /// Number of blocks that wait for reuse, wherever they wait.
+    /// Number of cached blocks, in threads or in the container.
     pub cached_blocks: u64,
-    /// Bytes that wait for reuse, wherever they wait.
+    /// Bytes of cached blocks, in threads or in the container.
     pub cached_bytes: u64,
-    /// Bytes held from the device: live and cached blocks.
+    /// Bytes that the pool holds from the device: live and cached blocks.
     pub reserved: u64,
     /// Largest `reserved` so far.
     pub peak_reserved: u64,
-    /// Largest `live_requested` so far. Exact as long as one thread allocates and frees. With several it can be off by
-    /// what the other threads have allocated or freed from their own caches since they last shared a block, as a hit
-    /// is not compared with theirs; it is never above `peak_reserved`.
+    /// Largest `live_requested` so far. Exact if only one thread allocates and frees. With several threads the error is
+    /// at most what the other threads allocated or freed in their own caches since they last shared a block, because a
+    /// hit does not compare its count with theirs. It never exceeds `peak_reserved`.
     pub peak_live_requested: u64,
-    /// Allocations that succeeded; those of size 0 do not count.
+    /// Allocations that succeeded, except those of size 0.
     pub allocations: u64,
     /// Allocations served from the cache.
     pub hits: u64,
@@ -33,29 +33,30 @@ pub struct PoolStats {
     pub system_requests: u64,
     /// Blocks returned to the device.
     pub system_frees: u64,
-    /// Requests that the device refused, those that succeeded when repeated included.
+    /// Requests that the device refused, including those that succeeded when repeated.
     pub refusals: u64,
-    /// Blocks given up by their owners, into the cache or directly to the device.
+    /// Blocks that their owners freed, into the cache or directly to the device.
     pub frees: u64,
-    /// Times the pool emptied its cache to make room (cached blocks existed, and memory was short or refused).
+    /// How often the pool emptied its cache to make room (cached blocks existed, and memory was short or refused).
     pub flushes: u64,
     /// Bytes returned by those flushes.
     pub flushed_bytes: u64,
-    /// Times the hooks of [`Storage::on_pressure`](crate::Storage::on_pressure) ran because emptying the cache was not
-    /// enough.
+    /// How often the hooks of [`Storage::on_pressure`](crate::Storage::on_pressure) ran because emptying the cache was
+    /// not enough.
     pub pressure_rounds: u64,
-    /// Bytes of this pool returned to the device right after those.
+    /// Bytes of this pool returned to the device right after the hooks ran.
     pub pressure_bytes: u64,
-    /// Bytes that left the pool but not for the device, because the work that used them failed without an end.
+    /// Bytes that left the pool without returning to the device, because the work that used them failed and may never
+    /// end.
     pub abandoned_bytes: u64,
 }
 
-/// What is live under one [`Tag`](crate::Tag).
+/// Live memory of one [`Tag`](crate::Tag).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TagStats {
     /// Number of live blocks.
     pub blocks: u64,
-    /// Their bytes, rounding included.
+    /// Their bytes, including rounding.
     pub bytes: u64,
 }

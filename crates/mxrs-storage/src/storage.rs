@@ -1,6 +1,6 @@
-//! The door: one handle for all devices, one pool for each, made at its first use.
+//! The storage: one handle for all devices, with a pool for each that is made at its first use.
 
-use crate::config::{PoolKind, device_word};
+use crate::config::device_word;
 use crate::memory::{DeviceMemory, HostMemory, SharedHandle, SharedMemory};
 use crate::observer::Watch;
 use crate::pool::{Pool, RecordRef, Surroundings};
@@ -8,11 +8,12 @@ use crate::pressure::{Pressure, PressureGuard, PressureHooks};
 use crate::{Block, ForkGuard, PoolObserver, PoolStats, StorageConfig, Tag, TagStats};
 use mxrs_sync::atomic::{AtomicBool, Ordering};
 use mxrs_sync::{Arc, BriefGuard, BriefLock, OnceLock, Rank};
+use mxrs_types::PoolKind;
 use mxrs_types::{Device, DeviceKind, DeviceStream, Error, Result};
 
-/// Memory of every device of a process. A clone is another handle to the same pools.
+/// The memory of all devices of a process. A clone is another handle to the same pools.
 ///
-/// `cpu` and `cpu_shared` have one pool whatever the id; `gpu` and `cpu_pinned` have one for each id.
+/// `cpu` and `cpu_shared` have one pool for all ids; `gpu` and `cpu_pinned` have one for each id.
 #[derive(Clone)]
 pub struct Storage {
     shared: Arc<Shared>,
@@ -20,13 +21,14 @@ pub struct Storage {
 
 pub(crate) struct Shared {
     config: StorageConfig,
-    /// Sorted by device, so `cpu(0)`, which is always there, comes first. Fixed once built: no lock to find a pool.
+    /// Sorted by device, so `cpu(0)`, which always exists, comes first. Fixed once built, so finding a pool takes no
+    /// lock.
     slots: Vec<Slot>,
-    /// Whether the manager of a kind of device has been announced, by [`announcement_index`].
+    /// Whether the manager of a kind of device has been logged, by [`announcement_index`].
     announced: [AtomicBool; 4],
-    /// No page-locked memory was registered: plain host memory stands in for every `cpu_pinned` id.
+    /// Whether plain host memory replaces every `cpu_pinned` id, because no page-locked memory was registered.
     plain_pinned: bool,
-    /// No memory of `cpu_shared` was registered: it is memory that other processes can map.
+    /// Memory that other processes can map, if no memory of `cpu_shared` was registered.
     segments: Option<Arc<SharedMemory>>,
     around: Surroundings,
     /// Held while a pool is put into its slot, and across a fork.
@@ -39,7 +41,7 @@ struct Slot {
     pool: OnceLock<Arc<Pool>>,
 }
 
-/// Collects the devices of a [`Storage`].
+/// Builds a [`Storage`] from the memory of its devices.
 pub struct StorageBuilder {
     config: StorageConfig,
     memories: Vec<Arc<dyn DeviceMemory>>,
@@ -47,23 +49,23 @@ pub struct StorageBuilder {
 }
 
 impl StorageBuilder {
-    /// Adds the memory of one device, [`DeviceMemory::device`]; the last one given for a device counts.
+    /// Adds the memory of one device, [`DeviceMemory::device`]. If a device is added twice, the last one wins.
     #[must_use]
     pub fn device(mut self, memory: Arc<dyn DeviceMemory>) -> Self {
         self.memories.push(memory);
         self
     }
 
-    /// Reports every block to `observer`, from the start until [`Storage::set_observing`] says otherwise.
+    /// Reports every block to `observer`, from the start until [`Storage::set_observing`] switches that off.
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn PoolObserver>) -> Self {
         self.observer = Some(observer);
         self
     }
 
-    /// The storage. Where no memory of `cpu` was given it is the host's; where none of `cpu_pinned` was given, plain
-    /// host memory stands in for it, still with the settings of `cpu_pinned`; where none of `cpu_shared` was given, it is
-    /// memory that other processes can map (on Linux; elsewhere an allocation says that it is not built).
+    /// Builds the storage. Without a memory of `cpu` it uses the host's. Without one of `cpu_pinned` plain host memory
+    /// replaces it, with the settings of `cpu_pinned`. Without one of `cpu_shared` it uses memory that other processes
+    /// can map (on Linux; on other systems an allocation returns an error).
     ///
     /// # Errors
     /// [`ErrorKind::Env`](mxrs_types::ErrorKind::Env) if a setting is out of range, see [`StorageConfig::validate`].
@@ -96,7 +98,7 @@ impl StorageBuilder {
                 watch: Arc::new(Watch::new(self.observer)),
                 hooks: Arc::new(PressureHooks::default()),
             },
-            // Before the lists of threads of all pools, which are in the order of their ids from 1.
+            // Ranks before the lists of threads of all pools, which are ordered by their ids, starting at 1.
             opening: BriefLock::new(Rank::StorageThreads, 0, ()),
         };
         Ok(Storage { shared: Arc::new(shared) })
@@ -104,7 +106,7 @@ impl StorageBuilder {
 }
 
 impl Storage {
-    /// Storage of a process without accelerators: host memory only.
+    /// Makes a storage for a process without accelerators: host memory only.
     ///
     /// # Errors
     /// [`ErrorKind::Env`](mxrs_types::ErrorKind::Env) if a setting is out of range, see [`StorageConfig::validate`].
@@ -112,7 +114,7 @@ impl Storage {
         Self::builder(config).build()
     }
 
-    /// Storage with devices of the caller's choice.
+    /// Starts to build a storage with devices chosen by the caller.
     pub fn builder(config: StorageConfig) -> StorageBuilder {
         StorageBuilder { config, memories: Vec::new(), observer: None }
     }
@@ -122,33 +124,33 @@ impl Storage {
         &self.shared.config
     }
 
-    /// The devices that have memory here, each in the form its pool goes by.
+    /// The devices that have memory here, each in the form under which its pool is found.
     pub fn devices(&self) -> impl Iterator<Item = Device> + '_ {
         self.shared.slots.iter().map(|slot| slot.device)
     }
 
-    /// A block of at least `size_bytes` bytes on `device`, for the host or for a stream that knows of nothing before it:
-    /// if earlier owners left unfinished work on the memory, the calling thread waits for it. Size 0 gives an empty block
-    /// and touches no pool.
+    /// Allocates at least `size_bytes` bytes on `device`, for the host or for a stream that does not know about earlier
+    /// work: if earlier owners left unfinished work on the memory, the calling thread waits for it. Size 0 returns an
+    /// empty block and uses no pool.
     ///
-    /// A thread gets back the block of this size class that it freed last, unless another thread had nothing else to take;
-    /// after its own come those that were freed elsewhere. Under [`PoolKind::BestFit`] the same, as long as it has not been
-    /// joined with its neighbors.
+    /// A thread gets the block of this size class that it freed last, unless another thread needed it; after its own
+    /// blocks it gets those that were freed elsewhere. Under [`PoolKind::BestFit`] that holds as long as the block has
+    /// not been joined with its neighbors.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfMemory`](mxrs_types::ErrorKind::OutOfMemory) if the device has no room, also after all cached
-    /// blocks were returned to it; [`ErrorKind::NotBuilt`](mxrs_types::ErrorKind::NotBuilt) if no memory of this device
-    /// was registered; otherwise what the device reports.
+    /// [`ErrorKind::OutOfMemory`](mxrs_types::ErrorKind::OutOfMemory) if the device has not enough memory, even after
+    /// all cached blocks were returned to it; [`ErrorKind::NotBuilt`](mxrs_types::ErrorKind::NotBuilt) if no memory of
+    /// this device was registered; otherwise the device's error.
     #[inline]
     pub fn allocate(&self, device: Device, size_bytes: usize, tag: Tag) -> Result<Block> {
         self.hand_out(device, size_bytes, tag, None)
     }
 
-    /// As [`allocate`](Self::allocate), for work on `stream`: it is made to wait, on the device, for unfinished work of
-    /// other streams on the memory; the calling thread does not wait.
+    /// [`allocate`](Self::allocate) for work on `stream`. The stream waits, on the device, for unfinished work of other
+    /// streams on the memory; the calling thread does not wait.
     ///
     /// # Errors
-    /// As for [`allocate`](Self::allocate).
+    /// Those of [`allocate`](Self::allocate).
     pub fn allocate_on(&self, device: Device, size_bytes: usize, tag: Tag, stream: &dyn DeviceStream) -> Result<Block> {
         self.hand_out(device, size_bytes, tag, Some(stream))
     }
@@ -168,7 +170,7 @@ impl Storage {
         Ok(self.hand_over(pool.allocate(device, size_bytes, tag, stream)?))
     }
 
-    /// See [`open_shared`](Self::open_shared).
+    /// Opens a shared block; see [`open_shared`](Self::open_shared).
     pub(crate) fn map_shared(&self, handle: SharedHandle, tag: Tag) -> Result<Block> {
         let device = Device::cpu_shared(0);
         let Some(segments) = &self.shared.segments else {
@@ -179,10 +181,10 @@ impl Storage {
         Ok(self.hand_over(pool.adopt(ptr, bytes, device, tag)))
     }
 
-    /// The block of a record that has just become live.
+    /// Makes the block of a record that has just become live.
     #[inline]
     fn hand_over(&self, record: RecordRef) -> Block {
-        // SAFETY: the record is live, and this is its one block.
+        // SAFETY: the record is live, and this is the only block made from it.
         let block = unsafe { Block::new(record) };
         if self.shared.around.watch.is_on() {
             self.shared.around.watch.allocated(&block);
@@ -190,8 +192,8 @@ impl Storage {
         block
     }
 
-    /// Returns all cached blocks of the device's pool to the device ("empty cache") and answers how many bytes that
-    /// were. Live blocks stay. A device that was never used has nothing to return.
+    /// Returns all cached blocks of the device's pool to the device ("empty cache"), and returns their number of bytes.
+    /// Live blocks stay. A device that was never used has none.
     pub fn release_all(&self, device: Device) -> u64 {
         self.shared.pool(device).map_or(0, |pool| pool.release_all())
     }
@@ -201,41 +203,43 @@ impl Storage {
         self.shared.pool(device).map_or_else(PoolStats::default, |pool| pool.stats())
     }
 
-    /// What is live on the device's pool, by tag, most bytes first. The bytes add up to
-    /// [`PoolStats::live_blocks_bytes`] of the same moment.
+    /// Live memory of the device's pool by tag, most bytes first. The bytes add up to [`PoolStats::live_blocks_bytes`]
+    /// at the same moment.
     pub fn tags(&self, device: Device) -> Vec<(Tag, TagStats)> {
         self.shared.pool(device).map_or_else(Vec::new, |pool| pool.tags())
     }
 
-    /// Counters of every pool that was used, by the device it goes by.
+    /// Counters of every pool that was used, by the device under which it is found.
     pub fn stats_all(&self) -> Vec<(Device, PoolStats)> {
         let used = |slot: &Slot| slot.pool.get().map(|pool| (slot.device, pool.stats()));
         self.shared.slots.iter().filter_map(used).collect()
     }
 
-    /// Makes the peaks of the device's pool start again from the present figures.
+    /// Resets the peaks of the device's pool to the current values.
     pub fn reset_peaks(&self, device: Device) {
         if let Some(pool) = self.shared.pool(device) {
             pool.reset_peaks();
         }
     }
 
-    /// Runs `hook` when a device refuses a request although all cached blocks were returned to it, so that those who can
-    /// do without some memory let go of it; the request is then repeated for the last time. Hooks run on the thread that
-    /// asks for memory, in the order they were added, while no lock of the storage is held. A hook may allocate; if that
-    /// fails no hook runs again.
+    /// Runs `hook` if a device refuses a request although all cached blocks were returned to it, so that dispensable
+    /// memory can be released; then the request is repeated one last time. Hooks run on the thread that requests
+    /// memory, in the order in which they were added, while no lock of the storage is held. A hook may allocate; if
+    /// that fails, hooks do not run again.
     ///
-    /// The hook stays until the guard is dropped. If it owns a handle to this storage, that keeps the storage alive.
+    /// The hook stays registered until the guard is dropped. If it owns a handle to this storage, it keeps the storage
+    /// alive.
     pub fn on_pressure(&self, hook: impl Fn(&Pressure) + Send + Sync + 'static) -> PressureGuard {
         self.shared.around.hooks.add(Arc::new(hook))
     }
 
-    /// Whether blocks are reported to the observer given to [`StorageBuilder::observer`]; without one nothing is.
+    /// Sets whether blocks are reported to the observer of [`StorageBuilder::observer`]; without one nothing is
+    /// reported.
     pub fn set_observing(&self, on: bool) {
         self.shared.around.watch.switch(on);
     }
 
-    /// What keeps the pools whole when the process forks.
+    /// A guard that keeps the pools consistent while the process forks.
     pub fn fork_guard(&self) -> ForkGuard {
         ForkGuard::new(&self.shared)
     }
@@ -254,7 +258,7 @@ impl Shared {
         self.slots.binary_search_by_key(&device, |slot| slot.device).ok().map(|at| &self.slots[at])
     }
 
-    /// The pool of a device, made at its first use.
+    /// The pool of a device, made if this is its first use.
     #[inline]
     fn pool_of(&self, device: Device) -> Result<&Arc<Pool>> {
         match self.slot(device) {
@@ -266,7 +270,7 @@ impl Shared {
         }
     }
 
-    /// The memory behind `cpu_shared`, where other processes can map it.
+    /// The memory of `cpu_shared`, if other processes can map it.
     pub(crate) fn segments(&self) -> Option<&SharedMemory> {
         self.segments.as_deref()
     }
@@ -283,18 +287,18 @@ impl Shared {
         Error::not_built(format!("memory of {device}"), reason)
     }
 
-    /// No pool is opened while the guard exists.
+    /// Keeps pools from being opened while the guard exists.
     pub(crate) fn lock_opening(&self) -> BriefGuard<'_, ()> {
         self.opening.lock()
     }
 
-    /// The pools in use.
+    /// The pools that have been opened.
     pub(crate) fn open_pools(&self) -> Vec<Arc<Pool>> {
         self.slots.iter().filter_map(|slot| slot.pool.get().cloned()).collect()
     }
 
-    /// Makes the pool of a slot. It is made outside `get_or_init` because it asks the device for its size, and no lock
-    /// may be held meanwhile; of two threads one pool wins and the other, still empty, is dropped.
+    /// Makes the pool of a slot. This happens outside `get_or_init`, because the pool queries the device, and no lock
+    /// may be held meanwhile. If two threads do so, one pool wins and the other, which is still empty, is dropped.
     #[cold]
     fn open<'a>(&self, slot: &'a Slot) -> &'a Arc<Pool> {
         let kind = slot.device.kind;
@@ -313,9 +317,10 @@ impl Shared {
             None => unreachable!("the pool was put in its place twice"),
         });
         drop(opening);
-        // If another one was put there, this one ends now, and gives addresses up: not before, under the lock.
+        // If another pool was put there, this one is dropped here, after the lock is released, and returns its
+        // addresses.
         drop(fresh);
-        // Shared memory is never pooled, so there is nothing to choose and nothing to announce.
+        // Shared memory is never pooled, so there is no manager to log.
         let first = !self.announced[announcement_index(kind)].swap(true, Ordering::Relaxed);
         if first && kind != DeviceKind::CpuShared {
             let manager = match config.kind {
@@ -330,7 +335,7 @@ impl Shared {
 }
 
 impl Drop for Shared {
-    /// The last handle goes: from here on each block looks after its pool.
+    /// Orphans the pools when the last handle is dropped: from now on each block keeps its pool alive.
     fn drop(&mut self) {
         self.slots.iter().filter_map(|slot| slot.pool.get()).for_each(Pool::orphan);
     }

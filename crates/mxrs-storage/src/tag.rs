@@ -1,16 +1,16 @@
-//! Who asked for a block: the words a profiler or an error prints.
+//! The purpose of a block, for profilers and errors.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// Name of an allocation and the profiler scope it was made in, such as scope `resnet:` and name `conv0_weight`.
+/// The name of an allocation and the profiler scope in which it was made, such as `conv0_weight` in scope `resnet:`.
 ///
-/// It belongs to the live block only: a cached block has no tag, and its next owner brings another.
+/// It belongs only to the live block: a cached block has no tag, and its next owner sets its own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Tag {
-    /// What the bytes are for.
+    /// What the memory is used for.
     pub name: Cow<'static, str>,
-    /// Profiler scope, with its closing colon.
+    /// The profiler scope, including its final colon.
     pub scope: Cow<'static, str>,
 }
 
@@ -21,7 +21,7 @@ impl Tag {
         Self { name: name.into(), scope: Self::default().scope }
     }
 
-    /// Whether both words are part of the program, so that dropping the tag does nothing.
+    /// Whether both strings are static, so that dropping the tag does nothing.
     #[inline]
     pub(crate) fn is_static(&self) -> bool {
         matches!((&self.name, &self.scope), (Cow::Borrowed(_), Cow::Borrowed(_)))
@@ -36,7 +36,7 @@ impl Tag {
 }
 
 impl Default for Tag {
-    /// Scope `<unk>:`, name `unknown`.
+    /// The name `unknown` in the scope `<unk>:`.
     #[inline]
     fn default() -> Self {
         Self { name: Cow::Borrowed("unknown"), scope: Cow::Borrowed("<unk>:") }

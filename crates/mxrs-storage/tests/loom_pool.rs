@@ -1,8 +1,11 @@
-//! Every interleaving of two threads at one size class of a pool, and at two of one that joins blocks:
+//! Every interleaving of two threads that use one size class of a pool, or two classes of a pool that joins blocks:
 //! `RUSTFLAGS="--cfg loom" cargo test -p mxrs-storage --release --test loom_pool`.
 //!
 //! Blocks of 2 MiB, because a thread keeps only two of those: a third freed one goes through the container.
+//!
+//! Unsafe code: memory of a host device with nothing behind it.
 #![cfg(loom)]
+#![allow(unsafe_code)]
 
 use loom::thread;
 use mxrs_storage::{Block, PoolConfig, PoolKind, SimulatedMemory, Storage, StorageConfig, Tag};
@@ -22,13 +25,14 @@ fn model(preemptions: Option<usize>, body: impl Fn() + Sync + Send + 'static) {
     builder.check(body);
 }
 
-/// A storage on simulated devices alone, with room for `n_blocks` blocks of `SIZE`.
+/// A storage on simulated devices only, with room for `n_blocks` blocks of `SIZE`.
 fn storage(n_blocks: u64) -> (Storage, Arc<SimulatedMemory>) {
     of_kind(PoolKind::Naive, n_blocks)
 }
 
 fn of_kind(kind: PoolKind, n_blocks: u64) -> (Storage, Arc<SimulatedMemory>) {
-    let memory = |device| Arc::new(SimulatedMemory::new(device, n_blocks * SIZE as u64).unbacked());
+    // SAFETY: nothing in this file reads or writes through a block.
+    let memory = |device| Arc::new(unsafe { SimulatedMemory::new(device, n_blocks * SIZE as u64).unbacked_host() });
     let cpu = memory(CPU);
     let config = StorageConfig::uniform(PoolConfig::of_kind(kind));
     let builder = Storage::builder(config).device(Arc::clone(&cpu) as _);
@@ -72,8 +76,8 @@ fn s2_two_threads_one_bucket() {
     });
 }
 
-/// A block that one thread frees while another asks for one: found wherever it is, or not free yet. Once it is free
-/// memory does not grow.
+/// One thread frees a block while another requests one: the block is found wherever it is, or is not free yet. Once it
+/// is free, memory does not grow.
 #[test]
 fn s3_freed_on_another_thread_and_stolen() {
     model(Some(3), || {
@@ -83,7 +87,7 @@ fn s3_freed_on_another_thread_and_stolen() {
             let storage = storage.clone();
             thread::spawn(move || {
                 drop(first);
-                // This thread is still here, with the block in its own cache or robbed of it.
+                // This thread still exists; the block is in its cache or was taken from it.
                 storage.stats(CPU).live_blocks
             })
         };
@@ -118,7 +122,7 @@ fn s6_release_all_against_a_hit() {
     });
 }
 
-/// S8, rule 5: a request that is refused finds the block that the other thread frees or returns, unless it is live.
+/// S8, rule 5: a refused request finds the block that the other thread frees or returns, unless it is live.
 #[test]
 fn s8_flush_against_a_hit() {
     model(Some(3), || {
@@ -136,7 +140,7 @@ fn s8_flush_against_a_hit() {
     });
 }
 
-/// S3: whoever looks sees books that balance, in the middle of a hit, a free and a magazine that overflows.
+/// S3: every snapshot balances, even during a hit, a free or the overflow of a magazine.
 #[test]
 fn s3_snapshot_balances_at_every_moment() {
     model(None, || {
@@ -159,7 +163,7 @@ fn s3_snapshot_balances_at_every_moment() {
     });
 }
 
-/// Rule 8: the last handle goes on one thread while the other gives up the last block; nothing stays with either.
+/// Rule 8: one thread drops the last handle while the other frees the last block; no memory is left.
 #[test]
 fn rule_8_last_handle_against_last_block() {
     model(None, || {
@@ -217,7 +221,7 @@ fn half(storage: &Storage) -> Block {
     storage.allocate(CPU, SIZE / 2, Tag::new("half")).unwrap()
 }
 
-/// S8: what the other thread keeps, or frees just now, is joined before the pool grows; if it is still live the pool grows.
+/// S8: blocks that the other thread caches, or is freeing, are joined before the pool grows; if they are live it grows.
 #[test]
 fn s8_best_fit_joins_what_the_other_thread_keeps() {
     model(Some(2), || {
@@ -264,7 +268,7 @@ fn s6_s7_best_fit_flush_and_direct_free_against_a_hit() {
     });
 }
 
-/// Rule 8: the last handle goes on one thread while the other gives up the last block.
+/// Rule 8: one thread drops the last handle while the other frees the last block.
 #[test]
 fn rule_8_best_fit_last_handle_against_last_block() {
     model(Some(3), || {

@@ -1,7 +1,7 @@
-//! Memory that nobody touches takes none: fresh memory, and what a pool's rounding adds. A program of its own: resident bytes
-//! are those of the whole process, so the tests take turns.
+//! Untouched memory is not resident: fresh memory, and memory that a pool's rounding adds. The tests are a program of
+//! their own and take turns, because resident bytes are counted for the whole process.
 #![cfg(target_os = "linux")]
-// The blocks are written through their pointers, as operators do.
+// The tests write the blocks through their pointers, as operators do.
 #![allow(unsafe_code)]
 
 use mxrs_storage::{ALIGNMENT, Block, Storage, StorageConfig, Tag};
@@ -13,7 +13,7 @@ static TURN: Mutex<()> = Mutex::new(());
 
 /// Resident bytes of this process.
 fn resident() -> usize {
-    let text = std::fs::read_to_string("/proc/self/status").expect("Linux tells");
+    let text = std::fs::read_to_string("/proc/self/status").expect("Linux has this file");
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a field of every process");
     line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number") << 10
 }
@@ -33,7 +33,7 @@ fn rounding_up_to_huge_pages_takes_no_memory() {
     let blocks = blocks(&storage, SIZE);
     for block in &blocks {
         assert!(block.block_bytes() >= 4 << 20, "{}", block.block_bytes());
-        // SAFETY: the block is this large, and nobody else knows it.
+        // SAFETY: the block has `SIZE` bytes, and no other code uses it.
         unsafe { block.as_ptr().write_bytes(1, SIZE) };
     }
     let grown = resident() - before;
@@ -53,7 +53,7 @@ fn memory_that_nobody_touches_is_not_resident() {
     assert!(grown < N * SIZE / 10, "{grown} bytes of {}", N * SIZE);
     for block in &blocks {
         assert_eq!(block.as_ptr().addr() % ALIGNMENT, 0);
-        // SAFETY: the block is this large, and nobody else knows it.
+        // SAFETY: the block has `SIZE` bytes, and no other code uses it.
         let bytes = unsafe { std::slice::from_raw_parts_mut(block.as_ptr(), SIZE) };
         assert!(bytes.iter().all(|byte| *byte == 0));
         bytes.fill(1);

@@ -1,22 +1,22 @@
-//! A loop whose chunks write to one place, on purpose: what `cargo xtask tsan` has to report before it is believed.
+//! A loop with a deliberate data race: `cargo xtask tsan` must report it, which shows that the check works.
 //!
-//! With `--ordered` the same two threads write one after the other, in two runs with nothing but the team between them:
-//! what it must not report.
+//! With `--ordered` the same two threads write one after the other, in two runs ordered only by the team; that must not
+//! be reported.
 #![allow(unsafe_code)]
 
 use mxrs_sync::{Team, TeamConfig};
 use std::cell::UnsafeCell;
 use std::num::NonZeroUsize;
 
-/// A number that anybody may write to at any time.
+/// A number that any thread may write at any time.
 struct Unguarded(UnsafeCell<u64>);
 
-// SAFETY: none; that is the point. Nothing but a counter is at stake.
+// SAFETY: none; this type is unsound on purpose, and only a counter is affected.
 unsafe impl Sync for Unguarded {}
 
 impl Unguarded {
     fn add_one(&self) {
-        // SAFETY: the pointer is valid; that other threads may use it too is what this program shows.
+        // SAFETY: the pointer is valid. Other threads may use it at the same time, which is the race to be reported.
         unsafe { *self.0.get() += 1 };
     }
 }

@@ -1,7 +1,8 @@
-//! Pinning threads to CPUs, and the order in which `KMP_AFFINITY` hands CPUs out.
+//! Pins threads to CPUs, in the orders that `KMP_AFFINITY` defines.
 //!
-//! The machine is a tree: sockets, cores, hardware threads. A placement sorts the logical CPUs by their position in that
-//! tree, level by level; team thread `i` is pinned to the `i`-th CPU of the sorted list, starting over at its end.
+//! The machine is a tree of sockets, cores and hardware threads. A placement sorts the logical CPUs by their position
+//! in that tree, level by level. Team thread `i` is pinned to the `i`-th CPU of the sorted list, starting again from
+//! the beginning after its end: to that CPU alone, or to all CPUs of its core.
 
 use crate::Topology;
 use mxrs_types::{Error, Result};
@@ -13,53 +14,38 @@ pub enum Placement {
     None,
     /// No pinning, and the affinity interface is off; the same as [`Placement::None`] here.
     Disabled,
-    /// Neighbors in number are neighbors on the machine.
+    /// Threads with adjacent numbers are placed close together.
     Compact,
-    /// Neighbors in number are as far apart as possible.
+    /// Threads with adjacent numbers are placed as far apart as possible.
     Scatter,
-    /// As many threads on each core as on any other, neighbors in number on one core.
+    /// Every core gets the same number of threads, with adjacent numbers on one core.
     Balanced {
-        /// Team size the balance is for.
+        /// The size of the team.
         threads: usize,
     },
-    /// The CPUs listed, in that order.
-    Explicit,
 }
 
 /// The CPUs for team threads 0, 1, 2, …, or `None` for "do not pin".
 ///
 /// - `permute`: how many of the innermost levels become the most significant ones ([`Placement::Compact`]); for
-///   [`Placement::Scatter`] counted from the other end. A level on which all CPUs agree does not count.
+///   [`Placement::Scatter`] counted from the other end. A level on which all CPUs agree is ignored.
 /// - `offset`: position in the list where thread 0 starts.
-/// - `proclist`: only for [`Placement::Explicit`], which ignores `permute` and `offset`. CPUs the process may not use
-///   are left out; if none is left there is no pinning.
 ///
 /// ```
 /// use mxrs_sync::{Cpu, Topology, affinity::{Placement, cpu_list}};
 /// // Two cores with two hardware threads each: CPUs 0 and 2 share a core.
 /// let t = Topology::new([(0, 0), (1, 1), (0, 2), (1, 3)].map(|(core, id)| Cpu { package: 0, core, id }).to_vec());
-/// assert_eq!(cpu_list(Placement::Compact, 0, 0, &[], &t), Some(vec![0, 2, 1, 3]));
-/// assert_eq!(cpu_list(Placement::Compact, 1, 0, &[], &t), Some(vec![0, 1, 2, 3]));
+/// assert_eq!(cpu_list(Placement::Compact, 0, 0, &t), Some(vec![0, 2, 1, 3]));
+/// assert_eq!(cpu_list(Placement::Compact, 1, 0, &t), Some(vec![0, 1, 2, 3]));
 /// ```
-pub fn cpu_list(
-    placement: Placement,
-    permute: usize,
-    offset: usize,
-    proclist: &[usize],
-    topology: &Topology,
-) -> Option<Vec<usize>> {
-    let seats = seats(topology);
-    let depth = levels(&seats);
+pub fn cpu_list(placement: Placement, permute: usize, offset: usize, topology: &Topology) -> Option<Vec<usize>> {
+    let positions = positions(topology);
+    let depth = levels(&positions);
     let list = match placement {
         Placement::None | Placement::Disabled => return None,
-        Placement::Explicit => {
-            let list: Vec<usize> =
-                proclist.iter().copied().filter(|id| topology.cpus.iter().any(|c| c.id == *id)).collect();
-            return Some(list).filter(|l| !l.is_empty());
-        }
-        Placement::Compact => sorted(&seats, permute.min(depth.len().saturating_sub(1)), &depth),
-        Placement::Scatter => sorted(&seats, depth.len().saturating_sub(1).saturating_sub(permute), &depth),
-        Placement::Balanced { threads } => balanced(&seats, threads),
+        Placement::Compact => sorted(&positions, permute.min(depth.len().saturating_sub(1)), &depth),
+        Placement::Scatter => sorted(&positions, depth.len().saturating_sub(1).saturating_sub(permute), &depth),
+        Placement::Balanced { threads } => balanced(&positions, threads),
     };
     let mut list = Some(list).filter(|l| !l.is_empty())?;
     let start = offset % list.len();
@@ -67,14 +53,29 @@ pub fn cpu_list(
     Some(list)
 }
 
-/// A logical CPU's ordinals: socket among sockets, core within its socket, hardware thread within its core.
-struct Seat {
+/// All CPUs of the core of `cpu`, ascending; `cpu` alone if the topology lacks it.
+pub fn core_of(cpu: usize, topology: &Topology) -> Vec<usize> {
+    let Some(own) = topology.cpus.iter().find(|c| c.id == cpu) else { return vec![cpu] };
+    let shares = |c: &&crate::Cpu| (c.package, c.core) == (own.package, own.core);
+    topology.cpus.iter().filter(shares).map(|c| c.id).collect()
+}
+
+/// The given places without the CPUs that the topology lacks, and those CPUs. A place that loses all of its CPUs is left out.
+pub fn usable_places(places: &[Vec<usize>], topology: &Topology) -> (Vec<Vec<usize>>, Vec<usize>) {
+    let is_here = |id: &usize| topology.cpus.iter().any(|c| c.id == *id);
+    let kept = places.iter().map(|place| place.iter().copied().filter(is_here).collect::<Vec<_>>());
+    let missing = places.iter().flatten().copied().filter(|id| !is_here(id)).collect();
+    (kept.filter(|place| !place.is_empty()).collect(), missing)
+}
+
+/// The position of a logical CPU: its socket, its core within the socket, its hardware thread within the core.
+struct CpuPosition {
     at: [usize; 3],
     id: usize,
 }
 
-fn seats(topology: &Topology) -> Vec<Seat> {
-    let mut seats: Vec<Seat> = Vec::with_capacity(topology.cpus.len());
+fn positions(topology: &Topology) -> Vec<CpuPosition> {
+    let mut positions: Vec<CpuPosition> = Vec::with_capacity(topology.cpus.len());
     let mut previous: Option<(crate::Cpu, [usize; 3])> = None;
     for &cpu in &topology.cpus {
         let at = match previous {
@@ -84,37 +85,37 @@ fn seats(topology: &Topology) -> Vec<Seat> {
             Some((_, at)) => [at[0], at[1], at[2] + 1],
         };
         previous = Some((cpu, at));
-        seats.push(Seat { at, id: cpu.id });
+        positions.push(CpuPosition { at, id: cpu.id });
     }
-    seats
+    positions
 }
 
-/// The levels on which CPUs differ, outermost first.
-fn levels(seats: &[Seat]) -> Vec<usize> {
-    (0..3).filter(|&level| seats.iter().any(|s| s.at[level] > 0)).collect()
+/// The levels on which the CPUs differ, outermost first.
+fn levels(positions: &[CpuPosition]) -> Vec<usize> {
+    (0..3).filter(|&level| positions.iter().any(|s| s.at[level] > 0)).collect()
 }
 
-/// Sorts by the `innermost` inner levels first, innermost of all first, then by the others from the outside in.
-fn sorted(seats: &[Seat], innermost: usize, levels: &[usize]) -> Vec<usize> {
+/// Sorts by the `innermost` inner levels first, starting with the innermost, then by the others from the outside in.
+fn sorted(positions: &[CpuPosition], innermost: usize, levels: &[usize]) -> Vec<usize> {
     let (outer, inner) = levels.split_at(levels.len() - innermost.min(levels.len()));
     let order: Vec<usize> = inner.iter().rev().chain(outer).copied().collect();
     let mut keyed: Vec<(Vec<usize>, usize)> =
-        seats.iter().map(|s| (order.iter().map(|&l| s.at[l]).collect(), s.id)).collect();
+        positions.iter().map(|s| (order.iter().map(|&l| s.at[l]).collect(), s.id)).collect();
     keyed.sort();
     keyed.into_iter().map(|(_, id)| id).collect()
 }
 
-fn balanced(seats: &[Seat], threads: usize) -> Vec<usize> {
+fn balanced(positions: &[CpuPosition], threads: usize) -> Vec<usize> {
     let mut cores: Vec<Vec<usize>> = Vec::new();
     let mut last = None;
-    for seat in seats {
-        let core = (seat.at[0], seat.at[1]);
+    for position in positions {
+        let core = (position.at[0], position.at[1]);
         if last != Some(core) {
             cores.push(Vec::new());
             last = Some(core);
         }
         if let Some(core) = cores.last_mut() {
-            core.push(seat.id);
+            core.push(position.id);
         }
     }
     let Some(n_cores) = std::num::NonZeroUsize::new(cores.len()) else { return Vec::new() };
@@ -127,61 +128,64 @@ fn balanced(seats: &[Seat], threads: usize) -> Vec<usize> {
     list
 }
 
-/// The CPUs the calling thread may run on, ascending; `None` where the system does not tell.
+/// The CPUs that the calling thread may use, ascending; `None` if the system does not report them.
 #[cfg(all(target_os = "linux", not(miri)))]
 pub fn current() -> Option<Vec<usize>> {
     let mut words = [0 as libc::c_ulong; MASK_WORDS];
-    // SAFETY: the kernel writes at most `size_of_val(&words)` bytes into `words`, which is that large and outlives the
-    // call; pid 0 is the calling thread.
+    // SAFETY: the kernel writes at most `size_of_val(&words)` bytes into `words`, which outlives the call; pid 0 means
+    // the calling thread.
     let rc = unsafe { libc::sched_getaffinity(0, size_of_val(&words), words.as_mut_ptr().cast()) };
     let bits = libc::c_ulong::BITS as usize;
     (rc == 0).then(|| (0..MASK_WORDS * bits).filter(|cpu| words[cpu / bits] >> (cpu % bits) & 1 == 1).collect())
 }
 
-/// Pins the calling thread to one CPU.
+/// Pins the calling thread to some CPUs, between which the system may move it.
 ///
 /// # Errors
-/// [`mxrs_types::ErrorKind::InvalidValue`] for a CPU the process may not use, or where pinning is not possible.
+/// [`mxrs_types::ErrorKind::InvalidValue`] if the process may use none of them, or if pinning fails.
 #[cfg(all(target_os = "linux", not(miri)))]
-pub fn pin_current(cpu: usize) -> Result<()> {
-    let refused = || Error::invalid("cpu to pin a thread to", cpu, "a cpu this process may run on");
+pub fn pin_current(cpus: &[usize]) -> Result<()> {
+    let refused = || Error::invalid("cpus to pin a thread to", format!("{cpus:?}"), "cpus this process may run on");
     let bits = libc::c_ulong::BITS as usize;
     let mut words = [0 as libc::c_ulong; MASK_WORDS];
-    *words.get_mut(cpu / bits).ok_or_else(refused)? |= 1 << (cpu % bits);
-    // SAFETY: the kernel reads `size_of_val(&words)` bytes from `words`, which is that large and initialized; pid 0 is
-    // the calling thread, so no other thread is affected.
+    for cpu in cpus {
+        *words.get_mut(cpu / bits).ok_or_else(refused)? |= 1 << (cpu % bits);
+    }
+    // SAFETY: the kernel reads `size_of_val(&words)` initialized bytes from `words`; pid 0 means the calling thread, so
+    // no other thread is affected.
     let rc = unsafe { libc::sched_setaffinity(0, size_of_val(&words), words.as_ptr().cast()) };
     if rc == 0 { Ok(()) } else { Err(refused()) }
 }
 
-/// Room for 8192 logical CPUs, the most a Linux kernel is configured for.
+/// Room for 8192 logical CPUs, the largest number for which a Linux kernel is configured.
 #[cfg(all(target_os = "linux", not(miri)))]
 const MASK_WORDS: usize = 8192 / libc::c_ulong::BITS as usize;
 
-/// The CPUs the calling thread may run on; this system does not tell.
+/// The CPUs that the calling thread may use; this system does not report them.
 #[cfg(not(all(target_os = "linux", not(miri))))]
 pub fn current() -> Option<Vec<usize>> {
     None
 }
 
-/// Pins the calling thread to one CPU.
+/// Pins the calling thread to some CPUs.
 ///
 /// # Errors
 /// Always, on this system.
 #[cfg(not(all(target_os = "linux", not(miri))))]
-pub fn pin_current(_cpu: usize) -> Result<()> {
+pub fn pin_current(_cpus: &[usize]) -> Result<()> {
     Err(Error::not_built("pinning threads to cpus", "only Linux has it; leave KMP_AFFINITY unset"))
 }
 
-/// Refuses a list a team cannot be pinned to: an empty one, or with a CPU this process may not use.
-pub(crate) fn check(cpus: &[usize]) -> Result<()> {
-    if cpus.is_empty() {
+/// Rejects places that a team cannot be pinned to: an empty list, an empty place, or a CPU that the machine has not.
+pub(crate) fn check(places: &[Vec<usize>]) -> Result<()> {
+    if places.is_empty() || places.iter().any(Vec::is_empty) {
         return Err(Error::invalid("cpus of a team", "an empty list", "at least one cpu, or no list for no pinning"));
     }
     let Some(allowed) = current() else {
         return Err(Error::not_built("pinning threads to cpus", "only Linux has it; leave KMP_AFFINITY unset"));
     };
-    match cpus.iter().find(|cpu| !allowed.contains(cpu)) {
+    let online: Vec<usize> = Topology::read_online().map_or(vec![], |all| all.cpus.iter().map(|c| c.id).collect());
+    match places.iter().flatten().find(|cpu| !allowed.contains(cpu) && !online.contains(cpu)) {
         Some(cpu) => Err(Error::invalid("cpu to pin a team thread to", cpu, format!("one of {allowed:?}"))),
         None => Ok(()),
     }
@@ -192,8 +196,8 @@ mod tests {
     use super::*;
     use crate::Cpu;
 
-    /// Two sockets, two cores each, two hardware threads each, numbered as Linux does: second threads last.
-    /// Core numbers have a gap, as on real machines.
+    /// Two sockets with two cores each and two hardware threads per core, numbered as Linux does: second hardware
+    /// threads last. Core numbers have a gap, as on real machines.
     fn eight() -> Topology {
         let mut cpus = Vec::new();
         for id in 0..8 {
@@ -204,39 +208,48 @@ mod tests {
 
     #[test]
     fn compact_fills_a_core_then_a_socket() {
-        assert_eq!(cpu_list(Placement::Compact, 0, 0, &[], &eight()).unwrap(), [0, 4, 1, 5, 2, 6, 3, 7]);
+        assert_eq!(cpu_list(Placement::Compact, 0, 0, &eight()).unwrap(), [0, 4, 1, 5, 2, 6, 3, 7]);
     }
 
     #[test]
     fn compact_1_0_takes_distinct_cores_before_second_threads() {
-        assert_eq!(cpu_list(Placement::Compact, 1, 0, &[], &eight()).unwrap(), [0, 1, 2, 3, 4, 5, 6, 7]);
-        assert_eq!(cpu_list(Placement::Compact, 1, 3, &[], &eight()).unwrap(), [3, 4, 5, 6, 7, 0, 1, 2]);
+        assert_eq!(cpu_list(Placement::Compact, 1, 0, &eight()).unwrap(), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(cpu_list(Placement::Compact, 1, 3, &eight()).unwrap(), [3, 4, 5, 6, 7, 0, 1, 2]);
     }
 
     #[test]
     fn scatter_alternates_sockets() {
-        assert_eq!(cpu_list(Placement::Scatter, 0, 0, &[], &eight()).unwrap(), [0, 2, 1, 3, 4, 6, 5, 7]);
-        // compact,2 and scatter,0 sort the same way: both make the hardware thread the slowest to vary.
-        assert_eq!(
-            cpu_list(Placement::Compact, 2, 0, &[], &eight()),
-            cpu_list(Placement::Scatter, 0, 0, &[], &eight())
-        );
+        assert_eq!(cpu_list(Placement::Scatter, 0, 0, &eight()).unwrap(), [0, 2, 1, 3, 4, 6, 5, 7]);
+        // compact,2 and scatter,0 sort in the same way: the hardware thread varies slowest.
+        assert_eq!(cpu_list(Placement::Compact, 2, 0, &eight()), cpu_list(Placement::Scatter, 0, 0, &eight()));
     }
 
     #[test]
     fn balanced_keeps_neighbors_on_one_core() {
-        let list = |threads| cpu_list(Placement::Balanced { threads }, 0, 0, &[], &eight()).unwrap();
+        let list = |threads| cpu_list(Placement::Balanced { threads }, 0, 0, &eight()).unwrap();
         assert_eq!(list(4), [0, 1, 2, 3]);
         assert_eq!(list(6), [0, 4, 1, 5, 2, 3]);
         assert_eq!(list(8), [0, 4, 1, 5, 2, 6, 3, 7]);
     }
 
     #[test]
-    fn explicit_keeps_the_order_and_drops_foreign_cpus() {
-        assert_eq!(cpu_list(Placement::Explicit, 1, 1, &[6, 99, 0], &eight()), Some(vec![6, 0]));
-        assert_eq!(cpu_list(Placement::Explicit, 0, 0, &[99], &eight()), None);
-        assert_eq!(cpu_list(Placement::None, 0, 0, &[], &eight()), None);
-        assert_eq!(cpu_list(Placement::Compact, 0, 0, &[], &Topology::default()), None);
+    fn places_keep_their_order_and_drop_foreign_cpus() {
+        let places = [vec![6, 2], vec![99], vec![0, 98]];
+        assert_eq!(usable_places(&places, &eight()), (vec![vec![6, 2], vec![0]], vec![99, 98]));
+        assert_eq!(usable_places(&[vec![99]], &eight()), (vec![], vec![99]));
+    }
+
+    #[test]
+    fn a_core_has_all_its_hardware_threads() {
+        assert_eq!(core_of(5, &eight()), [1, 5]);
+        assert_eq!(core_of(0, &eight()), [0, 4]);
+        assert_eq!(core_of(99, &eight()), [99]);
+    }
+
+    #[test]
+    fn nothing_is_pinned_without_a_placement_or_cpus() {
+        assert_eq!(cpu_list(Placement::None, 0, 0, &eight()), None);
+        assert_eq!(cpu_list(Placement::Compact, 0, 0, &Topology::default()), None);
     }
 
     #[test]
@@ -245,10 +258,12 @@ mod tests {
         std::thread::spawn(|| {
             let all = current().unwrap();
             let last = *all.last().unwrap();
-            pin_current(last).unwrap();
+            pin_current(&[last]).unwrap();
             assert_eq!(current().unwrap(), [last]);
-            assert!(pin_current(8191).is_err());
-            assert!(pin_current(100_000).is_err());
+            pin_current(&all).unwrap();
+            assert_eq!(current().unwrap(), all, "a place of several");
+            assert!(pin_current(&[8191]).is_err());
+            assert!(pin_current(&[100_000]).is_err());
         })
         .join()
         .unwrap();

@@ -1,15 +1,17 @@
-//! A lock for sections of a few microseconds at most that call nothing foreign.
+//! A lock for sections of at most a few microseconds that call no foreign code.
 //!
-//! Taking it is one atomic operation, giving it back a plain store, a quarter of what an ordinary lock costs. The price is
-//! that nobody is woken: who finds it held spins, then yields, then sleeps in short naps. So it fits data that one thread
-//! uses nearly always, or several for moments: a thread's cache that another now and then empties, say.
+//! Taking it is one atomic operation and releasing it a plain store: a quarter of the cost of an ordinary lock. The
+//! price is that waiting threads are not woken: they spin, then yield, then sleep for short times. So it is suited to
+//! data that one thread uses nearly always, or several for short moments, such as a thread's cache that another thread
+//! sometimes empties.
 //!
-//! As it keeps no queue of waiters, it can be held across a fork: the child that gives it back leaves nothing to threads it
-//! does not have.
+//! It has no queue of waiters, so it can be held across a fork: the child that releases it has no waiting threads to
+//! wake.
 //!
 //! Rules:
 //! 1. `held` is false exactly when no [`BriefGuard`] of the lock exists.
-//! 2. Who changes `held` from false to true (acquire) has the value; it alone changes it back (release).
+//! 2. The thread that changes `held` from false to true (acquire) owns the value, and only that thread changes it back
+//!    (release).
 
 use crate::atomic::{AtomicBool, Ordering};
 use crate::rank::Rank;
@@ -23,8 +25,8 @@ use loom::cell::UnsafeCell;
 #[cfg(not(loom))]
 use std::cell::UnsafeCell;
 
-/// See the module. Its place in the lock order is a [`Rank`] and a number, checked in debug builds as for
-/// [`RankedMutex`](crate::RankedMutex).
+/// A lock for brief sections; see the module. Its position in the order of locks is a [`Rank`] and a number, checked in
+/// debug builds as for [`RankedMutex`](crate::RankedMutex).
 ///
 /// ```
 /// use mxrs_sync::{BriefLock, Rank};
@@ -39,9 +41,10 @@ pub struct BriefLock<T> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: rule 2 gives the value to one thread at a time, so sharing the lock amounts to sending the value around.
+// SAFETY: by rule 2 one thread at a time can use the value, so sharing the lock is like sending the value between
+// threads.
 unsafe impl<T: Send> Sync for BriefLock<T> {}
-// SAFETY: the lock owns its value and nothing in it is tied to a thread.
+// SAFETY: the lock owns its value, and no part of it is tied to a thread.
 unsafe impl<T: Send> Send for BriefLock<T> {}
 
 /// Holds a [`BriefLock`] until dropped, on the thread that took it.
@@ -63,7 +66,7 @@ pub struct BriefGuard<'a, T> {
 }
 
 impl<T> BriefLock<T> {
-    /// An unlocked lock of this rank; among locks of one rank those with a smaller `order` are taken first.
+    /// Makes an unlocked lock of this rank. Locks of one rank must be taken in ascending `order`.
     pub fn new(rank: Rank, order: u64, value: T) -> Self {
         #[cfg(any(not(debug_assertions), loom))]
         let _ = (rank, order);
@@ -94,7 +97,7 @@ impl<T> BriefLock<T> {
         }
     }
 
-    /// The value, without locking.
+    /// Takes the value out of the lock.
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
@@ -104,7 +107,7 @@ impl<T> BriefLock<T> {
         self.held.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Takes the lock from whoever has it, with growing patience.
+    /// Waits until the lock is free, with increasing pauses.
     #[cold]
     fn wait(&self) {
         let mut round = 0_u32;
@@ -143,10 +146,10 @@ impl<T> Deref for BriefGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: by rule 2 the value is this guard's alone until it is dropped.
+        // SAFETY: by rule 2 only this guard can use the value until it is dropped.
         #[cfg(not(loom))]
         return unsafe { &*self.lock.value.get() };
-        // SAFETY: as above; loom checks it.
+        // SAFETY: by rule 2 only this guard can use the value until it is dropped; loom checks that.
         #[cfg(loom)]
         return unsafe { self.value.as_ref().expect("taken only in drop").deref() };
     }
@@ -155,10 +158,10 @@ impl<T> Deref for BriefGuard<'_, T> {
 impl<T> DerefMut for BriefGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: by rule 2 the value is this guard's alone until it is dropped.
+        // SAFETY: by rule 2 only this guard can use the value until it is dropped.
         #[cfg(not(loom))]
         return unsafe { &mut *self.lock.value.get() };
-        // SAFETY: as above; loom checks it.
+        // SAFETY: by rule 2 only this guard can use the value until it is dropped; loom checks that.
         #[cfg(loom)]
         return unsafe { self.value.as_ref().expect("taken only in drop").deref() };
     }

@@ -1,6 +1,6 @@
-//! One set of names for std, or for loom under `--cfg loom`.
+//! The same names for the standard library's types, or for loom's under `--cfg loom`.
 
-/// Shared ownership; std's under loom too, where only loom's own can be watched but std's can hold unsized values.
+/// Shared ownership. Also under loom the standard library's types, because loom's cannot hold unsized values.
 pub use std::sync::{Arc, Weak};
 
 #[cfg(loom)]
@@ -24,10 +24,10 @@ pub mod atomic {
         AtomicBool, AtomicI32, AtomicI64, AtomicIsize, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
     };
 
-    /// Orders a sequentially consistent read-modify-write before later loads.
+    /// Makes a sequentially consistent read-modify-write a full barrier before later loads.
     ///
-    /// On x86-64 such an operation is a full barrier by itself, so this costs nothing; elsewhere, and under loom and Miri, it is a
-    /// fence. Call it right after the operation.
+    /// On x86-64 such an operation is a full barrier by itself, so this costs nothing. On other processors, and under
+    /// loom and Miri, it is a fence. Call it directly after the operation.
     #[inline]
     pub fn fence_after_rmw() {
         #[cfg(all(target_arch = "x86_64", not(any(loom, miri))))]
@@ -37,12 +37,12 @@ pub mod atomic {
     }
 }
 
-/// Shared memory that a protocol guards; loom checks that it does.
+/// Shared memory that a protocol guards; loom checks the protocol.
 pub(crate) mod cell {
     #[cfg(loom)]
     pub(crate) use loom::cell::UnsafeCell;
 
-    /// As loom's, which this stands for.
+    /// Replaces loom's cell, with the same interface.
     #[cfg(not(loom))]
     #[derive(Debug, Default)]
     pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
@@ -53,13 +53,13 @@ pub(crate) mod cell {
             Self(std::cell::UnsafeCell::new(value))
         }
 
-        /// For reading through the pointer.
+        /// Calls `read` with the pointer, for reading.
         #[inline]
         pub(crate) fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
             read(self.0.get())
         }
 
-        /// For writing through the pointer.
+        /// Calls `write` with the pointer, for writing.
         #[inline]
         pub(crate) fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
             write(self.0.get())
@@ -72,7 +72,7 @@ pub mod thread {
     #[cfg(loom)]
     pub use loom::thread::{Builder, JoinHandle, Thread, ThreadId, current, park, spawn, yield_now};
 
-    /// Lets other threads run (loom has no clock).
+    /// Lets other threads run, because loom does not model time.
     #[cfg(loom)]
     pub fn sleep(_duration: std::time::Duration) {
         yield_now();
@@ -94,7 +94,7 @@ pub mod hint {
 mod once {
     use super::atomic::{AtomicBool, Ordering};
 
-    /// A value written once. std's, in a form whose order loom can see.
+    /// A value that is written once. It uses the standard library's type in a form whose order loom can check.
     #[derive(Debug, Default)]
     pub struct OnceLock<T> {
         is_set: AtomicBool,
@@ -103,7 +103,7 @@ mod once {
     }
 
     impl<T> OnceLock<T> {
-        /// Without a value.
+        /// Makes an empty cell.
         pub fn new() -> Self {
             Self { is_set: AtomicBool::new(false), setting: super::Mutex::new(()), value: std::sync::OnceLock::new() }
         }
@@ -113,7 +113,7 @@ mod once {
             if self.is_set.load(Ordering::Acquire) { self.value.get() } else { None }
         }
 
-        /// The value, written by `make` if there is none yet. `make` must use nothing else of this module.
+        /// The value; `make` computes it if there is none yet. `make` must not use other items of this module.
         pub fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
             if let Some(value) = self.get() {
                 return value;
@@ -134,7 +134,8 @@ mod locks {
     /// Holds a [`Mutex`] until dropped.
     pub type MutexGuard<'a, T> = std::sync::MutexGuard<'a, T>;
 
-    /// A lock that a panicking holder leaves usable. Keeps no table of its sleepers, so a fork can hold it ([`crate::fork`]).
+    /// A lock that stays usable after its holder has panicked. It has no table of sleeping threads, so a fork can hold
+    /// it ([`crate::fork`]).
     #[derive(Debug, Default)]
     pub struct Mutex<T>(std::sync::Mutex<T>);
 
@@ -150,7 +151,7 @@ mod locks {
             self.0.lock().unwrap_or_else(PoisonError::into_inner)
         }
 
-        /// The lock if nobody holds it.
+        /// Takes the lock if no thread holds it.
         #[inline]
         pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
             use std::sync::TryLockError;
@@ -161,7 +162,7 @@ mod locks {
             }
         }
 
-        /// The value, without locking: the exclusive borrow proves nobody else looks.
+        /// The value, without locking, because `&mut self` excludes other users.
         pub fn get_mut(&mut self) -> &mut T {
             self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
         }
@@ -172,33 +173,33 @@ mod locks {
         }
     }
 
-    /// Lets a thread sleep until another changes what a [`Mutex`] guards.
+    /// Lets threads sleep until another thread changes what a [`Mutex`] guards.
     #[derive(Debug, Default)]
     pub struct Condvar(std::sync::Condvar);
 
     impl Condvar {
-        /// With no sleeper.
+        /// Makes one without sleeping threads.
         pub const fn new() -> Self {
             Self(std::sync::Condvar::new())
         }
 
-        /// Releases the guard, sleeps, and takes the lock again. May wake for no reason.
+        /// Releases the guard, sleeps, and takes the lock again. May wake up without a reason.
         pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
             self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
         }
 
-        /// As [`Condvar::wait`] but for at most `timeout`; true when the time ran out.
+        /// [`Condvar::wait`] for at most `timeout`; true if the time ran out.
         pub fn wait_for<'a, T>(&self, guard: MutexGuard<'a, T>, timeout: Duration) -> (MutexGuard<'a, T>, bool) {
             let (guard, outcome) = self.0.wait_timeout(guard, timeout).unwrap_or_else(PoisonError::into_inner);
             (guard, outcome.timed_out())
         }
 
-        /// Wakes one sleeper.
+        /// Wakes one sleeping thread.
         pub fn notify_one(&self) {
             self.0.notify_one();
         }
 
-        /// Wakes every sleeper.
+        /// Wakes all sleeping threads.
         pub fn notify_all(&self) {
             self.0.notify_all();
         }
@@ -210,7 +211,7 @@ mod locks {
     /// Holds a [`Mutex`] until dropped.
     pub type MutexGuard<'a, T> = loom::sync::MutexGuard<'a, T>;
 
-    /// A lock that a panicking holder leaves usable.
+    /// A lock that stays usable after its holder has panicked.
     #[derive(Debug, Default)]
     pub struct Mutex<T>(loom::sync::Mutex<T>);
 
@@ -225,12 +226,12 @@ mod locks {
             self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
         }
 
-        /// The lock if nobody holds it.
+        /// Takes the lock if no thread holds it.
         pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
             self.0.try_lock().ok()
         }
 
-        /// The value, without locking: the exclusive borrow proves nobody else looks.
+        /// The value, without locking, because `&mut self` excludes other users.
         pub fn get_mut(&mut self) -> &mut T {
             self.0.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
         }
@@ -241,22 +242,22 @@ mod locks {
         }
     }
 
-    /// Lets a thread sleep until another changes what a [`Mutex`] guards.
+    /// Lets threads sleep until another thread changes what a [`Mutex`] guards.
     #[derive(Debug, Default)]
     pub struct Condvar(loom::sync::Condvar);
 
     impl Condvar {
-        /// With no sleeper.
+        /// Makes one without sleeping threads.
         pub fn new() -> Self {
             Self(loom::sync::Condvar::new())
         }
 
-        /// Releases the guard, sleeps, and takes the lock again. May wake for no reason.
+        /// Releases the guard, sleeps, and takes the lock again. May wake up without a reason.
         pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
             self.0.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner)
         }
 
-        /// As [`Condvar::wait`] (loom has no clock); never reports that time ran out.
+        /// [`Condvar::wait`], because loom does not model time; never reports that the time ran out.
         pub fn wait_for<'a, T>(
             &self,
             guard: MutexGuard<'a, T>,
@@ -265,12 +266,12 @@ mod locks {
             (self.wait(guard), false)
         }
 
-        /// Wakes one sleeper.
+        /// Wakes one sleeping thread.
         pub fn notify_one(&self) {
             self.0.notify_one();
         }
 
-        /// Wakes every sleeper.
+        /// Wakes all sleeping threads.
         pub fn notify_all(&self) {
             self.0.notify_all();
         }

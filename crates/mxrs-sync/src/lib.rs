@@ -1,11 +1,11 @@
-//! The sole door to atomics, locks and threads.
+//! The only access to atomics, locks and threads.
 //!
-//! Everything concurrent in mxrs imports from here. Under `--cfg loom` the same names stand for loom's checked versions, so
-//! a protocol can be searched exhaustively; in debug builds a [`RankedMutex`] notices locks taken in the wrong order; and
-//! [`Team`] is the set of threads that share one operator's loop.
+//! All concurrent code of mxrs imports from here. Under `--cfg loom` the same names are loom's checked versions, so
+//! that a protocol can be searched exhaustively. In debug builds a [`RankedMutex`] detects locks that are taken in the
+//! wrong order. [`Team`] is the set of threads that share one operator's loop.
 //!
-//! This crate does not know what an operator, a variable or a device is, and it reads no setting: sizes and CPU lists are
-//! handed in.
+//! This crate does not know operators, variables or devices, and does not read the environment: sizes and CPU lists are
+//! passed in.
 //!
 //! ```
 //! use mxrs_sync::{Team, TeamConfig, atomic::{AtomicU64, Ordering}};
@@ -21,9 +21,10 @@
 //! Read next: [`team`] for the wake-up protocol, [`rank`] for the lock order, [`fork`] for what happens to threads and locks
 //! in a forked process, [`affinity`] for pinning.
 
-// Four reasons only: `team` erases the lifetime of the loop body it lends to its threads and keeps it in a shared cell;
-// `brief_lock` hands out a mutable borrow from behind a shared one, one at a time; `affinity` and `fork` call the C library
-// (sched_setaffinity, sched_getaffinity, pthread_atfork), and `fork` keeps a lock from one of its callbacks to the next.
+// Unsafe code has four reasons: `team` erases the lifetime of the loop body that it lends to its threads and keeps it
+// in a shared cell; `brief_lock` returns a mutable borrow from a shared one, one at a time; `affinity` and `fork` call
+// the C library (sched_setaffinity, sched_getaffinity, pthread_atfork); and `fork` keeps a lock from one of its
+// callbacks to the next.
 #![allow(unsafe_code)]
 
 pub mod affinity;

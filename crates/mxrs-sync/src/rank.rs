@@ -1,15 +1,15 @@
-//! The order in which locks may be taken, all in one place.
+//! The order in which locks may be taken, defined in one place.
 //!
-//! A thread that holds a lock may take another only if its rank is higher; two locks of one rank are taken only in
-//! ascending order of a number both sides agree on (engine variables: their address). The order below reads "outer to
-//! inner". It is also the order in which a fork brings the owners of those locks to rest ([`crate::fork`]).
+//! A thread that holds a lock may take another only if its rank is higher. Two locks of one rank may only be taken in
+//! ascending order of an agreed number (engine variables: their address). Ranks are listed from outer to inner. A fork
+//! also pauses the owners of the locks in this order ([`crate::fork`]).
 
-/// Rank of a lock; see the module.
+/// The rank of a lock; see the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Rank {
-    /// The list of fork guards: held across a fork, around the locks of all others; see [`crate::fork`].
+    /// The list of fork guards: held across a fork, outside the locks of all others; see [`crate::fork`].
     Fork = 0,
     /// Start and stop of the engine: held from the last push to the end of the workers.
     EngineLifecycle = 10,
@@ -17,19 +17,19 @@ pub enum Rank {
     EngineBulks = 12,
     /// One buffer of collected tasks.
     EngineBulk = 14,
-    /// The tasks that run now, where someone watches for stalls.
+    /// The running tasks, if stalls are watched.
     EngineWatch = 16,
     /// State of one engine variable; several at once in ascending address.
     EngineVar = 20,
-    /// Failures nobody has been told about yet.
+    /// Failures that have not been reported yet.
     EngineErrors = 30,
-    /// Sleepers of wait-for-all.
+    /// Threads that sleep in a wait for all.
     EngineWaiters = 40,
     /// The threads of one worker pool: held while they are started or joined.
     EngineThreads = 45,
     /// One worker pool: its priority heap and its sleepers.
     EnginePool = 50,
-    /// The list of threads that keep freed blocks of a storage pool.
+    /// The list of threads that cache freed blocks of a storage pool.
     StorageThreads = 54,
     /// One thread's cache of freed blocks; several at once in the order of their numbers.
     StorageCache = 57,
@@ -39,16 +39,16 @@ pub enum Rank {
     KernelCache = 70,
     /// Free memory for tasks, by size.
     EngineSlab = 90,
-    /// Anything that takes no further lock.
+    /// Locks whose holder takes no further lock.
     Leaf = 100,
 }
 
-/// Two locks taken against the order.
+/// A lock requested against the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inversion {
-    /// What the thread already holds, with its order number.
+    /// A lock that the thread holds, with its order number.
     pub held: (Rank, u64),
-    /// What it asked for.
+    /// The lock that it requested.
     pub wanted: (Rank, u64),
 }
 
@@ -62,10 +62,10 @@ impl std::fmt::Display for Inversion {
     }
 }
 
-/// Whether `wanted` may be taken by a thread holding `held`.
+/// Checks whether a thread that holds `held` may take `wanted`.
 ///
 /// # Errors
-/// The first held lock that should have come later.
+/// The first held lock that should have been taken later.
 pub fn check(held: &[(Rank, u64)], wanted: (Rank, u64)) -> Result<(), Inversion> {
     match held.iter().find(|h| **h >= wanted) {
         Some(h) => Err(Inversion { held: *h, wanted }),

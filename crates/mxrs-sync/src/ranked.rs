@@ -1,4 +1,4 @@
-//! A mutex that knows its place in the lock order; debug builds check it, release builds carry nothing.
+//! A mutex with a rank in the order of locks. Debug builds check the order; release builds store nothing.
 
 use crate::{Mutex, MutexGuard, Rank};
 use std::ops::{Deref, DerefMut};
@@ -12,7 +12,7 @@ mod held {
         static HELD: RefCell<Vec<(Rank, u64)>> = const { RefCell::new(Vec::new()) };
     }
 
-    /// Notes a lock about to be taken. Says nothing during thread teardown, when the list is gone.
+    /// Records a lock that is about to be taken. Checks nothing while the thread's thread-local values are destroyed.
     pub fn enter(entry: (Rank, u64)) {
         let verdict = HELD.try_with(|held| {
             let mut held = held.borrow_mut();
@@ -26,7 +26,7 @@ mod held {
         }
     }
 
-    /// Notes a lock given back.
+    /// Records that a lock was released.
     pub fn leave(entry: (Rank, u64)) {
         let _ = HELD.try_with(|held| {
             let mut held = held.borrow_mut();
@@ -37,7 +37,7 @@ mod held {
     }
 }
 
-/// Entry of the list of held locks; removes itself.
+/// An entry in the thread's list of held locks, removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Held {
     #[cfg(all(debug_assertions, not(loom)))]
@@ -65,8 +65,8 @@ impl Drop for Held {
     }
 }
 
-/// A [`Mutex`] with a [`Rank`]. In debug builds taking it against the order of [`crate::rank`] is logged and fails an
-/// assertion before the thread can block; in release builds, and under loom, it is a plain lock.
+/// A [`Mutex`] with a [`Rank`]. In debug builds, taking it against the order of [`crate::rank`] is logged and fails an
+/// assertion before the thread can block. In release builds and under loom it is a plain lock.
 ///
 /// ```
 /// use mxrs_sync::{Rank, RankedMutex};
@@ -90,7 +90,7 @@ pub struct RankedGuard<'a, T> {
 }
 
 impl<T> RankedMutex<T> {
-    /// An unlocked lock of this rank.
+    /// Makes an unlocked lock of this rank.
     pub fn new(rank: Rank, value: T) -> Self {
         #[cfg(any(not(debug_assertions), loom))]
         let _ = rank;
@@ -107,7 +107,7 @@ impl<T> RankedMutex<T> {
         self.lock_in_order(0)
     }
 
-    /// Waits for the lock while others of the same rank with a smaller `order` may be held.
+    /// Waits for the lock; locks of the same rank with a smaller `order` may be held.
     #[inline]
     pub fn lock_in_order(&self, order: u64) -> RankedGuard<'_, T> {
         #[cfg(all(debug_assertions, not(loom)))]
@@ -124,14 +124,14 @@ impl<T> RankedMutex<T> {
 }
 
 impl<'a, T> RankedGuard<'a, T> {
-    /// Sleeps on `condvar`, giving the lock back meanwhile; see [`crate::Condvar::wait`].
+    /// Sleeps on `condvar` and releases the lock meanwhile; see [`crate::Condvar::wait`].
     #[must_use]
     pub fn wait(self, condvar: &crate::Condvar) -> Self {
         let Self { inner, _held } = self;
         Self { inner: condvar.wait(inner), _held }
     }
 
-    /// As [`RankedGuard::wait`] but for at most `timeout`; see [`crate::Condvar::wait_for`].
+    /// [`RankedGuard::wait`] for at most `timeout`; see [`crate::Condvar::wait_for`].
     #[cfg(not(loom))]
     #[must_use]
     pub fn wait_for(self, condvar: &crate::Condvar, timeout: std::time::Duration) -> Self {

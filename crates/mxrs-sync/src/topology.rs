@@ -1,48 +1,69 @@
-//! Which logical CPUs this process may use, and which of them share a core or a socket.
+//! The logical CPUs that this process may use, and their cores and sockets.
 
 use std::collections::HashSet;
 
 /// One logical CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Cpu {
-    /// Socket, as the system numbers it.
+    /// The socket, as the system numbers it.
     pub package: usize,
-    /// Core within the socket, as the system numbers it (numbers may have gaps).
+    /// The core within the socket, as the system numbers it (numbers may have gaps).
     pub core: usize,
-    /// Number of the logical CPU, as used by affinity calls.
+    /// The number of the logical CPU, as used by affinity calls.
     pub id: usize,
 }
 
-/// The logical CPUs this process may run on.
+/// The logical CPUs that this process may use.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Topology {
-    /// In ascending socket, core, id.
+    /// Sorted by socket, core and id.
     pub cpus: Vec<Cpu>,
 }
 
 impl Topology {
-    /// A topology made by hand; the CPUs are sorted.
+    /// Makes a topology from a list; the CPUs are sorted.
     pub fn new(mut cpus: Vec<Cpu>) -> Self {
         cpus.sort_unstable();
         cpus.dedup();
         Self { cpus }
     }
 
-    /// The CPUs this process may run on, from the system. `None` where the system does not tell (anything but Linux, or
-    /// no sysfs).
+    /// Reads the CPUs that this process may use from the system. `None` if the system does not report them (other than
+    /// Linux, or without sysfs).
     pub fn read() -> Option<Self> {
-        let allowed = crate::affinity::current()?;
-        let cpus: Option<Vec<Cpu>> = allowed
+        Self::of(crate::affinity::current()?)
+    }
+
+    /// All CPUs that are switched on, also those that this process was kept from, as [`Self::read`].
+    pub fn read_online() -> Option<Self> {
+        let text = std::fs::read_to_string("/sys/devices/system/cpu/online").ok()?;
+        Self::of(ranges(text.trim())?)
+    }
+
+    fn of(ids: Vec<usize>) -> Option<Self> {
+        let cpus: Option<Vec<Cpu>> = ids
             .into_iter()
             .map(|id| Some(Cpu { id, core: sysfs(id, "core_id")?, package: sysfs(id, "physical_package_id")? }))
             .collect();
         cpus.map(Self::new).filter(|t| !t.cpus.is_empty())
     }
 
-    /// Number of distinct physical cores.
+    /// The number of distinct physical cores.
     pub fn cores(&self) -> usize {
         self.cpus.iter().map(|c| (c.package, c.core)).collect::<HashSet<_>>().len()
     }
+}
+
+/// `0-3,8` as numbers.
+fn ranges(text: &str) -> Option<Vec<usize>> {
+    let mut ids = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+        // Linux numbers at most 8192 CPUs.
+        ids.extend((last < 8192).then_some(first..=last)?);
+    }
+    Some(ids)
 }
 
 fn sysfs(cpu: usize, leaf: &str) -> Option<usize> {
@@ -50,9 +71,10 @@ fn sysfs(cpu: usize, leaf: &str) -> Option<usize> {
     text.trim().parse().ok()
 }
 
-/// Physical cores this process may run on, at least 1: the default team size.
+/// The number of physical cores that this process may use, at least 1: the default team size.
 ///
-/// On Linux the cores of the CPUs in the process's affinity mask; elsewhere, or without sysfs, the number of logical CPUs.
+/// On Linux the cores of the CPUs in the process's affinity mask; otherwise, or without sysfs, the number of logical
+/// CPUs.
 pub fn physical_cores() -> usize {
     match Topology::read() {
         Some(topology) => topology.cores().max(1),
@@ -63,6 +85,15 @@ pub fn physical_cores() -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_list_of_the_system_is_read() {
+        assert_eq!(ranges("0-2,5"), Some(vec![0, 1, 2, 5]));
+        assert_eq!(ranges("7"), Some(vec![7]));
+        for bad in ["", "x", "1-", "0-99999999"] {
+            assert_eq!(ranges(bad), None, "{bad}");
+        }
+    }
 
     #[test]
     fn two_threads_of_one_core_count_once() {

@@ -1,4 +1,4 @@
-//! What a forked child can rely on (E17, D6): locks, hooks and teams, with real forks of a process full of threads.
+//! What works in a forked child (E17, D6): locks, hooks and teams, with real forks of a process with many threads.
 #![cfg(all(unix, not(loom)))]
 #![allow(unsafe_code)]
 
@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
-/// Only one test forks at a time: each counts what its own forks do.
+/// Only one test forks at a time, because each counts the effects of its own forks.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Forks; the child runs `child` and ends with its answer, 99 for a panic.
+/// Forks; the child runs `child` and exits with its result, 99 for a panic.
 fn fork_child(child: impl FnOnce() -> u8) -> libc::pid_t {
-    // SAFETY: the child runs code whose locks and threads are those under test, and leaves by `_exit`, which runs none of
-    // the parent's exit handlers.
+    // SAFETY: the child uses only the locks and threads under test, and ends by `_exit`, which does not run the
+    // parent's exit handlers.
     unsafe {
         let pid = libc::fork();
         assert!(pid >= 0, "{}", std::io::Error::last_os_error());
@@ -28,18 +28,18 @@ fn fork_child(child: impl FnOnce() -> u8) -> libc::pid_t {
     }
 }
 
-/// The child's answer; a child that hangs is ended and reported.
+/// The child's result; a child that hangs is killed and reported.
 fn answer(pid: libc::pid_t) -> Result<u8, String> {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
         let mut status = 0;
-        // SAFETY: `status` outlives the call, and `pid` is a child of this process that nobody else waits for.
+        // SAFETY: `status` outlives the call, and `pid` is a child of this process that no other code waits for.
         match unsafe { libc::waitpid(pid, &raw mut status, libc::WNOHANG) } {
             0 if Instant::now() < deadline => std::thread::sleep(Duration::from_micros(200)),
             0 => {
-                // SAFETY: as above; the number still belongs to the child, which has not been waited for.
+                // SAFETY: the child has not been waited for, so its process id is still valid.
                 unsafe { libc::kill(pid, libc::SIGKILL) };
-                // SAFETY: as above.
+                // SAFETY: `status` outlives the call; this waits for the killed child.
                 unsafe { libc::waitpid(pid, &raw mut status, 0) };
                 return Err("the child hangs".to_owned());
             }
@@ -58,7 +58,7 @@ fn team(threads: usize) -> Arc<Team> {
     Team::new(TeamConfig { threads: NonZeroUsize::new(threads).unwrap(), cpus: None }).unwrap()
 }
 
-/// How many of `n` chunks ran exactly once, and on how many threads.
+/// The number of chunks of `n` that ran exactly once, and the number of threads that ran them.
 fn run(team: &Team, n: usize) -> (usize, usize) {
     let hits: Vec<AtomicUsize> = (0..n).map(|_| AtomicUsize::new(0)).collect();
     let threads = Mutex::new(std::collections::HashSet::new());
@@ -69,8 +69,8 @@ fn run(team: &Team, n: usize) -> (usize, usize) {
     (hits.iter().filter(|h| h.load(Ordering::Relaxed) == 1).count(), threads.into_inner().len())
 }
 
-/// E17, D6, T9: while other threads keep two teams busy, each child runs a serial loop on an inherited team, a parallel
-/// one on a new team, and drops both.
+/// E17, D6, T9: while other threads keep two teams busy, each child runs a serial loop on an inherited team and a
+/// parallel one on a new team, and drops both.
 #[test]
 fn e17_loops_run_in_a_hundred_children_while_the_parent_runs_loops() {
     let _turn = ONE_AT_A_TIME.lock();
@@ -90,8 +90,8 @@ fn e17_loops_run_in_a_hundred_children_while_the_parent_runs_loops() {
                 forked(|| {
                     let inherited = [&busy, &idle].map(|team| (team.size(), run(team, 3), run(team, 40)));
                     let new = team(8);
-                    // As the last owner would, and after the system has had the chance to use the threads' numbers again.
-                    // SAFETY: the child leaves by `_exit`, so nobody uses the owners these counts were taken from.
+                    // Drops the teams like their last owner, when the system may already have reused the thread ids.
+                    // SAFETY: the child ends by `_exit`, so the owners of these counts are never used.
                     drop([&busy, &idle].map(|team| unsafe { Arc::from_raw(Arc::as_ptr(team)) }));
                     let ours = (new.size(), run(&new, 8), run(&new, 40).0);
                     drop(new);
@@ -114,7 +114,8 @@ fn e17_loops_run_in_a_hundred_children_while_the_parent_runs_loops() {
     assert_eq!((busy.size(), idle.size()), (3, 2), "the parent keeps its teams");
 }
 
-/// Sleepers of the parent are no sleepers of the child, whatever they slept on: its new threads sleep and wake undisturbed.
+/// Threads that sleep in the parent do not affect the child, whatever they sleep on: its new threads sleep and wake as
+/// usual.
 #[test]
 fn a_child_of_a_process_full_of_sleepers_can_sleep_and_wake() {
     let _turn = ONE_AT_A_TIME.lock();
@@ -158,7 +159,7 @@ fn a_child_of_a_process_full_of_sleepers_can_sleep_and_wake() {
     });
 }
 
-/// A guard that holds its lock across the fork, as the rules ask.
+/// A guard that holds its lock across the fork, as the rules require.
 struct Account {
     /// Equal whenever the lock is free.
     sides: RankedMutex<(u64, u64)>,
@@ -178,7 +179,8 @@ impl ForkGuard for Account {
     }
 }
 
-/// F1, F3: what a guard's lock protects is whole in the child, and the lock can be taken there, however contended it was.
+/// F1, F3: the data behind a guard's lock is consistent in the child, and the lock can be taken there, however
+/// contended it was.
 #[test]
 fn f3_a_contended_lock_is_free_and_its_content_whole_in_every_child() {
     let _turn = ONE_AT_A_TIME.lock();
@@ -198,7 +200,7 @@ fn f3_a_contended_lock_is_free_and_its_content_whole_in_every_child() {
                 }
             });
         }
-        // Comes and goes while forks happen.
+        // Registers and unregisters guards during forks.
         scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {
                 drop(fork::register(Rank::Leaf, &guards[1]));
@@ -246,7 +248,7 @@ impl ForkGuard for Recorder {
     }
 }
 
-/// F1, F2, F4: hooks of a real fork, one of which panics.
+/// F1, F2, F4: the hooks of a real fork, one of which panics.
 #[test]
 fn f2_f4_hooks_come_in_order_on_both_sides_and_survive_a_panic() {
     let _turn = ONE_AT_A_TIME.lock();
@@ -269,7 +271,7 @@ fn generations_count_forks_on_the_way_down() {
     assert_eq!((fork::generation(), fork::is_child()), (0, false));
     let child = forked(|| {
         let mine = fork::generation() == 1;
-        // A team of the child is an orphan in the grandchild.
+        // A team of the child is orphaned in the grandchild.
         let own = team(2);
         let grandchild = forked(|| u8::from(!(fork::generation() == 2 && own.size() == 1 && run(&own, 2) == (2, 1))));
         u8::from(!(mine && grandchild == Ok(0) && run(&own, 2) == (2, 2)))
@@ -278,7 +280,7 @@ fn generations_count_forks_on_the_way_down() {
     assert_eq!(fork::generation(), 0);
 }
 
-/// T9: neither side of a loop that forks hangs in the child.
+/// T9: if a body forks, neither side hangs in the child.
 #[test]
 fn t9_a_body_that_forks_leaves_no_process_waiting_for_threads_of_another() {
     let _turn = ONE_AT_A_TIME.lock();
@@ -291,10 +293,10 @@ fn t9_a_body_that_forks_leaves_no_process_waiting_for_threads_of_another() {
             team.run(2, &|i| {
                 both_started.wait();
                 if i == forker {
-                    // SAFETY: as in `fork_child`.
+                    // SAFETY: the child uses only the locks and threads under test, and ends by `_exit`.
                     pid.store(unsafe { libc::fork() } as usize, Ordering::Relaxed);
                 } else {
-                    // Unfinished at the fork.
+                    // This chunk is unfinished at the time of the fork.
                     while pid.load(Ordering::Relaxed) == 0 {
                         std::thread::yield_now();
                     }
@@ -303,10 +305,10 @@ fn t9_a_body_that_forks_leaves_no_process_waiting_for_threads_of_another() {
         }));
         if fork::is_child() {
             let panicked = outcome.is_err() && std::thread::current().id() == caller;
-            // SAFETY: leaves without the parent's exit handlers.
+            // SAFETY: `_exit` does not run the parent's exit handlers.
             unsafe { libc::_exit(if panicked { 7 } else { 8 }) }
         }
-        // The team thread has nobody to report to and ends; as the last of its process, with status 0.
+        // The team thread has no caller to report to and ends; as the last thread of its process, with status 0.
         let expected = if forker == 0 { 7 } else { 0 };
         assert_eq!(answer(pid.into_inner() as libc::pid_t), Ok(expected), "forked by the body of thread {forker}");
         assert!(outcome.is_ok());

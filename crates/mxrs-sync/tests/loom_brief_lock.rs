@@ -1,10 +1,10 @@
-//! Every interleaving of two threads at a brief lock: `RUSTFLAGS="--cfg loom" cargo test -p mxrs-sync --release`.
+//! Every interleaving of two threads that use a brief lock: `RUSTFLAGS="--cfg loom" cargo test -p mxrs-sync --release`.
 #![cfg(loom)]
 
 use loom::thread;
 use mxrs_sync::{Arc, BriefLock, Rank};
 
-/// Rules 1 and 2: loom's cell fails the run when two guards overlap or a write is not seen by the next holder.
+/// Rules 1 and 2: loom's cell fails the run if two guards overlap or the next holder does not see a write.
 #[test]
 fn one_guard_at_a_time_and_writes_are_seen() {
     loom::model(|| {

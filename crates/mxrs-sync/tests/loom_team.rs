@@ -5,7 +5,7 @@ use loom::sync::atomic::{AtomicUsize, Ordering};
 use mxrs_sync::{Team, TeamConfig};
 use std::num::NonZeroUsize;
 
-/// One team of `threads`, runs of so many chunks one after the other.
+/// Checks one team of `threads` that executes `runs`, each with this number of chunks, one after the other.
 fn check(threads: usize, runs: &'static [usize], max_preemptions: usize) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound.get_or_insert(max_preemptions);
@@ -21,13 +21,13 @@ fn check(threads: usize, runs: &'static [usize], max_preemptions: usize) {
     });
 }
 
-/// T2, T4, T5, T6, T7: nobody sleeps through a call, and all is finished when `run` returns.
+/// T2, T4, T5, T6, T7: no thread sleeps through a run, and all chunks are finished when `run` returns.
 #[test]
 fn fixed_chunks() {
     check(2, &[2], 4);
 }
 
-/// T1, T3: a thread may still be on its way out of the run before.
+/// T1, T3: a thread may still be leaving the previous run.
 #[test]
 fn fixed_chunks_twice() {
     check(2, &[2, 2], 3);
@@ -45,7 +45,7 @@ fn dynamic_chunks_twice() {
     check(2, &[3, 3], 3);
 }
 
-/// T5: a thread late for a run with chunks to take meets one with chunks by number, and the other way round.
+/// T5: a thread that is late for a run with chunks to take gets into one with chunks by number, and vice versa.
 #[test]
 fn dynamic_after_fixed_after_dynamic() {
     check(2, &[3, 2, 3], 2);

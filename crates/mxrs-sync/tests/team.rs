@@ -1,4 +1,4 @@
-//! What a team promises, seen from outside.
+//! The guarantees of a team, from outside.
 #![cfg(not(loom))]
 
 use mxrs_sync::{Team, TeamConfig, affinity};
@@ -32,7 +32,7 @@ fn every_chunk_runs_once_for_any_size_and_count() {
 fn at_most_size_chunks_are_all_in_progress_at_once() {
     let team = team(4);
     for n in [2, 3, 4, 4, 2] {
-        // Each chunk waits for all others: a thread that ran two chunks would hang here.
+        // Each chunk waits for all others, so a thread that ran two chunks would hang here.
         let barrier = Barrier::new(n);
         let threads = Mutex::new(HashSet::new());
         team.run(n, &|_| {
@@ -124,7 +124,7 @@ fn a_panic_reaches_the_caller_after_all_chunks_and_the_team_lives_on() {
     assert_eq!(ok.into_inner(), 3);
 }
 
-/// A panic's payload whose drop panics as well.
+/// A panic payload whose drop panics too.
 struct Bomb;
 
 impl Drop for Bomb {
@@ -135,8 +135,8 @@ impl Drop for Bomb {
     }
 }
 
-/// The team reports one panic and drops the payloads of the others: that must not end a team thread, nor unwind the caller while
-/// others still run.
+/// The team reports one panic and drops the payloads of the others. That must not end a team thread, nor unwind the
+/// caller while others are running.
 #[test]
 fn payloads_whose_drop_panics_neither_hang_nor_unwind_a_run() {
     let team = team(3);
@@ -184,7 +184,7 @@ fn callers_from_many_threads_and_sleeps_between_runs() {
     assert_eq!(total.into_inner(), 4 * per_caller);
 }
 
-/// T6: looking for work ends.
+/// T6: polling ends.
 #[test]
 #[cfg(target_os = "linux")]
 fn an_idle_thread_uses_no_processor() {
@@ -198,7 +198,7 @@ fn an_idle_thread_uses_no_processor() {
         });
     }
     let Some(task) = task.into_inner().unwrap() else { return };
-    // Nanoseconds on a processor so far, the first of three numbers; not all kernels keep it.
+    // Nanoseconds on a processor so far: the first of three numbers. Not all kernels provide it.
     let used = || -> Option<u64> {
         let text = std::fs::read_to_string(std::path::Path::new("/proc").join(&task).join("schedstat")).ok()?;
         text.split_whitespace().next()?.parse().ok()
@@ -224,10 +224,10 @@ fn threads_stop_on_drop() {
 fn each_thread_is_pinned_to_its_cpu() {
     let allowed = affinity::current().unwrap();
     let cpus: Vec<usize> = allowed.iter().copied().take(2).collect();
-    // A thread of its own: the caller stays pinned.
+    // On a thread of its own, because the caller stays pinned.
     thread::spawn(move || {
         let threads = NonZeroUsize::new(cpus.len()).unwrap();
-        let team = Team::new(TeamConfig { threads, cpus: Some(cpus.clone()) }).unwrap();
+        let team = Team::new(TeamConfig { threads, cpus: Some(cpus.iter().map(|cpu| vec![*cpu]).collect()) }).unwrap();
         let seen = Mutex::new(vec![Vec::new(); cpus.len()]);
         if cpus.len() > 1 {
             team.run(cpus.len(), &|i| seen.lock().unwrap()[i] = affinity::current().unwrap());
@@ -239,10 +239,11 @@ fn each_thread_is_pinned_to_its_cpu() {
     .unwrap();
     let bad = |cpus| Team::new(TeamConfig { threads: NonZeroUsize::MIN, cpus: Some(cpus) }).unwrap_err().to_string();
     assert!(bad(vec![]).contains("an empty list"));
-    assert!(bad(vec![100_000]).contains("got 100000"));
+    assert!(bad(vec![vec![]]).contains("an empty list"));
+    assert!(bad(vec![vec![100_000]]).contains("got 100000"));
 }
 
-/// T10: threads that are kept back take no part, whatever the number of chunks, and come back when nobody is.
+/// T10: threads that are kept back take no part, whatever the number of chunks, and take part again later.
 #[test]
 fn t10_threads_kept_back_take_no_part() {
     let team = team(4);
@@ -260,7 +261,7 @@ fn t10_threads_kept_back_take_no_part() {
     }
 }
 
-/// T10: keeping threads back while loops run loses no chunk and runs none twice.
+/// T10: keeping threads back while loops run neither loses a chunk nor runs one twice.
 #[test]
 fn t10_keeping_back_while_loops_run() {
     let (team, over) = (team(4), AtomicBool::new(false));

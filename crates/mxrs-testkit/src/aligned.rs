@@ -1,4 +1,4 @@
-//! Memory for test tensors: 64-byte aligned, with guard bytes behind the end.
+//! Memory for test tensors: aligned to 64 bytes, with guard bytes after the end.
 
 use mxrs_op::elements;
 use mxrs_types::DType;
@@ -8,10 +8,10 @@ use mxrs_types::DType;
 #[repr(C, align(64))]
 struct Line([u8; 64]);
 
-/// Byte that guards are filled with; as part of a float it makes a large negative number, not zero.
+/// The content of guard bytes; as part of a float it makes a large negative number, not zero.
 const GUARD: u8 = 0xC5;
 
-/// Bytes aligned to 64, as kernels expect their tensors, followed by guard bytes that tell an overrun.
+/// Bytes aligned to 64, as kernels expect their tensors, followed by guard bytes that reveal a write beyond the end.
 #[derive(Clone, Debug)]
 pub struct AlignedBuffer {
     lines: Vec<Line>,
@@ -19,14 +19,15 @@ pub struct AlignedBuffer {
 }
 
 impl AlignedBuffer {
-    /// `len_bytes` bytes, all zero.
+    /// Makes `len_bytes` bytes, all zero.
     pub fn zeroed(len_bytes: usize) -> Self {
         let mut buffer = Self { lines: vec![Line([GUARD; 64]); len_bytes.div_ceil(64) + 1], len_bytes };
         buffer.bytes_mut().fill(0);
         buffer
     }
 
-    /// `len_bytes` bytes of a pattern that is NaN in every float type, so that an element nobody wrote shows.
+    /// Makes `len_bytes` bytes of a pattern that is NaN in every float type, so that an element that was not written is
+    /// detected.
     pub fn poisoned(len_bytes: usize) -> Self {
         let mut buffer = Self::zeroed(len_bytes);
         buffer.bytes_mut().fill(0xFF);
@@ -40,7 +41,7 @@ impl AlignedBuffer {
         buffer
     }
 
-    /// These numbers as elements of `dtype`; see [`elements::write_f64`] for the rounding.
+    /// Makes elements of `dtype` from these numbers; see [`elements::write_f64`] for the rounding.
     pub fn from_f64(values: &[f64], dtype: DType) -> Self {
         let mut buffer = Self::zeroed(values.len() * dtype.size_of());
         elements::write_f64(values, dtype, buffer.bytes_mut());
@@ -52,7 +53,7 @@ impl AlignedBuffer {
         elements::read_f64(self.bytes(), dtype)
     }
 
-    /// Length without guards.
+    /// The length without the guard.
     pub fn len_bytes(&self) -> usize {
         self.len_bytes
     }
@@ -67,7 +68,7 @@ impl AlignedBuffer {
         &mut bytemuck::cast_slice_mut(&mut self.lines)[..self.len_bytes]
     }
 
-    /// Whether nobody wrote behind the end.
+    /// Whether the guard after the end is unchanged.
     pub fn guard_is_intact(&self) -> bool {
         bytemuck::cast_slice::<Line, u8>(&self.lines)[self.len_bytes..].iter().all(|b| *b == GUARD)
     }

@@ -1,25 +1,25 @@
-//! Comparing two results, with a report a person can read.
+//! Compares two results, and reports differences in readable form.
 
 use crate::Tolerance;
 use std::fmt;
 
-/// How many differing elements a report shows.
+/// The largest number of differing elements in a report.
 const SHOWN: usize = 5;
 
-/// Where and by how much two results differ.
+/// The differences between two results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mismatch {
-    /// Elements compared; when `expected_len` differs, nothing was compared.
+    /// The number of elements; if it differs from `expected_len`, nothing was compared.
     pub len: usize,
-    /// Elements expected.
+    /// The expected number of elements.
     pub expected_len: usize,
-    /// Elements out of tolerance.
+    /// The number of elements out of tolerance.
     pub n_different: usize,
-    /// The first few: flat index, got, expected.
+    /// The first of them: flat index, result, expected value.
     pub first: Vec<(usize, f64, f64)>,
-    /// Largest absolute difference among finite elements.
+    /// The largest absolute difference among finite elements.
     pub max_abs: f64,
-    /// What was allowed.
+    /// The tolerance.
     pub tolerance: Tolerance,
 }
 

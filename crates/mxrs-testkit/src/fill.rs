@@ -4,7 +4,7 @@ use crate::AlignedBuffer;
 use mxrs_op::{Fill, Sample, SampleInput};
 use mxrs_types::DType;
 
-/// A small generator (SplitMix64, Steele et al. 2014), good enough to fill test tensors.
+/// A small random generator (SplitMix64, Steele et al. 2014), sufficient to fill test tensors.
 #[derive(Clone, Debug)]
 pub struct Seeded(u64);
 
@@ -14,7 +14,7 @@ impl Seeded {
         Self(seed)
     }
 
-    /// A generator whose seed is a text, say the name of a test.
+    /// A generator whose seed is computed from a text, such as the name of a test.
     pub fn from_text(text: &str) -> Self {
         // FNV-1a.
         Self(text.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3)))
@@ -29,36 +29,36 @@ impl Seeded {
         z ^ (z >> 31)
     }
 
-    /// Uniform in `[0, 1)`.
+    /// A number uniform in `[0, 1)`.
     pub fn unit(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Uniform in `[low, high)`.
+    /// A number uniform in `[low, high)`.
     pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.unit()
     }
 
-    /// Uniform integer in `[low, high)`; `low` when the range is empty.
+    /// An integer uniform in `[low, high)`; `low` if the range is empty.
     pub fn integer(&mut self, low: i64, high: i64) -> i64 {
         let width = high.saturating_sub(low).max(1) as u64;
         low.wrapping_add((self.next_u64() % width) as i64)
     }
 }
 
-/// Widest range integer inputs take from a float range: small numbers, not all zero.
+/// The factor by which a float range is scaled for integer inputs: small numbers, not all zero.
 const INTEGER_SCALE: f64 = 10.0;
 
 fn is_unsigned(dtype: DType) -> bool {
     matches!(dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64 | DType::Bool)
 }
 
-/// The content of one input as numbers, before rounding to `dtype`. `Values` shorter than the input repeat.
+/// The content of one input as numbers, before rounding to `dtype`. If `Values` is shorter than the input, it repeats.
 fn numbers(input: &SampleInput, dtype: DType, seed: &mut Seeded) -> Vec<f64> {
     let n = input.shape.n_elements();
     match &input.fill {
         Fill::Uniform(low, high) if dtype.is_float() => (0..n).map(|_| seed.uniform(*low, *high)).collect(),
-        // A float range such as (-1, 1) would leave integers only zeros.
+        // A float range such as (-1, 1) would give integers only zeros.
         Fill::Uniform(low, high) => {
             let low = if is_unsigned(dtype) { low.max(0.0) } else { *low };
             (0..n).map(|_| seed.uniform(low * INTEGER_SCALE, high * INTEGER_SCALE).floor()).collect()
@@ -74,9 +74,9 @@ pub fn fill_input(input: &SampleInput, dtype: DType, seed: &mut Seeded) -> Align
     AlignedBuffer::from_f64(&numbers(input, dtype, seed), dtype)
 }
 
-/// Fills every input of a sample. Inputs that fix their own dtype have that one, the others `dtype`; the seed is the
-/// sample's name. For operators whose inputs have several types, such as BatchNorm, the [`crate::conformance`] runner
-/// asks inference instead.
+/// Fills every input of a sample. Inputs with a fixed dtype have that one, all others `dtype`; the seed is computed
+/// from the sample's name. For operators whose inputs have several types, such as BatchNorm, the [`crate::conformance`]
+/// runner uses inference instead.
 pub fn fill_inputs(sample: &Sample, dtype: DType) -> Vec<AlignedBuffer> {
     let mut seed = Seeded::from_text(sample.name);
     sample.inputs.iter().map(|i| fill_input(i, i.dtype.unwrap_or(dtype), &mut seed)).collect()

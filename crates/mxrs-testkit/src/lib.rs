@@ -1,9 +1,9 @@
-//! What tests of kernels share: tolerances, comparison, seeded inputs, the [`conformance`] runner, and checks of declared
-//! [`gradient`]s.
+//! Shared by tests of kernels: tolerances, comparison, seeded inputs, the [`conformance`] runner, and checks of
+//! declared [`gradient`]s.
 //!
-//! The runner takes any [`mxrs_op::Backend`] and any [`mxrs_op::OpDef`], runs the operator's samples on both the
-//! backend and the reference kernel, and reports what differs. This crate knows no concrete operator, no graph and no
-//! vendor library.
+//! The runner takes any [`mxrs_op::Backend`] and any [`mxrs_op::OpDef`], runs the operator's samples on the backend and
+//! on the reference kernel, and reports differences. This crate does not know concrete operators, graphs or vendor
+//! libraries.
 //!
 //! ```
 //! use mxrs_op::{Accuracy, Attrs, OpDef, ReferenceBackend, Sample};
@@ -23,7 +23,7 @@
 //! assert!(report.n_compared() > 0);
 //! ```
 //!
-//! Read next: [`tolerance`] for the numbers, [`conformance`] for what one case checks; `mxrs-ops` for the samples.
+//! Read next: [`tolerance`] for the numbers, [`conformance`] for the checks of one case; `mxrs-ops` for the samples.
 
 pub mod aligned;
 pub mod compare;

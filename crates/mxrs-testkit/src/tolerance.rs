@@ -1,9 +1,9 @@
-//! How far two results may differ: the numbers behind [`Accuracy`], per element type.
+//! How far two results may differ: the numbers of each [`Accuracy`], per element type.
 
 use mxrs_op::Accuracy;
 use mxrs_types::DType;
 
-/// `|got - expected| <= atol + rtol * |expected|`.
+/// A tolerance: `|got - expected| <= atol + rtol * |expected|`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     /// Relative part.
@@ -29,12 +29,12 @@ impl Tolerance {
     pub const BF16: Self = Self { rtol: 2e-2, atol: 1e-2 };
     /// Anything computed in `f64`.
     pub const F64: Self = Self { rtol: 1e-12, atol: 1e-14 };
-    /// One quantum of an integer grid; sums that fill 32 bits are rounded as `f32` is.
+    /// One quantum of an integer grid; sums that use all 32 bits are rounded like `f32`.
     pub const QUANTUM: Self = Self { rtol: 1e-6, atol: 1.0 };
-    /// Length of a sum up to which [`Self::T3`] holds as it is.
+    /// The length of a sum up to which [`Self::T3`] holds unchanged.
     const T3_TERMS: usize = 4096;
 
-    /// The tolerance of an accuracy class for results of this type. Integers and bools always agree exactly, unless they
+    /// The tolerance of an accuracy class for results of this type. Integers and bools must agree exactly, unless they
     /// are quantized.
     pub fn of(accuracy: Accuracy, dtype: DType) -> Self {
         match (accuracy, dtype) {
@@ -51,20 +51,20 @@ impl Tolerance {
         }
     }
 
-    /// The larger of two tolerances, part by part: for calls whose inputs and outputs differ in type.
+    /// The larger of two tolerances in each part, for calls whose inputs and outputs differ in type.
     #[must_use]
     pub fn widest(self, other: Self) -> Self {
         Self { rtol: self.rtol.max(other.rtol), atol: self.atol.max(other.atol) }
     }
 
-    /// Widened by the square root of the excess for sums of more than 4096 products.
+    /// For sums of more than 4096 products, multiplies the tolerance by the square root of `n_terms / 4096`.
     #[must_use]
     pub fn for_sum_of(self, n_terms: usize) -> Self {
         let factor = (n_terms as f64 / Self::T3_TERMS as f64).max(1.0).sqrt();
         Self { rtol: self.rtol * factor, atol: self.atol * factor }
     }
 
-    /// Whether `got` is close enough to `expected`. NaN agrees with NaN only, an infinity with itself only.
+    /// Whether `got` is close enough to `expected`. NaN agrees only with NaN, and an infinity only with itself.
     pub fn accepts(self, got: f64, expected: f64) -> bool {
         if got == expected || (got.is_nan() && expected.is_nan()) {
             return true;

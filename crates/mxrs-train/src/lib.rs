@@ -13,14 +13,15 @@ pub mod loss;
 pub mod metric;
 pub mod resume;
 
+mod host;
 mod module;
 mod norm;
 mod trainer;
-mod update;
 
+pub use host::Host;
 pub use module::{
     BindFor, CheckpointOptions, FitOptions, FitReport, InitOptions, Module, ModuleNames, Outcome, load_initializer,
 };
+pub use mxrs_optim::{Parameter, Updater};
 pub use norm::{clip_global_norm, global_norm};
 pub use trainer::Trainer;
-pub use update::{Parameter, WeightUpdate};

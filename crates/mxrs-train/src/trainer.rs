@@ -1,27 +1,28 @@
 //! Updates for imperative code: record, take gradients, step.
 
 use crate::norm::clip_global_norm;
-use crate::update::{Parameter, WeightUpdate};
 use mxrs_exec::{GradReq, Imperative, autograd};
 use mxrs_ndarray::NdArray;
-use mxrs_optim::SavedStates;
+use mxrs_optim::{Parameter, SavedStates, Updater};
 use mxrs_types::{Error, Result};
 
 /// Updates arrays by their gradients, as Gluon's `Trainer`.
 pub struct Trainer {
     nd: Imperative,
     params: Vec<Parameter>,
-    update: Box<dyn WeightUpdate>,
+    update: Updater,
     /// Writes of each gradient when it was last used.
     used: Vec<u64>,
 }
 
 impl Trainer {
-    /// Updates these arrays, by name. Those without a gradient array get one.
+    /// Updates these arrays, by name, with an optimizer such as `Adam { lr: 1e-3, ..Adam::default() }`. Those without a gradient array get one.
     ///
     /// # Errors
-    /// No array; a name twice; a learning rate that is no number; out of memory.
-    pub fn new(nd: &Imperative, params: &[(&str, &NdArray)], update: Box<dyn WeightUpdate>) -> Result<Self> {
+    /// No array; a name twice; settings of the optimizer that are out of range; out of memory.
+    pub fn new(nd: &Imperative, params: &[(&str, &NdArray)], optimizer: impl Into<Updater>) -> Result<Self> {
+        let update = optimizer.into();
+        update.check()?;
         if params.is_empty() {
             return Err(Error::invalid("parameters of a trainer", "none", "at least one"));
         }
@@ -76,7 +77,7 @@ impl Trainer {
         let fresh: Vec<Parameter> =
             self.params.iter().zip(&self.used).filter(is_fresh).map(|(param, _)| param.clone()).collect();
         let _paused = autograd::pause();
-        self.update.update(&self.nd, &fresh)?;
+        self.update.update_all(&self.nd, &fresh)?;
         self.used = self.params.iter().map(|param| param.grad.n_writes()).collect();
         Ok(())
     }
@@ -91,14 +92,14 @@ impl Trainer {
     }
 
     /// What updates the weights.
-    pub fn optimizer(&mut self) -> &mut dyn WeightUpdate {
-        &mut *self.update
+    pub fn optimizer(&mut self) -> &mut Updater {
+        &mut self.update
     }
 
     /// States of the optimizer.
     ///
     /// # Errors
-    /// As [`WeightUpdate::states`].
+    /// As [`Updater::states`].
     pub fn states(&self) -> Result<SavedStates> {
         self.update.states()
     }
@@ -106,7 +107,7 @@ impl Trainer {
     /// Goes on from these.
     ///
     /// # Errors
-    /// As [`WeightUpdate::set_states`].
+    /// As [`Updater::set_states`].
     pub fn set_states(&mut self, states: &SavedStates) -> Result<()> {
         self.update.set_states(&self.nd, &self.params, states)
     }

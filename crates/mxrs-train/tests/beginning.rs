@@ -23,12 +23,12 @@ fn a_checkpoint_with_operators_of_old_releases_loads() {
     assert_ne!(old, symbol);
     std::fs::write(&path, old).unwrap();
     let names = ModuleNames::default();
-    let mut loaded = Module::load(&prefix, 1, &context(), &options(), names.clone()).unwrap();
+    let mut loaded = Module::load(&prefix, 1, &(context(), options()), names.clone()).unwrap();
     loaded.bind(&descs, &labels, BindFor::inference()).unwrap();
     loaded.init_params(None, &InitOptions::default()).unwrap();
     assert_eq!(bits(&loaded), bits(&module));
     std::fs::write(&path, symbol.replace("\"BatchNorm\"", "\"BatchNorm_v9\"")).unwrap();
-    let error = Module::load(&prefix, 1, &context(), &options(), names).err().unwrap().to_string();
+    let error = Module::load(&prefix, 1, &(context(), options()), names).err().unwrap().to_string();
     assert!(error.contains("BatchNorm_v9"), "{error}");
 }
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Sgd, array, context, numbers, options};
+use common::{array, context, numbers, options, sgd};
 use mxrs_exec::{BackwardOptions, GradReq, Imperative, autograd};
 use mxrs_ndarray::NdArray;
 use mxrs_train::loss::*;
@@ -125,7 +125,7 @@ fn a_trainer_steps() {
     let nd = nd();
     let w = array(nd.context(), [1, 2], &[0.0, 0.0]);
     let unused = array(nd.context(), [1], &[5.0]);
-    let mut trainer = Trainer::new(&nd, &[("w", &w), ("unused", &unused)], Sgd::boxed(0.5, 0.0)).unwrap();
+    let mut trainer = Trainer::new(&nd, &[("w", &w), ("unused", &unused)], sgd(0.5, 0.0)).unwrap();
     let x = array(nd.context(), [8, 2], &numbers(4, 16));
     let y = {
         let truth = array(nd.context(), [1, 2], &[2.0, -1.0]);
@@ -150,8 +150,8 @@ fn a_trainer_steps() {
     assert!((fitted[0] - 2.0).abs() < 1e-2 && (fitted[1] + 1.0).abs() < 1e-2, "{fitted:?}, losses {losses:?}");
     assert_eq!(unused.to_vec::<f32>().unwrap(), [5.0]);
     assert!(trainer.step(0).is_err() && trainer.step(8).unwrap_err().to_string().contains("`w`"));
-    assert!(Trainer::new(&nd, &[("w", &w), ("w", &unused)], Sgd::boxed(0.1, 0.0)).is_err());
-    assert!(Trainer::new(&nd, &[("w", &w)], Sgd::boxed(f64::NAN, 0.0)).is_err());
+    assert!(Trainer::new(&nd, &[("w", &w), ("w", &unused)], sgd(0.1, 0.0)).is_err());
+    assert!(Trainer::new(&nd, &[("w", &w)], sgd(f64::NAN, 0.0)).is_err());
     let grad = autograd::grad_of(&w).unwrap();
     assert!(clip_global_norm(&nd, &[&grad], 0.0).is_err());
 }

@@ -145,10 +145,19 @@ fn what_does_not_fit_is_told() {
     assert!(told("acc", &[], &array(&context, [3], &[0.0; 3]), &pred).contains("accuracy"));
     let three = array(&context, [3], &[0.0, 1.0, 2.0]);
     assert!(told("f1", &[], &three, &array(&context, [3, 2], &[0.5; 6])).contains("at most two classes"));
-    // Ties: the first of equal elements is the larger.
-    let mut top = create("top_k_acc", &[("top_k", "2")]).unwrap();
-    top.update(&[&array(&context, [3], &[0.0, 1.0, 2.0])], &[&array(&context, [3, 3], &[0.5; 9])], 0).unwrap();
-    assert!(close(top.get().unwrap()[0].1, 2.0 / 3.0));
+}
+
+/// Of equal elements the first is the larger, as for accuracy, whose argmax takes the first.
+#[test]
+fn ties_of_top_k_go_to_the_first_classes() {
+    let context = context();
+    let alike = array(&context, [1, 3], &[0.5; 3]);
+    let of = |class: f32| {
+        let mut top = create("top_k_acc", &[("top_k", "2")]).unwrap();
+        top.update(&[&array(&context, [1], &[class])], &[&alike], 0).unwrap();
+        top.get().unwrap()[0].1
+    };
+    assert_eq!([0.0, 1.0, 2.0].map(of), [1.0, 1.0, 0.0]);
 }
 
 /// An update returns before the prediction is there, and sees it as it was then.

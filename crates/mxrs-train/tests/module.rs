@@ -3,13 +3,12 @@
 mod common;
 
 use common::{
-    KINDS, Net, Sgd, batch, bits, context, context_of, examples, fit_options, iter, log_of, module, options, small_net,
+    KINDS, Net, batch, bits, context, context_of, examples, fit_options, iter, log_of, module, options, sgd, small_net,
 };
 use mxrs_data::{DataDesc, DataIter, NdArrayIter};
 use mxrs_exec::GradReq;
 use mxrs_format::{Checkpoint, Tensor};
 use mxrs_graph::Symbol;
-use mxrs_optim::Updater;
 use mxrs_train::callback::{
     Callbacks, Monitor, MonitorOptions, ProgressBar, Speedometer, do_checkpoint, log_train_metric, module_checkpoint,
 };
@@ -21,15 +20,14 @@ use mxrs_types::DType;
 fn it_learns_the_same_on_every_engine() {
     let mut all = Vec::new();
     for kind in KINDS {
-        let mut module = Module::new(&small_net(16, 3), &context_of(kind), &options(), ModuleNames::default()).unwrap();
+        let mut module = Module::new(&(context_of(kind), options()), &small_net(16, 3)).unwrap();
         let mut train = iter(1, 160, 8, 3);
         let mut eval = iter(2, 50, 8, 3);
         let mut metric = create("acc", &[]).unwrap();
         let (train, eval) = (&mut train, Some(&mut eval as &mut dyn DataIter));
         let mut callbacks = Callbacks::default();
-        let report = module
-            .fit(train, eval, &mut metric, Some(Sgd::boxed(0.05, 0.9)), &mut callbacks, &fit_options(20))
-            .unwrap();
+        let report =
+            module.fit(train, eval, &mut metric, Some(sgd(0.05, 0.9)), &mut callbacks, &fit_options(20)).unwrap();
         assert_eq!(report.outcome, Outcome::Finished);
         let accuracy = report.validation[0].1;
         assert!(accuracy > 0.75, "it does not learn: {report:?}");
@@ -53,7 +51,7 @@ fn log_lines_are_those_of_mxnet() {
     let (mut train, mut eval) = (iter(1, 40, 8, 3), iter(2, 16, 8, 3));
     let mut metric = create_all(&[("acc", &[]), ("ce", &[])]).unwrap();
     let (result, lines) = log_of(|| {
-        let optimizer = Some(Sgd::boxed(0.1, 0.0));
+        let optimizer = Some(sgd(0.1, 0.0));
         module.fit(&mut train, Some(&mut eval), &mut metric, optimizer, &mut callbacks, &fit_options(1))
     });
     result.unwrap();
@@ -96,7 +94,7 @@ fn log_lines_are_those_of_mxnet() {
 fn the_epoch_is_counted_whole() {
     let run = |callbacks: &mut Callbacks| {
         let mut metric = create("acc", &[]).unwrap();
-        let optimizer = Some(Sgd::boxed(0.1, 0.9));
+        let optimizer = Some(sgd(0.1, 0.9));
         module().fit(&mut iter(1, 40, 8, 3), None, &mut metric, optimizer, callbacks, &fit_options(2)).unwrap().train
     };
     let mut with = Callbacks::default();
@@ -110,12 +108,12 @@ fn steps_by_hand_are_what_fit_does() {
     let mut fitted = module();
     let mut metric = create("acc", &[]).unwrap();
     let mut none = Callbacks::default();
-    fitted.fit(&mut iter(1, 40, 8, 3), None, &mut metric, Some(Sgd::boxed(0.1, 0.9)), &mut none, &options).unwrap();
+    fitted.fit(&mut iter(1, 40, 8, 3), None, &mut metric, Some(sgd(0.1, 0.9)), &mut none, &options).unwrap();
     let mut stepped = module();
     let mut data = iter(1, 40, 8, 3);
     stepped.bind(data.provide_data(), data.provide_label(), BindFor::default()).unwrap();
     stepped.init_params(None, &options.init).unwrap();
-    stepped.init_optimizer(Sgd::boxed(0.1, 0.9)).unwrap();
+    stepped.init_optimizer(sgd(0.1, 0.9)).unwrap();
     while let Some(batch) = data.next_batch().unwrap() {
         stepped.forward_backward(batch).unwrap();
         stepped.update().unwrap();
@@ -139,7 +137,7 @@ fn batch_sizes_share_parameters() {
     };
     let mut before: Option<Tensor> = None;
     for _ in 0..2 {
-        let optimizer = Some(Sgd::boxed(0.5, 0.0));
+        let optimizer = Some(sgd(0.5, 0.0));
         module.fit(&mut train, None, &mut metric, optimizer, &mut none, &fit_options(1)).unwrap();
         let [large, small, whole] = [7, 3, 20].map(|n| predict(&mut module, n));
         assert_eq!(large.shape().unwrap()[..], [20, 3]);
@@ -180,7 +178,7 @@ fn fixed_parameters_stay_and_checkpoints_come_back() {
     let dir = tempfile::tempdir().unwrap();
     let prefix = dir.path().join("net");
     let names = ModuleNames { fixed_params: vec!["fc1_weight".into()], ..ModuleNames::default() };
-    let mut module = Module::new(&small_net(8, 3), &context(), &options(), names.clone()).unwrap();
+    let mut module = Module::with_names(&(context(), options()), &small_net(8, 3), names.clone()).unwrap();
     let mut train = iter(1, 40, 8, 3);
     let (descs, labels) = (train.provide_data().to_vec(), train.provide_label().to_vec());
     module.bind(&descs, &labels, BindFor::default()).unwrap();
@@ -188,7 +186,7 @@ fn fixed_parameters_stay_and_checkpoints_come_back() {
     let before = module.get_params().unwrap();
     let (mut metric, mut callbacks) = (create("acc", &[]).unwrap(), Callbacks::default());
     callbacks.epoch_end.push(Box::new(module_checkpoint(&prefix, 1, true).keep_last(2)));
-    module.fit(&mut train, None, &mut metric, Some(Sgd::boxed(0.1, 0.9)), &mut callbacks, &fit_options(4)).unwrap();
+    module.fit(&mut train, None, &mut metric, Some(sgd(0.1, 0.9)), &mut callbacks, &fit_options(4)).unwrap();
     let after = module.get_params().unwrap();
     assert_eq!(before.arg["fc1_weight"], after.arg["fc1_weight"]);
     assert!(before.arg["fc2_weight"] != after.arg["fc2_weight"] && before.aux != after.aux);
@@ -197,7 +195,7 @@ fn fixed_parameters_stay_and_checkpoints_come_back() {
     files.sort();
     let kept = ["net-0003.params", "net-0003.states", "net-0004.params", "net-0004.states", "net-symbol.json"];
     assert_eq!(files, kept);
-    let mut loaded = Module::load(&prefix, 4, &context(), &options(), names).unwrap();
+    let mut loaded = Module::load(&prefix, 4, &(context(), options()), names).unwrap();
     loaded.bind(&descs, &labels, BindFor::inference()).unwrap();
     loaded.init_params(None, &InitOptions::default()).unwrap();
     assert_eq!(bits(&loaded), bits(&module));
@@ -230,7 +228,8 @@ fn a_checkpoint_of_another_network_names_what_differs() {
 fn what_does_not_fit_is_told() {
     let text = |error: mxrs_types::Error| error.to_string();
     let names = ModuleNames { data: vec!["dat".into()], ..ModuleNames::default() };
-    let refused = Module::new(&small_net(8, 3), &context(), &options(), names).err().expect("it has no such input");
+    let refused =
+        Module::with_names(&(context(), options()), &small_net(8, 3), names).err().expect("it has no such input");
     assert!(text(refused).contains("dat"));
     let mut module = module();
     let mut data = iter(1, 16, 8, 3);
@@ -238,7 +237,7 @@ fn what_does_not_fit_is_told() {
     let (descs, labels) = (data.provide_data().to_vec(), data.provide_label().to_vec());
     module.bind(&descs, &labels, BindFor::default()).unwrap();
     assert!(text(module.update().unwrap_err()).contains("init_optimizer"));
-    assert!(text(module.init_optimizer(Sgd::boxed(f64::NAN, 0.0)).unwrap_err()).contains("learning rate"));
+    assert!(text(module.init_optimizer(sgd(f64::NAN, 0.0)).unwrap_err()).contains("`lr`"));
     // A variable whose name says nothing, and one that says it itself.
     let mut net = Net::default();
     let odd = |attrs: &[(&str, &str)]| {
@@ -249,7 +248,7 @@ fn what_does_not_fit_is_told() {
         let x = Symbol::variable("data");
         let x = net.call("FullyConnected", "fc", &[("num_hidden", "3"), ("no_bias", "True")], &[&x, &odd(attrs)]);
         let graph = net.call("SoftmaxOutput", "softmax", &[], &[&x]).graph().unwrap();
-        let mut module = Module::new(&graph, &context(), &options(), ModuleNames::default()).unwrap();
+        let mut module = Module::new(&(context(), options()), &graph).unwrap();
         module.bind(&descs, &labels, BindFor::default()).unwrap();
         match module.init_params(None, &InitOptions::default()) {
             Ok(()) => assert!(fits && module.get_params().unwrap().arg["odd"].to_f32_vec().unwrap() == [1.0; 18]),
@@ -265,7 +264,7 @@ fn labels_of_no_class_are_told_in_the_first_epoch() {
     let labels = Tensor::from_slice([16], &labels).unwrap().into_dense().unwrap();
     let mut train = NdArrayIter::builder(8).data("data", data).label("softmax_label", labels).build().unwrap();
     let mut metric = create("acc", &[]).unwrap();
-    let (optimizer, mut none) = (Some(Sgd::boxed(0.1, 0.0)), Callbacks::default());
+    let (optimizer, mut none) = (Some(sgd(0.1, 0.0)), Callbacks::default());
     let error = module().fit(&mut train, None, &mut metric, optimizer, &mut none, &fit_options(1)).unwrap_err();
     let text = error.to_string();
     assert!(
@@ -279,7 +278,7 @@ fn outputs_that_are_not_finite_are_told_once() {
     let mut module = module();
     let (mut metric, mut none) = (create("acc", &[]).unwrap(), Callbacks::default());
     let (result, lines) = log_of(|| {
-        let optimizer = Some(Sgd::boxed(1e30, 0.9));
+        let optimizer = Some(sgd(1e30, 0.9));
         module.fit(&mut iter(1, 80, 8, 3), None, &mut metric, optimizer, &mut none, &fit_options(2))
     });
     result.unwrap();
@@ -290,7 +289,7 @@ fn outputs_that_are_not_finite_are_told_once() {
     callbacks.monitor = Some(Monitor::new(monitor).unwrap());
     let mut module = self::module();
     let (result, lines) = log_of(|| {
-        let optimizer = Some(Sgd::boxed(1e30, 0.9));
+        let optimizer = Some(sgd(1e30, 0.9));
         module.fit(&mut iter(1, 80, 8, 3), None, &mut metric, optimizer, &mut callbacks, &fit_options(2))
     });
     let error = result.unwrap_err().to_string();
@@ -304,7 +303,7 @@ fn a_monitor_prints_what_matches_and_changes_nothing() {
         let mut callbacks = Callbacks { monitor: monitor.map(|o| Monitor::new(o).unwrap()), ..Callbacks::default() };
         let (mut module, mut metric) = (module(), create("acc", &[]).unwrap());
         let (result, lines) = log_of(|| {
-            let optimizer = Some(Sgd::boxed(0.1, 0.9));
+            let optimizer = Some(sgd(0.1, 0.9));
             module.fit(&mut iter(1, 40, 8, 3), None, &mut metric, optimizer, &mut callbacks, &fit_options(1))
         });
         result.unwrap();
@@ -345,12 +344,12 @@ fn optimizers_by_name_and_given() {
     let mut changes = Vec::new();
     let one = batch(&mut data);
     for settings in [Some(&[][..]), Some(&[("rescale_grad", "1")][..]), None] {
-        let mut module = Module::new(&graph, &context(), &options(), ModuleNames::default()).unwrap();
+        let mut module = Module::new(&(context(), options()), &graph).unwrap();
         module.bind(data.provide_data(), data.provide_label(), BindFor::default()).unwrap();
         module.init_params(None, &fit_options(1).init).unwrap();
         match settings {
             Some(settings) => module.init_optimizer_named("sgd", settings).unwrap(),
-            None => module.init_optimizer(Box::new(Updater::new(mxrs_optim::create("sgd", &[]).unwrap()))).unwrap(),
+            None => module.init_optimizer(mxrs_optim::create("sgd", &[]).unwrap()).unwrap(),
         }
         let before = module.get_params().unwrap().arg;
         module.forward_backward(one.clone()).unwrap();
@@ -376,7 +375,7 @@ fn clipping_bounds_the_norm() {
     let mut data = iter(1, 16, 8, 3);
     module.bind(data.provide_data(), data.provide_label(), BindFor::default()).unwrap();
     module.init_params(None, &fit_options(1).init).unwrap();
-    module.init_optimizer(Sgd::boxed(0.1, 0.0)).unwrap();
+    module.init_optimizer(sgd(0.1, 0.0)).unwrap();
     module.forward_backward(batch(&mut data)).unwrap();
     let before = module.clip_gradients(1e9).unwrap();
     assert_eq!(module.clip_gradients(before / 2.0).unwrap(), before);

@@ -44,7 +44,7 @@ fn data() -> NdArrayIter {
 fn module(fixed: &[&str]) -> Module {
     let fixed_params = fixed.iter().map(|name| (*name).to_owned()).collect();
     let names = ModuleNames { fixed_params, ..ModuleNames::default() };
-    let mut module = Module::new(&graph(), &context(), &options(), names).unwrap();
+    let mut module = Module::with_names(&(context(), options()), &graph(), names).unwrap();
     let data = data();
     module.bind(data.provide_data(), data.provide_label(), BindFor::default()).unwrap();
     module.init_params(None, &InitOptions::default()).unwrap();
@@ -107,7 +107,7 @@ fn training_goes_on_from_them() {
         optimizer_params: settings.map(|(key, text)| (key.to_owned(), text.to_owned())).to_vec(),
         ..FitOptions::new(2)
     };
-    let mut module = Module::new(&graph(), &context(), &options(), ModuleNames::default()).unwrap();
+    let mut module = Module::new(&(context(), options()), &graph()).unwrap();
     let (mut train, mut eval, mut metric) = (data(), data(), create("acc", &[]).unwrap());
     let mut callbacks = Callbacks::default();
     let (report, lines) = log_of(|| module.fit(&mut train, Some(&mut eval), &mut metric, None, &mut callbacks, &fit));

@@ -9,7 +9,7 @@ use mxrs_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use mxrs_train::callback::{BatchEnd, Callbacks, EpochEnd};
 use mxrs_train::metric::{CustomMetric, EvalMetric, create};
 use mxrs_train::resume::{Position, find, newest};
-use mxrs_train::{CheckpointOptions, FitOptions, FitReport, InitOptions, Module, ModuleNames, Outcome};
+use mxrs_train::{CheckpointOptions, FitOptions, FitReport, InitOptions, Module, Outcome};
 use mxrs_types::{Error, Result};
 use std::path::Path;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ fn train_by(
     options: &FitOptions,
     callbacks: &mut Callbacks,
 ) -> Result<(Module, FitReport)> {
-    let mut module = Module::new(&small_net(8, 3), &context(), &common::options(), ModuleNames::default())?;
+    let mut module = Module::new(&(context(), common::options()), &small_net(8, 3))?;
     let (mut train, mut eval) = (iter(1, 8 * BATCHES as usize - 3, 8, 3), iter(2, 16, 8, 3));
     let eval: Option<&mut dyn DataIter> = Some(&mut eval);
     let report = module.fit(&mut train, eval, &mut metric, None, callbacks, options)?;
@@ -285,7 +285,7 @@ fn states_of_another_network_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let prefix = dir.path().join("net");
     train(&options_of(Some(&prefix)), &mut Callbacks::default()).unwrap();
-    let mut module = Module::new(&small_net(9, 3), &context(), &options(), ModuleNames::default()).unwrap();
+    let mut module = Module::new(&(context(), options()), &small_net(9, 3)).unwrap();
     let (mut metric, mut none) = (create("acc", &[]).unwrap(), Callbacks::default());
     let more = FitOptions { num_epoch: 9, ..options_of(Some(&prefix)) };
     let error = module.fit(&mut iter(1, 40, 8, 3), None, &mut metric, None, &mut none, &more).unwrap_err().to_string();

@@ -8,8 +8,8 @@ use mxrs_data::DataIter;
 use mxrs_sync::atomic::{AtomicBool, Ordering};
 use mxrs_train::callback::{BatchEnd, Callbacks, EpochEnd};
 use mxrs_train::metric::create;
-use mxrs_train::resume::{Position, find, newest};
-use mxrs_train::{CheckpointOptions, FitOptions, FitReport, Module, ModuleNames, Outcome};
+use mxrs_train::resume::{Position, PrefixLock, find, newest};
+use mxrs_train::{CheckpointOptions, FitOptions, FitReport, Module, Outcome};
 use mxrs_types::{Error, Result};
 use std::path::Path;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ fn train_on(
     options: &FitOptions,
     callbacks: &mut Callbacks,
 ) -> Result<(Module, FitReport)> {
-    let mut module = Module::new(&small_net(8, 3), &context(), &self::options(), ModuleNames::default())?;
+    let mut module = Module::new(&(context(), self::options()), &small_net(8, 3))?;
     let (mut train, mut eval) = (iter(1, n, batch_size, 3), iter(2, 16, 8, 3));
     let mut metric = create("acc", &[])?;
     let eval: Option<&mut dyn DataIter> = Some(&mut eval);
@@ -169,15 +169,18 @@ fn a_callback_that_fails_loses_no_epoch() {
     assert_eq!(places(&prefix), ["0002", "0001"]);
 }
 
-/// The figure of the message that there is no room tells how much was looked for.
+/// The message that there is no room gives the bytes that were looked for. The lock is that of another prefix: in a folder that cannot
+/// be made, it would be the first thing to fail.
 #[test]
 fn room_is_looked_for_for_every_state_of_the_optimizer() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("file"), "").unwrap();
+    let lock = Arc::new(PrefixLock::take(&dir.path().join("net")).unwrap());
     let bytes = |optimizer: &str, settings: &[(&str, &str)]| {
         let optimizer_params = settings.iter().map(|(key, text)| (key.to_string(), text.to_string())).collect();
         let options = options_of(&dir.path().join("file/net"), 1, 5);
-        let options = FitOptions { optimizer: optimizer.into(), optimizer_params, ..options };
+        let lock = Some(Arc::clone(&lock));
+        let options = FitOptions { optimizer: optimizer.into(), optimizer_params, lock, ..options };
         let error = train(&options, &mut Callbacks::default()).err().expect("a file is no folder").to_string();
         let (_, behind) = error.split_once("checkpoints of ").expect("it says how many");
         behind.split_once(' ').unwrap().0.parse::<u64>().unwrap()

@@ -1,4 +1,4 @@
-//! Conversions of bfloat16 without branches, which compilers turn into vector instructions; those of `half` look for NaN
+//! Conversions of bfloat16 without branches, which compilers can vectorize; those of the crate `half` check for NaN
 //! first.
 //!
 //! ```
@@ -9,13 +9,13 @@
 
 use half::bf16;
 
-/// The same number.
+/// Converts exactly.
 #[inline(always)]
 pub fn widen(x: bf16) -> f32 {
     f32::from_bits(u32::from(x.to_bits()) << 16)
 }
 
-/// The nearest number, of two equally near the one with the even last digit; NaN stays NaN, and quiet.
+/// Rounds to the nearest number, ties to even; NaN becomes a quiet NaN.
 #[inline(always)]
 pub fn narrow(x: f32) -> bf16 {
     const QUIET: u32 = 0x40;

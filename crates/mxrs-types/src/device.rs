@@ -1,16 +1,16 @@
-//! Where memory lives: MXNet's context, `cpu(0)`, `gpu(1)`, `cpu_pinned(0)`, `cpu_shared(0)`.
+//! The device of memory, MXNet's context: `cpu(0)`, `gpu(1)`, `cpu_pinned(0)`, `cpu_shared(0)`.
 
 use crate::{Error, ErrorKind};
 use std::fmt;
 use std::str::FromStr;
 
-/// Kind of memory, with the codes that files and the C API use.
+/// The kind of memory, with the codes used in files and the C API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(i32)]
 pub enum DeviceKind {
     /// Host memory.
     Cpu = 1,
-    /// Memory of a graphics processor.
+    /// Memory of a GPU.
     Gpu = 2,
     /// Page-locked host memory, for copies to and from a GPU.
     CpuPinned = 3,
@@ -24,7 +24,7 @@ impl DeviceKind {
         self as i32
     }
 
-    /// The kind for a stored code, `None` for an unknown one.
+    /// The kind for a stored code; `None` for an unknown code.
     pub const fn from_code(code: i32) -> Option<Self> {
         match code {
             1 => Some(Self::Cpu),
@@ -35,7 +35,7 @@ impl DeviceKind {
         }
     }
 
-    /// MXNet's spelling.
+    /// The name, as MXNet spells it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cpu => "cpu",

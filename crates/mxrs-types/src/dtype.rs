@@ -55,10 +55,10 @@ impl DType {
         Self::BF16,
     ];
 
-    /// Floating-point types, the ones a gradient is defined for.
+    /// Floating-point types, for which gradients are defined.
     pub const FLOATS: [Self; 4] = [Self::F16, Self::BF16, Self::F32, Self::F64];
 
-    /// Bytes of one element.
+    /// The size of one element in bytes.
     pub const fn size_of(self) -> usize {
         match self {
             Self::U8 | Self::I8 | Self::Bool => 1,
@@ -73,12 +73,12 @@ impl DType {
         self as i32
     }
 
-    /// The type of a stored flag, `None` for an unknown one.
+    /// The type for a stored flag; `None` for an unknown flag.
     pub fn from_flag(flag: i32) -> Option<Self> {
         Self::ALL.into_iter().find(|t| t.flag() == flag)
     }
 
-    /// MXNet's (and NumPy's) name.
+    /// The name that MXNet and NumPy use.
     pub const fn name(self) -> &'static str {
         match self {
             Self::F32 => "float32",
@@ -127,11 +127,11 @@ impl FromStr for DType {
     }
 }
 
-/// A floating-point element that kernels widen to `f64` or `f32` for arithmetic.
+/// A floating-point element type; kernels convert it to `f64` or `f32` for arithmetic.
 pub trait Float: Copy + Send + Sync + 'static {
     /// Its [`DType`].
     const DTYPE: DType;
-    /// Exact widening.
+    /// Converts exactly.
     fn to_f64(self) -> f64;
     /// Rounds to nearest, ties to even.
     fn from_f64(value: f64) -> Self;
@@ -155,8 +155,9 @@ float!(f64, DType::F64, |v| v, |v| v);
 float!(half::f16, DType::F16, half::f16::to_f64, |v| half::f16::from_f32(to_odd(v)));
 float!(half::bf16, DType::BF16, half::bf16::to_f64, |v| half::bf16::from_f32(to_odd(v)));
 
-/// The `f32` next to `value` towards 0, with its last bit set where `value` lies between two: rounding that to 16 bits is
-/// rounding `value`. (`half`'s own way from `f64` drops the last bits first, and takes values near a tie for ties.)
+/// Rounds to `f32` towards 0, and sets the last bit if the result is inexact, so that rounding the result to 16 bits
+/// equals rounding `value`. (The conversion from `f64` in the crate `half` drops the last bits first, and so treats
+/// values near a tie as ties.)
 fn to_odd(value: f64) -> f32 {
     let nearest = value as f32;
     if f64::from(nearest) == value || !nearest.is_finite() {
@@ -174,7 +175,7 @@ mod tests {
     fn sixteen_bits_are_rounded_once() {
         use half::{bf16, f16};
         let away = |value: f64, by: i64| f64::from_bits((value.to_bits() as i64 + by) as u64);
-        // Halfway between two numbers, and just beside, on both sides of 0.
+        // Halfway between two numbers, and slightly below and above that, with both signs.
         for sign in [1.0, -1.0] {
             for (low, tie, high) in [(5.625, 5.640625, 5.65625), [2.0, 2.5, 3.0].map(|v| v * 2f64.powi(-133)).into()] {
                 let round = |value: f64| <bf16 as Float>::from_f64(value).to_f64();

@@ -2,22 +2,54 @@
 
 use crate::{Device, FormatErrorKind};
 use std::fmt;
+use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// `Result` with mxrs's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why something failed. One word wide; [`Error::kind`] has the fields, the chain says where it happened.
+/// Why something failed: a kind with fields, a chain of what was being done, and the error beneath it, if there is one.
 ///
-/// Cloning is cheap enough for a deferred error to be kept by the engine and handed to a waiter.
+/// It is one word wide. Cloning is cheap enough for the engine to keep a deferred error and hand it to a waiter. Two errors
+/// are equal if their kinds and chains are; sources are not compared.
+///
+/// `Display` is for people: the message of the kind, with that of its source, and one line for each step of the chain.
+/// `Debug` is for developers: the parts by name. [`source`](std::error::Error::source) is the error beneath, by its type.
+///
+/// ```
+/// use mxrs_types::{Error, ErrorKind};
+/// use std::error::Error as _;
+/// use std::io;
+///
+/// let missing = io::Error::from(io::ErrorKind::NotFound);
+/// let error = Error::io("lenet-0010.params", &missing).context("loading the model");
+/// match error.kind() {
+///     ErrorKind::Io { kind: io::ErrorKind::NotFound, path, .. } => assert!(path.is_some()),
+///     other => panic!("{other}"),
+/// }
+/// assert!(error.source().unwrap().is::<io::Error>());
+/// assert!(format!("{error}").ends_with("\n  while loading the model"));
+/// assert!(format!("{error:?}").starts_with("Error { kind: Io { path: Some("));
+/// ```
 #[derive(Clone, PartialEq)]
 pub struct Error(Box<Inner>);
 
-#[derive(Clone, PartialEq)]
+/// An error of another crate, shared by the clones of the [`Error`] that it caused.
+type Source = Arc<dyn std::error::Error + Send + Sync>;
+
+#[derive(Clone)]
 struct Inner {
     kind: ErrorKind,
     /// "while …" frames, innermost first.
     chain: Vec<String>,
+    source: Option<Source>,
+}
+
+impl PartialEq for Inner {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind && self.chain == other.chain
+    }
 }
 
 /// What went wrong, by category.
@@ -158,9 +190,9 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    /// An error of this kind with an empty chain.
+    /// An error of this kind with an empty chain and no source.
     pub fn new(kind: ErrorKind) -> Self {
-        Self(Box::new(Inner { kind, chain: Vec::new() }))
+        Self(Box::new(Inner { kind, chain: Vec::new(), source: None }))
     }
 
     /// Shorthand for [`ErrorKind::InvalidValue`].
@@ -193,15 +225,26 @@ impl Error {
         Self::new(ErrorKind::NotBuilt { what: what.into(), reason: reason.into() })
     }
 
-    /// Shorthand for [`ErrorKind::OutOfMemory`] where there is no pool whose blocks could be told of.
+    /// Shorthand for [`ErrorKind::OutOfMemory`] where no pool, whose blocks the error could report, is involved.
     pub fn out_of_memory(device: Device, requested: u64, hint: impl Into<String>) -> Self {
         let (live, cached, largest_cached) = (0, 0, 0);
         Self::new(ErrorKind::OutOfMemory { device, requested, live, cached, largest_cached, hint: hint.into() })
     }
 
-    /// From an I/O error on `path`.
-    pub fn io(path: impl Into<PathBuf>, error: &std::io::Error) -> Self {
-        Self::new(ErrorKind::Io { path: Some(path.into()), message: error.to_string(), kind: error.kind() })
+    /// From an I/O error on `path`, which becomes its [source](std::error::Error::source).
+    pub fn io(path: impl Into<PathBuf>, error: &io::Error) -> Self {
+        Self::from_io(error).with_path(path)
+    }
+
+    /// From an I/O error, which becomes its source, where the file is not known; [`Self::with_path`] names it.
+    pub fn from_io(error: &io::Error) -> Self {
+        let (kind, message) = (error.kind(), error.to_string());
+        // An I/O error cannot be cloned. One of the system is its number; of any other the kind and the message are kept.
+        let source = match error.raw_os_error() {
+            Some(code) => io::Error::from_raw_os_error(code),
+            None => io::Error::new(kind, message.clone()),
+        };
+        Self::new(ErrorKind::Io { path: None, message, kind }).with_source(source)
     }
 
     /// What went wrong.
@@ -223,6 +266,13 @@ impl Error {
     #[must_use]
     pub fn context(mut self, doing: impl Into<String>) -> Self {
         self.0.chain.push(doing.into());
+        self
+    }
+
+    /// Keeps the error that caused this one: what [`source`](std::error::Error::source) returns.
+    #[must_use]
+    pub fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        self.0.source = Some(Arc::new(source));
         self
     }
 
@@ -300,11 +350,16 @@ impl fmt::Display for Error {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        let Inner { kind, chain, source } = &*self.0;
+        f.debug_struct("Error").field("kind", kind).field("chain", chain).field("source", source).finish()
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}
 
 /// Adds "while …" frames to a `Result`.
 pub trait ResultExt<T> {
@@ -345,6 +400,32 @@ mod tests {
         let error = Error::out_of_memory(Device::cpu(0), 64, "the system refused");
         assert!(matches!(error.kind(), ErrorKind::OutOfMemory { requested: 64, live: 0, cached: 0, .. }), "{error}");
         assert!(error.to_string().ends_with("; the system refused"), "{error}");
+    }
+
+    #[test]
+    fn the_cause_is_kept_by_its_type_and_shared_by_clones() {
+        use std::error::Error as _;
+        let refused = io::Error::from_raw_os_error(13);
+        let error = Error::io("weights.params", &refused).context("saving");
+        let source = |error: &Error| error.source().and_then(|e| e.downcast_ref::<io::Error>()?.raw_os_error());
+        assert_eq!(source(&error), Some(13));
+        assert_eq!(source(&error.clone()), Some(13));
+        assert_eq!(error.to_string(), format!("weights.params: {refused}\n  while saving"));
+        let other = "x".parse::<u8>().unwrap_err();
+        let error = Error::invalid("batch size", "x", "a number").with_source(other.clone());
+        assert_eq!(error.source().unwrap().downcast_ref(), Some(&other));
+        assert_eq!(error, Error::invalid("batch size", "x", "a number"), "sources are not compared");
+        assert!(Error::invalid("batch size", "x", "a number").source().is_none());
+    }
+
+    #[test]
+    fn debug_names_the_parts() {
+        let error = Error::invalid("batch size", 0, "1 or more").context("binding");
+        assert_eq!(
+            format!("{error:?}"),
+            "Error { kind: InvalidValue { what: \"batch size\", got: \"0\", expected: \"1 or more\" }, \
+             chain: [\"binding\"], source: None }"
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What can be wrong with a file.
+//! Errors of malformed files.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub enum FormatErrorKind {
         /// Bytes left.
         have: u64,
     },
-    /// The first word is none of the known ones.
+    /// The first word is unknown.
     BadMagic {
         /// What was found.
         found: u64,
@@ -24,7 +24,7 @@ pub enum FormatErrorKind {
     UnsupportedFeature,
     /// A size does not fit.
     Overflow,
-    /// A limit of the reader was passed.
+    /// A limit of the reader was exceeded.
     LimitExceeded {
         /// Value found.
         value: u64,
@@ -33,18 +33,18 @@ pub enum FormatErrorKind {
     },
     /// A field has an impossible value.
     InvalidValue,
-    /// Two fields disagree.
+    /// Two fields contradict each other.
     Inconsistent,
     /// The same name twice.
     Duplicate,
     /// Bytes after the end.
     TrailingData {
-        /// How many.
+        /// The number of bytes.
         bytes: u64,
     },
     /// Text that is not the expected syntax (JSON, `.idx`, `.lst`).
     Syntax,
-    /// An operator nobody registered.
+    /// An unregistered operator.
     UnknownOperator,
     /// An attribute the operator does not have.
     BadAttribute,

@@ -1,13 +1,13 @@
-//! How a dense tensor's elements are arranged in memory.
+//! The arrangement of a dense tensor's elements in memory.
 
 use crate::{DType, Shape};
 use smallvec::SmallVec;
 use std::fmt;
 
-/// Arrangement of a dense tensor.
+/// The layout of a dense tensor.
 ///
-/// `Blocked` is general enough for every activation layout vendor libraries use (`nhwc`, `nChw16c`).
-/// `Opaque` is a packed form only the backend that named it can read, for weights.
+/// `Blocked` covers every layout of activations that vendor libraries use (`nhwc`, `nChw16c`). `Opaque` is a packed
+/// form of weights that only the named backend can read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Layout {
     /// Row-major (C) order without padding.
@@ -15,26 +15,27 @@ pub enum Layout {
     RowMajor,
     /// Outer axes with explicit strides, over inner blocks that are contiguous.
     Blocked {
-        /// Sizes after padding each axis up to a multiple of its blocks.
+        /// The sizes after each axis was padded to a multiple of its blocks.
         padded: SmallVec<[usize; 5]>,
-        /// Stride of each outer axis, in elements.
+        /// The stride of each outer axis, in elements.
         strides: SmallVec<[usize; 5]>,
-        /// Inner blocks `(axis, size)`, outermost first.
+        /// The inner blocks `(axis, size)`, outermost first.
         blocks: SmallVec<[(u8, u16); 2]>,
     },
     /// A backend's own packed form.
     Opaque {
         /// Name of the backend that can read it.
         backend: &'static str,
-        /// The backend's identifier of the form: equal ids mean equal arrangement.
+        /// The backend's identifier of the form; equal ids mean equal arrangement.
         id: u64,
-        /// Bytes it takes.
+        /// The size in bytes.
         size_bytes: usize,
     },
 }
 
 impl Layout {
-    /// Bytes a tensor takes in this layout, padding included. The size saturates at `usize::MAX` instead of wrapping.
+    /// The size of a tensor in this layout in bytes, including padding. It saturates at `usize::MAX` instead of
+    /// wrapping.
     pub fn size_bytes(&self, shape: &Shape, dtype: DType) -> usize {
         match self {
             Self::RowMajor => shape.n_elements().saturating_mul(dtype.size_of()),
@@ -54,7 +55,7 @@ impl Layout {
         }
     }
 
-    /// Whether this is plain C order.
+    /// Whether this is plain row-major order.
     pub fn is_row_major(&self) -> bool {
         matches!(self, Self::RowMajor)
     }

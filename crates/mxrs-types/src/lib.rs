@@ -1,6 +1,6 @@
-//! The words every mxrs crate speaks: [`Shape`], [`DType`], [`Device`], [`Layout`], [`WriteReq`], [`Error`].
+//! The vocabulary of all mxrs crates: [`Shape`], [`DType`], [`Device`], [`Layout`], [`WriteReq`], [`Error`].
 //!
-//! Knows nothing of threads, files, the environment or any tensor's memory, and holds no unsafe code.
+//! This crate does not know threads, files, the environment or the memory of tensors, and contains no unsafe code.
 //!
 //! ```
 //! use mxrs_types::{DType, Device, Shape};
@@ -11,7 +11,7 @@
 //! assert_eq!(Device::cpu(0).to_string(), "cpu(0)");
 //! ```
 //!
-//! Read next: `mxrs-op`, which uses these words to say what an operator and a backend are.
+//! Read next: `mxrs-op`, which uses these types to define operators and backends.
 
 pub mod bfloat16;
 mod device;
@@ -23,6 +23,7 @@ mod partial_shape;
 mod shape;
 mod storage_type;
 mod stream;
+mod words;
 mod write_req;
 
 pub use device::{Device, DeviceKind};
@@ -34,4 +35,5 @@ pub use partial_shape::PartialShape;
 pub use shape::Shape;
 pub use storage_type::StorageType;
 pub use stream::{DeviceEvent, DeviceStream, StreamId};
+pub use words::{EngineKind, EngineType, GpuSync, PoolKind};
 pub use write_req::WriteReq;

@@ -1,45 +1,45 @@
-//! A shape of which some sizes, or even the number of axes, are not known yet.
+//! A shape in which some sizes, or even the number of axes, are unknown.
 
 use crate::Shape;
 use smallvec::SmallVec;
 use std::fmt;
 
-/// What shape inference works on: unknown rank, or a rank with known and unknown sizes.
+/// A partially known shape, the value of shape inference: unknown rank, or a rank with known and unknown sizes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct PartialShape(Option<SmallVec<[Option<usize>; 5]>>);
 
 impl PartialShape {
-    /// Nothing known, not even the number of axes.
+    /// Nothing is known, not even the number of axes.
     pub fn unknown() -> Self {
         Self(None)
     }
 
-    /// Known number of axes, unknown sizes.
+    /// The number of axes is known, their sizes are not.
     pub fn of_rank(ndim: usize) -> Self {
         Self(Some(SmallVec::from_elem(None, ndim)))
     }
 
-    /// From sizes, `None` meaning unknown.
+    /// Makes a shape from sizes; `None` means unknown.
     pub fn new(dims: impl IntoIterator<Item = Option<usize>>) -> Self {
         Self(Some(dims.into_iter().collect()))
     }
 
-    /// The sizes, when the rank is known.
+    /// The sizes, if the rank is known.
     pub fn dims(&self) -> Option<&[Option<usize>]> {
         self.0.as_deref()
     }
 
-    /// Number of axes, when known.
+    /// The number of axes, if known.
     pub fn ndim(&self) -> Option<usize> {
         self.0.as_ref().map(|d| d.len())
     }
 
-    /// Size of one axis, when the rank covers it and it is known.
+    /// The size of one axis, if the axis exists and its size is known.
     pub fn dim(&self, axis: usize) -> Option<usize> {
         self.0.as_ref()?.get(axis).copied().flatten()
     }
 
-    /// The shape, when every size is known.
+    /// The shape, if every size is known.
     pub fn known(&self) -> Option<Shape> {
         self.0.as_ref()?.iter().copied().collect::<Option<Shape>>()
     }
@@ -54,8 +54,8 @@ impl PartialShape {
         self.0.as_ref().map_or(1, |d| d.iter().filter(|x| x.is_none()).count())
     }
 
-    /// Adds what `other` knows. Returns whether anything was learnt, or `Err(())` when the two disagree
-    /// (the caller knows the operator and argument to name in its error).
+    /// Adds the knowledge of `other`. Returns whether anything was learned, or `Err(())` if the two contradict each
+    /// other (the caller knows the operator and argument to name in its error).
     #[allow(clippy::result_unit_err)]
     pub fn merge(&mut self, other: &Self) -> Result<bool, ()> {
         let Some(theirs) = &other.0 else { return Ok(false) };
@@ -94,7 +94,7 @@ impl From<Shape> for PartialShape {
 }
 
 impl fmt::Display for PartialShape {
-    /// As [`Shape`], with `?` for an unknown size and `(...)` for an unknown rank.
+    /// Like [`Shape`], with `?` for an unknown size and `(...)` for an unknown rank.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(dims) = &self.0 else { return f.write_str("(...)") };
         f.write_str("(")?;

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use std::fmt;
 use std::ops::Deref;
 
-/// Sizes of the axes of a tensor, outermost first; no axes is a scalar.
+/// The sizes of the axes of a tensor, outermost first; a scalar has no axes.
 ///
 /// Dereferences to `[usize]`. Row-major (C) order is the order of memory unless a
 /// [`crate::Layout`] says otherwise.
@@ -13,11 +13,12 @@ use std::ops::Deref;
 pub struct Shape(SmallVec<[usize; 5]>);
 
 impl Shape {
-    /// Most axes a shape read from a file may have.
+    /// The largest number of axes that a shape read from a file may have.
     pub const MAX_NDIM: usize = 32;
 
-    /// Most elements that a tensor of a graph may have: 2^40, or 4 TiB of float32. The bound is far above what machines hold and
-    /// far enough below 2^63 that sizes computed from it (bytes, padding to blocks of channels, sums over a graph) do not overflow.
+    /// The largest number of elements that a tensor of a graph may have: 2^40, or 4 TiB of float32. It far exceeds the
+    /// memory of machines, and is so far below 2^63 that sizes computed from it (bytes, padding to blocks of channels,
+    /// sums over a graph) do not overflow.
     pub const MAX_ELEMENTS: usize = 1 << 40;
 
     /// The shape of a scalar.
@@ -25,18 +26,18 @@ impl Shape {
         Self::default()
     }
 
-    /// From any sequence of sizes.
+    /// Makes a shape from sizes.
     pub fn new(dims: impl IntoIterator<Item = usize>) -> Self {
         Self(dims.into_iter().collect())
     }
 
-    /// Number of axes.
+    /// The number of axes.
     pub fn ndim(&self) -> usize {
         self.0.len()
     }
 
-    /// Product of the sizes; 1 for a scalar, 0 if any size is 0. The product saturates at `usize::MAX` instead of wrapping, so a
-    /// size that does not fit is never mistaken for a small one.
+    /// The product of the sizes; 1 for a scalar, 0 if any size is 0. It saturates at `usize::MAX` instead of wrapping,
+    /// so that an overflowing size is never mistaken for a small one.
     pub fn n_elements(&self) -> usize {
         if self.0.contains(&0) {
             return 0;
@@ -44,7 +45,7 @@ impl Shape {
         self.0.iter().fold(1, |n, &size| n.saturating_mul(size))
     }
 
-    /// Product of the sizes of a tensor in a graph, where attributes and shapes may come from a hostile file.
+    /// The number of elements of a tensor in a graph, where attributes and shapes may come from a hostile file.
     ///
     /// # Errors
     /// [`ErrorKind::Overflow`] if there are more than [`Self::MAX_ELEMENTS`].
@@ -55,12 +56,12 @@ impl Shape {
         }
     }
 
-    /// Bytes of a dense tensor of this shape.
+    /// The size of a dense tensor of this shape in bytes.
     ///
     /// # Errors
-    /// [`ErrorKind::Overflow`] when the product does not fit in `isize`.
+    /// [`ErrorKind::Overflow`] if the product exceeds `isize::MAX`.
     pub fn checked_size_bytes(&self, dtype: DType) -> Result<usize, Error> {
-        // A zero anywhere makes the product zero whatever the other sizes say.
+        // A size of 0 makes the product 0, whatever the other sizes are.
         let total = if self.0.contains(&0) {
             Some(0)
         } else {
@@ -71,7 +72,7 @@ impl Shape {
             .ok_or_else(|| Error::new(ErrorKind::Overflow { what: format!("size of {self} {dtype}") }))
     }
 
-    /// Row-major strides in elements.
+    /// The strides of row-major order, in elements.
     pub fn strides(&self) -> SmallVec<[usize; 5]> {
         let mut strides: SmallVec<[usize; 5]> = SmallVec::from_elem(1, self.ndim());
         for axis in (1..self.ndim()).rev() {
@@ -80,10 +81,10 @@ impl Shape {
         strides
     }
 
-    /// The axis meant by a possibly negative index.
+    /// Converts an axis index that may be negative.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidValue`] when out of range.
+    /// [`ErrorKind::InvalidValue`] if it is out of range.
     pub fn axis(&self, index: i64) -> Result<usize, Error> {
         let ndim = self.ndim() as i64;
         let axis = if index < 0 { index + ndim } else { index };
@@ -98,7 +99,7 @@ impl Shape {
         }
     }
 
-    /// Mutable access to the sizes.
+    /// The sizes, for writing.
     pub fn dims_mut(&mut self) -> &mut [usize] {
         &mut self.0
     }

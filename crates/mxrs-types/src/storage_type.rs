@@ -1,8 +1,8 @@
-//! How elements are stored: densely, or as rows or non-zeros only.
+//! The storage form of elements: dense, or only some rows or the non-zero elements.
 
 use std::fmt;
 
-/// Storage form of an array, with the codes stored in files.
+/// The storage form of an array, with the codes used in files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[repr(i32)]
 pub enum StorageType {
@@ -21,7 +21,7 @@ impl StorageType {
         self as i32
     }
 
-    /// The form of a stored code, `None` for an unknown one.
+    /// The form for a stored code; `None` for an unknown code.
     pub const fn from_code(code: i32) -> Option<Self> {
         match code {
             0 => Some(Self::Dense),

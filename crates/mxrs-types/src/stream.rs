@@ -1,20 +1,20 @@
-//! Words for a device that works through queues of its own: streams, and events that mark a place in one.
+//! The interface of a device with its own queues: streams, and events that mark a position in one.
 //!
-//! The engine orders tasks by them, and the storage pools keep a block from being reused too early. What a stream can
-//! run is the business of the crate that implements these traits; whoever launches work asks [`DeviceStream::as_any`]
-//! for the type it knows.
+//! The engine orders tasks with them, and storage pools use them to keep a block from being reused too early. What a
+//! stream can run is defined by the crate that implements these traits; code that launches work uses
+//! [`DeviceStream::as_any`] to get the type it knows.
 
 use crate::{Device, Result};
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// Names a stream: the device and a number that no two streams of that device share.
+/// Identifies a stream: the device, and a number that is unique on that device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StreamId {
-    /// Where the stream is.
+    /// The device of the stream.
     pub device: Device,
-    /// From 0, in the order the device's streams were made.
+    /// The number, starting at 0, in the order in which the device's streams were made.
     pub number: u32,
 }
 
@@ -24,58 +24,58 @@ impl fmt::Display for StreamId {
     }
 }
 
-/// A queue of a device: what is enqueued runs in order, after the enqueuing thread has moved on.
+/// A queue of a device: enqueued work runs in order and asynchronously to the thread that enqueues it.
 ///
-/// Any thread may use it, several at once too; what they enqueue is then in some order.
+/// Any thread may use it, also several at the same time; the order of their work is then unspecified.
 ///
-/// When enqueued work fails, what comes after it in order is not to be trusted: later work of the stream, events recorded
-/// after it, and work of streams that wait for those. Each of them reports the failure; a device may report it more widely
-/// still.
+/// If enqueued work fails, the work that comes after it in order is invalid: later work of the stream, events recorded
+/// after it, and work of streams that wait for those. Each of them reports the failure; a device may report it to
+/// others as well.
 pub trait DeviceStream: Send + Sync + fmt::Debug {
-    /// Which stream.
+    /// Identifies the stream.
     fn id(&self) -> StreamId;
 
-    /// Marks the present end of the queue.
+    /// Records an event at the current end of the queue.
     ///
     /// # Errors
-    /// What the device reports.
+    /// The device's error.
     fn record(&self) -> Result<Arc<dyn DeviceEvent>>;
 
-    /// Makes work enqueued from now on start only after `event` is finished; the calling thread does not wait. The event
-    /// may be another stream's, another device's or its own.
+    /// Makes later work start only after `event` is finished; the calling thread does not wait. The event may belong to
+    /// this stream, to another one, or to another device.
     ///
     /// # Errors
-    /// What the device reports.
+    /// The device's error.
     fn wait_for(&self, event: &dyn DeviceEvent) -> Result<()>;
 
     /// Blocks the calling thread until everything enqueued so far is done.
     ///
     /// # Errors
-    /// What the device reports, failures of enqueued work included.
+    /// The device's error, including failures of enqueued work.
     fn synchronize(&self) -> Result<()>;
 
-    /// The stream as its own type, for those who launch work on it.
+    /// The stream as its own type, for code that launches work on it.
     fn as_any(&self) -> &dyn Any;
 }
 
-/// A place in a stream: finished once all work enqueued before it is done. It stays what it was recorded as for as long
-/// as someone holds it.
+/// A position in a stream: finished once all work enqueued before it is done. An event keeps its position as long as it
+/// exists.
 pub trait DeviceEvent: Send + Sync + fmt::Debug {
-    /// The stream it was recorded on.
+    /// The stream on which it was recorded.
     fn stream(&self) -> StreamId;
 
-    /// Its number among the events of its stream: one recorded later has a larger one. So of two events of a stream, the
-    /// one with the larger number stands for both.
+    /// Its number among the events of its stream: later events have larger numbers. So of two events of a stream, the
+    /// one with the larger number implies the other.
     fn place(&self) -> u64;
 
-    /// Whether the work before it is done: it touches no memory any more. Once true, always true. Failed work is done too;
-    /// [`DeviceEvent::wait`] then returns at once, and says so.
+    /// Whether the work before it is done and no longer uses memory. Once true, it stays true. Failed work is done too;
+    /// [`DeviceEvent::wait`] then returns its failure immediately.
     fn is_finished(&self) -> bool;
 
     /// Blocks the calling thread until [`DeviceEvent::is_finished`].
     ///
     /// # Errors
-    /// What the device reports, a failure of the work before it included; each call reports it anew.
+    /// The device's error, including a failure of the work before it; each call returns it again.
     fn wait(&self) -> Result<()>;
 
     /// The event as its own type, for the stream that waits for it.

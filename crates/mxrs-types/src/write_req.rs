@@ -1,11 +1,11 @@
 //! What a kernel does with an output buffer.
 
-/// Request attached to each output of an operator call.
+/// The request for an output of an operator call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum WriteReq {
-    /// Nobody reads this output: do nothing.
+    /// The output is not read: write nothing.
     Null,
-    /// Overwrite; the buffer's old content is undefined.
+    /// Overwrite; the old content of the buffer is unspecified.
     #[default]
     Write,
     /// Overwrite; the buffer is also the declared in-place input.

@@ -68,23 +68,29 @@ pub use mxrs_ops as ops;
 pub use mxrs_optim as optim;
 pub use mxrs_quantize as quantize;
 pub use mxrs_storage as storage;
+pub use mxrs_symbol as symbol;
 pub use mxrs_sync as sync;
 pub use mxrs_train as train;
 pub use mxrs_types as types;
 
 mod backends;
+mod capabilities;
 mod image_team;
 mod later;
 mod model;
 mod partitioning;
 mod predictor;
+pub mod prelude;
 mod runtime;
 pub mod settings;
 mod tuning;
 
 pub use backends::{AbsentBackend, Backends, LoadedBackend};
+pub use capabilities::env_page;
 pub use model::{BoundModel, Model};
 pub use mxrs_backend_nnpack::Weights;
+#[doc(inline)]
+pub use mxrs_ops::layers;
 pub use mxrs_types::{Error, Result};
 pub use predictor::Predictor;
 pub use runtime::{Runtime, RuntimeBuilder};

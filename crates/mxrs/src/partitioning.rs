@@ -29,6 +29,8 @@ const SWITCHES: [&str; 11] = [
 pub struct Subgraphs {
     /// What is looked for; nothing where graphs stay whole.
     pub patterns: Arc<[Pattern]>,
+    /// The backend that decides alone; `None` lets every backend decide.
+    pub backend: Option<&'static str>,
     /// `MXNET_SUBGRAPH_VERBOSE`.
     pub verbosity: u8,
     /// Settings that can do nothing here.
@@ -40,48 +42,54 @@ fn word(backend: &str) -> String {
     backend.to_ascii_uppercase()
 }
 
-/// Reads the settings. Unset, graphs are partitioned for the first of these backends that has kernels of its own; chains
-/// that no backend has a kernel for stay as they are in any case.
+/// Reads the settings. A backend that is named decides which chains are replaced. Without a name, and if the named backend is not
+/// here, every backend decides: chains that none has a kernel for stay as they are.
 ///
 /// # Errors
-/// [`ErrorKind::Env`] for a backend that nobody knows, with the names of those that are there.
+/// [`ErrorKind::Env`] for a name that no backend has, with the names of those that are there.
 pub fn subgraphs(settings: &Settings, backends: &Backends) -> Result<Subgraphs> {
     let verbosity = settings.graph.subgraph_verbose;
     let loaded: Vec<&'static str> = backends.loaded.iter().map(|loaded| loaded.backend.name()).collect();
-    let asked = settings.graph.subgraph_backend.as_deref();
-    let chosen = match asked {
-        Some("NONE") => Err("graphs are not partitioned: MXNET_SUBGRAPH_BACKEND=NONE".to_owned()),
+    let named = match settings.graph.subgraph_backend.as_deref() {
+        None => None,
+        Some("NONE") => {
+            let reason = "graphs are not partitioned: MXNET_SUBGRAPH_BACKEND=NONE";
+            if verbosity > 0 {
+                tracing::info!("{reason}");
+            }
+            return Ok(whole(settings, verbosity, reason));
+        }
         Some(asked) => {
             let name = if asked == "MKLDNN" { "ONEDNN" } else { asked };
             let absent = backends.absent.iter().find(|absent| word(absent.name) == name);
             match (loaded.iter().find(|known| word(known) == name), absent) {
-                (Some(known), _) => Ok(word(known)),
-                (None, Some(absent)) => Err(absent.reason.clone()),
+                (Some(known), _) => Some(Ok(*known)),
+                (None, Some(absent)) => Some(Err(absent.reason.as_str())),
                 (None, None) => return Err(unknown(asked, &loaded)),
             }
         }
-        None => match loaded.iter().find(|name| **name != "reference") {
-            Some(name) => Ok(word(name)),
-            None => Err("graphs are not partitioned: no backend has kernels for it".to_owned()),
-        },
     };
-    match chosen {
-        Ok(name) => {
-            if verbosity > 0 && asked.is_some() {
-                tracing::info!("subgraph backend {name} is activated");
-            }
-            Ok(Subgraphs { patterns: patterns(&fusions(settings)).into(), verbosity, warnings: Vec::new() })
-        }
-        Err(reason) => {
-            if verbosity > 0 && asked == Some("NONE") {
-                tracing::info!("{reason}");
-            }
-            let about_backend = (asked != Some("NONE")).then(|| settings.inert_warning(BACKEND, &reason)).flatten();
-            let about_switches = SWITCHES.iter().filter_map(|name| settings.inert_warning(name, &reason));
-            let warnings = about_backend.into_iter().chain(about_switches).collect();
-            Ok(Subgraphs { patterns: Arc::new([]), verbosity, warnings })
-        }
+    if let (None | Some(Err(_)), ["reference"]) = (named, &loaded[..]) {
+        let mut subgraphs = whole(settings, verbosity, "graphs are not partitioned: no backend has kernels for it");
+        subgraphs.warnings.extend(named.and_then(|name| settings.inert_warning(BACKEND, name.err()?)));
+        return Ok(subgraphs);
     }
+    if let (Some(Ok(name)), 1..) = (named, verbosity) {
+        tracing::info!("subgraph backend {} is activated", word(name));
+    }
+    let warning = named.and_then(|name| settings.inert_warning(BACKEND, name.err()?));
+    Ok(Subgraphs {
+        patterns: patterns(&fusions(settings)).into(),
+        backend: named.and_then(std::result::Result::ok),
+        verbosity,
+        warnings: warning.into_iter().collect(),
+    })
+}
+
+/// Graphs stay whole, because of `reason`.
+fn whole(settings: &Settings, verbosity: u8, reason: &str) -> Subgraphs {
+    let warnings = SWITCHES.iter().filter_map(|name| settings.inert_warning(name, reason)).collect();
+    Subgraphs { patterns: Arc::new([]), backend: None, verbosity, warnings }
 }
 
 fn unknown(asked: &str, loaded: &[&str]) -> Error {

@@ -1,6 +1,7 @@
 //! The runtime: everything a program needs once, made from one set of settings.
 
 use crate::backends::Backends;
+use crate::capabilities::capabilities;
 use crate::image_team::ImageTeam;
 use crate::partitioning::{Subgraphs, subgraphs};
 use crate::tuning::KernelTuning;
@@ -8,14 +9,14 @@ use crate::{Model, Winograd, settings};
 use mxrs_backend_nnpack::{Processor, Weights};
 use mxrs_data::ImageThreads;
 use mxrs_engine::Engine;
-use mxrs_env::{EnvSource, OsSource, Settings, Snapshot, Warning};
+use mxrs_env::{Capabilities, EnvSource, OsSource, Settings, Snapshot, Warning};
 use mxrs_exec::{BindOptions, CachedOpFlags, Imperative, Search, Warned};
 use mxrs_ndarray::ArrayContext;
-use mxrs_op::{Backend, OpSet};
+use mxrs_op::{Backend, OpDef, OpSet};
 use mxrs_optim::Optimizer;
 use mxrs_quantize::QuantizeOptions;
 use mxrs_storage::Storage;
-use mxrs_sync::{Team, TeamConfig, Topology, fork, physical_cores};
+use mxrs_sync::{Team, TeamConfig, fork, physical_cores};
 use mxrs_types::{DType, Result};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -30,6 +31,7 @@ pub struct Runtime {
 
 struct Shared {
     settings: Settings,
+    capabilities: Capabilities,
     arrays: ArrayContext,
     team: Arc<Team>,
     image_team: Arc<ImageTeam>,
@@ -56,6 +58,7 @@ struct Shared {
 pub struct RuntimeBuilder {
     settings: SettingsFrom,
     extra: Vec<Arc<dyn Backend>>,
+    operators: Vec<OpDef>,
     only: Option<String>,
     winograd: Winograd,
     weights: Weights,
@@ -98,6 +101,13 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Adds an operator from outside mxrs. It runs on its reference kernel, and on a backend that [offers](Self::backend) a
+    /// faster one. Networks and imperative calls find it by its name.
+    pub fn operator(mut self, operator: OpDef) -> Self {
+        self.operators.push(operator);
+        self
+    }
+
     /// Uses the backend of this name only; the reference kernels still run what it cannot.
     pub fn only_backend(mut self, name: impl Into<String>) -> Self {
         self.only = Some(name.into());
@@ -128,34 +138,39 @@ impl RuntimeBuilder {
     /// Makes the runtime, and logs the warnings of the settings, each once.
     ///
     /// # Errors
-    /// A bad value of a variable; a backend asked for by name that is not there; a search for kernels that a variable forbids;
+    /// A bad value of a variable; an operator with the name of another one; a backend asked for by name that is not there; a search for kernels that a variable forbids;
     /// threads or memory refused by the system.
     pub fn build(self) -> Result<Runtime> {
-        let Self { settings, extra, only, winograd, weights, search } = self;
-        let (settings, mut warnings) = match settings {
+        let Self { settings, extra, operators, only, winograd, weights, search } = self;
+        let (settings, warnings) = match settings {
             SettingsFrom::Process => Settings::from_source(&OsSource)?,
             SettingsFrom::Snapshot(snapshot) => Settings::from_snapshot(&snapshot)?,
             SettingsFrom::Given(settings) => (*settings, Vec::new()),
         };
-        let topology = Topology::read();
-        if settings.threads.affinity.as_ref().is_some_and(|affinity| affinity.binds()) && topology.is_none() {
-            warnings.extend(settings.inert_warning("KMP_AFFINITY", "this system does not tell which cpus it has"));
-        }
+        let topology = settings::topology(&settings);
         log_warnings(&warnings);
+        if let Some(warning) = settings::affinity_warning(&settings, topology.as_ref()) {
+            tracing::warn!("{warning}");
+        }
         let mut team_config = settings::team(&settings, physical_cores(), topology.as_ref());
         if settings.threads.affinity.as_ref().is_some_and(|affinity| affinity.verbose) {
             match &team_config.cpus {
-                Some(cpus) => tracing::info!("KMP_AFFINITY: team threads are pinned to cpus {cpus:?}, in this order"),
+                Some(cpus) => {
+                    tracing::info!("KMP_AFFINITY: team threads are pinned to the cpus {cpus:?}, in this order")
+                }
                 None => tracing::info!("KMP_AFFINITY: team threads are not pinned"),
             }
         }
-        let mut engine_config = settings::engine(&settings)?;
+        let mut engine_config = settings::engine(&settings);
         if fork::is_child() {
             // A runtime that was made before the fork is the same here: its team is left behind, its engine counts anew.
             team_config = TeamConfig { threads: NonZeroUsize::MIN, cpus: None };
             engine_config.cpu_workers = engine_config.child_workers;
         }
         let team = Team::new(team_config)?;
+        if let Some(elements) = settings.resources.cpu_parallel_elements {
+            team.share_from(elements);
+        }
         // The engine itself announces every choice but the default.
         if settings.is_set("MXNET_ENGINE_TYPE") && engine_config.kind == Default::default() && !engine_config.is_async {
             tracing::info!("MXNet start using engine: {}", engine_config.kind.word());
@@ -167,21 +182,24 @@ impl RuntimeBuilder {
         }
         let arrays = ArrayContext::with_resources(
             engine.build()?,
-            Storage::new(settings::storage(&settings)?)?,
+            Storage::new(settings::storage(&settings))?,
             settings::resources(&settings),
         );
         let mut backends = Backends::load(&settings, &team, extra, settings::nnpack(&settings, winograd, weights));
-        log_warnings(&settings::without_effect(&settings, &backends));
+        let capabilities = capabilities(&settings, topology.as_ref(), &backends);
+        log_warnings(&settings.warnings_without_effect(&capabilities));
+        log_warnings(&settings::overruled(&settings));
         if let Some(name) = only {
             backends = backends.keep_only(&name)?;
         }
         let tuning = KernelTuning::new(&settings, &backends, team.size(), search)?;
         let subgraphs = subgraphs(&settings, &backends)?;
         log_warnings(&subgraphs.warnings);
-        let ops = mxrs_ops::catalog();
+        let ops = mxrs_ops::catalog().extended(operators)?;
         let image_team = ImageTeam::new();
         let warned = Arc::default();
-        let shared = Shared { settings, arrays, team, image_team, ops, backends, subgraphs, tuning, warned };
+        let shared =
+            Shared { settings, capabilities, arrays, team, image_team, ops, backends, subgraphs, tuning, warned };
         Ok(Runtime { shared: Arc::new(shared) })
     }
 }
@@ -237,6 +255,11 @@ impl Runtime {
         mxrs_backend_nnpack::peak_ops(self.team(), dtype, patience)
     }
 
+    /// What this build and machine can do with variables: from it follows which of them are in effect.
+    pub fn capabilities(&self) -> &Capabilities {
+        &self.shared.capabilities
+    }
+
     /// Engine and storage, as arrays take them.
     pub fn arrays(&self) -> &ArrayContext {
         &self.shared.arrays
@@ -284,15 +307,13 @@ impl Runtime {
         Imperative::with(self.arrays(), &self.bind_options(), settings::imperative(self.settings()))
     }
 
-    /// An optimizer by name, as [`mxrs_optim::create`] makes it, that updates as many weights by one call as the settings say
-    /// (`MXNET_OPTIMIZER_AGGREGATION_SIZE`).
+    /// An optimizer by MXNet's name, with settings as texts: [`mxrs_optim::create`]. Programs write
+    /// [`optimizers::Sgd`](mxrs_optim::optimizers::Sgd) and its like.
     ///
     /// # Errors
     /// An unknown name, settings that it refuses.
     pub fn optimizer(&self, name: &str, params: &[(&str, &str)]) -> Result<Box<dyn Optimizer>> {
-        let mut optimizer = mxrs_optim::create(name, params)?;
-        optimizer.common_mut().aggregate_num = self.settings().resources.optimizer_aggregation.into();
-        Ok(optimizer)
+        mxrs_optim::create(name, params)
     }
 
     /// Adds the kernels that searches have found to the file they are kept in, which is returned; `None` where nothing was
@@ -332,6 +353,7 @@ impl Runtime {
             fuse: settings.graph.use_fusion,
             fuse_verbose: settings.cuda.rtc_verbose,
             patterns: Arc::clone(&self.shared.subgraphs.patterns),
+            pattern_backend: self.shared.subgraphs.backend,
             pattern_verbosity: self.shared.subgraphs.verbosity,
             optimizer_aggregation: settings.resources.optimizer_aggregation.into(),
             half_products: Processor::multiplies_bfloat16(),
@@ -339,6 +361,16 @@ impl Runtime {
             ops: self.ops().clone(),
             ..BindOptions::new(self.backends().list())
         }
+    }
+}
+
+impl mxrs_train::Host for Runtime {
+    fn arrays(&self) -> &ArrayContext {
+        Self::arrays(self)
+    }
+
+    fn bind_options(&self) -> BindOptions {
+        Self::bind_options(self)
     }
 }
 

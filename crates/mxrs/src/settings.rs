@@ -1,19 +1,14 @@
 //! Settings of the environment, as the crates that act on them take them. One function per crate.
 
-use crate::Backends;
 use mxrs_backend_nnpack::{Accuracy, NnpackOptions, Weights};
-use mxrs_engine::gpu::GpuSync;
-use mxrs_engine::{EngineConfig, EngineKind};
-use mxrs_env::{
-    Affinity, AffinityType, Bytes, GpuSyncWord, Group, PlanWord, PoolDevice, PoolSettings, Remat, Settings, Warning,
-};
+use mxrs_engine::EngineConfig;
+use mxrs_env::{Affinity, AffinityType, Bytes, Granularity, PlanWord, PoolDevice, Remat, Settings, Warning};
 use mxrs_exec::{CachedOpFlags, ImperativeOptions, Recompute};
 use mxrs_graph::PlanOptions;
 use mxrs_ndarray::{RandomCopies, ResourceCounts, TempSpaceCounts};
 use mxrs_storage::{PoolConfig, StorageConfig};
-use mxrs_sync::affinity::{Placement, cpu_list};
+use mxrs_sync::affinity::{Placement, core_of, cpu_list, usable_places};
 use mxrs_sync::{TeamConfig, Topology};
-use mxrs_types::Result;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
@@ -33,70 +28,78 @@ pub enum Winograd {
 /// The convolutions of mxrs.
 pub(crate) fn nnpack(settings: &Settings, winograd: Winograd, weights: Weights) -> NnpackOptions {
     let accuracy = if winograd == Winograd::Loose { Accuracy::Loose } else { Accuracy::Close };
-    let threads = settings.threads.nnpack_threads;
+    let threads = settings.threads.nnpack_threads.unwrap_or(NonZeroUsize::MAX);
     // Without one, without the other: what is left are direct sums.
     let is_fast = winograd != Winograd::Off;
     NnpackOptions { threads, winograd: is_fast, fourier: is_fast, accuracy, weights, ..NnpackOptions::default() }
 }
 
 /// The engine: scheduler and workers.
-///
-/// # Errors
-/// [`mxrs_types::ErrorKind::Env`] for an engine type that the engine does not know.
-pub fn engine(settings: &Settings) -> Result<EngineConfig> {
-    let (kind, is_async) = EngineKind::parse(settings.engine.engine_type.word())?;
-    Ok(EngineConfig {
-        kind,
-        is_async,
+pub fn engine(settings: &Settings) -> EngineConfig {
+    EngineConfig {
+        kind: settings.engine.engine_type.kind(),
+        is_async: settings.engine.engine_type.is_async(),
         cpu_workers: settings.threads.cpu_workers,
         cpu_priority_workers: settings.threads.cpu_priority_workers,
         gpu_workers: settings.threads.gpu_workers,
         gpu_copy_workers: settings.threads.gpu_copy_workers,
         gpu_worker_streams: NonZeroUsize::new(settings.cuda.worker_streams.into()).unwrap_or(NonZeroUsize::MIN),
-        gpu_sync: match settings.engine.gpu_sync {
-            GpuSyncWord::Event => GpuSync::Event,
-            _ => GpuSync::Host,
-        },
+        gpu_sync: settings.engine.gpu_sync,
         gpu_workers_share_loops: settings.is_set("OMP_NUM_THREADS"),
         child_workers: settings.threads.mp_workers,
         sticky_errors: settings.engine.sticky_errors,
         backtrace: settings.engine.backtrace,
+        stack_trace_depth: settings.log.stack_trace_depth,
         stall_after: settings.engine.stall_secs.map(|secs| Duration::from_secs(secs.get())),
         exit_timeout: settings.engine.exit_timeout_ms.map(Duration::from_millis),
         info: settings.engine.info,
-    })
+    }
 }
 
 /// The pools of each kind of memory.
-///
-/// # Errors
-/// [`mxrs_types::ErrorKind::InvalidValue`] for a strategy that storage does not know.
-pub fn storage(settings: &Settings) -> Result<StorageConfig> {
-    let pool = |device| -> Result<PoolConfig> {
+pub fn storage(settings: &Settings) -> StorageConfig {
+    let pool = |device| {
         let config = settings.pools.of(device);
-        Ok(PoolConfig {
-            kind: config.kind.word().parse()?,
+        PoolConfig {
+            kind: config.kind,
             reserve_percent: config.reserve_percent,
             // No request is larger than the address space, so a larger unit changes nothing.
             large_alloc_round_size: usize::try_from(config.large_round_bytes).unwrap_or(usize::MAX),
             round_linear_cutoff: config.linear_cutoff.into(),
             page_size: usize::try_from(config.page_bytes).unwrap_or(usize::MAX),
-        })
+        }
     };
-    Ok(StorageConfig {
-        cpu: pool(PoolDevice::Cpu)?,
-        gpu: pool(PoolDevice::Gpu)?,
-        cpu_pinned: pool(PoolDevice::CpuPinned)?,
+    StorageConfig {
+        cpu: pool(PoolDevice::Cpu),
+        gpu: pool(PoolDevice::Gpu),
+        cpu_pinned: pool(PoolDevice::CpuPinned),
         naive_storage_manager: settings.pools.no_pools != 0,
-    })
+    }
 }
 
-/// The team: its size, and the CPUs its threads are pinned to. `topology` is `None` where the system does not tell.
+/// The processors that `KMP_AFFINITY` may use: those that the process may run on, or all with `norespect`. `None` where the system
+/// does not show them.
+pub fn topology(settings: &Settings) -> Option<Topology> {
+    match &settings.threads.affinity {
+        Some(affinity) if !affinity.respect => Topology::read_online(),
+        _ => Topology::read(),
+    }
+}
+
+/// The team: its size, and the places its threads are pinned to, of [`topology`].
 pub fn team(settings: &Settings, n_physical_cores: usize, topology: Option<&Topology>) -> TeamConfig {
     let threads = settings.threads.team_size(n_physical_cores);
     let affinity = settings.threads.affinity.as_ref();
-    let cpus = affinity.zip(topology).and_then(|(affinity, topology)| cpus(affinity, threads.get(), topology));
+    let cpus = affinity.zip(topology).and_then(|(affinity, topology)| places(affinity, threads.get(), topology));
     TeamConfig { threads, cpus }
+}
+
+/// What `KMP_AFFINITY` asks for and cannot have; empty with `nowarnings`.
+pub(crate) fn affinity_warning(settings: &Settings, topology: Option<&Topology>) -> Option<String> {
+    let (affinity, topology) = settings.threads.affinity.as_ref().filter(|affinity| affinity.warnings).zip(topology)?;
+    let (kept, missing) = usable_places(&affinity.places, topology);
+    let then = if kept.is_empty() { "threads are not pinned" } else { "they are left out" };
+    (!missing.is_empty()).then(|| format!("KMP_AFFINITY: this process may not use the processors {missing:?}; {then}"))
 }
 
 /// Threads of a team of this size that are kept back from loops once a GPU is in use: one, or two of eight and more; `None`
@@ -105,18 +108,25 @@ pub fn kept_back_for_gpus(settings: &Settings, team_size: usize) -> Option<usize
     (!settings.is_set("OMP_NUM_THREADS")).then_some(if team_size >= 8 { 2 } else { 1 })
 }
 
-/// The CPU of each thread. A place of several CPUs is represented by its first, a core by one of its hardware threads.
-fn cpus(affinity: &Affinity, threads: usize, topology: &Topology) -> Option<Vec<usize>> {
+/// The place of each thread; `None` if threads are not pinned.
+fn places(affinity: &Affinity, threads: usize, topology: &Topology) -> Option<Vec<Vec<usize>>> {
     let placement = match affinity.affinity_type {
         AffinityType::None => Placement::None,
         AffinityType::Disabled => Placement::Disabled,
         AffinityType::Compact => Placement::Compact,
         AffinityType::Scatter => Placement::Scatter,
         AffinityType::Balanced => Placement::Balanced { threads },
-        AffinityType::Explicit => Placement::Explicit,
+        AffinityType::Explicit => {
+            let (places, _) = usable_places(&affinity.places, topology);
+            return Some(places).filter(|places| !places.is_empty());
+        }
     };
-    let places: Vec<usize> = affinity.places.iter().filter_map(|place| place.first().copied()).collect();
-    cpu_list(placement, affinity.permute, affinity.offset, &places, topology)
+    let list = cpu_list(placement, affinity.permute, affinity.offset, topology)?;
+    let place = |cpu: usize| match affinity.granularity {
+        Granularity::Thread => vec![cpu],
+        Granularity::Core => core_of(cpu, topology),
+    };
+    Some(list.into_iter().map(place).collect())
 }
 
 /// The memory planner.
@@ -130,7 +140,7 @@ pub fn planner(settings: &Settings) -> PlanOptions {
         auto_search: settings.planner.sweep_match_range || settings.memory_opt.memory_opt,
         allow_offset: settings.planner.plan != PlanWord::Pool,
         allow_pool: settings.planner.plan != PlanWord::Offset,
-        verbose: settings.planner.verbose,
+        verbose: settings.planner.verbose || settings.graph.exec_verbose,
     }
 }
 
@@ -181,33 +191,12 @@ pub fn cached_op(settings: &Settings) -> CachedOpFlags {
     CachedOpFlags { forward_bulk_size, backward_bulk_size, plan_cache, ..CachedOpFlags::default() }
 }
 
-/// Warnings for settings that are right and cannot do anything here: another one decides, there is no GPU, and perhaps no
-/// fork or no oneDNN.
-pub(crate) fn without_effect(settings: &Settings, backends: &Backends) -> Vec<Warning> {
-    let pools = PoolSettings::ROWS.iter().map(|row| row.name).filter(|name| name.starts_with("MXNET_GPU_"));
-    let workers = [
-        "MXNET_GPU_COPY_NTHREADS",
-        "MXNET_GPU_WORKER_NSTREAMS",
-        "MXRS_GPU_SYNC",
-        "MXNET_GPU_TEMP_COPY",
-        "MXNET_GPU_PARALLEL_RAND_COPY",
-    ];
-    let mut warnings: Vec<Warning> =
-        pools.chain(workers).filter_map(|name| settings.inert_warning(name, "this build has no GPU")).collect();
+/// Warnings for settings that change nothing because another setting decides.
+pub(crate) fn overruled(settings: &Settings) -> Vec<Warning> {
     let savers = ["MXRS_REMAT", "MXRS_MEMORY_BUDGET", "MXNET_BACKWARD_DO_MIRROR"];
-    if let Some(first) = savers.iter().position(|name| settings.is_set(name)) {
-        let reason = format!("{} decides alone", savers[first]);
-        warnings.extend(savers[first + 1..].iter().filter_map(|name| settings.inert_warning(name, &reason)));
-    }
-    if cfg!(not(unix)) {
-        let of_workers = ["MXNET_MP_WORKER_NTHREADS", "MXNET_MP_OPENCV_NUM_THREADS"];
-        let reason = "this system forks no worker processes";
-        warnings.extend(of_workers.iter().filter_map(|name| settings.inert_warning(name, reason)));
-    }
-    if let Some(absent) = backends.absent.iter().find(|absent| absent.name == "onednn") {
-        warnings.extend(settings.inert_warning("MXNET_ONEDNN_CACHE_NUM", &absent.reason));
-    }
-    warnings
+    let Some(first) = savers.iter().position(|name| settings.is_set(name)) else { return Vec::new() };
+    let reason = format!("{} decides alone", savers[first]);
+    savers[first + 1..].iter().filter_map(|name| settings.inert_warning(name, &reason)).collect()
 }
 
 /// The bound on prepared primitives of oneDNN; `None` is no bound.
@@ -220,8 +209,8 @@ pub(crate) fn onednn_cache_entries(settings: &Settings) -> Option<usize> {
 mod tests {
     use super::*;
     use mxrs_env::MapSource;
-    use mxrs_storage::PoolKind;
     use mxrs_sync::Cpu;
+    use mxrs_types::{EngineKind, GpuSync, PoolKind};
 
     fn settings<const N: usize>(vars: [(&str, &str); N]) -> Settings {
         Settings::from_source(&MapSource::new(vars)).unwrap().0
@@ -230,8 +219,8 @@ mod tests {
     #[test]
     fn an_empty_environment_gives_the_crates_own_defaults() {
         let empty = Settings::default();
-        assert_eq!(engine(&empty).unwrap(), EngineConfig::default());
-        assert_eq!(storage(&empty).unwrap(), StorageConfig::default());
+        assert_eq!(engine(&empty), EngineConfig::default());
+        assert_eq!(storage(&empty), StorageConfig::default());
         assert_eq!(planner(&empty), PlanOptions::default());
         assert_eq!(recompute(&empty), Recompute::default());
         assert_eq!(resources(&empty), ResourceCounts::default());
@@ -242,12 +231,12 @@ mod tests {
 
     #[test]
     fn engine_words_keep_their_suffix() {
-        let config = engine(&settings([("MXNET_ENGINE_TYPE", "NaiveEngineAsync")])).unwrap();
+        let config = engine(&settings([("MXNET_ENGINE_TYPE", "NaiveEngineAsync")]));
         assert_eq!((config.kind, config.is_async), (EngineKind::Naive, true));
-        let config = engine(&settings([("MXRS_GPU_SYNC", "event")])).unwrap();
+        let config = engine(&settings([("MXRS_GPU_SYNC", "event")]));
         assert_eq!((config.gpu_sync, config.is_async), (GpuSync::Event, false));
         let vars = [("MXNET_CPU_WORKER_NTHREADS", "3"), ("MXNET_CPU_PRIORITY_NTHREADS", "5")];
-        let config = engine(&settings(vars)).unwrap();
+        let config = engine(&settings(vars));
         assert_eq!((config.cpu_workers.get(), config.cpu_priority_workers.get()), (3, 5));
     }
 
@@ -258,11 +247,10 @@ mod tests {
             ("MXNET_CPU_MEM_POOL_ROUND_LINEAR_CUTOFF", "21"),
             ("MXNET_CPU_PINNED_MEM_POOL_PAGE_SIZE", "8192"),
             ("MXNET_GPU_MEM_POOL_RESERVE", "7"),
-        ]))
-        .unwrap();
+        ]));
         assert_eq!((config.cpu.kind, config.cpu.round_linear_cutoff), (PoolKind::Round, 21));
         assert_eq!((config.cpu_pinned.page_size, config.gpu.reserve_percent), (8192, 7));
-        let off = storage(&settings([("MXNET_USE_NAIVE_STORAGE_MANAGERS", "1")])).unwrap();
+        let off = storage(&settings([("MXNET_USE_NAIVE_STORAGE_MANAGERS", "1")]));
         assert!(off.naive_storage_manager);
     }
 
@@ -302,8 +290,23 @@ mod tests {
         assert_eq!(config(&[]), (2, None));
         assert_eq!(config(&[("MXNET_OMP_MAX_THREADS", "1")]), (1, None));
         let vars = [("OMP_NUM_THREADS", "3"), ("KMP_AFFINITY", "granularity=fine,compact,1,0")];
-        assert_eq!(config(&vars), (3, Some(vec![0, 1, 2, 3])));
-        assert_eq!(config(&[("KMP_AFFINITY", "proclist=[3,{0,2}],explicit")]), (2, Some(vec![3, 0])));
+        assert_eq!(config(&vars), (3, Some(vec![vec![0], vec![1], vec![2], vec![3]])));
+        let vars = [("OMP_NUM_THREADS", "3"), ("KMP_AFFINITY", "granularity=core,compact,1,0")];
+        assert_eq!(config(&vars), (3, Some(vec![vec![0, 2], vec![1, 3], vec![0, 2], vec![1, 3]])));
+        assert_eq!(config(&[("KMP_AFFINITY", "proclist=[3,{0,2}],explicit")]), (2, Some(vec![vec![3], vec![0, 2]])));
+        assert_eq!(config(&[("KMP_AFFINITY", "proclist=[9,{0,9}],explicit")]), (2, Some(vec![vec![0]])));
+        assert_eq!(config(&[("KMP_AFFINITY", "proclist=[9],explicit")]), (2, None));
         assert_eq!(config(&[("KMP_AFFINITY", "none")]), (2, None));
+    }
+
+    #[test]
+    fn processors_that_cannot_be_used_give_a_warning_unless_it_is_switched_off() {
+        let topology = Topology::new(vec![Cpu { package: 0, core: 0, id: 0 }]);
+        let warning = |value: &str| affinity_warning(&settings([("KMP_AFFINITY", value)]), Some(&topology));
+        let expected = |then: &str| Some(format!("KMP_AFFINITY: this process may not use the processors [9]; {then}"));
+        assert_eq!(warning("proclist=[0,9],explicit"), expected("they are left out"));
+        assert_eq!(warning("proclist=[9],explicit"), expected("threads are not pinned"));
+        assert_eq!(warning("nowarnings,proclist=[9],explicit"), None);
+        assert_eq!(warning("proclist=[0],explicit"), None);
     }
 }

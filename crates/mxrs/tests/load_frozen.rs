@@ -3,9 +3,9 @@
 #![cfg(target_os = "linux")]
 
 use mxrs::env::MapSource;
-use mxrs::format::symbol::graph_to_file;
 use mxrs::format::{ArrayFile, Tensor};
 use mxrs::graph::{NameManager, Symbol, SymbolCall};
+use mxrs::symbol::graph_to_file;
 use mxrs::sync::{Mutex, MutexGuard};
 use mxrs::types::Shape;
 use mxrs::{BoundModel, Model, Runtime, Weights};

@@ -8,7 +8,7 @@ use mxrs::ndarray::NdArray;
 use mxrs::sync::atomic::{AtomicBool, Ordering};
 use mxrs::train::callback::{BatchEnd, Callbacks, Speedometer};
 use mxrs::train::metric::{EvalMetric, create, create_all};
-use mxrs::train::{BindFor, CheckpointOptions, FitOptions, InitOptions, Module, ModuleNames, Outcome};
+use mxrs::train::{BindFor, CheckpointOptions, FitOptions, InitOptions, Module, Outcome};
 use mxrs::{Model, Runtime};
 use std::path::Path;
 use std::sync::Arc;
@@ -33,8 +33,7 @@ fn expected(name: &str) -> Vec<[f64; 2]> {
 /// The named digits network with its committed weights times `part`, ready for steps of MXNet's settings.
 fn module(runtime: &Runtime, name: &str, part: f32, data: &ImageRecordIter) -> Module {
     let model = Model::load(runtime, digits(name), 10).unwrap();
-    let mut module =
-        Module::new(model.graph(), runtime.arrays(), &runtime.bind_options(), ModuleNames::default()).unwrap();
+    let mut module = Module::new(runtime, model.graph()).unwrap();
     module.bind(data.provide_data(), data.provide_label(), BindFor::default()).unwrap();
     module.init_params(None, &InitOptions { initializer: Initializer::Zero, ..InitOptions::default() }).unwrap();
     let aux = module.get_params().unwrap().aux;
@@ -112,7 +111,7 @@ fn train(network: &str, options: &FitOptions, callbacks: &mut Callbacks) -> (Mod
     runtime.arrays().random().seed(1);
     let network = model(network, &ModelOptions { n_classes: 10, ..ModelOptions::default() }).unwrap();
     let graph = network.symbol.graph().unwrap();
-    let mut module = Module::new(&graph, runtime.arrays(), &runtime.bind_options(), ModuleNames::default()).unwrap();
+    let mut module = Module::new(&runtime, &graph).unwrap();
     let mut train = records("digits_train.rec").path_imgidx(digits("digits_train.idx")).shuffle(9).build().unwrap();
     let mut eval = records("digits_val.rec").build().unwrap();
     let mut metric = create("acc", &[]).unwrap();

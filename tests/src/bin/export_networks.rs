@@ -4,11 +4,11 @@
 //! `cargo run --release -p mxrs-tests --bin export_networks -- DIR [NAME…]`; then `tests/mxnet/compare_networks.py DIR`,
 //! `tests/onnx/compare.py DIR`.
 
-use mxrs::format::symbol::graph_to_file;
 use mxrs::format::{Checkpoint, Tensor, npy, onnx, write_atomically};
 use mxrs::graph::{infer_dtypes, infer_shapes};
 use mxrs::models::{ModelOptions, model};
 use mxrs::onnx::ExportOptions;
+use mxrs::symbol::graph_to_file;
 use mxrs::types::{DType, Error, Result, Shape};
 use mxrs::{Model, Runtime};
 use mxrs_tests::{parameter, uniform};

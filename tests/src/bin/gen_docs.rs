@@ -9,7 +9,7 @@ fn main() -> ExitCode {
         eprintln!("usage: gen_docs FOLDER");
         return ExitCode::from(2);
     };
-    let tables = [("env.md", mxrs::env::docs_markdown()), ("ops.md", mxrs::ops::docs_markdown())];
+    let tables = [("env.md", mxrs::env_page()), ("ops.md", mxrs::ops::docs_markdown())];
     for (name, text) in tables {
         let path = folder.join(name);
         if let Err(error) = std::fs::write(&path, text) {

@@ -159,6 +159,7 @@ fn no_call_of_a_step_runs_on_the_reference_kernels() {
     if runtime.backends().list().iter().all(|backend| backend.name() != "onednn")
         || !is_x86_feature_detected!("avx512bw")
     {
+        eprintln!("skipped: needs oneDNN and a processor with 512-bit vectors");
         return;
     }
     for network in ["lenet", "resnet8"] {
@@ -172,8 +173,8 @@ fn no_call_of_a_step_runs_on_the_reference_kernels() {
     }
 }
 
-/// Convolutions of a step and their gradients, but what stands in for a gradient that nobody asks for: node, backend, type
-/// of what they make.
+/// The convolutions of a step and their gradients: node, backend, type of the output. Leaves out the placeholders that
+/// stand in for gradients that were not asked for.
 fn convolutions(executor: &Executor) -> BTreeSet<(String, &'static str, String)> {
     let is_one = |op: &str| op.contains("Convolution") && op != "_backward_Convolution_offset";
     let steps = executor.training_report().unwrap().steps.into_iter().filter(|step| is_one(&step.op));

@@ -19,7 +19,7 @@ fn runtime(vars: &[(&str, &str)]) -> Runtime {
 
 /// How far logits may be from float32's. A number of bfloat16 has 8 bits: rounding moves it by 2^-9 of itself, at random. Each
 /// layer rounds its weights, its output and what is made of that on the way to the next; errors that have nothing to
-/// do with each other add up as the root of their number. Four times that is no rounding any more.
+/// do with each other add up as the root of their number. An error of more than four times that is not due to rounding.
 fn tolerance(n_layers: usize) -> f64 {
     4.0 * 2f64.powi(-9) * (3.0 * n_layers as f64).sqrt()
 }

@@ -7,7 +7,7 @@ use mxrs::env::MapSource;
 use mxrs::types::DType;
 use std::collections::BTreeSet;
 
-/// How far any logit may be off, and so any probability beside itself, in networks of up to 53 layers.
+/// How far any logit may be off, and any probability in proportion to its value, in networks of up to 53 layers.
 const NEAR: f32 = 2e-4;
 /// In deeper ones float32 and the transforms of Winograd's algorithms round more often.
 const DEEP: f32 = 5e-4;

@@ -4,8 +4,12 @@ use crate::random::{Network, logits};
 use crate::training_step::step;
 use mxrs::Runtime;
 use mxrs::env::MapSource;
-use mxrs::exec::{BindOptions, DryGraph, GradReq, GradRequests, Outcome, optional_pass_names, pass_names};
+use mxrs::exec::{
+    BindOptions, DryGraph, GradReq, GradRequests, Outcome, PlannedGraph, optional_pass_names, pass_names,
+};
+use mxrs::graph::PlanOptions;
 use mxrs::types::DType;
+use std::time::Duration;
 
 /// How far a logit may be off: fusion and partitioning round less often than the calls that they replace.
 const NEAR: f32 = 5e-4;
@@ -86,11 +90,50 @@ fn reports_follow_the_list_and_name_what_was_left_out() {
         let of = |name: &str| dry.passes().iter().find(|pass| pass.name == name).unwrap();
         assert_eq!(of("fuse").outcome, Outcome::Off);
         assert_eq!(of("gradient").outcome == Outcome::Changed, is_train);
-        let lower = of("lower");
+        assert!(of("infer").time > Duration::ZERO);
+        let (lower, last) = (of("lower"), dry.passes().last().unwrap());
         let planned = dry.plan(&options.plan).unwrap();
         assert_eq!(lower.graph.as_ref().unwrap().n_nodes(), lower.n_nodes[1]);
         assert!(lower.n_kernels.is_some_and(|n| n > 50 && n >= planned.steps.len() / 2));
-        assert!(lower.arena_bytes.is_some_and(|bytes| bytes > 0));
+        // The last row is what `mxrs plan` prints. Program passes make neither the program nor its arena larger.
+        assert_eq!((last.n_steps, last.arena_bytes), (Some(planned.steps.len()), Some(planned.arena_bytes)));
+        assert_eq!(last.packed_bytes.unwrap_or(0), planned.packed_bytes);
+        assert!(last.n_steps <= lower.n_steps && last.arena_bytes <= lower.arena_bytes);
+    }
+}
+
+/// Otherwise the comparisons above would compare equal programs.
+#[test]
+fn each_program_pass_changes_a_program_that_is_compared() {
+    let runtime = Runtime::builder().env(&MapSource::empty()).build().unwrap();
+    let changed = |name: &str, image: [usize; 3], is_train: bool| {
+        let graph = crate::random::graph(name, DType::F32, image);
+        let gradients = is_train.then(|| GradRequests::all(GradReq::Write).with("data", GradReq::Null));
+        let options = BindOptions { gradients, ..runtime.bind_options() };
+        let inputs = [("data", std::iter::once(1).chain(image).collect())];
+        let dry = DryGraph::new(&graph, &inputs, &options, is_train).unwrap();
+        let changed = dry.passes().iter().filter(|pass| pass.outcome == Outcome::Changed);
+        changed.map(|pass| pass.name).collect::<Vec<_>>()
+    };
+    assert!(changed("inception-bn", [3, 28, 28], false).contains(&"concat-in-place"));
+    let training = changed("resnet-50", [3, 33, 33], true);
+    assert!(["fuse-add", "add-in-place"].iter().all(|pass| training.contains(pass)), "{training:?}");
+}
+
+#[test]
+fn plans_of_other_options_start_from_the_same_program() {
+    let runtime = Runtime::builder().env(&MapSource::empty()).build().unwrap();
+    let graph = crate::random::graph("inception-bn", DType::F32, [3, 28, 28]);
+    let inputs = [("data", [2, 3, 28, 28].into())];
+    let options = runtime.bind_options();
+    let dry = DryGraph::new(&graph, &inputs, &options, false).unwrap();
+    let apart = PlanOptions { enable_inplace: false, ..options.plan };
+    let bound_so = BindOptions { plan: apart, ..options.clone() };
+    let other = DryGraph::new(&graph, &inputs, &bound_so, false).unwrap();
+    for plan in [apart, options.plan] {
+        let (got, want) = (dry.plan(&plan).unwrap(), other.plan(&plan).unwrap());
+        let names = |planned: &PlannedGraph| planned.steps.iter().map(|step| step.name.clone()).collect::<Vec<_>>();
+        assert_eq!((got.arena_bytes, names(&got)), (want.arena_bytes, names(&want)));
     }
 }
 

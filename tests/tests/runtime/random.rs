@@ -100,7 +100,7 @@ pub fn top(logits: &[f32]) -> Option<usize> {
     (0..logits.len()).max_by(|a, b| logits[*a].total_cmp(&logits[*b]))
 }
 
-/// The distance of two lists of numbers beside the length of the second.
+/// The distance of two vectors, divided by the length of the second.
 pub fn distance(got: &[f32], want: &[f32]) -> f64 {
     let square = |x: f64| x * x;
     let length: f64 = want.iter().map(|w| square(f64::from(*w))).sum();

@@ -1,7 +1,7 @@
 //! `cargo xtask demo`: the built program at work, with nothing prepared beforehand.
 //!
 //! Classifies the validation digits with two checkpoints that MXNet wrote, draws some of them, puts the accuracies
-//! beside those MXNet reached with the same files, and times resnet-50 at batch 1.
+//! next to those that MXNet reached with the same files, and times resnet-50 at batch 1.
 
 use std::path::PathBuf;
 

@@ -3,7 +3,7 @@
 //! Needs no cargo-fuzz: the coverage flags are given here. On the nightly toolchain the address sanitizer is on as
 //! well. Each run starts from `fuzz/corpus/<target>`; new finds go to a cache folder, or with `--keep` to the corpus.
 
-use std::num::NonZeroU64;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -19,6 +19,9 @@ const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-saniti
     -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 -Cdebug-assertions=on";
 const SANITIZER: &str = "-Zsanitizer=address";
 
+/// A single allocation larger than this is a find: no input of a target justifies it.
+const MALLOC_LIMIT: &str = "-malloc_limit_mb=512";
+
 const EXECS: NonZeroU64 = NonZeroU64::new(100_000).unwrap();
 
 /// Arguments of `fuzz`.
@@ -33,6 +36,9 @@ pub struct Args {
     /// Seconds per target, instead of a number of executions
     #[arg(long)]
     seconds: Option<NonZeroU64>,
+    /// Seed of the random inputs; the same seed gives the same inputs where a target is run from the same corpus
+    #[arg(long)]
+    seed: Option<NonZeroU32>,
     /// Keep new finds in fuzz/corpus
     #[arg(long)]
     keep: bool,
@@ -112,7 +118,11 @@ fn fuzz(session: &Session, programs: &Path, target: &str, args: &Args) -> Result
     // libFuzzer speaks on the error stream; the shell folds it into the one that is read here.
     let script = "exec \"$0\" \"$@\" 2>&1";
     let run = session.program("sh").args(["-c", script]).arg(programs.join(target)).arg(limit);
-    let run = run.args(["-print_final_stats=1", "-rss_limit_mb=4096", "-timeout=20"]);
+    let run = run.args(["-print_final_stats=1", "-rss_limit_mb=4096", MALLOC_LIMIT, "-timeout=20"]);
+    let run = match args.seed {
+        Some(seed) => run.arg(format!("-seed={seed}")),
+        None => run,
+    };
     let run = run.arg(format!("-artifact_prefix={}/", artifacts.display())).arg(&found);
     let run = if args.keep { run } else { run.arg(&corpus) };
     let mut n_executions = None;

@@ -1,7 +1,8 @@
 //! `cargo xtask leaks`: tests and example programs of the crates that own memory and threads, under the leak sanitizer.
 //!
-//! At the end of a process it looks for allocations that nothing points to any more. What a static still holds is no leak.
-//! Tests that fork stay out: a child sees the memory of its parent's threads but not their stacks, where the pointers are.
+//! At the end of a process the sanitizer looks for allocations that nothing points to any more. What a static still
+//! holds is not a leak. Tests that fork stay out: a child sees the memory of its parent's threads but not their stacks,
+//! where the pointers are.
 
 use std::fs;
 use std::path::Path;

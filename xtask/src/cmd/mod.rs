@@ -11,6 +11,8 @@ mod leaks;
 mod lint;
 mod loom;
 mod miri;
+mod package;
+mod read;
 mod setup;
 mod stress;
 mod suite;
@@ -31,7 +33,7 @@ pub struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Find or install what a build needs, CMake first
+    /// Find or install the C++ compiler that oneDNN needs
     Setup(setup::Args),
     /// Build in release, classify digits with both checkpoints, time resnet-50
     Demo(demo::Args),
@@ -45,6 +47,8 @@ enum Command {
     Fmt(fmt::Args),
     /// Check the project's own rules: walls, module docs, tables in step with the code
     Tidy(tidy::Args),
+    /// Print comments drawn at random, to judge whether a stranger understands them
+    Read(read::Args),
     /// Build the documentation, warnings denied
     Doc(doc::Args),
     /// Write the generated tables of docs/, or check that they are fresh
@@ -59,6 +63,8 @@ enum Command {
     Miri(miri::Args),
     /// Measure peers and ours side by side: engine, memory, score, storage, team
     Compare(compare::Args),
+    /// Pack every crate and build programs outside the workspace from the packed files
+    Package(package::Args),
     /// Run the tests of the crates with threads under the thread sanitizer
     Tsan(tsan::Args),
     /// Run tests and examples of the crates that own memory and threads under the leak sanitizer
@@ -78,6 +84,7 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Lint(args) => lint::run(&args),
         Command::Fmt(args) => fmt::run(&args),
         Command::Tidy(args) => tidy::run(&args),
+        Command::Read(args) => read::run(&args),
         Command::Doc(args) => doc::run(&args),
         Command::Gen(args) => generate::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
@@ -85,6 +92,7 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Stress(args) => stress::run(&args),
         Command::Miri(args) => miri::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Package(args) => package::run(&args),
         Command::Tsan(args) => tsan::run(&args),
         Command::Leaks(args) => leaks::run(&args),
     }
@@ -135,6 +143,9 @@ mod tests {
             "loom --max-preemptions -1",
             "fuzz --execs 0",
             "leaks some_test",
+            "package mxrs-types",
+            "read --count 0",
+            "read --seed x",
             "nonsense",
         ] {
             let error = Cli::try_parse_from(["xtask"].into_iter().chain(line.split(' '))).err();

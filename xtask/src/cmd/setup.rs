@@ -21,10 +21,8 @@ pub struct Args {
 /// the project builds without oneDNN.
 pub fn run(args: &Args) -> Result<()> {
     let workspace = Workspace::find()?;
-    let tools = Tools::find_or_install(&workspace.root);
-    for line in tools.lines() {
-        println!("{line}");
-    }
+    let tools = Tools::find_or_install();
+    println!("{}", tools.line());
     println!("oneDNN can be built: {}", if tools.can_build_onednn() { "yes" } else { "no" });
     if args.nightly {
         let install = ["toolchain", "install", "nightly", "--profile", "minimal", "--component", "miri,rust-src"];

@@ -1,6 +1,6 @@
 //! `cargo xtask stress`: random programs on every kind of engine against a serial interpreter of its rules.
 //!
-//! The same programs as in the engine's `oracle` test, but so many that rare interleavings come up.
+//! The same programs as in the engine's `oracle` test, but enough of them that rare interleavings occur.
 
 use std::num::NonZeroU64;
 

@@ -1,4 +1,6 @@
-//! Rule: only `mxrs-env` reads the environment. The runner, fuzz targets and build scripts are no part of the product.
+//! Rule: only `mxrs-env` reads the environment. The runner, fuzz targets and build scripts are not part of the product.
+
+use std::path::Path;
 
 use anyhow::Result;
 
@@ -16,7 +18,7 @@ const READERS: [&str; 4] = ["var", "var_os", "vars", "vars_os"];
 pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for source in Source::of_members(workspace, |name| name != "mxrs-env" && name != "xtask")? {
-        if source.path.ends_with("build.rs") {
+        if is_build_script(&source.path) {
             continue;
         }
         for (line, code) in source.code() {
@@ -27,6 +29,12 @@ pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
         }
     }
     Ok(findings)
+}
+
+/// True for `build.rs`, and for the files of a folder `build` next to `src`.
+fn is_build_script(path: &Path) -> bool {
+    let in_folder = path.parent().is_some_and(|dir| dir.ends_with("build"));
+    path.ends_with("build.rs") || in_folder && !path.components().any(|part| part.as_os_str() == "src")
 }
 
 /// True for `env::var…` with any path before it, and for `use std::env::{…, var}`.
@@ -54,6 +62,7 @@ mod tests {
         sample.write("crates/mxrs-ops/src/nn/relu.rs", "//! relu.\nlet n = std::env::var(\"N\");\n");
         sample.write("crates/mxrs-env/src/snapshot.rs", "//! Snapshot.\nlet all = std::env::vars_os();\n");
         sample.write("crates/mxrs-ops/build.rs", "//! Build.\nlet out = std::env::var(\"OUT_DIR\");\n");
+        sample.write("crates/mxrs-ops/build/main.rs", "//! Build.\nlet out = std::env::var(\"OUT_DIR\");\n");
         let found = sample.found(check);
         assert_eq!(found.len(), 1);
         assert!(found[0].starts_with("error: crates/mxrs-ops/src/nn/relu.rs:2: reads the environment"), "{}", found[0]);

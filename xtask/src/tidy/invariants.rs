@@ -18,7 +18,7 @@ const STATED: [(&str, char, u32); 9] = [
     ("mxrs-storage", 's', 13),
     ("mxrs-engine", 'e', 17),
     ("mxrs-graph", 'p', 10),
-    ("mxrs-graph", 'g', 23),
+    ("mxrs-graph", 'g', 21),
     ("mxrs-graph", 'f', 5),
     ("mxrs-exec", 'b', 4),
     ("mxrs-exec", 'c', 5),

@@ -19,7 +19,9 @@ pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
         let path = member.dir.join("Cargo.toml");
         let Some(package) = member.manifest.get("package").and_then(Value::as_table) else { continue };
         for field in INHERITED {
-            if !package.get(field).is_some_and(from_workspace) {
+            // A crate that carries the work of others states their license, and says so.
+            let is_theirs = field == "license" && carries_sources_of_others(package);
+            if !is_theirs && !package.get(field).is_some_and(from_workspace) {
                 findings.push(Finding::in_file(&path, format!("write `{field}.workspace = true`")));
             }
         }
@@ -39,6 +41,12 @@ pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
         }
     }
     Ok(findings)
+}
+
+/// Whether `[package.metadata.mxrs] vendored = "…"` names what the crate carries.
+fn carries_sources_of_others(package: &Table) -> bool {
+    let metadata = package.get("metadata").and_then(|metadata| metadata.get("mxrs"));
+    metadata.and_then(|metadata| metadata.get("vendored")).is_some_and(Value::is_str)
 }
 
 fn from_workspace(value: &Value) -> bool {
@@ -67,6 +75,16 @@ mod tests {
         let own = manifest("mxrs-env", "").replace("version.workspace = true\nedition", "version = \"2.0.0\"\nedition");
         sample.write("crates/mxrs-env/Cargo.toml", &own);
         assert_eq!(sample.found(check), ["error: crates/mxrs-env/Cargo.toml: write `version.workspace = true`"]);
+    }
+
+    #[test]
+    fn a_license_of_its_own_needs_sources_of_others() {
+        let sample = Sample::new();
+        let own = |more: &str| manifest("mxrs-env", more).replace("license.workspace = true", "license = \"ISC\"");
+        sample.write("crates/mxrs-env/Cargo.toml", &own(""));
+        assert_eq!(sample.found(check), ["error: crates/mxrs-env/Cargo.toml: write `license.workspace = true`"]);
+        sample.write("crates/mxrs-env/Cargo.toml", &own("[package.metadata.mxrs]\nvendored = \"a library\"\n"));
+        assert_eq!(sample.found(check), [""; 0]);
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod placeholders;
 mod source;
 mod unsafe_code;
 mod walls;
+pub mod words;
 
 #[cfg(test)]
 mod sample;
@@ -70,7 +71,7 @@ impl fmt::Display for Finding {
 type Rule = fn(&Workspace) -> Result<Vec<Finding>>;
 
 /// Every rule.
-const RULES: [Rule; 10] = [
+const RULES: [Rule; 11] = [
     manifests::check,
     walls::check,
     env_reads::check,
@@ -81,6 +82,7 @@ const RULES: [Rule; 10] = [
     file_length::check,
     placeholders::check,
     invariants::check,
+    words::check,
 ];
 
 /// All findings of all rules.

@@ -44,6 +44,11 @@ impl Sample {
         std::fs::write(path, text).unwrap();
     }
 
+    /// Lowers the ceilings of refused phrases.
+    pub fn lower_words(&self) {
+        super::words::lower(&Workspace::load(self.0.path()).unwrap()).unwrap();
+    }
+
     /// What `rule` finds in the tree as it is now, as printed.
     pub fn found(&self, rule: Rule) -> Vec<String> {
         let workspace = Workspace::load(self.0.path()).unwrap();

@@ -19,11 +19,16 @@ struct Wall {
     sentence: &'static str,
 }
 
-const WALLS: [Wall; 4] = [
+const WALLS: [Wall; 5] = [
     Wall {
         package: "mxrs-backend-*",
         open_to: |user| user == "mxrs",
         sentence: "only the facade knows which backends exist",
+    },
+    Wall {
+        package: "mxrs-onednn-src",
+        open_to: |user| user == "mxrs-onednn-sys",
+        sentence: "only the bindings link the source of oneDNN",
     },
     Wall {
         package: "mxrs-onednn-sys",

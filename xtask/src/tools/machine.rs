@@ -1,29 +1,26 @@
-//! The machine as set-up sees it: where programs are looked for, whether we are root, where our own tools go.
+//! The machine as set-up sees it: where programs are looked for, and whether we are root.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::package_manager::PackageManager;
-use super::pypi;
 
 /// Where to look, and what we may do.
 pub struct Machine {
     /// Folders searched for programs, in order.
     pub search: Vec<PathBuf>,
-    /// Folder of the tools we install ourselves.
-    pub own_dir: PathBuf,
     /// True if the package manager will obey us.
     pub is_root: bool,
 }
 
 impl Machine {
-    /// This machine: our own folder first, then `PATH`.
-    pub fn here(own_dir: &Path) -> Self {
+    /// This machine, with the folders of `PATH`.
+    pub fn here() -> Self {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let search = pypi::program_dirs(own_dir).into_iter().chain(std::env::split_paths(&path)).collect();
+        let search = std::env::split_paths(&path).collect();
         let id = Command::new("id").arg("-u").stderr(Stdio::null()).output();
         let is_root = id.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).trim() == "0");
-        Machine { search, own_dir: own_dir.to_owned(), is_root }
+        Machine { search, is_root }
     }
 
     /// The first of `programs` that is found and answers `--version`. A file that is there but does not run (a shim
@@ -61,14 +58,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (broken, working) = (dir.path().join("a"), dir.path().join("b"));
         std::fs::create_dir(&broken).unwrap();
-        std::fs::write(broken.join("cmake"), "not a program").unwrap();
+        std::fs::write(broken.join("tool"), "not a program").unwrap();
         std::fs::create_dir(&working).unwrap();
-        make_program(&working.join("cmake"));
-        let mut machine =
-            Machine { search: vec![broken, working.clone()], own_dir: dir.path().to_owned(), is_root: false };
-        assert_eq!(machine.find(&["cmake"]), Some(working.join("cmake")));
+        make_program(&working.join("tool"));
+        let mut machine = Machine { search: vec![broken, working.clone()], is_root: false };
+        assert_eq!(machine.find(&["tool"]), Some(working.join("tool")));
         machine.search.pop();
-        assert_eq!(machine.find(&["cmake"]), None);
+        assert_eq!(machine.find(&["tool"]), None);
     }
 
     #[test]
@@ -77,7 +73,7 @@ mod tests {
         for program in ["clang++", "g++"] {
             make_program(&dir.path().join(program));
         }
-        let machine = Machine { search: vec![dir.path().to_owned()], own_dir: dir.path().join("own"), is_root: false };
+        let machine = Machine { search: vec![dir.path().to_owned()], is_root: false };
         assert_eq!(machine.find(&["c++", "g++", "clang++"]), Some(dir.path().join("g++")));
     }
 }

@@ -1,16 +1,16 @@
-//! Positions of largest elements along an axis: the first of several; NaN counts as largest.
+//! Positions of the largest elements along an axis: the first, if there are several; NaN counts as largest.
 
 use super::rows::{Max, fold};
 use super::{around, for_number};
 use crate::level::{Level, Loop};
 use crate::number::Number;
-use crate::plan::{Planned, apart};
+use crate::plan::{Build, Planned, out_of_place};
 use crate::split::in_ranges;
 use crate::tensors::{Sink, Source};
-use mxrs_op::{OpCall, PlannedKernel};
+use mxrs_op::OpCall;
 use mxrs_ops::reduce::argmax::ArgmaxParams;
 
-/// Results that are found side by side.
+/// Results that are searched together.
 const COLUMNS: usize = 256;
 
 /// Plans `argmax`.
@@ -29,18 +29,19 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
     Some(for_number!(call, call.inputs[0].dtype, T => argmax::<T>(call, level, sizes)))
 }
 
-fn argmax<T: Number + 'static>(call: &OpCall<'_>, level: Level, sizes: (usize, usize, usize)) -> PlannedKernel {
+fn argmax<T: Number + 'static>(call: &OpCall<'_>, level: Level, sizes: (usize, usize, usize)) -> Build {
     let dtype = call.outputs[0].dtype;
     let (outer, size, inner) = sizes;
     let n_pieces = inner.div_ceil(COLUMNS);
-    apart(call, 0, move |args| {
+    out_of_place(call, 0, move |args| {
         let (data, out) = (Source::<T>::of(args, 0), Sink::<T>::of(args, 0, dtype)?);
         in_ranges(args.team, outer * n_pieces, size * inner.min(COLUMNS), &|pieces| {
             for piece in pieces {
                 let (o, first) = (piece / n_pieces, piece % n_pieces * COLUMNS);
                 let width = (inner - first).min(COLUMNS);
                 let mut found = [0usize; COLUMNS];
-                // SAFETY: the plan says that the input has not the output's memory.
+                // SAFETY: `out_of_place` plans the kernel without in place, so nothing writes the input. `k < size`,
+                // and the piece has `len <= inner - first` columns.
                 let row = |k: usize, len: usize| unsafe {
                     let start = (o * size + k) * inner + first;
                     data.slice(start..start + len)
@@ -55,7 +56,7 @@ fn argmax<T: Number + 'static>(call: &OpCall<'_>, level: Level, sizes: (usize, u
                     }
                 }
                 let start = o * inner + first;
-                // SAFETY: pieces are disjoint.
+                // SAFETY: each piece is another range of `width` results of one row, and belongs to one thread.
                 unsafe {
                     out.write(start..start + width, |at, to| {
                         let found = &found[at.start - start..];
@@ -68,13 +69,13 @@ fn argmax<T: Number + 'static>(call: &OpCall<'_>, level: Level, sizes: (usize, u
     })
 }
 
-/// Place of the first largest element; 0 of none.
+/// Position of the first largest element; 0 of no elements.
 fn first_largest<T: Number + 'static>(level: Level, row: &[T]) -> usize {
     let max = fold::<T, Max>(level, row);
     row.iter().position(|x| *x == max || x.is_nan()).unwrap_or(0)
 }
 
-/// Row `k` against the best so far, column by column.
+/// Compares row `k` with the best so far, column by column.
 struct BestLoop<'a, T> {
     k: usize,
     row: &'a [T],

@@ -1,14 +1,14 @@
-//! Arithmetic of two tensors over their broadcast shape, row by row of the result.
+//! Arithmetic of two tensors over their broadcast shape, one row of the result at a time.
 
 use super::for_number;
 use crate::level::Level;
 use crate::number::Number;
-use crate::plan::{Planned, row_major};
+use crate::plan::{Build, Planned, row_major};
 use crate::pointwise::{Binary, Left, Minus, Over, Plus, Right, Times, map_slice, zip_slices};
 use crate::split::in_rows;
 use crate::tensors::{Sink, Source};
 use crate::walk::{broadcast, coalesce};
-use mxrs_op::{OpCall, PlannedKernel};
+use mxrs_op::OpCall;
 
 /// Plans `broadcast_*`.
 pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
@@ -22,7 +22,7 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
     })
 }
 
-fn binary<T: Number>(call: &OpCall<'_>, level: Level, f: impl Binary<T>) -> PlannedKernel {
+fn binary<T: Number>(call: &OpCall<'_>, level: Level, f: impl Binary<T>) -> Build {
     let (dtype, to) = (call.outputs[0].dtype, &call.outputs[0].shape);
     let axes = coalesce(broadcast([&call.inputs[0].shape, &call.inputs[1].shape], to));
     // With no axis left there is one element.
@@ -37,8 +37,8 @@ fn binary<T: Number>(call: &OpCall<'_>, level: Level, f: impl Binary<T>) -> Plan
                     0 => offset..offset + 1,
                     _ => offset + at..offset + at + piece.len(),
                 };
-                // SAFETY: an input in the memory of the output has its shape, so of it these are the elements that this
-                // piece is about to write, which are this thread's alone.
+                // SAFETY: if an input has the memory of the output, it has its shape too. Then these are the elements
+                // that this piece is about to write, and only this thread uses them.
                 let (a, b) = unsafe { (left.slice(places(l, steps[0])), right.slice(places(r, steps[1]))) };
                 match steps {
                     [0, 0] => to.fill(f.at(a[0], b[0])),
@@ -47,7 +47,8 @@ fn binary<T: Number>(call: &OpCall<'_>, level: Level, f: impl Binary<T>) -> Plan
                     _ => zip_slices(level, f, a, b, to),
                 }
             };
-            // SAFETY: rows are disjoint; see above for what is read.
+            // SAFETY: rows are disjoint and each belongs to one thread; `fill` reads an input in the output's memory
+            // only at its own piece.
             unsafe { out.write(start..start + len, fill) };
         });
         Ok(())

@@ -1,22 +1,22 @@
 //! Dropout and its gradient.
 //!
-//! Element `i` of the mask is kept when uniform number `i` of the call is below `1 - p`, as the reference has it; product and
-//! mask round once, so the bits are the reference's on any number of threads.
+//! Element `i` of the mask is kept if uniform number `i` of the call is below `1 - p`, as in the reference. Product and
+//! mask are each rounded once, so results have the reference's bits on any number of threads.
 
 use super::philox::fill_uniform;
 use crate::level::Level;
 use crate::number::Element;
-use crate::plan::{Planned, row_major};
+use crate::plan::{Build, Planned, row_major};
 use crate::split::{in_element_ranges, in_rows};
 use crate::tensors::{Mode, PIECE, Scratch, Sink, Source};
 use crate::walk::{Axes, broadcast, coalesce};
 use half::{bf16, f16};
-use mxrs_op::{KernelArgs, OpCall, PlannedKernel, RandomCall, View};
+use mxrs_op::{KernelArgs, OpCall, RandomCall, View};
 use mxrs_ops::nn::dropout::DropoutParams;
 use mxrs_types::{DType, Error, Float};
 use std::ops::Range;
 
-/// A float that a mask is made of.
+/// A float type that masks can have.
 trait Masked: Element {
     fn of(value: f64) -> Self;
     fn times_mask(self, mask: Self) -> Self;
@@ -43,7 +43,7 @@ masked! {
     bf16: <bf16 as Float>::from_f64, |x: bf16, mask: bf16| bf16::from_f32(x.to_f32() * mask.to_f32());
 }
 
-/// Plans `Dropout`, and `_backward_Dropout` where something is dropped.
+/// Plans `Dropout`, and `_backward_Dropout` if something is dropped.
 pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
     macro_rules! by_type {
         ($t:ident => $make:expr) => {
@@ -78,38 +78,38 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
     }
 }
 
-/// The walk over data with a mask that may be shared along axes.
+/// The loop nest over data and a mask that may be shared along axes.
 fn axes_of(call: &OpCall<'_>, mask: &[usize]) -> Axes<2> {
     let shape = &call.inputs[0].shape;
     coalesce(broadcast([shape, mask], shape))
 }
 
-/// `out = x · mask`.
+/// Computes `out = x · mask`.
 fn product<T: Masked>(args: &KernelArgs<'_>, axes: &Axes<2>, mask: Source<'_, T>, out: &Sink<'_, T>) {
     let x = Source::<T>::of(args, 0);
     let step = axes.last().map_or(0, |inner| inner.strides[1]);
     in_rows(args.team, axes, &|start, len, [_, from]| {
         let fill = |piece: Range<usize>, to: &mut [T]| {
-            // SAFETY: rows are disjoint, and data in the output's memory is read before it is written; a mask is not there,
-            // says the operator.
+            // SAFETY: rows are disjoint and each belongs to one thread. Data may be in the output's memory; then this
+            // piece is read before it is written. The operator does not allow the mask there.
             let x = unsafe { x.slice(piece.clone()) };
             if step == 0 {
-                // SAFETY: as above.
+                // SAFETY: the mask is in no output's memory, so nothing writes it.
                 let mask = unsafe { mask.at(from) };
                 to.iter_mut().zip(x).for_each(|(to, x)| *to = x.times_mask(mask));
             } else {
                 let at = from + piece.start - start;
-                // SAFETY: as above.
+                // SAFETY: the mask is in no output's memory, so nothing writes it.
                 let mask = unsafe { mask.slice(at..at + piece.len()) };
                 to.iter_mut().zip(x).zip(mask).for_each(|((to, x), mask)| *to = x.times_mask(*mask));
             }
         };
-        // SAFETY: as above.
+        // SAFETY: rows are disjoint and each belongs to one thread; `fill` reads only its own piece of data.
         unsafe { out.write(start..start + len, fill) };
     });
 }
 
-fn backward<T: Masked>(call: &OpCall<'_>) -> PlannedKernel {
+fn backward<T: Masked>(call: &OpCall<'_>) -> Build {
     let (axes, dtype) = (axes_of(call, &call.inputs[1].shape), call.outputs[0].dtype);
     row_major(call, 0, move |args| {
         let out = Sink::<T>::of(args, 0, dtype)?;
@@ -118,15 +118,16 @@ fn backward<T: Masked>(call: &OpCall<'_>) -> PlannedKernel {
     })
 }
 
-/// Nothing is dropped: a copy, and a mask of ones.
-fn keep_all<T: Masked>(call: &OpCall<'_>) -> PlannedKernel {
+/// If nothing is dropped: copies the data, and fills the mask with ones.
+fn keep_all<T: Masked>(call: &OpCall<'_>) -> Build {
     let (dtype, sizes) = (call.outputs[0].dtype, [0, 1].map(|i: usize| call.outputs[i].shape.n_elements()));
     row_major(call, 0, move |args| {
         let data = Source::<T>::of(args, 0);
         for (i, n) in sizes.into_iter().enumerate() {
             let out = Sink::<T>::of(args, i, dtype)?;
             in_element_ranges(args.team, n, &|range| {
-                // SAFETY: ranges are disjoint, and data in the output's memory is read before it is written.
+                // SAFETY: ranges are disjoint and each belongs to one thread. Data may be in the output's memory; then
+                // each piece is read before it is written.
                 unsafe {
                     out.write(range, |piece, to| match i {
                         0 => to.copy_from_slice(data.slice(piece)),
@@ -139,18 +140,18 @@ fn keep_all<T: Masked>(call: &OpCall<'_>) -> PlannedKernel {
     })
 }
 
-/// What a mask is made of.
+/// How a mask is made.
 #[derive(Clone, Copy)]
 struct Rule<T> {
     random: RandomCall,
-    /// Numbers below it are kept.
+    /// An element is kept if its uniform number is below this.
     keep: f32,
-    /// The mask where an element is kept.
+    /// The value of the mask for kept elements.
     scale: T,
 }
 
 impl<T: Masked> Rule<T> {
-    /// At most [`PIECE`] elements of the mask, from a multiple of 4 on.
+    /// Computes at most [`PIECE`] elements of the mask, starting at a multiple of 4.
     fn fill(self, level: Level, start: usize, to: &mut [T]) {
         let mut numbers = [0.0; PIECE];
         let numbers = &mut numbers[..to.len()];
@@ -161,7 +162,7 @@ impl<T: Masked> Rule<T> {
     }
 }
 
-fn forward<T: Masked>(call: &OpCall<'_>, level: Level) -> PlannedKernel {
+fn forward<T: Masked>(call: &OpCall<'_>, level: Level) -> Build {
     let (dtype, mask_shape) = (call.outputs[0].dtype, call.outputs[1].shape.clone());
     let keep = 1.0 - call.params.get::<DropoutParams>().p;
     let is_shared = mask_shape != call.inputs[0].shape;
@@ -181,7 +182,7 @@ fn forward<T: Masked>(call: &OpCall<'_>, level: Level) -> PlannedKernel {
     })
 }
 
-/// A mask with an element for each of the data's: made, kept and used piece by piece.
+/// For a mask with one element per element of data: the mask is made, stored and applied piece by piece.
 fn of_each<T: Masked>(
     args: &KernelArgs<'_>,
     level: Level,
@@ -198,7 +199,8 @@ fn of_each<T: Masked>(
             let made = &mut buffer[..piece.len()];
             rule.fill(level, start, made);
             let made = &*made;
-            // SAFETY: pieces are disjoint; data in the output's memory is read before it is written.
+            // SAFETY: pieces are disjoint and each belongs to one thread. Data may be in the output's memory; then each
+            // part is read before it is written.
             unsafe {
                 mask.write(piece.clone(), |part, to| to.copy_from_slice(&made[part.start - start..][..part.len()]));
                 out.write(piece, |part, to| {
@@ -211,7 +213,7 @@ fn of_each<T: Masked>(
     });
 }
 
-/// A mask shared along axes: made as a whole first.
+/// For a mask that is shared along axes: the whole mask is made first.
 fn shared<T: Masked>(
     args: &KernelArgs<'_>,
     level: Level,
@@ -224,7 +226,7 @@ fn shared<T: Masked>(
     in_element_ranges(args.team, n, &|range| {
         for start in range.clone().step_by(PIECE) {
             let piece = start..range.end.min(start + PIECE);
-            // SAFETY: pieces are disjoint.
+            // SAFETY: pieces are disjoint, in scratch memory and in the mask, and each belongs to one thread.
             unsafe {
                 let made = made.slice(piece.clone());
                 rule.fill(level, start, made);

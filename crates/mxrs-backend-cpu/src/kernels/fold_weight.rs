@@ -1,20 +1,20 @@
-//! `_bn_fold_weight`: a weight scaled channel by channel, as a network does once when it is made ready for inference.
+//! `_bn_fold_weight`: scales a weight channel by channel. A network does this once when it is prepared for inference.
 
 use crate::level::{Level, Loop};
 use crate::number::Element;
-use crate::plan::{Planned, apart};
-use crate::pointwise::Short;
+use crate::plan::{Build, Planned, out_of_place};
+use crate::pointwise::HalfFloat;
 use crate::split::in_ranges;
 use crate::tensors::{Sink, Source};
 use half::bf16;
-use mxrs_op::{OpCall, PlannedKernel};
+use mxrs_op::OpCall;
 use mxrs_ops::fused::fold_weight::{FoldParams, NAME};
 use mxrs_types::DType;
 
 /// Elements widened at a time.
 const PIECE: usize = 256;
 
-/// Plans `_bn_fold_weight` in f32 and bfloat16; gamma and the variance are f32.
+/// Plans `_bn_fold_weight` for f32 and bfloat16 weights; gamma and the variance are f32.
 pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
     if call.op.name != NAME {
         return None;
@@ -26,17 +26,18 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
     })
 }
 
-fn folded<T: Scaled + Element>(call: &OpCall<'_>, level: Level) -> PlannedKernel {
+fn folded<T: Scaled + Element>(call: &OpCall<'_>, level: Level) -> Build {
     let FoldParams { eps, fix_gamma } = *call.params.get();
     let dtype = call.outputs[0].dtype;
     let channels = call.inputs[2].shape.n_elements();
     let each = call.inputs[0].shape.n_elements() / channels.max(1);
-    apart(call, 0, move |args| {
+    out_of_place(call, 0, move |args| {
         let (weight, out) = (Source::<T>::of(args, 0), Sink::<T>::of(args, 0, dtype)?);
         let (gamma, var) = (Source::<f32>::of(args, 1), Source::<f32>::of(args, 2));
         in_ranges(args.team, channels, each, &|range| {
             for c in range {
-                // SAFETY: below the number of channels; nobody writes an input now. Channels are disjoint.
+                // SAFETY: `c < channels`, the length of gamma and variance, and nothing writes an input, since the
+                // kernel is planned out of place. Each channel's range of the output belongs to one thread.
                 unsafe {
                     let gamma = if fix_gamma { 1.0 } else { f64::from(gamma.at(c)) };
                     let scale = gamma / (f64::from(var.at(c)) + eps).sqrt();
@@ -50,7 +51,7 @@ fn folded<T: Scaled + Element>(call: &OpCall<'_>, level: Level) -> PlannedKernel
     })
 }
 
-/// An element that is scaled in `f64`.
+/// An element type that is scaled in `f64`.
 trait Scaled: Copy {
     fn scaled(from: &[Self], to: &mut [Self], scale: f64);
 }

@@ -1,15 +1,15 @@
-//! Kernels with loops of their own, one file per family.
+//! Kernels that have loops of their own, one file per family.
 
 mod argmax;
 mod broadcast;
 mod dropout;
 mod fold_weight;
+mod half_precision;
 mod moves;
 mod philox;
 mod reduce;
 mod reduce_back;
 mod rows;
-mod short;
 mod softmax;
 mod softmax_loss;
 mod transpose;
@@ -20,39 +20,48 @@ use crate::plan::Planned;
 use mxrs_op::OpCall;
 use mxrs_types::DType;
 
+/// Plans a call of a family; `None` for operators of other families.
+type Family = for<'a> fn(&OpCall<'a>, Level) -> Option<Planned>;
+
+/// Kernels that handle 16-bit floats themselves, or only copy elements. [`fold_weight`] is one of them, because its
+/// inputs have two types, and [`half_precision`] widens only inputs of one type.
+const OF_ANY_TYPE: [Family; 4] =
+    [|call, _| moves::plan(call), |call, _| transpose::plan(call), dropout::plan, fold_weight::plan];
+
+/// Kernels that compute in the type of their tensors. For 16-bit floats, [`half_precision`] runs them in `f32`.
+const ARITHMETIC: [Family; 6] =
+    [broadcast::plan, reduce::plan, reduce_back::plan, argmax::plan, softmax::plan, softmax_loss::plan];
+
 /// Plans a call of an operator that is not pointwise.
 ///
 /// # Errors
-/// Why it cannot be planned.
+/// The reason why it cannot be planned.
 pub fn plan(call: &OpCall<'_>, level: Level) -> Planned {
-    if let Some(planned) = moves::plan(call).or_else(|| transpose::plan(call)).or_else(|| dropout::plan(call, level)) {
+    if let Some(planned) = first(&OF_ANY_TYPE, call, level) {
         return planned;
     }
-    // Before what widens all inputs alike: its inputs are of two types.
-    if let Some(planned) = fold_weight::plan(call, level) {
-        return planned;
+    let arithmetic = |call: &OpCall<'_>| {
+        first(&ARITHMETIC, call, level).unwrap_or_else(|| Err(format!("no kernel for {}", call.op.name)))
+    };
+    let is_half = |dtype| matches!(dtype, DType::F16 | DType::BF16);
+    if call.inputs.iter().chain(call.outputs).any(|desc| is_half(desc.dtype)) {
+        return half_precision::plan(call, arithmetic);
     }
-    let is_short = |dtype| matches!(dtype, DType::F16 | DType::BF16);
-    if call.inputs.iter().chain(call.outputs).any(|desc| is_short(desc.dtype)) {
-        return short::plan(call, |wide| arithmetic(wide, level));
-    }
-    arithmetic(call, level)
+    arithmetic(call)
 }
 
-/// Plans a call of an operator that updates weights; `None` for others. Asked before whether an operator is pointwise: one
-/// of them is.
+/// The plan of the first family that has the operator.
+fn first(families: &[Family], call: &OpCall<'_>, level: Level) -> Option<Planned> {
+    families.iter().find_map(|family| family(call, level))
+}
+
+/// Plans a call of an operator that updates weights; `None` for others. Callers try this before the
+/// pointwise operators, because one of the updates is pointwise.
 pub fn plan_update(call: &OpCall<'_>, level: Level) -> Option<Planned> {
     update::plan(call, level)
 }
 
-/// Kernels that compute in the type of their tensors.
-fn arithmetic(call: &OpCall<'_>, level: Level) -> Planned {
-    let families = [broadcast::plan, reduce::plan, reduce_back::plan, argmax::plan, softmax::plan, softmax_loss::plan];
-    let found = families.iter().find_map(|family| family(call, level));
-    found.unwrap_or_else(|| Err(format!("no kernel for {}", call.op.name)))
-}
-
-/// An expression with the type alias given, for a type with arithmetic that is not of 16 bits.
+/// Evaluates an expression with a type alias for the dtype, for types with arithmetic except 16-bit floats.
 macro_rules! for_number {
     ($call:expr, $dtype:expr, $t:ident => $make:expr) => {
         $crate::number::for_integers!($dtype, $t => $make, other => $crate::kernels::for_float!($call, other, $t => $make))
@@ -67,7 +76,7 @@ macro_rules! for_float {
     };
 }
 
-/// An expression with the type alias given, for any type that is only moved and added.
+/// Evaluates an expression with a type alias for the dtype, for any type that is only moved and added.
 macro_rules! for_element {
     ($call:expr, $dtype:expr, $t:ident => $make:expr) => {
         $crate::number::for_types!([F16: ::half::f16, BF16: ::half::bf16, Bool: u8], $dtype, $t => $make,
@@ -76,7 +85,7 @@ macro_rules! for_element {
 }
 use {for_element, for_float, for_number};
 
-/// The sizes of a tensor around one of its axes: the product before, its own, the product after.
+/// The sizes of a tensor around one of its axes: product before, size, product after.
 fn around(shape: &[usize], axis: usize) -> (usize, usize, usize) {
     (shape[..axis].iter().product(), shape[axis], shape[axis + 1..].iter().product())
 }

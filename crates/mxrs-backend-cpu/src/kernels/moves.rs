@@ -1,21 +1,22 @@
-//! Operators that move elements in long runs: copies under another shape, ranges of an axis, joining and splitting.
+//! Operators that move elements in long runs: copies with another shape, ranges of an axis, concatenating and
+//! splitting.
 
 use super::{around, for_element};
 use crate::number::Element;
-use crate::plan::{Planned, apart};
+use crate::plan::{Build, Planned, out_of_place};
 use crate::split::in_rows;
 use crate::tensors::{Sink, Source};
 use crate::walk::{Axes, Axis, coalesce};
-use mxrs_op::{KernelArgs, OpCall, PlannedKernel, View};
+use mxrs_op::{KernelArgs, OpCall, View};
 use mxrs_ops::shape::concat::ConcatParams;
 use mxrs_ops::shape::slice_axis::SliceAxisParams;
 use mxrs_types::{DType, Result, Shape};
 
-/// Equally long runs of an input's elements, or of zeros, to an output.
+/// Runs of equal length that are copied from an input, or filled with zeros, to an output.
 struct Runs {
     input: Option<usize>,
     output: usize,
-    /// First elements in the two tensors.
+    /// First elements in the input and in the output.
     starts: [usize; 2],
     axes: Axes<2>,
 }
@@ -33,7 +34,7 @@ impl Runs {
         if !to.is_wanted() {
             return Ok(());
         }
-        // A coalesced nest may have lost its innermost axis, of size 1; then each step is a run.
+        // Coalescing may have dropped the innermost axis if its size was 1; then each step is a run of one element.
         let is_dense = self.axes.last().is_some_and(|inner| inner.strides == [1, 1]);
         let mut axes = self.axes.clone();
         if !is_dense {
@@ -41,7 +42,8 @@ impl Runs {
         }
         in_rows(args.team, &axes, &|_, len, offsets| {
             let [source, start] = [0, 1].map(|t| offsets[t] + self.starts[t]);
-            // SAFETY: runs are disjoint in the output, and the plan says that no input has its memory.
+            // SAFETY: runs are disjoint in the output and each belongs to one thread; `out_of_place` plans the kernel
+            // without in place, so no input is in the output's memory.
             unsafe {
                 to.write(start..start + len, |piece, to| match &from {
                     Some(from) => {
@@ -56,7 +58,7 @@ impl Runs {
     }
 }
 
-/// Plans what only moves elements.
+/// Plans operators that only move elements.
 pub fn plan(call: &OpCall<'_>) -> Option<Planned> {
     let dtype = call.outputs[0].dtype;
     let runs = match call.op.name {
@@ -64,7 +66,7 @@ pub fn plan(call: &OpCall<'_>) -> Option<Planned> {
         "_backward_slice_axis" => slice(call, true),
         "Concat" => concat(call, false),
         "_backward_Concat" => concat(call, true),
-        // Inference of `Dropout` writes a mask too: see there.
+        // At inference `Dropout` also writes a mask; see `dropout.rs`.
         "Dropout" => return None,
         _ if (call.op.view)(call.params, call.is_train) == View::No => return None,
         _ => Ok(vec![Runs::new(Some(0), 0, [0, 0], 1, [0, 0], call.outputs[0].shape.n_elements())]),
@@ -72,15 +74,15 @@ pub fn plan(call: &OpCall<'_>) -> Option<Planned> {
     Some(runs.and_then(|runs| for_element!(call, dtype, T => of_runs::<T>(call, runs, dtype))))
 }
 
-fn of_runs<T: Element>(call: &OpCall<'_>, runs: Vec<Runs>, dtype: DType) -> PlannedKernel {
-    apart(call, 0, move |args| runs.iter().try_for_each(|runs| runs.run::<T>(args, dtype)))
+fn of_runs<T: Element>(call: &OpCall<'_>, runs: Vec<Runs>, dtype: DType) -> Build {
+    out_of_place(call, 0, move |args| runs.iter().try_for_each(|runs| runs.run::<T>(args, dtype)))
 }
 
 fn axis_of(axis: i32, shape: &Shape) -> std::result::Result<usize, String> {
     shape.axis(i64::from(axis)).map_err(|error| error.to_string())
 }
 
-/// The range of the whole, or the whole with zeros around the range.
+/// Forward: the range of the whole. Backward: the whole, with zeros outside the range.
 fn slice(call: &OpCall<'_>, is_back: bool) -> std::result::Result<Vec<Runs>, String> {
     let params = call.params.get::<SliceAxisParams>();
     let (whole, part) = if is_back {
@@ -91,7 +93,8 @@ fn slice(call: &OpCall<'_>, is_back: bool) -> std::result::Result<Vec<Runs>, Str
     let axis = axis_of(params.axis, whole)?;
     let (outer, size, inner) = around(whole, axis);
     let begin = if params.begin < 0 { i64::from(params.begin) + size as i64 } else { i64::from(params.begin) };
-    let begin = usize::try_from(begin).map_err(|_| format!("begin {} of {size}", params.begin))?;
+    let begin =
+        usize::try_from(begin).map_err(|_| format!("begin {} lies outside an axis of size {size}", params.begin))?;
     let len = part[axis];
     let (start, run, whole_run) = (begin * inner, len * inner, size * inner);
     if !is_back {
@@ -105,7 +108,7 @@ fn slice(call: &OpCall<'_>, is_back: bool) -> std::result::Result<Vec<Runs>, Str
     ])
 }
 
-/// The parts one after the other along an axis of the whole.
+/// Forward: the parts one after another along an axis of the whole. Backward: the parts cut from the whole.
 fn concat(call: &OpCall<'_>, is_back: bool) -> std::result::Result<Vec<Runs>, String> {
     let (whole, parts) =
         if is_back { (&call.inputs[0].shape, call.outputs) } else { (&call.outputs[0].shape, call.inputs) };

@@ -1,17 +1,18 @@
-//! Philox 4×32-10 for many blocks at once: the bits of [`mxrs_op::RandomCall`], in vector registers.
+//! Philox 4×32-10 for many blocks at once: the bits of [`mxrs_op::RandomCall`], computed in vector registers.
 
 use crate::level::{Level, Loop};
 use mxrs_op::RandomCall;
 
-/// Blocks computed side by side.
+/// Blocks computed together.
 const BLOCKS: usize = 16;
-/// Words of those blocks.
+/// Words in these blocks.
 pub const WORDS: usize = 4 * BLOCKS;
 
 const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
 const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
 
-/// Uniform numbers of a call from word `start`, a multiple of 4, on: as [`RandomCall::uniform`] gives them.
+/// Writes the uniform numbers of a call from word `start` on, which is a multiple of 4, as [`RandomCall::uniform`]
+/// defines them.
 pub fn fill_uniform(level: Level, random: RandomCall, start: u64, to: &mut [f32]) {
     debug_assert!(start.is_multiple_of(4));
     level.run(UniformLoop { random, first_block: start / 4, to });
@@ -32,7 +33,7 @@ impl Loop for UniformLoop<'_> {
             let mut uniform = [0.0f32; WORDS];
             for b in 0..BLOCKS {
                 for w in 0..4 {
-                    // 24 bits fit the signed conversion that registers have.
+                    // 24 bits fit into the signed conversion that vector registers have.
                     uniform[4 * b + w] = (words[w][b] >> 8) as i32 as f32 * (1.0 / 16_777_216.0);
                 }
             }
@@ -41,7 +42,7 @@ impl Loop for UniformLoop<'_> {
     }
 }
 
-/// Word `w` of block `first + b` is at `[w][b]`.
+/// Computes blocks `first..`; word `w` of block `first + b` is at `[w][b]`.
 #[inline(always)]
 fn blocks(random: RandomCall, first: u64) -> [[u32; BLOCKS]; 4] {
     let mut counter = [[0u32; BLOCKS]; 4];

@@ -1,27 +1,28 @@
-//! Reductions over axes: sum, mean and maximum, and the sums that undo a broadcast or the addition of a bias.
+//! Reductions over axes: sum, mean and maximum, and the sums that are gradients of a broadcast or of a bias.
 //!
-//! The axes become a nest of kept and reduced ones. Where the innermost is reduced, each result folds rows into lanes; where
-//! it is kept, a row of results folds rows element by element. Few results of many elements are cut into blocks, which are
-//! joined at the end. Blocks and lanes depend on the shape alone, so the threads do not change the bits.
+//! The axes form a loop nest of kept and reduced axes. If the innermost axis is reduced, each result folds rows into
+//! lanes; if it is kept, a row of results folds rows elementwise. If there are few results of many elements, the
+//! elements are cut into blocks, whose results are combined at the end. Blocks and lanes depend only on the shape, so
+//! the number of threads does not change the bits.
 
 use super::rows::{Fold, LANES, Max, Sum, fold_each, fold_into, join_lanes};
 use super::{for_float, for_number};
 use crate::level::Level;
 use crate::number::{Float, Number};
-use crate::plan::{Planned, row_major};
+use crate::plan::{Build, Planned, row_major};
 use crate::split::in_ranges;
 use crate::tensors::{Scratch, Sink, Source};
 use crate::walk::{Axes, Axis, Cursor, broadcast, coalesce, n_steps};
-use mxrs_op::{KernelArgs, OpCall, PlannedKernel};
+use mxrs_op::{KernelArgs, OpCall};
 use mxrs_ops::ReduceParams;
 use mxrs_ops::nn::convolution::ConvolutionParams;
 use mxrs_types::{DType, Result, Shape};
 
-/// Results that are folded side by side.
+/// Results that are folded together.
 const COLUMNS: usize = 256;
-/// Pieces of work that keep a team of any usual size busy.
+/// Number of units of work that keeps a team of any usual size busy.
 const ENOUGH_UNITS: usize = 32;
-/// Elements below which a piece of work is not cut further.
+/// Units of work with fewer elements are not cut further.
 const BLOCK_ELEMENTS: usize = 1 << 15;
 
 /// Plans a reduction.
@@ -50,8 +51,8 @@ pub fn kept_shape(call: &OpCall<'_>, data: &Shape) -> std::result::Result<Shape,
     Ok(data.iter().zip(reduced).map(|(size, is_reduced)| if is_reduced { 1 } else { *size }).collect())
 }
 
-/// The shape of a product's result with 1 on every axis but that of its bias: the channels, which are last in a layout that
-/// ends with them, and where the operator is not a convolution.
+/// The shape of a product's result with 1 on every axis but that of its bias. That axis is the channels: the second one
+/// for a convolution with channels before space, otherwise the last.
 pub fn bias_shape(call: &OpCall<'_>, shape: &Shape) -> Shape {
     let is_second = call.op.name.contains("Convolution") && !call.params.get::<ConvolutionParams>().is_channels_last();
     let bias_axis = if is_second { 1 } else { shape.ndim().saturating_sub(1) };
@@ -62,15 +63,15 @@ fn mean<T: Float>(sum: f64, count: usize) -> T {
     T::from_f64(sum / count as f64)
 }
 
-/// The walk of a reduction: elements that one result folds, and results.
+/// The loop nest of a reduction: the elements that each result folds, and the results.
 struct Nest {
-    /// Outer axes of results: strides in data.
+    /// Outer axes of the results, with strides in data.
     kept: Axes<1>,
-    /// Results next to each other whose elements are next to each other; 1 where rows are reduced.
+    /// Number of neighboring results whose elements are neighbors too; 1 if rows are reduced.
     width: usize,
     /// Axes of the rows that are folded.
     reduced: Axes<1>,
-    /// Elements of a row that one result folds; 1 where results stand side by side.
+    /// Elements of a row that one result folds; 1 if results are neighbors.
     row: usize,
     n_blocks: usize,
 }
@@ -95,7 +96,7 @@ impl Nest {
         nest
     }
 
-    /// Elements that make one result.
+    /// Elements of each result.
     fn count(&self) -> usize {
         n_steps(&self.reduced) * self.row
     }
@@ -105,7 +106,7 @@ impl Nest {
         n_steps(&self.kept) * self.width.div_ceil(COLUMNS)
     }
 
-    /// First result of a group, their number, and where their elements begin.
+    /// The first result of a group, its number of results, and where its elements begin.
     fn group(&self, group: usize) -> (usize, usize, usize) {
         let n_pieces = self.width.div_ceil(COLUMNS);
         let (outer, first) = (group / n_pieces, group % n_pieces * COLUMNS);
@@ -113,7 +114,7 @@ impl Nest {
         (outer * self.width + first, (self.width - first).min(COLUMNS), offset)
     }
 
-    /// Folds one block of the elements of a group into `parts`, one for each of its results.
+    /// Folds one block of the elements of a group into `parts`, one part per result.
     fn fold_block<T: Number, F: Fold<T>>(
         &self,
         level: Level,
@@ -135,8 +136,8 @@ impl Nest {
             let column = at % self.row;
             let start = offset + rows.offsets[0] + column;
             let len = (self.row - column).min(end - at);
-            // SAFETY: an input in the memory of the output has its shape; then each result is folded from its own place,
-            // which is written when the group is done.
+            // SAFETY: if an input has the memory of the output, it has its shape too; then each result is folded from
+            // the element in its own place, which is written only after the group is done.
             let elements = unsafe { data.slice(start..start + if self.row > 1 { len } else { n_results }) };
             if self.row > 1 {
                 fold_into::<T, F>(level, &mut lanes, elements);
@@ -157,7 +158,7 @@ fn reduce<T: Number + 'static, F: Fold<T>>(
     level: Level,
     nest: Nest,
     finish: fn(F::Part, usize) -> T,
-) -> PlannedKernel {
+) -> Build {
     let dtype = call.outputs[0].dtype;
     let n_parts = if nest.n_blocks > 1 { nest.n_groups() * nest.n_blocks * nest.width.min(COLUMNS) } else { 0 };
     row_major(call, n_parts * size_of::<F::Part>(), move |args| run::<T, F>(args, level, &nest, finish, dtype))
@@ -174,7 +175,7 @@ fn run<T: Number, F: Fold<T>>(
     let write = |group: usize, parts: &[F::Part]| {
         let (first, n_results, _) = nest.group(group);
         let results = first..first + n_results;
-        // SAFETY: groups are disjoint.
+        // SAFETY: each group has its own results, and one thread writes them.
         unsafe {
             out.write(results, |piece, to| {
                 let parts = &parts[piece.start - first..];
@@ -199,14 +200,14 @@ fn run<T: Number, F: Fold<T>>(
     let all_parts = Scratch::<F::Part>::of(args, 0, n_groups * n_blocks * width);
     in_ranges(args.team, n_groups * n_blocks, cost, &|units| {
         for unit in units {
-            // SAFETY: every piece of work has its own part.
+            // SAFETY: each unit has its own `width` parts, and one thread runs it.
             let parts = unsafe { all_parts.slice(unit * width..(unit + 1) * width) };
             parts.fill(F::EMPTY);
             nest.fold_block::<T, F>(level, &data, (unit / n_blocks, unit % n_blocks), parts);
         }
     });
     for group in 0..n_groups {
-        // SAFETY: the threads are done with their parts.
+        // SAFETY: the team has finished, so only this thread uses the parts; `group < n_groups`.
         let parts = unsafe { all_parts.slice(group * n_blocks * width..(group + 1) * n_blocks * width) };
         let (sum, rest) = parts.split_at_mut(width);
         for parts in rest.chunks_exact(width) {

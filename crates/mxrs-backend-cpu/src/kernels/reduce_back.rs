@@ -1,16 +1,16 @@
-//! The way back of reductions: what one result's gradient means for each element it was made of; and the stretching of a
-//! tensor to another shape.
+//! The backward operators of reductions, which compute the gradient of each element from that of its result; and the
+//! stretching of a tensor to another shape.
 
 use super::reduce::{bias_shape, kept_shape};
 use super::{for_float, for_number};
 use crate::level::{Level, Loop};
 use crate::number::{Element, Float, Number};
-use crate::plan::{Planned, apart};
+use crate::plan::{Build, Planned, out_of_place};
 use crate::pointwise::{Over, Right, Unary, map_slice};
 use crate::split::in_rows;
 use crate::tensors::{Sink, Source};
 use crate::walk::{Axes, broadcast, coalesce};
-use mxrs_op::{OpCall, PlannedKernel};
+use mxrs_op::OpCall;
 use mxrs_types::Shape;
 
 /// Plans the gradient of a reduction, or a stretching.
@@ -48,14 +48,15 @@ fn by_count<T: Float>(large: &Shape, small: &Shape) -> Right<Over, T> {
     Right(Over, T::from_f64(large.n_elements() as f64 / small.n_elements() as f64))
 }
 
-/// `out[i] = f(data[result of i])`.
-fn stretch<T: Number>(call: &OpCall<'_>, level: Level, axes: Axes<1>, f: impl Unary<T>) -> PlannedKernel {
+/// Computes `out[i] = f(data[result of i])`.
+fn stretch<T: Number>(call: &OpCall<'_>, level: Level, axes: Axes<1>, f: impl Unary<T>) -> Build {
     let dtype = call.outputs[0].dtype;
     let moves = axes.last().is_none_or(|inner| inner.strides != [0]);
-    apart(call, 0, move |args| {
+    out_of_place(call, 0, move |args| {
         let (data, out) = (Source::<T>::of(args, 0), Sink::<T>::of(args, 0, dtype)?);
         in_rows(args.team, &axes, &|start, len, [from]| {
-            // SAFETY: rows are disjoint, and the plan says that no input has the output's memory.
+            // SAFETY: rows are disjoint and each belongs to one thread; `out_of_place` plans the kernel without in
+            // place, so no input is in the output's memory.
             unsafe {
                 out.write(start..start + len, |piece, to| {
                     let at = from + piece.start - start;
@@ -70,7 +71,7 @@ fn stretch<T: Number>(call: &OpCall<'_>, level: Level, axes: Axes<1>, f: impl Un
     })
 }
 
-/// The gradient where data is its maximum. Where `ONE`, all elements belong to one result.
+/// The gradient at elements equal to their maximum. If `ONE`, all elements belong to one result.
 struct MaximaLoop<'a, T, const ONE: bool> {
     ograd: &'a [T],
     data: &'a [T],
@@ -95,14 +96,15 @@ impl<T: Number, const ONE: bool> Loop for MaximaLoop<'_, T, ONE> {
     }
 }
 
-fn to_maxima<T: Number>(call: &OpCall<'_>, level: Level, axes: Axes<1>) -> PlannedKernel {
+fn to_maxima<T: Number>(call: &OpCall<'_>, level: Level, axes: Axes<1>) -> Build {
     let dtype = call.outputs[0].dtype;
     let moves = axes.last().is_none_or(|inner| inner.strides != [0]);
-    apart(call, 0, move |args| {
+    out_of_place(call, 0, move |args| {
         let [ograd, data, max] = [0, 1, 2].map(|i| Source::<T>::of(args, i));
         let out = Sink::<T>::of(args, 0, dtype)?;
         in_rows(args.team, &axes, &|start, len, [from]| {
-            // SAFETY: rows are disjoint, and the plan says that no input has the output's memory.
+            // SAFETY: rows are disjoint and each belongs to one thread; `out_of_place` plans the kernel without in
+            // place, so no input is in the output's memory.
             unsafe {
                 out.write(start..start + len, |piece, to| {
                     let data = data.slice(piece.clone());

@@ -1,25 +1,25 @@
-//! Folding the elements of a slice into one value, in a fixed order whatever the width of the registers.
+//! Folds the elements of a slice into one value, in an order that does not depend on the width of the registers.
 
 use crate::level::{Level, Loop};
 use crate::number::Number;
 
-/// Partial results a slice is folded into, element `i` into number `i % LANES`: as many as the widest registers need to be
-/// busy.
+/// Number of partial results that a slice is folded into: element `i` goes into number `i % LANES`. It is large enough
+/// to keep the widest registers busy.
 pub const LANES: usize = 32;
 
-/// A way to make one value of many. `add` and `join` must be `#[inline(always)]`.
+/// A function that folds many values into one. `add` and `join` must be `#[inline(always)]`.
 pub trait Fold<T>: Copy + Send + Sync + 'static {
     /// A partial result.
     type Part: bytemuck::Pod + Send + Sync;
-    /// The result of nothing.
+    /// The result of no elements.
     const EMPTY: Self::Part;
-    /// With one more element.
+    /// Adds one element.
     fn add(part: Self::Part, x: T) -> Self::Part;
-    /// Of two partial results.
+    /// Combines two partial results.
     fn join(a: Self::Part, b: Self::Part) -> Self::Part;
 }
 
-/// Sum, in `f64` or `i64`.
+/// The sum, in `f64` or `i64`.
 #[derive(Clone, Copy)]
 pub struct Sum;
 
@@ -36,7 +36,7 @@ impl<T: Number + 'static> Fold<T> for Sum {
     }
 }
 
-/// Largest element; NaN when there is one.
+/// The largest element; NaN if there is one.
 #[derive(Clone, Copy)]
 pub struct Max;
 
@@ -53,7 +53,7 @@ impl<T: Number + 'static> Fold<T> for Max {
     }
 }
 
-/// Partial results of one value.
+/// The partial results of one value.
 pub type Lanes<P> = [P; LANES];
 
 struct FoldLoop<'a, T, F: Fold<T>>(&'a mut Lanes<F::Part>, &'a [T]);
@@ -94,12 +94,12 @@ impl<T: Copy, F: Fold<T>> Loop for ColumnLoop<'_, T, F> {
     }
 }
 
-/// Folds each element of a slice into the partial result at its place.
+/// Folds each element of a slice into the partial result at the same position.
 pub fn fold_each<T: Copy, F: Fold<T>>(level: Level, parts: &mut [F::Part], row: &[T]) {
     level.run(ColumnLoop::<T, F>(parts, row));
 }
 
-/// One result of all, joined in halves.
+/// Combines all partial results, in halves.
 pub fn join_lanes<T, F: Fold<T>>(mut lanes: Lanes<F::Part>) -> F::Part {
     let mut n = LANES / 2;
     while n > 0 {

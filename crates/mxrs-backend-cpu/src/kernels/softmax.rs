@@ -1,7 +1,8 @@
-//! Softmax over an axis, its gradient, and the forward of `SoftmaxOutput`.
+//! Softmax over an axis, its gradient, and the forward pass of `SoftmaxOutput`.
 //!
-//! Three passes over the data of a row (largest, sum of `e^((x - largest) / t)`, quotients) and none over the result, which
-//! may be in the memory of the data or added to what is there. Sums are in `f64`.
+//! A row of data is read three times: for the largest element, for the sum of `e^((x - largest) / t)`, and for the
+//! quotients. The result is never read, so it may be in the memory of the data or be added to old values. Sums are in
+//! `f64`.
 
 use super::rows::{Fold, LANES, Lanes, Max, Sum, fold, fold_each, join_lanes};
 use super::{around, for_float};
@@ -14,10 +15,10 @@ use mxrs_op::{KernelArgs, OpCall};
 use mxrs_ops::nn::softmax::SoftmaxParams;
 use mxrs_types::{DType, Result};
 
-/// Distributions along an inner axis that are computed side by side.
+/// Distributions along an inner axis that are computed together.
 const COLUMNS: usize = 256;
 
-/// Rows of `size` elements, `inner` of which lie interleaved.
+/// Rows of `size` elements, of which `inner` rows are interleaved.
 #[derive(Clone, Copy)]
 pub struct Rows {
     pub outer: usize,
@@ -26,10 +27,10 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Runs `body(outer, first, width)` for pieces of interleaved rows that make up all.
+    /// Runs `body(outer, first, width)` for pieces of interleaved rows that cover all rows.
     pub fn in_pieces(self, args: &KernelArgs<'_>, body: &(dyn Fn(usize, usize, usize) + Sync)) {
         let n_pieces = self.inner.div_ceil(COLUMNS);
-        // A row costs about as much as some passes over memory.
+        // A row costs about as much as four passes over memory.
         let cost = 4 * self.size * self.inner.min(COLUMNS);
         in_ranges(args.team, self.outer * n_pieces, cost, &|pieces| {
             for piece in pieces {
@@ -50,7 +51,7 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
     };
     Some(rows.and_then(|(rows, temperature)| {
         if call.inputs.iter().chain(call.outputs).any(|desc| desc.dtype != dtype) {
-            return Err(format!("{} of two types", call.op.name));
+            return Err(format!("no kernel for {} from one dtype to another", call.op.name));
         }
         debug_assert_eq!(shape.n_elements(), rows.outer * rows.size * rows.inner);
         if call.op.name == "_backward_softmax" {
@@ -67,7 +68,7 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
 fn axis_rows(call: &OpCall<'_>) -> std::result::Result<(Rows, f64), String> {
     let params = call.params.get::<SoftmaxParams>();
     if params.has_length() {
-        return Err("softmax of a part of each row".into());
+        return Err("no kernel for softmax of a part of each row".into());
     }
     let shape = &call.inputs[0].shape;
     let axis = shape.axis(i64::from(params.axis)).map_err(|error| error.to_string())?;
@@ -75,7 +76,7 @@ fn axis_rows(call: &OpCall<'_>) -> std::result::Result<(Rows, f64), String> {
     Ok((Rows { outer, size, inner }, params.temperature.unwrap_or(1.0)))
 }
 
-/// `e^((x - largest) / t)`.
+/// Computes `e^((x - largest) / t)`.
 #[inline(always)]
 fn power<T: Float>(x: T, largest: T, temperature: T) -> T {
     x.minus(largest).over(temperature).exp()
@@ -162,8 +163,8 @@ fn forward<T: Float + 'static>(
         let at = |k: usize| (outer * rows.size + k) * rows.inner + first;
         if rows.inner == 1 {
             let start = at(0);
-            // SAFETY: a row is one thread's alone; where the data is in the output's memory, a piece of it is read before
-            // it is written, and slices of the whole row are gone by then.
+            // SAFETY: each row belongs to one thread. If the data is in the output's memory, the slices of the whole
+            // row are no longer used when `fill` runs, and each piece is read before it is written.
             let row = |from: usize, to: usize| unsafe { data.slice(start + from..start + to) };
             let largest = fold::<T, Max>(level, row(0, rows.size));
             let lanes = level.run(SumLoop { row: row(0, rows.size), largest, temperature });
@@ -172,13 +173,14 @@ fn forward<T: Float + 'static>(
                 let row = row(piece.start - start, piece.end - start);
                 level.run(QuotientLoop { row, largest, temperature, sum, to });
             };
-            // SAFETY: as above.
+            // SAFETY: this thread alone uses this row of the output; see above for what `fill` reads.
             unsafe { out.write(start..start + rows.size, fill) };
             return;
         }
         let (mut largest, mut sums) = ([<Max as Fold<T>>::EMPTY; COLUMNS], [0.0; COLUMNS]);
         let (largest, sums) = (&mut largest[..width], &mut sums[..width]);
-        // SAFETY: as above, for the columns of this piece.
+        // SAFETY: each piece of columns belongs to one thread; an element is last read by the call that writes its
+        // place.
         let row = |k: usize| unsafe { data.slice(at(k)..at(k) + width) };
         (0..rows.size).for_each(|k| fold_each::<T, Max>(level, largest, row(k)));
         for k in 0..rows.size {
@@ -188,7 +190,8 @@ fn forward<T: Float + 'static>(
             let fill = |_: std::ops::Range<usize>, to: &mut [T]| {
                 level.run(ColumnsLoop { row: row(k), largest, temperature, sums, to: Some(to) });
             };
-            // SAFETY: as above; a row of columns is one piece.
+            // SAFETY: this thread alone uses these columns; `width <= COLUMNS` is at most one piece, so they are read
+            // before they are written.
             unsafe { out.write(at(k)..at(k) + width, fill) };
         }
     });
@@ -216,7 +219,7 @@ impl<T: Float> Loop for DotLoop<'_, T> {
     }
 }
 
-/// `y (g - sum) / t`, with one sum or one for each element.
+/// Computes `y (g - sum) / t`, with one sum, or one for each element.
 struct GradientLoop<'a, T> {
     g: &'a [T],
     y: &'a [T],
@@ -265,11 +268,11 @@ fn backward<T: Float + 'static>(
     let (ograd, output, out) = (Source::<T>::of(args, 0), Source::<T>::of(args, 1), Sink::<T>::of(args, 0, dtype)?);
     rows.in_pieces(args, &|outer, first, width| {
         let at = |k: usize| (outer * rows.size + k) * rows.inner + first;
-        // SAFETY: as in `forward`.
+        // SAFETY: as in `forward`: this thread alone uses these elements, and reads them before it writes their place.
         let read = |start: usize, end: usize| unsafe { (ograd.slice(start..end), output.slice(start..end)) };
         let mut sums = [0.0; COLUMNS];
         let sums = &mut sums[..width];
-        // A row that lies in one piece, or one element of each row.
+        // Either one contiguous row, or one element of each of several rows at a time.
         let (n_writes, len) = if rows.inner == 1 { (1, rows.size) } else { (rows.size, width) };
         for k in 0..n_writes {
             let (g, y) = read(at(k), at(k) + len);
@@ -284,7 +287,7 @@ fn backward<T: Float + 'static>(
                 let (g, y) = read(piece.start, piece.end);
                 level.run(GradientLoop { g, y, sums, temperature, to });
             };
-            // SAFETY: as in `forward`.
+            // SAFETY: as in `forward`: this thread alone uses these elements of the output.
             unsafe { out.write(at(k)..at(k) + len, fill) };
         }
     });

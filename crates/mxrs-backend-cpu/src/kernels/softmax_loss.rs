@@ -1,19 +1,19 @@
-//! The gradient of `SoftmaxOutput`: `(out - target) · factor`, with a target that is one class of each row, or the label
-//! itself where it is a distribution.
+//! The gradient of `SoftmaxOutput`: `(out - target) · factor`. The target is one class of each row, or the label itself
+//! if that is a distribution.
 
 use super::softmax::Rows;
 use super::{around, for_float};
 use crate::level::{Level, Loop};
 use crate::number::Float;
-use crate::plan::{Planned, row_major};
+use crate::plan::{Build, Planned, row_major};
 use crate::split::in_element_ranges;
 use crate::tensors::{Sink, Source};
-use mxrs_op::{KernelArgs, OpCall, PlannedKernel};
+use mxrs_op::{KernelArgs, OpCall};
 use mxrs_ops::nn::softmax_output::{Normalization, SoftmaxOutputParams};
 use mxrs_types::{DType, Result};
 use std::ops::Range;
 
-/// The distributions in the data of `SoftmaxOutput`, which is the first input.
+/// The distributions in the data of `SoftmaxOutput`, its first input.
 pub fn rows(call: &OpCall<'_>) -> Rows {
     let (params, shape) = (call.params.get::<SoftmaxOutputParams>(), &call.inputs[0].shape);
     let (outer, size, inner) = if params.multi_output {
@@ -34,29 +34,29 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
     let (rows, dtype) = (rows(call), call.outputs[0].dtype);
     let is_distribution = call.inputs[1].shape == call.inputs[0].shape;
     if !is_distribution && call.inputs[1].shape.n_elements() < rows.outer * rows.inner {
-        return Some(Err("fewer labels than rows".into()));
+        return Some(Err("there are fewer labels than rows".into()));
     }
     Some(for_float!(call, dtype, T => loss::<T>(call, level, rows, is_distribution)))
 }
 
-/// What targets are made of.
+/// The values of a target.
 #[derive(Clone, Copy)]
 struct Target<T> {
-    /// At the label.
+    /// Target at the label.
     on: T,
-    /// Elsewhere.
+    /// Target elsewhere.
     off: T,
     factor: T,
     /// A label whose rows get 0.
     ignored: Option<i64>,
 }
 
-/// A label as a class: truncated, and saturated as casts do.
+/// A label as a class index: truncated, and saturated like a cast.
 fn class<T: Float>(label: T) -> i64 {
     label.widen() as i64
 }
 
-fn loss<T: Float + 'static>(call: &OpCall<'_>, level: Level, rows: Rows, is_distribution: bool) -> PlannedKernel {
+fn loss<T: Float + 'static>(call: &OpCall<'_>, level: Level, rows: Rows, is_distribution: bool) -> Build {
     let params = call.params.clone();
     let dtype = call.outputs[0].dtype;
     row_major(call, 0, move |args| {
@@ -65,7 +65,8 @@ fn loss<T: Float + 'static>(call: &OpCall<'_>, level: Level, rows: Rows, is_dist
             return of_distributions::<T>(args, level, T::from_f64(f64::from(params.grad_scale)), dtype);
         }
         let labels = Source::<T>::of(args, 1);
-        // SAFETY: a label is not in the output's memory: their shapes differ.
+        // SAFETY: the label's shape differs from the output's, so it is not in the output's memory, and nothing writes
+        // it.
         let labels = unsafe { labels.slice(0..rows.outer * rows.inner) };
         of_classes(args, level, rows, labels, target(params, rows, labels), dtype)
     })
@@ -91,7 +92,7 @@ fn target<T: Float>(params: &SoftmaxOutputParams, rows: Rows, labels: &[T]) -> T
     }
 }
 
-/// Elements `first..` of one row.
+/// The elements of one row from `first` on.
 struct RowLoop<'a, T> {
     target: Target<T>,
     y: &'a [T],
@@ -109,7 +110,7 @@ impl<T: Float> Loop for RowLoop<'_, T> {
         if target.ignored == Some(label) {
             to.fill(T::ZERO);
         } else {
-            // Everywhere as if the label were elsewhere, then at the label.
+            // First computes all elements as if none were the label, then corrects the label's.
             for (to, y) in to.iter_mut().zip(y) {
                 *to = y.minus(target.off).times(target.factor);
             }
@@ -124,7 +125,7 @@ impl<T: Float> Loop for RowLoop<'_, T> {
     }
 }
 
-/// Element `k` of rows that lie interleaved.
+/// Element `k` of interleaved rows.
 struct ColumnsLoop<'a, T> {
     target: Target<T>,
     y: &'a [T],
@@ -150,7 +151,7 @@ impl<T: Float> Loop for ColumnsLoop<'_, T> {
     }
 }
 
-/// The third input, where there is one.
+/// The third input, if there is one.
 fn ograd_of<'a, T: Float>(args: &KernelArgs<'a>) -> Option<Source<'a, T>> {
     (args.inputs.len() > 2).then(|| Source::of(args, 2))
 }
@@ -166,8 +167,8 @@ fn of_classes<T: Float + 'static>(
     let (output, ograd, out) = (Source::<T>::of(args, 0), ograd_of::<T>(args), Sink::<T>::of(args, 0, dtype)?);
     rows.in_pieces(args, &|outer, first, width| {
         let at = |k: usize| (outer * rows.size + k) * rows.inner + first;
-        // SAFETY: a piece is one thread's alone, and where an input is in the output's memory, its elements are read before
-        // they are written.
+        // SAFETY: each piece belongs to one thread, and an input in the output's memory is read before its place is
+        // written.
         let read = |piece: &Range<usize>| unsafe {
             (output.slice(piece.clone()), ograd.map(|ograd| ograd.slice(piece.clone())))
         };
@@ -177,7 +178,7 @@ fn of_classes<T: Float + 'static>(
                 let (y, ograd) = read(&piece);
                 level.run(RowLoop { target, y, first: piece.start - start, label, ograd, to });
             };
-            // SAFETY: as above.
+            // SAFETY: this thread alone uses this row of the output.
             unsafe { out.write(start..start + rows.size, fill) };
             return;
         }
@@ -188,7 +189,7 @@ fn of_classes<T: Float + 'static>(
                 let labels = &labels[piece.start - at(k)..];
                 level.run(ColumnsLoop { target, y, k: k as i64, labels, ograd, to });
             };
-            // SAFETY: as above.
+            // SAFETY: this thread alone uses these columns of the output.
             unsafe { out.write(at(k)..at(k) + width, fill) };
         }
     });
@@ -221,7 +222,8 @@ fn of_distributions<T: Float>(args: &KernelArgs<'_>, level: Level, scale: T, dty
     let out = Sink::<T>::of(args, 0, dtype)?;
     let n_elements = args.inputs[0].len_bytes() / dtype.size_of();
     in_element_ranges(args.team, n_elements, &|range| {
-        // SAFETY: ranges are disjoint, and elements are read before they are written.
+        // SAFETY: ranges are disjoint and each belongs to one thread; inputs in the output's memory are read before
+        // their place is written.
         unsafe {
             out.write(range, |piece, to| {
                 let (y, label) = (output.slice(piece.clone()), label.slice(piece.clone()));

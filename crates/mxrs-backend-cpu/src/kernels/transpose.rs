@@ -1,16 +1,16 @@
-//! Axes in another order: rows copied where the last axis stays, else small blocks turned in the L1 cache.
+//! Permutes axes: copies rows if the last axis stays last, otherwise transposes small blocks in the L1 cache.
 
 use super::for_element;
 use crate::number::Element;
-use crate::plan::{Planned, apart};
+use crate::plan::{Build, Planned, out_of_place};
 use crate::split::{in_ranges, in_rows};
 use crate::tensors::{Sink, Source};
 use crate::walk::{Axes, Axis, Cursor, coalesce, n_steps};
-use mxrs_op::{KernelArgs, OpCall, PlannedKernel};
+use mxrs_op::{KernelArgs, OpCall};
 use mxrs_ops::shape::transpose::TransposeParams;
 use mxrs_types::{DType, Result};
 
-/// Elements of a block along the input's memory, a cache line of `f32`.
+/// Elements of a block along the input's memory: a cache line of `f32`.
 const ALONG_INPUT: usize = 16;
 /// Elements of a block along the output's memory.
 const ALONG_OUTPUT: usize = 64;
@@ -31,10 +31,11 @@ pub fn plan(call: &OpCall<'_>) -> Option<Planned> {
     Some(for_element!(call, to.dtype, T => permute::<T>(call, axes, to.dtype)))
 }
 
-fn permute<T: Element>(call: &OpCall<'_>, axes: Axes<2>, dtype: DType) -> PlannedKernel {
-    // The axis along which the input is contiguous; it is the last one, or there is none, when rows stay rows.
+fn permute<T: Element>(call: &OpCall<'_>, axes: Axes<2>, dtype: DType) -> Build {
+    // The axis along which the input is contiguous; `None` if it is the last one, so that rows stay rows, or if there
+    // is none.
     let along = axes.iter().position(|axis| axis.strides[0] == 1).filter(|along| along + 1 < axes.len());
-    apart(call, 0, move |args| match along {
+    out_of_place(call, 0, move |args| match along {
         Some(along) if n_steps(&axes) > 0 => turn::<T>(args, &axes, along, dtype),
         _ => copy_rows::<T>(args, &axes, dtype),
     })
@@ -43,7 +44,8 @@ fn permute<T: Element>(call: &OpCall<'_>, axes: Axes<2>, dtype: DType) -> Planne
 fn copy_rows<T: Element>(args: &KernelArgs<'_>, axes: &Axes<2>, dtype: DType) -> Result<()> {
     let (from, to) = (Source::<T>::of(args, 0), Sink::<T>::of(args, 0, dtype)?);
     in_rows(args.team, axes, &|start, len, [source, _]| {
-        // SAFETY: rows are disjoint, and the plan says that the input has not the output's memory.
+        // SAFETY: rows are disjoint and each belongs to one thread; `out_of_place` plans the kernel without in place,
+        // so the input is not in the output's memory.
         unsafe {
             to.write(start..start + len, |piece, to| {
                 let at = source + piece.start - start;
@@ -54,7 +56,7 @@ fn copy_rows<T: Element>(args: &KernelArgs<'_>, axes: &Axes<2>, dtype: DType) ->
     Ok(())
 }
 
-/// Turns the matrices of the axis `along` the input and the last axis, along the output.
+/// Transposes the matrices of axis `along`, contiguous in the input, and the last axis, contiguous in the output.
 fn turn<T: Element>(args: &KernelArgs<'_>, axes: &Axes<2>, along: usize, dtype: DType) -> Result<()> {
     let (from, to) = (Source::<T>::of(args, 0), Sink::<T>::of(args, 0, dtype)?);
     let (input_axis, output_axis) = (axes[along], axes[axes.len() - 1]);
@@ -71,7 +73,7 @@ fn turn<T: Element>(args: &KernelArgs<'_>, axes: &Axes<2>, along: usize, dtype: 
                 let mut block = [[T::ZERO; ALONG_INPUT]; ALONG_OUTPUT];
                 for (q, row) in block[..width].iter_mut().enumerate() {
                     let at = source + first + (column + q) * output_axis.strides[0];
-                    // SAFETY: the plan says that the input has not the output's memory.
+                    // SAFETY: `out_of_place` plans the kernel without in place, so nothing writes the input.
                     let elements = unsafe { from.slice(at..at + height) };
                     match <&[T; ALONG_INPUT]>::try_from(elements) {
                         Ok(line) => *row = *line,
@@ -80,7 +82,7 @@ fn turn<T: Element>(args: &KernelArgs<'_>, axes: &Axes<2>, along: usize, dtype: 
                 }
                 for p in 0..height {
                     let at = target + (first + p) * input_axis.strides[1] + column;
-                    // SAFETY: strips are disjoint in the output.
+                    // SAFETY: each strip writes other elements of the output, and belongs to one thread.
                     unsafe { to.write(at..at + width, |_, to| column_of(&block, p, to)) };
                 }
             }
@@ -89,7 +91,7 @@ fn turn<T: Element>(args: &KernelArgs<'_>, axes: &Axes<2>, along: usize, dtype: 
     Ok(())
 }
 
-/// Column `p` of a block, as much as there is room for.
+/// Copies column `p` of a block, as far as `to` has room.
 fn column_of<T: Element>(block: &[[T; ALONG_INPUT]; ALONG_OUTPUT], p: usize, to: &mut [T]) {
     let p = p % ALONG_INPUT;
     match <&mut [T; ALONG_OUTPUT]>::try_from(&mut *to) {

@@ -1,12 +1,14 @@
-//! Updates of weights in one pass: gradient descent with and without momentum, also of several weights and with master
-//! weights, and Adam. A piece of weight, gradient and states is read into the L1 cache, updated there in `f32`, and written.
+//! Updates of weights in one pass: gradient descent with and without momentum, also for several weights and with master
+//! weights, and Adam. A piece of weight, gradient and states is read into the L1 cache, updated there in `f32`, and
+//! written.
 //!
-//! Of several weights each is split over the team as it would be alone, so the bits are those of single calls.
+//! If there are several weights, each is split over the team as it would be alone, so the bits are those of single
+//! calls.
 
 use crate::level::{Level, Loop};
 use crate::number::Element;
 use crate::plan::{Planned, row_major};
-use crate::pointwise::Short;
+use crate::pointwise::HalfFloat;
 use crate::split::in_element_ranges;
 use crate::tensors::{Mode, PIECE, Sink, Source};
 use half::{bf16, f16};
@@ -19,18 +21,18 @@ use mxrs_ops::optim::sgd::{SgdMomParams, SgdParams};
 use mxrs_types::{DType, Result};
 use std::ops::Range;
 
-/// States of a weight at most.
+/// Most states of a weight.
 const MOST_STATES: usize = 2;
 
 /// Pieces of weight, gradient and states.
 type Buffers = [[f32; PIECE]; 2 + MOST_STATES];
 
-/// What one step does beside learning rate and weight decay.
+/// The hyperparameters of a step except learning rate and weight decay.
 #[derive(Clone, Copy, Debug)]
 struct Rule {
     kind: Kind,
     rescale_grad: f32,
-    /// Infinite where gradients are not limited.
+    /// Bound of the gradients; infinite for none.
     bound: f32,
 }
 
@@ -55,13 +57,13 @@ impl Rule {
     }
 }
 
-/// Learning rates and weight decays: known when planning, or the last two inputs.
+/// Learning rates and weight decays: known at planning, or the last two inputs.
 enum Rates {
     Known(Vec<(f32, f32)>),
     Inputs(usize),
 }
 
-/// What a call does, by its name; `None` for operators of others.
+/// The rule of a call, by its operator's name; `None` for operators that are not updates.
 fn of(call: &OpCall<'_>) -> Option<(Rule, Rates)> {
     let params = call.params;
     let lists = |lrs: &[f32], wds: &[f32]| Rates::Known(lrs.iter().copied().zip(wds.iter().copied()).collect());
@@ -106,7 +108,7 @@ fn of(call: &OpCall<'_>) -> Option<(Rule, Rates)> {
     })
 }
 
-/// Plans an update of weights, in `f32` or of 16-bit floats.
+/// Plans an update of weights, in `f32` or with 16-bit floats.
 pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
     let (rule, rates) = of(call)?;
     if let Some(desc) = call.inputs.iter().find(|d| !matches!(d.dtype, DType::F32 | DType::F16 | DType::BF16)) {
@@ -132,9 +134,9 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
 struct Update {
     rule: Rule,
     rates: Rates,
-    /// Inputs of a weight.
+    /// Number of inputs per weight.
     stride: usize,
-    /// Whether the last of them is the master weight.
+    /// Whether the last of these is the master weight.
     is_mixed: bool,
     inputs: Vec<DType>,
     outputs: Vec<DType>,
@@ -155,7 +157,8 @@ impl Update {
                 Rates::Inputs(_) => {
                     let at = |i| {
                         let source = Source::<f32>::of(args, i);
-                        // SAFETY: nobody writes learning rates or weight decays during the call.
+                        // SAFETY: learning rates and weight decays are not among the rewritten inputs, so nothing
+                        // writes them during the call.
                         unsafe { source.at(which) }
                     };
                     (at(n * self.stride), at(n * self.stride + 1))
@@ -166,8 +169,8 @@ impl Update {
                 let mut start = range.start;
                 while start < range.end {
                     let end = range.end.min(start + PIECE);
-                    // SAFETY: ranges of threads are disjoint, and every tensor of the group is read and written at the same
-                    // elements.
+                    // SAFETY: the ranges of threads are disjoint, and every tensor of the group is read and written
+                    // only at the elements of the range.
                     unsafe { self.piece(args, &modes, which, start..end, (lr, wd), &mut buffers) };
                     start = end;
                 }
@@ -179,7 +182,7 @@ impl Update {
     /// Updates a piece of weight `which`.
     ///
     /// # Safety
-    /// No other thread reads or writes these elements of the group's tensors meanwhile.
+    /// During the call no other thread may read or write these elements of the group's tensors.
     unsafe fn piece(
         &self,
         args: &KernelArgs<'_>,
@@ -193,7 +196,8 @@ impl Update {
         let n_states = self.rule.n_states();
         let [weight, grad, states @ ..] = &mut *buffers;
         let from = if self.is_mixed { first + self.stride - 1 } else { first };
-        // SAFETY: the caller's promise; the slices are gone before anything is written.
+        // SAFETY: the caller gives this thread these elements. `load` copies them, so no slice exists when `store`
+        // writes.
         unsafe {
             self.load(args, from, at.clone(), weight);
             self.load(args, first + 1, at.clone(), grad);
@@ -205,7 +209,7 @@ impl Update {
         let [mom, var] = states;
         let (weight, grad, states) = (&mut weight[..len], &grad[..len], [&mut mom[..len], &mut var[..len]]);
         self.level.run(Step { rule: self.rule, lr, wd, weight, grad, states });
-        // SAFETY: the caller's promise; inputs are no longer read.
+        // SAFETY: the caller gives this thread these elements, and all inputs have been copied to the buffers.
         unsafe {
             self.store(args, which, modes[which], at.clone(), &buffers[0]);
             let per_group = self.stride - 2;
@@ -217,13 +221,13 @@ impl Update {
         }
     }
 
-    /// Reads a piece of an input.
+    /// Copies a piece of an input to a buffer.
     ///
     /// # Safety
-    /// Nobody writes these elements meanwhile.
+    /// No thread may write these elements during the call.
     unsafe fn load(&self, args: &KernelArgs<'_>, index: usize, at: Range<usize>, to: &mut [f32; PIECE]) {
         let to = &mut to[..at.len()];
-        // SAFETY: the caller's promise; types are those of the plan.
+        // SAFETY: the caller's contract is that of `slice`; `self.inputs` are the dtypes of the planned call.
         unsafe {
             match self.inputs[index] {
                 DType::F16 => f16::widen(Source::of(args, index).slice(at), to),
@@ -236,10 +240,10 @@ impl Update {
     /// Writes a piece of an output.
     ///
     /// # Safety
-    /// Nobody else uses these elements meanwhile.
+    /// No other thread may use these elements during the call.
     unsafe fn store(&self, args: &KernelArgs<'_>, index: usize, mode: Mode, at: Range<usize>, from: &[f32; PIECE]) {
         let from = &from[..at.len()];
-        // SAFETY: the caller's promise; types are those of the plan.
+        // SAFETY: the caller's contract is that of `put`; `self.outputs` are the dtypes of the planned call.
         unsafe {
             match self.outputs[index] {
                 DType::F16 => put::<f16>(args, index, mode, at, |to| f16::narrow(from, to)),
@@ -250,10 +254,10 @@ impl Update {
     }
 }
 
-/// Has `fill` set a piece of an output, or of what is added to it.
+/// Lets `fill` compute a piece, and writes or adds it to the output.
 ///
 /// # Safety
-/// Nobody else uses these elements meanwhile.
+/// No other thread may use these elements during the call.
 unsafe fn put<T: Element>(
     args: &KernelArgs<'_>,
     index: usize,
@@ -265,7 +269,7 @@ unsafe fn put<T: Element>(
         return;
     }
     let sink = Sink::<T>::with_mode(args, index, mode);
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's contract is that of `slice_mut`.
     let to = unsafe { sink.slice_mut(at) };
     if mode == Mode::Add {
         let mut made = [T::ZERO; PIECE];
@@ -277,7 +281,7 @@ unsafe fn put<T: Element>(
     }
 }
 
-/// A step on a piece.
+/// One step on a piece.
 struct Step<'a> {
     rule: Rule,
     lr: f32,
@@ -287,7 +291,7 @@ struct Step<'a> {
     states: [&'a mut [f32]; MOST_STATES],
 }
 
-/// `x` within ±`bound`; NaN stays NaN.
+/// `x` limited to ±`bound`; NaN stays NaN.
 #[inline(always)]
 fn clip(x: f32, bound: f32) -> f32 {
     let below = if x > bound { bound } else { x };

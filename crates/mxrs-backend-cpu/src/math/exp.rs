@@ -1,16 +1,16 @@
 //! `e^x`, `e^x - 1` and the logistic function.
 //!
-//! `x = n ln 2 + r` with `|r| <= ln 2 / 2`, and `e^r - 1 = r + r² q(r)` with a polynomial `q` of degree 4, the best
-//! in relative error of `e^r` (3e-9; Remez's algorithm).
+//! `x = n ln 2 + r` with `|r| <= ln 2 / 2`, and `e^r - 1 = r + r² q(r)` with a polynomial `q` of degree 4 that
+//! minimizes the relative error of `e^r` (3e-9; Remez's algorithm).
 
 /// Coefficients of `q`, lowest first.
 const Q: [f32; 5] = [4.999_999_3e-1, 1.666_652e-1, 4.166_839_4e-2, 8.368_78e-3, 1.381_446_7e-3];
-/// Adding it rounds to an integer, which then is in the low bits.
+/// Adding this number rounds to an integer, which is then in the low bits.
 const ROUND: f32 = 12_582_912.0;
 const LN_2_HIGH: f32 = 0.693_145_75;
 const LN_2_LOW: f32 = 1.428_606_8e-6;
 
-/// `(n, e^r - 1)` for `x` in the range where `2^n` matters.
+/// Returns `(n, e^r - 1)` for `x` in the range in which `2^n` does not overflow or vanish.
 #[inline(always)]
 fn reduce(x: f32) -> (i32, f32) {
     let shifted = x.mul_add(std::f32::consts::LOG2_E, ROUND);
@@ -26,26 +26,26 @@ fn power_of_2(n: i32) -> f32 {
     f32::from_bits((n.wrapping_add(127) as u32) << 23)
 }
 
-/// `x`, or the nearer bound; NaN stays NaN.
+/// `x` limited to the bounds; NaN stays NaN.
 #[inline(always)]
 fn within(x: f32, low: f32, high: f32) -> f32 {
     let x = if x > high { high } else { x };
     if x < low { low } else { x }
 }
 
-/// `e^x`; beyond the range of floats 0 and ∞.
+/// Computes `e^x`; outside the range of floats, 0 or ∞.
 #[inline(always)]
 pub fn exp(x: f32) -> f32 {
     let (n, less_1) = reduce(within(x, -104.0, 89.0));
-    // In two steps, as 2^n alone may be outside the normal numbers.
+    // In two steps, because 2^n alone may be outside the normal numbers.
     let half = n >> 1;
     (less_1 + 1.0) * power_of_2(half) * power_of_2(n.wrapping_sub(half))
 }
 
-/// `e^x - 1`, also right where `x` is small.
+/// Computes `e^x - 1`, also accurate for small `x`.
 #[inline(always)]
 pub fn exp_m1(x: f32) -> f32 {
-    // Beyond 88 only ∞ remains, and 2^127 is still a number.
+    // Above 88 the result is ∞; 2^127 is still finite.
     let (n, less_1) = reduce(within(x, -30.0, 88.0));
     let power = power_of_2(n);
     let result = less_1.mul_add(power, power - 1.0);
@@ -53,7 +53,7 @@ pub fn exp_m1(x: f32) -> f32 {
     if x > 88.0 { exp(x) } else { result }
 }
 
-/// `1 / (1 + e^-x)`, also right where it is next to 0.
+/// Computes `1 / (1 + e^-x)`, also accurate next to 0.
 #[inline(always)]
 pub fn sigmoid(x: f32) -> f32 {
     let e = exp(-x.abs());

@@ -1,19 +1,20 @@
 //! Natural logarithm.
 //!
-//! `x = 2^k m` with `m` from √½ to √2. With `f = m - 1` and `s = f / (2 + f)`, `ln m = f - (f²/2 - s (f²/2 + R))` where
-//! `R` is the rest of the series of `ln((1 + s) / (1 - s))`; after four terms it is below 1e-8 of the result.
+//! `x = 2^k m` with `m` from √½ to √2. With `f = m - 1` and `s = f / (2 + f)`, `ln m = f - (f²/2 - s (f²/2 + R))`,
+//! where `R` is the remainder of the series of `ln((1 + s) / (1 - s))`. After four terms it is below 1e-8 of the
+//! result.
 
 const LN_2_HIGH: f32 = 0.693_145_75;
 const LN_2_LOW: f32 = 1.428_606_8e-6;
 /// Bits of √½.
 const SQRT_HALF: u32 = 0x3f35_04f3;
 
-/// `ln(x)`: -∞ of 0, NaN of negative numbers.
+/// Computes `ln(x)`: -∞ for 0, NaN for negative numbers.
 #[inline(always)]
 pub fn ln(x: f32) -> f32 {
     let is_small = x < f32::MIN_POSITIVE;
     let scaled = if is_small { x * 16_777_216.0 } else { x };
-    // Counting exponents from √½ splits between it and √2.
+    // Counting exponents from √½ puts `m` between √½ and √2.
     let bits = scaled.to_bits().wrapping_sub(SQRT_HALF);
     let k = ((bits as i32) >> 23) as f32 - if is_small { 24.0 } else { 0.0 };
     let m = f32::from_bits((bits & 0x007f_ffff).wrapping_add(SQRT_HALF));
@@ -29,11 +30,11 @@ pub fn ln(x: f32) -> f32 {
     if x >= 0.0 { result } else { f32::NAN }
 }
 
-/// `ln(1 + x)` for `x` from 0 to 1, also right where `x` is small.
+/// Computes `ln(1 + x)` for `x` from 0 to 1, also accurate for small `x`.
 #[inline(always)]
 pub fn ln_1p(x: f32) -> f32 {
     let y = 1.0 + x;
-    // What 1 + x lost in rounding, times the slope.
+    // The rounding error of 1 + x, times the slope.
     ln(y) + (x - (y - 1.0)) / y
 }
 

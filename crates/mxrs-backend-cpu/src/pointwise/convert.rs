@@ -1,11 +1,11 @@
 //! Conversions between element types, and copies.
 //!
-//! Floats round to nearest even and truncate, saturating, to integers; integers keep their low bits; a bool is 1 unless
-//! the value is 0.
+//! Floats round to nearest even, and truncate and saturate when they become integers; integers keep their low bits; a
+//! bool is 1 unless the value is 0.
 
+use super::half_precision::HalfFloat;
 use super::loops::{cast, cast_mut};
-use super::short::Short;
-use super::{Answer, Ask, Run, Step};
+use super::{Run, Step, StepCall, StepResult};
 use crate::level::{Level, Loop};
 use half::{bf16, f16};
 use mxrs_types::{DType, Float};
@@ -20,7 +20,7 @@ impl<A, B, F: Fn(&[A], &mut [B])> Loop for ConvertLoop<'_, A, B, F> {
     }
 }
 
-/// A conversion of slices as a step's.
+/// A conversion of slices, as the function of a step.
 fn run<A: bytemuck::Pod, B: bytemuck::Pod>(
     level: Level,
     convert: impl Fn(&[A], &mut [B]) + Copy + Send + Sync + 'static,
@@ -28,7 +28,7 @@ fn run<A: bytemuck::Pod, B: bytemuck::Pod>(
     Box::new(move |inputs, out| level.run(ConvertLoop(convert, cast(inputs[0]), cast_mut(out))))
 }
 
-/// Between plain numbers, as the language converts them.
+/// Converts between plain numbers as `as` does.
 macro_rules! plain {
     ($level:expr, $a:ident, $to:expr) => {{
         macro_rules! to {
@@ -57,21 +57,21 @@ macro_rules! plain {
     }};
 }
 
-/// From one type to another; `None` for types without operators.
+/// The conversion from one type to another; `None` for types without operators.
 fn conversion(level: Level, from: DType, to: DType) -> Option<Run> {
-    // Of a 16-bit float to something else than f32, by way of it: that is exact.
+    // A 16-bit float is converted to other types than f32 by way of f32, which is exact.
     let by_f32 = |widen: Run| {
         let narrow = conversion(level, DType::F32, to)?;
         Some(Box::new(move |inputs: &[&[u8]], out: &mut [u8]| in_steps(&widen, &narrow, to, inputs[0], out)) as Run)
     };
     Some(match (from, to) {
         _ if from == to && from != DType::Bool => copy(),
-        (DType::F16, DType::F32) => run::<f16, f32>(level, Short::widen),
-        (DType::BF16, DType::F32) => run::<bf16, f32>(level, Short::widen),
-        (DType::F32, DType::F16) => run::<f32, f16>(level, Short::narrow),
-        (DType::F32, DType::BF16) => run::<f32, bf16>(level, Short::narrow),
-        (DType::F16, _) => return by_f32(run::<f16, f32>(level, Short::widen)),
-        (DType::BF16, _) => return by_f32(run::<bf16, f32>(level, Short::widen)),
+        (DType::F16, DType::F32) => run::<f16, f32>(level, HalfFloat::widen),
+        (DType::BF16, DType::F32) => run::<bf16, f32>(level, HalfFloat::widen),
+        (DType::F32, DType::F16) => run::<f32, f16>(level, HalfFloat::narrow),
+        (DType::F32, DType::BF16) => run::<f32, bf16>(level, HalfFloat::narrow),
+        (DType::F16, _) => return by_f32(run::<f16, f32>(level, HalfFloat::widen)),
+        (DType::BF16, _) => return by_f32(run::<bf16, f32>(level, HalfFloat::widen)),
         (DType::F32, _) => plain!(level, f32, to),
         (DType::F64, _) => plain!(level, f64, to),
         (DType::U8 | DType::Bool, _) => plain!(level, u8, to),
@@ -82,7 +82,7 @@ fn conversion(level: Level, from: DType, to: DType) -> Option<Run> {
     })
 }
 
-/// Two conversions one after the other, by way of `f32`.
+/// Runs two conversions one after another, by way of `f32`.
 fn in_steps(widen: &Run, narrow: &Run, to: DType, from: &[u8], out: &mut [u8]) {
     const PIECE: usize = 256;
     let mut wide = [0.0f32; PIECE];
@@ -93,20 +93,20 @@ fn in_steps(widen: &Run, narrow: &Run, to: DType, from: &[u8], out: &mut [u8]) {
     }
 }
 
-/// The same bytes.
+/// Copies the bytes.
 pub fn copy() -> Run {
     Box::new(|inputs, out| out.copy_from_slice(inputs[0]))
 }
 
-/// The step of a conversion or copy.
-pub fn step(ask: &Ask<'_>) -> Option<Answer> {
-    let from = ask.dtype();
-    match ask.name {
+/// Returns the step of a conversion or copy.
+pub fn step(call: &StepCall<'_>) -> Option<StepResult> {
+    let from = call.dtype();
+    match call.name {
         "_copy" => Some(Ok(Step::of_first(1, copy()))),
         "Cast" | "amp_cast" | "_backward_cast" => Some(
-            conversion(ask.level, from, ask.output)
+            conversion(call.level, from, call.output)
                 .map(|run| Step::of_first(1, run))
-                .ok_or_else(|| format!("from {from} to {}", ask.output)),
+                .ok_or_else(|| format!("no conversion from {from} to {}", call.output)),
         ),
         _ => None,
     }

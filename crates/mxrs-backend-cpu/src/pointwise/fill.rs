@@ -1,12 +1,12 @@
 //! Tensors of one value everywhere.
 
 use super::loops::cast_mut;
-use super::{Answer, Ask, Run, Step};
+use super::{Run, Step, StepCall, StepResult};
 use mxrs_op::elements;
 use mxrs_ops::init::full::FullParams;
 use mxrs_types::DType;
 
-/// Writes `value`, as an element of this type, everywhere.
+/// Fills with `value`, converted to this type.
 fn fill(dtype: DType, value: f64) -> Run {
     let mut word = 0u64;
     elements::write_f64(&[value], dtype, &mut bytemuck::bytes_of_mut(&mut word)[..dtype.size_of()]);
@@ -19,13 +19,13 @@ fn fill(dtype: DType, value: f64) -> Run {
     }
 }
 
-/// The step of an operator that fills.
-pub fn step(ask: &Ask<'_>) -> Option<Answer> {
-    let value = match ask.name {
+/// Returns the step of an operator that fills.
+pub fn step(call: &StepCall<'_>) -> Option<StepResult> {
+    let value = match call.name {
         "zeros_like" | "_zeros" => 0.0,
         "ones_like" | "_ones" => 1.0,
-        "_full" => ask.params.get::<FullParams>().value,
+        "_full" => call.params.get::<FullParams>().value,
         _ => return None,
     };
-    Some(Ok(Step { reads: Vec::new(), run: fill(ask.output, value) }))
+    Some(Ok(Step { reads: Vec::new(), run: fill(call.output, value) }))
 }

@@ -16,7 +16,7 @@ pub trait Binary<T>: Copy + Send + Sync + 'static {
     fn at(self, a: T, b: T) -> T;
 }
 
-/// A function of two elements whose second one is always the same.
+/// A function of two elements with a fixed second one.
 #[derive(Clone, Copy)]
 pub struct Right<F, T>(pub F, pub T);
 
@@ -27,7 +27,7 @@ impl<T: Copy + Send + Sync + 'static, F: Binary<T>> Unary<T> for Right<F, T> {
     }
 }
 
-/// A function of two elements whose first one is always the same.
+/// A function of two elements with a fixed first one.
 #[derive(Clone, Copy)]
 pub struct Left<F, T>(pub F, pub T);
 
@@ -64,27 +64,27 @@ impl<T: Copy, F: Binary<T>> Loop for ZipLoop<'_, T, F> {
     }
 }
 
-/// `out[i] = f(x[i])`.
+/// Computes `out[i] = f(x[i])`.
 pub fn map_slice<T: Copy, F: Unary<T>>(level: Level, f: F, x: &[T], out: &mut [T]) {
     level.run(MapLoop(f, x, out));
 }
 
-/// `out[i] = f(a[i], b[i])`.
+/// Computes `out[i] = f(a[i], b[i])`.
 pub fn zip_slices<T: Copy, F: Binary<T>>(level: Level, f: F, a: &[T], b: &[T], out: &mut [T]) {
     level.run(ZipLoop(f, a, b, out));
 }
 
-/// A function of one element as a step's.
+/// A function of one element, as the function of a step.
 pub fn map<T: Number>(level: Level, f: impl Unary<T>) -> Run {
     Box::new(move |inputs, out| map_slice(level, f, cast(inputs[0]), cast_mut(out)))
 }
 
-/// A function of two elements as a step's.
+/// A function of two elements, as the function of a step.
 pub fn zip<T: Number>(level: Level, f: impl Binary<T>) -> Run {
     Box::new(move |inputs, out| zip_slices(level, f, cast(inputs[0]), cast(inputs[1]), cast_mut(out)))
 }
 
-/// The same function between each input and the result so far: `f(f(x0, x1), x2)`.
+/// The same function applied to the result so far and each further input: `f(f(x0, x1), x2)`.
 pub fn fold<T: Number>(level: Level, f: impl Binary<T>) -> Run {
     Box::new(move |inputs, out| {
         let [first, rest @ ..] = inputs else { return };
@@ -109,7 +109,7 @@ impl<T: Copy, F: Binary<T>> Loop for UpdateLoop<'_, T, F> {
     }
 }
 
-/// Bytes of whole, aligned elements as these. Empty slices may have any address.
+/// Casts the bytes of whole, aligned elements. Empty slices may have any address.
 pub fn cast<T: bytemuck::Pod>(bytes: &[u8]) -> &[T] {
     if bytes.is_empty() { &[] } else { bytemuck::cast_slice(bytes) }
 }
@@ -119,7 +119,7 @@ pub fn cast_mut<T: bytemuck::Pod>(bytes: &mut [u8]) -> &mut [T] {
     if bytes.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(bytes) }
 }
 
-/// Declares functions: a type each, and its value.
+/// Declares functions, each as a type with its value.
 macro_rules! functions {
     ($($(#[$doc:meta])* $name:ident<$t:ident: $bound:ident>($a:ident $(, $b:ident)?) = $body:expr;)*) => {$(
         $(#[$doc])*

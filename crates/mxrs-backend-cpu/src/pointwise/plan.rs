@@ -1,21 +1,21 @@
-//! Programs of calls: of one pointwise operator, and of a fused call.
+//! Programs of calls: of a single pointwise operator, or of a fused call.
 
 use super::convert::copy;
 use super::program::{Program, ProgramStep, Value};
-use super::{Ask, step};
+use super::{StepCall, step};
 use crate::level::Level;
-use crate::plan::{Planned, kernel};
+use crate::plan::{Build, Planned, adds, kernel};
 use mxrs_op::{Fused, FusedValue, OpCall, PlannedKernel, TensorDesc};
 use mxrs_types::{DType, Layout};
 
 /// Plans one call.
 ///
 /// # Errors
-/// Why it cannot be planned.
+/// The reason why it cannot be planned.
 pub fn plan(call: &OpCall<'_>, level: Level, n_threads: usize) -> Planned {
     let inputs: Vec<DType> = call.inputs.iter().map(|desc| desc.dtype).collect();
-    let output = call.outputs.first().ok_or("a call without outputs")?.dtype;
-    let found = step(&Ask { name: call.op.name, params: call.params, inputs: &inputs, output, level })?;
+    let output = call.outputs.first().ok_or("the call has no outputs")?.dtype;
+    let found = step(&StepCall { name: call.op.name, params: call.params, inputs: &inputs, output, level })?;
     let reads = found.reads.into_iter().map(Value::Input).collect();
     Ok(of_steps(call, vec![ProgramStep { run: found.run, reads, dtype: output }], vec![0], n_threads))
 }
@@ -23,7 +23,7 @@ pub fn plan(call: &OpCall<'_>, level: Level, n_threads: usize) -> Planned {
 /// Plans a fused call.
 ///
 /// # Errors
-/// Why one of its calls cannot be planned.
+/// The reason why one of its calls cannot be planned.
 pub fn plan_fused(call: &OpCall<'_>, level: Level, n_threads: usize) -> Planned {
     let fused = call.params.get::<Fused>();
     let inputs: Vec<DType> = call.inputs.iter().map(|desc| desc.dtype).collect();
@@ -38,7 +38,7 @@ pub fn plan_fused(call: &OpCall<'_>, level: Level, n_threads: usize) -> Planned 
         let [output] = dtypes[..] else { return Err(format!("the outputs of {}", part.op.name)) };
         let (values, types): (Vec<Value>, Vec<DType>) =
             part.inputs.iter().map(value).collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
-        let found = step(&Ask { name: part.op.name, params: &part.params, inputs: &types, output, level })?;
+        let found = step(&StepCall { name: part.op.name, params: &part.params, inputs: &types, output, level })?;
         let reads = found.reads.iter().map(|i| values[*i]).collect();
         steps.push(ProgramStep { run: found.run, reads, dtype: output });
     }
@@ -55,22 +55,35 @@ pub fn plan_fused(call: &OpCall<'_>, level: Level, n_threads: usize) -> Planned 
     Ok(of_steps(call, steps, outputs, n_threads))
 }
 
-fn of_steps(call: &OpCall<'_>, steps: Vec<ProgramStep>, outputs: Vec<usize>, n_threads: usize) -> PlannedKernel {
-    let (layout, n_elements) = common_layout(call, &steps, &outputs);
-    let program = Program::new(call.inputs, steps, outputs, call.outputs.to_vec(), n_elements, n_threads);
-    PlannedKernel {
-        input_layouts: vec![layout.clone(); call.inputs.len()],
-        output_layouts: vec![layout; call.outputs.len()],
-        scratch_bytes: program.scratch_bytes(),
-        can_run_inplace: true,
-        kernel: kernel(call, move |args| program.run(args)),
-    }
+fn of_steps(call: &OpCall<'_>, steps: Vec<ProgramStep>, outputs: Vec<usize>, n_threads: usize) -> Build {
+    let tensors = Tensors { inputs: call.inputs.to_vec(), outputs: call.outputs.to_vec() };
+    let op = call.op.name;
+    Box::new(move || {
+        let (layout, n_elements) = common_layout(&tensors, &steps, &outputs);
+        let adds = adds(&tensors.outputs);
+        let Tensors { inputs, outputs: descs } = tensors;
+        let (n_inputs, n_outputs) = (inputs.len(), descs.len());
+        let program = Program::new(&inputs, steps, outputs, descs, n_elements, n_threads);
+        PlannedKernel {
+            input_layouts: vec![layout.clone(); n_inputs],
+            output_layouts: vec![layout; n_outputs],
+            scratch_bytes: program.scratch_bytes(),
+            can_run_inplace: true,
+            kernel: kernel(op, adds, move |args| program.run(args)),
+        }
+    })
 }
 
-/// The layout all tensors get, and how many elements they have in it: that of the first input that is not row-major, where
-/// element `i` then is the same in all of them. With padding only where that stays zero; and not beside another type or shape,
-/// whose tensors nobody else knows in this layout.
-fn common_layout(call: &OpCall<'_>, steps: &[ProgramStep], outputs: &[usize]) -> (Layout, usize) {
+/// Descriptions of the tensors of a call.
+struct Tensors {
+    inputs: Vec<TensorDesc>,
+    outputs: Vec<TensorDesc>,
+}
+
+/// The common layout of all tensors, and their number of elements in it. It is the layout of the first input that is
+/// not row-major; element `i` is then the same in all tensors. A layout with padding is used only if the padding stays
+/// zero. No such layout is used if tensors differ in dtype or shape, because no other kernel would know it for them.
+fn common_layout(call: &Tensors, steps: &[ProgramStep], outputs: &[usize]) -> (Layout, usize) {
     let n_elements = call.outputs.first().map_or(0, |desc| desc.shape.n_elements());
     let Some(leader) = call.inputs.iter().find(|desc| !desc.layout.is_row_major()) else {
         return (Layout::RowMajor, n_elements);
@@ -82,14 +95,14 @@ fn common_layout(call: &OpCall<'_>, steps: &[ProgramStep], outputs: &[usize]) ->
         _ => false,
     };
     let fits = is_without_gaps
-        && call.inputs.iter().chain(call.outputs).all(is_like)
+        && call.inputs.iter().chain(&call.outputs).all(is_like)
         && (n_stored == n_elements || keeps_zero(call, steps, outputs));
     if fits { (leader.layout.clone(), n_stored) } else { (Layout::RowMajor, n_elements) }
 }
 
-/// Whether the outputs of zeros are zeros: tried.
-fn keeps_zero(call: &OpCall<'_>, steps: &[ProgramStep], outputs: &[usize]) -> bool {
-    /// Elements that are tried, more than a register has.
+/// Whether inputs of zeros give outputs of zeros; found out by running the steps.
+fn keeps_zero(call: &Tensors, steps: &[ProgramStep], outputs: &[usize]) -> bool {
+    /// Number of elements to try: more than a register has.
     const N: usize = 32;
     let zeros = [0u64; N];
     let zeros: &[u8] = bytemuck::cast_slice(&zeros);
@@ -110,7 +123,7 @@ fn keeps_zero(call: &OpCall<'_>, steps: &[ProgramStep], outputs: &[usize]) -> bo
     outputs.iter().all(|output| {
         let bytes: &[u8] = &bytemuck::cast_slice(&results[*output])[..N * steps[*output].dtype.size_of()];
         match steps[*output].dtype {
-            // -0 is a zero.
+            // -0 counts as zero.
             DType::F32 => bytemuck::cast_slice::<u8, f32>(bytes).iter().all(|x| *x == 0.0),
             _ => bytes.iter().all(|byte| *byte == 0),
         }
@@ -125,8 +138,8 @@ mod tests {
     use mxrs_testkit::AlignedBuffer;
     use mxrs_types::WriteReq;
 
-    /// Plans a call of these attributes on images of 20 channels in blocks of 16; says whether it stays in blocks, and runs it
-    /// there: every element, those of padding too, must be what `expected` makes of the inputs.
+    /// Plans a call with these attributes on images of 20 channels in blocks of 16. Returns whether it stays in blocks,
+    /// and runs it there: every element, including padding, must equal `expected` of the inputs.
     fn blocks(name: &str, attrs: &[(&str, &str)], n_inputs: usize, expected: fn(f32, f32) -> f32) -> bool {
         let ops = mxrs_ops::catalog();
         let op = ops.get(name).unwrap();
@@ -147,7 +160,7 @@ mod tests {
             is_constant: &is_constant,
             is_train: false,
         };
-        let planned = plan(&call, Level::best(), 1).unwrap();
+        let planned = plan(&call, Level::best(), 1).unwrap()();
         assert_eq!(planned.input_layouts[0], planned.output_layouts[0]);
         if planned.output_layouts[0].is_row_major() {
             return false;

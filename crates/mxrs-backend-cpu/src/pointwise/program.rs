@@ -1,7 +1,8 @@
-//! Steps run tile by tile: a few thousand elements go through all of them before the next ones do, so what one step makes
-//! is still in the L1 cache when another reads it.
+//! Runs steps tile by tile: a few thousand elements go through all steps before the next ones do, so the result of one
+//! step is still in the L1 cache when another step reads it.
 //!
-//! Of a tile every step is run before an output is written that shares memory with any input, so an output may have the
+//! All steps of a tile run before any output that shares memory with an input is written, so an output may have the
+//! memory of any input. An output that shares no memory is computed in place.
 //! memory of any input. An output that shares none is computed in its place.
 
 use super::Run;
@@ -12,7 +13,7 @@ use mxrs_types::{DType, Result};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// What a step reads.
+/// An operand of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value {
     /// An input of the call.
@@ -21,42 +22,42 @@ pub enum Value {
     Step(usize),
 }
 
-/// A step and what it reads.
+/// A step and its operands.
 pub struct ProgramStep {
     /// The function.
     pub run: Run,
-    /// What it gets.
+    /// The operands.
     pub reads: Vec<Value>,
     /// Type of its result.
     pub dtype: DType,
 }
 
-/// Steps, and whose results are the outputs.
+/// Steps, and which of their results are the outputs.
 pub struct Program {
     steps: Vec<ProgramStep>,
-    /// For each step, its place among the tiles in scratch memory.
+    /// For each step, the index of its tile in scratch memory.
     slots: Vec<usize>,
     n_slots: usize,
-    /// For each step, the output that is computed in its place where that is possible.
+    /// For each step, the output in whose memory it is computed, if that is possible.
     direct: Vec<Option<usize>>,
     /// For each output, its step.
     outputs: Vec<usize>,
     output_descs: Vec<TensorDesc>,
-    /// For each input that is read, the size of its elements, else 0.
+    /// For each input that is read, the size of its elements; otherwise 0.
     input_sizes: Vec<usize>,
     n_elements: usize,
     /// Elements of a tile.
     tile: usize,
     slot_bytes: usize,
-    /// Threads there is scratch memory for.
+    /// Number of threads that have scratch memory.
     n_threads: usize,
 }
 
-/// Bytes that a tile of everything takes at most, half of a small L1 cache.
+/// Most bytes of the tiles of all steps together: half of a small L1 cache.
 const TILE_BYTES: usize = 24 << 10;
 
 impl Program {
-    /// A program over `n_elements` elements on at most `n_threads` threads; `outputs` are results of steps.
+    /// Makes a program over `n_elements` elements for at most `n_threads` threads; `outputs` are indices of steps.
     pub fn new(
         inputs: &[TensorDesc],
         steps: Vec<ProgramStep>,
@@ -92,15 +93,15 @@ impl Program {
         }
     }
 
-    /// Scratch memory a run needs.
+    /// Scratch memory of a run, in bytes.
     pub fn scratch_bytes(&self) -> usize {
         self.n_threads * self.n_slots * self.slot_bytes
     }
 
-    /// Runs it.
+    /// Runs the program.
     ///
     /// # Errors
-    /// A sum into an output of bools.
+    /// If a request adds to an output of bools.
     pub fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         let mode = |(i, desc): (usize, &TensorDesc)| Mode::of(args, i, desc.dtype);
         let modes: SmallVec<[Mode; 4]> = self.output_descs.iter().enumerate().map(mode).collect::<Result<_>>()?;
@@ -108,9 +109,9 @@ impl Program {
         let sinks: SmallVec<[Sink<'_, u8>; 4]> =
             modes.iter().enumerate().map(|(i, mode)| Sink::with_mode(args, i, *mode)).collect();
         let n_tiles = self.n_elements.div_ceil(self.tile);
-        in_numbered_ranges(args.team, self.n_threads, n_tiles, self.tile, &|tiles, thread| {
+        in_numbered_ranges(args.team, self.n_threads, n_tiles, self.n_elements, &|tiles, thread| {
             let of_thread = self.n_slots * self.slot_bytes;
-            // SAFETY: every thread has its own part of the scratch memory.
+            // SAFETY: each thread has its own `of_thread` bytes of the scratch memory, by its number below `n_threads`.
             let scratch = unsafe { Scratch::<u8>::of(args, thread * of_thread, of_thread).slice(0..of_thread) };
             let mut places: SmallVec<[&mut [u8]; 8]> = scratch.chunks_exact_mut(self.slot_bytes).collect();
             places.resize_with(self.n_slots + sinks.len(), || &mut []);
@@ -129,7 +130,8 @@ impl Program {
         }
     }
 
-    /// Runs all steps on some elements. `places` are the tiles in scratch memory and then, for each output, nothing yet.
+    /// Runs all steps on some elements. `places` are the tiles in scratch memory, followed by an empty place for each
+    /// output.
     fn run_tile<'a>(
         &self,
         elements: Range<usize>,
@@ -141,16 +143,16 @@ impl Program {
         {
             let tile_of = |(source, size): (&Source<'a, u8>, &usize)| match *size {
                 0 => &[][..],
-                // SAFETY: these elements are this thread's alone. Outputs computed in their place share no memory with an
-                // input; the others are written below, where this slice is gone.
+                // SAFETY: these elements belong to this thread. Outputs that are computed in their own memory share
+                // none with an input; the others are written below, after this slice's last use.
                 size => unsafe { source.slice(bytes(size)) },
             };
             let inputs: SmallVec<[&[u8]; 8]> = sources.iter().zip(&self.input_sizes).map(tile_of).collect();
             for (s, step) in self.steps.iter().enumerate() {
                 let place = self.place(s, sinks);
                 if let Some(output) = place.checked_sub(self.n_slots) {
-                    // SAFETY: these elements of the output are this thread's alone, and no other slice of them lives: the
-                    // place holds what an earlier tile left, or nothing.
+                    // SAFETY: these elements of the output belong to this thread, and no other slice of them exists:
+                    // the place holds a slice of an earlier tile, or nothing.
                     places[place] = unsafe { sinks[output].slice_mut(bytes(step.dtype.size_of())) };
                 }
                 let out = std::mem::take(&mut places[place]);
@@ -176,7 +178,7 @@ impl Program {
             }
             let size = self.steps[*step].dtype.size_of();
             let from = &places[place][..elements.len() * size];
-            // SAFETY: these elements are this thread's alone, the slices of inputs are gone, and what is copied lies in
+            // SAFETY: these elements belong to this thread, the slices of inputs are no longer used, and `from` is in
             // scratch memory or in another output.
             let to = unsafe { sink.slice_mut(bytes(size)) };
             if sink.mode() != Mode::Add {
@@ -188,7 +190,7 @@ impl Program {
     }
 }
 
-/// For each step a tile that no value needed later lives in, and the number of tiles.
+/// For each step, a tile that holds no value needed later; and the number of tiles.
 fn slots_of(steps: &[ProgramStep], outputs: &[usize]) -> (Vec<usize>, usize) {
     let mut last_read: Vec<usize> = (0..steps.len()).collect();
     for (s, step) in steps.iter().enumerate() {
@@ -201,7 +203,7 @@ fn slots_of(steps: &[ProgramStep], outputs: &[usize]) -> (Vec<usize>, usize) {
     outputs.iter().for_each(|step| last_read[*step] = steps.len());
     let (mut slots, mut free, mut n_slots) = (Vec::with_capacity(steps.len()), Vec::new(), 0);
     for s in 0..steps.len() {
-        // Only now free what is last read here: a step does not write what it reads.
+        // Tiles last read by this step are freed only now, because a step must not write what it reads.
         slots.push(free.pop().unwrap_or_else(|| {
             n_slots += 1;
             n_slots - 1
@@ -222,7 +224,7 @@ mod tests {
             reads: reads.iter().map(|s| Value::Step(*s)).collect(),
             dtype: DType::F32,
         };
-        // A diamond, a dead value, and a chain.
+        // A diamond, an unused value, and a chain.
         let steps = vec![step(&[]), step(&[0]), step(&[0]), step(&[]), step(&[1, 2]), step(&[4]), step(&[5])];
         let (slots, n_slots) = slots_of(&steps, &[2, 6]);
         for (s, step) in steps.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! Arithmetic of an element and the parameter `scalar`, which is converted to the tensor's type first.
+//! Arithmetic of an element and the parameter `scalar`, which is first converted to the tensor's type.
 
 use super::binary::{Larger, Minus, Over, Plus, Smaller, Times};
 use super::loops::{Binary, Left, Right, functions, map, zip};
-use super::{Answer, Ask, Step, for_floats, for_numbers};
+use super::{Step, StepCall, StepResult, for_floats, for_numbers};
 use crate::number::{Float, Number};
 use mxrs_op::elements;
 use mxrs_ops::ScalarParams;
@@ -12,7 +12,7 @@ functions! {
     Power<T: Float>(x, exponent) = x.powf(exponent);
 }
 
-/// `g · s · x^(s - 1)`.
+/// Gradient of the power: `g · s · x^(s - 1)`.
 #[derive(Clone, Copy)]
 struct PowerBack<T>(T);
 
@@ -23,19 +23,19 @@ impl<T: Float + 'static> Binary<T> for PowerBack<T> {
     }
 }
 
-/// `-g · s / x²`.
+/// Gradient of the quotient: `-g · s / x²`.
 #[derive(Clone, Copy)]
 struct DividedBack<T>(T);
 
 impl<T: Float + 'static> Binary<T> for DividedBack<T> {
     #[inline(always)]
     fn at(self, g: T, x: T) -> T {
-        // The quotient first: the square may be 0 or infinite where the result is not.
+        // Divides twice, because the square may be 0 or infinite where the result is not.
         g.negative().times(self.0).over(x).over(x)
     }
 }
 
-/// `g` where `x` is at least the scalar.
+/// `g` where `x` is at least the scalar, else 0.
 #[derive(Clone, Copy)]
 struct LargerBack<T>(T);
 
@@ -46,7 +46,7 @@ impl<T: Float + 'static> Binary<T> for LargerBack<T> {
     }
 }
 
-/// `g` where `x` is at most the scalar.
+/// `g` where `x` is at most the scalar, else 0.
 #[derive(Clone, Copy)]
 struct SmallerBack<T>(T);
 
@@ -57,33 +57,33 @@ impl<T: Float + 'static> Binary<T> for SmallerBack<T> {
     }
 }
 
-/// The scalar as it is after a trip through the tensor's type.
-fn scalar<T: Number>(ask: &Ask<'_>) -> T {
+/// The scalar, converted to the tensor's type.
+fn scalar<T: Number>(call: &StepCall<'_>) -> T {
     let mut word = 0u64;
-    let bytes = &mut bytemuck::bytes_of_mut(&mut word)[..ask.dtype().size_of()];
-    elements::write_f64(&[ask.params.get::<ScalarParams>().scalar], ask.dtype(), bytes);
-    T::from_f64(elements::read_f64(bytes, ask.dtype())[0])
+    let bytes = &mut bytemuck::bytes_of_mut(&mut word)[..call.dtype().size_of()];
+    elements::write_f64(&[call.params.get::<ScalarParams>().scalar], call.dtype(), bytes);
+    T::from_f64(elements::read_f64(bytes, call.dtype())[0])
 }
 
-/// The step of arithmetic with a scalar.
-pub fn step(ask: &Ask<'_>) -> Option<Answer> {
-    let level = ask.level;
+/// Returns the step of arithmetic with a scalar.
+pub fn step(call: &StepCall<'_>) -> Option<StepResult> {
+    let level = call.level;
     let one = |run: Result<_, String>| run.map(|run| Step::of_first(1, run));
     let two = |run: Result<_, String>| run.map(|run| Step::of_first(2, run));
-    Some(match ask.name {
-        "_plus_scalar" => for_numbers!(ask, 1, T => map::<T>(level, Right(Plus, scalar::<T>(ask)))),
-        "_minus_scalar" => for_numbers!(ask, 1, T => map::<T>(level, Right(Minus, scalar::<T>(ask)))),
-        "_rminus_scalar" => for_numbers!(ask, 1, T => map::<T>(level, Left(Minus, scalar::<T>(ask)))),
-        "_mul_scalar" => for_numbers!(ask, 1, T => map::<T>(level, Right(Times, scalar::<T>(ask)))),
-        "_div_scalar" => for_numbers!(ask, 1, T => map::<T>(level, Right(Over, scalar::<T>(ask)))),
-        "_rdiv_scalar" => for_numbers!(ask, 1, T => map::<T>(level, Left(Over, scalar::<T>(ask)))),
-        "_maximum_scalar" => for_numbers!(ask, 1, T => map::<T>(level, Right(Larger, scalar::<T>(ask)))),
-        "_minimum_scalar" => for_numbers!(ask, 1, T => map::<T>(level, Right(Smaller, scalar::<T>(ask)))),
-        "_power_scalar" => one(for_floats!(ask, 1, T => map::<T>(level, Right(Power, scalar::<T>(ask))))),
-        "_backward_rdiv_scalar" => two(for_floats!(ask, 2, T => zip::<T>(level, DividedBack(scalar::<T>(ask))))),
-        "_backward_power_scalar" => two(for_floats!(ask, 2, T => zip::<T>(level, PowerBack(scalar::<T>(ask))))),
-        "_backward_maximum_scalar" => two(for_floats!(ask, 2, T => zip::<T>(level, LargerBack(scalar::<T>(ask))))),
-        "_backward_minimum_scalar" => two(for_floats!(ask, 2, T => zip::<T>(level, SmallerBack(scalar::<T>(ask))))),
+    Some(match call.name {
+        "_plus_scalar" => for_numbers!(call, 1, T => map::<T>(level, Right(Plus, scalar::<T>(call)))),
+        "_minus_scalar" => for_numbers!(call, 1, T => map::<T>(level, Right(Minus, scalar::<T>(call)))),
+        "_rminus_scalar" => for_numbers!(call, 1, T => map::<T>(level, Left(Minus, scalar::<T>(call)))),
+        "_mul_scalar" => for_numbers!(call, 1, T => map::<T>(level, Right(Times, scalar::<T>(call)))),
+        "_div_scalar" => for_numbers!(call, 1, T => map::<T>(level, Right(Over, scalar::<T>(call)))),
+        "_rdiv_scalar" => for_numbers!(call, 1, T => map::<T>(level, Left(Over, scalar::<T>(call)))),
+        "_maximum_scalar" => for_numbers!(call, 1, T => map::<T>(level, Right(Larger, scalar::<T>(call)))),
+        "_minimum_scalar" => for_numbers!(call, 1, T => map::<T>(level, Right(Smaller, scalar::<T>(call)))),
+        "_power_scalar" => one(for_floats!(call, 1, T => map::<T>(level, Right(Power, scalar::<T>(call))))),
+        "_backward_rdiv_scalar" => two(for_floats!(call, 2, T => zip::<T>(level, DividedBack(scalar::<T>(call))))),
+        "_backward_power_scalar" => two(for_floats!(call, 2, T => zip::<T>(level, PowerBack(scalar::<T>(call))))),
+        "_backward_maximum_scalar" => two(for_floats!(call, 2, T => zip::<T>(level, LargerBack(scalar::<T>(call))))),
+        "_backward_minimum_scalar" => two(for_floats!(call, 2, T => zip::<T>(level, SmallerBack(scalar::<T>(call))))),
         _ => return None,
     })
 }

@@ -1,7 +1,7 @@
-//! Functions of one element, and of the gradient of their result.
+//! Functions of one element, and their gradients.
 
 use super::loops::{Binary, Unary, functions, map, zip};
-use super::{Answer, Ask, Step, for_floats, for_numbers};
+use super::{Step, StepCall, StepResult, for_floats, for_numbers};
 use crate::number::{Float, Number};
 use mxrs_ops::elemwise::clip::ClipParams;
 
@@ -25,9 +25,9 @@ functions! {
     /// Hyperbolic tangent.
     Tanh<T: Float>(x) = x.tanh();
 
-    /// Of relu's result.
+    /// Gradient from the result of ReLU.
     ReluBack<T: Float>(g, y) = if y > T::ZERO { g } else if y.is_nan() { y } else { T::ZERO };
-    /// Of its argument.
+    /// Gradient from the argument of abs.
     AbsBack<T: Float>(g, x) = g.times(if x > T::ZERO {
         T::from_f64(1.0)
     } else if x < T::ZERO {
@@ -35,17 +35,17 @@ functions! {
     } else {
         T::ZERO
     });
-    /// Of its argument.
+    /// Gradient from the argument of square.
     SquareBack<T: Float>(g, x) = T::from_f64(2.0).times(g).times(x);
-    /// Of its result.
+    /// Gradient from the result of sqrt.
     SqrtBack<T: Float>(g, y) = g.times(T::from_f64(0.5)).over(y);
-    /// Of its result.
+    /// Gradient from the result of sigmoid.
     SigmoidBack<T: Float>(g, y) = g.times(y).times(T::from_f64(1.0).minus(y));
-    /// Of its result.
+    /// Gradient from the result of tanh.
     TanhBack<T: Float>(g, y) = g.times(y.negative().mul_add(y, T::from_f64(1.0)));
 }
 
-/// `x`, or the bound it is beyond; NaN stays NaN.
+/// `x` limited to the bounds; NaN stays NaN.
 #[derive(Clone, Copy)]
 struct Clip<T> {
     low: T,
@@ -60,7 +60,7 @@ impl<T: Float + 'static> Unary<T> for Clip<T> {
     }
 }
 
-/// Of its argument.
+/// Gradient from the argument of clip.
 #[derive(Clone, Copy)]
 struct ClipBack<T>(Clip<T>);
 
@@ -72,34 +72,34 @@ impl<T: Float + 'static> Binary<T> for ClipBack<T> {
     }
 }
 
-fn clip<T: Float>(ask: &Ask<'_>) -> Clip<T> {
-    let ClipParams { a_min, a_max } = ask.params.get();
+fn clip<T: Float>(call: &StepCall<'_>) -> Clip<T> {
+    let ClipParams { a_min, a_max } = call.params.get();
     Clip { low: T::from_f64(f64::from(*a_min)), high: T::from_f64(f64::from(*a_max)) }
 }
 
-/// The step of a function of one element, or of its gradient.
-pub fn step(ask: &Ask<'_>) -> Option<Answer> {
-    let level = ask.level;
+/// Returns the step of a function of one element, or of its gradient.
+pub fn step(call: &StepCall<'_>) -> Option<StepResult> {
+    let level = call.level;
     let one = |run: Result<_, String>| run.map(|run| Step::of_first(1, run));
     let two = |run: Result<_, String>| run.map(|run| Step::of_first(2, run));
-    Some(match ask.name {
-        "relu" => for_numbers!(ask, 1, T => map::<T>(level, Relu)),
-        "negative" => for_numbers!(ask, 1, T => map::<T>(level, Negative)),
-        "abs" => for_numbers!(ask, 1, T => map::<T>(level, Abs)),
-        "square" => for_numbers!(ask, 1, T => map::<T>(level, Square)),
-        "sqrt" => one(for_floats!(ask, 1, T => map::<T>(level, Sqrt))),
-        "exp" => one(for_floats!(ask, 1, T => map::<T>(level, Exp))),
-        "log" => one(for_floats!(ask, 1, T => map::<T>(level, Log))),
-        "sigmoid" => one(for_floats!(ask, 1, T => map::<T>(level, Sigmoid))),
-        "tanh" => one(for_floats!(ask, 1, T => map::<T>(level, Tanh))),
-        "clip" => one(for_floats!(ask, 1, T => map::<T>(level, clip::<T>(ask)))),
-        "_backward_relu" => two(for_floats!(ask, 2, T => zip::<T>(level, ReluBack))),
-        "_backward_abs" => two(for_floats!(ask, 2, T => zip::<T>(level, AbsBack))),
-        "_backward_square" => two(for_floats!(ask, 2, T => zip::<T>(level, SquareBack))),
-        "_backward_sqrt" => two(for_floats!(ask, 2, T => zip::<T>(level, SqrtBack))),
-        "_backward_sigmoid" => two(for_floats!(ask, 2, T => zip::<T>(level, SigmoidBack))),
-        "_backward_tanh" => two(for_floats!(ask, 2, T => zip::<T>(level, TanhBack))),
-        "_backward_clip" => two(for_floats!(ask, 2, T => zip::<T>(level, ClipBack(clip::<T>(ask))))),
+    Some(match call.name {
+        "relu" => for_numbers!(call, 1, T => map::<T>(level, Relu)),
+        "negative" => for_numbers!(call, 1, T => map::<T>(level, Negative)),
+        "abs" => for_numbers!(call, 1, T => map::<T>(level, Abs)),
+        "square" => for_numbers!(call, 1, T => map::<T>(level, Square)),
+        "sqrt" => one(for_floats!(call, 1, T => map::<T>(level, Sqrt))),
+        "exp" => one(for_floats!(call, 1, T => map::<T>(level, Exp))),
+        "log" => one(for_floats!(call, 1, T => map::<T>(level, Log))),
+        "sigmoid" => one(for_floats!(call, 1, T => map::<T>(level, Sigmoid))),
+        "tanh" => one(for_floats!(call, 1, T => map::<T>(level, Tanh))),
+        "clip" => one(for_floats!(call, 1, T => map::<T>(level, clip::<T>(call)))),
+        "_backward_relu" => two(for_floats!(call, 2, T => zip::<T>(level, ReluBack))),
+        "_backward_abs" => two(for_floats!(call, 2, T => zip::<T>(level, AbsBack))),
+        "_backward_square" => two(for_floats!(call, 2, T => zip::<T>(level, SquareBack))),
+        "_backward_sqrt" => two(for_floats!(call, 2, T => zip::<T>(level, SqrtBack))),
+        "_backward_sigmoid" => two(for_floats!(call, 2, T => zip::<T>(level, SigmoidBack))),
+        "_backward_tanh" => two(for_floats!(call, 2, T => zip::<T>(level, TanhBack))),
+        "_backward_clip" => two(for_floats!(call, 2, T => zip::<T>(level, ClipBack(clip::<T>(call))))),
         _ => return None,
     })
 }

@@ -1,8 +1,8 @@
-//! Batch normalization with the moving statistics, alone or with a relu behind it: `(x - mean) · scale + shift` per channel.
+//! Batch normalization with the moving statistics, alone or followed by ReLU: `(x - mean) · scale + shift` per channel.
 //!
-//! Data stay in the layout they come in: blocks of 16 channels, where a piece is a row of pixels of a block, or row-major
-//! order, where it is what lies together of one channel. The scale is made from the statistics in double precision in every
-//! run, as they may be other ones by then.
+//! The data keep their layout. In blocks of 16 channels a piece is one row of pixels of a block; in row-major order a
+//! piece is the contiguous run of one channel. Every run computes the scale again, in double precision, because the
+//! statistics may have changed since the last run.
 
 use super::Fit;
 use super::pass::{Memory, Pass};
@@ -16,13 +16,13 @@ use mxrs_ops::nn::batch_norm::BatchNormParams;
 use mxrs_types::Layout;
 use std::ops::Range;
 
-/// The normalization prepared.
+/// A prepared batch normalization.
 struct BatchNorm {
-    /// Products of the sizes before the channels, and after.
+    /// Product of the sizes before the channel axis; `inner` is the product of those after it.
     outer: usize,
     channels: usize,
     inner: usize,
-    /// Rows that a plane of blocks is cut into; none where data are row-major.
+    /// Rows of a plane of blocks; `None` if the data are row-major.
     rows: Option<usize>,
     eps: f64,
     fix_gamma: bool,
@@ -30,42 +30,43 @@ struct BatchNorm {
     kernel: unsafe fn(&Run<'_>),
 }
 
-/// What a run of numbers is normalized by, one after the other, again from the first after 16.
+/// The factors of 16 neighboring values; value `i` uses the entries `i % 16`.
 pub struct Factors {
     /// Subtracted first.
     pub mean: [f32; BLOCK],
-    /// Multiplied by then.
+    /// Multiplied by next.
     pub scale: [f32; BLOCK],
-    /// Added at last.
+    /// Added last.
     pub shift: [f32; BLOCK],
 }
 
-/// Numbers that lie together.
+/// A contiguous run of values.
 pub struct Run<'a> {
-    /// Where they are.
+    /// The first value.
     pub src: *const f32,
-    /// Where the results go.
+    /// The first result; may equal `src`.
     pub dst: *mut f32,
-    /// How many.
+    /// Number of values.
     pub len: usize,
-    /// What they are normalized by.
+    /// The factors to normalize with.
     pub factors: &'a Factors,
-    /// What results are kept within.
+    /// The bounds that results are clamped to.
     pub bounds: Bounds,
-    /// Whether they are stored past the caches. Then they begin at a cache line, are so many as to fill some, and are no source.
+    /// Whether to store the results past the caches. Then `dst` must begin at a cache line, `len` must be a multiple of
+    /// 16, and `dst` must not be `src`.
     pub past_caches: bool,
 }
 
 for_each_set! {
-    /// Code for a run of numbers.
+    /// Returns the code that normalizes one run.
     pub fn normalize: unsafe fn(run: &Run<'_>) = normalize_run
 }
 
-/// The kernel of a call, or why there is none.
+/// Prepares the kernel of a call, or returns the reason why there is none.
 pub fn fit(call: &OpCall<'_>, isa: Isa) -> Result<Fit, String> {
     let p = call.params.get::<BatchNormParams>();
     if p.output_mean_var {
-        return Err("statistics as outputs".into());
+        return Err("no kernel that also outputs the statistics".into());
     }
     let data = &call.inputs[0];
     let axis = data.shape.axis(i64::from(p.axis)).map_err(|error| error.to_string())?;
@@ -84,23 +85,23 @@ pub fn fit(call: &OpCall<'_>, isa: Isa) -> Result<Fit, String> {
         bounds,
         kernel: normalize(isa),
     };
-    Ok(Fit { pass: Box::new(pass), what, data: layout.clone(), out: layout, can_run_inplace: true })
+    Ok(Fit { can_run_inplace: true, ..Fit::new(what, [layout.clone(), layout], || pass) })
 }
 
 impl BatchNorm {
-    /// Numbers of a piece.
+    /// Values of one piece.
     fn piece_len(&self) -> usize {
         self.rows.map_or(self.inner, |rows| self.inner / rows * BLOCK)
     }
 
-    /// Channel `c` and those behind it, as many as `n`; what is behind them keeps a 0.
+    /// Returns the factors of channels `c..c + n`. The entries from `n` on are 0, so padding channels stay 0.
     ///
     /// # Safety
-    /// The inputs are those of the call.
+    /// `memory.inputs[1..5]` point to gamma, beta, mean and variance with at least `c + n` values each.
     unsafe fn factors(&self, memory: &Memory, c: usize, n: usize) -> Factors {
         let mut factors = Factors { mean: [0.0; BLOCK], scale: [0.0; BLOCK], shift: [0.0; BLOCK] };
         for i in 0..n {
-            // SAFETY: below the number of channels, which these inputs have.
+            // SAFETY: `i < n`, and the caller passes inputs of at least `c + n` values.
             let [gamma, beta, mean, var] = [1, 2, 3, 4].map(|input| unsafe { *memory.inputs[input].add(c + i) });
             let gamma = if self.fix_gamma { 1.0 } else { f64::from(gamma) };
             factors.mean[i] = mean;
@@ -110,12 +111,12 @@ impl BatchNorm {
         factors
     }
 
-    /// Factors for one channel alone.
+    /// Returns the factors of one channel, repeated for all 16 entries.
     ///
     /// # Safety
-    /// As [`Self::factors`].
+    /// As [`Self::factors`] with `n = 1`.
     unsafe fn factors_of_one(&self, memory: &Memory, c: usize) -> Factors {
-        // SAFETY: the caller's promise.
+        // SAFETY: the contract of this function is that of `factors` with `n = 1`.
         let Factors { mean, scale, shift } = unsafe { self.factors(memory, c, 1) };
         Factors { mean: [mean[0]; BLOCK], scale: [scale[0]; BLOCK], shift: [shift[0]; BLOCK] }
     }
@@ -137,7 +138,10 @@ impl Pass for BatchNorm {
         let (blocks, len) = (self.channels.div_ceil(BLOCK), self.piece_len());
         let mut piece = pieces.start;
         while piece < pieces.end {
-            // SAFETY: pieces of this size follow each other in both tensors; channels are those of the call.
+            // SAFETY: a tensor consists of `self.pieces()` pieces of `len` values each, and `piece < end <= pieces.end
+            // <= self.pieces()`. The caller owns `pieces` of the output. In row-major order the channel is `piece %
+            // channels`; in blocks `first < channels`, and the count is cut at `channels - first`. So `factors` reads
+            // below `channels`, the length of its inputs.
             unsafe {
                 let (factors, end) = match self.rows {
                     None => (self.factors_of_one(memory, piece % self.channels), piece + 1),
@@ -161,10 +165,10 @@ impl Pass for BatchNorm {
         }
     }
 
-    /// Mean and inverse deviation, which a gradient may ask for.
+    /// Writes the mean (output 1) or the inverse standard deviation (output 2), which a gradient may read.
     unsafe fn write_other(&self, memory: &Memory, output: usize, to: &mut [f32]) {
         for (c, to) in to.iter_mut().enumerate().take(self.channels) {
-            // SAFETY: below the number of channels.
+            // SAFETY: `take` keeps `c` below `channels`, the length of both inputs.
             let [mean, var] = [3, 4].map(|input| unsafe { *memory.inputs[input].add(c) });
             *to = if output == 1 { mean } else { (1.0 / (f64::from(var) + self.eps).sqrt()) as f32 };
         }
@@ -172,12 +176,15 @@ impl Pass for BatchNorm {
 }
 
 /// # Safety
-/// The numbers may be read and written, and the instructions of `L` are there.
+/// `run.src` must be readable and `run.dst` writable for `run.len` values, `run.past_caches` must meet the conditions
+/// of its doc, and the processor must have the instructions of `L`.
 #[inline(always)]
 unsafe fn normalize_run<L: Lanes>(run: &Run<'_>) {
     let f = run.factors;
     let whole = run.len / BLOCK * BLOCK;
-    // SAFETY: the caller's promise; each number is read before it is written.
+    // SAFETY: `start + lane + L::N <= whole <= run.len`, and the last `rest = len - whole < 16` values are copied
+    // through `buffer`, which has 16. Source and result may be the same memory: every value is read before its place is
+    // written.
     unsafe {
         let (src, dst) = (run.src, run.dst);
         let rest = run.len - whole;
@@ -207,10 +214,10 @@ unsafe fn normalize_run<L: Lanes>(run: &Run<'_>) {
 }
 
 /// # Safety
-/// As [`normalize_run`], for the numbers of one register.
+/// `src` must be readable for `L::N` values, and the processor must have the instructions of `L`.
 #[inline(always)]
 unsafe fn normalized<L: Lanes>(src: *const f32, factors: [L; 3], bounds: [L; 2]) -> L {
     let ([mean, scale, shift], [low, high]) = (factors, bounds);
-    // SAFETY: the caller's promise.
+    // SAFETY: the only read is the load of `L::N` values, which the caller allows.
     unsafe { L::load(src).sub(mean).mul_add(scale, shift).clamp(low, high) }
 }

@@ -1,7 +1,7 @@
-//! Joining images along their channels: whole blocks where channels come in multiples of 16, else runs of channels of every
-//! pixel.
+//! Concatenation of images along their channels. Copies whole blocks where the channels of input and output line up,
+//! and runs of channels of every pixel elsewhere.
 //!
-//! A piece is a block of the output. Taken where at least one of the inputs lies in blocks already.
+//! A piece is a block of the output. This backend takes the call if at least one of the inputs is in blocks already.
 
 use super::Fit;
 use super::pass::{Memory, Pass};
@@ -11,51 +11,52 @@ use mxrs_op::OpCall;
 use mxrs_ops::shape::concat::ConcatParams;
 use std::ops::Range;
 
-/// Channels of an input's block that become channels of a block of the output.
+/// A run of channels of one input block that becomes a run of channels of one output block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Channels {
     input: usize,
     /// Block of the input.
     block: usize,
-    /// First channel in it.
+    /// First channel in the input block.
     from: usize,
-    /// First channel in the block of the output.
+    /// First channel in the output block.
     to: usize,
     n: usize,
 }
 
-/// The copy prepared.
+/// A prepared concatenation.
 struct Concat {
     images: usize,
     pixels: usize,
-    /// Blocks of each input.
+    /// Number of blocks of each input.
     blocks: Vec<usize>,
-    /// What each block of the output is made of.
+    /// The runs of channels that make up each block of the output.
     sources: Vec<Vec<Channels>>,
 }
 
-/// The kernel of a call, or why there is none.
+/// Prepares the kernel of a call, or returns the reason why there is none.
 pub fn fit(call: &OpCall<'_>, _: Isa) -> Result<Fit, String> {
-    let Some([images, channels, h, w]) = image(&call.outputs[0]) else { return Err("not an image".into()) };
+    let Some([images, channels, h, w]) = image(&call.outputs[0]) else {
+        return Err("the output has no four axes".into());
+    };
     let axis = call.outputs[0].shape.axis(i64::from(call.params.get::<ConcatParams>().dim));
     if axis.map_err(|error| error.to_string())? != 1 {
-        return Err("another axis than that of the channels".into());
+        return Err("no kernel for an axis other than the channels".into());
     }
     if !call.inputs.iter().any(is_blocked) {
-        return Err("no input in blocks of channels".into());
+        return Err("no input is in blocks of channels, so that nothing would be gained".into());
     }
     let sizes: Vec<usize> = call.inputs.iter().map(|input| input.shape[1]).collect();
-    let pass = Concat {
+    let out = blocked([images, channels, h, w]);
+    Ok(Fit::new("concat", [out.clone(), out], move || Concat {
         images,
         pixels: h * w,
         blocks: sizes.iter().map(|c| c.div_ceil(BLOCK)).collect(),
         sources: sources(&sizes),
-    };
-    let out = blocked([images, channels, h, w]);
-    Ok(Fit { pass: Box::new(pass), what: "concat", data: out.clone(), out, can_run_inplace: false })
+    }))
 }
 
-/// What each block of the output is made of.
+/// Returns the runs of channels that make up each block of the output, for inputs with these numbers of channels.
 fn sources(sizes: &[usize]) -> Vec<Vec<Channels>> {
     let mut blocks = vec![Vec::new(); sizes.iter().sum::<usize>().div_ceil(BLOCK)];
     let mut at = 0;
@@ -81,17 +82,20 @@ impl Pass for Concat {
         2 * self.pixels * BLOCK
     }
 
-    fn takes_images_apart(&self) -> bool {
+    fn supports_strided_output(&self) -> bool {
         true
     }
 
     unsafe fn run(&self, memory: &Memory, pieces: Range<usize>) {
         let plane = self.pixels * BLOCK;
-        let image_len = memory.dst_image.unwrap_or(self.sources.len() * plane);
+        let image_len = memory.dst_image_stride.unwrap_or(self.sources.len() * plane);
         for piece in pieces {
             let (image, block) = (piece / self.sources.len(), piece % self.sources.len());
             let sources = &self.sources[block];
-            // SAFETY: planes of the inputs, and of the output the one that is this piece's.
+            // SAFETY: `piece < self.pieces()`, so `image < images` and `block` is a block of the output; the caller
+            // owns its plane of `plane` values. `sources` yields blocks below the block count of their input, and runs
+            // with `from + n <= BLOCK` and `to + n <= BLOCK`. Inputs and output are different memory, because the plan
+            // does not allow in place.
             unsafe {
                 let dst = memory.dst.add(image * image_len + block * plane);
                 if sources.iter().map(|channels| channels.n).sum::<usize>() < BLOCK {

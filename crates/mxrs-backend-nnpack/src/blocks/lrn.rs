@@ -1,7 +1,7 @@
 //! Local response normalization across channels, `x · (knorm + alpha / nsize · Σ x'²)^-beta`.
 //!
-//! A piece is a few pixels of an image. The squares of all their channels are written one after the other, so that a
-//! neighborhood of channels across blocks is a load from a place that is not aligned.
+//! A piece is up to 16 pixels of an image. The squares of all channels of a pixel are first stored contiguously. A
+//! neighborhood that crosses blocks is then a contiguous, though unaligned, load.
 
 use super::Fit;
 use super::pass::{Memory, Pass};
@@ -13,21 +13,21 @@ use mxrs_op::OpCall;
 use mxrs_ops::nn::lrn::LrnParams;
 use std::ops::Range;
 
-/// Pixels of a piece.
+/// Most pixels of a piece.
 const TILE: usize = 16;
 
-/// How a bracket becomes a factor.
+/// How the bracket of the formula becomes a factor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Power {
-    /// To the power of -3/4.
+    /// Raise to the power of -3/4, by square roots.
     ThreeQuarters,
-    /// To the power of -1/2.
+    /// Raise to the power of -1/2, by a square root.
     Half,
-    /// To the power of this.
+    /// Raise to this power.
     Any(f32),
 }
 
-/// The normalization prepared.
+/// A prepared normalization.
 struct Lrn {
     images: usize,
     channels: usize,
@@ -40,29 +40,31 @@ struct Lrn {
     kernel: unsafe fn(&Tile<'_>),
 }
 
-/// Some pixels of an image.
+/// Up to [`TILE`] consecutive pixels of one image.
 struct Tile<'a> {
     layer: &'a Lrn,
-    /// The first pixel's place in the first block, and that of the output.
+    /// The first pixel in the first block of the input; `dst` is the same place in the output.
     src: *const f32,
     dst: *mut f32,
     pixels: usize,
-    /// Squares of the channels of each pixel, between zeros.
+    /// Squares of the channels of each pixel, [`Lrn::stride`] values per pixel, with a block of zeros on each side.
     squares: *mut f32,
 }
 
 for_each_set! {
-    /// Code for a tile.
+    /// Returns the code for a tile.
     fn normalize: unsafe fn(tile: &Tile<'_>) = normalize_tile
 }
 
-/// The kernel of a call, or why there is none.
+/// Prepares the kernel of a call, or returns the reason why there is none.
 pub fn fit(call: &OpCall<'_>, isa: Isa) -> Result<Fit, String> {
     let p = call.params.get::<LrnParams>();
-    let Some(sizes @ [images, channels, h, w]) = image(&call.inputs[0]) else { return Err("not an image".into()) };
+    let Some(sizes @ [images, channels, h, w]) = image(&call.inputs[0]) else {
+        return Err("the data have no four axes".into());
+    };
     let width = p.nsize as usize;
     if width / 2 > BLOCK {
-        return Err(format!("neighborhoods of {width} channels"));
+        return Err(format!("no kernel for neighborhoods of {width} channels"));
     }
     let power = match p.beta {
         0.75 => Power::ThreeQuarters,
@@ -80,7 +82,7 @@ pub fn fit(call: &OpCall<'_>, isa: Isa) -> Result<Fit, String> {
         kernel: normalize(isa),
     };
     let layout = blocked(sizes);
-    Ok(Fit { pass: Box::new(pass), what: "lrn", data: layout.clone(), out: layout, can_run_inplace: false })
+    Ok(Fit::new("lrn", [layout.clone(), layout], || pass))
 }
 
 impl Lrn {
@@ -88,7 +90,7 @@ impl Lrn {
         self.channels.div_ceil(BLOCK)
     }
 
-    /// Numbers of squares per pixel: a block of zeros on each side.
+    /// Values of squares per pixel: all blocks of channels, and a block of zeros on each side.
     fn stride(&self) -> usize {
         (self.blocks() + 2) * BLOCK
     }
@@ -109,7 +111,9 @@ impl Pass for Lrn {
         for piece in pieces {
             let (image, first) = (piece / tiles, piece % tiles * TILE);
             let at = image * self.blocks() * self.pixels * BLOCK + first * BLOCK;
-            // SAFETY: pixels of an image, which are this piece's alone in the output.
+            // SAFETY: `piece < self.pieces()`, so `image < images` and `first + pixels <= self.pixels`. The tile
+            // therefore lies in the planes of this image, and in the output only this piece writes it. `squares` has
+            // `TILE * stride` values, and its first and last block of each pixel are 0.
             unsafe {
                 (self.kernel)(&Tile {
                     layer: self,
@@ -124,12 +128,16 @@ impl Pass for Lrn {
 }
 
 /// # Safety
-/// The pointers lead to the pixels and the squares, and the instructions of `L` are there.
+/// `tile.src` and `tile.dst` must be valid in every block, `layer.pixels * BLOCK` values apart, for `tile.pixels`
+/// pixels. `tile.squares` must have `layer.stride()` values per pixel, of which the outer blocks are 0. The processor
+/// must have the instructions of `L`.
 #[inline(always)]
 unsafe fn normalize_tile<L: Lanes>(tile: &Tile<'_>) {
     let layer = tile.layer;
     let (plane, stride, reach) = (layer.pixels * BLOCK, layer.stride(), layer.width / 2);
-    // SAFETY: the caller's promise; a neighborhood reaches at most a block of zeros on each side.
+    // SAFETY: `block`, `pixel` and `lane + L::N <= BLOCK` stay within the memory that the caller promises. `fit`
+    // refuses `width / 2 > BLOCK`, so a neighborhood reaches at most `BLOCK` channels to either side, into the zeros of
+    // `squares`.
     unsafe {
         for block in 0..layer.blocks() {
             for pixel in 0..tile.pixels {
@@ -168,7 +176,7 @@ unsafe fn normalize_tile<L: Lanes>(tile: &Tile<'_>) {
                 }
             }
         }
-        // What is no number or infinite in a neighborhood may have reached channels of padding.
+        // A NaN or an infinity in a neighborhood may have made the padding channels NaN.
         let used = (layer.channels - 1) % BLOCK + 1;
         if used < BLOCK {
             let last = tile.dst.add((layer.blocks() - 1) * plane);

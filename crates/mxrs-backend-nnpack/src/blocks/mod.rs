@@ -1,8 +1,9 @@
-//! Operators between convolutions, on blocks of channels: each is one pass over its data.
+//! The operators between convolutions, on blocks of channels. Each one is a single pass over its data.
 //!
-//! A kernel is a [`Pass`]: pieces (rows of a plane, tiles of pixels) that threads share, each written by one thread. What is
-//! in row-major order and fits as it is stays so: batch normalization of the network's data, what a global window leaves. In
-//! training, batch normalization with relu takes two passes over a block at a time ([`training`]).
+//! A kernel is a [`Pass`]: pieces, such as rows of a plane or tiles of pixels, which threads share; each piece is
+//! written by one thread. Row-major data stay row-major where that costs nothing: batch normalization of the network's
+//! input, and the result of a global pooling window. In training, batch normalization with ReLU takes two passes over a
+//! block at a time ([`training`]).
 
 mod batch_norm;
 mod concat;
@@ -20,25 +21,41 @@ use mxrs_types::{DType, Layout};
 use pass::PassKernel;
 use std::sync::Arc;
 
-/// What a call costs: more than a vendor library's, which knows blocks of channels too, and less than any other's.
-pub const COST: f64 = 1.5;
+/// Estimated time of a call relative to a vendor library, so that one that also knows blocks of channels is preferred.
+pub const TIMES_LIBRARY: f64 = 1.5;
 
-/// A pass with the layouts it wants.
+/// Prepares a kernel.
+pub type Build<'a> = Box<dyn FnOnce() -> PlannedKernel + 'a>;
+
+/// A call that has a kernel here, with the layouts that the kernel wants.
 struct Fit {
-    pass: Box<dyn Pass>,
-    /// For traces.
+    /// Prepares the pass.
+    pass: Box<dyn FnOnce() -> Box<dyn Pass>>,
+    /// The operator's name in traces.
     what: &'static str,
-    /// Layout of the first input (of all inputs of [`concat`]); others are row-major.
+    /// Layout of the first input, or of all inputs of [`concat`]; the others are row-major.
     data: Layout,
-    /// Of the first output; hidden ones are row-major, and nobody writes them.
+    /// Layout of the first output. Hidden outputs are row-major.
     out: Layout,
     can_run_inplace: bool,
 }
 
-/// The kernel of a call, or why there is none; `None` where the operator is none of these.
-pub fn plan(call: &OpCall<'_>, isa: Isa, threads: usize) -> Option<Result<PlannedKernel, String>> {
-    if let Some(planned) = training::plan(call, isa, threads) {
-        return Some(check_tensors(call).and(planned));
+impl Fit {
+    /// For the pass that `pass` prepares, with no output in place of an input.
+    fn new<P: Pass + 'static>(
+        what: &'static str,
+        [data, out]: [Layout; 2],
+        pass: impl FnOnce() -> P + 'static,
+    ) -> Self {
+        Self { pass: Box::new(move || Box::new(pass())), what, data, out, can_run_inplace: false }
+    }
+}
+
+/// Returns the function that prepares the kernel of a call, or the reason why there is none. Returns `None` if the
+/// operator is not in this module.
+pub fn look_at<'a>(call: &'a OpCall<'a>, isa: Isa, threads: usize) -> Option<Result<Build<'a>, String>> {
+    if let Some(build) = training::look_at(call, isa, threads) {
+        return Some(check_tensors(call).and(build));
     }
     let fit = match call.op.name {
         "Pooling" => pooling::fit,
@@ -47,27 +64,28 @@ pub fn plan(call: &OpCall<'_>, isa: Isa, threads: usize) -> Option<Result<Planne
         "Concat" => concat::fit,
         _ => return None,
     };
-    Some(check(call).and_then(|()| fit(call, isa)).map(|fit| planned(call, fit, isa, threads)))
+    let fit = check(call).and_then(|()| fit(call, isa));
+    Some(fit.map(|fit| -> Build<'a> { Box::new(move || planned(call, fit, isa, threads)) }))
 }
 
 fn check(call: &OpCall<'_>) -> Result<(), String> {
-    // Pooling is the same in training: its gradient looks for the largest cells itself.
+    // Pooling does the same in training, because its gradient finds the largest cells itself.
     if call.is_train && call.op.name != "Pooling" {
-        return Err("training".into());
+        return Err("no kernel for training".into());
     }
     check_tensors(call)
 }
 
 fn check_tensors(call: &OpCall<'_>) -> Result<(), String> {
     if call.inputs.is_empty() || call.outputs.is_empty() {
-        return Err("a call without data".into());
+        return Err("the call lacks data".into());
     }
     let mut tensors = call.inputs.iter().chain(call.outputs);
     if let Some(other) = tensors.clone().find(|t| t.dtype != DType::F32) {
-        return Err(format!("{} numbers", other.dtype));
+        return Err(format!("no kernel for {}", other.dtype));
     }
     if tensors.any(|t| t.shape.n_elements() == 0) {
-        return Err("a tensor without elements".into());
+        return Err("no kernel for tensors without elements".into());
     }
     Ok(())
 }
@@ -75,7 +93,7 @@ fn check_tensors(call: &OpCall<'_>) -> Result<(), String> {
 fn planned(call: &OpCall<'_>, fit: Fit, isa: Isa, threads: usize) -> PlannedKernel {
     let is_data = |i: usize| i == 0 || call.op.name == "Concat";
     let of_input = |i: usize| match &fit.data {
-        // Each part of a concatenation has blocks of its own.
+        // Each input of a concatenation is blocked by its own number of channels.
         Layout::Blocked { .. } if is_data(i) => {
             crate::layouts::image(&call.inputs[i]).map_or(Layout::RowMajor, crate::layouts::blocked)
         }
@@ -90,7 +108,7 @@ fn planned(call: &OpCall<'_>, fit: Fit, isa: Isa, threads: usize) -> PlannedKern
         can_run_inplace: fit.can_run_inplace,
         kernel: Arc::new(PassKernel {
             name: format!("{NAME}:{}:{}:{threads}", fit.what, isa.name()),
-            pass: fit.pass,
+            pass: (fit.pass)(),
             threads,
         }),
     }

@@ -1,8 +1,8 @@
-//! One pass over data: pieces that threads share.
+//! One pass over the data, in pieces that threads share.
 
-use crate::apart::{ImagesApart, WriteApart};
 use crate::convolve::part;
 use crate::kernel::meet_request;
+use crate::strided_output::{StridedOutput, WriteStrided};
 use mxrs_op::{Kernel, KernelArgs, RawTensor};
 use mxrs_sync::Team;
 use mxrs_types::{DType, Result, WriteReq};
@@ -10,20 +10,20 @@ use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Numbers read and written below which one thread is faster than two.
+/// Read and written values per thread below which another thread costs more than it saves.
 const NUMBERS_PER_THREAD: usize = 1 << 14;
 
-/// Memory of one run: `f32` numbers, aligned to 64 bytes.
+/// The memory of one run: `f32` values, aligned to 64 bytes.
 pub struct Memory {
     /// The inputs.
     pub inputs: SmallVec<[*const f32; 6]>,
     /// The first output.
     pub dst: *mut f32,
-    /// Numbers from one image of it to the next, where it is a part of a larger tensor.
-    pub dst_image: Option<usize>,
+    /// Values from one image of the output to the next, if the output is a part of a larger tensor.
+    pub dst_image_stride: Option<usize>,
 }
 
-// SAFETY: pointers only; `Pass::run` says who may use what they point to.
+// SAFETY: only the addresses are shared; `Pass::run` states who may read and write the memory behind them.
 unsafe impl Sync for Memory {}
 
 /// A loop over pieces of the output.
@@ -31,22 +31,23 @@ pub trait Pass: Send + Sync {
     /// Number of pieces.
     fn pieces(&self) -> usize;
 
-    /// About how many numbers one piece reads and writes.
+    /// Estimated number of values that one piece reads and writes.
     fn numbers(&self) -> usize;
 
-    /// Whether it follows [`Memory::dst_image`]. Others are never given one.
-    fn takes_images_apart(&self) -> bool {
+    /// Whether the pass supports [`Memory::dst_image_stride`]. If not, it is always `None`.
+    fn supports_strided_output(&self) -> bool {
         false
     }
 
-    /// Computes some pieces, padding channels included, which become 0.
+    /// Computes the pieces `pieces`, and writes 0 to padding channels.
     ///
     /// # Safety
-    /// The tensors have the planned sizes and layouts, nobody writes the inputs, and nobody else uses these pieces of the
-    /// output; only where the plan allows it is the first input the output.
+    /// `pieces` must lie within `0..self.pieces()`. The tensors must have the planned sizes and layouts. No thread may
+    /// write the inputs, and no other thread may use these pieces of the output. The first input may be the output only
+    /// if the plan allows that.
     unsafe fn run(&self, memory: &Memory, pieces: Range<usize>);
 
-    /// Writes another output than the first, where it is wanted; the default is for those that nobody reads.
+    /// Writes an output other than the first. The default does nothing, which suits outputs that no gradient reads.
     ///
     /// # Safety
     /// As [`Self::run`], for the inputs.
@@ -55,13 +56,13 @@ pub trait Pass: Send + Sync {
     }
 }
 
-/// A pass as a kernel.
+/// A kernel that runs a pass.
 pub struct PassKernel {
-    /// For traces.
+    /// The name in traces.
     pub name: String,
     /// The loop.
     pub pass: Box<dyn Pass>,
-    /// Most threads.
+    /// Largest number of threads.
     pub threads: usize,
 }
 
@@ -75,20 +76,21 @@ impl Kernel for PassKernel {
             args.inputs.iter().map(|input| input.as_ptr().cast_const().cast()).collect();
         for (i, output) in args.outputs.iter().enumerate().skip(1) {
             if args.reqs.get(i) != Some(&WriteReq::Null) {
-                let memory = Memory { inputs: inputs.clone(), dst: std::ptr::null_mut(), dst_image: None };
-                // SAFETY: an output of the running call, of which this is the only slice; its inputs.
+                let memory = Memory { inputs: inputs.clone(), dst: std::ptr::null_mut(), dst_image_stride: None };
+                // SAFETY: this is an output of the running call, and no other slice of it exists while this one lives;
+                // the inputs are those of the same call.
                 unsafe { self.pass.write_other(&memory, i, bytemuck::cast_slice_mut(output.bytes_mut())) }
             }
         }
         meet_request(args, DType::F32, |dst| {
-            self.first(args.team, Memory { inputs, dst: dst.as_ptr().cast(), dst_image: None });
+            self.first(args.team, Memory { inputs, dst: dst.as_ptr().cast(), dst_image_stride: None });
             Ok(())
         })
     }
 
     fn strided(self: Arc<Self>, image_bytes: usize) -> Option<Arc<dyn Kernel>> {
-        let fits = self.pass.takes_images_apart();
-        fits.then(|| ImagesApart::of(self, image_bytes))
+        let fits = self.pass.supports_strided_output();
+        fits.then(|| StridedOutput::of(self, image_bytes))
     }
 }
 
@@ -99,17 +101,17 @@ impl PassKernel {
         let wanted = pieces.saturating_mul(self.pass.numbers()) / NUMBERS_PER_THREAD;
         let threads = wanted.clamp(1, self.threads.max(1)).min(pieces.max(1));
         team.run(threads, &|i| {
-            // SAFETY: the tensors of a running call have the planned layouts and are used by nobody else; parts have
-            // different pieces.
+            // SAFETY: the tensors belong to the running call and have the planned layouts. `part` returns disjoint
+            // ranges below `pieces` for different `i`, so no two threads write the same piece.
             unsafe { self.pass.run(&memory, part(pieces, threads, i)) }
         });
     }
 }
 
-impl WriteApart for PassKernel {
-    fn write_apart(&self, args: &KernelArgs<'_>, dst: RawTensor<'_>, image: usize) -> Result<()> {
+impl WriteStrided for PassKernel {
+    fn write_strided(&self, args: &KernelArgs<'_>, dst: RawTensor<'_>, image: usize) -> Result<()> {
         let inputs = args.inputs.iter().map(|input| input.as_ptr().cast_const().cast()).collect();
-        self.first(args.team, Memory { inputs, dst: dst.as_ptr().cast(), dst_image: Some(image) });
+        self.first(args.team, Memory { inputs, dst: dst.as_ptr().cast(), dst_image_stride: Some(image) });
         Ok(())
     }
 }

@@ -1,7 +1,8 @@
-//! Pooling of images: the largest, sum or mean of the cells of a window, for 16 channels at a time.
+//! Pooling of images: the maximum, sum or mean of the cells of a window, for 16 channels at a time.
 //!
-//! A piece is a row of output pixels of one block of channels. The part of a window that lies in the image is known per row
-//! and per column before any data are. An output of one pixel, a global window's, is written in row-major order.
+//! A piece is a row of output pixels of one block of channels. The part of each window that lies in the image is
+//! computed at planning, per row and per column. If the output has one pixel, as with global pooling, it is written in
+//! row-major order.
 
 use super::Fit;
 use super::pass::{Memory, Pass};
@@ -16,7 +17,7 @@ use mxrs_ops::window::Window;
 use mxrs_types::Layout;
 use std::ops::Range;
 
-/// The part of a window on one axis that lies in the image, and the cells a mean counts.
+/// The cells `begin..end` of a window on one axis that lie in the image, and how many cells a mean divides by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cut {
     begin: usize,
@@ -24,7 +25,7 @@ struct Cut {
     counted: usize,
 }
 
-/// A pooling layer prepared.
+/// A prepared pooling layer.
 struct Pooling {
     channels: usize,
     size: [usize; 2],
@@ -35,11 +36,11 @@ struct Pooling {
     kernel: unsafe fn(&Row<'_>),
 }
 
-/// One row of outputs of a block of channels.
+/// One row of output pixels of a block of channels.
 struct Row<'a> {
-    /// The plane of the block.
+    /// The input plane of the block.
     src: *const f32,
-    /// Its width in pixels.
+    /// Width of the input plane in pixels.
     width: usize,
     dst: *mut f32,
     rows: Cut,
@@ -48,20 +49,23 @@ struct Row<'a> {
 }
 
 for_each_set! {
-    /// Code for maxima.
+    /// Returns the code for maxima.
     fn largest: unsafe fn(row: &Row<'_>) = largest_of
 }
 for_each_set! {
-    /// Code for sums and means.
+    /// Returns the code for sums and means.
     fn summed: unsafe fn(row: &Row<'_>) = sum_of
 }
 
-/// The kernel of a call, or why there is none.
+/// Rows and columns of output that are cut in advance. Wide padding can make an axis of a billion windows around one pixel.
+const MAX_LINE: usize = 1 << 20;
+
+/// Prepares the kernel of a call, or returns the reason why there is none.
 pub fn fit(call: &OpCall<'_>, isa: Isa) -> Result<Fit, String> {
     let p = call.params.get::<PoolingParams>();
     let (Some([images, channels, h, w]), Some([_, _, oh, ow])) = (image(&call.inputs[0]), image(&call.outputs[0]))
     else {
-        return Err("not two spatial axes".into());
+        return Err("the window does not have two axes".into());
     };
     if p.is_channels_last() {
         return Err("channels last".into());
@@ -71,22 +75,28 @@ pub fn fit(call: &OpCall<'_>, isa: Isa) -> Result<Fit, String> {
         PoolType::Avg | PoolType::Sum => summed(isa),
         PoolType::Lp => return Err(format!("{} pooling", p.pool_type.to_word())),
     };
+    if oh.max(ow) > MAX_LINE {
+        return Err(format!("more than {MAX_LINE} rows or columns of output"));
+    }
     let window = p.window(&[h, w]).map_err(|error| error.to_string())?;
-    let cuts = |axis: usize, size: usize, n: usize| -> Vec<Cut> {
-        (0..n).map(|o| cut(&window, axis, o, size, p.counts_padding())).collect()
-    };
     let is_mean = p.pool_type == PoolType::Avg;
-    let (rows, columns) = (cuts(0, h, oh), cuts(1, w, ow));
     let out = if (oh, ow) == (1, 1) { Layout::RowMajor } else { blocked([images, channels, oh, ow]) };
     let what = if p.pool_type == PoolType::Max { "max_pool" } else { "sum_pool" };
-    let pass = Pooling { channels, size: [h, w], images, rows, columns, is_mean, kernel };
     let data = blocked([images, channels, h, w]);
-    Ok(Fit { pass: Box::new(pass), what, data, out, can_run_inplace: false })
+    let counts_padding = p.counts_padding();
+    Ok(Fit::new(what, [data, out], move || {
+        let cuts = |axis: usize, size: usize, n: usize| -> Vec<Cut> {
+            (0..n).map(|o| cut(&window, axis, o, size, counts_padding)).collect()
+        };
+        let (rows, columns) = (cuts(0, h, oh), cuts(1, w, ow));
+        Pooling { channels, size: [h, w], images, rows, columns, is_mean, kernel }
+    }))
 }
 
 fn cut(window: &Window, axis: usize, o: usize, size: usize, counts_padding: bool) -> Cut {
     let (pad, first) = (window.pad[axis], o * window.stride[axis]);
-    // Positions from the start of the padding; a window may leave what is padded when their number is rounded up.
+    // Positions count from the start of the padding. A window may reach past the padding, because the number of windows
+    // can be rounded up.
     let end = (first + window.kernel[axis]).min(size + 2 * pad);
     let inside = |i: usize| i.clamp(pad, size + pad) - pad;
     let (begin, inside_end) = (inside(first), inside(end).max(inside(first)));
@@ -104,8 +114,8 @@ impl Pass for Pooling {
         (1 + cells(&self.rows) * cells(&self.columns)) * self.columns.len() * BLOCK
     }
 
-    fn takes_images_apart(&self) -> bool {
-        // A global window leaves rows, not blocks.
+    fn supports_strided_output(&self) -> bool {
+        // A global window writes rows, not blocks.
         self.rows.len() * self.columns.len() > 1
     }
 
@@ -118,9 +128,12 @@ impl Pass for Pooling {
             let channels = (self.channels - block % blocks * BLOCK).min(BLOCK);
             let mut pixel = [0.0; BLOCK];
             let is_pixel = oh * ow == 1;
-            // SAFETY: planes of the data; of the output a row of this piece, or the channels of this block.
+            // SAFETY: `piece < self.pieces() = images * blocks * oh`, so `block` is a plane of the data and `y < oh`.
+            // The row `line` of the output has `ow * BLOCK` values and is written by this piece alone. With one output
+            // pixel the kernel writes to `pixel`, and the copy covers the `channels` values of this block in a row of
+            // `self.channels`.
             unsafe {
-                let line = match memory.dst_image {
+                let line = match memory.dst_image_stride {
                     Some(image) => block / blocks * image + (block % blocks * oh + y) * ow * BLOCK,
                     None => piece * ow * BLOCK,
                 };
@@ -137,7 +150,7 @@ impl Pass for Pooling {
                     let first = block / blocks * self.channels + block % blocks * BLOCK;
                     memory.dst.add(first).copy_from_nonoverlapping(dst, channels);
                 } else if channels < BLOCK {
-                    // A window without a cell leaves the lowest number, which is not for padding.
+                    // A window without cells yields the lowest number; padding channels must be 0.
                     for x in 0..ow {
                         dst.add(x * BLOCK + channels).write_bytes(0, BLOCK - channels);
                     }
@@ -148,10 +161,11 @@ impl Pass for Pooling {
 }
 
 /// # Safety
-/// The pointers lead to the plane and the row, and the instructions of `L` are there.
+/// `row.src` must point to a plane that contains `row.rows` and all `row.columns`, `row.dst` must be writable for
+/// `row.columns.len() * BLOCK` values, and the processor must have the instructions of `L`.
 #[inline(always)]
 unsafe fn largest_of<L: Lanes>(row: &Row<'_>) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the contract of this function is that of `pool`.
     unsafe { pool::<L, true>(row) }
 }
 
@@ -159,7 +173,7 @@ unsafe fn largest_of<L: Lanes>(row: &Row<'_>) {
 /// As [`largest_of`].
 #[inline(always)]
 unsafe fn sum_of<L: Lanes>(row: &Row<'_>) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the contract of this function is that of `pool`.
     unsafe { pool::<L, false>(row) }
 }
 
@@ -171,13 +185,16 @@ unsafe fn pool<L: Lanes, const MAX: bool>(row: &Row<'_>) {
         let count = if row.is_mean { (row.rows.counted * columns.counted).max(1) } else { 1 };
         let len = columns.end - columns.begin;
         for lane in (0..BLOCK).step_by(L::N) {
-            // SAFETY: cells of the window that lie in the image, and a pixel of the row.
+            // SAFETY: `cut` clamps `begin` and `end` to the size of the image on both axes, so every cell `(y,
+            // columns.begin + 0..len)` lies in the plane. `x < columns.len()` and `lane + L::N <= BLOCK`, so the store
+            // lies in the row.
             unsafe {
                 let mut acc = L::splat(if MAX { f32::MIN } else { 0.0 });
                 if len > 0 {
                     for y in row.rows.begin..row.rows.end {
                         let line = row.src.add((y * row.width + columns.begin) * BLOCK + lane);
-                        // Usual widths have no loop; a line is summed by itself, so that long sums round less.
+                        // Common widths are compiled without a loop. Each line of the window is summed by itself, so
+                        // that long sums round less.
                         let of_line = match len {
                             2 => cells::<L, MAX>(line, 2),
                             3 => cells::<L, MAX>(line, 3),
@@ -195,10 +212,10 @@ unsafe fn pool<L: Lanes, const MAX: bool>(row: &Row<'_>) {
     }
 }
 
-/// The largest or the sum of `len` cells, at least one.
+/// The maximum or the sum of `len` cells, where `len` is at least 1.
 #[inline(always)]
 unsafe fn cells<L: Lanes, const MAX: bool>(line: *const f32, len: usize) -> L {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller passes `len` pixels of `BLOCK` values that may be read from `line` on.
     unsafe {
         let mut acc = L::load(line);
         for x in 1..len {
@@ -210,7 +227,7 @@ unsafe fn cells<L: Lanes, const MAX: bool>(line: *const f32, len: usize) -> L {
 
 #[inline(always)]
 unsafe fn join<L: Lanes, const MAX: bool>(x: L, acc: L) -> L {
-    // SAFETY: the instructions are there.
+    // SAFETY: no memory is accessed; the caller has the instructions of `L`.
     unsafe { if MAX { x.max_or_nan(acc) } else { acc.add(x) } }
 }
 

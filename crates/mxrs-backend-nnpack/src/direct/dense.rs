@@ -1,8 +1,9 @@
-//! Fully-connected layers of few rows: the time is that of reading the weights, which are read once, where they lie; or from a copy in bfloat16, where that is asked for.
+//! Fully-connected layers of few rows, whose time is that of reading the weights. The weights are read once, in place,
+//! or from a packed copy in bfloat16 if that is selected.
 //!
-//! An output is a scalar product of two rows, kept in as many partial sums as a register holds. Four rows of weights by a few
-//! rows of data are worked on at a time, in pieces that stay in the first-level cache. More rows of data than [`MOST_ROWS`] make
-//! several passes over the weights.
+//! An output is the scalar product of two rows, kept in as many partial sums as a register holds. The kernel works on
+//! four rows of weights by a few rows of data at a time, in pieces that stay in the first-level cache. More than
+//! [`MOST_ROWS`] rows of data take several passes over the weights.
 
 use crate::convolve::{Convolve, Operands, part};
 use crate::gemm::element::Element;
@@ -14,17 +15,17 @@ use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::ops::Range;
 
-/// Rows of data that share one pass over the weights.
+/// Most rows of data that share one pass over the weights.
 pub const MOST_ROWS: usize = 16;
-/// Rows of weights worked on at a time.
+/// Rows of weights per tile.
 const OUTPUTS: usize = 4;
-/// Rows of data worked on at a time.
+/// Rows of data per tile.
 const ROWS: usize = 4;
-/// Numbers of a row that are worked on at a time.
+/// Values of a row per piece.
 const PIECE: usize = 1024;
-/// The widest register.
+/// Values of the widest register.
 const WIDEST: usize = 16;
-/// Multiply-adds below which one thread is faster than waking others.
+/// Multiply-adds per thread below which waking another thread costs more than it saves.
 const SMALL: usize = 1 << 15;
 
 /// Sizes of a fully-connected layer.
@@ -32,24 +33,24 @@ const SMALL: usize = 1 << 15;
 pub struct DenseProblem {
     /// Rows of data.
     pub rows: usize,
-    /// Numbers of a row.
+    /// Values of a row.
     pub steps: usize,
-    /// Rows of weights, each an output.
+    /// Rows of weights; each gives one output.
     pub outputs: usize,
 }
 
-/// The layer prepared.
+/// A prepared fully-connected layer.
 pub struct Dense {
     problem: DenseProblem,
     kernel: Kernel,
     threads: usize,
 }
 
-/// Computes all rows of some outputs.
+/// Computes a range of outputs for all rows.
 type Kernel = unsafe fn(&DenseProblem, &Operands, Range<usize>);
 
 impl Dense {
-    /// Prepares a layer with weights of these numbers for at most `threads` threads.
+    /// Prepares a layer for weights of this type and at most `threads` threads.
     pub fn new(problem: DenseProblem, weights: Weights, isa: Isa, threads: usize) -> Self {
         let kernel = match weights {
             Weights::Float32 => kernel::<f32>(isa),
@@ -81,7 +82,8 @@ impl Convolve for Dense {
         team.run(n, &|i| {
             let tiles = part(tiles, n, i);
             let outputs = tiles.start * OUTPUTS..(tiles.end * OUTPUTS).min(outputs);
-            // SAFETY: the caller's promise; parts have different outputs, and the kernel is for this processor.
+            // SAFETY: `outputs` ends at most at `self.problem.outputs`, and `part` gives each thread other tiles, so no
+            // output is written twice. `new` chose the kernel for this processor. The rest is the caller's promise.
             unsafe { (self.kernel)(&self.problem, operands, outputs) }
         });
         Ok(())
@@ -89,35 +91,35 @@ impl Convolve for Dense {
 }
 
 /// # Safety
-/// As [`Convolve::run`]; nobody else uses these outputs.
+/// As [`Convolve::run`]; `outputs` must lie within `0..p.outputs`, and no other thread may use these outputs.
 unsafe fn portable<W: Element>(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the contract of this function is that of `all`; `Plain` needs no special instructions.
     unsafe { all::<Plain, W>(p, o, outputs) }
 }
 
 /// # Safety
-/// As [`portable`], on a processor with these instructions.
+/// As [`portable`], on a processor with AVX2 and FMA.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn avx2<W: Element>(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the contract of this function is that of `all`; the caller has the instructions of this register type.
     unsafe { all::<std::arch::x86_64::__m256, W>(p, o, outputs) }
 }
 
 /// # Safety
-/// As [`portable`], on a processor with these instructions.
+/// As [`portable`], on a processor with AVX-512F, AVX2 and FMA.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,fma")]
 unsafe fn avx512<W: Element>(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the contract of this function is that of `all`; the caller has the instructions of this register type.
     unsafe { all::<std::arch::x86_64::__m512, W>(p, o, outputs) }
 }
 
-/// Partial sums of a tile of outputs by all rows of a pass.
+/// Partial sums of a tile of outputs, for all rows of a pass.
 type Sums = [[[f32; WIDEST]; MOST_ROWS]; OUTPUTS];
 
 /// # Safety
-/// As [`portable`], and the instructions of `L` must be there.
+/// As [`portable`], and the processor must have the instructions of `L`.
 #[inline(always)]
 unsafe fn all<L: Lanes, W: Element>(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
     for first_row in (0..p.rows).step_by(MOST_ROWS) {
@@ -125,7 +127,7 @@ unsafe fn all<L: Lanes, W: Element>(p: &DenseProblem, o: &Operands, outputs: Ran
         let mut first = outputs.start;
         while first < outputs.end {
             let n = OUTPUTS.min(outputs.end - first);
-            // SAFETY: the caller's promise.
+            // SAFETY: `first + n <= outputs.end` and `rows.end <= p.rows`, and `rows` has at most `MOST_ROWS` rows.
             unsafe {
                 match n {
                     4 => tile::<L, W, 4>(p, o, rows.clone(), first),
@@ -139,18 +141,22 @@ unsafe fn all<L: Lanes, W: Element>(p: &DenseProblem, o: &Operands, outputs: Ran
     }
 }
 
-/// `N` outputs from `first` on, of these rows.
+/// Computes the outputs `first..first + N` of these rows.
+///
+/// # Safety
+/// As [`all`]; the outputs must lie below `p.outputs`, and `rows` must be at most `MOST_ROWS` rows below `p.rows`.
 #[inline(always)]
 unsafe fn tile<L: Lanes, W: Element, const N: usize>(p: &DenseProblem, o: &Operands, rows: Range<usize>, first: usize) {
     let mut sums: Sums = [[[0.0; WIDEST]; MOST_ROWS]; OUTPUTS];
-    // What no register is filled with is added at the end.
+    // The last `p.steps % L::N` values, which do not fill a register, are added at the end.
     let whole = p.steps / L::N * L::N;
     for start in (0..whole).step_by(PIECE) {
         let steps = start..(start + PIECE).min(whole);
         let mut row = rows.start;
         while row < rows.end {
             let n = ROWS.min(rows.end - row);
-            // SAFETY: rows of the data and of the weights, steps below their length.
+            // SAFETY: `row + n <= rows.end`, `first + N <= p.outputs` and `steps.end <= whole <= p.steps`; both ends of
+            // `steps` are multiples of `L::N`. `row - rows.start + n <= MOST_ROWS`.
             unsafe {
                 match n {
                     4 => piece::<L, W, N, 4>(p, o, row, first, steps.clone(), row - rows.start, &mut sums),
@@ -165,7 +171,8 @@ unsafe fn tile<L: Lanes, W: Element, const N: usize>(p: &DenseProblem, o: &Opera
     for (i, sums) in sums.iter().enumerate().take(N) {
         for row in rows.clone() {
             let output = first + i;
-            // SAFETY: numbers of the tensors, of which this output of this row is nobody else's.
+            // SAFETY: `row < p.rows`, `output < p.outputs` and `step < p.steps`, the sizes of data, weights and output;
+            // bias has `p.outputs` values. No other thread uses this output.
             unsafe {
                 let mut y: f32 = sums[row - rows.start][..L::N].iter().sum();
                 for step in whole..p.steps {
@@ -185,7 +192,11 @@ unsafe fn tile<L: Lanes, W: Element, const N: usize>(p: &DenseProblem, o: &Opera
     }
 }
 
-/// Adds the products of some steps to the partial sums of `N` outputs by `R` rows.
+/// Adds the products of `steps` to the partial sums of `N` outputs by `R` rows.
+///
+/// # Safety
+/// The `R` rows from `row` on, the `N` outputs from `output` on and all of `steps`, whose length is a multiple of
+/// `L::N`, must exist; `slot + R <= MOST_ROWS`. The processor must have the instructions of `L`.
 #[inline(always)]
 unsafe fn piece<L: Lanes, W: Element, const N: usize, const R: usize>(
     p: &DenseProblem,
@@ -196,7 +207,8 @@ unsafe fn piece<L: Lanes, W: Element, const N: usize, const R: usize>(
     slot: usize,
     sums: &mut Sums,
 ) {
-    // SAFETY: the caller's promise; partial sums are as wide as the widest register.
+    // SAFETY: `i < N <= OUTPUTS`, `slot + r < MOST_ROWS` and `L::N <= WIDEST` bound the partial sums. `step + L::N <=
+    // steps.end <= p.steps` bounds both rows.
     unsafe {
         let mut acc = [[L::splat(0.0); R]; N];
         for i in 0..N {

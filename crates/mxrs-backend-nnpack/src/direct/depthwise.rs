@@ -1,7 +1,8 @@
-//! Depthwise convolutions: each channel has a window of its own, 16 channels at a time.
+//! Depthwise convolutions: each channel has a window of its own. The kernel computes 16 channels at a time.
 //!
-//! Threads share rows of outputs. Four pixels whose windows lie in the image between left and right are summed up at a time,
-//! so that a register of weights is used four times; those at the border one by one.
+//! Threads share the rows of outputs. Where the windows of four neighboring pixels lie between the left and the right
+//! border, the four are computed together, so that a register of weights is used four times. Pixels at a border are
+//! computed one by one.
 
 use crate::Isa;
 use crate::convolve::{Convolve, Operands, part};
@@ -16,15 +17,15 @@ use std::ops::Range;
 
 /// Pixels that share weights in registers.
 const PIXELS: usize = 4;
-/// Multiply-adds below which one thread is faster than two.
+/// Multiply-adds per thread below which another thread costs more than it saves.
 const SMALL: usize = 1 << 15;
 
-/// The convolution prepared.
+/// A prepared depthwise convolution.
 pub struct Depthwise {
     problem: ConvProblem,
     kernel: unsafe fn(&Row<'_>),
     threads: usize,
-    /// Output columns whose windows lie between left and right border.
+    /// Output columns whose windows lie between the left and the right border.
     inner: Range<usize>,
 }
 
@@ -32,24 +33,24 @@ pub struct Depthwise {
 struct Row<'a> {
     layer: &'a Depthwise,
     y: usize,
-    /// The plane of the block.
+    /// The input plane of the block.
     src: *const f32,
     /// The windows of its channels, `[cell][16]`.
     weights: *const f32,
     bias: [f32; BLOCK],
-    /// Added, or null.
+    /// The row of the tensor to add, or null.
     sum: *const f32,
     dst: *mut f32,
     bounds: Bounds,
 }
 
 for_each_set! {
-    /// Code for a row.
+    /// Returns the code for a row.
     fn convolve_row: unsafe fn(row: &Row<'_>) = row_of
 }
 
 impl Depthwise {
-    /// Prepares a convolution of as many groups as channels for at most `threads` threads.
+    /// Prepares a convolution with as many groups as channels, for at most `threads` threads.
     pub fn new(problem: ConvProblem, isa: Isa, threads: usize) -> Self {
         let p = &problem;
         let reach = (p.kw - 1) * p.dilate.1;
@@ -75,8 +76,10 @@ impl Convolve for Depthwise {
                 let (plane, y) = (row / p.oh, row % p.oh);
                 let block = plane % blocks;
                 let mut bias = [0.0; BLOCK];
-                // SAFETY: the caller's promise; planes of the data, windows of this block, and a row of outputs and of the
-                // sum which is nobody else's.
+                // SAFETY: `row < rows`, so `plane < p.n * blocks` is a plane of the data and `block < blocks` has its
+                // own windows in the weights. Row `row` of the output, and of the sum if there is one, has `p.ow *
+                // BLOCK` values; `part` gives each row to one thread. The bias has `p.k` values, of which `n` are left
+                // from `block * BLOCK` on.
                 unsafe {
                     if !o.bias.is_null() {
                         let n = BLOCK.min(p.k - block * BLOCK);
@@ -101,7 +104,8 @@ impl Convolve for Depthwise {
 }
 
 /// # Safety
-/// The pointers lead to what the row says, and the instructions of `L` are there.
+/// `row.src` must point to a plane of the data, `row.weights` to the windows of a block, `row.dst` and a `row.sum` that
+/// is not null to `p.ow * BLOCK` values. The processor must have the instructions of `L`.
 #[inline(always)]
 unsafe fn row_of<L: Lanes>(row: &Row<'_>) {
     let (p, inner) = (&row.layer.problem, &row.layer.inner);
@@ -109,7 +113,7 @@ unsafe fn row_of<L: Lanes>(row: &Row<'_>) {
     while x < p.ow {
         let is_inner = inner.start <= x && x + PIXELS <= inner.end;
         for lane in (0..BLOCK).step_by(L::N) {
-            // SAFETY: the caller's promise; `PIXELS` windows from `x` on lie between left and right border.
+            // SAFETY: `x < p.ow`, and with four pixels `inner` contains `x..x + PIXELS`.
             unsafe {
                 if is_inner {
                     pixels::<L, PIXELS>(row, x, lane);
@@ -123,11 +127,13 @@ unsafe fn row_of<L: Lanes>(row: &Row<'_>) {
 }
 
 /// # Safety
-/// As [`row_of`]; more than one window must lie between left and right border.
+/// As [`row_of`]; `x + N` must be at most `p.ow`, and if `N > 1`, `inner` must contain `x..x + N`.
 #[inline(always)]
 unsafe fn pixels<L: Lanes, const N: usize>(row: &Row<'_>, x: usize, lane: usize) {
     let p = &row.layer.problem;
-    // SAFETY: cells in the image, the row's weights and outputs.
+    // SAFETY: a cell is skipped unless `y < p.h` and `first < p.w`; for the pixels behind the first, `inner` guarantees
+    // that `first + i * stride` is below `p.w` too. `(ky * kw + kx) < kh * kw` bounds the weights, `x + i < p.ow` the
+    // output and the sum, `lane + L::N <= BLOCK` all of them.
     unsafe {
         let mut acc = [L::splat(0.0); N];
         for ky in 0..p.kh {

@@ -1,13 +1,14 @@
-//! How threads share a product of many rows (output pixels) by many panels (output channels), and in what pieces.
+//! How threads share a product of many rows (output pixels) by many panels (output channels), and how large the pieces
+//! are.
 
 use crate::convolve::part;
 use std::ops::Range;
 
-/// Bytes of the left operand that stay in the second-level cache while panels pass by.
+/// Bytes of the left operand that stay in the second-level cache while the panels are read.
 const LEFT_BYTES: usize = 320 << 10;
-/// Most blocks of 16 steps that one product sums up.
+/// Most blocks of 16 steps that one product adds up.
 const MOST_BLOCKS: usize = 48;
-/// Columns of a panel, as in `gemm`.
+/// Bytes of one step of a panel, which has 32 columns.
 const PANEL_BYTES: usize = 32 * size_of::<f32>();
 /// Bytes of a row per block of steps.
 const ROW_BYTES: usize = 16 * size_of::<f32>();
@@ -15,7 +16,7 @@ const ROW_BYTES: usize = 16 * size_of::<f32>();
 /// Sizes of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// Groups of rows, each the rows of one product.
+    /// Groups of rows; one product computes one group.
     pub groups: usize,
     /// Rows of the longest group.
     pub rows: usize,
@@ -25,7 +26,7 @@ pub struct Sizes {
     pub blocks: usize,
 }
 
-/// Threads in a grid: some share the rows, some the panels.
+/// Threads in a grid: `by_rows` shares of the rows times `by_panels` shares of the panels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
     sizes: Sizes,
@@ -34,7 +35,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// The grid of at most `threads` threads that should be fastest.
+    /// Returns the grid of at most `threads` threads with the lowest estimated time.
     pub fn new(sizes: Sizes, threads: usize) -> Self {
         let grids =
             (1..=threads.max(1)).map(|by_panels| Self { sizes, by_rows: threads.max(1) / by_panels, by_panels });
@@ -45,23 +46,23 @@ impl Grid {
         grid
     }
 
-    /// Threads.
+    /// Number of threads.
     pub fn threads(&self) -> usize {
         self.by_rows * self.by_panels
     }
 
-    /// Threads that share the rows, and threads that share the panels.
+    /// Number of shares of the rows, and of the panels.
     pub fn sides(&self) -> [usize; 2] {
         [self.by_rows, self.by_panels]
     }
 
-    /// Panels of a share of them.
+    /// Panels of a share.
     pub fn panels(&self, share: usize) -> Range<usize> {
         part(self.sizes.panels, self.by_panels, share)
     }
 
-    /// Pieces of even size that the groups are cut into, as many for each thread, each no more than is
-    /// [worked on at a time](Self::groups_at_once).
+    /// Number of pieces that the groups are cut into. It is the same for each share of the rows, and no piece has more
+    /// than [`groups_at_once`](Self::groups_at_once) groups.
     pub fn pieces(&self) -> usize {
         self.by_rows * self.sizes.groups.div_ceil(self.by_rows).div_ceil(self.groups_at_once())
     }
@@ -71,7 +72,7 @@ impl Grid {
         part(self.sizes.groups, self.pieces(), piece)
     }
 
-    /// Parts into which the blocks are cut.
+    /// Number of parts into which the blocks of steps are cut.
     pub fn depth_parts(&self) -> usize {
         self.sizes.blocks.div_ceil(MOST_BLOCKS).max(1)
     }
@@ -82,7 +83,7 @@ impl Grid {
         (LEFT_BYTES / (self.sizes.rows * blocks * ROW_BYTES)).max(1)
     }
 
-    /// About how many cycles the slowest thread takes: the multiplications, and what it fetches from beyond its cache.
+    /// Estimated cycles of the slowest thread: its multiplications, and what it reads from beyond its own cache.
     fn cycles(&self) -> f64 {
         let Sizes { groups, rows, panels, blocks } = self.sizes;
         let (groups, panels) = (groups.div_ceil(self.by_rows), panels.div_ceil(self.by_panels));
@@ -90,7 +91,7 @@ impl Grid {
         let left = (groups * rows * blocks * ROW_BYTES) as f64;
         let passes = groups.div_ceil(self.groups_at_once());
         let right = (panels * blocks * 16 * PANEL_BYTES) as f64;
-        // Weights come from memory the first time, then from the third-level cache.
+        // Weights come from memory in the first pass, from the third-level cache in the others.
         product + left / 16.0 + right / 8.0 + (passes - 1) as f64 * right / 24.0
     }
 }

@@ -1,8 +1,8 @@
-//! Convolutions in groups of channels, as products of whole blocks.
+//! Convolutions in groups of channels, computed as products of whole blocks.
 //!
-//! Groups are joined until their channels fill whole blocks of 16, in and out; weights between channels of different groups
-//! are packed as zeros. So 32 groups of 4 channels are 8 convolutions of 16, and groups of 64 stay what they are. Where no number
-//! of groups fills blocks, all of them are one convolution.
+//! Groups are merged until their channels fill whole blocks of 16, for inputs and outputs. Weights between channels of
+//! different groups are packed as zeros. So 32 groups of 4 channels become 8 convolutions of 16 channels, and groups of
+//! 64 channels stay as they are. If no number of groups fills whole blocks, all groups become one convolution.
 
 use super::product::ProductConv;
 use crate::Isa;
@@ -12,38 +12,38 @@ use crate::problem::ConvProblem;
 use mxrs_sync::Team;
 use mxrs_types::Result;
 
-/// Sizes of one convolution of joined groups, and how many there are.
+/// Sizes of one convolution of merged groups, and how many such convolutions there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Groups {
-    /// Convolutions.
+    /// Number of convolutions.
     pub n: usize,
-    /// Groups in one of them.
-    pub joined: usize,
-    /// Input channels of one of them.
+    /// Groups in each convolution.
+    pub merged: usize,
+    /// Input channels of each convolution.
     pub c: usize,
-    /// Its output channels.
+    /// Output channels of each convolution.
     pub k: usize,
 }
 
 impl Groups {
-    /// How `groups` groups of `c` input and `k` output channels each are joined.
+    /// Chooses how `groups` groups of `c` input and `k` output channels each are merged.
     pub fn new(groups: usize, c: usize, k: usize) -> Self {
-        let fills = |joined: &usize| {
-            groups.is_multiple_of(*joined) && (joined * c).is_multiple_of(BLOCK) && (joined * k).is_multiple_of(BLOCK)
+        let fills = |merged: &usize| {
+            groups.is_multiple_of(*merged) && (merged * c).is_multiple_of(BLOCK) && (merged * k).is_multiple_of(BLOCK)
         };
-        // No more than 16 are needed if any number will do.
-        let joined = (1..=groups.min(BLOCK)).find(fills).unwrap_or(groups);
-        Self { n: groups / joined, joined, c: joined * c, k: joined * k }
+        // If any number fills blocks, then so does a power of two up to 16.
+        let merged = (1..=groups.min(BLOCK)).find(fills).unwrap_or(groups);
+        Self { n: groups / merged, merged, c: merged * c, k: merged * k }
     }
 
-    /// Numbers of the packed weights of one convolution with windows of `cells` cells.
+    /// Values of the packed weights of one convolution whose windows have `cells` cells.
     pub fn packed_len(&self, cells: usize) -> usize {
         PackedForm::Blocks.len([self.k, self.c, cells, 1])
     }
 
     /// Packs the weights (`[outputs][c of a group][cells]`) of convolution `index`.
     pub fn pack(&self, index: usize, cells: usize, from: &[f32], to: &mut [f32]) {
-        let (c, k) = (self.c / self.joined, self.k / self.joined);
+        let (c, k) = (self.c / self.merged, self.k / self.merged);
         let steps = self.c.next_multiple_of(BLOCK) * cells;
         to.fill(0.0);
         for output in 0..self.k {
@@ -59,13 +59,13 @@ impl Groups {
     }
 }
 
-/// The convolution prepared.
+/// A prepared grouped convolution.
 pub struct GroupedConv {
     whole: ConvProblem,
     groups: Groups,
     product: ProductConv,
     threads: usize,
-    /// Whether threads share images and groups; else they share each product.
+    /// Whether threads share images and groups; otherwise they share each product.
     is_apart: bool,
 }
 
@@ -78,19 +78,23 @@ impl GroupedConv {
         Self { whole, groups, product, threads: threads.max(1), is_apart }
     }
 
-    /// Threads that work on different products.
+    /// Number of threads that work on different products.
     fn parts(&self) -> usize {
         if self.is_apart { self.threads } else { 1 }
     }
 
+    /// Computes product `index`, counted by group and then image.
+    ///
     /// # Safety
-    /// As [`Convolve::run`]; nobody else writes this part of the output or uses the scratch memory at this place.
+    /// As [`Convolve::run`]; `index` must be below the number of products, no other thread may write this part of the
+    /// output, and `scratch` must have the scratch memory of one product for this call alone.
     unsafe fn run_one(&self, o: &Operands, index: usize, scratch: *mut f32, team: &Team) -> Result<()> {
         let (p, groups) = (&self.whole, &self.groups);
         let (group, image) = (index / p.n, index % p.n);
         let from = (image * p.c.next_multiple_of(BLOCK) + group * groups.c) * p.h * p.w;
         let to = (image * p.k.next_multiple_of(BLOCK) + group * groups.k) * p.pixels();
-        // SAFETY: channels of this group in an image of the data, of the output and the sum; its weights and its bias.
+        // SAFETY: `group < groups.n` and `image < p.n`. If there are several groups, each fills whole blocks, so `from`
+        // and `to` are the starts of its planes in data, output and sum. Weights and bias are stored group by group.
         unsafe {
             let of_group = |bias: *const f32| if bias.is_null() { bias } else { bias.add(group * groups.k) };
             let operands = Operands {
@@ -99,7 +103,7 @@ impl GroupedConv {
                 bias: of_group(o.bias),
                 sum: if o.sum.is_null() { o.sum } else { o.sum.add(to) },
                 dst: o.dst.add(to),
-                dst_image: None,
+                dst_image_stride: None,
                 scratch,
                 bounds: o.bounds,
             };
@@ -117,14 +121,15 @@ impl Convolve for GroupedConv {
         let n = self.whole.n * self.groups.n;
         let stride = self.product.scratch_bytes() / size_of::<f32>();
         if !self.is_apart {
-            // SAFETY: the caller's promise; one after the other.
+            // SAFETY: `i < n`, the products run one after another, and the scratch memory is that of one product.
             return (0..n).try_for_each(|i| unsafe { self.run_one(operands, i, operands.scratch, team) });
         }
         let parts = self.parts().min(n);
         team.run(parts, &|thread| {
             let scratch = operands.scratch.wrapping_add(thread * stride);
             for i in part(n, parts, thread) {
-                // SAFETY: the caller's promise; parts have different groups and images, and scratch memory of their own.
+                // SAFETY: `i < n`, `part` gives each product to one thread, and thread `thread < parts()` uses only its
+                // own `stride` values of the scratch memory.
                 let done = unsafe { self.run_one(operands, i, scratch, team) };
                 debug_assert!(done.is_ok(), "products do not fail");
             }
@@ -140,11 +145,11 @@ mod tests {
     #[test]
     fn groups_are_joined_to_whole_blocks() {
         let of = |groups, c, k| Groups::new(groups, c, k);
-        assert_eq!(of(2, 64, 128), Groups { n: 2, joined: 1, c: 64, k: 128 });
-        assert_eq!(of(32, 4, 4), Groups { n: 8, joined: 4, c: 16, k: 16 });
-        assert_eq!(of(32, 1, 2), Groups { n: 2, joined: 16, c: 16, k: 32 });
-        assert_eq!(of(3, 5, 7), Groups { n: 1, joined: 3, c: 15, k: 21 });
-        assert_eq!(of(2, 24, 24), Groups { n: 1, joined: 2, c: 48, k: 48 });
+        assert_eq!(of(2, 64, 128), Groups { n: 2, merged: 1, c: 64, k: 128 });
+        assert_eq!(of(32, 4, 4), Groups { n: 8, merged: 4, c: 16, k: 16 });
+        assert_eq!(of(32, 1, 2), Groups { n: 2, merged: 16, c: 16, k: 32 });
+        assert_eq!(of(3, 5, 7), Groups { n: 1, merged: 3, c: 15, k: 21 });
+        assert_eq!(of(2, 24, 24), Groups { n: 1, merged: 2, c: 48, k: 48 });
     }
 
     #[test]

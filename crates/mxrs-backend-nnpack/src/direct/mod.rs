@@ -1,5 +1,5 @@
-//! Convolutions as sums over the window: products over blocks of channels, in one group or several, and the first layer over
-//! single taps; and fully-connected layers.
+//! Direct convolutions, which sum over the window: products over blocks of channels, in one group or several; the first
+//! layer of a network, over single taps; and fully-connected layers.
 
 pub mod dense;
 pub mod depthwise;

@@ -1,8 +1,8 @@
-//! The left operand of a convolution as a matrix: for each output pixel of a group what its window sees.
+//! The left operand of a convolution as a matrix: for each output pixel of a group, the cells that its window covers.
 //!
-//! For blocks of channels and cells of the window in the order of the weights, `[block][row][16]`; what lies outside the
-//! image is 0. Each number is copied once per cell that sees it, and then multiplied by every panel: with two panels the copy
-//! costs a few percent.
+//! Blocks of channels and cells of the window are in the order of the weights, `[block][row][16]`. Cells outside the
+//! image are 0. Each value is copied once per cell that covers it, and then multiplied by every panel: with two panels
+//! the copy takes a few percent of the time.
 
 use crate::gemm::lanes::Lanes;
 use crate::isa::{Isa, Set};
@@ -10,13 +10,14 @@ use crate::layouts::BLOCK;
 use crate::problem::ConvProblem;
 use std::ops::Range;
 
-/// Copies windows of one group of rows.
+/// Copies the windows of one group of rows.
 pub type Pack = unsafe fn(&ConvProblem, *const f32, Range<usize>, Range<usize>, *mut f32);
 
-/// The copy for these instructions.
+/// Returns the copying function for this instruction set.
 ///
-/// The function gets the problem, the image, its output pixels, the blocks of the sum (channel blocks times cells), and where to
-/// write. The image must be one in blocks of channels, and the place as large as rows times blocks times 16 numbers.
+/// It takes the problem, the image, its output pixels, the blocks of the sum (channel blocks times cells), and the
+/// destination. The image must be in blocks of channels. There must be at most [`MAX_ROWS`](crate::gemm::MAX_ROWS)
+/// pixels, and the destination must have room for pixels times blocks times 16 values.
 pub fn pack(isa: Isa) -> Pack {
     match isa.set() {
         Set::Portable => portable,
@@ -28,21 +29,21 @@ pub fn pack(isa: Isa) -> Pack {
 }
 
 unsafe fn portable(p: &ConvProblem, image: *const f32, rows: Range<usize>, blocks: Range<usize>, to: *mut f32) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the contract of this function is that of `windows`; `Plain` needs no special instructions.
     unsafe { windows::<crate::gemm::lanes::Plain>(p, image, rows, blocks, to) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn avx2(p: &ConvProblem, image: *const f32, rows: Range<usize>, blocks: Range<usize>, to: *mut f32) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the contract of this function is that of `windows`; it is compiled for these instructions.
     unsafe { windows::<std::arch::x86_64::__m256>(p, image, rows, blocks, to) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,fma")]
 unsafe fn avx512(p: &ConvProblem, image: *const f32, rows: Range<usize>, blocks: Range<usize>, to: *mut f32) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the contract of this function is that of `windows`; it is compiled for these instructions.
     unsafe { windows::<std::arch::x86_64::__m512>(p, image, rows, blocks, to) }
 }
 
@@ -55,7 +56,7 @@ struct Run {
 }
 
 /// # Safety
-/// As [`pack`] says, and the instructions of `L` must be there.
+/// As [`pack`] says, and the processor must have the instructions of `L`.
 #[inline(always)]
 unsafe fn windows<L: Lanes>(
     p: &ConvProblem,
@@ -79,21 +80,23 @@ unsafe fn windows<L: Lanes>(
     for block in blocks {
         let (cb, cell) = (block / cells, block % cells);
         let (ky, kx) = (cell / p.kw * p.dilate.0, cell % p.kw * p.dilate.1);
-        // SAFETY: channel block `cb` of the image.
+        // SAFETY: `block` is below channel blocks times cells, so `cb` is a channel block of the image.
         let plane = unsafe { image.add(cb * p.h * p.w * BLOCK) };
         for run in &runs[..n_runs] {
             let y = (run.oy * p.stride.0 + ky).wrapping_sub(p.pad.0);
             if y >= p.h {
-                // SAFETY: `run.len` rows of this block.
+                // SAFETY: the runs have `rows.len()` pixels in all, so these `run.len` pixels are still within the
+                // destination.
                 to = unsafe { zeros::<L>(to, run.len) };
                 continue;
             }
-            // The pixels of the run that see the image: those with `0 <= ox * stride + kx - pad < w`.
+            // The pixels of the run whose cell lies in the image: those with `0 <= ox * stride + kx - pad < w`.
             let first = p.pad.1.saturating_sub(kx).div_ceil(p.stride.1);
             let behind = (p.w + p.pad.1).saturating_sub(kx).div_ceil(p.stride.1);
             let before = first.clamp(run.ox, run.ox + run.len) - run.ox;
             let inside = behind.clamp(run.ox + before, run.ox + run.len) - run.ox - before;
-            // SAFETY: in all, `run.len` rows of this block; cells of row `y` at the places just said.
+            // SAFETY: `before + inside <= run.len`, and the three parts have `run.len` pixels in all. `y < p.h`, and
+            // the pixels `first..behind` read columns below `p.w` of row `y`.
             unsafe {
                 to = zeros::<L>(to, before);
                 if inside > 0 {
@@ -107,10 +110,12 @@ unsafe fn windows<L: Lanes>(
 }
 
 #[inline(always)]
+/// Writes `n` pixels of zeros and returns the place after them. /// /// # Safety /// `to` must be writable for `n *
+/// BLOCK` values, and the processor must have the instructions of `L`.
 unsafe fn zeros<L: Lanes>(to: *mut f32, n: usize) -> *mut f32 {
     for i in 0..n {
         for lane in (0..BLOCK).step_by(L::N) {
-            // SAFETY: the caller's promise.
+            // SAFETY: `i * BLOCK + lane + L::N <= n * BLOCK`.
             unsafe { L::splat(0.0).store(to.add(i * BLOCK + lane)) }
         }
     }
@@ -118,10 +123,12 @@ unsafe fn zeros<L: Lanes>(to: *mut f32, n: usize) -> *mut f32 {
 }
 
 #[inline(always)]
+/// Copies `n` pixels that are `stride` values apart and returns the place after them. /// /// # Safety /// Each pixel
+/// must be readable and `to` writable for `n * BLOCK` values; the processor must have the instructions of `L`.
 unsafe fn copies<L: Lanes>(from: *const f32, stride: usize, to: *mut f32, n: usize) -> *mut f32 {
     for i in 0..n {
         for lane in (0..BLOCK).step_by(L::N) {
-            // SAFETY: the caller's promise.
+            // SAFETY: `i < n` and `lane + L::N <= BLOCK`.
             unsafe { L::load(from.add(i * stride + lane)).store(to.add(i * BLOCK + lane)) }
         }
     }

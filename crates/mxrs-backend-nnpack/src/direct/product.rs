@@ -1,15 +1,17 @@
-//! Convolution as a product of matrices: rows are output pixels, columns output channels, steps the cells of the window.
+//! Convolution as a product of matrices: rows are output pixels, columns are output channels, steps are the cells of
+//! the window.
 //!
-//! A 1x1 window with stride 1 reads its data where they lie. For any other window the rows of a few groups are [copied](super::pack)
-//! to where they stay in the second-level cache while the panels of weights pass by. Long sums are made in parts, the
-//! first of which write the output and the others add to it; the epilogue belongs to the last.
+//! A 1x1 window with stride 1 reads its data in place. For any other window, the rows of a few groups are first
+//! [copied](super::pack) to scratch memory, which stays in the second-level cache while the panels of weights are read.
+//! Long sums are made in parts: the first part writes the output, the others add to it, and the last one applies the
+//! epilogue.
 
 use super::grid::{Grid, Sizes};
 use super::pack::{Pack, pack};
 use crate::Isa;
 use crate::barrier::Phases;
 use crate::convolve::{Convolve, Operands, Panel, PanelBias, part};
-use crate::gemm::{Finish, Gemm, Product, row_groups};
+use crate::gemm::{Gemm, Product, ProductEpilogue, row_groups};
 use crate::layouts::{BLOCK, PANEL};
 use crate::options::Weights;
 use crate::problem::ConvProblem;
@@ -17,10 +19,10 @@ use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::ops::Range;
 
-/// Blocks of 16 cache lines of output that are brought into the cache with one product: those of two groups of rows.
+/// Blocks of 16 cache lines of output to prefetch during one product: those of two groups of rows.
 const LINES_OF_OUTPUT: usize = 2;
 
-/// The product prepared.
+/// A prepared product.
 pub struct ProductConv {
     problem: ConvProblem,
     weights: Weights,
@@ -29,24 +31,24 @@ pub struct ProductConv {
     threads: usize,
     /// First pixel and number of pixels of each group of one image.
     groups: Vec<(usize, usize)>,
-    /// Where blocks begin, of an image or of a copied group of the longest length, by its length.
+    /// For each length of a group, where its blocks begin: in the image, or in the copy of a group of that length.
     offsets: Vec<Vec<usize>>,
     grid: Grid,
     place: Place,
 }
 
-/// Where output pixels lie in an image, the output itself or one in which they are some of the pixels.
+/// Where the output pixels lie in an image: in the output itself, or spread over a larger image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Height and width of the image.
     pub size: [usize; 2],
     /// Row and column of the first pixel.
     pub first: [usize; 2],
-    /// Distance between them, down and across.
+    /// Distance between neighboring pixels, down and across.
     pub step: [usize; 2],
 }
 
-/// What one thread does: pieces of the rows by a share of the panels.
+/// The work of one thread: pieces of the rows by a share of the panels.
 struct Share<'a> {
     conv: &'a ProductConv,
     operands: &'a Operands,
@@ -61,13 +63,13 @@ impl ProductConv {
         Self::placed(problem, place, isa, threads)
     }
 
-    /// The same with output pixels in these places, in blocks of as many channels.
+    /// The same with output pixels at these places of an image with as many channels.
     pub fn placed(problem: ConvProblem, place: Place, isa: Isa, threads: usize) -> Self {
         let gemm = Gemm::new(isa);
         let groups: Vec<_> = if place.size == [problem.oh, problem.ow] && place.step == [1, 1] {
             row_groups(problem.pixels(), gemm.most_rows()).collect()
         } else {
-            // Neighbors in a group are equally far from one another.
+            // The pixels of a group lie in one row, so that their distance is constant.
             let rows = (0..problem.oh).map(|oy| oy * problem.ow);
             rows.flat_map(|at| row_groups(problem.ow, gemm.most_rows()).map(move |(first, len)| (at + first, len)))
                 .collect()
@@ -84,18 +86,18 @@ impl ProductConv {
         Self { problem, weights, gemm, pack: is_copied.then(|| pack(isa)), threads, groups, offsets, grid, place }
     }
 
-    /// The same with weights of these numbers.
+    /// The same for weights of this type.
     pub fn with_weights(self, weights: Weights, isa: Isa) -> Self {
         let gemm = match weights {
             Weights::Float32 => Gemm::new(isa),
-            Weights::Bfloat16 => Gemm::of_short(isa),
+            Weights::Bfloat16 => Gemm::of_bf16(isa),
         };
         Self { weights, gemm, ..self }
     }
 
-    /// So many numbers behind the beginning of the weights. Where they are short, two of them have the place of one.
+    /// Returns the address of value `numbers` of the weights. Two bfloat16 values take the place of one float32.
     fn weights_at(&self, weights: *const f32, numbers: usize) -> *const f32 {
-        // Panels and their parts are multiples of 16 numbers.
+        // Panels and their parts are multiples of 16 values, so the division is exact.
         weights.wrapping_add(numbers / if self.weights == Weights::Bfloat16 { 2 } else { 1 })
     }
 
@@ -103,19 +105,19 @@ impl ProductConv {
         self.problem.c.div_ceil(BLOCK) * self.problem.kh * self.problem.kw
     }
 
-    /// Numbers of scratch memory per thread.
+    /// Values of scratch memory per thread.
     fn copied_len(&self) -> usize {
         let rows = self.groups.iter().map(|group| group.1).max().unwrap_or(0);
         let blocks = self.blocks().div_ceil(self.grid.depth_parts());
         if self.pack.is_some() { self.grid.groups_at_once() * rows * blocks * BLOCK } else { 0 }
     }
 
-    /// Numbers of an image of the output.
+    /// Values of one image of the output.
     fn output_image(&self) -> usize {
         self.problem.k.div_ceil(BLOCK) * self.place.size[0] * self.place.size[1] * BLOCK
     }
 
-    /// Where the outputs of a group for a panel begin, with so many numbers from one image to the next.
+    /// Index of the first output of a group in a panel, if images are `image_len` values apart.
     fn output_at(&self, group: usize, panel: usize, image_len: usize) -> usize {
         let (image, first, _) = self.group(group);
         let Place { size, first: corner, step } = self.place;
@@ -124,7 +126,7 @@ impl ProductConv {
         image * image_len + panel * (PANEL / BLOCK) * plane + (y * size[1] + x) * BLOCK
     }
 
-    /// Image and pixels of a group.
+    /// Returns the image, the first pixel and the number of pixels of a group.
     fn group(&self, index: usize) -> (usize, usize, usize) {
         let (first, len) = self.groups[index % self.groups.len()];
         (index / self.groups.len(), first, len)
@@ -136,21 +138,23 @@ impl Convolve for ProductConv {
         self.threads.max(1) * self.copied_len() * size_of::<f32>()
     }
 
-    fn takes_images_apart(&self) -> bool {
+    fn supports_strided_output(&self) -> bool {
         true
     }
 
     unsafe fn run(&self, operands: &Operands, team: &Team) -> Result<()> {
         let [by_rows, by_panels] = self.grid.sides();
-        // A thread that is done helps with what others have left.
+        // A thread that has finished its pieces takes pieces that others have left.
         let pieces = Phases::new(by_rows, vec![self.grid.pieces(); by_panels]);
         team.run(self.grid.threads(), &|i| {
             let scratch = operands.scratch.wrapping_add(i * self.copied_len());
             for next in 0..by_panels {
                 let column = (i + next) % by_panels;
                 let share = Share { conv: self, operands, panels: self.grid.panels(column), scratch };
-                // SAFETY: the caller's promise; pieces of a share of the panels have different pixels or channels of the output,
-                // each is taken once, and each thread has scratch of its own.
+                // SAFETY: `column < by_panels` and `piece < self.grid.pieces()`. Different pieces are different pixels
+                // and different columns are different channels of the output; `Phases` runs each item once. Thread `i`
+                // uses only its own `copied_len` values of the scratch memory, of which there are `threads` times as
+                // many.
                 pieces.work(column, i / by_panels, |piece| unsafe { share.run(self.grid.piece(piece)) });
             }
         });
@@ -159,15 +163,17 @@ impl Convolve for ProductConv {
 }
 
 impl Share<'_> {
-    /// Makes the outputs of these groups, no more than are worked on at a time.
+    /// Computes the outputs of these groups for the panels of this share. There must be at most `groups_at_once`
+    /// groups.
     ///
     /// # Safety
-    /// As [`Convolve::run`]; and nobody else uses the scratch memory, or these pixels and channels of the output.
+    /// As [`Convolve::run`]; no other thread may use `self.scratch`, or these pixels and channels of the output.
     unsafe fn run(&self, groups: Range<usize>) {
         let depth_parts = self.conv.grid.depth_parts();
         for depth in 0..depth_parts {
             let blocks = part(self.conv.blocks(), depth_parts, depth);
-            // SAFETY: the caller's promise.
+            // SAFETY: `part` keeps `blocks` within the blocks of the sum; `copy` fills the scratch memory with these
+            // blocks before `multiply` reads them.
             unsafe {
                 self.copy(groups.clone(), blocks.clone());
                 for panel in self.panels.clone() {
@@ -178,6 +184,9 @@ impl Share<'_> {
     }
 
     /// Copies the windows of these groups.
+    ///
+    /// # Safety
+    /// As [`Self::run`].
     unsafe fn copy(&self, groups: Range<usize>, blocks: Range<usize>) {
         let Some(pack) = self.conv.pack else { return };
         let problem = &self.conv.problem;
@@ -185,7 +194,8 @@ impl Share<'_> {
         let mut to = self.scratch;
         for group in groups {
             let (image, first, len) = self.conv.group(group);
-            // SAFETY: an image of the data; scratch memory is large enough for the longest groups.
+            // SAFETY: `image < n`, and `first + len` is at most the number of pixels of an image. A group has at most
+            // the longest group's rows, and there are at most `groups_at_once` groups, so `copied_len` values suffice.
             unsafe {
                 pack(problem, self.operands.src.add(image * image_len), first..first + len, blocks.clone(), to);
                 to = to.add(len * blocks.len() * BLOCK);
@@ -193,12 +203,12 @@ impl Share<'_> {
         }
     }
 
-    /// Numbers from one image of the output to the next.
+    /// Values from one image of the output to the next.
     fn output_image(&self) -> usize {
-        self.operands.dst_image.unwrap_or_else(|| self.conv.output_image())
+        self.operands.dst_image_stride.unwrap_or_else(|| self.conv.output_image())
     }
 
-    /// Where the part of a panel is that is needed after this one. Never read, so it may be beyond the weights.
+    /// Returns where the next part of a panel begins. The address is only prefetched, so it may lie beyond the weights.
     fn next_part(&self, panel: usize, blocks: &Range<usize>) -> *const f32 {
         let (conv, panels) = (self.conv, &self.panels);
         let (panel, block) =
@@ -207,8 +217,8 @@ impl Share<'_> {
         conv.weights_at(self.operands.weights, (panel * PANEL * conv.blocks() + block * width) * BLOCK)
     }
 
-    /// Output that the panel after this one writes, a part of it for each product with this one: two groups' of one half of the panel,
-    /// then of the other. Never read, so it may be beyond the output.
+    /// Returns where the next panel writes its output: with each product one part of it, first two groups of one half
+    /// of the panel, then of the other half. The address is only prefetched, so it may lie beyond the output.
     fn next_output(&self, i: usize, group: usize, n_groups: usize, panel: usize) -> *const f32 {
         let (panel, group) =
             if panel + 1 < self.panels.end { (panel + 1, group) } else { (self.panels.start, group + n_groups) };
@@ -218,14 +228,19 @@ impl Share<'_> {
     }
 
     /// Multiplies these groups by a part of a panel.
+    ///
+    /// # Safety
+    /// As [`Self::run`]; the scratch memory must hold the copies of these groups and blocks.
     unsafe fn multiply(&self, groups: Range<usize>, blocks: Range<usize>, panel: usize) {
         let (conv, o) = (self.conv, self.operands);
         let p = &conv.problem;
         let n_blocks = conv.blocks();
         let panel = Panel::of(p.k, panel);
         let is_whole = panel.width == PANEL;
-        // SAFETY: every address is that of a number of the tensors, whose sizes the caller guarantees; of the output, pixels
-        // of these groups and channels of this panel.
+        // SAFETY: `group` is one of the groups of the problem and `blocks` lie within `n_blocks`. So the left operand
+        // lies in image `image`, or in the copies, which advance by `len * blocks.len() * BLOCK` values per group. The
+        // weights have `n_blocks` blocks for each panel. `output_at` gives the place of these pixels and this panel in
+        // the output, which only this thread writes, and in the sum.
         unsafe {
             let bias = PanelBias::of(o.bias, p.k, panel);
             let b = conv.weights_at(o.weights, (panel.index * PANEL * n_blocks + blocks.start * panel.width) * BLOCK);
@@ -246,12 +261,12 @@ impl Share<'_> {
                     Some(_) => (copied, &conv.offsets[len][..blocks.len()]),
                     None => (o.src.add(image * image_len + first * BLOCK), &conv.offsets[len][blocks.clone()]),
                 };
-                // A sum in the output's place is there before the first part writes; another is added there too, so that bits do
-                // not depend on where it is.
+                // A sum in the place of the output is already there when the first part adds to it. Any other sum is
+                // added in the first part too, so that the bits of the result do not depend on where the sum lies.
                 let is_read = is_first && !o.sum.is_null() && !sum_is_here;
                 let sum = if is_read { o.sum.add(sum_at) } else { std::ptr::null() };
-                let plain = Finish { bias: std::ptr::null(), sum, lo: f32::NEG_INFINITY, hi: f32::INFINITY };
-                let finish = if is_last { bias.finish(sum, o.bounds) } else { plain };
+                let plain = ProductEpilogue { bias: std::ptr::null(), sum, lo: f32::NEG_INFINITY, hi: f32::INFINITY };
+                let epilogue = if is_last { bias.epilogue(sum, o.bounds) } else { plain };
                 conv.gemm.run(
                     len,
                     is_whole,
@@ -265,7 +280,8 @@ impl Share<'_> {
                         c_half_stride: plane,
                         add: !is_first || sum_is_here,
                         prefetch: if n_groups == 1 { next } else { std::ptr::null() },
-                        // The first two of several groups bring half of it each, the first all of it where it is short.
+                        // With several groups, the first two products prefetch half of the next part each; the first
+                        // prefetches all of it if the weights are bfloat16.
                         prefetch_lines: match i {
                             1 if conv.weights == Weights::Bfloat16 => (next, 0),
                             0 | 1 if n_groups > 1 => (next.wrapping_add(i * half), blocks.len()),
@@ -274,7 +290,7 @@ impl Share<'_> {
                             }
                             _ => (next, 0),
                         },
-                        finish: (is_last || is_read).then_some(&finish),
+                        epilogue: (is_last || is_read).then_some(&epilogue),
                     },
                 );
                 copied = copied.wrapping_add(len * blocks.len() * BLOCK);

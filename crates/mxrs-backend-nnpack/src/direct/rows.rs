@@ -1,8 +1,8 @@
-//! Fully-connected layers of more than a few rows, with packed weights: a product whose rows are those of the data.
+//! Fully-connected layers of more than a few rows, with packed weights: a product whose rows are the rows of the data.
 //!
-//! The rows are brought into blocks of 16 steps, as if they were the pixels of an image of one line; a 1x1 convolution
-//! makes the product; what it leaves in blocks of 16 outputs is written in row-major order. Both copies are small beside the
-//! weights, which are read from memory once.
+//! The data are first copied into blocks of 16 steps, as if their rows were the pixels of an image with one line. A 1x1
+//! convolution computes the product. Its result, in blocks of 16 outputs, is copied into row-major order. Both copies
+//! are small compared to the weights, which are read from memory once.
 
 use super::dense::DenseProblem;
 use super::product::ProductConv;
@@ -16,10 +16,10 @@ use crate::winograd::Data;
 use mxrs_sync::Team;
 use mxrs_types::Result;
 
-/// Numbers below which one thread copies faster than two.
+/// Values per thread below which another thread costs more than it saves.
 const SMALL: usize = 1 << 14;
 
-/// The layer prepared.
+/// A prepared fully-connected layer.
 pub struct DenseProduct {
     problem: DenseProblem,
     product: ProductConv,
@@ -27,7 +27,7 @@ pub struct DenseProduct {
 }
 
 impl DenseProduct {
-    /// Prepares a layer with weights of these numbers for at most `threads` threads.
+    /// Prepares a layer for weights of this type and at most `threads` threads.
     pub fn new(problem: DenseProblem, weights: Weights, isa: Isa, threads: usize) -> Self {
         let DenseProblem { rows, steps, outputs } = problem;
         let line = ConvProblem {
@@ -48,17 +48,17 @@ impl DenseProduct {
         Self { problem, product: ProductConv::new(line, isa, threads).with_weights(weights, isa), threads }
     }
 
-    /// Numbers of the data in blocks.
+    /// Values of the data in blocks.
     fn data_len(&self) -> usize {
         self.problem.rows * self.problem.steps.next_multiple_of(BLOCK)
     }
 
-    /// Numbers of the outputs in blocks.
+    /// Values of the outputs in blocks.
     fn out_len(&self) -> usize {
         self.problem.rows * self.problem.outputs.next_multiple_of(BLOCK)
     }
 
-    /// Runs `body` for each block of `n` numbers a row, on some thread.
+    /// Runs `body` for each block of rows of `n` values, shared among threads.
     fn for_blocks(&self, n: usize, team: &Team, body: &(dyn Fn(usize) + Sync)) {
         let blocks = n.div_ceil(BLOCK);
         let threads = (self.problem.rows * n / SMALL).clamp(1, self.threads.max(1)).min(blocks);
@@ -66,17 +66,20 @@ impl DenseProduct {
     }
 }
 
-/// A pointer that threads share; who uses what it leads to is said where it is made.
+/// A pointer that threads share. The code that makes it states who may use the memory behind it.
 #[derive(Clone, Copy)]
 struct Shared(*mut f32);
 
-// SAFETY: a pointer only.
+// SAFETY: only the address is shared; every access argues for itself.
 unsafe impl Sync for Shared {}
 
 impl Shared {
-    /// The number `at` behind it, which must be one of the same memory.
+    /// Returns the address of value `at`.
+    ///
+    /// # Safety
+    /// `at` must lie in the memory that the pointer belongs to, or at its end.
     unsafe fn at(&self, at: usize) -> *mut f32 {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller keeps `at` in the same memory.
         unsafe { self.0.add(at) }
     }
 }
@@ -89,12 +92,13 @@ impl Convolve for DenseProduct {
     unsafe fn run(&self, o: &Operands, team: &Team) -> Result<()> {
         let DenseProblem { rows, steps, outputs } = self.problem;
         let data = Shared(o.scratch);
-        // SAFETY: within the scratch memory.
+        // SAFETY: `scratch_bytes` counts `data_len() + out_len()` values before the scratch memory of the product.
         let result = Shared(unsafe { data.at(self.data_len()) });
         self.for_blocks(steps, team, &|block| {
             let n = BLOCK.min(steps - block * BLOCK);
             for row in 0..rows {
-                // SAFETY: numbers of a row of the data; in the scratch memory this block is nobody else's.
+                // SAFETY: `row < rows` and `block * BLOCK + n <= steps`, so the source lies in the data. The
+                // destination lies in the `data_len()` values of block `block`, which `part` gives to one thread.
                 unsafe {
                     let to = data.at((block * rows + row) * BLOCK);
                     to.copy_from_nonoverlapping(o.src.add(row * steps + block * BLOCK), n);
@@ -102,10 +106,11 @@ impl Convolve for DenseProduct {
                 }
             }
         });
-        // Bounds come after the sum.
+        // If there is a sum, bounds are applied after it, below.
         let bounds = if o.sum.is_null() { o.bounds } else { Bounds::NONE };
-        // SAFETY: data, result and the rest of the scratch memory have the sizes of the product's tensors; weights and bias
-        // are those of the caller.
+        // SAFETY: the product is a convolution of `rows` pixels with `steps` input and `outputs` output channels, so
+        // its tensors have `data_len()` and `out_len()` values, and `scratch_bytes` counts its scratch memory after
+        // them. The caller passes weights and bias of the layer.
         unsafe {
             let scratch = result.at(self.out_len());
             let operands = Operands { src: data.0, sum: std::ptr::null(), dst: result.0, scratch, bounds, ..*o };
@@ -115,8 +120,9 @@ impl Convolve for DenseProduct {
             let n = BLOCK.min(outputs - block * BLOCK);
             for row in 0..rows {
                 let at = row * outputs + block * BLOCK;
-                // SAFETY: this block of the result; of the output, these columns, which are nobody else's. The sum may be
-                // there, and each number is read before it is written.
+                // SAFETY: `row < rows` and `block * BLOCK + n <= outputs`, so both places lie in the result and the
+                // output. `part` gives each block of columns to one thread. The sum may be the output: each value is
+                // read before its place is written.
                 unsafe {
                     let from = result.at((block * rows + row) * BLOCK);
                     for i in 0..n {

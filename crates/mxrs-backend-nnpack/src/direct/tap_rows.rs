@@ -1,37 +1,39 @@
-//! The inner loop of [`taps`](super::taps): a few pixels by a panel of output channels, a step per cell of the window.
+//! The inner loop of [`taps`](super::taps): a few pixels by a panel of output channels, one step per cell of the
+//! window.
 
 use crate::gemm::kernels::step;
 use crate::gemm::lanes::Lanes;
-use crate::gemm::{Finish, MAX_ROWS, row_groups};
+use crate::gemm::{MAX_ROWS, ProductEpilogue, row_groups};
 use crate::isa::{Isa, Set};
 use crate::layouts::BLOCK;
 
-/// Operands of pixels that follow each other in an output row. Strides and offsets count numbers.
+/// Operands for neighboring pixels of an output row. Strides and offsets count values.
 #[derive(Clone, Copy)]
 pub struct TapRows<'a> {
-    /// The first cell that the first pixel sees.
+    /// The first cell that the first pixel covers.
     pub a: *const f32,
-    /// Where each cell is, from the first one.
+    /// The offset of each cell from the first one.
     pub offsets: &'a [usize],
-    /// From one pixel's cells to the next one's.
+    /// From the cells of one pixel to those of the next.
     pub a_row_stride: usize,
-    /// The panel, 32 or 16 numbers per cell.
+    /// The panel, 32 or 16 values per cell.
     pub b: *const f32,
     /// The first pixel's output.
     pub c: *mut f32,
-    /// From the first 16 channels of the output to the others.
+    /// From the first 16 output channels to the other 16.
     pub c_half_stride: usize,
-    /// What becomes of the sums.
-    pub finish: Finish,
+    /// The epilogue.
+    pub epilogue: ProductEpilogue,
 }
 
-/// Computes this many pixels (1 to [`MAX_ROWS`]) by 32 channels, or 16 if not whole.
+/// Computes 1 to [`MAX_ROWS`] pixels by 32 channels, or by 16 if the second argument is false.
 ///
-/// It reads, for each pixel and cell, `a[offset + pixel * a_row_stride]`, all of the panel, the bias, and the sum where the output is;
-/// all that must be readable, the output writable and nobody else's.
+/// For each pixel and cell it reads `a[offset + pixel * a_row_stride]`; it also reads the whole panel, the bias, and
+/// the sum at the places of the output. All of this must be readable. The output must be writable, and no other thread
+/// may use it.
 pub type TapKernel = unsafe fn(usize, bool, &TapRows<'_>);
 
-/// The kernel of these instructions for pixels at this distance.
+/// Returns the kernel for this instruction set and this distance between pixels.
 pub fn tap_kernel(isa: Isa, stride: usize) -> TapKernel {
     match isa.set() {
         Set::Portable => portable,
@@ -47,10 +49,11 @@ pub fn tap_kernel(isa: Isa, stride: usize) -> TapKernel {
     }
 }
 
-/// `ROWS` pixels from `row` on, by `NV` registers of channels from `column` on. A `STRIDE` of 0 is one known at run time.
+/// Computes `ROWS` pixels from `row` on, by `NV` registers of channels from `column` on. If `STRIDE` is 0, the stride
+/// is that of the operands.
 ///
 /// # Safety
-/// As [`TapKernel`], and the instructions of `L` must be there.
+/// As [`TapKernel`], for these pixels and channels. The processor must have the instructions of `L`.
 #[inline(always)]
 unsafe fn pixels<L: Lanes, const ROWS: usize, const NV: usize, const STRIDE: usize>(
     p: &TapRows<'_>,
@@ -59,7 +62,8 @@ unsafe fn pixels<L: Lanes, const ROWS: usize, const NV: usize, const STRIDE: usi
     width: usize,
 ) {
     let stride = if STRIDE == 0 { p.a_row_stride } else { STRIDE };
-    // SAFETY: addresses as the caller guarantees them, for pixels `row..row + ROWS` and channels from `column` on.
+    // SAFETY: the caller's contract covers the pixels `row..row + ROWS`, all offsets, and `NV * L::N` channels from
+    // `column` on in panel, bias, sum and output. `b` advances by one step of the panel, `width` values, per cell.
     unsafe {
         let first = p.a.add(row * stride);
         let mut b = p.b.add(column);
@@ -68,7 +72,7 @@ unsafe fn pixels<L: Lanes, const ROWS: usize, const NV: usize, const STRIDE: usi
             step(first.add(offset), stride, b, &mut acc);
             b = b.add(width);
         }
-        let f = &p.finish;
+        let f = &p.epilogue;
         let (lo, hi) = (L::splat(f.lo), L::splat(f.hi));
         for v in 0..NV {
             let column = column + v * L::N;
@@ -85,13 +89,14 @@ unsafe fn pixels<L: Lanes, const ROWS: usize, const NV: usize, const STRIDE: usi
     }
 }
 
-/// Any number of pixels, at most so many at a time, by 16 channels at a time in two registers.
+/// Computes any number of pixels, at most as many at a time as the longest group in the list, by 16 channels at a time
+/// in two registers.
 macro_rules! in_parts {
     ($lanes:ty, $rows:expr, $whole:expr, $p:expr, [$($most:literal)+]) => {{
         let width = if $whole { 2 * BLOCK } else { BLOCK };
         for column in (0..width).step_by(BLOCK) {
             for (row, len) in row_groups($rows, [$($most),+].len()) {
-                // SAFETY: the caller's promise.
+                // SAFETY: `row + len <= rows` and `column + BLOCK <= width`, within what `TapKernel` promises.
                 unsafe {
                     match len {
                         $($most => pixels::<$lanes, $most, 2, 0>($p, row, column, width),)+
@@ -110,22 +115,24 @@ unsafe fn portable(rows: usize, whole: bool, p: &TapRows<'_>) {
 }
 
 /// # Safety
-/// As [`TapKernel`], on a processor with these instructions.
+/// As [`TapKernel`], on a processor with AVX2 and FMA.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn avx2(rows: usize, whole: bool, p: &TapRows<'_>) {
     in_parts!(std::arch::x86_64::__m256, rows, whole, p, [1 2 3 4 5 6]);
 }
 
+/// # Safety
+/// /// As [`TapKernel`], for `ROWS` pixels and `NV * 16` channels, on a processor with AVX-512F.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,fma")]
 unsafe fn avx512_pixels<const ROWS: usize, const NV: usize, const STRIDE: usize>(p: &TapRows<'_>) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the contract of this function is that of `pixels`, from the first row and channel on.
     unsafe { pixels::<std::arch::x86_64::__m512, ROWS, NV, STRIDE>(p, 0, 0, NV * BLOCK) }
 }
 
 /// # Safety
-/// As [`TapKernel`], on a processor with these instructions.
+/// As [`TapKernel`], on a processor with AVX-512F, AVX2 and FMA.
 #[cfg(target_arch = "x86_64")]
 unsafe fn avx512<const STRIDE: usize>(rows: usize, whole: bool, p: &TapRows<'_>) {
     macro_rules! table {
@@ -138,6 +145,6 @@ unsafe fn avx512<const STRIDE: usize>(rows: usize, whole: bool, p: &TapRows<'_>)
     } else {
         table!(1, [1 2 3 4 5 6 7 8 9 10 11 12 13 14])
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: `rows` is 1 to `MAX_ROWS`, and entry `rows - 1` computes `rows` pixels of the caller's operands.
     unsafe { table[rows - 1](p) }
 }

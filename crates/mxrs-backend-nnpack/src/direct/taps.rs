@@ -1,8 +1,8 @@
-//! Convolution of few channels, the first layer of most networks: data in row-major order, one step per cell and channel.
+//! Convolution of few channels, as in the first layer of most networks: row-major data, one step per cell and channel.
 //!
-//! Blocks of 16 channels would be mostly padding. Here the rows of data that an output row sees are copied, with their padding,
-//! to scratch memory (a few percent of the work), and an output pixel's cell is found at an offset from its first one; pixels
-//! follow each other at the distance of the stride.
+//! Blocks of 16 channels would be mostly padding. Here the rows of data that an output row needs are copied to scratch
+//! memory with their padding, which takes a few percent of the time. Each cell of an output pixel then lies at a fixed
+//! offset from the first one, and neighboring pixels are one stride apart.
 
 use super::tap_rows::{TapKernel, TapRows, tap_kernel};
 use crate::Isa;
@@ -15,15 +15,15 @@ use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::ops::Range;
 
-/// Distance between the threads' scratch memory, in numbers: a multiple of a cache line.
+/// The scratch memory of each thread is a multiple of this many values, a cache line.
 const LINE: usize = 16;
 
-/// The convolution prepared.
+/// A prepared convolution.
 pub struct TapConv {
     problem: ConvProblem,
     kernel: TapKernel,
     threads: usize,
-    /// Numbers of a copied row.
+    /// Values of a copied row.
     row_len: usize,
     /// Where each cell of the window begins, by channel, row and column.
     offsets: Vec<usize>,
@@ -45,10 +45,11 @@ impl TapConv {
         (self.problem.c * self.problem.kh * self.row_len).next_multiple_of(LINE)
     }
 
-    /// Copies what output row `oy` of an image sees.
+    /// Copies the input rows that output row `oy` of an image needs, with their padding.
     ///
     /// # Safety
-    /// The image is one of the problem's, `to` has [`Self::scratch_len`] numbers that nobody else uses.
+    /// `image` must point to an image of the problem; `to` must have [`Self::scratch_len`] values that no other thread
+    /// uses.
     unsafe fn copy_rows(&self, image: *const f32, oy: usize, to: *mut f32) {
         let p = &self.problem;
         let before = p.pad.1.min(self.row_len);
@@ -56,7 +57,8 @@ impl TapConv {
         for c in 0..p.c {
             for ky in 0..p.kh {
                 let y = (oy * p.stride.0 + ky).wrapping_sub(p.pad.0);
-                // SAFETY: row `c * kh + ky` of the scratch memory, row `y` of channel `c`.
+                // SAFETY: `c * kh + ky` is a row of the scratch memory, whose `row_len` values are `before + inside`
+                // and the rest. Row `y < p.h` of channel `c` has `p.w >= inside` values.
                 unsafe {
                     let to = to.add((c * p.kh + ky) * self.row_len);
                     if y >= p.h {
@@ -74,14 +76,18 @@ impl TapConv {
     /// Computes these output rows, counted over all images.
     ///
     /// # Safety
-    /// As [`Convolve::run`]; nobody else uses these rows of the output, or the scratch memory.
+    /// As [`Convolve::run`]; no other thread may use these rows of the output, or `scratch`, which must have
+    /// [`Self::scratch_len`] values.
     unsafe fn rows(&self, o: &Operands, rows: Range<usize>, scratch: *mut f32) {
         let p = &self.problem;
         let taps = self.offsets.len();
         let plane = p.pixels() * BLOCK;
         for row in rows {
             let (image, oy) = (row / p.oh, row % p.oh);
-            // SAFETY: an image of the data, an output row, panels of the weights; see the caller's promise.
+            // SAFETY: `row < p.n * p.oh`, so `image` and `oy` exist. `copy_rows` fills scratch memory, in which the
+            // last cell of the last pixel is at `(c * kh - 1) * row_len + (ow - 1) * stride + kw - 1`, its last value.
+            // `panel.index * PANEL * taps` is the start of a panel of the weights; `at` is the place of `len` pixels of
+            // this panel in output and sum.
             unsafe {
                 self.copy_rows(o.src.add(image * p.c * p.h * p.w), oy, scratch);
                 for panel in (0..Panel::count(p.k)).map(|index| Panel::of(p.k, index)) {
@@ -99,7 +105,7 @@ impl TapConv {
                             b: o.weights.add(panel.index * PANEL * taps),
                             c: o.dst.add(at),
                             c_half_stride: plane,
-                            finish: bias.finish(sum, o.bounds),
+                            epilogue: bias.epilogue(sum, o.bounds),
                         };
                         (self.kernel)(len, panel.width == PANEL, &rows);
                     }
@@ -109,7 +115,7 @@ impl TapConv {
     }
 }
 
-/// Pieces of the rows for each thread.
+/// Pieces of rows per thread.
 const PIECES: usize = 16;
 
 impl Convolve for TapConv {
@@ -121,12 +127,12 @@ impl Convolve for TapConv {
         let n_rows = self.problem.n * self.problem.oh;
         let n = self.threads.min(n_rows);
         let n_pieces = n * PIECES.min(n_rows / n);
-        // A thread that is done helps with what others have left.
+        // A thread that has finished its pieces takes pieces that others have left.
         let pieces = Phases::new(n, [n_pieces]);
         team.run(n, &|i| {
             let scratch = operands.scratch.wrapping_add(i * self.scratch_len());
-            // SAFETY: the caller's promise; pieces have different rows and are taken once, and each thread has scratch memory of its
-            // own.
+            // SAFETY: `part` cuts `0..n_rows` into disjoint pieces, `Phases` runs each once, and thread `i < n` uses
+            // only its own `scratch_len` values of the scratch memory.
             pieces.work(0, i, |piece| unsafe { self.rows(operands, part(n_rows, n_pieces, piece), scratch) });
         });
         Ok(())

@@ -1,5 +1,6 @@
-//! Transform of the inputs: a row of tiles of one channel block at a time, first down its columns into a small buffer (so that columns
-//! shared by neighboring tiles are transformed once), then along its rows, to the planes of the factors.
+//! The transform of the inputs: a row of tiles of one channel block at a time. It first goes down the columns into a
+//! small buffer, so that columns shared by neighboring tiles are transformed once. Then it goes along the rows and
+//! writes the planes of the factors.
 
 use super::pairs::{self, REAL};
 use super::real::{self, MAX_N, each, each_pair};
@@ -7,15 +8,16 @@ use crate::gemm::lanes::Lanes;
 use crate::tiles::BLOCK;
 use crate::tiles::strip::{BUFFER_COLUMNS, BUFFER_STRIDE, Inputs, ZEROS};
 
-/// Transforms tiles of `N` by `N`.
+/// Transforms tiles of `N` by `N` inputs.
 ///
 /// # Safety
-/// Called from code compiled for the instructions of `L`; the addresses are valid for what [`Inputs`] says, and nobody else uses what
-/// is written.
+/// Must be called from code compiled for the instructions of `L`. The fields of `t` must be as [`Inputs`] says, with
+/// all columns of the tiles within the buffer, and no other thread may use the factors and the buffer.
 #[inline(always)]
 pub(super) unsafe fn transform<L: Lanes, const N: usize>(t: &Inputs) {
-    // SAFETY: rows come from the image or the zeros, columns from the part of the buffer that is in the image; the caller's promise
-    // covers factors and buffer.
+    // SAFETY: `down_columns` fills `N` rows of `(len - 1) * m[1] + N` pixels of the buffer, which covers what `along`
+    // reads for each tile. The planes written are below `REAL + 3 * complex`, the number of planes of the factors, and
+    // each holds `len` tiles of `BLOCK` values.
     unsafe {
         down_columns::<L, N>(t);
         for tile in 0..t.len {
@@ -45,7 +47,7 @@ pub(super) unsafe fn transform<L: Lanes, const N: usize>(t: &Inputs) {
     }
 }
 
-/// The first half.
+/// Transforms down the columns, from the image to the buffer.
 ///
 /// # Safety
 /// As [`transform`].
@@ -64,7 +66,8 @@ unsafe fn down_columns<L: Lanes, const N: usize>(t: &Inputs) {
             *row = t.src.cast::<f32>().wrapping_offset(first);
         }
     }
-    // SAFETY: as in `transform`.
+    // SAFETY: only the columns `left..right`, which lie in the image, are read from `rows`. A row is one of the image,
+    // or `ZEROS`, which is as long as a row of the buffer. There are at most `BUFFER_COLUMNS` columns.
     unsafe {
         for i in 0..N {
             for at in (0..left * BLOCK).chain(right * BLOCK..columns * BLOCK).step_by(L::N) {
@@ -84,13 +87,13 @@ unsafe fn down_columns<L: Lanes, const N: usize>(t: &Inputs) {
     }
 }
 
-/// The spectrum of a tile's row in the buffer.
+/// Returns the spectrum of one row of a tile in the buffer.
 ///
 /// # Safety
-/// As [`transform`].
+/// `from` must be readable for `N` pixels of the buffer; the processor must have the instructions of `L`.
 #[inline(always)]
 unsafe fn along<L: Lanes, const N: usize>(from: *const f32) -> real::Line<L> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `j < N` pixels are read, as the caller allows.
     unsafe {
         let mut x = [L::splat(0.0); MAX_N];
         each!(j in 0..N, {
@@ -100,13 +103,13 @@ unsafe fn along<L: Lanes, const N: usize>(from: *const f32) -> real::Line<L> {
     }
 }
 
-/// Writes a complex factor: real part, imaginary part, real part negated.
+/// Writes a complex factor to three planes: real part, imaginary part, negated real part.
 ///
 /// # Safety
-/// As [`transform`].
+/// The three places must be writable for `L::N` values; the processor must have the instructions of `L`.
 #[inline(always)]
 unsafe fn put<L: Lanes>(re: L, im: L, to: *mut f32, plane: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the three places are those that the caller allows.
     unsafe {
         re.store(to);
         im.store(to.add(plane));

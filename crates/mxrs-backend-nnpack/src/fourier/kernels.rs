@@ -1,4 +1,4 @@
-//! The two-dimensional transforms by size and instruction set.
+//! Selects the two-dimensional transforms by size and instruction set.
 
 use super::{Tile, input, output};
 use crate::Isa;
@@ -9,7 +9,7 @@ use crate::tiles::strip::{Inputs, Outputs};
 type Input = unsafe fn(&Inputs);
 type Output = unsafe fn(&Outputs<'_>);
 
-/// Those of a tile, for a window that it takes.
+/// Returns the transforms of a tile, for a window that it takes.
 pub(super) fn transforms(tile: Tile, kernel: [usize; 2], isa: Isa) -> Transforms {
     let (input, output) = match tile {
         Tile::Eight => of::<8>(isa),
@@ -34,14 +34,14 @@ macro_rules! compiled {
         /// As [`input::transform`].
         $(#[$with])*
         unsafe fn $input<const N: usize>(tiles: &Inputs) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the contract of this function is that of `input::transform`, for which it is compiled.
             unsafe { input::transform::<$lanes, N>(tiles) }
         }
         /// # Safety
         /// As [`output::transform`].
         $(#[$with])*
         unsafe fn $output<const N: usize>(tiles: &Outputs<'_>) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the contract of this function is that of `output::transform`, for which it is compiled.
             unsafe { output::transform::<$lanes, N>(tiles) }
         }
     };

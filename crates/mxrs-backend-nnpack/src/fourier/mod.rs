@@ -1,15 +1,16 @@
-//! Convolutions with stride 1 by Fourier transforms of tiles of 8x8 or 16x16 inputs, after NNPACK (Mathieu, Henaff and LeCun,
-//! arXiv:1312.5851; Vasilache and others, arXiv:1412.7580).
+//! Convolutions with stride 1 by Fourier transforms of tiles of 8x8 or 16x16 inputs, after NNPACK (Mathieu, Henaff and
+//! LeCun, arXiv:1312.5851; Vasilache and others, arXiv:1412.7580).
 //!
-//! A tile with `N` inputs along an axis gives `N + 1 - r` outputs of a window with `r` taps: those that a cyclic correlation gets
-//! right (overlap and save). The tile of 16 channels is transformed as real numbers (`input`): 4 of its frequencies are real, and of
-//! the complex ones half are conjugates of the other half, which leaves 30 (126) of 64 (256). Each is multiplied by the conjugate of
-//! the filter's, a sum over the channels ([`crate::gemm`]), and what comes out is transformed back (`output`). `real` transforms along
-//! one axis, `pairs` makes complex spectra of two real ones, `weights` transforms filters, `kernels` compiles for instruction sets;
-//! `crate::tiles` does the rest, as for Winograd's algorithms.
+//! A tile with `N` inputs along an axis gives `N + 1 - r` outputs of a window with `r` taps: those that a cyclic
+//! correlation computes correctly (overlap and save). A tile of 16 channels is transformed as real numbers (`input`). 4
+//! of its frequencies are real, and half of the complex ones are conjugates of the other half, which leaves 30 complex
+//! ones of 64 frequencies (126 of 256). Each is multiplied by the conjugate of the filter's frequency and summed over
+//! the channels ([`crate::gemm`]), and the sums are transformed back (`output`). `real` transforms along one axis,
+//! `pairs` makes complex spectra of two real ones, `weights` transforms filters, `kernels` compiles for instruction
+//! sets. `crate::tiles` does the rest, as for Winograd's algorithms.
 //!
-//! Per output of a window of 7x7 there are 508/100 multiplications with tiles of 16x16, for 49 of the direct sum. Unlike
-//! Winograd's, the transforms hardly round: their matrices are orthogonal but for a factor.
+//! An output of a 7x7 window takes 508/100 multiplications with tiles of 16x16, where the direct sum takes 49. Unlike
+//! Winograd's, these transforms hardly add rounding errors: their matrices are orthogonal up to a factor.
 
 mod input;
 mod kernels;
@@ -27,7 +28,7 @@ use crate::tiles::{Data, Factors, Tiling, Work};
 use mxrs_sync::Team;
 use mxrs_types::{Error, Result};
 
-/// How large the tiles are.
+/// Size of the tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tile {
     /// 8x8 inputs, for windows up to 5x5.
@@ -37,10 +38,10 @@ pub enum Tile {
 }
 
 impl Tile {
-    /// All of them.
+    /// All sizes.
     pub const ALL: [Self; 2] = [Self::Eight, Self::Sixteen];
 
-    /// Its name, for traces: `fft8x8`.
+    /// Its name in traces: `fft8x8`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Eight => "fft8x8",
@@ -56,7 +57,7 @@ impl Tile {
         }
     }
 
-    /// Whether it is for windows of this height and width: from 3 to 5, or 11, along the longer side.
+    /// Whether it takes windows of this height and width: the longer side must be 3 to 5 (8x8), or 3 to 11 (16x16).
     pub fn takes(self, kernel: [usize; 2]) -> bool {
         let most = match self {
             Self::Eight => 5,
@@ -66,18 +67,18 @@ impl Tile {
         !kernel.contains(&0) && (3..=most).contains(&longest)
     }
 
-    /// Height and width of a tile's outputs, of a window that it [takes](Self::takes).
+    /// Height and width of a tile's outputs, for a window that it [takes](Self::takes).
     pub fn outputs(self, kernel: [usize; 2]) -> [usize; 2] {
         kernel.map(|taps| self.size() + 1 - taps)
     }
 
-    /// Largest error relative to the largest output, with 256 input channels of evenly spread numbers: what the tests hold the
-    /// tiles to. Direct summation in float32 has about `5e-7`.
+    /// Bound of the error relative to the largest output, with 256 input channels of evenly distributed values; the
+    /// tests check it. Direct summation in float32 has an error of about `5e-7`.
     pub fn error_bound(self) -> f64 {
         1e-6
     }
 
-    /// What a tile becomes.
+    /// The factors that a tile is transformed to.
     pub(crate) fn factors(self) -> Factors {
         pairs::factors(self.size())
     }
@@ -86,18 +87,18 @@ impl Tile {
         Work::new(shape, self.factors(), self.outputs(shape.kernel))
     }
 
-    /// The blocking to take without trying, for a window that it takes.
+    /// The blocking to use without tuning, for a window that this tile takes.
     pub fn suggested(self, shape: &Shape, threads: usize) -> Blocking {
         self.work(shape).suggested(threads)
     }
 
-    /// The blockings worth trying, the suggestion first.
+    /// The blockings worth timing, the suggested one first.
     pub fn candidates(self, shape: &Shape, threads: usize) -> Vec<Blocking> {
         self.work(shape).candidates(threads)
     }
 }
 
-/// A convolution prepared for one shape. Activations are in blocks of 16 channels, the last padded with zeros.
+/// A convolution prepared for one shape. Activations are in blocks of 16 channels, the last block padded with zeros.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     tiling: Tiling,
@@ -105,10 +106,10 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Prepares tiles with a blocking (made to fit) for instructions.
+    /// Prepares a convolution with these tiles. The blocking is adjusted to the shape.
     ///
     /// # Errors
-    /// If the tiles are for other windows, or a size is zero.
+    /// If the tile does not take the window, or a size is zero.
     pub fn new(shape: Shape, tile: Tile, blocking: Blocking, isa: Isa) -> Result<Self> {
         if !tile.takes(shape.kernel) {
             return Err(Error::invalid(
@@ -121,12 +122,12 @@ impl Plan {
         Ok(Self { tiling: Tiling::new(shape, transforms, blocking, isa, Data::Blocks)?, tile })
     }
 
-    /// The tiles.
+    /// The tile.
     pub fn tile(&self) -> Tile {
         self.tile
     }
 
-    /// What runs it.
+    /// The tiling that runs it.
     pub(crate) fn tiling(&self) -> &Tiling {
         &self.tiling
     }
@@ -136,30 +137,32 @@ impl Plan {
         self.tiling.packed_bytes()
     }
 
-    /// Bytes of scratch that [`run`](Self::run) needs.
+    /// Bytes of scratch memory that [`run`](Self::run) needs.
     pub fn scratch_bytes(&self) -> usize {
         self.tiling.scratch_bytes()
     }
 
-    /// Transforms and packs weights (`[K][C][kh][kw]`), in double.
+    /// Transforms weights (`[K][C][kh][kw]`) in double precision and packs them.
     ///
     /// # Errors
-    /// If a slice has another length than the plan needs.
+    /// If a slice does not have the length that the plan needs.
     pub fn pack_weights(&self, weights: &[f32], packed: &mut [f32], team: &Team) -> Result<()> {
         let Shape { c, kernel, .. } = self.tiling.shape;
         let filters = Filters::plain(weights, c, kernel.iter().product());
         self.tiling.pack_weights(&weights::Waves::new(self.tile.size()), filters, packed, team)
     }
 
-    /// Convolves: `src` and `dst` are in blocks of channels, `weights` what [`pack_weights`](Self::pack_weights) made. Channels of
-    /// `src` beyond C must be zeros; those of `dst` beyond K will be.
+    /// Convolves. `src` and `dst` are in blocks of channels, `weights` are those of
+    /// [`pack_weights`](Self::pack_weights). Channels of `src` beyond C must be zeros; channels of `dst` beyond K
+    /// become zeros.
     ///
     /// # Errors
-    /// If the scratch is too short or the bias has another length than K.
+    /// If the scratch memory is too short, or the bias does not have K values.
     ///
     /// # Safety
-    /// The addresses must be valid for the tensors of the plan's shape, the sum's too; nobody else may write them or use the
-    /// output meanwhile. `src` and `dst` must not overlap. Scratch is best aligned to 64 bytes.
+    /// The addresses, that of the sum too, must be valid for tensors of the plan's shape. During the call no other
+    /// thread may write them or use the output. `src` and `dst` must not overlap. The scratch memory should be aligned
+    /// to 64 bytes, for speed.
     pub unsafe fn run(
         &self,
         src: *const f32,
@@ -169,7 +172,7 @@ impl Plan {
         scratch: &mut [f32],
         team: &Team,
     ) -> Result<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the contract of this function is that of `Tiling::run`.
         unsafe { self.tiling.run(src.cast(), weights, epilogue, dst.cast(), scratch, team) }
     }
 }

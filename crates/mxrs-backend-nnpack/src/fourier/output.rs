@@ -1,5 +1,5 @@
-//! Transform of the products to outputs: a row of tiles of one channel block at a time, first along its rows into a small buffer, then
-//! down its columns into the image, where bias, sum and bounds are applied.
+//! The transform of the products to outputs: a row of tiles of one channel block at a time. It first goes along the
+//! rows into a small buffer, then down the columns into the image, where it applies bias, sum and bounds.
 
 use super::pairs::{self, REAL};
 use super::real::{self, MAX_N, each, each_pair};
@@ -10,11 +10,12 @@ use crate::tiles::strip::{BUFFER_STRIDE, Outputs};
 /// Transforms tiles of `N` by `N`.
 ///
 /// # Safety
-/// Called from code compiled for the instructions of `L`; the addresses are valid for what [`Outputs`] says, and nobody else uses what
-/// is written.
+/// Must be called from code compiled for the instructions of `L`. The fields of `t` must be as [`Outputs`] says, with
+/// all columns of the tiles within the buffer, and no other thread may use the output and the buffer.
 #[inline(always)]
 pub(super) unsafe fn transform<L: Lanes, const N: usize>(t: &Outputs<'_>) {
-    // SAFETY: the caller's promise; only rows and columns inside the image are touched.
+    // SAFETY: the planes read are below `REAL + 2 * complex`, the number of planes of the products, and each holds
+    // `len` tiles of `BLOCK` values. Row `i < N` of the buffer gets `m[1]` pixels per tile.
     unsafe {
         for tile in 0..t.len {
             for lane in (0..BLOCK).step_by(L::N) {
@@ -47,13 +48,13 @@ pub(super) unsafe fn transform<L: Lanes, const N: usize>(t: &Outputs<'_>) {
     }
 }
 
-/// A row's outputs from its spectrum, to the buffer: the first `m` of them.
+/// Computes a row's outputs from its spectrum and writes the first `m` of them to the buffer.
 ///
 /// # Safety
-/// As [`transform`].
+/// `to` must be writable for `m` pixels; the processor must have the instructions of `L`.
 #[inline(always)]
 unsafe fn along<L: Lanes, const N: usize>(x: &real::Line<L>, to: *mut f32, m: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `j < m` limits the stores.
     unsafe {
         let y = real::inverse::<L, N>(x);
         each!(j in 0..N, {
@@ -64,7 +65,7 @@ unsafe fn along<L: Lanes, const N: usize>(x: &real::Line<L>, to: *mut f32, m: us
     }
 }
 
-/// The second half.
+/// Transforms down the columns, from the buffer to the image.
 ///
 /// # Safety
 /// As [`transform`].
@@ -72,11 +73,12 @@ unsafe fn along<L: Lanes, const N: usize>(x: &real::Line<L>, to: *mut f32, m: us
 unsafe fn down_columns<L: Lanes, const N: usize, const SUM: bool>(t: &Outputs<'_>) {
     let ([rows, columns], step) = (t.inside, t.steps[0]);
     let (dst, sum) = (t.dst.cast::<f32>(), t.sum.cast::<f32>());
-    // SAFETY: the caller's promise.
+    // SAFETY: `i < rows` and `at / BLOCK < columns` keep output and sum inside the image, as `Outputs::inside` says.
+    // `transform` has filled at least `columns` pixels of all `N` rows of the buffer.
     unsafe {
         for lane in (0..BLOCK).step_by(L::N) {
-            let bias = L::load(t.finish.bias.as_ptr().add(lane));
-            let (lo, hi) = (L::load(t.finish.lo.as_ptr().add(lane)), L::load(t.finish.hi.as_ptr().add(lane)));
+            let bias = L::load(t.epilogue.bias.as_ptr().add(lane));
+            let (lo, hi) = (L::load(t.epilogue.lo.as_ptr().add(lane)), L::load(t.epilogue.hi.as_ptr().add(lane)));
             for at in (0..columns).map(|x| x * BLOCK + lane) {
                 let mut x = [L::splat(0.0); MAX_N];
                 each!(i in 0..N, {

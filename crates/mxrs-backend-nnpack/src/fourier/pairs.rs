@@ -1,48 +1,49 @@
-//! Where the frequencies of a tile lie among its factors, and complex spectra from pairs of real ones.
+//! The order of a tile's frequencies among its factors, and the complex spectrum of a pair of real ones.
 //!
-//! Down its columns a tile becomes `N` rows: of the frequencies 0 and `N/2`, which are real, then a pair of rows, real and imaginary
-//! parts, of each other frequency. Along the first two there are two real and `N/2 - 1` complex factors. A pair of rows `a` and `b` is
-//! transformed as two real lines; the spectrum `Z` of `a + ib`, `N` complex factors, follows from theirs:
+//! The transform down the columns turns a tile into `N` rows: first those of the frequencies 0 and `N/2`, which are
+//! real, then for each other frequency a pair of rows, its real and its imaginary parts. Along each of the first two
+//! rows there are two real and `N/2 - 1` complex factors. A pair of rows `a` and `b` is transformed as two real lines.
+//! The spectrum `Z` of `a + ib`, which has `N` complex factors, follows from theirs:
 //!
 //! ```text
 //! Z_0 = A_0 + i B_0      Z_(N/2) = A_(N/2) + i B_(N/2)      Z_k = A_k + i B_k      Z_(N-k) = conj(A_k) + i conj(B_k)
 //! ```
 //!
-//! Factors are in the order: real ones, row by row; complex ones of the first two rows; those of each pair of rows, in the order 0,
-//! `N/2`, 1, `N - 1`, 2, `N - 2`, …
+//! The factors are ordered: the real ones, row by row; the complex ones of the first two rows; those of each pair of
+//! rows, in the order 0, `N/2`, 1, `N - 1`, 2, `N - 2`, …
 
 use super::real::{Line, each_pair};
 use crate::gemm::lanes::Lanes;
 use crate::tiles::Factors;
 
-/// Real factors.
+/// Number of real factors.
 pub(super) const REAL: usize = 4;
 
-/// Factors of a tile with `n` inputs along each axis.
+/// The factors of a tile with `n` inputs along each axis.
 pub(super) fn factors(n: usize) -> Factors {
     Factors { real: REAL, complex: (n / 2 - 1) * (n + 2) }
 }
 
-/// The number of a complex factor (from 0 on): frequency `k` (1 and more) of one of the first two rows.
+/// Index among the complex factors of frequency `k` (at least 1) of one of the first two rows.
 #[inline(always)]
 pub(super) fn of_row(n: usize, row: usize, k: usize) -> usize {
     row * (n / 2 - 1) + k - 1
 }
 
-/// The number of the first of a pair's complex factors: the pair of vertical frequency `p` (1 and more).
+/// Index of the first of a pair's complex factors; `p` (at least 1) is the pair's vertical frequency.
 #[inline(always)]
 pub(super) fn of_pair(n: usize, p: usize) -> usize {
     n - 2 + (p - 1) * n
 }
 
-/// Real and imaginary parts of a pair's complex factors from the spectra of its rows.
+/// Computes real and imaginary parts of a pair's complex factors from the spectra of its rows.
 ///
 /// # Safety
-/// Called from code compiled for the instructions of `L`.
+/// Must be called from code compiled for the instructions of `L`.
 #[inline(always)]
 pub(super) unsafe fn join<L: Lanes, const N: usize>(a: &Line<L>, b: &Line<L>) -> (Line<L>, Line<L>) {
     let (mut re, mut im) = (*a, *b);
-    // SAFETY: the caller has the instructions.
+    // SAFETY: only registers are used; the caller has the instructions.
     unsafe {
         each_pair!(less in 0..N / 2 - 1, {
             let (r, i) = (2 * less + 2, 2 * less + 3);
@@ -53,14 +54,15 @@ pub(super) unsafe fn join<L: Lanes, const N: usize>(a: &Line<L>, b: &Line<L>) ->
     (re, im)
 }
 
-/// The spectra of a pair's rows from its complex factors; but for frequencies 0 and `N/2` twice as large.
+/// Computes the spectra of a pair's rows from its complex factors. All values but those of the frequencies 0 and `N/2`
+/// are twice as large.
 ///
 /// # Safety
 /// As [`join`].
 #[inline(always)]
 pub(super) unsafe fn split<L: Lanes, const N: usize>(re: &Line<L>, im: &Line<L>) -> (Line<L>, Line<L>) {
     let (mut a, mut b) = (*re, *im);
-    // SAFETY: the caller has the instructions.
+    // SAFETY: only registers are used; the caller has the instructions.
     unsafe {
         each_pair!(less in 0..N / 2 - 1, {
             let (r, i) = (2 * less + 2, 2 * less + 3);

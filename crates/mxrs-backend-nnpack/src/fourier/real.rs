@@ -1,27 +1,29 @@
-//! The transform along one axis, of real numbers, on registers: 8 or 16 of them, by halves, unrolled by the compiler.
+//! The transform of 8 or 16 real numbers along one axis, on registers. It recurses by halves, and the compiler unrolls
+//! it.
 //!
 //! ```text
 //! forward   X_k = sum over n of x_n e^(2 pi i k n / N)
 //! inverse   x_n = sum over k of X_k e^(-2 pi i k n / N)        (N times what the forward transform was of)
 //! ```
 //!
-//! Of a real line only `X_0` to `X_(N/2)` are kept, the first and the last of which are real: `[X_0, X_(N/2), re X_1, im X_1, re X_2,
-//! ...]`. Even and odd numbers are transformed by themselves and joined: `X_k = E_k + w^k O_k` and `X_(N/2-k) = conj(E_k - w^k O_k)`.
+//! The spectrum of a real line needs only `X_0` to `X_(N/2)`, of which the first and the last are real. They are stored
+//! as `[X_0, X_(N/2), re X_1, im X_1, re X_2, ...]`. The even and the odd numbers are transformed separately and
+//! combined: `X_k = E_k + w^k O_k` and `X_(N/2-k) = conj(E_k - w^k O_k)`.
 
 use crate::gemm::lanes::Lanes;
 use crate::winograd::unrolled;
 use std::f64::consts::FRAC_1_SQRT_2;
 
-/// Most numbers of a line.
+/// Length of the longest line.
 pub(super) const MAX_N: usize = 16;
 
-/// A tile's values along one axis; the first `N` of them count.
+/// A tile's values along one axis, of which the first `N` are used.
 pub(super) type Line<L> = [L; MAX_N];
 
-/// Cosines of multiples of a sixteenth of a turn.
+/// The cosines of 0 to 4 sixteenths of a turn.
 const COSINES: [f64; 5] = [1.0, 0.923_879_532_511_286_7, FRAC_1_SQRT_2, 0.382_683_432_365_089_8, 0.0];
 
-/// A loop over `$i in 0..$n` with at most [`MAX_N`] rounds, written out.
+/// An unrolled loop over `$i in 0..$n`, for `$n` at most [`MAX_N`].
 macro_rules! each {
     ($i:ident in 0..$n:expr, $body:block) => {
         $crate::winograd::unrolled!($i, $n, $body, [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15])
@@ -29,7 +31,7 @@ macro_rules! each {
 }
 pub(super) use each;
 
-/// The same over what lies between the real ends of a spectrum: `N / 2 - 1` pairs.
+/// The same over the complex values of a spectrum: `N / 2 - 1` pairs.
 macro_rules! each_pair {
     ($i:ident in 0..$n:expr, $body:block) => {
         $crate::winograd::unrolled!($i, $n, $body, [0 1 2 3 4 5 6])
@@ -37,11 +39,11 @@ macro_rules! each_pair {
 }
 pub(super) use each_pair;
 
-/// The spectrum of `N` numbers from those of the even and of the odd ones.
+/// Computes the spectrum of `N` numbers from the spectra of the even and the odd ones.
 #[inline(always)]
 unsafe fn join<L: Lanes, const N: usize>(even: &Line<L>, odd: &Line<L>) -> Line<L> {
     let mut out = *even;
-    // SAFETY: the caller has the instructions.
+    // SAFETY: only registers are used; the caller has the instructions.
     unsafe {
         out[0] = even[0].add(odd[0]);
         out[1] = even[0].sub(odd[0]);
@@ -69,11 +71,11 @@ unsafe fn join<L: Lanes, const N: usize>(even: &Line<L>, odd: &Line<L>) -> Line<
     out
 }
 
-/// The spectra of the even and of the odd numbers from that of all `N`, twice as large.
+/// Computes the spectra of the even and the odd numbers from that of all `N`, twice as large.
 #[inline(always)]
 unsafe fn split<L: Lanes, const N: usize>(x: &Line<L>) -> (Line<L>, Line<L>) {
     let (mut even, mut odd) = (*x, *x);
-    // SAFETY: the caller has the instructions.
+    // SAFETY: only registers are used; the caller has the instructions.
     unsafe {
         (even[0], odd[0]) = (x[0].add(x[1]), x[0].sub(x[1]));
         if N >= 4 {
@@ -100,19 +102,19 @@ unsafe fn split<L: Lanes, const N: usize>(x: &Line<L>) -> (Line<L>, Line<L>) {
 
 macro_rules! halves {
     ($forward:ident, $inverse:ident, $n:literal, $half_forward:ident, $half_inverse:ident) => {
-        /// Of the numbers `first`, `first + step`, …
+        /// Transforms the numbers `first`, `first + step`, …
         #[inline(always)]
         unsafe fn $forward<L: Lanes>(x: &Line<L>, first: usize, step: usize) -> Line<L> {
-            // SAFETY: the caller has the instructions.
+            // SAFETY: only registers are used; the caller has the instructions.
             unsafe {
                 let even = $half_forward(x, first, 2 * step);
                 join::<L, $n>(&even, &$half_forward(x, first + step, 2 * step))
             }
         }
-        /// To the numbers `first`, `first + step`, …
+        /// Transforms back to the numbers `first`, `first + step`, …
         #[inline(always)]
         unsafe fn $inverse<L: Lanes>(x: &Line<L>, out: &mut Line<L>, first: usize, step: usize) {
-            // SAFETY: the caller has the instructions.
+            // SAFETY: only registers are used; the caller has the instructions.
             unsafe {
                 let (even, odd) = split::<L, $n>(x);
                 $half_inverse(&even, out, first, 2 * step);
@@ -126,36 +128,36 @@ halves!(forward_4, inverse_4, 4, forward_2, inverse_2);
 halves!(forward_8, inverse_8, 8, forward_4, inverse_4);
 halves!(forward_16, inverse_16, 16, forward_8, inverse_8);
 
-/// One number is its spectrum.
+/// A single number is its own spectrum.
 #[inline(always)]
 unsafe fn forward_1<L: Lanes>(x: &Line<L>, first: usize, _: usize) -> Line<L> {
     [x[first]; MAX_N]
 }
 
-/// The same back.
+/// The inverse of [`forward_1`].
 #[inline(always)]
 unsafe fn inverse_1<L: Lanes>(x: &Line<L>, out: &mut Line<L>, first: usize, _: usize) {
     out[first] = x[0];
 }
 
-/// `N` (8 or 16) numbers to their spectrum.
+/// Transforms `N` (8 or 16) numbers to their spectrum.
 ///
 /// # Safety
-/// Called from code compiled for the instructions of `L`.
+/// Must be called from code compiled for the instructions of `L`.
 #[inline(always)]
 pub(super) unsafe fn forward<L: Lanes, const N: usize>(x: &Line<L>) -> Line<L> {
-    // SAFETY: the caller has the instructions.
+    // SAFETY: only registers are used; the caller has the instructions.
     unsafe { if N == 8 { forward_8(x, 0, 1) } else { forward_16(x, 0, 1) } }
 }
 
-/// A spectrum to `N` (8 or 16) numbers, `N` times as large.
+/// Transforms a spectrum back to `N` (8 or 16) numbers, `N` times as large.
 ///
 /// # Safety
 /// As [`forward`].
 #[inline(always)]
 pub(super) unsafe fn inverse<L: Lanes, const N: usize>(x: &Line<L>) -> Line<L> {
     let mut out = *x;
-    // SAFETY: the caller has the instructions.
+    // SAFETY: only registers are used; the caller has the instructions.
     unsafe { if N == 8 { inverse_8(x, &mut out, 0, 1) } else { inverse_16(x, &mut out, 0, 1) } }
     out
 }

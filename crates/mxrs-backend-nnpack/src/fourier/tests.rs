@@ -1,4 +1,5 @@
-//! Every tile on every instruction set against direct summation in double, and the transforms against sums of waves.
+//! Tests every tile on every instruction set against direct summation in double precision, and the transforms against
+//! sums of waves.
 
 use super::*;
 use crate::gemm::lanes::{Lanes, Plain};
@@ -7,7 +8,7 @@ use crate::tiles::pack::{MAX_TAPS, Transform};
 use crate::tiles::strip::{BUFFER_STRIDE, Inputs};
 use std::f64::consts::TAU;
 
-/// Windows for all tests, each with the tiles that take it.
+/// Windows for all tests; each tile is tested with those that it takes.
 const KERNELS: [[usize; 2]; 9] = [[3, 3], [5, 5], [7, 7], [9, 9], [11, 11], [4, 2], [6, 8], [1, 11], [5, 1]];
 
 fn tiles_for(kernel: [usize; 2]) -> impl Iterator<Item = Tile> {
@@ -32,7 +33,7 @@ fn errors_at_256_channels_stay_within_the_bounds() {
 fn all_shapes_agree_with_double_whatever_the_blocking_and_bits_do_not_depend_on_it() {
     let teams = [team(1), team(2), team(3)];
     let all = ragged().into_iter().flat_map(|shape| KERNELS.map(|kernel| (shape, kernel)));
-    // Each shape has every third window, each window a third of the shapes.
+    // Each shape gets every third window, and each window a third of the shapes.
     for (_, (shape, kernel)) in all.enumerate().filter(|&(i, _)| (i + i / KERNELS.len()).is_multiple_of(3)) {
         let shape = with_kernel(shape, kernel);
         let case = Case::new(shape);
@@ -69,7 +70,7 @@ fn a_sum_is_added_before_the_bounds_in_place_or_not() {
                 let want =
                     |i: usize| (case.want[i] + f64::from(rows[i])).clamp(f64::from(bounds.0), f64::from(bounds.1));
                 let dst = case.run(&plan, Some(&sum), bounds, &team(2));
-                // Bounds cut the largest outputs off, what errors are relative to.
+                // Bounds cut off the largest outputs, which errors are relative to, so the error looks larger.
                 let error = case.error(&dst, want) * if bounds.1.is_finite() { 0.05 } else { 1.0 };
                 assert!(error < tile.error_bound(), "{} {plan:?}: {error:e}", isa.name());
 
@@ -95,7 +96,7 @@ fn line(x: &[f64]) -> real::Line<Plain> {
 fn first_lanes(x: &real::Line<Plain>, n: usize) -> Vec<f64> {
     let first = |x: &Plain| {
         let mut lanes = [0f32; 8];
-        // SAFETY: eight writable numbers.
+        // SAFETY: `Plain` stores eight values, the length of `lanes`.
         unsafe { x.store(lanes.as_mut_ptr()) };
         f64::from(lanes[0])
     };
@@ -136,7 +137,7 @@ fn a_line_becomes_its_spectrum_and_comes_back() {
     check::<16>();
 }
 
-/// Real and imaginary part of the frequency that each factor of a tile is, down and across.
+/// The frequency, down and across, of each factor of a tile.
 fn frequencies(n: usize) -> Vec<[usize; 2]> {
     let mut all = vec![[0, 0], [0, n / 2], [n / 2, 0], [n / 2, n / 2]];
     all.extend([0, n / 2].into_iter().flat_map(|row| (1..n / 2).map(move |k| [row, k])));
@@ -186,7 +187,7 @@ fn tiles_and_filters_become_their_spectra() {
             plane: BLOCK,
             buffer: buffer.as_mut_ptr(),
         };
-        // SAFETY: the vectors have the sizes of one tile; plain lanes need no instructions.
+        // SAFETY: the vectors have the sizes of one tile of `N` by `N`; `Plain` needs no special instructions.
         unsafe { input::transform::<Plain, N>(&inputs) };
         let mut taps = Box::new([[[0.0; 32]; MAX_TAPS]; MAX_TAPS]);
         let taken = N.min(MAX_TAPS);
@@ -210,7 +211,8 @@ fn tiles_and_filters_become_their_spectra() {
                 let tap = (y * 7 + x * x + 1) as f64;
                 [re + tap * angle(y, x).cos(), im + tap * angle(y, x).sin()]
             });
-            // Twice where the conjugate frequency is made of these numbers too on the way back, in the second step only.
+            // The inverse transform doubles frequencies whose conjugate it also computes from these numbers; that
+            // happens in its second step only.
             let by = (N * N) as f64 * if v % (N / 2) != 0 && u % (N / 2) != 0 { 2.0 } else { 1.0 };
             for part in 0..if f < 4 { 1 } else { 2 } {
                 let got = spectrum[f][part] * by;

@@ -1,4 +1,4 @@
-//! Filters to factors: their spectra, divided by what the inverse transform multiplies by.
+//! Transforms filters to factors: their spectra, divided by the factor that the inverse transform multiplies by.
 
 use super::pairs::{self, REAL};
 use super::real::MAX_N;
@@ -6,7 +6,7 @@ use crate::gemm::PANEL;
 use crate::tiles::pack::{Columns, MAX_TAPS, Taps, Transform, sum};
 use std::f64::consts::TAU;
 
-/// What transforms lines of taps: `[N][taps]`, in the order of [`super::real`].
+/// The matrix that transforms lines of taps: `[N][taps]`, in the order of [`super::real`].
 pub(super) struct Waves(Vec<[f64; MAX_TAPS]>);
 
 impl Waves {
@@ -18,7 +18,7 @@ impl Waves {
                 1 => (n / 2, f64::cos),
                 _ => (row / 2, if row.is_multiple_of(2) { f64::cos } else { f64::sin }),
             };
-            // Of whole turns only what is left counts: multiples of a turn's quarters stay exact.
+            // Whole turns are removed first, so that multiples of a quarter turn are exact.
             std::array::from_fn(|x| f(TAU * (k * x % n) as f64 / n as f64))
         };
         Self((0..n).map(wave).collect())
@@ -37,7 +37,7 @@ impl Transform for Waves {
                 *to = sum(&wave[..kw], |x| &taps[x]);
             }
         }
-        // Value `j` of a row of the tile's spectrum.
+        // Value `j` of row `i` of the tile's spectrum.
         let at = |i: usize, j: usize| sum(&waves[i][..kh], |y| &half[y][j]);
         for row in 0..2 {
             for j in 0..n {
@@ -58,7 +58,7 @@ impl Transform for Waves {
             for k in 1..n / 2 {
                 let (ar, ai) = (at(2 * p, 2 * k), at(2 * p, 2 * k + 1));
                 let (br, bi) = (at(2 * p + 1, 2 * k), at(2 * p + 1, 2 * k + 1));
-                // The way back doubles these.
+                // The inverse transform doubles these.
                 let half = whole / 2.0;
                 put(first + 2 * k, 0, &combined(half, &ar, -half, &bi));
                 put(first + 2 * k, 1, &combined(half, &ai, half, &br));

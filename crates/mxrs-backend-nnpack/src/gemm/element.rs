@@ -1,22 +1,28 @@
-//! Numbers as tensors hold them, 32 or 16 bits each: registers always hold float32.
+//! The element types of tensors, 32 or 16 bits. Registers always hold float32.
 
 use super::lanes::Lanes;
 use half::bf16;
 use mxrs_types::bfloat16::widen;
 
-/// A number of a tensor of activations, or of weights.
+/// The type of the values of activations or weights.
 pub(crate) trait Element: Copy {
-    /// Whether tensors of it are in blocks of 16 channels; else channels are last.
+    /// Whether its tensors are in blocks of 16 channels; otherwise channels are last.
     const IS_BLOCKED: bool;
-    /// Reads `L::N` numbers; any alignment.
+    /// Reads `L::N` values at any alignment.
+    ///
+    /// # Safety
+    /// `from` must be readable for `L::N` values, in code compiled for the instructions of `L`.
     unsafe fn load<L: Lanes>(from: *const Self) -> L;
-    /// The number.
+    /// The value as float32.
     fn widened(self) -> f32;
-    /// Writes `L::N` numbers, rounded to the nearest, of two to the even one; any alignment.
+    /// Writes `L::N` values at any alignment, rounded to the nearest, ties to even.
+    ///
+    /// # Safety
+    /// `to` must be writable for `L::N` values, in code compiled for the instructions of `L`.
     unsafe fn store<L: Lanes>(x: L, to: *mut Self);
 }
 
-// SAFETY of the methods: `L::N` readable or writable numbers, in code compiled for the instructions of `L`.
+// SAFETY of the methods: they forward to `Lanes`, whose contracts are the same.
 impl Element for f32 {
     const IS_BLOCKED: bool = true;
     #[inline(always)]
@@ -25,17 +31,17 @@ impl Element for f32 {
     }
     #[inline(always)]
     unsafe fn load<L: Lanes>(from: *const Self) -> L {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's `L::N` readable values.
         unsafe { L::load(from) }
     }
     #[inline(always)]
     unsafe fn store<L: Lanes>(x: L, to: *mut Self) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's `L::N` writable values.
         unsafe { x.store(to) }
     }
 }
 
-// SAFETY of the methods: as above.
+// SAFETY of the methods: they forward to `Lanes`; a `bf16` has the size and layout of a `u16`.
 impl Element for bf16 {
     const IS_BLOCKED: bool = false;
     #[inline(always)]
@@ -44,13 +50,13 @@ impl Element for bf16 {
     }
     #[inline(always)]
     unsafe fn load<L: Lanes>(from: *const Self) -> L {
-        // SAFETY: the caller's promise.
-        unsafe { L::load_short(from.cast()) }
+        // SAFETY: the caller's `L::N` readable values.
+        unsafe { L::load_bf16(from.cast()) }
     }
     #[inline(always)]
     unsafe fn store<L: Lanes>(x: L, to: *mut Self) {
-        // SAFETY: the caller's promise.
-        unsafe { x.store_short(to.cast()) }
+        // SAFETY: the caller's `L::N` writable values.
+        unsafe { x.store_bf16(to.cast()) }
     }
 }
 
@@ -59,12 +65,13 @@ mod tests {
     use super::super::lanes::Plain;
     use super::*;
 
-    /// A register's worth of numbers there and back.
+    /// Narrows values in registers of `L`, checks that widening is exact, and returns the bits.
     unsafe fn through<L: Lanes>(bits: &[u32]) -> Vec<u16> {
         let from: Vec<f32> = bits.iter().map(|bits| f32::from_bits(*bits)).collect();
         let mut to = vec![bf16::ZERO; from.len()];
         for at in (0..from.len()).step_by(L::N) {
-            // SAFETY: the length is a multiple of every register's; the caller has the instructions.
+            // SAFETY: `at + L::N` is at most the length, a multiple of every register's; the caller has the
+            // instructions.
             unsafe {
                 bf16::store(L::load(from.as_ptr().add(at)), to.as_mut_ptr().add(at));
                 let back: L = bf16::load(to.as_ptr().add(at));
@@ -94,27 +101,27 @@ mod tests {
                 assert!(got == *want || got.is_nan() && want.is_nan(), "{bits:08x}: {got:?}, not {want:?}");
             }
         };
-        // SAFETY: plain lanes need no instructions.
+        // SAFETY: `Plain` needs no special instructions.
         agree(unsafe { through::<Plain>(&bits) });
         #[cfg(target_arch = "x86_64")]
         {
             use std::arch::x86_64::{__m256, __m512};
             #[target_feature(enable = "avx2,fma")]
             unsafe fn avx2(bits: &[u32]) -> Vec<u16> {
-                // SAFETY: compiled for the instructions.
+                // SAFETY: this function is compiled for the instructions.
                 unsafe { through::<__m256>(bits) }
             }
             #[target_feature(enable = "avx512f,avx2,fma")]
             unsafe fn avx512(bits: &[u32]) -> Vec<u16> {
-                // SAFETY: compiled for the instructions.
+                // SAFETY: this function is compiled for the instructions.
                 unsafe { through::<__m512>(bits) }
             }
             if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                // SAFETY: the processor has them.
+                // SAFETY: the processor was just asked for them.
                 agree(unsafe { avx2(&bits) });
             }
             if is_x86_feature_detected!("avx512f") {
-                // SAFETY: the processor has them.
+                // SAFETY: the processor was just asked for them.
                 agree(unsafe { avx512(&bits) });
             }
         }

@@ -1,21 +1,22 @@
-//! The product, once for all instruction sets and row counts.
+//! The product, written once for all instruction sets and row counts.
 
 use super::element::Element;
 use super::lanes::Lanes;
 use super::{MAX_ROWS, Product, row_groups};
 
-/// Steps of a block: channels that lie together.
+/// Steps of a block: the channels that are stored together.
 const BLOCK: usize = 16;
 /// Values in a cache line.
 const LINE: usize = 16;
-/// Cache lines of one step of a whole panel of float32.
+/// Cache lines that one step of a whole float32 panel takes.
 const LINES_OF_STEP: usize = 2;
 
-/// One step of a product: adds to `ROWS` by `NV` sums what a number of each row, `stride` apart from `a` on, makes with `NV`
-/// registers of numbers from `b` on.
+/// One step of a product. For `ROWS` values of `a`, `stride` apart, multiplies each with `NV` registers of values from
+/// `b` on and adds the results to the sums.
 ///
 /// # Safety
-/// All of these can be read, and the instructions of `L` must be there.
+/// `a` must be readable at `r * stride` for `r < ROWS`, and `b` for `NV * L::N` values. The processor must have the
+/// instructions of `L`.
 #[inline(always)]
 pub(crate) unsafe fn step<L: Lanes, W: Element, const ROWS: usize, const NV: usize>(
     a: *const f32,
@@ -23,7 +24,7 @@ pub(crate) unsafe fn step<L: Lanes, W: Element, const ROWS: usize, const NV: usi
     b: *const W,
     acc: &mut [[L; NV]; ROWS],
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `v < NV` and `r < ROWS` are exactly what the caller allows.
     unsafe {
         let mut panel = [L::splat(0.0); NV];
         for v in 0..NV {
@@ -38,12 +39,11 @@ pub(crate) unsafe fn step<L: Lanes, W: Element, const ROWS: usize, const NV: usi
     }
 }
 
-/// `ROWS` rows from row `row` on, by `NV` registers of columns from column `column` on, of a panel `width` wide.
-///
-/// The panel holds numbers of `W`.
+/// Computes `ROWS` rows from row `row` on, by `NV` registers of columns from column `column` on. The panel is `width`
+/// columns wide and holds values of `W`.
 ///
 /// # Safety
-/// As [`super::Gemm::run`], and the instructions of `L` must be there.
+/// As [`super::Gemm::run`], for these rows and columns. The processor must have the instructions of `L`.
 #[inline(always)]
 unsafe fn rows_by_columns<L: Lanes, W: Element, const ROWS: usize, const NV: usize, const FETCH: bool>(
     p: &Product<'_>,
@@ -51,7 +51,8 @@ unsafe fn rows_by_columns<L: Lanes, W: Element, const ROWS: usize, const NV: usi
     column: usize,
     width: usize,
 ) {
-    // SAFETY: all addresses are those of the module's formula, for rows `row..row + ROWS` and columns `column..column + NV * N`.
+    // SAFETY: per block of 16 steps, `a` advances by one value and `b` by `width`, as in the formula of the module, for
+    // rows `row..row + ROWS` and columns `column..column + NV * L::N`. Prefetches do not read.
     unsafe {
         let stride = p.a_row_stride;
         let mut b = p.b.cast::<W>().add(column);
@@ -76,14 +77,15 @@ unsafe fn rows_by_columns<L: Lanes, W: Element, const ROWS: usize, const NV: usi
                 b = b.add(width);
             }
         }
-        finish(p, acc, row, column);
+        epilogue(p, acc, row, column);
     }
 }
 
-/// Sums of some rows and columns, one of several parts of a product: where the registers are few, a product takes several.
+/// Computes one part of a product: `ROWS` rows by `NV` registers of columns. A product takes several parts if there are
+/// few registers.
 ///
-/// Steps go by fours, the left operand is asked for a block ahead, and every part brings its share of what is wanted next:
-/// `part` is its number, and how many there are.
+/// The loop does four steps at a time and prefetches the left operand one block ahead. Each part also prefetches its
+/// share of the next panel: `part` is its index, `n_parts` the number of parts.
 ///
 /// # Safety
 /// As [`rows_by_columns`].
@@ -94,7 +96,7 @@ unsafe fn part_of_rows<L: Lanes, W: Element, const ROWS: usize, const NV: usize>
     width: usize,
     (part, n_parts): (usize, usize),
 ) {
-    // SAFETY: as in `rows_by_columns`; what is prefetched is not read.
+    // SAFETY: as in `rows_by_columns`, four steps at a time; a block has 16 steps. Prefetched addresses are not read.
     unsafe {
         let stride = p.a_row_stride;
         let mut b = p.b.cast::<W>().add(column);
@@ -123,7 +125,7 @@ unsafe fn part_of_rows<L: Lanes, W: Element, const ROWS: usize, const NV: usize>
                     }
                     line = line.wrapping_add(4 * LINE);
                 }
-                // Written out: the compiler would not take four steps at a time.
+                // Written out, because the compiler would not unroll by four.
                 step(a, stride, b, &mut acc);
                 step(a.add(1), stride, b.add(width), &mut acc);
                 step(a.add(2), stride, b.add(2 * width), &mut acc);
@@ -132,22 +134,23 @@ unsafe fn part_of_rows<L: Lanes, W: Element, const ROWS: usize, const NV: usize>
             }
             line_blocks = line_blocks.saturating_sub(1);
         }
-        finish(p, acc, row, column);
+        epilogue(p, acc, row, column);
     }
 }
 
-/// Adds what belongs to sums of products, and writes them.
+/// Applies the epilogue to sums of products and writes them.
 ///
 /// # Safety
 /// As [`rows_by_columns`].
 #[inline(always)]
-unsafe fn finish<L: Lanes, const ROWS: usize, const NV: usize>(
+unsafe fn epilogue<L: Lanes, const ROWS: usize, const NV: usize>(
     p: &Product<'_>,
     mut acc: [[L; NV]; ROWS],
     row: usize,
     column: usize,
 ) {
-    // SAFETY: as in `rows_by_columns`.
+    // SAFETY: `at` is the place of row `row + r` and column `column + v * L::N` in the formula of the module; a
+    // register never crosses a multiple of 16 columns, because `L::N` divides 16.
     unsafe {
         let at = |r: usize, v: usize| {
             let column = column + v * L::N;
@@ -160,23 +163,23 @@ unsafe fn finish<L: Lanes, const ROWS: usize, const NV: usize>(
                 }
             }
         }
-        if let Some(finish) = p.finish {
-            if !finish.sum.is_null() {
+        if let Some(epilogue) = p.epilogue {
+            if !epilogue.sum.is_null() {
                 for r in 0..ROWS {
                     for v in 0..NV {
-                        acc[r][v] = acc[r][v].add(L::load(finish.sum.add(at(r, v))));
+                        acc[r][v] = acc[r][v].add(L::load(epilogue.sum.add(at(r, v))));
                     }
                 }
             }
-            if !finish.bias.is_null() {
+            if !epilogue.bias.is_null() {
                 for v in 0..NV {
-                    let bias = L::load(finish.bias.add(column + v * L::N));
+                    let bias = L::load(epilogue.bias.add(column + v * L::N));
                     for r in 0..ROWS {
                         acc[r][v] = acc[r][v].add(bias);
                     }
                 }
             }
-            let (lo, hi) = (L::splat(finish.lo), L::splat(finish.hi));
+            let (lo, hi) = (L::splat(epilogue.lo), L::splat(epilogue.hi));
             for r in 0..ROWS {
                 for v in 0..NV {
                     acc[r][v] = acc[r][v].clamp(lo, hi);
@@ -191,13 +194,14 @@ unsafe fn finish<L: Lanes, const ROWS: usize, const NV: usize>(
     }
 }
 
-/// Some rows and columns of a product, which part that is, and how many there are: see [`part_of_rows`].
+/// Computes some rows and columns of a product. The last pair is the part's index and the number of parts; see
+/// [`part_of_rows`].
 type PartKernel = unsafe fn(&Product<'_>, (usize, usize), usize, (usize, usize));
 
-/// Any number of rows, as many at a time as there are kernels, by 16 columns at a time.
+/// Computes any number of rows, at most `kernels.len()` at a time, by 16 columns at a time.
 ///
 /// # Safety
-/// As [`super::Gemm::run`], and the processor has the instructions of the kernels.
+/// As [`super::Gemm::run`], and the processor must have the instructions of the kernels.
 #[inline(always)]
 unsafe fn in_parts(kernels: &[PartKernel], rows: usize, whole: bool, product: &Product<'_>) {
     let width = if whole { 2 * BLOCK } else { BLOCK };
@@ -206,12 +210,12 @@ unsafe fn in_parts(kernels: &[PartKernel], rows: usize, whole: bool, product: &P
     let columns = (0..width).step_by(BLOCK);
     let parts = columns.flat_map(|column| groups.clone().map(move |(row, len)| (row, len, column)));
     for (part, (row, len, column)) in parts.enumerate() {
-        // SAFETY: the caller's promise.
+        // SAFETY: `row + len <= rows` and `column + 16 <= width`; kernel `len - 1` computes `len` rows.
         unsafe { kernels[len - 1](product, (row, column), width, (part, n_parts)) }
     }
 }
 
-/// For any processor.
+/// The kernel for any processor.
 ///
 /// # Safety
 /// As [`super::Gemm::run`].
@@ -221,11 +225,11 @@ pub(super) unsafe fn portable<W: Element>(rows: usize, whole: bool, product: &Pr
             const { &[$(part_of_rows::<super::lanes::Plain, W, $rows, 2> as PartKernel),+] }
         };
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the contract of this function is that of `in_parts`; `Plain` needs no special instructions.
     unsafe { in_parts(kernels!([1 2 3 4]), rows, whole, product) }
 }
 
-// A function for each number of rows: together they would leave each other no registers.
+// One function per number of rows: a single function would run out of registers.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn avx2_rows<W: Element, const ROWS: usize>(
@@ -234,11 +238,11 @@ unsafe fn avx2_rows<W: Element, const ROWS: usize>(
     width: usize,
     part: (usize, usize),
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the contract of this function is that of `part_of_rows`, for which it is compiled.
     unsafe { part_of_rows::<std::arch::x86_64::__m256, W, ROWS, 2>(p, at, width, part) }
 }
 
-/// With AVX2 and FMA: twelve of the sixteen registers hold sums.
+/// The kernel for AVX2 and FMA: twelve of the sixteen registers hold sums.
 ///
 /// # Safety
 /// As [`super::Gemm::run`], and the processor has the instructions.
@@ -249,18 +253,18 @@ pub(super) unsafe fn avx2<W: Element>(rows: usize, whole: bool, product: &Produc
             const { &[$(avx2_rows::<W, $rows> as PartKernel),+] }
         };
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the contract of this function is that of `in_parts`; the caller has the instructions.
     unsafe { in_parts(kernels!([1 2 3 4 5 6]), rows, whole, product) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,fma")]
 unsafe fn avx512_rows<W: Element, const ROWS: usize, const NV: usize, const FETCH: bool>(p: &Product<'_>) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the contract of this function is that of `rows_by_columns`, from the first row and column on.
     unsafe { rows_by_columns::<std::arch::x86_64::__m512, W, ROWS, NV, FETCH>(p, 0, 0, NV * BLOCK) }
 }
 
-/// With AVX-512: 28 of the 32 registers hold sums.
+/// The kernel for AVX-512: 28 of the 32 registers hold sums.
 ///
 /// # Safety
 /// As [`super::Gemm::run`], and the processor has the instructions.
@@ -278,6 +282,7 @@ pub(super) unsafe fn avx512<W: Element>(rows: usize, whole: bool, product: &Prod
         (false, false) => table!(1, false, [1 2 3 4 5 6 7 8 9 10 11 12 13 14]),
         (false, true) => table!(1, true, [1 2 3 4 5 6 7 8 9 10 11 12 13 14]),
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: `rows` is 1 to `MAX_ROWS`, and entry `rows - 1` computes `rows` rows of the product; the caller has the
+    // instructions.
     unsafe { table[rows - 1](product) }
 }

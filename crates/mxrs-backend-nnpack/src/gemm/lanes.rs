@@ -1,32 +1,35 @@
-//! A register of float32 values, by instruction set, so that a kernel is written once.
+//! A register of float32 values, one type per instruction set, so that a kernel is written once.
 
 use half::bf16;
 use mxrs_types::bfloat16::{narrow, widen};
 
-/// One register. All functions must be called from code compiled for the instructions (`#[target_feature]`), into which they
-/// are inlined.
+/// One register.
+///
+/// All functions must be called from code compiled for the instructions (`#[target_feature]`), into which they are
+/// inlined. Functions that read or write memory need `N` readable or writable values there; the others have no further
+/// conditions.
 pub(crate) trait Lanes: Copy {
-    /// Values in it.
+    /// Values in a register.
     const N: usize;
-    /// Reads `N` values; any alignment.
+    /// Reads `N` values at any alignment.
     unsafe fn load(from: *const f32) -> Self;
-    /// Writes `N` values; any alignment.
+    /// Writes `N` values at any alignment.
     unsafe fn store(self, to: *mut f32);
-    /// Writes `N` values past the caches, where the processor can, for memory that nobody reads soon; aligned to the register.
-    /// Other threads see them after [`Self::drain`].
+    /// Writes `N` values past the caches if the processor can, for memory that is not read soon. `to` must be aligned
+    /// to the register. Other threads see the values after [`Self::drain`].
     #[inline(always)]
     unsafe fn store_past(self, to: *mut f32) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's `N` writable values.
         unsafe { self.store(to) }
     }
-    /// Waits until what was stored past the caches is in memory.
+    /// Waits until values stored past the caches are visible to other threads.
     #[inline(always)]
     fn drain() {}
-    /// Reads `N` values of bfloat16; any alignment.
-    unsafe fn load_short(from: *const u16) -> Self;
-    /// Writes `N` values as bfloat16, rounded to the nearest; any alignment.
-    unsafe fn store_short(self, to: *mut u16);
-    /// `N` times the same value.
+    /// Reads `N` bfloat16 values at any alignment.
+    unsafe fn load_bf16(from: *const u16) -> Self;
+    /// Writes `N` values as bfloat16, rounded to the nearest, at any alignment.
+    unsafe fn store_bf16(self, to: *mut u16);
+    /// `N` copies of a value.
     unsafe fn splat(x: f32) -> Self;
     /// `self + y`.
     unsafe fn add(self, y: Self) -> Self;
@@ -34,27 +37,27 @@ pub(crate) trait Lanes: Copy {
     unsafe fn sub(self, y: Self) -> Self;
     /// `self * y`.
     unsafe fn mul(self, y: Self) -> Self;
-    /// `self * y + z`, rounded once where the processor can.
+    /// `self * y + z`, rounded once if the processor can.
     unsafe fn mul_add(self, y: Self, z: Self) -> Self;
-    /// `z - self * y`, rounded once where the processor can.
+    /// `z - self * y`, rounded once if the processor can.
     unsafe fn neg_mul_add(self, y: Self, z: Self) -> Self;
     /// `self / y`.
     unsafe fn div(self, y: Self) -> Self;
-    /// The square root; not a number of negative ones.
+    /// The square root; NaN for negative values.
     unsafe fn sqrt(self) -> Self;
-    /// The larger of the two; not a number where one of them is none.
+    /// The larger of the two; NaN if one of them is NaN.
     unsafe fn max_or_nan(self, y: Self) -> Self;
-    /// `self` where it lies within the bounds, else the bound; not-a-numbers stay.
+    /// `self` clamped to the bounds. A NaN stays a NaN.
     unsafe fn clamp(self, lo: Self, hi: Self) -> Self;
-    /// `self` where `y` is not 0 or less, else 0; `self` too where `y` is not a number.
+    /// `self` where `y > 0` or `y` is NaN, else 0.
     unsafe fn where_above_zero(self, y: Self) -> Self;
-    /// Asks for a cache line in the second-level cache. Any address will do.
+    /// Prefetches a cache line to the second-level cache. Any address is allowed.
     fn prefetch(at: *const f32);
-    /// Asks for a cache line in the first-level cache. Any address will do.
+    /// Prefetches a cache line to the first-level cache. Any address is allowed.
     fn prefetch_near(at: *const f32);
 }
 
-/// Eight values that any processor can work on.
+/// Eight values in an array, for any processor.
 #[derive(Clone, Copy)]
 pub(crate) struct Plain([f32; 8]);
 
@@ -69,27 +72,27 @@ impl Plain {
     }
 }
 
-// SAFETY of the methods: `load` and `store` need `N` readable or writable values, the others nothing.
+// SAFETY of the methods: `load` and `store` need `N` readable or writable values; the others have no conditions.
 impl Lanes for Plain {
     const N: usize = 8;
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's eight readable values.
         Self(unsafe { from.cast::<[f32; 8]>().read_unaligned() })
     }
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's eight writable values.
         unsafe { to.cast::<[f32; 8]>().write_unaligned(self.0) }
     }
     #[inline(always)]
-    unsafe fn load_short(from: *const u16) -> Self {
-        // SAFETY: the caller's promise.
+    unsafe fn load_bf16(from: *const u16) -> Self {
+        // SAFETY: the caller's eight readable values.
         Self(unsafe { from.cast::<[bf16; 8]>().read_unaligned() }.map(widen))
     }
     #[inline(always)]
-    unsafe fn store_short(self, to: *mut u16) {
-        // SAFETY: the caller's promise.
+    unsafe fn store_bf16(self, to: *mut u16) {
+        // SAFETY: the caller's eight writable values.
         unsafe { to.cast::<[bf16; 8]>().write_unaligned(self.0.map(narrow)) }
     }
     #[inline(always)]
@@ -150,43 +153,43 @@ mod x86 {
     macro_rules! lanes {
         ($register:ty, $n:literal, $load:ident, $store:ident, $stream:ident, $set1:ident, $add:ident, $sub:ident, $mul:ident, $fmadd:ident,
          $fnmadd:ident, $max:ident, $min:ident, $widen:ident, $narrow:ident, $div:ident, $sqrt:ident, $or_nan:ident, $above:ident) => {
-            // SAFETY of the methods: the caller is compiled for the instructions; `load` and `store` need `N` readable or
-            // writable values, the others nothing.
+            // SAFETY of the methods: the caller is compiled for the instructions; `load` and `store` need `N` readable
+            // or writable values; the others have no further conditions.
             impl Lanes for $register {
                 const N: usize = $n;
                 #[inline(always)]
                 unsafe fn load(from: *const f32) -> Self {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: the caller's `N` readable values; the instruction takes any alignment.
                     unsafe { $load(from) }
                 }
                 #[inline(always)]
                 unsafe fn store(self, to: *mut f32) {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: the caller's `N` writable values; the instruction takes any alignment.
                     unsafe { $store(to, self) }
                 }
                 #[inline(always)]
                 unsafe fn store_past(self, to: *mut f32) {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: the caller's `N` writable values, aligned to the register.
                     unsafe { $stream(to, self) }
                 }
                 #[inline(always)]
                 fn drain() {
-                    // SAFETY: every x86-64 processor has it.
+                    // SAFETY: every x86-64 processor has this instruction, and it accesses no memory itself.
                     unsafe { _mm_sfence() }
                 }
                 #[inline(always)]
-                unsafe fn load_short(from: *const u16) -> Self {
-                    // SAFETY: the caller's promise.
+                unsafe fn load_bf16(from: *const u16) -> Self {
+                    // SAFETY: the caller's `N` readable values.
                     unsafe { $widen(from) }
                 }
                 #[inline(always)]
-                unsafe fn store_short(self, to: *mut u16) {
-                    // SAFETY: the caller's promise.
+                unsafe fn store_bf16(self, to: *mut u16) {
+                    // SAFETY: the caller's `N` writable values.
                     unsafe { $narrow(self, to) }
                 }
                 #[inline(always)]
                 unsafe fn splat(x: f32) -> Self {
-                    // SAFETY: the caller has the instructions.
+                    // SAFETY: only registers are used; the caller has the instructions.
                     unsafe { $set1(x) }
                 }
                 #[inline(always)]
@@ -226,13 +229,14 @@ mod x86 {
                 }
                 #[inline(always)]
                 unsafe fn max_or_nan(self, y: Self) -> Self {
-                    // Where one is not a number, `max` gives the second: that leaves numbers of `self` that are none.
+                    // `max` returns its second operand if one is NaN, which keeps the NaNs of `y`. Those of `self` are
+                    // put back.
                     // SAFETY: as above.
                     unsafe { $or_nan(self, $max(self, y)) }
                 }
                 #[inline(always)]
                 unsafe fn clamp(self, lo: Self, hi: Self) -> Self {
-                    // Of the two operands the second is the result where one is not a number.
+                    // `max` and `min` return their second operand if one is NaN, which keeps the NaNs of `self`.
                     // SAFETY: as above.
                     unsafe { $min(hi, $max(lo, self)) }
                 }
@@ -243,7 +247,8 @@ mod x86 {
                 }
                 #[inline(always)]
                 fn prefetch(at: *const f32) {
-                    // SAFETY: a prefetch reads nothing that can be seen, and every x86-64 processor has it.
+                    // SAFETY: a prefetch has no visible effect and accepts any address, and every x86-64 processor has
+                    // it.
                     unsafe { _mm_prefetch::<_MM_HINT_T1>(at.cast()) }
                 }
                 #[inline(always)]
@@ -255,20 +260,21 @@ mod x86 {
         };
     }
 
-    /// 8 numbers of bfloat16.
+    /// Reads 8 bfloat16 values.
     #[inline(always)]
     unsafe fn widen_8(from: *const u16) -> __m256 {
-        // SAFETY: the caller's promise: 8 readable numbers, and the instructions.
+        // SAFETY: the caller's 8 readable values (16 bytes); the caller has the instructions.
         unsafe {
             let bits = _mm256_cvtepu16_epi32(_mm_loadu_si128(from.cast()));
             _mm256_castsi256_ps(_mm256_slli_epi32::<16>(bits))
         }
     }
 
-    /// Half of the last kept digit, less where that digit is even; what is not a number gets a digit that stays.
+    /// Writes 8 values as bfloat16. Adds half of the last kept digit, or just less than half if that digit is even, and
+    /// cuts off the rest. A NaN gets its quiet bit set, so that cutting leaves a NaN.
     #[inline(always)]
     unsafe fn narrow_8(x: __m256, to: *mut u16) {
-        // SAFETY: the caller's promise: 8 writable numbers, and the instructions.
+        // SAFETY: the caller's 8 writable values (16 bytes); the caller has the instructions.
         unsafe {
             let bits = _mm256_castps_si256(x);
             let last = _mm256_and_si256(_mm256_srli_epi32::<16>(bits), _mm256_set1_epi32(1));
@@ -281,20 +287,20 @@ mod x86 {
         }
     }
 
-    /// 16 numbers of bfloat16.
+    /// Reads 16 bfloat16 values.
     #[inline(always)]
     unsafe fn widen_16(from: *const u16) -> __m512 {
-        // SAFETY: the caller's promise: 16 readable numbers, and the instructions.
+        // SAFETY: the caller's 16 readable values (32 bytes); the caller has the instructions.
         unsafe {
             let bits = _mm512_cvtepu16_epi32(_mm256_loadu_si256(from.cast()));
             _mm512_castsi512_ps(_mm512_slli_epi32::<16>(bits))
         }
     }
 
-    /// As [`narrow_8`].
+    /// Writes 16 values as bfloat16, as [`narrow_8`] does.
     #[inline(always)]
     unsafe fn narrow_16(x: __m512, to: *mut u16) {
-        // SAFETY: the caller's promise: 16 writable numbers, and the instructions.
+        // SAFETY: the caller's 16 writable values (32 bytes); the caller has the instructions.
         unsafe {
             let bits = _mm512_castps_si512(x);
             let last = _mm512_and_si512(_mm512_srli_epi32::<16>(bits), _mm512_set1_epi32(1));
@@ -349,31 +355,31 @@ mod x86 {
         above_512
     );
 
-    /// `x` where it is not a number, else `y`.
+    /// `x` where it is NaN, else `y`.
     #[inline(always)]
     unsafe fn nan_or_256(x: __m256, y: __m256) -> __m256 {
-        // SAFETY: the caller is compiled for the instructions.
+        // SAFETY: only registers are used; the caller is compiled for the instructions.
         unsafe { _mm256_blendv_ps(y, x, _mm256_cmp_ps::<_CMP_UNORD_Q>(x, x)) }
     }
 
-    /// `x` where `y` is not 0 or less, else 0.
+    /// `x` where `y > 0` or `y` is NaN, else 0.
     #[inline(always)]
     unsafe fn above_256(x: __m256, y: __m256) -> __m256 {
-        // SAFETY: the caller is compiled for the instructions.
+        // SAFETY: only registers are used; the caller is compiled for the instructions.
         unsafe { _mm256_and_ps(x, _mm256_cmp_ps::<_CMP_NLE_UQ>(y, _mm256_setzero_ps())) }
     }
 
-    /// As [`above_256`].
+    /// As [`above_256`], for 16 values.
     #[inline(always)]
     unsafe fn above_512(x: __m512, y: __m512) -> __m512 {
-        // SAFETY: the caller is compiled for the instructions.
+        // SAFETY: only registers are used; the caller is compiled for the instructions.
         unsafe { _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_NLE_UQ>(y, _mm512_setzero_ps()), x) }
     }
 
-    /// As [`nan_or_256`].
+    /// As [`nan_or_256`], for 16 values.
     #[inline(always)]
     unsafe fn nan_or_512(x: __m512, y: __m512) -> __m512 {
-        // SAFETY: the caller is compiled for the instructions.
+        // SAFETY: only registers are used; the caller is compiled for the instructions.
         unsafe { _mm512_mask_mov_ps(y, _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(x, x), x) }
     }
 }

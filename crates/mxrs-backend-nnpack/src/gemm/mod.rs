@@ -1,12 +1,14 @@
-//! Products of a few rows by a panel of 32 (or 16) columns: what every algorithm of this crate spends its time in.
+//! Products of a few rows by a panel of 32 (or 16) columns, in which every algorithm of this crate spends most of its
+//! time.
 //!
 //! ```text
-//! acc[r][col] = (C's old value, or 0) + sum over blocks b and c in 0..16 of  a[offsets[b] + r * a_row_stride + c] * b[(16 * b + c) * width + col]
-//! C[(col / 16) * c_half_stride + r * c_row_stride + col % 16] = clamp(acc[r][col] + bias[col] + sum[as C])
+//! acc[r][col] = (C's old value, or 0) + sum over blocks b and c in 0..16 of a[offsets[b] + r * a_row_stride + c] *
+//! b[(16 * b + c) * width + col] C[(col / 16) * c_half_stride + r * c_row_stride + col % 16] = clamp(acc[r][col] +
+//! bias[col] + sum[as C])
 //! ```
 //!
-//! The left operand is read where it lies: blocks of 16 channels, a row per pixel or tile. The right operand is packed, a
-//! panel per 32 columns, `width` values per step; a last panel may be 16 wide.
+//! The left operand is read in place: blocks of 16 channels, one row per pixel or tile. The right operand is packed,
+//! one panel per 32 columns, `width` values per step. The last panel may be 16 wide.
 
 pub(crate) mod element;
 pub(crate) mod kernels;
@@ -27,44 +29,44 @@ pub const PANEL: usize = 32;
 /// Operands of one product. Strides and offsets count values.
 #[derive(Clone, Copy, Debug)]
 pub struct Product<'a> {
-    /// Left operand, what the offsets are from.
+    /// Left operand; the offsets start here.
     pub a: *const f32,
     /// Where each block of 16 steps begins in `a`, for row 0.
     pub a_offsets: &'a [usize],
     /// From one row of `a` to the next.
     pub a_row_stride: usize,
-    /// The panel: `[16 * a_offsets.len()][width]`, of bfloat16 for kernels [of those](Gemm::of_short).
+    /// The panel: `[16 * a_offsets.len()][width]`. It holds bfloat16 values for the kernels of [`Gemm::of_bf16`].
     pub b: *const f32,
-    /// Result.
+    /// The result.
     pub c: *mut f32,
     /// From one row of the result to the next.
     pub c_row_stride: usize,
     /// From the first 16 columns of the result to the other 16.
     pub c_half_stride: usize,
-    /// Whether the result is added to what is there.
+    /// Whether to add the result to the old values.
     pub add: bool,
-    /// Start of memory to bring into the second-level cache meanwhile, as much a step as one of a whole panel has: the next panel. Null for none;
-    /// never read otherwise, so it may point anywhere.
+    /// Start of memory to prefetch into the second-level cache, usually the next panel. Each step prefetches as much as
+    /// a step of a whole panel takes. Null for none. The address is never read, so it may point anywhere.
     pub prefetch: *const f32,
-    /// As `prefetch`, but 64 bytes a step, for as many blocks of 16 steps as the second number says.
+    /// As `prefetch`, but 64 bytes per step. The second number is the number of blocks of 16 steps that prefetch.
     pub prefetch_lines: (*const f32, usize),
-    /// What happens to the sums before they are written.
-    pub finish: Option<&'a Finish>,
+    /// The epilogue, if there is one.
+    pub epilogue: Option<&'a ProductEpilogue>,
 }
 
 impl Product<'_> {
-    /// Whether it brings anything into the caches beside its operands.
+    /// Whether it prefetches anything but its operands.
     fn prefetches(&self) -> bool {
         !self.prefetch.is_null() || self.prefetch_lines.1 > 0
     }
 }
 
-/// What happens to the sums before they are written.
+/// The epilogue of a product.
 #[derive(Clone, Copy, Debug)]
-pub struct Finish {
-    /// Added to each row: as many values as there are columns. Null for none.
+pub struct ProductEpilogue {
+    /// Added to each row: one value per column. Null for none.
     pub bias: *const f32,
-    /// Added, addressed like the result (which it may be). Null for none.
+    /// Added; addressed like the result, and may be the result. Null for none.
     pub sum: *const f32,
     /// Lower bound; negative infinity for none.
     pub lo: f32,
@@ -72,10 +74,10 @@ pub struct Finish {
     pub hi: f32,
 }
 
-/// Multiplies this many rows by a whole panel or a half.
+/// Multiplies this many rows by a whole panel, or by half of one.
 type Kernel = unsafe fn(usize, bool, &Product<'_>);
 
-/// The kernels of one instruction set.
+/// The product kernels of one instruction set.
 #[derive(Clone, Copy, Debug)]
 pub struct Gemm {
     kernel: Kernel,
@@ -83,13 +85,13 @@ pub struct Gemm {
 }
 
 impl Gemm {
-    /// Those of `isa`.
+    /// The kernels of `isa`.
     pub fn new(isa: Isa) -> Self {
         Self::of::<f32>(isa)
     }
 
-    /// Those of `isa` for panels of bfloat16.
-    pub fn of_short(isa: Isa) -> Self {
+    /// The kernels of `isa` for panels of bfloat16.
+    pub fn of_bf16(isa: Isa) -> Self {
         Self::of::<bf16>(isa)
     }
 
@@ -104,34 +106,34 @@ impl Gemm {
         let most_rows = match isa.set() {
             #[cfg(target_arch = "x86_64")]
             Set::Avx512 => MAX_ROWS,
-            // Where a product takes several parts: without a rest, in sixes and in fours.
+            // These sets compute a product in several parts, six or four rows at a time; 12 is a multiple of both.
             _ => 12,
         };
         Self { kernel, most_rows }
     }
 
-    /// Rows of a product that suit the registers best, at most [`MAX_ROWS`].
+    /// Number of rows of a product that uses the registers best, at most [`MAX_ROWS`].
     pub fn most_rows(&self) -> usize {
         self.most_rows
     }
 
-    /// Multiplies `rows` (1 to [`MAX_ROWS`]) rows by a panel 32 columns wide, or 16 if not `whole`.
+    /// Multiplies `rows` rows (1 to [`MAX_ROWS`]) by a panel that is 32 columns wide, or 16 if not `whole`.
     ///
     /// # Panics
-    /// If there are no rows or too many.
+    /// If `rows` is 0 or more than [`MAX_ROWS`].
     ///
     /// # Safety
-    /// Everything the formula of the module reads and writes must be readable and writable, and nobody else may write it or
-    /// use the result meanwhile.
+    /// All places that the formula of the module reads must be readable, those of the result writable. No other thread
+    /// may write them or use the result during the call.
     #[inline]
     pub unsafe fn run(&self, rows: usize, whole: bool, product: &Product<'_>) {
-        // SAFETY: the caller's promise; `new` chose kernels that this processor can run.
+        // SAFETY: the contract of this function is that of the kernel; `of` chose one that this processor can run.
         unsafe { (self.kernel)(rows, whole, product) }
     }
 }
 
-/// Splits `n` rows evenly into as few groups as possible of at most `most`: first row and length of each. 49 rows in groups of
-/// at most 14 are 13 + 12 + 12 + 12.
+/// Splits `n` rows into the fewest groups of at most `most` rows, of nearly equal length. Yields first row and length
+/// of each. 49 rows in groups of at most 14 become 13 + 12 + 12 + 12.
 pub fn row_groups(n: usize, most: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
     let groups = n.div_ceil(most).max(1);
     let (each, longer) = (n / groups, n % groups);

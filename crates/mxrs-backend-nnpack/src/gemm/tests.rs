@@ -1,8 +1,9 @@
-//! The product against a plain loop in double, on every instruction set: all row counts, both widths, odd strides, every finish.
+//! Tests the product against a plain loop in double precision, on every instruction set, with all row counts, both
+//! widths, odd strides and every epilogue.
 
 use super::*;
 
-/// Numbers in -1..1 that repeat after a long time; `seed` chooses which.
+/// Pseudo-random values in -1..1; `seed` selects the sequence.
 fn numbers(n: usize, seed: u64) -> Vec<f32> {
     let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let next = |_| {
@@ -27,11 +28,11 @@ struct Case {
     bounds: Option<(f32, f32)>,
 }
 
-/// Runs a case and compares every value of the result's memory, those between the rows too.
+/// Runs a case and compares all memory of the result, including the gaps between rows.
 fn check(isa: Isa, case: &Case) {
     let Case { rows, whole, blocks, a_row_stride, c_row_stride, .. } = *case;
     let width = if whole { PANEL } else { PANEL / 2 };
-    // Blocks lie in descending order with gaps, so that nothing but the offsets says where.
+    // The blocks are in descending order with gaps, so that only the offsets can find them.
     let block_len = rows * a_row_stride + 21;
     let offsets: Vec<usize> = (0..blocks).rev().map(|b| 3 + b * block_len).collect();
     let a = numbers(blocks * block_len + 40, 1);
@@ -39,7 +40,7 @@ fn check(isa: Isa, case: &Case) {
     let c_half_stride = rows * c_row_stride + 5;
     let before = numbers(2 * c_half_stride + 40, 3);
     let (bias, sum) = (numbers(width, 4), numbers(before.len(), 5));
-    let finish = Finish {
+    let epilogue = ProductEpilogue {
         bias: if case.bias { bias.as_ptr() } else { std::ptr::null() },
         sum: if case.sum { sum.as_ptr() } else { std::ptr::null() },
         lo: case.bounds.map_or(f32::NEG_INFINITY, |b| b.0),
@@ -59,7 +60,7 @@ fn check(isa: Isa, case: &Case) {
                 }
             }
             x += if case.bias { f64::from(bias[col]) } else { 0.0 } + if case.sum { f64::from(sum[at]) } else { 0.0 };
-            want[at] = x.max(f64::from(finish.lo)).min(f64::from(finish.hi));
+            want[at] = x.max(f64::from(epilogue.lo)).min(f64::from(epilogue.hi));
         }
     }
 
@@ -75,9 +76,9 @@ fn check(isa: Isa, case: &Case) {
         add: case.add,
         prefetch: if case.prefetch { b.as_ptr() } else { std::ptr::null() },
         prefetch_lines: (a.as_ptr(), rows % 3),
-        finish: finishes.then_some(&finish),
+        epilogue: finishes.then_some(&epilogue),
     };
-    // SAFETY: the vectors are as long as the case needs, and only this thread has them.
+    // SAFETY: the vectors have the lengths that the strides of the case need, and only this thread uses them.
     unsafe { Gemm::new(isa).run(rows, whole, &product) };
     let bound = 1e-6 * (16 * blocks + 4) as f64;
     for (at, (got, want)) in c.iter().zip(&want).enumerate() {
@@ -138,7 +139,7 @@ fn a_product_without_blocks_is_what_finishes_it() {
 fn bounds_leave_what_is_not_a_number() {
     for isa in Isa::available() {
         let (bias, mut c) = ([f32::NAN; 32], [0.0; 32]);
-        let finish = Finish { bias: bias.as_ptr(), sum: std::ptr::null(), lo: 0.0, hi: 6.0 };
+        let epilogue = ProductEpilogue { bias: bias.as_ptr(), sum: std::ptr::null(), lo: 0.0, hi: 6.0 };
         let product = Product {
             a: bias.as_ptr(),
             a_offsets: &[],
@@ -150,9 +151,9 @@ fn bounds_leave_what_is_not_a_number() {
             add: false,
             prefetch: std::ptr::null(),
             prefetch_lines: (std::ptr::null(), 0),
-            finish: Some(&finish),
+            epilogue: Some(&epilogue),
         };
-        // SAFETY: no blocks are read; bias and result have 32 values.
+        // SAFETY: there are no blocks to read; bias and result have 32 values.
         unsafe { Gemm::new(isa).run(1, true, &product) };
         assert!(c.iter().all(|x| x.is_nan()), "{}", isa.name());
     }

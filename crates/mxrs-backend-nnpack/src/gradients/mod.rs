@@ -1,12 +1,12 @@
-//! Gradients of convolutions, on blocks of channels: of the data, which is a convolution itself, of the weights, a sum over
-//! all pixels, and of an offset to the data.
+//! Gradients of convolutions, on blocks of channels: of the data, which is itself a convolution; of the weights, which
+//! is a sum over all pixels; and of an offset to the data.
 //!
-//! All read what the forward convolution reads and writes, `nChw16c` (Winograd's in bfloat16: `nhwc`), so that a training graph stays in that layout from the first
-//! convolution to the last gradient. Costs are relative to a vendor library's gradients, as measured in training steps of known
-//! networks.
+//! They read the layouts of the forward convolution, `nChw16c` (`nhwc` for Winograd's algorithms in bfloat16), so a
+//! training graph keeps one layout from the first convolution to the last gradient. Costs are relative to the gradients
+//! of a vendor library, as measured in training steps of known networks.
 
 mod data;
-pub mod joined;
+pub mod merged_phases;
 mod offset;
 mod outer;
 pub mod phases;
@@ -16,7 +16,6 @@ mod strided;
 mod tiles;
 mod weight;
 
-use crate::NnpackOptions;
 use crate::convolve::Convolve;
 use crate::epilogue::Epilogue;
 use crate::kernel::ConvKernel;
@@ -24,83 +23,95 @@ use crate::layouts::{BLOCK, NAME};
 use crate::problem::ConvProblem;
 use crate::rates::Rates;
 use crate::winograd::Data;
+use crate::{Isa, NnpackOptions};
 use mxrs_op::{OpCall, PlannedKernel, TensorDesc};
 use mxrs_ops::nn::convolution::{ConvolutionParams, offset as offset_op};
 use mxrs_types::{DType, Layout};
 use std::sync::Arc;
 
-/// What gradients are planned with.
-pub struct Means<'a> {
+/// What planning a gradient depends on.
+pub struct GradientContext<'a> {
     /// The backend's settings.
     pub options: &'a NnpackOptions,
-    /// Threads that a call uses.
+    /// Number of threads that a call uses.
     pub threads: usize,
-    /// What things cost.
+    /// Costs on this processor.
     pub rates: &'a Rates,
 }
 
-/// A gradient that fits.
-pub struct Gradient {
-    /// Time relative to a vendor library's.
+/// A gradient that an algorithm computes.
+pub struct Gradient<'a> {
+    /// Estimated time relative to a vendor library.
     pub cost: f64,
-    /// The kernel and its layouts.
-    pub planned: PlannedKernel,
+    /// Prepares the kernel.
+    pub build: Box<dyn FnOnce() -> mxrs_types::Result<PlannedKernel> + 'a>,
 }
 
-/// An algorithm for a gradient.
-pub struct Prepared {
-    algorithm: Box<dyn Convolve>,
-    /// For traces.
+/// Prepares an algorithm.
+type BuildAlgorithm = Box<dyn FnOnce() -> mxrs_types::Result<Box<dyn Convolve>>>;
+
+/// A chosen algorithm for a gradient.
+pub struct Chosen {
+    algorithm: BuildAlgorithm,
+    /// The name in traces.
     what: String,
-    /// Layouts of the two inputs that count, and of the output.
+    /// Layouts of the first two inputs and of the output.
     layouts: [Layout; 3],
     cost: f64,
 }
 
-/// The gradient of a call, or why there is none; `None` where the operator is none of these.
-pub fn fit(call: &OpCall<'_>, means: &Means<'_>) -> Option<Result<Gradient, String>> {
-    let prepared = match call.op.name {
+/// Chooses the gradient of a call, or returns the reason why there is none. Returns `None` if the operator is not in
+/// this module.
+pub fn fit<'a>(call: &'a OpCall<'a>, context: &GradientContext<'_>) -> Option<Result<Gradient<'a>, String>> {
+    let chosen = match call.op.name {
         "_backward_Convolution_data" => problem(call, [2, 1, 0]).and_then(|p| match p.stride {
-            (1, 1) => data::prepare(&p, means),
-            _ if p.data == Data::ShortPixels => Err("gradients of data in bfloat16 with a stride".into()),
-            _ if p.c < BLOCK => joined::prepare(&p, means),
-            _ => strided::prepare(&p, means),
+            (1, 1) => data::choose(&p, context),
+            _ if p.data == Data::Bf16Pixels => Err("no kernel for the gradient of bfloat16 data with a stride".into()),
+            _ if p.c < BLOCK => merged_phases::choose(&p, context),
+            _ => strided::choose(&p, context),
         }),
-        "_backward_Convolution_weight" => problem(call, [1, 2, 0]).and_then(|p| weight::prepare(&p, means)),
+        "_backward_Convolution_weight" => problem(call, [1, 2, 0]).and_then(|p| weight::choose(&p, context)),
         offset_op::NAME => problem(call, [2, 1, 0]).and_then(|p| match p.data {
-            Data::ShortPixels => Err("gradients of offsets in bfloat16".into()),
-            Data::Blocks => Ok(offset::prepare(&p, means.threads)),
+            Data::Bf16Pixels => Err("no kernel for the gradient of a bfloat16 offset".into()),
+            Data::Blocks => Ok(offset::choose(&p, context.threads)),
         }),
         _ => return None,
     };
-    Some(prepared.map(|prepared| planned(call, prepared, means)))
+    let (isa, threads) = (context.options.isa, context.threads);
+    Some(
+        chosen
+            .map(|chosen| Gradient { cost: chosen.cost, build: Box::new(move || planned(call, chosen, isa, threads)) }),
+    )
 }
 
-/// The convolution that a call makes a gradient of, whose data, weight and output's gradient are these inputs.
+/// The convolution that a call computes a gradient of. `order` gives the positions of data, weight and output's
+/// gradient among the inputs.
 fn problem(call: &OpCall<'_>, order: [usize; 3]) -> Result<ConvProblem, String> {
     let params = call.params.get::<ConvolutionParams>();
-    let tensor = |i: usize| call.inputs.get(i).ok_or("a gradient without an input");
+    let tensor = |i: usize| call.inputs.get(i).ok_or("the call lacks an input");
     let [data, weight, ograd] = [tensor(order[0])?, tensor(order[1])?, tensor(order[2])?];
-    // Sums of short products over all pixels are float32; all else is of one type.
+    // The gradient of the weights of a bfloat16 convolution is a float32 sum; all other tensors of a call have one
+    // dtype.
     let factor = if ograd.dtype == DType::BF16 { DType::BF16 } else { DType::F32 };
     let sum = if order[1] == 2 { DType::F32 } else { factor };
     let fits = |t: &TensorDesc, wanted: DType| if t.dtype == wanted { Ok(()) } else { Err(t.dtype) };
     let types = [fits(ograd, factor), fits(data, factor), fits(weight, sum)];
     let types = types.into_iter().chain(call.outputs.iter().map(|t| fits(t, sum)));
-    types.collect::<Result<(), DType>>().map_err(|other| format!("gradients of {other} numbers"))?;
+    types.collect::<Result<(), DType>>().map_err(|other| format!("no kernel for gradients of {other}"))?;
     if params.num_group != 1 {
-        return Err("gradients in groups".into());
+        return Err("no kernel for gradients of grouped convolutions".into());
     }
     ConvProblem::between(params, call, [data, weight, ograd])
 }
 
-fn planned(call: &OpCall<'_>, prepared: Prepared, means: &Means<'_>) -> Gradient {
-    let Prepared { algorithm, what, layouts: [first, second, out], cost } = prepared;
+fn planned(call: &OpCall<'_>, chosen: Chosen, isa: Isa, threads: usize) -> mxrs_types::Result<PlannedKernel> {
+    let Chosen { algorithm, what, layouts: [first, second, out], .. } = chosen;
+    let algorithm = algorithm()?;
     let mut input_layouts = vec![first, second];
-    // Of the last input only the shape counts: it may lie as it does.
+    // Only the shape of the last input is used, so it keeps its layout.
     input_layouts.extend(call.inputs.get(2).map(|desc| desc.layout.clone()));
-    let name = format!("{NAME}:{what}:{}:{}", means.options.isa.name(), means.threads);
-    let planned = PlannedKernel {
+    let name = format!("{NAME}:{what}:{}:{threads}", isa.name());
+    Ok(PlannedKernel {
         input_layouts,
         output_layouts: vec![out],
         scratch_bytes: algorithm.scratch_bytes(),
@@ -111,6 +122,5 @@ fn planned(call: &OpCall<'_>, prepared: Prepared, means: &Means<'_>) -> Gradient
             epilogue: Epilogue::plain(true),
             dtype: call.outputs[0].dtype,
         }),
-    };
-    Gradient { cost, planned }
+    })
 }

@@ -1,31 +1,32 @@
-//! `_backward_Convolution_offset` on blocks of channels: one pass over the output's gradient, which sums the
-//! [pieces](Reach) of each plane, and a small product of these sums with the weights.
+//! `_backward_Convolution_offset` on blocks of channels. One pass over the output's gradient sums the [pieces](Reach)
+//! of each plane; then these sums are multiplied with the weights.
 
-use super::Prepared;
+use super::Chosen;
+use crate::choose::UNMEASURED;
 use crate::convolve::{Convolve, Operands, part};
 use crate::layouts::{BLOCK, blocked};
 use crate::problem::ConvProblem;
-use mxrs_op::Support;
 use mxrs_ops::nn::convolution::offset::Reach;
 use mxrs_sync::Team;
 use mxrs_types::{Layout, Result};
 
-/// Prepares the gradient of an offset to the data of `p`.
-pub fn prepare(p: &ConvProblem, threads: usize) -> Prepared {
+/// Chooses the algorithm for the gradient of an offset that is added to the data of `p`.
+pub fn choose(p: &ConvProblem, threads: usize) -> Chosen {
+    let p = *p;
     let reach = [
         Reach::new([p.h, p.oh, p.kh], [p.stride.0, p.dilate.0, p.pad.0]),
         Reach::new([p.w, p.ow, p.kw], [p.stride.1, p.dilate.1, p.pad.1]),
     ];
-    Prepared {
-        algorithm: Box::new(OffsetSums { p: *p, reach, threads }),
+    Chosen {
+        algorithm: Box::new(move || Ok(Box::new(OffsetSums { p, reach, threads }))),
         what: "offset_gradient".into(),
         layouts: [blocked([p.n, p.k, p.oh, p.ow]), Layout::RowMajor, Layout::RowMajor],
-        // No vendor library has it.
-        cost: Support::REFERENCE_COST / 2.0,
+        // Vendor libraries do not have this operator, so only the reference kernel competes.
+        cost: UNMEASURED,
     }
 }
 
-/// The gradient prepared.
+/// A prepared gradient.
 struct OffsetSums {
     p: ConvProblem,
     reach: [Reach; 2],
@@ -33,7 +34,7 @@ struct OffsetSums {
 }
 
 impl OffsetSums {
-    /// Numbers that one block of channels of one image is summed to: 16 for each pair of pieces.
+    /// Values that one block of channels of one image is summed to: 16 per pair of pieces.
     fn sums_len(&self) -> usize {
         self.reach[0].n_pieces() * self.reach[1].n_pieces() * BLOCK
     }
@@ -61,7 +62,7 @@ impl OffsetSums {
         }
     }
 
-    /// Adds what one block of output channels passes on, whose sums over all images these are.
+    /// Adds the contribution of one block of output channels; `sums` are its sums over all images.
     fn multiply(&self, block: usize, sums: &[f64], weights: &[f32], offsets: &mut [f64]) {
         let p = &self.p;
         let [down, across] = &self.reach;
@@ -88,7 +89,7 @@ impl Convolve for OffsetSums {
         self.p.n * self.blocks() * self.sums_len() * size_of::<f32>()
     }
 
-    fn takes_sum(&self) -> bool {
+    fn supports_sum(&self) -> bool {
         false
     }
 
@@ -99,8 +100,8 @@ impl Convolve for OffsetSums {
         team.run(threads, &|thread| {
             let mut column_sums = vec![0.0; p.ow * BLOCK];
             for plane in part(n_planes, threads, thread) {
-                // SAFETY: the caller's promise: so many planes in the gradient, and in the scratch memory their sums, of which
-                // each belongs to one part.
+                // SAFETY: `plane < n_planes`, the number of planes of the gradient and of sums in the scratch memory.
+                // `part` gives each plane to one thread.
                 let (g, sums) = unsafe {
                     let g = std::slice::from_raw_parts(o.src.add(plane * plane_len), plane_len);
                     (g, std::slice::from_raw_parts_mut(o.scratch.add(plane * sums_len), sums_len))
@@ -108,7 +109,8 @@ impl Convolve for OffsetSums {
                 self.sum_plane(g, &mut column_sums, sums);
             }
         });
-        // SAFETY: all parts are done; the weights and the result have the sizes of the problem.
+        // SAFETY: all threads have finished, so the scratch memory holds the sums of all planes. The weights have `k *
+        // c` windows and the result `c` values, as planned.
         let (sums, weights, to) = unsafe {
             let sums = std::slice::from_raw_parts(o.scratch.cast_const(), n_planes * sums_len);
             let weights = std::slice::from_raw_parts(o.weights, p.k * p.c * p.kh * p.kw);

@@ -1,12 +1,14 @@
-//! Sums over pixels of products of two tensors' channels: what all gradients of weights spend their time in.
+//! Sums over pixels of products of the channels of two tensors, in which all gradients of weights spend most of their
+//! time.
 //!
 //! ```text
 //! to[r * to_row + col] = (old value, or 0) + sum over runs and i in 0..len of
 //!                        g[run.g + 16 * i + r] * x[(col / 16) * x_half + run.x + x_step * i + col % 16]
 //! ```
 //!
-//! Both operands are read where they lie, in blocks of 16 channels: 16 channels of one by 32 (or 16) of the other, whose sums stay in
-//! registers over all runs. Sums are made in the order of the runs, so they depend on nothing but these.
+//! Both operands are read in place, in blocks of 16 channels: 16 channels of one by 32 (or 16) channels of the other,
+//! whose sums stay in registers over all runs. Values are summed in the order of the runs, so results depend on nothing
+//! else.
 
 use crate::Isa;
 use crate::gemm::lanes::Lanes;
@@ -16,17 +18,17 @@ use crate::layouts::BLOCK;
 /// Columns of a whole tile of sums.
 pub const COLUMNS: usize = 32;
 
-/// Places that are fetched from at a time.
+/// Number of places to prefetch from at a time.
 pub const FETCHED: usize = 3;
 
-/// Neighboring pixels.
+/// A run of neighboring pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Where the first one lies in the gradient, in numbers.
+    /// Index of the first pixel's value in the gradient.
     pub g: usize,
-    /// And in the data.
+    /// Index of the first pixel's value in the data.
     pub x: usize,
-    /// Pixels.
+    /// Number of pixels.
     pub len: usize,
 }
 
@@ -37,26 +39,26 @@ pub struct Sums<'a> {
     pub g: *const f32,
     /// A block of 16 channels of the data.
     pub x: *const f32,
-    /// From it to the next block.
+    /// From this block to the next.
     pub x_half: usize,
     /// From one pixel of the data to the next.
     pub x_step: usize,
     /// The pixels.
     pub runs: &'a [Run],
-    /// Channels of the gradient that count, at most 16; up to 16 are written.
+    /// Channels of the gradient that are wanted, at most 16. All 16 may be written.
     pub rows: usize,
-    /// Where the sums go.
+    /// Where the sums are written.
     pub to: *mut f32,
-    /// From the sums of one channel of the gradient to the next.
+    /// From the sums of one channel of the gradient to those of the next.
     pub to_row: usize,
-    /// Whether they are added to what is there.
+    /// Whether to add to the old values.
     pub add: bool,
-    /// Starts of memory to bring into the second-level cache meanwhile, 64 bytes a pixel. Null for none; never read otherwise, so they may
-    /// point anywhere.
+    /// Starts of memory to prefetch into the second-level cache, 64 bytes per pixel. Null for none. The addresses are
+    /// never read, so they may point anywhere.
     pub fetch: [*const f32; FETCHED],
 }
 
-/// Makes the sums of 32 columns, or of 16 where the tile is not whole.
+/// Computes sums of 32 columns, or of 16 if the tile is not whole.
 #[derive(Clone, Copy)]
 pub struct Outer {
     whole: unsafe fn(&Sums<'_>),
@@ -64,19 +66,19 @@ pub struct Outer {
 }
 
 impl Outer {
-    /// That for these instructions.
+    /// The kernels for this instruction set.
     pub fn new(isa: Isa) -> Self {
         Self { whole: whole_for(isa), half: half_for(isa) }
     }
 
-    /// Makes a tile of sums.
+    /// Computes a tile of sums.
     ///
     /// # Safety
-    /// Everything the formula of the module reads and writes must be readable and writable (16 rows of it), and nobody else may
-    /// use the sums or write the operands meanwhile.
+    /// All places that the formula of the module reads must be readable, and all 16 rows of the sums writable. During
+    /// the call no other thread may use the sums or write the operands.
     #[inline]
     pub unsafe fn run(&self, is_whole: bool, sums: &Sums<'_>) {
-        // SAFETY: the caller's promise; `new` chose code that this processor can run.
+        // SAFETY: the contract of this function is that of the kernel; `new` chose kernels that this processor can run.
         unsafe { if is_whole { (self.whole)(sums) } else { (self.half)(sums) } }
     }
 }
@@ -90,10 +92,10 @@ for_each_set! {
 }
 
 /// # Safety
-/// As [`Outer::run`], and the instructions of `L` must be there.
+/// As [`Outer::run`], and the processor must have the instructions of `L`.
 #[inline(always)]
 unsafe fn whole<L: Lanes>(sums: &Sums<'_>) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's tile has `COLUMNS` columns.
     unsafe {
         if L::N == BLOCK {
             tiles::<L, 8, 2>(sums, COLUMNS);
@@ -107,7 +109,7 @@ unsafe fn whole<L: Lanes>(sums: &Sums<'_>) {
 /// As [`whole`].
 #[inline(always)]
 unsafe fn half<L: Lanes>(sums: &Sums<'_>) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's tile has `BLOCK` columns.
     unsafe {
         if L::N == BLOCK {
             tiles::<L, 16, 1>(sums, BLOCK);
@@ -122,7 +124,8 @@ unsafe fn tiles<L: Lanes, const ROWS: usize, const NV: usize>(sums: &Sums<'_>, c
     for column in (0..columns).step_by(NV * L::N) {
         for row in (0..sums.rows).step_by(ROWS) {
             let fetches = row + column == 0 && sums.fetch.iter().any(|at| !at.is_null());
-            // SAFETY: the caller's promise.
+            // SAFETY: `column + NV * L::N <= columns`, and `row + ROWS <= 16`, because `row < 16` is a multiple of
+            // `ROWS`, which divides 16.
             unsafe {
                 if fetches {
                     tile::<L, ROWS, NV, true>(sums, row, column);
@@ -134,21 +137,25 @@ unsafe fn tiles<L: Lanes, const ROWS: usize, const NV: usize>(sums: &Sums<'_>, c
     }
 }
 
-/// `ROWS` rows from `row` on, by `NV` registers of columns from `column` on.
+/// Computes `ROWS` rows from `row` on, by `NV` registers of columns from `column` on.
+///
+/// # Safety
+/// As [`Outer::run`], for these rows and columns.
 #[inline(always)]
 unsafe fn tile<L: Lanes, const ROWS: usize, const NV: usize, const FETCH: bool>(
     s: &Sums<'_>,
     row: usize,
     column: usize,
 ) {
-    // SAFETY: all addresses are those of the module's formula.
+    // SAFETY: `g` and `x` advance by one pixel per step, as in the formula of the module, for rows `row..row + ROWS`
+    // and columns `column..column + NV * L::N`; the caller allows these places. Prefetches do not read.
     unsafe {
         let mut acc = [[L::splat(0.0); NV]; ROWS];
         let at = |v: usize| {
             let column = column + v * L::N;
             (column / BLOCK) * s.x_half + column % BLOCK
         };
-        // What is not wanted stays at an address that is in the cache.
+        // If nothing is to be prefetched, the address stays at a line that is already cached.
         let mut fetch = s.fetch.map(|at| if at.is_null() { (s.g, 0) } else { (at, BLOCK) });
         for run in s.runs {
             let (mut g, mut x) = (s.g.add(run.g + row), s.x.add(run.x));

@@ -1,11 +1,12 @@
-//! What a stride does to the gradient of the data: its pixels fall into phases, as many along an axis as the stride, and those of one
-//! phase see every so many-th tap of the window only. Each phase is a convolution of the output's gradient with stride 1.
+//! How a stride splits the gradient of the data. Its pixels fall into phases, as many along an axis as the stride, and
+//! the pixels of one phase depend on every `stride`-th tap of the window only. Each phase is a convolution of the
+//! output's gradient with stride 1.
 
 use crate::layouts::PackedForm;
 use crate::problem::ConvProblem;
 use mxrs_types::Layout;
 
-/// Stride and padding of a convolution, down and across, of a window of so many cells.
+/// Stride and padding of a convolution, down and across.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Steps {
     /// Distance between windows.
@@ -14,30 +15,30 @@ pub struct Steps {
     pub pad: [u8; 2],
 }
 
-/// What one phase sees along one axis.
+/// The convolution of one phase along one axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Taps, in the order of the gradient's cells.
+    /// Its taps, in the order of the cells of the output's gradient.
     pub taps: Vec<usize>,
     /// Zeros before the first cell.
     pub pad: usize,
 }
 
-/// The pixels from `first` on, every so many-th.
+/// The pixels from `first` on, every `stride`-th.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phase {
     /// Row and column of the first pixel.
     pub first: [usize; 2],
-    /// What it sees, down and across.
+    /// The convolution, down and across.
     pub lines: [Line; 2],
 }
 
 impl Line {
-    /// That of the pixels `phase`, `phase + stride` and so on. `None` where the first of them would see what lies before the first cell
-    /// only from beyond the window.
+    /// The convolution of the pixels `phase`, `phase + stride` and so on. `None` if it would need negative padding, as
+    /// the first of these pixels depends on no cell before the window's end.
     fn new(window: usize, stride: usize, pad: usize, phase: usize) -> Option<Self> {
         let taps: Vec<usize> = ((phase + pad) % stride..window).step_by(stride).rev().collect();
-        // Pixel `phase + stride * i` sees cell `i + (phase + pad) / stride - t` through the `t`-th of its taps.
+        // Pixel `phase + stride * i` depends on cell `i + (phase + pad) / stride - t` through the `t`-th of its taps.
         let pad = match taps.len() {
             0 => 0,
             n => (n - 1).checked_sub((phase + pad) / stride)?,
@@ -47,13 +48,13 @@ impl Line {
 }
 
 impl Steps {
-    /// Those of a problem; `None` where they are larger than anybody's.
+    /// Those of a problem; `None` if one does not fit into a byte.
     pub fn of(p: &ConvProblem) -> Option<Self> {
         let pair = |(a, b): (usize, usize)| Some([u8::try_from(a).ok()?, u8::try_from(b).ok()?]);
         Some(Self { stride: pair(p.stride)?, pad: pair(p.pad)? })
     }
 
-    /// The phases of a window, row by row; `None` where one is no convolution.
+    /// The phases of a window, row by row; `None` if one of them is not a convolution.
     pub fn phases(&self, window: [usize; 2]) -> Option<Vec<Phase>> {
         let [down, across] = self.stride.map(usize::from);
         let all = (0..down).flat_map(|y| (0..across).map(move |x| [y, x]));
@@ -70,13 +71,13 @@ impl Steps {
 }
 
 impl Phase {
-    /// Cells of the window that it sees, in the order of its own.
+    /// Cells of the window that the phase uses, in the order of its own taps.
     pub fn cells(&self, across: usize) -> Vec<usize> {
         let [rows, columns] = &self.lines;
         rows.taps.iter().flat_map(|y| columns.taps.iter().map(move |x| y * across + x)).collect()
     }
 
-    /// Its convolution, of the output's gradient of `p`; `None` where it sees nothing, or has no pixels.
+    /// Its convolution of the output's gradient of `p`; `None` if it has no taps or no pixels.
     pub fn problem(&self, p: &ConvProblem) -> Option<ConvProblem> {
         let [kh, kw] = [0, 1].map(|i| self.lines[i].taps.len());
         let oh = p.h.saturating_sub(self.first[0]).div_ceil(p.stride.0);
@@ -99,7 +100,7 @@ mod tests {
             assert_eq!(phases.len(), stride);
             let cells = 9;
             for pixel in 0..20 {
-                // Cells of the output's gradient that a pixel sees, each through one tap.
+                // The cells of the output's gradient that a pixel depends on, each with its tap.
                 let want: Vec<(usize, usize)> = (0..cells)
                     .flat_map(|cell| (0..window).map(move |tap| (cell, tap)))
                     .filter(|(cell, tap)| cell * stride + tap == pixel + pad)

@@ -1,7 +1,8 @@
-//! The gradient of the weights as sums over pixels, cell by cell of the window, for any window and stride.
+//! The gradient of the weights as sums over pixels, one cell of the window at a time, for any window and stride.
 //!
-//! Pixels are worked on in pieces of a few hundred, which stay in the caches while all channels pass by; sums wait in scratch memory
-//! meanwhile, `[k][cell][c]`, or where the output is like that, there. Each thread makes its own sums, over all pixels in one order.
+//! Pixels are processed in pieces of a few hundred, which stay in the caches while all channels are computed. The sums
+//! are kept in scratch memory, `[k][cell][c]`, or in the output if it has that order. Each thread computes its own
+//! sums, over all pixels in one order.
 
 use super::outer::{COLUMNS, FETCHED, Outer, Run, Sums};
 use super::shares::Shares;
@@ -13,22 +14,24 @@ use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::ops::Range;
 
-/// Pixels of a piece: two blocks of data of so many stay in a first-level cache, or nearly.
+/// Most pixels of a piece. Two blocks of data with this many pixels fit about into a first-level cache.
 const PIXELS: usize = 256;
 
-/// The gradient prepared. Of its operands `src` is the gradient of the output, `weights` the data, both in blocks of channels, and
-/// `dst` the gradient of the weights, in row-major order.
+/// A prepared gradient.
+///
+/// Its operand `src` is the gradient of the output, `weights` is the data, both in blocks of channels; `dst` is the
+/// gradient of the weights, in row-major order.
 pub struct PixelSums {
     problem: ConvProblem,
     outer: Outer,
     shares: Shares,
 }
 
-/// Where the sums are made.
+/// Where sums are stored.
 #[derive(Clone, Copy)]
 struct Place {
     at: *mut f32,
-    /// From one channel of the gradient to the next, and from one cell to the next.
+    /// From one output channel to the next, and from one cell to the next.
     steps: [usize; 2],
 }
 
@@ -43,12 +46,12 @@ impl PixelSums {
         self.problem.kh * self.problem.kw
     }
 
-    /// Whether sums lie like the output.
+    /// Whether the order of the sums is that of the output.
     fn is_in_place(&self) -> bool {
         self.cells() == 1 && self.problem.k.is_multiple_of(BLOCK) && self.problem.c.is_multiple_of(BLOCK)
     }
 
-    /// Images and rows of output pixels of each piece.
+    /// The images and the rows of output pixels of each piece.
     fn pieces(&self) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
         let p = self.problem;
         let parts = p.oh.div_ceil((PIXELS / p.ow).max(1));
@@ -59,7 +62,7 @@ impl PixelSums {
         })
     }
 
-    /// The pixels of a piece that see the data through a cell.
+    /// Collects the output pixels of a piece whose `cell` of the window lies in the image.
     fn runs(&self, images: Range<usize>, rows: Range<usize>, cell: usize, runs: &mut Vec<Run>) {
         let p = &self.problem;
         let (ky, kx) = (cell / p.kw * p.dilate.0, cell % p.kw * p.dilate.1);
@@ -88,8 +91,8 @@ impl PixelSums {
         self.problem.stride.1 * BLOCK
     }
 
-    /// What of the next piece, which begins there, is fetched with a tile of sums: the data with the first block of output channels,
-    /// the gradient with the first pair of blocks of input channels.
+    /// What to prefetch of the next piece, which begins at `next`, during a tile of sums: the data with the first block
+    /// of output channels, the gradient with the first pair of blocks of input channels.
     fn to_fetch(
         &self,
         next: Option<Run>,
@@ -109,17 +112,17 @@ impl PixelSums {
         fetch
     }
 
-    /// Makes some sums, of output channels in blocks by input channels in pairs of blocks.
+    /// Computes some sums: output channels in blocks by input channels in pairs of blocks.
     ///
     /// # Safety
-    /// As [`Convolve::run`]; nobody else uses these sums.
+    /// As [`Convolve::run`]; `blocks` and `pairs` must exist, and no other thread may use their sums in `to`.
     unsafe fn sum(&self, o: &Operands, to: Place, [blocks, pairs]: [Range<usize>; 2]) {
         let p = &self.problem;
         let (c_blocks, pixels) = (p.c.div_ceil(BLOCK), p.h * p.w);
         let (mut runs, mut next_runs) = (Vec::new(), Vec::new());
         let mut pieces = self.pieces().enumerate().peekable();
         while let Some((piece, (images, rows))) = pieces.next() {
-            // Where the next piece begins, which is brought into the cache meanwhile.
+            // Where the next piece begins, to prefetch it.
             match pieces.peek() {
                 Some((_, (images, rows))) => self.runs(images.clone(), rows.clone(), 0, &mut next_runs),
                 None => next_runs.clear(),
@@ -130,7 +133,10 @@ impl PixelSums {
                 for (pair, block) in pairs.clone().flat_map(|pair| blocks.clone().map(move |block| (pair, block))) {
                     let is_whole = 2 * pair + 1 < c_blocks;
                     let rows = BLOCK.min(p.k - block * BLOCK);
-                    // SAFETY: blocks and pixels of the tensors; sums of this share.
+                    // SAFETY: `block` and `pair` are blocks of the gradient and the data, and the runs contain only
+                    // pixels inside their images. A tile that is not whole reads one block of data. `to` has room for
+                    // whole blocks of rows: it is scratch memory with padded channels, or an output whose channels are
+                    // multiples of 16.
                     unsafe {
                         let to_at = block * BLOCK * to.steps[0] + cell * to.steps[1] + pair * COLUMNS;
                         let g = o.src.add(block * p.pixels() * BLOCK);
@@ -158,16 +164,16 @@ impl PixelSums {
         }
     }
 
-    /// Brings sums into the order of the output.
+    /// Copies sums to the output, in its order.
     ///
     /// # Safety
-    /// As [`Self::sum`].
+    /// As [`Self::sum`], with the sums in `from` computed, and no other thread using these values of `dst`.
     unsafe fn write(&self, dst: *mut f32, from: Place, [blocks, pairs]: [Range<usize>; 2]) {
         let (p, cells) = (&self.problem, self.cells());
         for k in blocks.start * BLOCK..(blocks.end * BLOCK).min(p.k) {
             for c in pairs.start * COLUMNS..(pairs.end * COLUMNS).min(p.c) {
                 for cell in 0..cells {
-                    // SAFETY: numbers of this share.
+                    // SAFETY: `k < p.k`, `c < p.c` and `cell < cells` bound both places.
                     unsafe {
                         *dst.add((k * p.c + c) * cells + cell) =
                             *from.at.add(k * from.steps[0] + cell * from.steps[1] + c);
@@ -184,7 +190,7 @@ impl Convolve for PixelSums {
         if self.is_in_place() { 0 } else { k * self.cells() * c * size_of::<f32>() }
     }
 
-    fn takes_sum(&self) -> bool {
+    fn supports_sum(&self) -> bool {
         false
     }
 
@@ -193,7 +199,8 @@ impl Convolve for PixelSums {
         team.run(self.shares.threads(), &|i| {
             let steps = [self.cells() * c, c];
             let share = self.shares.share(i);
-            // SAFETY: the caller's promise; shares have different channels.
+            // SAFETY: `Shares` gives each thread other channels; scratch memory has `scratch_bytes`, and the output's
+            // size is that of the weights.
             unsafe {
                 if self.is_in_place() {
                     self.sum(o, Place { at: o.dst, steps }, share);

@@ -1,31 +1,32 @@
-//! How threads share the sums of a gradient of weights: a part of the output channels by a part of the input channels each.
+//! How threads share the sums of a gradient of weights: each computes a part of the output channels by a part of the
+//! input channels.
 
 use crate::convolve::part;
 use std::ops::Range;
 
-/// Threads in a grid.
+/// A grid of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shares {
     /// Blocks of output channels, and pairs of blocks of input channels.
     sizes: [usize; 2],
-    /// Parts of each.
+    /// Number of parts of each.
     by: [usize; 2],
 }
 
 impl Shares {
-    /// The grid of at most `threads` threads whose longest share is shortest.
+    /// Returns the grid of at most `threads` threads whose largest share is smallest.
     pub fn new(sizes: [usize; 2], threads: usize) -> Self {
         let grids = (1..=threads.max(1)).map(|by| [by.min(sizes[0]), (threads.max(1) / by).clamp(1, sizes[1])]);
         let longest = |by: &[usize; 2]| sizes[0].div_ceil(by[0]) * sizes[1].div_ceil(by[1]);
         Self { sizes, by: grids.min_by_key(longest).unwrap_or([1, 1]) }
     }
 
-    /// Threads.
+    /// Number of threads.
     pub fn threads(&self) -> usize {
         self.by[0] * self.by[1]
     }
 
-    /// What thread `i` makes: output channels, input channels.
+    /// The output channels and the input channels of thread `i`.
     pub fn share(&self, i: usize) -> [Range<usize>; 2] {
         [part(self.sizes[0], self.by[0], i / self.by[1]), part(self.sizes[1], self.by[1], i % self.by[1])]
     }

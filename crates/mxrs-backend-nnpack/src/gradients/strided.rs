@@ -1,8 +1,8 @@
-//! The gradient of the data where the stride is not 1: a product for each of its [phases](super::phases), whose pixels lie as far from
-//! one another as the stride. Pixels that no window sees become 0.
+//! The gradient of the data for a stride other than 1: one product for each of its [phases](super::phases), whose
+//! pixels are one stride apart. Pixels that no window covers become 0.
 
 use super::phases::{Phase, Steps};
-use super::{Means, Prepared};
+use super::{Chosen, GradientContext};
 use crate::convolve::{Convolve, Operands, part};
 use crate::direct::product::{Place, ProductConv};
 use crate::estimate;
@@ -11,41 +11,42 @@ use crate::problem::ConvProblem;
 use mxrs_sync::Team;
 use mxrs_types::Result;
 
-/// How much of its forward speed a vendor library reaches here.
+/// The speed of a vendor library here, relative to its forward speed.
 const VENDOR: f64 = 0.85;
 
-/// Prepares the gradient of the data of `p`, which has another stride than 1.
+/// Chooses how to compute the gradient of the data of `p`, whose stride is not 1.
 ///
 /// # Errors
-/// In words, why there is none.
-pub fn prepare(p: &ConvProblem, means: &Means<'_>) -> std::result::Result<Prepared, String> {
-    let refused = || format!("gradients of data with stride {:?}, padding {:?}", p.stride, p.pad);
+/// The reason in words, if this algorithm does not support the problem.
+pub fn choose(p: &ConvProblem, context: &GradientContext<'_>) -> std::result::Result<Chosen, String> {
+    let refused = || format!("no kernel for the gradient of data with stride {:?} and padding {:?}", p.stride, p.pad);
     if !p.is_dense() {
-        return Err("gradients of data with dilated windows".into());
+        return Err("no kernel for the gradient of data with dilated windows".into());
     }
+    let p = *p;
     if p.c < BLOCK {
-        return Err(format!("gradients of {} channels", p.c));
+        return Err(format!("no kernel for the gradient of data with {} channels", p.c));
     }
-    let steps = Steps::of(p).ok_or_else(refused)?;
+    let steps = Steps::of(&p).ok_or_else(refused)?;
     let phases = steps.phases([p.kh, p.kw]).ok_or_else(refused)?;
-    let Means { options, threads, rates } = *means;
-    let problems = phases.iter().filter_map(|phase| phase.problem(p));
+    let GradientContext { options, threads, rates } = *context;
+    let problems = phases.iter().filter_map(|phase| phase.problem(&p));
     let time: f64 = problems.map(|problem| estimate::product(&problem, threads, rates)).sum();
-    let sizes = [p.k, p.c, p.kh, p.kw];
+    let (isa, sizes) = (options.isa, [p.k, p.c, p.kh, p.kw]);
     let packing = estimate::packing(PackedForm::Phases(steps).len(sizes), threads);
-    Ok(Prepared {
-        algorithm: Box::new(StridedData::new(p, &phases, options.isa, threads)),
+    Ok(Chosen {
+        algorithm: Box::new(move || Ok(Box::new(StridedData::new(&p, &phases, isa, threads)))),
         what: "data_gradient_phases".into(),
         layouts: [blocked([p.n, p.k, p.oh, p.ow]), steps.layout(sizes), blocked([p.n, p.c, p.h, p.w])],
-        cost: (time + packing) * VENDOR / estimate::vendor(p, threads, rates),
+        cost: (time + packing) * VENDOR / estimate::vendor(&p, threads, rates),
     })
 }
 
-/// The gradient prepared.
+/// A prepared gradient.
 struct StridedData {
-    /// The products, and where the weights of each begin.
+    /// The products, and the offset of each one's weights.
     products: Vec<(ProductConv, usize)>,
-    /// Numbers of the gradient if some of them are not written by any product, else 0.
+    /// Values of the gradient, if no product writes some of them; otherwise 0.
     to_clear: usize,
     threads: usize,
 }
@@ -74,7 +75,7 @@ impl Convolve for StridedData {
         self.products.iter().map(|(product, _)| product.scratch_bytes()).max().unwrap_or(0)
     }
 
-    fn takes_sum(&self) -> bool {
+    fn supports_sum(&self) -> bool {
         false
     }
 
@@ -82,12 +83,14 @@ impl Convolve for StridedData {
         if self.to_clear > 0 {
             team.run(self.threads, &|i| {
                 let numbers = part(self.to_clear, self.threads, i);
-                // SAFETY: the caller's promise: an output of so many numbers, of which each thread has its own.
+                // SAFETY: `numbers.end <= to_clear`, the number of values of the output, and `part` gives each range to
+                // one thread.
                 unsafe { o.dst.add(numbers.start).write_bytes(0, numbers.len()) }
             });
         }
         for (product, weights) in &self.products {
-            // SAFETY: the caller's promise; the phases' weights follow one another, and their pixels differ.
+            // SAFETY: `weights` is the offset of this phase in the packed weights. The products run one after another
+            // and write different pixels of the output.
             unsafe { product.run(&Operands { weights: o.weights.add(*weights), ..*o }, team)? }
         }
         Ok(())

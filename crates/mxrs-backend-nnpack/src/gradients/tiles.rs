@@ -1,10 +1,10 @@
-//! The gradient of the weights by Winograd's minimal filtering: data and gradients of outputs are transformed tile by tile, their
-//! products summed over all tiles, one product of matrices per factor, and the sums transformed to the weights' gradient
-//! ([`winograd::gradient`]).
+//! The gradient of the weights by Winograd's minimal filtering. Data and gradients of outputs are transformed tile by
+//! tile. Their products are summed over all tiles, one matrix product per factor. The sums are transformed to the
+//! gradient of the weights ([`winograd::gradient`]).
 //!
-//! Tiles are worked on in blocks, whose factors the last-level cache holds: the team transforms one together, then each thread takes
-//! factors and adds the block's products to their sums. What fits one block has no sums to keep: a thread takes a pair of channel
-//! blocks through all factors, and transforms them at once.
+//! Tiles are processed in blocks whose factors fit into the last-level cache. The team transforms a block together;
+//! then each thread takes factors and adds the products of the block to their sums. If all tiles fit into one block, no
+//! sums need to be kept: a thread takes a pair of channel blocks through all factors and transforms the sums at once.
 
 use super::outer::{COLUMNS, FETCHED, Outer, Run, Sums};
 use crate::Isa;
@@ -21,22 +21,22 @@ use crate::winograd::gradient::{Fold, Matrices, Spread, Transforms, of_data};
 use mxrs_sync::Team;
 use mxrs_types::Result;
 
-/// Bytes of a block's factors, of data and gradients together.
+/// Bytes of the factors of a block, of data and gradients together.
 const BLOCK_BYTES: usize = 8 << 20;
-/// Bytes of factors up to which all tiles are one block.
+/// Bytes of factors up to which all tiles form one block.
 const ONE_BLOCK_BYTES: usize = 20 << 20;
-/// Fewest tiles of a block: sums are read and written once a block.
+/// Fewest tiles of a block, because sums are read and written once per block.
 const LEAST_TILES: usize = 64;
-/// Numbers of a tile of sums.
+/// Values of a tile of sums.
 const SUMS: usize = BLOCK * COLUMNS;
-/// Numbers in a cache line, which keeps planes from falling on the same sets of the caches.
+/// Values in a cache line, added to each plane so that planes do not fall on the same sets of the caches.
 const LINE: usize = 16;
 /// Most cells of a window.
 const MOST_CELLS: usize = 49;
 
-/// The gradient prepared. Operands are those of [`PixelSums`](super::pixels::PixelSums).
+/// A prepared gradient. The operands are those of [`PixelSums`](super::pixels::PixelSums).
 pub struct TileSums {
-    /// Tiles of the data, a block of so many at a time.
+    /// The tiles of the data, and how many form a block.
     tiling: Tiling,
     transforms: Transforms,
     matrices: Matrices,
@@ -46,29 +46,29 @@ pub struct TileSums {
     factors: usize,
 }
 
-/// The tensors of a run, and where things lie in the scratch.
+/// The tensors of a run, and the places in its scratch memory.
 struct Tensors {
     ograd: Image,
     data: Image,
     dst: *mut f32,
-    /// Factors of a block: data's, then gradients'.
+    /// Factors of a block: of the data, then of the gradients.
     factors: [*mut f32; 2],
-    /// From one factor's plane to the next.
+    /// Values from one factor's plane to the next, for data and gradients.
     planes: [usize; 2],
-    /// Sums, or with one block, each thread's.
+    /// The sums; if there is one block, those of each thread.
     sums: *mut f32,
-    /// Each thread's buffer.
+    /// The buffers, one per thread.
     buffers: *mut f32,
 }
 
-// SAFETY: pointers only; phases say who uses what they point to.
+// SAFETY: only addresses are shared; `run` argues which thread uses what in which phase.
 unsafe impl Sync for Tensors {}
 
 impl TileSums {
     /// Prepares the gradient of the weights of `p` for `threads` threads.
     ///
     /// # Errors
-    /// If the variant is for other windows.
+    /// If the variant is for another window.
     pub fn new(p: &ConvProblem, variant: Variant, isa: Isa, threads: usize) -> Result<Self> {
         let of_data = of_data(variant, isa, p.data);
         let factors = of_data.factors.real;
@@ -94,7 +94,7 @@ impl TileSums {
         self.tiling.n_tiles().div_ceil(self.tiles_at_once())
     }
 
-    /// Channel blocks of data and of gradients.
+    /// Number of channel blocks of data and of gradients.
     fn channel_blocks(&self) -> [usize; 2] {
         [self.tiling.c_blocks, self.tiling.k_blocks]
     }
@@ -107,7 +107,7 @@ impl TileSums {
         self.channel_blocks().map(|blocks| blocks * self.tiles_at_once() * BLOCK + LINE)
     }
 
-    /// Numbers of all sums, or with one block, of one thread's.
+    /// Values of all sums; if there is one block, of the sums of all threads.
     fn sums_len(&self) -> usize {
         let tiles = if self.blocks() == 1 { self.threads } else { self.tiling.k_blocks * self.pairs() };
         self.factors * tiles * SUMS
@@ -117,10 +117,12 @@ impl TileSums {
         self.tiling.transforms.n[0] * BUFFER_STRIDE
     }
 
-    /// Transforms one channel block, of data first, then of gradients, for some tiles of a block.
+    /// Transforms one channel block for some tiles of a block. Channel blocks of the data come first, then those of the
+    /// gradients.
     ///
     /// # Safety
-    /// The tensors are those of a run, and nobody else uses these factors and this buffer.
+    /// `t` must hold the tensors of a run, `block` and `channels` must exist, and no other thread may use these factors
+    /// and buffer `thread`.
     unsafe fn transform(
         &self,
         t: &Tensors,
@@ -137,7 +139,9 @@ impl TileSums {
         let channels = if is_data { channels } else { channels - c_blocks };
         let [size, out] = [tiling.shape.size, tiling.shape.out];
         let m = tiling.transforms.m;
-        // SAFETY: channel blocks and tiles of the shape; factors of these tiles.
+        // SAFETY: strips of `within` lie in the block and have at most `longest` tiles, so their columns fit the
+        // buffer. `strip.first + strip.len` is at most `tiles_at_once`, so the factors lie in the plane's part for this
+        // channel block.
         unsafe {
             let buffer = t.buffers.add(thread * self.buffer_len());
             for strip in tiling.strips(tiles.clone(), within, tiling.longest()) {
@@ -171,14 +175,17 @@ impl TileSums {
         }
     }
 
-    /// Sums the products of a block's tiles for a factor and a tile of channels.
+    /// Sums the products of the tiles of a block, for one factor and one tile of channels.
     ///
     /// # Safety
-    /// The factors are there, and nobody else uses these sums.
+    /// The factors of the block must be computed, `to` must have room for `SUMS` values, and no other thread may use
+    /// them.
     unsafe fn sum(&self, t: &Tensors, block: usize, factor: usize, [k, pair]: [usize; 2], to: *mut f32) {
         let tiles = self.tiles_at_once();
         let runs = [Run { g: 0, x: 0, len: self.tiling.block(block).len() }];
-        // SAFETY: planes of the factor, channel blocks of them; the caller's promise.
+        // SAFETY: `factor < self.factors`, and `k` and `pair` are below the numbers of channel blocks and pairs, so
+        // both operands lie in planes of this factor. The run covers the tiles of the block. `SUMS` is 16 rows of
+        // `COLUMNS` values.
         unsafe {
             let sums = Sums {
                 g: t.factors[1].add(factor * t.planes[1] + k * tiles * BLOCK),
@@ -196,10 +203,11 @@ impl TileSums {
         }
     }
 
-    /// Transforms the sums of a tile of channels, `plane` numbers from factor to factor, to the gradient.
+    /// Transforms the sums of a tile of channels to the gradient; `plane` is the distance between the sums of two
+    /// factors.
     ///
     /// # Safety
-    /// The sums are there, and nobody else uses this part of the gradient.
+    /// The sums must be computed, and no other thread may use this part of the gradient.
     unsafe fn fold(&self, t: &Tensors, [k, pair]: [usize; 2], sums: *const f32, plane: usize) {
         let shape = &self.tiling.shape;
         let cells = shape.kernel[0] * shape.kernel[1];
@@ -210,7 +218,8 @@ impl TileSums {
             if columns == 0 {
                 continue;
             }
-            // SAFETY: rows and columns of the tile; the window has at most as many cells as the variants' largest.
+            // SAFETY: `row < 16` and `half < 2` lie in the tile of sums. The variants' windows have at most 25 cells,
+            // so `taps` is long enough. `k * BLOCK + row < shape.k` and `first + c < shape.c` bound the output.
             unsafe {
                 let sums = sums.add(row * COLUMNS + half * BLOCK);
                 (self.transforms.fold)(&Fold { sums, plane, matrices: &self.matrices, to: taps.as_mut_ptr() });
@@ -231,7 +240,7 @@ impl Convolve for TileSums {
         (factors + self.sums_len() + self.threads * self.buffer_len()) * size_of::<f32>()
     }
 
-    fn takes_sum(&self) -> bool {
+    fn supports_sum(&self) -> bool {
         false
     }
 
@@ -239,7 +248,7 @@ impl Convolve for TileSums {
         let planes = self.planes();
         let Shape { size, out, .. } = self.tiling.shape;
         let image = |at: *const f32, blocks, size| Image::new(at.cast_mut().cast(), self.tiling.data, blocks, size);
-        // SAFETY: the caller's promise: scratch memory of the planned size.
+        // SAFETY: the scratch memory has `scratch_bytes`: two sets of `self.factors` planes, the sums, the buffers.
         let t = unsafe {
             let gradients = o.scratch.add(self.factors * planes[0]);
             let sums = gradients.add(self.factors * planes[1]);
@@ -257,7 +266,7 @@ impl Convolve for TileSums {
         let channel_blocks: usize = self.channel_blocks().iter().sum();
         let pieces = (4 * self.threads).div_ceil(channel_blocks).min(self.tiles_at_once());
         let tiles_of_sums = k_blocks * pairs;
-        // Of each factor's sums some output channels at a time, so that there is work for all.
+        // Some output channels of each factor at a time, so that there is work for all threads.
         let parts = (4 * self.threads).div_ceil(self.factors).min(k_blocks);
         let mut items: Vec<usize> = (0..blocks).flat_map(|_| [channel_blocks * pieces, self.factors * parts]).collect();
         if blocks == 1 {
@@ -267,8 +276,9 @@ impl Convolve for TileSums {
         let phases = Phases::new(self.threads, items.iter().copied());
         let last = items.len() - 1;
         team.run(self.threads, &|thread| {
-            // SAFETY: an item's factors, sums and part of the gradient are one thread's, and are read only in later phases; buffers
-            // are each thread's own.
+            // SAFETY: each item is run by one thread, and different items have different factors (first phase of a
+            // block), sums (second phase) or parts of the gradient (last phase). A phase reads only what earlier phases
+            // wrote, for which `wait` has waited. Buffers, and with one block the sums, belong to one thread each.
             unsafe {
                 let mut phase = 0;
                 for block in 0..blocks {

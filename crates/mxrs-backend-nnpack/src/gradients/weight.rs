@@ -1,8 +1,8 @@
-//! Which algorithm makes the gradient of the weights, and what it costs.
+//! Chooses the algorithm for the gradient of the weights, and estimates its cost.
 
 use super::pixels::PixelSums;
 use super::tiles::TileSums;
-use super::{Means, Prepared};
+use super::{BuildAlgorithm, Chosen, GradientContext};
 use crate::convolve::Convolve;
 use crate::filtering::n_tiles;
 use crate::layouts::{BLOCK, image_layout};
@@ -11,48 +11,52 @@ use crate::rates::Rates;
 use crate::winograd::{Data, Variant};
 use mxrs_types::Layout;
 
-/// Parts of the peak that a vendor library reaches: in windows of one cell, in others, and in those with another stride than 1.
+/// Part of the peak that a vendor library reaches: for windows of one cell, for other windows, and for strides other
+/// than 1.
 const VENDOR: [f64; 3] = [0.63, 0.72, 0.54];
-/// The same of factors in bfloat16: sums of two products at a time, and pixels to be paired before.
-const SHORT_VENDOR: f64 = 1.1;
-/// Multiply-adds in the time that a sum is read and written once more.
+/// The same for bfloat16: the instruction sums two products at a time, but pixels have to be paired first.
+const BF16_VENDOR: f64 = 1.1;
+/// Multiply-adds in the time that it takes to read a sum and write it again.
 const PER_KEPT: f64 = 12.0;
-/// Multiply-adds in the time that one sum over tiles becomes part of a gradient.
+/// Multiply-adds in the time that it takes to transform one sum over tiles to the gradient.
 const PER_FOLDED: f64 = 8.0;
 
-/// Prepares the gradient of the weights of `p`.
+/// Chooses the algorithm for the gradient of the weights of `p`.
 ///
 /// # Errors
-/// In words, why there is none.
-pub fn prepare(p: &ConvProblem, means: &Means<'_>) -> Result<Prepared, String> {
-    let Means { options, threads, rates } = *means;
+/// The reason in words, if no algorithm supports the problem.
+pub fn choose(p: &ConvProblem, context: &GradientContext<'_>) -> Result<Chosen, String> {
+    let GradientContext { options, threads, rates } = *context;
     if p.c < BLOCK {
-        return Err(format!("gradients of weights of {} input channels", p.c));
+        return Err(format!("no kernel for the gradient of weights with {} input channels", p.c));
     }
-    // Sums over pixels of bfloat16 are left to a vendor library; of tiles all sizes are allowed, as the factors have three digits.
-    let is_short = p.data == Data::ShortPixels;
-    let sums = if is_short { f64::INFINITY } else { pixels(p, threads, rates) };
+    // Sums over bfloat16 pixels are left to a vendor library. Sums over bfloat16 tiles may use all tile sizes, because
+    // the factors have only three digits anyway.
+    let is_bf16 = p.data == Data::Bf16Pixels;
+    let sums = if is_bf16 { f64::INFINITY } else { pixels(p, threads, rates) };
     let fits = |variant: &Variant| p.stride == (1, 1) && p.is_dense() && variant.kernel() == [p.kh, p.kw];
-    let variants: Vec<Variant> = match is_short {
+    let variants: Vec<Variant> = match is_bf16 {
         true => Variant::ALL.into_iter().filter(|_| options.winograd).collect(),
         false => options.variants().collect(),
     };
     let best =
         variants.into_iter().filter(fits).map(|v| (v, tiles(p, v, threads, rates))).min_by(|a, b| a.1.total_cmp(&b.1));
-    let (algorithm, name, time): (Box<dyn Convolve>, _, _) = match best {
+    let (p, isa) = (*p, options.isa);
+    let (algorithm, name, time): (BuildAlgorithm, _, _) = match best {
         Some((variant, time)) if time < sums => {
-            let tiles = TileSums::new(p, variant, options.isa, threads).map_err(|error| error.to_string())?;
-            (Box::new(tiles), variant.name(), time)
+            let build =
+                move || TileSums::new(&p, variant, isa, threads).map(|sums| Box::new(sums) as Box<dyn Convolve>);
+            (Box::new(build), variant.name(), time)
         }
-        _ if is_short => return Err("gradients of weights in bfloat16 where no algorithm of Winograd's fits".into()),
-        _ => (Box::new(PixelSums::new(*p, options.isa, threads)), "pixels", sums),
+        _ if is_bf16 => return Err("no kernel for the gradient of bfloat16 weights: no Winograd algorithm fits".into()),
+        _ => (Box::new(move || Ok(Box::new(PixelSums::new(p, isa, threads)))), "pixels", sums),
     };
     let [data, ograd] = [[p.n, p.c, p.h, p.w], [p.n, p.k, p.oh, p.ow]];
-    Ok(Prepared {
+    Ok(Chosen {
         algorithm,
         what: format!("weight_gradient_{name}"),
         layouts: [image_layout(p.data, ograd), image_layout(p.data, data), Layout::RowMajor],
-        cost: time / vendor(p, threads),
+        cost: time / vendor(&p, threads),
     })
 }
 
@@ -62,7 +66,7 @@ fn vendor(p: &ConvProblem, threads: usize) -> f64 {
         ((1, 1), _) => VENDOR[1],
         _ => VENDOR[2],
     };
-    let rate = if p.data == Data::ShortPixels { SHORT_VENDOR } else { rate };
+    let rate = if p.data == Data::Bf16Pixels { BF16_VENDOR } else { rate };
     p.flops() / 2.0 / rate / threads as f64
 }
 
@@ -83,7 +87,7 @@ fn tiles(p: &ConvProblem, variant: Variant, threads: usize, rates: &Rates) -> f6
     let tiles = n_tiles(p, variant.outputs()) as f64;
     let products = tiles * factors * c * k / rates.product;
     let transforms = tiles * factors * (c + k) * rates.per_transformed;
-    // About how often sums are read and written.
+    // Estimated number of times that the sums are read and written.
     let blocks = (tiles / 64.0).min(tiles * factors * (c + k) * 4.0 / (8 << 20) as f64);
     let sums = factors * c * k * (blocks * PER_KEPT + PER_FOLDED);
     (products + transforms + sums) / threads as f64

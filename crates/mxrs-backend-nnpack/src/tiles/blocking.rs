@@ -1,32 +1,33 @@
-//! How many tiles and panels are worked on at a time, by whom.
+//! How many tiles and panels are processed at a time, and how threads share them.
 
 use crate::gemm::MAX_ROWS;
 
-/// Who shares what.
+/// How threads share the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Schedule {
     /// Each thread takes blocks of tiles through all three steps by itself.
     Independent,
-    /// The team transforms a block of inputs together; then each thread takes groups of panels through product and output
-    /// transform, so that all weights are read once per block and not once per block and thread.
+    /// The team transforms a block of inputs together. Then each thread takes groups of panels through product and
+    /// output transform. So all weights are read once per block, not once per block and thread.
     Cooperative,
 }
 
 /// How a convolution is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Blocking {
-    /// Who shares what.
+    /// How threads share the work.
     pub schedule: Schedule,
     /// Tiles whose inputs are transformed at a time.
     pub tiles: usize,
     /// Panels of 32 output channels whose products are kept at a time.
     pub panels: usize,
-    /// Threads it is meant for.
+    /// Number of threads.
     pub threads: usize,
 }
 
 impl Blocking {
-    /// Made to fit: no larger than what there is, and blocks of even sizes, as many as the threads can share.
+    /// Fits the blocking to a problem: no larger than the problem, with blocks of equal size, as many as threads can
+    /// share evenly.
     pub(super) fn fitted(mut self, n_tiles: usize, n_panels: usize) -> Self {
         self.threads = self.threads.max(1);
         let mut blocks = n_tiles.div_ceil(self.tiles.max(1));
@@ -39,7 +40,8 @@ impl Blocking {
         self
     }
 
-    /// Parts that a block's tiles are cut into for the product, in the cooperative schedule, so that every thread has some.
+    /// Number of parts that the tiles of a block are cut into for the product in the cooperative schedule, so that
+    /// every thread gets some.
     pub(super) fn parts(&self, n_panels: usize) -> usize {
         let groups = n_panels.div_ceil(self.panels);
         let enough = match self.schedule {

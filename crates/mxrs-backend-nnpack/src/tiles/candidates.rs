@@ -1,40 +1,40 @@
-//! Blockings that may be fast, the one that most often is first.
+//! The blockings that may be fast, with the usually fastest first.
 
 use super::{BLOCK, Blocking, Factors, Schedule, Shape};
 use crate::gemm::{MAX_ROWS, PANEL};
 
-/// Packed weights up to these sizes are read for every block of tiles without slowing the products down, since they come from
-/// the caches; of the larger size only if there are many blocks, the first of which reads them from memory.
+/// Bytes of packed weights that the caches can deliver again for every block of tiles without slowing the products
+/// down. The larger size needs many blocks, because the first block reads the weights from memory.
 const SMALL_WEIGHTS: [usize; 2] = [4 << 20, 16 << 20];
-/// What are many.
+/// Number of blocks per thread that is many.
 const MANY_BLOCKS: usize = 4;
-/// What one thread's factors or products may take: about half a second-level cache.
+/// Bytes that one thread's factors or products may take: about half of a second-level cache.
 const OWN_BYTES: usize = 384 << 10;
-/// Most scratch memory.
+/// Most bytes of scratch memory.
 const MOST_BYTES: usize = 128 << 20;
 
-/// What decides about blockings: how much a tile becomes, and how many there are.
+/// What blockings depend on: the factors of a tile, and the number of tiles.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work {
     factors: Factors,
     /// Input and output channels, padded.
     channels: [usize; 2],
-    /// Of all images.
+    /// Tiles of all images.
     tiles: usize,
 }
 
 impl Work {
-    /// Of tiles with `m` outputs, down and across.
+    /// For tiles with `m` outputs, down and across.
     pub fn new(shape: &Shape, factors: Factors, m: [usize; 2]) -> Self {
         let channels = [shape.c, shape.k].map(|n| n.next_multiple_of(BLOCK));
         Self { factors, channels, tiles: shape.n * shape.out[0].div_ceil(m[0]) * shape.out[1].div_ceil(m[1]) }
     }
 
-    /// The blocking to take without trying.
+    /// The blocking to use without tuning.
     ///
-    /// Blocks are small, so that factors stay in the second-level cache from the input transform to the last panel, and so
-    /// that the products of one panel do until their transform. Weights that only memory can hold are read once for a
-    /// larger block of the whole team.
+    /// Blocks are small, so that factors stay in the second-level cache from the input transform to the last panel, and
+    /// the products of a panel until their transform. If the weights do not fit into the caches, the whole team works
+    /// on a larger block, for which they are read once.
     pub fn suggested(&self, threads: usize) -> Blocking {
         let Self { factors, channels: [c, k], tiles } = *self;
         let weights = factors.numbers() * c * k * size_of::<f32>();
@@ -48,7 +48,7 @@ impl Work {
         Blocking { schedule: Schedule::Cooperative, tiles: rows(most), panels: 1, threads }
     }
 
-    /// Those worth trying, [`Self::suggested`] first.
+    /// The blockings worth timing, [`Self::suggested`] first.
     pub fn candidates(&self, threads: usize) -> Vec<Blocking> {
         let Self { factors, channels: [c, k], tiles } = *self;
         let panels = k.div_ceil(PANEL);
@@ -70,7 +70,7 @@ impl Work {
             push(Schedule::Cooperative, multiple * MAX_ROWS, 1);
             push(Schedule::Cooperative, multiple * MAX_ROWS, panels.div_ceil(threads));
         }
-        // Two that are the same once they are made to fit count once.
+        // Blockings that become equal when they are fitted count once.
         let mut seen = vec![];
         all.retain(|blocking| {
             let fitted = blocking.fitted(tiles, panels);
@@ -82,7 +82,7 @@ impl Work {
     }
 }
 
-/// Whole groups of rows.
+/// Rounds down to whole groups of rows.
 fn rows(tiles: usize) -> usize {
     (tiles / MAX_ROWS).max(1) * MAX_ROWS
 }

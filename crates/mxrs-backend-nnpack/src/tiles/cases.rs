@@ -1,4 +1,5 @@
-//! Convolutions for the tests of all transforms: random tensors, and their outputs by direct summation in double.
+//! Convolutions for the tests of all transforms: random tensors, and their outputs by direct summation in double
+//! precision.
 
 use super::{BLOCK, Blocking, Epilogue, Schedule, Shape, Tiling};
 use crate::{fourier, winograd};
@@ -29,7 +30,7 @@ impl Prepared for fourier::Plan {
     }
 }
 
-/// Numbers in -1..1; `seed` chooses which.
+/// Pseudo-random values in -1..1; `seed` selects the sequence.
 pub(crate) fn numbers(n: usize, seed: u64) -> Vec<f32> {
     let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let next = |_| {
@@ -45,7 +46,7 @@ pub(crate) fn team(threads: usize) -> std::sync::Arc<Team> {
     Team::new(TeamConfig { threads: std::num::NonZeroUsize::new(threads).unwrap(), cpus: None }).unwrap()
 }
 
-/// A convolution with its tensors, row-major and in blocks, and its outputs in double.
+/// A convolution with its tensors, row-major and in blocks, and its outputs in double precision.
 pub(crate) struct Case {
     pub shape: Shape,
     pub src: Vec<f32>,
@@ -54,7 +55,7 @@ pub(crate) struct Case {
     pub want: Vec<f64>,
 }
 
-/// `[n][c][h][w]` to `[n][C/16][h][w][16]`.
+/// Copies `[n][c][h][w]` to `[n][C/16][h][w][16]`.
 pub(crate) fn blocked(x: &[f32], n: usize, c: usize, pixels: usize) -> Vec<f32> {
     let blocks = c.div_ceil(BLOCK);
     let mut out = vec![0.0; n * blocks * pixels * BLOCK];
@@ -91,7 +92,7 @@ impl Case {
         Self { shape, src: blocked(&x, n, c, h * w), weights, bias, want }
     }
 
-    /// Outputs in blocks.
+    /// Runs a plan and returns the outputs in blocks.
     pub(crate) fn run(&self, plan: &impl Prepared, sum: Option<&[f32]>, bounds: (f32, f32), team: &Team) -> Vec<f32> {
         let tiling = plan.tiling();
         let mut packed = vec![f32::NAN; tiling.packed_bytes() / 4];
@@ -101,7 +102,7 @@ impl Case {
         let mut scratch = vec![f32::NAN; tiling.scratch_bytes() / 4];
         let epilogue =
             Epilogue { bias: Some(&self.bias), sum: sum.map(|sum| sum.as_ptr().cast()), lo: bounds.0, hi: bounds.1 };
-        // SAFETY: the vectors have the sizes of the shape.
+        // SAFETY: the vectors have the sizes of the shape, and `scratch` has `scratch_bytes`.
         unsafe {
             tiling
                 .run(self.src.as_ptr().cast(), packed.as_ptr(), &epilogue, dst.as_mut_ptr().cast(), &mut scratch, team)
@@ -110,7 +111,7 @@ impl Case {
         dst
     }
 
-    /// Largest error over largest output; channels beyond the last must be zero.
+    /// Largest error over largest output; padding channels must be zero.
     pub(crate) fn error(&self, dst: &[f32], want: impl Fn(usize) -> f64) -> f64 {
         let Shape { n, k, out, .. } = self.shape;
         let (pixels, blocks) = (out[0] * out[1], k.div_ceil(BLOCK));
@@ -147,7 +148,7 @@ pub(crate) fn blocking(schedule: Schedule, tiles: usize, panels: usize, threads:
     Blocking { schedule, tiles, panels, threads }
 }
 
-/// Shapes with ragged edges, tails of channels, one to three images, pads of 0 to 2, unequal ones too.
+/// Shapes with ragged edges, partial blocks of channels, one to three images, and pads of 0 to 2, also unequal ones.
 pub(crate) fn ragged() -> Vec<Shape> {
     let mut shapes = vec![
         shape(1, 16, 16, [7, 7], 1),
@@ -158,7 +159,7 @@ pub(crate) fn ragged() -> Vec<Shape> {
         shape(1, 16, 16, [1, 1], 1),
         shape(1, 32, 32, [5, 120], 1),
     ];
-    // Rows above only, two columns to the right only.
+    // Padding above only, and two more columns to the right only.
     shapes.push(Shape { pad: [1, 0], out: [8, 10], ..shape(2, 17, 40, [9, 10], 0) });
     shapes
 }

@@ -1,34 +1,34 @@
-//! How tiles are cut: all of them into blocks, a block into strips.
+//! How tiles are cut: all tiles into blocks, a block into strips.
 
 use super::Tiling;
 use super::strip::BUFFER_COLUMNS;
 use std::ops::Range;
 
-/// One run of neighboring tiles in a row of tiles.
+/// A run of neighboring tiles in one row of tiles.
 pub(crate) struct Strip {
-    /// Of the batch.
+    /// Image of the batch.
     pub image: usize,
-    /// Row and column of tiles.
+    /// Row and column of the first tile, counted in tiles.
     pub at: [usize; 2],
-    /// Of the block.
+    /// Index of the first tile within its block.
     pub first: usize,
-    /// Tiles.
+    /// Number of tiles.
     pub len: usize,
 }
 
 impl Tiling {
-    /// Tiles of a block.
+    /// The tiles of a block.
     pub fn block(&self, block: usize) -> Range<usize> {
         let (first, tiles) = (block * self.blocking.tiles, self.n_tiles());
         first.min(tiles)..(first + self.blocking.tiles).min(tiles)
     }
 
-    /// Tiles that the buffer can hold.
+    /// Most neighboring tiles whose columns fit into the buffer.
     pub fn longest(&self) -> usize {
         (BUFFER_COLUMNS - self.transforms.n[1]) / self.transforms.m[1] + 1
     }
 
-    /// Cuts tiles (`within` a block) into strips of a row of tiles, of at most `longest`.
+    /// Cuts the tiles `within` a block into strips of one row of tiles, of at most `longest` tiles each.
     pub fn strips(&self, block: Range<usize>, within: Range<usize>, longest: usize) -> impl Iterator<Item = Strip> {
         let [down, across] = self.tiles;
         let mut first = within.start;

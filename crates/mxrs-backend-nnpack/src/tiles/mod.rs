@@ -1,11 +1,13 @@
-//! Convolutions with stride 1 by transforms of tiles, whatever the transform: [`crate::winograd`], [`crate::fourier`].
+//! Convolutions with stride 1 by a transform of tiles, for any transform: [`crate::winograd`], [`crate::fourier`].
 //!
-//! The image is cut into tiles that overlap by the window; each tile of 16 channels is transformed to [`Factors`], the factors of
-//! all tiles and channels are multiplied by transformed weights, and the products are transformed to outputs, where bias, sum and
-//! bounds are applied. What all of them share is here: sizes, how much is worked on at a time ([`Blocking`]), who does it (`run`),
-//! what is handed to the transforms (`strip`), and packing of weights by a team (`pack`).
+//! The image is cut into tiles that overlap by the window. Each tile of 16 channels is transformed to [`Factors`]; the
+//! factors of all tiles and channels are multiplied by transformed weights; the products are transformed to outputs,
+//! where bias, sum and bounds are applied. This module has what all transforms share: sizes, how much is processed at a
+//! time ([`Blocking`]), how threads share it (`run`), the arguments of the transforms (`strip`), and the packing of
+//! weights by a team (`pack`).
 //!
-//! Results do not depend on the number of threads or on the blocking: each product is summed over the channels in one order.
+//! Results do not depend on the number of threads or on the blocking: each product is summed over the channels in the
+//! same order.
 
 mod blocking;
 mod candidates;
@@ -26,7 +28,7 @@ use crate::gemm::{Gemm, PANEL};
 use mxrs_sync::Team;
 use mxrs_types::{Error, Result};
 
-/// Channels that lie together.
+/// Channels that are stored together.
 pub(crate) const BLOCK: usize = 16;
 
 /// Sizes of a convolution with stride 1.
@@ -44,12 +46,12 @@ pub struct Shape {
     pub kernel: [usize; 2],
     /// Rows above and columns left of the image that are read as zeros.
     pub pad: [usize; 2],
-    /// Height and width of the outputs; what they need below and right of the image is read as zeros.
+    /// Height and width of the outputs. Cells below and right of the image are read as zeros.
     pub out: [usize; 2],
 }
 
 impl Shape {
-    /// Operations of the convolution done directly: twice the products.
+    /// Operations of the direct sum: twice the number of products.
     pub fn flops(&self) -> f64 {
         2.0 * [self.n, self.c, self.k, self.kernel[0], self.kernel[1], self.out[0], self.out[1]]
             .map(|x| x as f64)
@@ -58,22 +60,22 @@ impl Shape {
     }
 }
 
-/// What numbers activations are, and how they lie.
+/// Dtype and layout of activations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Data {
-    /// Float32 in blocks of 16 channels, `[n][C/16][h][w][16]`, the last padded with zeros.
+    /// Float32 in blocks of 16 channels, `[n][C/16][h][w][16]`, the last block padded with zeros.
     #[default]
     Blocks,
-    /// Bfloat16 with channels last, `[n][h][w][C]`, in multiples of 16 channels. Products and sums are float32.
-    ShortPixels,
+    /// Bfloat16 with channels last, `[n][h][w][C]`, where C is a multiple of 16. Products and sums are float32.
+    Bf16Pixels,
 }
 
-/// What is done to the outputs, and where they are added to.
+/// What is done to the outputs.
 #[derive(Clone, Copy, Debug)]
 pub struct Epilogue<'a> {
     /// Added to each channel: `K` values.
     pub bias: Option<&'a [f32]>,
-    /// Added: a tensor like the output, which may be the output itself.
+    /// Added: a tensor like the output, possibly the output itself.
     pub sum: Option<*const u8>,
     /// Lower bound; negative infinity for none.
     pub lo: f32,
@@ -87,32 +89,32 @@ impl Default for Epilogue<'_> {
     }
 }
 
-/// What a tile is transformed to, and what is multiplied: numbers, and complex ones in pairs.
+/// What a tile is transformed to: real and complex factors.
 ///
-/// A plane holds one of these numbers for all tiles and channels of a block. The inputs' planes are those of the real factors, then
-/// three for each complex one: real part, imaginary part, and the real part negated, so that both parts of a product by a conjugated
+/// A plane holds one number of all tiles and channels of a block. The inputs have one plane per real factor, then three
+/// per complex factor: real part, imaginary part, and negated real part. So both parts of the product with a conjugated
 /// weight are sums over the same packed weights:
 ///
 /// ```text
 /// x conj(w) = (re x re w + im x im w) + i (im x re w + (-re x) im w)
 /// ```
 ///
-/// The products' planes are those of the real factors, then real and imaginary part of each complex one.
+/// The products have one plane per real factor, then the real and the imaginary part of each complex one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Factors {
-    /// Real ones.
+    /// Number of real factors.
     pub real: usize,
-    /// Complex ones.
+    /// Number of complex factors.
     pub complex: usize,
 }
 
 impl Factors {
-    /// Planes of inputs.
+    /// Planes of the inputs.
     pub fn planes(self) -> usize {
         self.real + 3 * self.complex
     }
 
-    /// Planes of products, and numbers per weight.
+    /// Planes of the products, and numbers per weight.
     pub fn numbers(self) -> usize {
         self.real + 2 * self.complex
     }
@@ -122,12 +124,12 @@ impl Factors {
         self.real + 4 * self.complex
     }
 
-    /// All of them, the real ones first.
+    /// Number of all factors; the real ones come first.
     fn count(self) -> usize {
         self.real + self.complex
     }
 
-    /// Planes before a factor, where a complex one has so many.
+    /// Planes before a factor, if a complex factor has `per_complex` planes.
     fn before(self, factor: usize, per_complex: usize) -> usize {
         factor.min(self.real) + per_complex * factor.saturating_sub(self.real)
     }
@@ -136,15 +138,15 @@ impl Factors {
 /// A pair of two-dimensional transforms, compiled for one instruction set.
 #[derive(Clone, Copy)]
 pub(crate) struct Transforms {
-    /// Inputs to factors.
+    /// Transforms inputs to factors.
     pub input: unsafe fn(&strip::Inputs),
-    /// Products to outputs.
+    /// Transforms products to outputs.
     pub output: unsafe fn(&strip::Outputs<'_>),
     /// Outputs of a tile, down and across.
     pub m: [usize; 2],
-    /// Inputs of a tile.
+    /// Inputs of a tile, down and across.
     pub n: [usize; 2],
-    /// What they make.
+    /// The factors of a tile.
     pub factors: Factors,
 }
 
@@ -163,21 +165,21 @@ pub(crate) struct Tiling {
     pub k_blocks: usize,
     /// Tiles of an image, down and across.
     tiles: [usize; 2],
-    /// Numbers from one image of the output to the next, where it is a part of a larger tensor.
-    dst_image: Option<usize>,
+    /// Values from one image of the output to the next, if the output is a part of a larger tensor.
+    dst_image_stride: Option<usize>,
 }
 
 impl Tiling {
-    /// Prepares transforms that are for the shape's window, with a blocking that is made to fit.
+    /// Prepares a convolution. The transforms must be for the window of the shape; the blocking is fitted to it.
     ///
     /// # Errors
-    /// If a size is zero; channels last that are no multiples of 16.
+    /// If a size is zero, or if channels are last and not a multiple of 16.
     pub fn new(shape: Shape, transforms: Transforms, blocking: Blocking, isa: Isa, data: Data) -> Result<Self> {
         let sizes = [shape.n, shape.c, shape.k, shape.size[0], shape.size[1], shape.out[0], shape.out[1]];
         if sizes.contains(&0) {
             return Err(Error::invalid("convolution sizes", format!("{sizes:?}"), "none of zero"));
         }
-        if data == Data::ShortPixels && [shape.c, shape.k].iter().any(|n| !n.is_multiple_of(BLOCK)) {
+        if data == Data::Bf16Pixels && [shape.c, shape.k].iter().any(|n| !n.is_multiple_of(BLOCK)) {
             let got = format!("{} and {}", shape.c, shape.k);
             return Err(Error::invalid("channels", got, format!("multiples of {BLOCK}")));
         }
@@ -193,15 +195,15 @@ impl Tiling {
             c_blocks,
             k_blocks,
             tiles,
-            dst_image: None,
+            dst_image_stride: None,
         };
         tiling.blocking = blocking.fitted(tiling.n_tiles(), tiling.panels());
         Ok(tiling)
     }
 
-    /// The same with so many numbers from one image of the output to the next. A tensor to add stays as it is.
-    pub fn with_images_apart(self, dst_image: Option<usize>) -> Self {
-        Self { dst_image, ..self }
+    /// The same with another distance between the images of the output. The tensor to add is not affected.
+    pub fn with_image_stride(self, dst_image_stride: Option<usize>) -> Self {
+        Self { dst_image_stride, ..self }
     }
 
     /// Bytes of the packed weights.
@@ -209,10 +211,10 @@ impl Tiling {
         self.transforms.factors.numbers() * self.c_blocks * BLOCK * self.k_blocks * BLOCK * size_of::<f32>()
     }
 
-    /// Transforms and packs filters, in double.
+    /// Transforms filters in double precision and packs them.
     ///
     /// # Errors
-    /// If a slice has another length than the tiling needs.
+    /// If a slice does not have the length that the tiling needs.
     pub fn pack_weights(
         &self,
         transform: &impl pack::Transform,
@@ -242,7 +244,7 @@ impl Tiling {
         PANEL.min(self.k_blocks * BLOCK - panel * PANEL)
     }
 
-    /// Where a panel's weights for a factor begin in the packed weights.
+    /// Offset of a panel's weights for a factor in the packed weights.
     fn panel_offset(&self, panel: usize, factor: usize) -> usize {
         let (c, factors) = (self.c_blocks * BLOCK, self.transforms.factors);
         (panel * PANEL * factors.numbers() + factors.before(factor, 2) * self.panel_width(panel)) * c
@@ -256,7 +258,7 @@ impl std::fmt::Debug for Tiling {
     }
 }
 
-/// Compares lengths.
+/// Checks a length.
 fn check_len(what: &'static str, got: usize, expected: usize) -> Result<()> {
     if got == expected {
         Ok(())

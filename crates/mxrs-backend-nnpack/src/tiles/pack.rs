@@ -1,5 +1,6 @@
-//! Weights to factors by a team, in double: `[K/32][factor][C][32]`, a last panel of 16 if K/16 is odd. A complex factor has the
-//! real parts of all channels, then the imaginary ones: `[2][C][32]`.
+//! Transforms weights to factors by a team, in double precision, and stores them as `[K/32][factor][C][32]`; the last
+//! panel has 16 columns if K/16 is odd. A complex factor has the real parts of all channels, then the imaginary ones:
+//! `[2][C][32]`.
 
 use super::{BLOCK, Tiling};
 use crate::filters::Filters;
@@ -13,23 +14,24 @@ const LINE_BYTES: usize = 64;
 /// Most taps of a window along one axis.
 pub(crate) const MAX_TAPS: usize = 11;
 
-/// Numbers of all output channels of a panel, side by side. Sums of them are made in the order of the taps whatever the
-/// instructions, and products are rounded before they are added.
+/// One number for each output channel of a panel. Sums over taps are computed in the order of the taps with products
+/// rounded before they are added, so the bits do not depend on the instructions.
 pub(crate) type Columns = [f64; PANEL];
 
-/// The taps of an input channel.
+/// The taps of one input channel, for all output channels of a panel.
 pub(crate) type Taps = [[Columns; MAX_TAPS]; MAX_TAPS];
 
 /// A transform of filters.
 pub(crate) trait Transform: Sync {
-    /// Transforms the taps of a window of this height and width. Calls `put` for each factor with its number, the part (0 for the
-    /// real, 1 for the imaginary one) and the values.
+    /// Transforms the taps of a window of this height and width. Calls `put` for each factor with its index, the part
+    /// (0 for real, 1 for imaginary) and the values.
     fn factors(&self, taps: &Taps, window: [usize; 2], put: impl FnMut(usize, usize, &Columns));
 }
 
-/// Where threads write different parts of the packed weights.
+/// Start of the packed weights, which threads write in disjoint parts.
 struct Shared(*mut f32);
-// SAFETY: each chunk of the loop below writes its own panel's part, and nobody reads before the loop has ended.
+// SAFETY: each chunk of the loop in `pack` writes another panel's channels, and nothing reads before the loop has
+// ended.
 unsafe impl Sync for Shared {}
 
 impl Shared {
@@ -41,18 +43,19 @@ impl Shared {
 /// Packs filters of the tiling's channels and window.
 pub(super) fn pack(tiling: &Tiling, transform: &impl Transform, filters: Filters<'_>, packed: &mut [f32], team: &Team) {
     let shared = Shared(packed.as_mut_ptr());
-    // Some pieces per panel, so that there is work for all threads.
+    // Several pieces per panel, so that there is work for all threads.
     let pieces = tiling.c_blocks;
     team.run(tiling.panels() * pieces, &|chunk| {
         let piece = Piece { tiling, transform, filters, panel: chunk / pieces, c_block: chunk % pieces };
         let to = shared.to();
         match tiling.isa.set() {
-            // SAFETY: `pack_weights` has checked the length; no other chunk has this panel and these channels.
+            // SAFETY: `pack_weights` has checked that `packed` has room for all panels and channels, and no other chunk
+            // has this panel and these channels.
             Set::Portable => unsafe { piece.pack(to, |to, columns, width| store_columns(to, columns, width)) },
-            // SAFETY: as above; the processor has the instructions.
+            // SAFETY: as above; `set` proves that the processor has AVX2.
             #[cfg(target_arch = "x86_64")]
             Set::Avx2 => unsafe { pack_avx2(&piece, to) },
-            // SAFETY: as above.
+            // SAFETY: as above; `set` proves that the processor has AVX-512F and AVX2.
             #[cfg(target_arch = "x86_64")]
             Set::Avx512 => unsafe { pack_avx512(&piece, to) },
         }
@@ -64,7 +67,7 @@ pub(super) fn pack(tiling: &Tiling, transform: &impl Transform, filters: Filters
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 unsafe fn pack_avx2<T: Transform>(piece: &Piece<'_, T>, to: *mut f32) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the contract of this function is that of `Piece::pack`, for which it is compiled.
     unsafe { piece.pack(to, |to, columns, width| store_columns(to, columns, width)) }
 }
 
@@ -73,7 +76,9 @@ unsafe fn pack_avx2<T: Transform>(piece: &Piece<'_, T>, to: *mut f32) {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2")]
 unsafe fn pack_avx512<T: Transform>(piece: &Piece<'_, T>, to: *mut f32) {
-    // SAFETY: the caller's promise; whoever reads what was written past the caches does so after the fence.
+    // SAFETY: the contract of this function is that of `Piece::pack`. Offsets of panels and steps are multiples of 16
+    // values, so an aligned `to` keeps every line aligned. The fence makes the streamed lines visible before the loop
+    // ends.
     unsafe {
         if (to as usize).is_multiple_of(LINE_BYTES) {
             piece.pack(to, |to, columns, width| stream_columns(to, columns, width));
@@ -84,23 +89,23 @@ unsafe fn pack_avx512<T: Transform>(piece: &Piece<'_, T>, to: *mut f32) {
     }
 }
 
-/// Writes the first numbers of columns, as many as the panel is wide.
+/// Writes the first `width` values of the columns.
 ///
 /// # Safety
-/// As many numbers may be written there.
+/// `to` must be writable for `width` values; `width` is at most `PANEL`.
 #[inline(always)]
 unsafe fn store_columns(to: *mut f32, columns: &Columns, width: usize) {
     for (col, value) in columns.iter().enumerate().take(width) {
-        // SAFETY: the caller's promise.
+        // SAFETY: `take` keeps `col` below `width`.
         unsafe { to.add(col).write(*value as f32) };
     }
 }
 
-/// The same past the caches: lines are written whole, in as many places as there are factors, and reading them first takes longer than
-/// all the rest.
+/// As [`store_columns`], but past the caches. Whole lines are written in as many places as there are factors; reading
+/// them into the cache first would take longer than everything else.
 ///
 /// # Safety
-/// As [`store_columns`]; the place begins a cache line.
+/// As [`store_columns`]; `to` must begin a cache line, and `width` must be a multiple of 16.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2")]
 #[inline]
@@ -108,14 +113,14 @@ unsafe fn stream_columns(to: *mut f32, columns: &Columns, width: usize) {
     let mut line = [0.0; BLOCK];
     for (at, part) in columns.chunks_exact(BLOCK).take(width / BLOCK).enumerate() {
         line.iter_mut().zip(part).for_each(|(to, x)| *to = *x as f32);
-        // SAFETY: a whole line of the panel, and panels begin with one.
+        // SAFETY: `at < width / BLOCK`, so a whole line fits, and lines follow an aligned `to`.
         unsafe {
             std::arch::x86_64::_mm512_stream_ps(to.add(at * BLOCK), std::arch::x86_64::_mm512_loadu_ps(line.as_ptr()))
         };
     }
 }
 
-/// What is packed at a time: the output channels of a panel, side by side, and a block of input channels.
+/// The unit of packing: the output channels of a panel and a block of input channels.
 struct Piece<'a, T> {
     tiling: &'a Tiling,
     transform: &'a T,
@@ -126,8 +131,9 @@ struct Piece<'a, T> {
 
 impl<T: Transform> Piece<'_, T> {
     /// # Safety
-    /// Called from code compiled for instructions that there are; `to` begins the packed weights, and nobody else uses those of
-    /// the panel and the channels.
+    /// Must be called from code compiled for instructions that the processor has. `to` must be the start of packed
+    /// weights of the tiling's size, and no other thread may use those of this panel and these channels. `store` must
+    /// be callable for `width` values at each place.
     #[inline(always)]
     unsafe fn pack(&self, to: *mut f32, store: impl Fn(*mut f32, &Columns, usize)) {
         let Self { tiling, panel, .. } = *self;
@@ -142,7 +148,7 @@ impl<T: Transform> Piece<'_, T> {
         }
     }
 
-    /// The taps of an input channel; zeros for channels that there are not.
+    /// Collects the taps of an input channel; zeros for padding channels.
     #[inline(always)]
     fn gather(&self, c: usize, taps: &mut Taps) {
         let shape = &self.tiling.shape;

@@ -1,7 +1,7 @@
 //! Input transform, product and output transform over blocks of tiles, by a team.
 
 use super::image::Image;
-use super::strip::{BUFFER_STRIDE, Finish, Inputs, Outputs};
+use super::strip::{BUFFER_STRIDE, ChannelEpilogue, Inputs, Outputs};
 use super::{BLOCK, Data, Epilogue, Schedule, Tiling, check_len};
 use crate::barrier::Phases;
 use crate::gemm::{PANEL, Product, row_groups};
@@ -12,7 +12,7 @@ use std::ops::Range;
 /// Values in a cache line.
 const LINE: usize = 16;
 
-/// The tensors of a run. Threads write different tiles, or different channels of the same.
+/// The tensors of a run. Threads write different tiles, or different channels of the same tiles.
 struct Tensors<'a> {
     src: Image,
     weights: *const f32,
@@ -22,22 +22,22 @@ struct Tensors<'a> {
     epilogue: &'a Epilogue<'a>,
     scratch: *mut f32,
 }
-// SAFETY: blocks of tiles, or panels of them, are taken by one thread each (`Phases`), and so are the parts of the scratch.
+// SAFETY: only addresses are shared; `independent` and `cooperative` argue which thread uses which part.
 unsafe impl Sync for Tensors<'_> {}
 
-/// Where things lie in the scratch, in values.
+/// The layout of the scratch memory, in values.
 struct Layout {
     /// Tiles of a block.
     tiles: usize,
-    /// Tiles of a part of a block.
+    /// Most tiles of a part of a block.
     part: usize,
-    /// From one product's factors to the next.
+    /// From one plane of factors to the next.
     factors_plane: usize,
-    /// From one product's results to the next.
+    /// From one plane of products to the next.
     products_plane: usize,
     /// All factors of a block.
     factors: usize,
-    /// What each thread has: results and a buffer, after its factors if it has its own.
+    /// Memory of each thread: products and a buffer. It follows the thread's factors in the independent schedule.
     own: usize,
 }
 
@@ -52,7 +52,7 @@ impl Tiling {
         Layout { tiles, part, factors_plane, products_plane, factors: factors.planes() * factors_plane, own }
     }
 
-    /// Bytes of scratch that [`run`](Self::run) needs.
+    /// Bytes of scratch memory that [`run`](Self::run) needs.
     pub fn scratch_bytes(&self) -> usize {
         let layout = self.layout();
         let shared = match self.blocking.schedule {
@@ -62,15 +62,17 @@ impl Tiling {
         (shared * layout.factors + self.blocking.threads * layout.own) * size_of::<f32>()
     }
 
-    /// Convolves: `src` and `dst` are as the [`Data`] says, `weights` what [`pack_weights`](Self::pack_weights) made. Channels of
-    /// `src` beyond C must be zeros; those of `dst` beyond K will be.
+    /// Convolves. The layout of `src` and `dst` is that of the tiling's [`Data`]; `weights` are those of
+    /// [`pack_weights`](Self::pack_weights). Channels of `src` beyond C must be zeros; channels of `dst` beyond K
+    /// become zeros.
     ///
     /// # Errors
-    /// If the scratch is too short or the bias has another length than K.
+    /// If the scratch memory is too short, or the bias does not have K values.
     ///
     /// # Safety
-    /// The addresses must be valid for the tensors of the shape, the sum's too; nobody else may write them or use the
-    /// output meanwhile. `src` and `dst` must not overlap. Scratch is best aligned to 64 bytes.
+    /// The addresses, that of the sum too, must be valid for tensors of the shape. During the call no other thread may
+    /// write them or use the output. `src` and `dst` must not overlap. The scratch memory should be aligned to 64
+    /// bytes, for speed.
     pub unsafe fn run(
         &self,
         src: *const u8,
@@ -94,12 +96,12 @@ impl Tiling {
         let tensors = Tensors {
             src: Image::new(src.cast_mut(), self.data, self.c_blocks, self.shape.size),
             weights,
-            dst: dst.apart(self.dst_image),
+            dst: dst.with_image_stride(self.dst_image_stride),
             sum: epilogue.sum.map(|sum| dst.moved(sum.cast_mut())),
             epilogue,
             scratch: scratch.as_mut_ptr(),
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's contract covers the tensors; the length of the scratch memory was checked above.
         unsafe {
             match self.blocking.schedule {
                 Schedule::Independent => self.independent(&tensors, team),
@@ -113,7 +115,8 @@ impl Tiling {
         let (layout, threads) = (self.layout(), self.blocking.threads);
         let phases = Phases::new(threads, [self.n_tiles().div_ceil(layout.tiles)]);
         team.run(threads, &|thread| {
-            // SAFETY: each thread has its own part of the scratch, each block is one thread's.
+            // SAFETY: `scratch_bytes` counts factors and own memory for each of `threads` threads. `Phases` gives each
+            // block of tiles, and so its outputs, to one thread.
             unsafe {
                 let factors = tensors.scratch.add(thread * (layout.factors + layout.own));
                 let own = factors.add(layout.factors);
@@ -142,13 +145,15 @@ impl Tiling {
         let blocks = self.n_tiles().div_ceil(layout.tiles);
         let groups = self.panels().div_ceil(self.blocking.panels);
         let parts = layout.tiles.div_ceil(layout.part);
-        // Enough items for all: channel blocks, cut further where there are few.
+        // Enough items for all threads: channel blocks, cut into pieces of tiles if there are few.
         let pieces = (2 * threads).div_ceil(self.c_blocks).min(layout.tiles);
         let items = |phase| if phase % 2 == 0 { self.c_blocks * pieces } else { groups * parts };
         let phases = Phases::new(threads, (0..2 * blocks).map(items));
         team.run(threads, &|thread| {
-            // SAFETY: factors are written in even phases, each by one thread, and read in odd ones; the rest of the scratch is each
-            // thread's own, and each part of the outputs is written by one thread.
+            // SAFETY: each item of an even phase writes other factors, and `wait` orders them before the odd phase,
+            // which only reads them. The next even phase starts after `wait` on the odd one. Each item of an odd phase
+            // writes other panels or other tiles of the outputs. `own` is the memory of this thread alone:
+            // `scratch_bytes` counts one set of factors and `threads` times `own`.
             unsafe {
                 let own = tensors.scratch.add(layout.factors + thread * layout.own);
                 for block in 0..blocks {
@@ -189,7 +194,11 @@ impl Tiling {
         });
     }
 
-    /// Transforms inputs of tiles (`within` a block).
+    /// Transforms the inputs of the tiles `within` a block.
+    ///
+    /// # Safety
+    /// As [`Self::run`]; `factors` and `own` must be as [`Layout`] says, and no other thread may use `own` or these
+    /// tiles and channels of the factors.
     unsafe fn inputs(
         &self,
         tensors: &Tensors<'_>,
@@ -200,7 +209,9 @@ impl Tiling {
         factors: *mut f32,
         own: *mut f32,
     ) {
-        // SAFETY: all indices are those of the shape and the layout.
+        // SAFETY: `c < c_blocks` and `strip.first + strip.len <= layout.tiles`, so the factors lie in a plane of
+        // `c_blocks * tiles * BLOCK` values. The buffer begins after the products and has `n[0]` rows; a strip has at
+        // most `longest()` tiles, whose columns fit into a row.
         unsafe {
             let buffer = own.add(self.transforms.factors.numbers() * layout.products_plane);
             for c in channels {
@@ -223,7 +234,12 @@ impl Tiling {
         }
     }
 
-    /// Multiplies the factors of tiles (`within` a block) by a group of panels and transforms the products to outputs.
+    /// Multiplies the factors of the tiles `within` a block by a group of panels and transforms the products to
+    /// outputs.
+    ///
+    /// # Safety
+    /// As [`Self::run`]; the factors of these tiles must be computed, `factors` and `own` must be as [`Layout`] says,
+    /// and no other thread may use `own` or these outputs.
     unsafe fn outputs(
         &self,
         tensors: &Tensors<'_>,
@@ -240,7 +256,11 @@ impl Tiling {
         let mut line: (*const f32, usize) = (std::ptr::null(), 0);
         let (factors_of, offsets) = (self.transforms.factors, self.offsets(layout));
         let half = layout.part * BLOCK;
-        // SAFETY: all indices are those of the shape and the layout.
+        // SAFETY: `before(factor, 3)` and `before(factor, 2)` are planes of the factors and of the products. `row +
+        // rows <= within.len() <= layout.part`, and `panel - first < blocking.panels`, so a product stays within
+        // `panels * PANEL * part` values of its plane. `a_offsets` has the `c_blocks` blocks of one or two planes of
+        // the factor, as many steps as the panel's weights have. `k < k_blocks`, and `inside` cuts the outputs at the
+        // edges of the image. Prefetched addresses are not read.
         unsafe {
             for factor in 0..factors_of.count() {
                 let parts = if factor < factors_of.real { &offsets[..1] } else { &offsets[1..] };
@@ -274,7 +294,7 @@ impl Tiling {
                                 std::ptr::null()
                             },
                             prefetch_lines,
-                            finish: None,
+                            epilogue: None,
                         };
                         self.gemm.run(rows, whole, &call);
                     }
@@ -284,7 +304,7 @@ impl Tiling {
             let [mv, mh] = self.transforms.m;
             let buffer = own.add(self.transforms.factors.numbers() * layout.products_plane);
             for k in first * 2..(end * 2).min(self.k_blocks) {
-                let finish = self.finish(tensors.epilogue, k);
+                let epilogue = self.epilogue(tensors.epilogue, k);
                 for strip in self.strips(block.clone(), within.clone(), self.longest()) {
                     let at = [strip.at[0] * mv, strip.at[1] * mh];
                     (self.transforms.output)(&Outputs {
@@ -296,7 +316,7 @@ impl Tiling {
                         sum: tensors.sum.map_or(std::ptr::null(), |sum| sum.pixel(strip.image, k, at)),
                         steps: tensors.dst.steps,
                         inside: [(oh - at[0]).min(mv), (ow - at[1]).min(strip.len * mh)],
-                        finish: &finish,
+                        epilogue: &epilogue,
                         buffer,
                     });
                 }
@@ -304,7 +324,8 @@ impl Tiling {
         }
     }
 
-    /// Where the blocks of 16 steps of a product lie, from its first plane on: of a real one, and of both parts of a complex one.
+    /// Where the blocks of 16 steps of a product begin, counted from the factor's first plane: for a real factor, and
+    /// for both parts of a complex one.
     fn offsets(&self, layout: &Layout) -> [Vec<usize>; 3] {
         let of = |planes: &[usize]| {
             let all = planes.iter().flat_map(|plane| {
@@ -315,8 +336,9 @@ impl Tiling {
         [of(&[0]), of(&[0, 1]), of(&[1, 2])]
     }
 
-    /// What to bring into the cache while a group of panels is multiplied: rows of the outputs that follow and of their sum,
-    /// and this group's part of the next block's inputs. Address and length in 16 lines each.
+    /// What to prefetch while a group of panels is multiplied: the rows of the outputs that are written next and of
+    /// their sum, and this group's share of the next block's inputs. Returns addresses, and lengths in units of 16
+    /// lines.
     fn lines_to_fetch(
         &self,
         tensors: &Tensors<'_>,
@@ -327,7 +349,7 @@ impl Tiling {
     ) -> Vec<(*const f32, usize)> {
         let mut lines = vec![];
         if self.data != Data::Blocks {
-            // Pixels of a block do not follow one another.
+            // With channels last, the pixels of a channel block are not contiguous.
             return lines;
         }
         let (h, oh) = (self.shape.size[0], self.shape.out[0]);
@@ -360,8 +382,8 @@ impl Tiling {
         lines
     }
 
-    /// What is done to the outputs of a channel block.
-    fn finish(&self, epilogue: &Epilogue<'_>, k: usize) -> Finish {
+    /// The epilogue of a channel block.
+    fn epilogue(&self, epilogue: &Epilogue<'_>, k: usize) -> ChannelEpilogue {
         let channels = BLOCK.min(self.shape.k - k * BLOCK);
         let (mut bias, mut lo, mut hi) = ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
         if let Some(values) = epilogue.bias {
@@ -369,6 +391,6 @@ impl Tiling {
         }
         lo[..channels].fill(epilogue.lo);
         hi[..channels].fill(epilogue.hi);
-        Finish { bias, lo, hi }
+        ChannelEpilogue { bias, lo, hi }
     }
 }

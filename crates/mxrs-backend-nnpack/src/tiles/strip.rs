@@ -1,41 +1,42 @@
-//! What is handed to the transforms: neighboring tiles of one row of tiles, one channel block.
+//! The arguments of the transforms: neighboring tiles of one row of tiles, one channel block.
 
 use super::BLOCK;
 
 /// Columns that the buffer holds.
 pub(crate) const BUFFER_COLUMNS: usize = 50;
-/// Values from one row of the buffer to the next; no multiple of a page, which would collide in the cache.
+/// Values from one row of the buffer to the next. It is not a multiple of a page, because such rows would collide in
+/// the cache.
 pub(crate) const BUFFER_STRIDE: usize = (BUFFER_COLUMNS + 1) * BLOCK;
 
-/// What stands for rows outside the image.
+/// Read in place of rows outside the image.
 pub(crate) static ZEROS: [f32; BUFFER_STRIDE] = [0.0; BUFFER_STRIDE];
 
-/// Tiles whose inputs are transformed.
+/// Tiles whose inputs are to be transformed.
 pub(crate) struct Inputs {
     /// The image's first pixel of this channel block.
     pub src: *const u8,
-    /// Numbers from one row of it to the next, and from one pixel to the next.
+    /// Values from one row of the image to the next, and from one pixel to the next.
     pub steps: [usize; 2],
-    /// Its height and width.
+    /// Height and width of the image.
     pub size: [usize; 2],
-    /// Row and column of the first tile's first input, negative where padding is read.
+    /// Row and column of the first tile's first input; negative in the padding.
     pub origin: [isize; 2],
-    /// Tiles; all their columns fit the buffer.
+    /// Number of tiles. All their columns must fit into the buffer.
     pub len: usize,
-    /// Outputs of a tile, down and across: how far tiles are from one another.
+    /// Outputs of a tile, down and across, which is the distance between tiles.
     pub m: [usize; 2],
-    /// Where the first tile's factor for the first product goes; the next tile's lies 16 values on.
+    /// Where to write the first tile's value of the first plane; the next tile's value is 16 values later.
     pub factors: *mut f32,
-    /// Values from one product's plane to the next.
+    /// Values from one plane to the next.
     pub plane: usize,
     /// As many rows of [`BUFFER_STRIDE`] values as a tile has.
     pub buffer: *mut f32,
 }
 
-/// What is done to a channel block's outputs. Lanes beyond the last channel have zeros everywhere.
+/// The epilogue of a channel block. Padding channels have zeros everywhere, so they become 0.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-pub(crate) struct Finish {
+pub(crate) struct ChannelEpilogue {
     /// Added.
     pub bias: [f32; BLOCK],
     /// Lower bounds.
@@ -44,26 +45,26 @@ pub(crate) struct Finish {
     pub hi: [f32; BLOCK],
 }
 
-/// Tiles whose products are transformed.
+/// Tiles whose products are to be transformed.
 pub(crate) struct Outputs<'a> {
-    /// The first tile's first product; the next tile's lies 16 values on.
+    /// The first tile's value of the first plane; the next tile's value is 16 values later.
     pub products: *const f32,
-    /// Values from one product's plane to the next.
+    /// Values from one plane to the next.
     pub plane: usize,
-    /// Tiles.
+    /// Number of tiles.
     pub len: usize,
     /// Outputs of a tile, down and across.
     pub m: [usize; 2],
-    /// Where the first tile's first output goes.
+    /// Where to write the first tile's first output.
     pub dst: *mut u8,
-    /// Added to each output, addressed like it. Null for none.
+    /// Added to each output; addressed like it. Null for none.
     pub sum: *const u8,
-    /// Numbers from one row of the image to the next, and from one pixel to the next.
+    /// Values from one row of the image to the next, and from one pixel to the next.
     pub steps: [usize; 2],
-    /// Rows and columns of outputs that are inside the image.
+    /// Rows and columns of outputs that lie inside the image.
     pub inside: [usize; 2],
-    /// What is done to them.
-    pub finish: &'a Finish,
+    /// The epilogue.
+    pub epilogue: &'a ChannelEpilogue,
     /// As many rows of [`BUFFER_STRIDE`] values as a tile has.
     pub buffer: *mut f32,
 }

@@ -1,11 +1,12 @@
-//! The transforms of the gradient of the weights. Outputs are `y = A' ((G w G') * (B' x B)) A` with `*` number by number, so
+//! The transforms of the gradient of the weights. Outputs are `y = A' ((G w G') * (B' x B)) A`, where `*` multiplies
+//! elementwise, so
 //!
 //! ```text
 //! gradient of w = G' (sum over tiles of (B' x B) * (A dy A')) G
 //! ```
 //!
-//! with the same matrices: data are transformed as for the forward call, gradients of outputs by the output transform transposed
-//! ([`Spread`]), the sums over all tiles by that of the weights transposed ([`Fold`]).
+//! with the same matrices. The data are transformed as for the forward call, the gradients of outputs by the transposed
+//! output transform ([`Spread`]), and the sums over all tiles by the transposed transform of the weights ([`Fold`]).
 
 use super::one_d::{self, unrolled};
 use super::points::{MAX_N, Points, by_variant, weights_matrix};
@@ -17,64 +18,64 @@ use crate::isa::Set;
 use crate::tiles::BLOCK;
 use crate::tiles::strip::BUFFER_STRIDE;
 
-/// Neighboring tiles of a row of tiles of one channel block whose outputs' gradients are transformed.
+/// Neighboring tiles of one row of tiles and one channel block, whose gradients of outputs are to be transformed.
 pub(crate) struct Spread {
     /// The image's first pixel of this channel block.
     pub src: *const u8,
-    /// Numbers from one row of it to the next, and from one pixel to the next.
+    /// Values from one row of the image to the next, and from one pixel to the next.
     pub steps: [usize; 2],
-    /// Its height and width.
+    /// Height and width of the image.
     pub size: [usize; 2],
     /// Row and column of the first tile's first output.
     pub origin: [usize; 2],
-    /// Tiles; all their columns fit the buffer.
+    /// Number of tiles. All their columns must fit into the buffer.
     pub len: usize,
-    /// Where the first tile's factor for the first product goes; the next tile's lies 16 values on.
+    /// Where to write the first tile's value of the first plane; the next tile's value is 16 values later.
     pub factors: *mut f32,
-    /// Values from one product's plane to the next.
+    /// Values from one plane to the next.
     pub plane: usize,
     /// As many rows of [`BUFFER_STRIDE`] values as a tile has.
     pub buffer: *mut f32,
 }
 
-/// Sums of 16 input channels and one output channel.
+/// Sums for 16 input channels and one output channel, to be transformed to taps.
 pub(crate) struct Fold<'a> {
-    /// The first product's sums.
+    /// The first factor's sums.
     pub sums: *const f32,
-    /// Values from one product's sums to the next.
+    /// Values from one factor's sums to the next.
     pub plane: usize,
-    /// What transforms them.
+    /// The matrices to transform with.
     pub matrices: &'a Matrices,
-    /// Sixteen values for each cell of the window.
+    /// Where to write: sixteen values for each cell of the window.
     pub to: *mut f32,
 }
 
-/// What transforms filters, `[N][R]`, down and across.
+/// The matrices that transform filters, `[N][R]`, down and across.
 pub(crate) struct Matrices([[[f32; MAX_N]; MAX_N]; 2]);
 
 /// The transforms of a variant, compiled for one instruction set.
 #[derive(Clone, Copy)]
 pub(crate) struct Transforms {
-    /// Outputs' gradients to factors.
+    /// Transforms gradients of outputs to factors.
     pub spread: unsafe fn(&Spread),
-    /// Sums to the weights' gradient.
+    /// Transforms sums to the gradient of the weights.
     pub fold: unsafe fn(&Fold<'_>),
     matrices: fn() -> Matrices,
 }
 
 impl Transforms {
-    /// Those of a variant, for gradients of outputs of these numbers.
+    /// The transforms of a variant, for gradients of outputs with this dtype and layout.
     pub fn new(variant: Variant, isa: Isa, data: Data) -> Self {
         by_variant!(variant, data => pair(isa))
     }
 
-    /// What sums are transformed by.
+    /// The matrices that transform sums.
     pub fn matrices(&self) -> Matrices {
         (self.matrices)()
     }
 }
 
-/// The transforms of data for a variant, as for the forward call.
+/// The transforms of data for a variant, as in the forward call.
 pub(crate) fn of_data(variant: Variant, isa: Isa, data: Data) -> crate::tiles::Transforms {
     super::kernels::Kernels::new(variant, isa, data).transforms
 }
@@ -103,15 +104,18 @@ fn pair<V: Points, H: Points, E: Element>(isa: Isa) -> Transforms {
     }
 }
 
+/// Transforms gradients of outputs to factors.
+///
 /// # Safety
-/// Called from code compiled for the instructions of `L`; the addresses are valid for what [`Spread`] says, and nobody else uses
-/// what is written.
+/// Must be called from code compiled for the instructions of `L`. The fields of `t` must be as [`Spread`] says, and no
+/// other thread may use the factors and the buffer.
 #[inline(always)]
 unsafe fn spread<L: Lanes, V: Points, H: Points, E: Element>(t: &Spread) {
     let columns = t.len * H::M;
     let inside = t.size[1].saturating_sub(t.origin[1]).min(columns);
     let rows = t.size[0].saturating_sub(t.origin[0]).min(V::M);
-    // SAFETY: rows and columns inside the image only; the caller's promise covers factors and buffer.
+    // SAFETY: `i < rows` and `x < inside` keep the reads in the image. The buffer has `V::N` rows, in which `columns`
+    // pixels are written first and then read tile by tile. The factors have `V::N * H::N` planes with `len` tiles each.
     unsafe {
         let pixel = if E::IS_BLOCKED { BLOCK } else { t.steps[1] };
         let src = t.src.cast::<E>().add(t.origin[0] * t.steps[0] + t.origin[1] * pixel);
@@ -156,13 +160,16 @@ unsafe fn spread<L: Lanes, V: Points, H: Points, E: Element>(t: &Spread) {
     }
 }
 
+/// Transforms sums to taps of the gradient.
+///
 /// # Safety
-/// Called from code compiled for the instructions of `L`; the addresses are valid for what [`Fold`] says, and nobody else uses
-/// what is written.
+/// Must be called from code compiled for the instructions of `L`. The fields of `t` must be as [`Fold`] says, and no
+/// other thread may use `t.to`.
 #[inline(always)]
 unsafe fn fold<L: Lanes, V: Points, H: Points>(t: &Fold<'_>) {
     let Matrices([down, across]) = t.matrices;
-    // SAFETY: the caller's promise.
+    // SAFETY: `(i * H::N + j)` is one of `V::N * H::N` factors, `(y * H::R + x)` one of `V::R * H::R` cells, and `lane
+    // + L::N <= BLOCK`.
     unsafe {
         for lane in (0..BLOCK).step_by(L::N) {
             let mut half = [[L::splat(0.0); MAX_N]; MAX_N];
@@ -193,14 +200,14 @@ macro_rules! compiled {
         /// As [`spread`].
         $(#[$with])*
         unsafe fn $spread<V: Points, H: Points, E: Element>(tiles: &Spread) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the contract of this function is that of `spread`, for which it is compiled.
             unsafe { spread::<$lanes, V, H, E>(tiles) }
         }
         /// # Safety
         /// As [`fold`].
         $(#[$with])*
         unsafe fn $fold<V: Points, H: Points>(sums: &Fold<'_>) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the contract of this function is that of `fold`, for which it is compiled.
             unsafe { fold::<$lanes, V, H>(sums) }
         }
     };

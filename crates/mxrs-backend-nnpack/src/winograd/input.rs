@@ -1,5 +1,6 @@
-//! Transform of the inputs: a row of tiles of one channel block at a time, first down its columns into a small buffer (so
-//! that columns shared by neighboring tiles are transformed once), then along its rows, to a plane per product.
+//! The transform of the inputs: a row of tiles of one channel block at a time. It first goes down the columns into a
+//! small buffer, so that columns shared by neighboring tiles are transformed once. Then it goes along the rows and
+//! writes one plane per factor.
 
 use super::one_d::{self, unrolled};
 use super::points::Points;
@@ -11,12 +12,14 @@ use crate::tiles::strip::{BUFFER_COLUMNS, BUFFER_STRIDE, Inputs, ZEROS};
 /// Transforms tiles.
 ///
 /// # Safety
-/// Called from code compiled for the instructions of `L`; the addresses are valid for what [`Inputs`] says, and nobody else uses
-/// what is written.
+/// Must be called from code compiled for the instructions of `L`. The fields of `t` must be as [`Inputs`] says, and no
+/// other thread may use the factors and the buffer.
 #[inline(always)]
 pub(super) unsafe fn transform<L: Lanes, V: Points, H: Points, E: Element>(t: &Inputs) {
-    // SAFETY: rows come from the image or the zeros, columns from the part of the buffer that is in the image; the caller's
-    // promise covers factors and buffer.
+    // SAFETY: only the columns `left..right`, which lie in the image, are read from `rows`. A row is one of the image
+    // or `ZEROS`; with channels last, `pixels` is 0 for `ZEROS`, so its first values are read again and again. The
+    // buffer has `V::N` rows of at least `columns` pixels, all written before they are read. The factors have `V::N *
+    // H::N` planes with `len` tiles each.
     unsafe {
         let columns = (t.len - 1) * H::M + H::N;
         debug_assert!(columns <= BUFFER_COLUMNS);
@@ -25,7 +28,7 @@ pub(super) unsafe fn transform<L: Lanes, V: Points, H: Points, E: Element>(t: &I
         let right = (w as isize - t.origin[1]).clamp(left as isize, columns as isize) as usize;
         let pixel = if E::IS_BLOCKED { BLOCK } else { t.steps[1] };
         let mut rows = [ZEROS.as_ptr().cast::<E>(); super::points::MAX_N];
-        // Where pixels lie apart the zeros are always the same.
+        // With channels last, every pixel of a row outside the image reads the same zeros.
         let mut pixels = [if E::IS_BLOCKED { BLOCK } else { 0 }; super::points::MAX_N];
         for i in 0..V::N {
             let y = t.origin[0] + i as isize;

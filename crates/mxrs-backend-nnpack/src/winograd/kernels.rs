@@ -1,4 +1,4 @@
-//! The two-dimensional transforms by variant and instruction set.
+//! Selects the two-dimensional transforms by variant and instruction set.
 
 use super::points::{Points, by_variant};
 use super::{Data, Variant, input, output, weights};
@@ -14,16 +14,16 @@ type Output = unsafe fn(&Outputs<'_>);
 /// A pair of one-dimensional transforms, compiled for one instruction set.
 #[derive(Clone, Copy)]
 pub(super) struct Kernels {
-    /// Inputs to factors, products to outputs.
+    /// Transforms inputs to factors and products to outputs.
     pub transforms: Transforms,
-    /// Filters to factors: what is multiplied, for one channel of inputs and outputs.
+    /// Makes the matrices that transform filters to factors.
     pub weights: fn() -> weights::Matrices,
     /// Taps, down and across.
     pub r: [usize; 2],
 }
 
 impl Kernels {
-    /// Those of a variant.
+    /// The transforms of a variant.
     pub fn new(variant: Variant, isa: Isa, data: Data) -> Self {
         by_variant!(variant, data => pair(isa))
     }
@@ -49,14 +49,14 @@ macro_rules! compiled {
         /// As [`input::transform`].
         $(#[$with])*
         unsafe fn $input<V: Points, H: Points, E: Element>(tiles: &Inputs) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the contract of this function is that of `input::transform`, for which it is compiled.
             unsafe { input::transform::<$lanes, V, H, E>(tiles) }
         }
         /// # Safety
         /// As [`output::transform`].
         $(#[$with])*
         unsafe fn $output<V: Points, H: Points, E: Element>(tiles: &Outputs<'_>) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the contract of this function is that of `output::transform`, for which it is compiled.
             unsafe { output::transform::<$lanes, V, H, E>(tiles) }
         }
     };

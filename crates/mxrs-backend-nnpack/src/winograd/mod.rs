@@ -1,10 +1,10 @@
 //! Convolutions with stride 1 by Winograd's minimal filtering.
 //!
-//! The image is cut into tiles; each tile of 16 channels is transformed to `N` factors (`input`), the factors of all tiles and
-//! channels are multiplied by transformed weights (`weights`), one matrix product per factor ([`crate::gemm`]), and the
-//! products are transformed to outputs (`output`), where bias, sum and bounds are applied. `points` says where the numbers come
-//! from and what rounding costs, `one_d` transforms along one axis, `kernels` puts two of them together; `crate::tiles` does the
-//! rest, for these transforms and others.
+//! The image is cut into tiles. Each tile of 16 channels is transformed to `N` factors (`input`). The factors of all
+//! tiles and channels are multiplied by transformed weights (`weights`), one matrix product per factor
+//! ([`crate::gemm`]). The products are transformed to outputs (`output`), where bias, sum and bounds are applied.
+//! `points` defines the constants and explains what rounding costs, `one_d` transforms along one axis, `kernels`
+//! combines two of these transforms. `crate::tiles` does the rest, for these transforms and others.
 
 pub(crate) mod gradient;
 mod input;
@@ -28,35 +28,35 @@ use mxrs_sync::Team;
 use mxrs_types::{Error, Result};
 pub(crate) use one_d::unrolled;
 
-/// How large the tiles are.
+/// Size of the tiles, and the filter that they are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Variant {
-    /// 2x2 outputs of a 3x3 filter: 16 products for 36.
+    /// 2x2 outputs of a 3x3 filter: 16 products instead of 36.
     F2,
-    /// 3x3 outputs: 25 products for 81.
+    /// 3x3 outputs: 25 products instead of 81.
     F3,
-    /// 4x4 outputs: 36 products for 144.
+    /// 4x4 outputs: 36 products instead of 144.
     F4,
-    /// 5x5 outputs: 49 products for 225.
+    /// 5x5 outputs: 49 products instead of 225.
     F5,
-    /// 6x6 outputs: 64 products for 324.
+    /// 6x6 outputs: 64 products instead of 324.
     F6,
-    /// 3x3 outputs of a 5x5 filter: 49 products for 225.
+    /// 3x3 outputs of a 5x5 filter: 49 products instead of 225.
     F3Of5,
-    /// 4x4 outputs of a 5x5 filter: 64 products for 400.
+    /// 4x4 outputs of a 5x5 filter: 64 products instead of 400.
     F4Of5,
-    /// Four outputs in a row of a 1x3 filter: 6 products for 12.
+    /// Four outputs in a row of a 1x3 filter: 6 products instead of 12.
     Row4Of3,
     /// Four outputs in a column of a 3x1 filter.
     Column4Of3,
-    /// Three outputs in a row of a 1x7 filter: 9 products for 21.
+    /// Three outputs in a row of a 1x7 filter: 9 products instead of 21.
     Row3Of7,
     /// Three outputs in a column of a 7x1 filter.
     Column3Of7,
 }
 
 impl Variant {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Self; 11] = [
         Self::F2,
         Self::F3,
@@ -71,7 +71,7 @@ impl Variant {
         Self::Column3Of7,
     ];
 
-    /// Its name, for traces: `f4x4_3x3`.
+    /// Its name in traces: `f4x4_3x3`.
     pub fn name(self) -> &'static str {
         match self {
             Self::F2 => "f2x2_3x3",
@@ -88,8 +88,8 @@ impl Variant {
         }
     }
 
-    /// Largest error relative to the largest output, with 256 input channels of evenly spread numbers: what the tests hold the
-    /// variant to. Direct summation in float32 has about `5e-7`.
+    /// Bound of the error relative to the largest output, with 256 input channels of evenly distributed values; the
+    /// tests check it. Direct summation in float32 has an error of about `5e-7`.
     pub fn error_bound(self) -> f64 {
         match self {
             Self::F2 => 2e-6,
@@ -99,7 +99,7 @@ impl Variant {
         }
     }
 
-    /// Height and width of the filters it is for.
+    /// Height and width of the filters that it is for.
     pub fn kernel(self) -> [usize; 2] {
         Kernels::new(self, Isa::PORTABLE, Data::Blocks).r
     }
@@ -109,7 +109,7 @@ impl Variant {
         Kernels::new(self, Isa::PORTABLE, Data::Blocks).transforms.m
     }
 
-    /// What decides about blockings.
+    /// What blockings depend on.
     fn work(self, shape: &Shape) -> Work {
         let Transforms { factors, m, .. } = Kernels::new(self, Isa::PORTABLE, Data::Blocks).transforms;
         Work::new(shape, factors, m)
@@ -122,12 +122,12 @@ impl Variant {
 }
 
 impl Blocking {
-    /// The one to take without trying.
+    /// The blocking to use without tuning.
     pub fn suggested(shape: &Shape, variant: Variant, threads: usize) -> Self {
         variant.work(shape).suggested(threads)
     }
 
-    /// Those worth trying, [`Blocking::suggested`] first.
+    /// The blockings worth timing, [`Blocking::suggested`] first.
     pub fn candidates(shape: &Shape, variant: Variant, threads: usize) -> Vec<Self> {
         variant.work(shape).candidates(threads)
     }
@@ -141,7 +141,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Prepares a variant with a blocking (made to fit: [`Plan::blocking`]) for instructions and [blocks](Data::Blocks).
+    /// Prepares a variant for activations in [blocks](Data::Blocks). The blocking is fitted to the shape; see
+    /// [`Plan::blocking`].
     ///
     /// # Errors
     /// If the variant is for other filters, or a size is zero.
@@ -149,10 +150,10 @@ impl Plan {
         Self::with_data(shape, variant, blocking, isa, Data::Blocks)
     }
 
-    /// The same for any data.
+    /// The same for any dtype and layout of activations.
     ///
     /// # Errors
-    /// As [`Self::new`]; channels last that are no multiples of 16.
+    /// As [`Self::new`]; also if channels are last and not a multiple of 16.
     pub fn with_data(shape: Shape, variant: Variant, blocking: Blocking, isa: Isa, data: Data) -> Result<Self> {
         if shape.kernel != variant.kernel() {
             return Err(Error::invalid(
@@ -165,22 +166,22 @@ impl Plan {
         Ok(Self { tiling: Tiling::new(shape, transforms, blocking, isa, data)?, variant })
     }
 
-    /// What it is for.
+    /// The shape that it is prepared for.
     pub fn shape(&self) -> &Shape {
         &self.tiling.shape
     }
 
-    /// The tiles.
+    /// The variant.
     pub fn variant(&self) -> Variant {
         self.variant
     }
 
-    /// How many are worked on at a time.
+    /// The blocking, fitted to the shape.
     pub fn blocking(&self) -> Blocking {
         self.tiling.blocking
     }
 
-    /// What runs it.
+    /// The tiling that runs it.
     pub(crate) fn tiling(&self) -> &Tiling {
         &self.tiling
     }
@@ -190,26 +191,27 @@ impl Plan {
         self.tiling.packed_bytes()
     }
 
-    /// Bytes of scratch that [`run`](Self::run) needs.
+    /// Bytes of scratch memory that [`run`](Self::run) needs.
     pub fn scratch_bytes(&self) -> usize {
         self.tiling.scratch_bytes()
     }
 
-    /// Transforms and packs weights (`[K][C][kh][kw]`), in double.
+    /// Transforms weights (`[K][C][kh][kw]`) in double precision and packs them.
     ///
     /// # Errors
-    /// If a slice has another length than the plan needs.
+    /// If a slice does not have the length that the plan needs.
     pub fn pack_weights(&self, weights: &[f32], packed: &mut [f32], team: &Team) -> Result<()> {
         self.pack_filters(Filters::plain(weights, self.tiling.shape.c, self.cells()), packed, team)
     }
 
-    /// As [`Self::pack_weights`], of the weights (`[C][K][kh][kw]`) of the convolution whose data's gradient this one is.
+    /// As [`Self::pack_weights`], for a plan that computes the gradient of another convolution's data; `weights`
+    /// (`[C][K][kh][kw]`) are that convolution's.
     ///
     /// # Errors
-    /// If a slice has another length than the plan needs.
-    pub fn pack_turned_weights(&self, weights: &[f32], packed: &mut [f32], team: &Team) -> Result<()> {
+    /// If a slice does not have the length that the plan needs.
+    pub fn pack_flipped_weights(&self, weights: &[f32], packed: &mut [f32], team: &Team) -> Result<()> {
         let Shape { k, c, .. } = self.tiling.shape;
-        self.pack_filters(Filters::turned(weights, [k, c], self.cells()), packed, team)
+        self.pack_filters(Filters::flipped(weights, [k, c], self.cells()), packed, team)
     }
 
     fn cells(&self) -> usize {
@@ -221,15 +223,17 @@ impl Plan {
         self.tiling.pack_weights(&matrices, filters, packed, team)
     }
 
-    /// Convolves: `src` and `dst` are as the plan's [`Data`] says, `weights` what [`pack_weights`](Self::pack_weights) made.
-    /// Channels of `src` beyond C must be zeros; those of `dst` beyond K will be.
+    /// Convolves. The layout of `src` and `dst` is that of the plan's [`Data`]; `weights` are those of
+    /// [`pack_weights`](Self::pack_weights). Channels of `src` beyond C must be zeros; channels of `dst` beyond K
+    /// become zeros.
     ///
     /// # Errors
-    /// If the scratch is too short or the bias has another length than K.
+    /// If the scratch memory is too short, or the bias does not have K values.
     ///
     /// # Safety
-    /// The addresses must be valid for the tensors of the plan's shape, the sum's too; nobody else may write them or use the
-    /// output meanwhile. `src` and `dst` must not overlap. Scratch is best aligned to 64 bytes.
+    /// The addresses, that of the sum too, must be valid for tensors of the plan's shape. During the call no other
+    /// thread may write them or use the output. `src` and `dst` must not overlap. The scratch memory should be aligned
+    /// to 64 bytes, for speed.
     pub unsafe fn run(
         &self,
         src: *const u8,
@@ -239,7 +243,7 @@ impl Plan {
         scratch: &mut [f32],
         team: &Team,
     ) -> Result<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the contract of this function is that of `Tiling::run`.
         unsafe { self.tiling.run(src, weights, epilogue, dst, scratch, team) }
     }
 }

@@ -1,9 +1,9 @@
-//! The one-dimensional transforms of inputs and of products, on registers: unrolled by the compiler from the points.
+//! The one-dimensional transforms of inputs and of products, on registers. The compiler unrolls them from the points.
 
 use super::points::{MAX_N, MAX_PAIRS, Points};
 use crate::gemm::lanes::Lanes;
 
-/// A loop over `$i in 0..$n`, or from 1 on, with at most [`MAX_N`] rounds, written out, so that `$i` is a constant in each.
+/// An unrolled loop over `$i in 0..$n` or `1..$n`, for `$n` at most [`MAX_N`]. `$i` is a constant in each round.
 macro_rules! unrolled {
     ($i:ident in 0..$n:expr, $body:block) => {
         $crate::winograd::unrolled!($i, $n, $body, [0 1 2 3 4 5 6 7 8])
@@ -20,13 +20,13 @@ macro_rules! unrolled {
 }
 pub(crate) use unrolled;
 
-/// A tile's values along one axis; the first `N` or `M` of them count.
+/// A tile's values along one axis, of which the first `N` or `M` are used.
 pub(super) type Line<L> = [L; MAX_N];
 
-/// `x * by + z`.
+/// Computes `x * by + z`, without the multiplication if `by` is ±1.
 #[inline(always)]
 unsafe fn times_plus<L: Lanes>(x: L, by: f64, z: L) -> L {
-    // SAFETY: the caller has the instructions.
+    // SAFETY: only registers are used; the caller has the instructions.
     unsafe {
         match by {
             1.0 => z.add(x),
@@ -37,27 +37,27 @@ unsafe fn times_plus<L: Lanes>(x: L, by: f64, z: L) -> L {
     }
 }
 
-/// `Σ coefficients[k] * d[first + 2k]` for `k` in `0..=degree`; the last coefficient is 1.
+/// Computes `Σ coefficients[k] * d[first + 2k]` for `k` in `0..=degree`; the last coefficient is 1.
 #[inline(always)]
 unsafe fn even<L: Lanes>(d: &Line<L>, first: usize, coefficients: &[f64; MAX_PAIRS + 1], degree: usize) -> L {
     let mut sum = d[first + 2 * degree];
     unrolled!(back in 0..degree, {
         let k = degree - 1 - back;
-        // SAFETY: the caller has the instructions.
+        // SAFETY: only registers are used; the caller has the instructions.
         sum = unsafe { times_plus(d[first + 2 * k], coefficients[k], sum) };
     });
     sum
 }
 
-/// `N` inputs to `N` factors.
+/// Transforms `N` inputs to `N` factors.
 ///
 /// # Safety
-/// Called from code compiled for the instructions of `L`.
+/// Must be called from code compiled for the instructions of `L`.
 #[inline(always)]
 pub(super) unsafe fn input<L: Lanes, P: Points>(d: &Line<L>) -> Line<L> {
     let (z, pairs) = (usize::from(P::ZERO), P::PAIRS.len());
     let mut out = *d;
-    // SAFETY: the caller has the instructions.
+    // SAFETY: only registers are used; the caller has the instructions.
     unsafe {
         if P::ZERO {
             out[0] = even(d, 0, &P::ALL, pairs);
@@ -74,15 +74,15 @@ pub(super) unsafe fn input<L: Lanes, P: Points>(d: &Line<L>) -> Line<L> {
     out
 }
 
-/// `N` products to `M` outputs.
+/// Transforms `N` products to `M` outputs.
 ///
 /// # Safety
-/// Called from code compiled for the instructions of `L`.
+/// Must be called from code compiled for the instructions of `L`.
 #[inline(always)]
 pub(super) unsafe fn output<L: Lanes, P: Points>(m: &Line<L>) -> Line<L> {
     let (z, pairs) = (usize::from(P::ZERO), P::PAIRS.len());
     let (mut sums, mut differences, mut out) = (*m, *m, *m);
-    // SAFETY: the caller has the instructions.
+    // SAFETY: only registers are used; the caller has the instructions.
     unsafe {
         unrolled!(i in 0..pairs, {
             let (plus, minus) = (m[z + 2 * i], m[z + 2 * i + 1]);
@@ -112,21 +112,21 @@ pub(super) unsafe fn output<L: Lanes, P: Points>(m: &Line<L>) -> Line<L> {
     out
 }
 
-/// `M` outputs' gradients to `N` products' gradients: [`output`] transposed.
+/// Transforms the gradients of `M` outputs to those of `N` products: [`output`] transposed.
 ///
 /// # Safety
-/// Called from code compiled for the instructions of `L`.
+/// Must be called from code compiled for the instructions of `L`.
 #[inline(always)]
 pub(super) unsafe fn spread<L: Lanes, P: Points>(y: &Line<L>) -> Line<L> {
     let (z, pairs) = (usize::from(P::ZERO), P::PAIRS.len());
     let mut out = *y;
-    // SAFETY: the caller has the instructions.
+    // SAFETY: only registers are used; the caller has the instructions.
     unsafe {
         if P::ZERO {
             out[0] = y[0];
         }
         unrolled!(i in 0..pairs, {
-            // What the two points of a pair have in common, and what they have with opposite signs.
+            // The part that both points of a pair share, and the part that has opposite signs.
             let (mut even, mut odd) = (y[0], L::splat(0.0));
             unrolled!(at in 1..P::M, {
                 if at.is_multiple_of(2) {

@@ -1,5 +1,5 @@
-//! Transform of the products to outputs: a row of tiles of one channel block at a time, first along its rows into a small
-//! buffer, then down its columns into the image, where bias, sum and bounds are applied.
+//! The transform of the products to outputs: a row of tiles of one channel block at a time. It first goes along the
+//! rows into a small buffer, then down the columns into the image, where it applies bias, sum and bounds.
 
 use super::one_d::{self, unrolled};
 use super::points::{MAX_N, Points};
@@ -11,11 +11,12 @@ use crate::tiles::strip::{BUFFER_STRIDE, Outputs};
 /// Transforms tiles.
 ///
 /// # Safety
-/// Called from code compiled for the instructions of `L`; the addresses are valid for what [`Outputs`] says, and nobody else uses
-/// what is written.
+/// Must be called from code compiled for the instructions of `L`. The fields of `t` must be as [`Outputs`] says, and no
+/// other thread may use the output and the buffer.
 #[inline(always)]
 pub(super) unsafe fn transform<L: Lanes, V: Points, H: Points, E: Element>(t: &Outputs<'_>) {
-    // SAFETY: the caller's promise; only rows and columns inside the image are touched.
+    // SAFETY: the products have `V::N * H::N` planes with `len` tiles each. The buffer has `V::N` rows, in which `len *
+    // H::M` pixels are written; `down_columns` reads `inside[1]` of them, which is at most that.
     unsafe {
         for i in 0..V::N {
             for tile in 0..t.len {
@@ -43,7 +44,8 @@ pub(super) unsafe fn transform<L: Lanes, V: Points, H: Points, E: Element>(t: &O
     }
 }
 
-/// The second half. `ALL`: all rows of the tile are inside the image.
+/// Transforms down the columns, from the buffer to the image. `ALL` says that all rows of the tile are inside the
+/// image.
 ///
 /// # Safety
 /// As [`transform`].
@@ -55,11 +57,12 @@ unsafe fn down_columns<L: Lanes, V: Points, E: Element, const ALL: bool, const S
 ) {
     let [row, pixel] = [t.steps[0], if E::IS_BLOCKED { BLOCK } else { t.steps[1] }];
     let (dst, sum) = (t.dst.cast::<E>(), t.sum.cast::<E>());
-    // SAFETY: the caller's promise.
+    // SAFETY: `i < rows`, or `i < V::M` if all rows are inside, and `x < columns` keep output and sum inside the image,
+    // as `Outputs::inside` says.
     unsafe {
         for lane in (0..BLOCK).step_by(L::N) {
-            let bias = L::load(t.finish.bias.as_ptr().add(lane));
-            let (lo, hi) = (L::load(t.finish.lo.as_ptr().add(lane)), L::load(t.finish.hi.as_ptr().add(lane)));
+            let bias = L::load(t.epilogue.bias.as_ptr().add(lane));
+            let (lo, hi) = (L::load(t.epilogue.lo.as_ptr().add(lane)), L::load(t.epilogue.hi.as_ptr().add(lane)));
             for x in 0..columns {
                 let (at, to) = (x * BLOCK + lane, x * pixel + lane);
                 let mut m = [L::splat(0.0); MAX_N];

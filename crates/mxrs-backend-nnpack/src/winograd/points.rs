@@ -1,9 +1,9 @@
-//! The points that each one-dimensional transform evaluates polynomials at, and the constants that follow from them.
+//! The points at which each one-dimensional transform evaluates polynomials, and the constants that follow from them.
 //!
 //! `F(m, r)` computes `m` neighboring outputs of a filter with `r` taps from `n = m + r - 1` inputs with `n` products
-//! (Toom and Cook; Winograd 1980; Lavin and Gray, arXiv:1509.09308). The transforms here are those with points `0`, pairs
-//! `±a` and infinity, so that even and odd parts are shared by the two points of a pair. With `Q(x) = Π (x² - a²)` over all
-//! pairs and `Q_a` the same without one of them, and `z = 1` if 0 is a point, else 0:
+//! (Toom and Cook; Winograd 1980; Lavin and Gray, arXiv:1509.09308). The transforms here use the points `0`, pairs
+//! `±a`, and infinity, so that the two points of a pair share their even and odd parts. Let `Q(x) = Π (x² - a²)` over
+//! all pairs, `Q_a` the same without one of them, and `z = 1` if 0 is a point, else 0:
 //!
 //! ```text
 //! inputs   0: Q      ±a: x^z (x ± a) Q_a      infinity: x^z Q        (row of coefficients, applied to the inputs)
@@ -11,9 +11,9 @@
 //! outputs  y_i = [i = 0] m_0 + Σ a^i (m_a + (-1)^i m_-a) + [i = m - 1] m_infinity
 //! ```
 //!
-//! Products are in the order: zero, `+a`, `-a` for each pair, infinity. Which points keep the rounding errors small was found by
-//! trying: ±1/2 and ±3/2 rather than 0, ±1 and 2 halve those of `F(3, 3)`, and multiples of the square root of two
-//! those of `F(4, 3)`, as Barabasz and others describe for other points (arXiv:1803.10986).
+//! Products are in the order: zero, `+a`, `-a` for each pair, infinity. Experiments found which points keep the
+//! rounding errors small: compared to 0, ±1 and 2, the points ±1/2 and ±3/2 halve those of `F(3, 3)`, and multiples of
+//! the square root of two those of `F(4, 3)`, as Barabasz and others describe for other points (arXiv:1803.10986).
 
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
@@ -25,7 +25,7 @@ pub(super) const MAX_PAIRS: usize = 4;
 /// Coefficients of a polynomial in `x²`, the lowest first.
 type Even = [f64; MAX_PAIRS + 1];
 
-/// A one-dimensional transform.
+/// The points of a one-dimensional transform.
 pub(super) trait Points {
     /// Outputs per tile.
     const M: usize;
@@ -33,12 +33,12 @@ pub(super) trait Points {
     const R: usize;
     /// Whether 0 is a point.
     const ZERO: bool;
-    /// Whether infinity is.
+    /// Whether infinity is a point.
     const INFINITY: bool;
-    /// The positive one of each pair.
+    /// The positive point of each pair.
     const PAIRS: &'static [f64];
 
-    /// Products per tile, which is also its inputs.
+    /// Products per tile, which is also the number of inputs.
     const N: usize = {
         let n = 2 * Self::PAIRS.len() + Self::ZERO as usize + Self::INFINITY as usize;
         assert!(n == Self::M + Self::R - 1 && n <= MAX_N && Self::PAIRS.len() <= MAX_PAIRS);
@@ -60,7 +60,7 @@ pub(super) trait Points {
     const POWERS: [[f64; MAX_N]; MAX_N] = powers(Self::PAIRS);
 }
 
-/// `a^y` for each output `y` and pair.
+/// Computes `a^y` for each output `y` and pair.
 const fn powers(pairs: &[f64]) -> [[f64; MAX_N]; MAX_N] {
     let mut powers = [[1.0; MAX_N]; MAX_N];
     let mut y = 1;
@@ -75,7 +75,7 @@ const fn powers(pairs: &[f64]) -> [[f64; MAX_N]; MAX_N] {
     powers
 }
 
-/// `Π (x² - a²)` over the pairs but one.
+/// Computes `Π (x² - a²)` over all pairs but `one`.
 const fn product_without(pairs: &[f64], one: usize) -> Even {
     let mut q = [0.0; MAX_PAIRS + 1];
     q[0] = 1.0;
@@ -112,30 +112,31 @@ macro_rules! points {
 points! {
     /// No transform: one output, one tap.
     F1x1 = F(1, 1): [0.0] [], false;
-    /// Exact but for the weights: only sums and differences.
+    /// Input and output transform are exact, because they only add and subtract.
     F2x3 = F(2, 3): [0.0] [1.0], true;
     /// Five points without zero.
     F3x3 = F(3, 3): [] [0.5, 1.5], true;
-    /// Whose squares are 1/2 and 2.
+    /// The squares of the points are 1/2 and 2.
     F4x3 = F(4, 3): [0.0] [FRAC_1_SQRT_2, SQRT_2], true;
     /// Seven points without infinity.
     F5x3 = F(5, 3): [0.0] [0.53125, 1.1875, 2.8125], false;
-    /// The usual eight.
+    /// The usual eight points.
     F6x3 = F(6, 3): [0.0] [0.5, 1.0, 2.0], true;
-    /// For five taps, seven points as above.
+    /// For five taps: the seven points of [`F5x3`].
     F3x5 = F(3, 5): [0.0] [0.53125, 1.1875, 2.8125], false;
-    /// For five taps, the usual eight points.
+    /// For five taps: the usual eight points.
     F4x5 = F(4, 5): [0.0] [0.5, 1.0, 2.0], true;
-    /// For seven taps, nine points without infinity.
+    /// For seven taps: nine points without infinity.
     F3x7 = F(3, 7): [0.0] [0.40625, 0.8125, 1.375, 3.0], false;
 }
 
-/// `$make::<V, H, E>($isa)` for the transforms of a variant down, `V`, and across, `H`, and the numbers of the data, `E`.
+/// Calls `$make::<V, H, E>($isa)` with the points of a variant down (`V`) and across (`H`), and the element type of the
+/// data (`E`).
 macro_rules! by_variant {
     ($variant:expr, $data:expr => $make:ident($isa:expr)) => {
         match $data {
             $crate::winograd::Data::Blocks => by_variant!($variant => $make::<f32>($isa)),
-            $crate::winograd::Data::ShortPixels => by_variant!($variant => $make::<half::bf16>($isa)),
+            $crate::winograd::Data::Bf16Pixels => by_variant!($variant => $make::<half::bf16>($isa)),
         }
     };
     ($variant:expr => $make:ident::<$element:ty>($isa:expr)) => {{
@@ -158,7 +159,7 @@ macro_rules! by_variant {
 }
 pub(super) use by_variant;
 
-/// What transforms the weights: `[N][R]`.
+/// The matrix that transforms the weights: `[N][R]`.
 pub(super) fn weights_matrix<P: Points>() -> Vec<Vec<f64>> {
     let mut points: Vec<f64> = if P::ZERO { vec![0.0] } else { vec![] };
     points.extend(P::PAIRS.iter().flat_map(|&a| [a, -a]));

@@ -1,4 +1,4 @@
-//! Which variant and blocking is fastest here: by trying, on memory of the real size.
+//! Searches for the fastest variant and blocking on this machine, by timing them on memory of the real size.
 
 use super::{Blocking, Epilogue, Plan, Shape, Variant};
 use crate::Isa;
@@ -7,34 +7,34 @@ use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::time::{Duration, Instant};
 
-/// Weights lie somewhere else in each repetition, over as much memory as no cache holds, since a network's other layers come
-/// in between.
+/// Each repetition reads its weights from another place, spread over more memory than any cache holds, because in a
+/// network other layers run in between.
 const COLD_VALUES: usize = (64 << 20) / size_of::<f32>();
 /// Tiles per thread below which the number of images is not reduced.
 const LEAST_TILES: usize = 800;
 /// Values in a cache line.
 const LINE: usize = 16;
-/// Rounds that everybody takes part in, and rounds at most.
+/// Rounds in which every candidate is timed, and the most rounds.
 const ROUNDS: [usize; 2] = [2, 8];
-/// Slower than the fastest by so much, a candidate is not tried again.
+/// A candidate this many times slower than the fastest is not timed again.
 const HOPELESS: f64 = 1.25;
 
 /// A candidate and its time.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured {
-    /// The tiles.
+    /// The variant.
     pub variant: Variant,
-    /// As for [`Plan::new`].
+    /// The blocking, as for [`Plan::new`].
     pub blocking: Blocking,
-    /// Images that were tried.
+    /// Number of images that were timed.
     pub images: usize,
-    /// Shortest time of a run of them.
+    /// Shortest time of one run.
     pub time: Duration,
 }
 
-/// Tries variants (those for other filters are left out) with their [candidates](Blocking::candidates) and answers with all
-/// times, the shortest first. Takes up to a budget, and at least a run of each. Results are worth keeping: a search allocates
-/// memory for the layer and its weights.
+/// Times the [candidates](Blocking::candidates) of these variants, except variants for other filters. Returns all
+/// times, the shortest first. It stops when the budget is spent, but runs each candidate at least once. A search
+/// allocates memory for the layer and its weights, so keep the results.
 ///
 /// # Errors
 /// If a size is zero.
@@ -71,7 +71,8 @@ pub fn search(shape: Shape, variants: &[Variant], isa: Isa, team: &Team, budget:
             at += plan.packed_bytes() / size_of::<f32>();
             at = if at > COLD_VALUES { 0 } else { at };
             let from = Instant::now();
-            // SAFETY: all memory is as large as the largest plan needs, and here alone; weights begin within the cold part.
+            // SAFETY: the memory is as large as the largest plan needs, and used here alone; `at <= COLD_VALUES`, so
+            // the weights fit behind it.
             unsafe { plan.run(src.cast(), weights.add(at), &epilogue, dst.cast(), scratch.values(), team)? };
             measured.time = measured.time.min(from.elapsed());
         }
@@ -81,9 +82,9 @@ pub fn search(shape: Shape, variants: &[Variant], isa: Isa, team: &Team, budget:
     Ok(all)
 }
 
-/// As few images as still show what a block of them costs.
+/// The smallest number of images that still shows what a block of them costs.
 fn fewer_images(shape: &Shape, threads: usize) -> usize {
-    // By the largest tiles of all, so that all variants are tried with the same images.
+    // Counts the largest tiles, so that all variants are timed with the same images.
     let tiles = shape.out[0].div_ceil(6) * shape.out[1].div_ceil(6);
     shape.n.min((LEAST_TILES * threads).div_ceil(tiles.max(1)))
 }
@@ -102,7 +103,7 @@ struct Lines {
 
 impl Lines {
     fn new(len: usize) -> Self {
-        // Not zeros: untouched zero pages would all be the same memory.
+        // Not zeros: the system would map all untouched zero pages to the same memory.
         let memory = vec![0.125; len + LINE];
         let first = memory.as_ptr().align_offset(LINE * size_of::<f32>()).min(LINE);
         Self { memory, first, len }

@@ -1,9 +1,9 @@
-//! Every variant on every instruction set against direct summation in double.
+//! Tests every variant on every instruction set against direct summation in double precision.
 
 use super::*;
 use crate::tiles::cases::{Case, NO_BOUNDS, blocked, blocking, blockings, numbers, ragged, shape, team, with_kernel};
 
-/// Windows there are variants for.
+/// Windows that have variants.
 const KERNELS: [[usize; 2]; 6] = [[3, 3], [5, 5], [1, 3], [3, 1], [1, 7], [7, 1]];
 
 #[test]
@@ -24,7 +24,7 @@ fn errors_at_256_channels_stay_within_the_bounds() {
 fn all_shapes_agree_with_double_whatever_the_blocking_and_bits_do_not_depend_on_it() {
     let teams = [team(1), team(2), team(3)];
     let all = ragged().into_iter().flat_map(|shape| KERNELS.map(|kernel| (shape, kernel)));
-    // Every other shape for the less usual filters.
+    // The less usual filters get every other shape.
     for (_, (shape, kernel)) in
         all.enumerate().filter(|&(i, (_, kernel))| kernel == [3, 3] || i / KERNELS.len() % 2 == 1)
     {
@@ -63,7 +63,7 @@ fn a_sum_is_added_before_the_bounds_in_place_or_not() {
                 let want =
                     |i: usize| (case.want[i] + f64::from(rows[i])).clamp(f64::from(bounds.0), f64::from(bounds.1));
                 let dst = case.run(&plan, Some(&sum), bounds, &team(2));
-                // Bounds cut the largest outputs off, what errors are relative to.
+                // Bounds cut off the largest outputs, which errors are relative to, so the error looks larger.
                 let error = case.error(&dst, want) * if bounds.1.is_finite() { 0.05 } else { 1.0 };
                 assert!(error < variant.error_bound(), "{} {plan:?}: {error:e}", isa.name());
 
@@ -84,14 +84,14 @@ fn a_sum_is_added_before_the_bounds_in_place_or_not() {
 
 #[test]
 fn one_dimensional_transforms_multiply_polynomials_exactly() {
-    // For every pair of unit vectors, which suffices: all three steps are linear.
+    // Tests every pair of unit vectors, which suffices because all three steps are linear.
     fn check<P: points::Points>() {
         use crate::gemm::lanes::{Lanes, Plain};
         let weights = points::weights_matrix::<P>();
         for tap in 0..P::R {
             for at in 0..P::N {
                 let mut outputs = vec![0f32; P::M * 8];
-                // SAFETY: plain lanes need no instructions; the vector has a register per output.
+                // SAFETY: `Plain` needs no special instructions; the vector has a register per output.
                 unsafe {
                     let mut d = [Plain::splat(0.0); points::MAX_N];
                     d[at] = Plain::splat(1.0);
@@ -136,7 +136,7 @@ fn what_does_not_fit_is_refused() {
     assert!(plan.pack_weights(&weights, &mut packed[1..], &Team::serial()).is_err());
     let (src, mut dst, mut scratch) = (vec![0.0; 16 * 64], vec![0.0; 16 * 64], vec![0.0; plan.scratch_bytes() / 4]);
     let mut run = |epilogue: &Epilogue<'_>, short: usize| {
-        // SAFETY: the vectors have the sizes of the shape.
+        // SAFETY: the vectors have the sizes of the shape; `run` checks the length of the scratch memory.
         unsafe {
             plan.run(
                 src.as_ptr().cast(),

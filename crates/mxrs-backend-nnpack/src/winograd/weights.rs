@@ -1,17 +1,17 @@
-//! Weights to factors: a matrix per axis.
+//! Transforms weights to factors, with one matrix per axis.
 
 use super::points::{MAX_N, Points, weights_matrix};
 use crate::gemm::PANEL;
 use crate::tiles::pack::{Columns, Taps, Transform, sum};
 
-/// What transforms filters: `[N][R]`, down and across.
+/// The matrices that transform filters: `[N][R]`, down and across.
 pub(super) struct Matrices {
     down: Vec<Vec<f64>>,
     across: Vec<Vec<f64>>,
 }
 
 impl Matrices {
-    /// Of a pair of transforms.
+    /// The matrices of a pair of transforms.
     pub fn new<V: Points, H: Points>() -> Self {
         Self { down: weights_matrix::<V>(), across: weights_matrix::<H>() }
     }

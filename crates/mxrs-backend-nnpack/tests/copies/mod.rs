@@ -1,4 +1,4 @@
-//! Tensors in other layouts, copied by the backend into memory that held no zeros.
+//! Copies tensors to other layouts with the backend, into memory that does not hold zeros.
 
 use mxrs_backend_nnpack::Nnpack;
 use mxrs_op::{Backend, KernelArgs, RawTensor, TensorDesc};
@@ -6,7 +6,7 @@ use mxrs_sync::Team;
 use mxrs_testkit::AlignedBuffer;
 use mxrs_types::WriteReq;
 
-/// A tensor in another layout.
+/// Copies a tensor to another layout.
 pub fn copy(backend: &Nnpack, data: &AlignedBuffer, from: &TensorDesc, to: &TensorDesc, team: &Team) -> AlignedBuffer {
     if from.layout == to.layout {
         return data.clone();

@@ -1,8 +1,8 @@
-//! Random convolutions: numbers, sizes of outputs, and attributes.
+//! Random convolutions: values, sizes of outputs, and attributes.
 
 use mxrs_op::Attrs;
 
-/// Numbers that look random.
+/// A generator of pseudo-random numbers.
 pub struct Numbers(pub u64);
 
 impl Numbers {
@@ -18,12 +18,13 @@ impl Numbers {
         (self.next() % n as u64) as usize
     }
 
-    /// One of these.
+    /// One of these values.
     pub fn of<T: Copy, const N: usize>(&mut self, values: [T; N]) -> T {
         values[self.below(N)]
     }
 
-    /// `n` multiples of one part of `steps` in [-1, 1): 1024 parts are exact in float32, 64 in bfloat16 too.
+    /// `n` values that are multiples of `1 / steps` in [-1, 1): with 1024 steps they are exact in float32, with 64 in
+    /// bfloat16 too.
     pub fn tensor(&mut self, n: usize, steps: u64) -> Vec<f64> {
         (0..n).map(|_| f64::from((self.next() % (2 * steps)) as f32 / steps as f32 - 1.0)).collect()
     }
@@ -32,7 +33,7 @@ impl Numbers {
 /// Height and width.
 pub type Pair = (usize, usize);
 
-/// How a window goes over an image.
+/// How a window moves over an image.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
     pub size: Pair,
@@ -47,7 +48,7 @@ impl Window {
         (along(image.0, self.size.0, self.stride.0, self.pad.0), along(image.1, self.size.1, self.stride.1, self.pad.1))
     }
 
-    /// Attributes of a convolution with so many filters, without bias.
+    /// Attributes of a convolution with this number of filters, without bias.
     pub fn attrs(&self, n_filters: usize) -> Attrs {
         let pair = |(a, b): Pair| format!("({a}, {b})");
         let texts = [

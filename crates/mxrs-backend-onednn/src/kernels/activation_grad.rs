@@ -1,4 +1,4 @@
-//! Gradients of activations, `ograd · slope(saved)`, over the raw elements of any layout.
+//! Gradients of activations, `ograd · slope(saved)`, computed over the raw elements of any layout.
 //!
 //! Padding of `ograd` is zero and every slope is finite there, so padding stays zero.
 
@@ -14,12 +14,12 @@ use mxrs_types::{DType, Result, bfloat16};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What the gradient is of.
+/// The operator whose gradient is computed.
 #[derive(Clone, Copy)]
 enum Function {
-    /// Activation, whose zero slope makes NaN of an infinite gradient.
+    /// Activation: its slope of zero makes NaN of an infinite gradient.
     Activation(ActType),
-    /// The operator relu, whose zero slope makes nothing of any gradient.
+    /// The operator relu: its slope of zero makes 0 of any gradient.
     Relu,
 }
 
@@ -89,8 +89,8 @@ impl<T: Copy, F: Fn(T, T) -> T> Loop for Part<'_, T, F> {
     fn run(self) {
         let Self { ograd, saved, out, range, f } = self;
         let first = range.start;
-        // SAFETY: the range is within all three tensors; ranges are disjoint, and the output is the memory of an input or
-        // overlaps none.
+        // SAFETY: `range` is within all three tensors and belongs to one thread. The output is the memory of an input,
+        // or overlaps none.
         unsafe { zip(ograd.at(first), saved.at(first), out.at(first), range.len(), f) };
     }
 }
@@ -113,8 +113,8 @@ impl Kernel for ActivationGrad {
     }
 }
 
-/// Builds `_backward_Activation(ograd, saved)` and those of relu, sigmoid and tanh; both tensors in the layout of whichever
-/// is not row-major.
+/// Prepares `_backward_Activation(ograd, saved)`, or the gradient of relu, sigmoid or tanh. Both tensors are in the
+/// layout of the one that is not row-major.
 pub fn prepare(_library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let [ograd, saved] = call.inputs else { return Err(wrong_arity(call)) };
     let function = match call.op.name {

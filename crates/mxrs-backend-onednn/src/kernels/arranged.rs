@@ -1,7 +1,7 @@
-//! Images in the arrangement they come in, or in one that the library has code for.
+//! Images in the arrangement of the call, or in one that the library has faster code for.
 //!
-//! Others keep images in blocks of 16 channels. On processors without 512-bit vectors the library has nothing but plain loops
-//! for those, and code for the channels of a pixel side by side, or for blocks of 8: images are copied then.
+//! Other backends keep images in blocks of 16 channels. On processors without 512-bit vectors the library has only
+//! plain loops for these, but fast code for channels last and for blocks of 8. There, images are copied.
 
 use crate::library::Library;
 use crate::objects::{MemDesc, PrimDesc, shape_dims};
@@ -16,14 +16,15 @@ pub struct Arranged {
     pub md: Arc<MemDesc>,
     /// Its layout.
     pub layout: Layout,
-    /// Describes the primitive.
+    /// The description of the primitive.
     pub pd: PrimDesc,
 }
 
-/// The primitive that `describe` makes for images as they come, or for those arranged otherwise if that spares a plain loop.
+/// Returns the primitive that `describe` makes for images as they come. If that is a plain loop, tries another
+/// arrangement.
 ///
 /// # Errors
-/// What oneDNN reports.
+/// The error that oneDNN reports.
 pub fn arranged(
     library: &Library,
     images: &TensorDesc,
@@ -45,10 +46,10 @@ pub fn arranged(
     Ok(here)
 }
 
-/// The channels of a pixel side by side. Tensors that are no images are row-major.
+/// The arrangement with channels last. Tensors that are not images are row-major.
 ///
 /// # Errors
-/// What oneDNN reports.
+/// The error that oneDNN reports.
 pub fn channels_last(library: &Library, desc: &TensorDesc) -> Result<(Arc<MemDesc>, Layout)> {
     let tag = match desc.shape.ndim() {
         3 => sys::dnnl_acb,
@@ -65,13 +66,13 @@ fn tagged(library: &Library, desc: &TensorDesc, tag: sys::dnnl_format_tag_t) -> 
     Ok((Arc::new(md), layout))
 }
 
-/// Refuses a plain loop, where the caller can do with another arrangement.
+/// Refuses a plain loop, for a caller that can use another arrangement.
 ///
 /// # Errors
-/// [`mxrs_types::ErrorKind::NotBuilt`].
+/// [`mxrs_types::ErrorKind::NotBuilt`] if the primitive is a plain loop.
 pub fn expect_code(pd: &PrimDesc) -> Result<()> {
     if pd.is_plain_loop() {
-        return Err(Error::not_built("code for images arranged like this", "the library has it for other processors"));
+        return Err(Error::not_built("a kernel for this order of images", "oneDNN has one on other processors only"));
     }
     Ok(())
 }

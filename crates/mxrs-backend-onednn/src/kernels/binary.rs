@@ -1,4 +1,5 @@
-//! Sums, differences, products and quotients of two tensors of one shape, in the layout of whichever is not row-major.
+//! Sums, differences, products and quotients of two tensors of one shape, in the layout of the one that is not
+//! row-major.
 
 use crate::cache::Prepared;
 use crate::library::Library;
@@ -8,15 +9,15 @@ use mxrs_op::{OpCall, View};
 use mxrs_types::{Layout, Result};
 use std::sync::Arc;
 
-/// Whether the gradient of a Dropout is a product: something is dropped, and every element has its own place in the mask.
+/// Checks that the gradient of a Dropout is a product: something is dropped, and the mask is not shared.
 pub fn check_mask(call: &OpCall<'_>) -> std::result::Result<(), String> {
     match call.inputs {
         [ograd, mask] if ograd.shape == mask.shape && (call.op.view)(call.params, call.is_train) == View::No => Ok(()),
-        _ => Err("no mask, or a shared one".into()),
+        _ => Err("no kernel without a mask, or with a mask that several elements share".into()),
     }
 }
 
-/// Builds the primitive.
+/// Prepares the call.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let algorithm = match call.op.name {
         "elemwise_sub" => sys::dnnl_binary_sub,
@@ -24,11 +25,11 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         "elemwise_div" => sys::dnnl_binary_div,
         _ => sys::dnnl_binary_add,
     };
-    // Both operands and the result share a layout; one operand is reordered when they came in different ones.
+    // Both operands and the result have one layout; if the operands differ, one is reordered.
     let leader = call.inputs.iter().find(|t| !t.layout.is_row_major()).unwrap_or(&call.inputs[0]);
     let md = library.md(leader)?;
     let pd = library.prim_desc(|out| {
-        // SAFETY: the descriptor outlives the call.
+        // SAFETY: `md` and the attributes outlive the call.
         unsafe {
             result::binary_primitive_desc_create(
                 out,
@@ -51,7 +52,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         input_layouts: vec![leader.layout.clone(); 2],
         output_layouts: vec![leader.layout.clone()],
         scratch_bytes,
-        // Where there is padding, oneDNN may clear the output first, which must not be the second operand then.
+        // If there is padding, oneDNN may clear the output first, so the output must not be the second operand.
         can_run_inplace: leader.size_bytes() == leader.with_layout(Layout::RowMajor).size_bytes(),
         kernel,
     })

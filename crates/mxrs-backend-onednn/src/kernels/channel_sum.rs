@@ -1,5 +1,5 @@
-//! The gradient of a bias: sums over all axes but the channels', in any layout that keeps channels together or in
-//! blocks. The order of the additions depends on the layout alone, not on the threads.
+//! The gradient of a bias: the sum over all axes but the channels, in any layout with channels in planes or blocks. The
+//! order of additions depends only on the layout, not on the threads.
 
 use super::loops::{Shared, in_ranges};
 use super::wrong_arity;
@@ -11,16 +11,16 @@ use mxrs_op::{Kernel, KernelArgs, OpCall, TensorDesc};
 use mxrs_types::{DType, Float, Layout, Result, bfloat16};
 use std::sync::Arc;
 
-/// Most channels summed side by side.
+/// Most channels that are summed together.
 const LANES: usize = 16;
-/// Additions in `f32` before a sum is carried over to `f64`.
+/// Additions in `f32` before a partial sum is added in `f64`.
 const RUN: usize = 512;
 
-/// Where the elements of a group of neighboring channels lie: `outer · o + group · g + step · s + lane`.
+/// Where the elements of a group of neighboring channels are: at `outer · o + group · g + step · s + lane`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Walk {
     channels: usize,
-    /// Channels of a group; the last group may have fewer.
+    /// Channels of a group. The last group may have fewer.
     lanes: usize,
     n_outer: usize,
     outer: usize,
@@ -30,7 +30,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// Over a row-major tensor.
+    /// For a row-major tensor.
     fn row_major(sizes: &[usize], axis: usize) -> Self {
         let (channels, inner) = (sizes[axis], sizes[axis + 1..].iter().product());
         let n_outer = sizes[..axis].iter().product();
@@ -44,7 +44,7 @@ impl Walk {
         Self { channels, lanes: LANES, n_outer: 1, outer: 0, group: LANES, n_steps, step: channels }
     }
 
-    /// Over a tensor in its own layout; `None` when that is none of ours.
+    /// For a tensor in its own layout; `None` for layouts that this loop does not know.
     fn of(desc: &TensorDesc, axis: usize) -> Option<Self> {
         let sizes: &[usize] = &desc.shape;
         let Layout::Blocked { strides, blocks, .. } = &desc.layout else {
@@ -53,7 +53,7 @@ impl Walk {
         if axis != 1 || sizes.len() < 3 {
             return None;
         }
-        // Stride of the innermost spatial axis, then all spatial axes must follow one another.
+        // The stride of the innermost spatial axis. The spatial axes must be contiguous with it.
         let step = *strides.last()?;
         let is_joined = |i: usize| sizes[i] == 1 || strides[i] == step * sizes[i + 1..].iter().product::<usize>();
         if !(2..sizes.len()).all(is_joined) {
@@ -74,14 +74,14 @@ impl Walk {
         self.channels.div_ceil(self.lanes)
     }
 
-    /// Sums of the channels of group `g`.
+    /// The sums of the channels of group `g`.
     fn sum<T: Copy>(&self, x: &[T], g: usize, widen: impl Fn(T) -> f32) -> [f64; LANES] {
         let mut sums = [0.0f64; LANES];
         let n_lanes = self.lanes.min(self.channels - g * self.lanes);
         for o in 0..self.n_outer {
             let first = o * self.outer + g * self.group;
             if self.lanes == 1 {
-                // One channel in a row: the lanes share it.
+                // If a channel is one contiguous row, all lanes sum parts of it.
                 for run in x[first..first + self.n_steps].chunks(RUN * LANES) {
                     let mut partial = [0.0f32; LANES];
                     let whole = run.chunks_exact(LANES);
@@ -110,7 +110,7 @@ impl Walk {
         widen: impl Fn(T) -> f32 + Sync,
         narrow: impl Fn(f64) -> O + Sync,
     ) {
-        // SAFETY: an input of the running call; its only output is elsewhere.
+        // SAFETY: it is an input of the running call, and the only output does not overlap it.
         let x: &[T] = bytemuck::cast_slice(unsafe { args.inputs[0].bytes() });
         let out = Shared(args.outputs[0].as_ptr().cast::<O>());
         in_ranges(args.team, self.n_groups(), self.n_outer * self.n_steps * self.lanes, &|groups| {
@@ -118,7 +118,7 @@ impl Walk {
                 let first = g * self.lanes;
                 for (lane, sum) in self.sum(x, g, &widen).iter().enumerate().take(self.lanes.min(self.channels - first))
                 {
-                    // SAFETY: below the number of channels, and groups are disjoint.
+                    // SAFETY: `first + lane < channels`, and each group belongs to one thread.
                     unsafe { out.at(first + lane).write(narrow(*sum)) };
                 }
             }
@@ -128,9 +128,9 @@ impl Walk {
 
 struct ChannelSum {
     walk: Walk,
-    /// Of the elements.
+    /// Type of the elements.
     dtype: DType,
-    /// Of the sums: the same, or float32.
+    /// Type of the sums: the same, or float32.
     sums: DType,
 }
 
@@ -154,12 +154,12 @@ impl Kernel for ChannelSum {
     }
 }
 
-/// Builds `_backward_Convolution_bias(ograd, bias)`.
+/// Prepares `_backward_Convolution_bias(ograd, bias)`.
 pub fn prepare_second_axis(_: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     prepare(call, 1)
 }
 
-/// Builds `_backward_FullyConnected_bias(ograd, bias)`.
+/// Prepares `_backward_FullyConnected_bias(ograd, bias)`.
 pub fn prepare_last_axis(_: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     prepare(call, call.inputs[0].shape.ndim().saturating_sub(1))
 }

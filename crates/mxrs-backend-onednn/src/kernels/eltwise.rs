@@ -1,4 +1,4 @@
-//! Activations, elementwise, in any layout.
+//! Elementwise activations, in any layout.
 
 use super::{Prepare, relu};
 use crate::cache::Prepared;
@@ -11,7 +11,7 @@ use mxrs_ops::nn::activation::{ActType, ActivationParams};
 use mxrs_types::{DType, Error, Result};
 use std::sync::Arc;
 
-/// oneDNN's number of the function.
+/// oneDNN's constant for the function.
 fn algorithm(call: &OpCall<'_>) -> std::result::Result<sys::dnnl_alg_kind_t, String> {
     match call.op.name {
         "sigmoid" => Ok(sys::dnnl_eltwise_logistic),
@@ -19,10 +19,10 @@ fn algorithm(call: &OpCall<'_>) -> std::result::Result<sys::dnnl_alg_kind_t, Str
         "Activation" => match call.params.get::<ActivationParams>().act_type {
             ActType::Sigmoid => Ok(sys::dnnl_eltwise_logistic),
             ActType::Tanh => Ok(sys::dnnl_eltwise_tanh),
-            // softrelu: oneDNN's loses four digits where the result is small. softsign: it has none.
+            // softrelu: oneDNN's loses four digits for small results. softsign: oneDNN does not have it.
             other => Err(format!("act_type {}", other.to_word())),
         },
-        name => Err(format!("{name} is no eltwise function here")),
+        name => Err(format!("{name} is not an eltwise function of oneDNN")),
     }
 }
 
@@ -31,10 +31,10 @@ fn is_relu(call: &OpCall<'_>) -> bool {
         || call.op.name == "Activation" && call.params.get::<ActivationParams>().act_type == ActType::Relu
 }
 
-/// Who prepares the call.
+/// The function that prepares the call, if the backend takes it.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
     if is_relu(call) {
-        // oneDNN's relu maps NaN to 0; ours lets it through.
+        // oneDNN's ReLU maps NaN to 0; this crate's keeps NaN.
         return match call.inputs[0].dtype {
             DType::F32 | DType::F16 | DType::BF16 => Ok(relu::prepare),
             other => Err(format!("relu on {other}")),
@@ -43,12 +43,12 @@ pub fn check(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
     algorithm(call).map(|_| prepare as Prepare)
 }
 
-/// Builds the primitive.
+/// Prepares the call.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let algorithm = algorithm(call).map_err(|reason| Error::not_built(call.op.name, reason))?;
     let md = library.md(&call.inputs[0])?;
     let pd = library.prim_desc(|out| {
-        // SAFETY: the descriptor outlives the call.
+        // SAFETY: `md` and the attributes outlive the call.
         unsafe {
             result::eltwise_forward_primitive_desc_create(
                 out,

@@ -1,18 +1,19 @@
-//! What loops of our own share: ranges for the threads of a team, pointers into tensors that they write, and code for the
-//! registers that the processor has.
+//! What loops of this crate share: ranges for the threads of a team, pointers to tensors that threads write, and code
+//! for the registers of the processor.
 
 use mxrs_sync::Team;
 use std::ops::Range;
 
-/// Elements below which one thread is faster than waking others.
+/// Elements per thread below which waking another thread costs more than it saves.
 const ELEMENTS_PER_THREAD: usize = 1 << 14;
 
-/// A pointer the team's threads may share; each touches its own range.
+/// A pointer that the threads of a team share; each uses its own range.
 #[derive(Clone, Copy)]
 pub struct Shared<T>(pub *mut T);
-// SAFETY: whoever makes one hands disjoint ranges to the threads, or only reads through it.
+// SAFETY: only the address is shared; code that dereferences it argues that threads write disjoint ranges, or only
+// read.
 unsafe impl<T> Send for Shared<T> {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
@@ -22,7 +23,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// Runs `body` over disjoint ranges that make up `0..n`, where each item costs about as much as `elements` elements of an
+/// Runs `body` over disjoint ranges that cover `0..n`. Each item costs about as much as `elements` elements of an
 /// elementwise loop.
 pub fn in_ranges(team: &Team, n: usize, elements: usize, body: &(dyn Fn(Range<usize>) + Sync)) {
     let n_chunks = (n.saturating_mul(elements) / ELEMENTS_PER_THREAD).clamp(1, team.size()).min(n.max(1));
@@ -30,50 +31,53 @@ pub fn in_ranges(team: &Team, n: usize, elements: usize, body: &(dyn Fn(Range<us
     team.run(n_chunks, &|chunk| body((chunk * per_chunk).min(n)..((chunk + 1) * per_chunk).min(n)));
 }
 
-/// `to[i] = f(i, from[i])` for every element. In place the compiler makes a branch of an `f` that may leave an element as it
-/// is, one element at a time: such an `f` should compute what it keeps.
+/// Computes `to[i] = f(i, from[i])` for every element.
+///
+/// If `f` may return an element unchanged and runs in place, the compiler makes a branch of it, one element at a time.
+/// Such an `f` should compute the value that it keeps.
 ///
 /// # Safety
-/// Both are `n` elements that nobody else writes; they are the same memory or do not overlap.
+/// Both pointers must be valid for `n` elements that no other thread writes; they must be equal or not overlap.
 #[inline(always)]
 pub unsafe fn map<T: Copy>(from: *const T, to: *mut T, n: usize, f: impl Fn(usize, T) -> T) {
     if std::ptr::eq(from, to) {
-        // SAFETY: the caller's promise; the only slice of this memory.
+        // SAFETY: the caller allows `n` elements, and this is the only slice of them.
         let both = unsafe { std::slice::from_raw_parts_mut(to, n) };
         both.iter_mut().enumerate().for_each(|(i, x)| *x = f(i, *x));
     } else {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller allows `n` elements of both, which do not overlap, since they differ.
         let (from, to) = unsafe { (std::slice::from_raw_parts(from, n), std::slice::from_raw_parts_mut(to, n)) };
         to.iter_mut().zip(from).enumerate().for_each(|(i, (y, x))| *y = f(i, *x));
     }
 }
 
-/// `to[i] = f(a[i], b[i])` for every element. In place as with [`map`].
+/// Computes `to[i] = f(a[i], b[i])` for every element. In place, `f` is compiled as in [`map`].
 ///
 /// # Safety
-/// All are `n` elements that nobody else writes; `to` is the same memory as `a`, as `b` or both, or overlaps neither.
+/// All pointers must be valid for `n` elements that no other thread writes. `to` must be equal to `a`, to `b` or to
+/// both, or overlap neither.
 #[inline(always)]
 pub unsafe fn zip<T: Copy>(a: *const T, b: *const T, to: *mut T, n: usize, f: impl Fn(T, T) -> T) {
     if std::ptr::eq(a, b) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the contract of this function is that of `map`, since `a` and `b` are equal.
         unsafe { map(a, to, n, |_, x| f(x, x)) }
     } else if std::ptr::eq(b, to) {
-        // SAFETY: the caller's promise; `to` does not overlap it.
+        // SAFETY: the caller allows `n` elements; `to` equals `b`, so it does not overlap `a`.
         let a = unsafe { std::slice::from_raw_parts(a, n) };
-        // SAFETY: the caller's promise.
+        // SAFETY: the contract of this function is that of `map` for `b` and `to`, which are equal.
         unsafe { map(b, to, n, |i, y| f(a[i], y)) }
     } else {
-        // SAFETY: the caller's promise; `to` does not overlap it.
+        // SAFETY: the caller allows `n` elements; `to` differs from `b`, so it does not overlap it.
         let b = unsafe { std::slice::from_raw_parts(b, n) };
-        // SAFETY: the caller's promise.
+        // SAFETY: the contract of this function is that of `map` for `a` and `to`.
         unsafe { map(a, to, n, |i, x| f(x, b[i])) }
     }
 }
 
-/// A loop that can be compiled for several sets of instructions: what is called rather than inlined is compiled once, for
-/// the narrow registers of any processor, and so are closures.
+/// A loop that can be compiled for several instruction sets. Functions that it calls without inlining, and closures,
+/// are compiled only once, for the registers of any processor.
 pub trait Loop {
-    /// Runs it. To be marked `#[inline(always)]`, with what it calls.
+    /// Runs the loop. It must be marked `#[inline(always)]`, and so must everything that it calls.
     fn run(self);
 }
 
@@ -87,7 +91,7 @@ pub struct MapLoop<'a, T, F> {
 
 impl<'a, T: Copy, F: Fn(T) -> T> MapLoop<'a, T, F> {
     /// # Safety
-    /// As [`map`], while the loop lives.
+    /// As [`map`], for as long as the loop exists.
     pub unsafe fn new(from: *const T, to: *mut T, n: usize, f: &'a F) -> Self {
         Self { from, to, n, f }
     }
@@ -96,12 +100,12 @@ impl<'a, T: Copy, F: Fn(T) -> T> MapLoop<'a, T, F> {
 impl<T: Copy, F: Fn(T) -> T> Loop for MapLoop<'_, T, F> {
     #[inline(always)]
     fn run(self) {
-        // SAFETY: the promise of `new`.
+        // SAFETY: the caller of `new` ensures the contract of `map`.
         unsafe { map(self.from, self.to, self.n, |_, x| (self.f)(x)) };
     }
 }
 
-/// Runs a loop, compiled once more for wide registers if the processor has them. The numbers are the same.
+/// Runs a loop, in a version compiled for wide registers if the processor has them. The results are the same.
 pub fn wide(body: impl Loop) {
     #[cfg(target_arch = "x86_64")]
     {
@@ -110,14 +114,15 @@ pub fn wide(body: impl Loop) {
             body.run();
         }
         if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has it.
+            // SAFETY: the processor was just asked for AVX2.
             return unsafe { with_avx2(body) };
         }
     }
     body.run();
 }
 
-/// [`wide`], and once more for the widest registers: for loops in which that pays, as those between f32 and bytes.
+/// As [`wide`], with a further version for the widest registers, for loops that gain from it, such as those between f32
+/// and bytes.
 pub fn widest(body: impl Loop) {
     #[cfg(target_arch = "x86_64")]
     {
@@ -129,7 +134,7 @@ pub fn widest(body: impl Loop) {
         let has_more =
             std::arch::is_x86_feature_detected!("avx512vl") && std::arch::is_x86_feature_detected!("avx512dq");
         if has && has_more {
-            // SAFETY: the processor has them.
+            // SAFETY: the processor was just asked for these instructions.
             return unsafe { with_avx512(body) };
         }
     }
@@ -148,7 +153,7 @@ mod tests {
         let expected: Vec<f32> = a.iter().zip(&b).map(|(x, y)| x - 2.0 * y).collect();
         let f = |x: f32, y: f32| x - 2.0 * y;
         let (mut beside, mut on_a, mut on_b, mut both) = (vec![0.0; 37], a.to_vec(), b.clone(), a.to_vec());
-        // SAFETY: vectors of 37 elements, each reached through one pointer.
+        // SAFETY: the vectors have 37 elements, and each call reaches each vector through one pointer.
         unsafe {
             zip(a.as_ptr(), b.as_ptr(), beside.as_mut_ptr(), 37, f);
             let to = on_a.as_mut_ptr();

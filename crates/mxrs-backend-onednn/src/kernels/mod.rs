@@ -1,5 +1,5 @@
-//! One file per primitive kind. Each has `check`, which says whether the call fits, and `prepare`, which builds it. Shared by
-//! several: `loops`, `one_to_one` and `workspace`.
+//! One file per kind of primitive. Each has `check`, which checks that the backend takes the call, and `prepare`, which
+//! prepares it. `loops`, `one_to_one` and `workspace` are shared by several.
 
 pub mod activation_grad;
 pub mod arranged;
@@ -27,13 +27,13 @@ use mxrs_op::OpCall;
 use mxrs_types::{Error, Result};
 use std::sync::Arc;
 
-/// Builds the kernel of a call that was checked.
+/// A function that prepares a call that was checked.
 pub type Prepare = fn(&Arc<Library>, &OpCall<'_>) -> Result<Prepared>;
 
-/// Who prepares this call, or why nobody does.
+/// The function that prepares this call.
 ///
 /// # Errors
-/// The reason, in words.
+/// The reason, in words, why there is none.
 pub fn preparer(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
     match call.op.name {
         "Convolution" => convolution::check(call).map(|()| convolution::prepare as Prepare),
@@ -82,7 +82,7 @@ pub fn preparer(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
     }
 }
 
-/// Whether the operator takes or makes integers of 8 bits with a range.
+/// Whether the operator reads or writes 8-bit integers with a range.
 pub fn is_quantized(name: &str) -> bool {
     ["_contrib_quantize", "_contrib_dequantize", "_contrib_requantize", "_sg_quantized"]
         .iter()
@@ -108,7 +108,7 @@ fn of_quantized(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
     }
 }
 
-/// A call with another number of inputs than its operator has: inference lets none through.
+/// The error for a call with a wrong number of inputs, which inference does not let through.
 pub fn wrong_arity(call: &OpCall<'_>) -> Error {
     Error::not_built(call.op.name, format!("a call with {} inputs", call.inputs.len()))
 }

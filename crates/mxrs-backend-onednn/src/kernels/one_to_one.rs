@@ -1,5 +1,6 @@
-//! Primitives from one tensor, in the layout it arrives in or one that is copied, to one in the layout they choose. Hidden outputs behind it are
-//! not made: the gradients do not ask for them.
+//! Primitives with one input and one output. The input is in its own layout, or in one that it is copied to; the output
+//! is in the layout that the primitive chooses. Hidden outputs after it are not computed, because the gradients do not
+//! use them.
 
 use super::arranged::Arranged;
 use crate::cache::Prepared;
@@ -12,10 +13,11 @@ use mxrs_op::OpCall;
 use mxrs_types::{Layout, Result};
 use std::sync::Arc;
 
-/// Builds the primitive of data arranged like this; `redescribe` describes it with another arrangement of its output.
+/// Prepares the primitive for data in this arrangement. `redescribe` describes it with another arrangement of the
+/// output.
 ///
 /// # Errors
-/// What oneDNN reports.
+/// The error that oneDNN reports.
 pub fn prepare(
     library: &Arc<Library>,
     call: &OpCall<'_>,

@@ -1,6 +1,6 @@
-//! `max(x, 0)` that lets NaN through, over the raw elements of any layout.
+//! `max(x, 0)` that keeps NaN, over the raw elements of any layout.
 //!
-//! Elementwise and zero-preserving, so padding stays zero and the arrangement does not matter.
+//! It is elementwise and keeps zeros, so padding stays zero and the arrangement does not matter.
 
 use super::loops::{MapLoop, Shared, in_ranges, wide};
 use crate::accumulate::{self, Written};
@@ -19,8 +19,8 @@ struct Relu {
 fn run_typed<T: Copy + Send + Sync>(args: &KernelArgs<'_>, n: usize, f: impl Fn(T) -> T + Sync) {
     let (input, output) = (Shared(args.inputs[0].as_ptr().cast::<T>()), Shared(args.outputs[0].as_ptr().cast::<T>()));
     in_ranges(args.team, n, 1, &|range| {
-        // SAFETY: the range is within both tensors; ranges are disjoint, and input and output are either the same memory or do
-        // not overlap.
+        // SAFETY: the range is within both tensors and belongs to one thread. Input and output are the same memory, or
+        // do not overlap.
         wide(unsafe { MapLoop::new(input.at(range.start), output.at(range.start), range.len(), &f) });
     });
 }
@@ -34,7 +34,7 @@ impl Kernel for Relu {
         let written = Written { output: 0, dtype: self.dtype, n_bytes: self.n_elements * self.dtype.size_of() };
         accumulate::run(args, &[written], |args| {
             match self.dtype {
-                // The sum changes no number; see `map` for what it is there for.
+                // Adding 0 changes no number; `map` explains why it helps.
                 DType::F32 => run_typed::<f32>(args, self.n_elements, |x| if x < 0.0 { 0.0 } else { x + 0.0 }),
                 DType::F16 => run_typed::<f16>(args, self.n_elements, |x| if x < f16::ZERO { f16::ZERO } else { x }),
                 _ => run_typed::<bf16>(args, self.n_elements, |x| if x < bf16::ZERO { bf16::ZERO } else { x }),
@@ -44,7 +44,7 @@ impl Kernel for Relu {
     }
 }
 
-/// Builds the kernel.
+/// Prepares the call.
 pub fn prepare(_library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let desc = &call.inputs[0];
     Ok(Prepared {

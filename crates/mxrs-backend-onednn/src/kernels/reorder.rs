@@ -1,4 +1,4 @@
-//! Copies between layouts, and between the floating-point types.
+//! Copies between layouts, and between floating-point types.
 
 use crate::cache::Prepared;
 use crate::library::Library;
@@ -9,7 +9,8 @@ use mxrs_op::{Kernel, OpCall, TensorDesc};
 use mxrs_types::{DType, Layout, Result};
 use std::sync::Arc;
 
-/// Descriptors of both ends. Packed weights may have more axes than the tensor (groups); the plain end follows them.
+/// Descriptors of both ends. Packed weights may have more axes than the tensor (groups); then the plain end is viewed
+/// with these axes too.
 fn ends(library: &Arc<Library>, from: &TensorDesc, to: &TensorDesc) -> Result<(Arc<MemDesc>, Arc<MemDesc>)> {
     let (a, b) = (library.md(from)?, library.md(to)?);
     let sizes = |md: &MemDesc| -> Result<Dims> {
@@ -32,7 +33,7 @@ fn build(library: &Arc<Library>, from: &TensorDesc, to: &TensorDesc) -> Result<A
     let pd = library.prim_desc(|out| {
         // SAFETY: both descriptors outlive the call.
         unsafe {
-            // Reorders run outside the planned arena, so oneDNN keeps what scratch memory they need.
+            // Reorders run outside the planned arena, so oneDNN owns the scratch memory that they need.
             let (engine, attributes) = (library.engine(), std::ptr::null());
             result::reorder_primitive_desc_create(out, src.0, engine, dst.0, engine, attributes)
         }
@@ -44,12 +45,12 @@ fn build(library: &Arc<Library>, from: &TensorDesc, to: &TensorDesc) -> Result<A
     PrimitiveKernel::without_scratch(library, &pd, arguments).map(Arc::new)
 }
 
-/// A kernel that copies between layouts.
+/// Prepares a kernel that copies between layouts.
 pub fn prepare(library: &Arc<Library>, from: &TensorDesc, to: &TensorDesc) -> Result<Arc<dyn Kernel>> {
     Ok(build(library, from, to)?)
 }
 
-/// Whether a Cast fits: both ends floating point, where rounding is to nearest on both sides.
+/// Checks that both types of a Cast are floating-point types, between which oneDNN and MXNet both round to nearest.
 pub fn check_cast(call: &OpCall<'_>) -> std::result::Result<(), String> {
     let is_ours = |t: &TensorDesc| matches!(t.dtype, DType::F32 | DType::F16 | DType::BF16);
     if is_ours(&call.inputs[0]) && is_ours(&call.outputs[0]) {
@@ -58,14 +59,14 @@ pub fn check_cast(call: &OpCall<'_>) -> std::result::Result<(), String> {
     Err(format!("Cast from {} to {}", call.inputs[0].dtype, call.outputs[0].dtype))
 }
 
-/// Builds `_backward_cast(ograd, data)`, of data only the type.
+/// Prepares `_backward_cast(ograd, data)`; only the type of data is used.
 pub fn prepare_cast_back(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let mut prepared = prepare_cast(library, call)?;
     prepared.input_layouts.extend(call.inputs[1..].iter().map(|t| t.layout.clone()));
     Ok(prepared)
 }
 
-/// Builds a Cast.
+/// Prepares a Cast.
 pub fn prepare_cast(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let kernel = build(library, &call.inputs[0].with_layout(Layout::RowMajor), &call.outputs[0])?;
     Ok(Prepared {

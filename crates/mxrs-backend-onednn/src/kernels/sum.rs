@@ -9,7 +9,7 @@ use mxrs_types::{Error, Result};
 use std::ffi::c_int;
 use std::sync::Arc;
 
-/// Builds the primitive.
+/// Prepares the call.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let leader = call.inputs.iter().find(|t| !t.layout.is_row_major()).unwrap_or(&call.inputs[0]);
     let md = library.md(leader)?;
@@ -18,7 +18,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let n = c_int::try_from(sources.len())
         .map_err(|_| Error::invalid("add_n num_args", sources.len(), "at most 2147483647"))?;
     let pd = library.prim_desc(|out| {
-        // SAFETY: the descriptor outlives the call; both arrays have `n` items.
+        // SAFETY: the descriptors and attributes outlive the call; both arrays have `n` items.
         unsafe {
             result::sum_primitive_desc_create(
                 out,
@@ -40,7 +40,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         input_layouts: vec![leader.layout.clone(); call.inputs.len()],
         output_layouts: vec![leader.layout.clone()],
         scratch_bytes,
-        // Which implementations may read what they have written is not documented.
+        // It is not documented which implementations may read what they have written.
         can_run_inplace: false,
         kernel,
     })

@@ -1,5 +1,5 @@
-//! Gradients that ask for the workspace of the forward primitive: it runs again, into scratch memory, which costs less than
-//! keeping the workspace.
+//! Gradients that need the workspace of the forward primitive. The forward primitive runs again, into scratch memory,
+//! which costs less than keeping the workspace.
 
 use crate::cache::Prepared;
 use crate::library::Library;
@@ -11,23 +11,23 @@ use mxrs_onednn_sys::sys;
 use mxrs_types::{Layout, Result};
 use std::sync::Arc;
 
-/// A gradient, `(ograd, data, …) -> gradient of data`, and the forward primitive it belongs to.
+/// A gradient, `(ograd, data, …) -> gradient of data`, and its forward primitive.
 pub struct Gradient<'a> {
-    /// Describes the gradient.
+    /// Description of the gradient.
     pub backward: &'a PrimDesc,
-    /// Describes the forward primitive, from data.
+    /// Description of the forward primitive.
     pub forward: &'a PrimDesc,
     /// Arrangement of data.
     pub data: Arc<MemDesc>,
-    /// Arguments of the gradient without its workspace.
+    /// Arguments of the gradient, without its workspace.
     pub arguments: Vec<Argument>,
 }
 
 impl Gradient<'_> {
-    /// Builds the kernel: the forward primitive first where the gradient has a workspace.
+    /// Prepares the kernel, which runs the forward primitive first if the gradient needs a workspace.
     ///
     /// # Errors
-    /// What oneDNN reports.
+    /// The error that oneDNN reports.
     pub fn prepare(
         mut self,
         library: &Arc<Library>,

@@ -1,16 +1,22 @@
-//! `mxrs env`: every variable with the value it has in this process.
+//! `mxrs env`: every variable with the value it has in this process, or one in full.
 
 use crate::args::ListFormat;
-use crate::exit::Outcome;
+use crate::exit::{Failure, Outcome};
 use crate::{start, terminal};
 use clap::builder::PossibleValuesParser;
-use mxrs::env::{Area, COLUMNS};
+use comfy_table::{Cell, Color};
+use mxrs::env::{Area, COLUMNS, Listing, RowView, State};
+
+/// Index of the column that has the state.
+const STATE: usize = 4;
 
 /// Arguments of `env`.
 #[derive(clap::Args)]
 pub struct Args {
+    /// Only this variable, with all that is known about it
+    name: Option<String>,
     /// Only the variables of this area
-    #[arg(long, value_parser = PossibleValuesParser::new(Area::ALL.iter().map(|area| area.slug())))]
+    #[arg(long, conflicts_with = "name", value_parser = PossibleValuesParser::new(Area::ALL.iter().map(|area| area.slug())))]
     area: Option<String>,
     /// How to print
     #[arg(long, value_enum, default_value_t = ListFormat::Table)]
@@ -20,21 +26,51 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// A variable with a bad value; errors of printing.
+/// A variable with a bad value; an unknown name; errors of printing.
 pub fn run(args: &Args) -> Outcome {
-    let (settings, warnings) = start::settings()?;
-    for warning in warnings.iter().filter(|warning| !warning.is_about_shared_name()) {
-        tracing::warn!("{warning}");
-    }
-    let area = args.area.as_deref().map(str::parse::<Area>).transpose()?;
-    let listing = settings.listing(area);
-    match args.format {
-        ListFormat::Json => terminal::print_line(listing.to_json()),
-        ListFormat::Markdown => terminal::print(&listing.to_markdown()),
-        ListFormat::Table => {
+    // A runtime knows which backends are loaded, and logs the warnings of the settings.
+    let runtime = start::runtime(None)?;
+    let (settings, capabilities) = (runtime.settings(), runtime.capabilities());
+    let listing = match &args.name {
+        Some(name) => {
+            let view = settings.view_of(name, capabilities);
+            Listing { rows: vec![view.map_err(|error| Failure::Usage(error.to_string()))?] }
+        }
+        None => settings.listing(args.area.as_deref().map(str::parse::<Area>).transpose()?, capabilities),
+    };
+    match (args.format, &listing.rows[..]) {
+        (ListFormat::Json, _) => terminal::print_line(listing.to_json()),
+        (ListFormat::Markdown, _) => terminal::print(&listing.to_markdown()),
+        (ListFormat::Table, [row]) if args.name.is_some() => terminal::print(&in_full(row)),
+        (ListFormat::Table, rows) => {
             let mut table = terminal::table(&COLUMNS);
-            table.add_rows(listing.cells());
+            for (cells, row) in listing.cells().into_iter().zip(rows) {
+                let mut cells = cells.map(Cell::new);
+                if terminal::stdout_has_colors() {
+                    cells[STATE] = Cell::new(&row.state).fg(color(&row.state));
+                }
+                table.add_row(cells);
+            }
             terminal::print_line(table.to_string())
         }
     }
+}
+
+/// Green for a variable in effect, yellow where something is missing.
+fn color(state: &State) -> Color {
+    if *state == State::InEffect { Color::Green } else { Color::Yellow }
+}
+
+/// All that is known about one variable.
+fn in_full(row: &RowView) -> String {
+    let fields = [
+        ("value", format!("{} ({})", row.value, row.origin)),
+        ("default", row.default.clone()),
+        ("accepts", row.accepted.clone()),
+        ("read at", row.read.to_owned()),
+        ("area", row.area.to_string()),
+        ("state", row.state.to_string()),
+    ];
+    let lines: Vec<String> = fields.iter().map(|(key, text)| format!("  {key:<8}{text}\n")).collect();
+    format!("{}\n  {}\n\n{}", row.name, row.meaning.split_whitespace().collect::<Vec<_>>().join(" "), lines.concat())
 }

@@ -66,9 +66,8 @@ pub fn run(args: &Args, shows_progress: bool) -> Outcome {
     }
     let runtime = start::runtime(Some(&args.compute))?;
     let mut records = records(args)?;
-    let options = runtime.bind_options();
-    let (context, names) = (runtime.arrays(), ModuleNames::default());
-    let mut module = Module::load(&args.model, args.load_epoch, context, &options, names).map_err(Failure::input)?;
+    let names = ModuleNames::default();
+    let mut module = Module::load(&args.model, args.load_epoch, &runtime, names).map_err(Failure::input)?;
     let (data, labels) = (records.provide_data().to_vec(), records.provide_label().to_vec());
     module.bind(&data, &labels, BindFor::inference()).map_err(Failure::binding)?;
     module.init_params(None, &InitOptions::default()).map_err(Failure::input)?;

@@ -4,7 +4,7 @@ use crate::args::ListFormat;
 use crate::exit::{Failure, Outcome};
 use crate::{start, terminal};
 use mxrs::Runtime;
-use mxrs::op::{OpDef, Support};
+use mxrs::op::OpDef;
 use mxrs_testkit::conformance::Prepared;
 use serde::Serialize;
 use std::sync::Arc;
@@ -44,11 +44,14 @@ struct Call {
     answers: Vec<Answer>,
 }
 
-/// What one backend says to a call.
+/// A backend's answer to a call.
 #[derive(Serialize)]
 struct Answer {
     backend: &'static str,
     runs: bool,
+    /// Estimated seconds of one run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
     /// Why not.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
@@ -109,9 +112,12 @@ fn calls(runtime: &Runtime, op: &OpDef) -> Outcome<Vec<Call>> {
             // Everything but the first input counts as a parameter, as it does in a bound network.
             let is_constant: Vec<bool> = (0..prepared.inputs.len()).map(|i| i > 0).collect();
             let call = prepared.call(op, &is_constant);
-            let answer = |backend: &dyn mxrs::op::Backend| match backend.supports(&call) {
-                Support::Yes { .. } => Answer { backend: backend.name(), runs: true, reason: None },
-                Support::No(reason) => Answer { backend: backend.name(), runs: false, reason: Some(reason) },
+            let answer = |backend: &dyn mxrs::op::Backend| {
+                let (seconds, reason) = match backend.offer(&call) {
+                    Ok(offer) => (Some(offer.seconds()), None),
+                    Err(reason) => (None, Some(reason)),
+                };
+                Answer { backend: backend.name(), runs: seconds.is_some(), seconds, reason }
             };
             let answers = runtime.backends().loaded.iter().map(|loaded| answer(&*loaded.backend)).collect();
             let inputs = prepared.inputs.iter().map(|input| input.shape.to_string()).collect::<Vec<_>>().join(", ");
@@ -122,7 +128,7 @@ fn calls(runtime: &Runtime, op: &OpDef) -> Outcome<Vec<Call>> {
 }
 
 const COLUMNS: [&str; 5] = ["operator", "aliases", "dtypes", "backends", "summary"];
-const CALL_COLUMNS: [&str; 5] = ["operator", "sample", "inputs", "runs on", "why not"];
+const CALL_COLUMNS: [&str; 5] = ["operator", "sample", "inputs", "estimated ms", "why not"];
 
 fn cells(operator: &Operator) -> Vec<String> {
     vec![
@@ -136,11 +142,14 @@ fn cells(operator: &Operator) -> Vec<String> {
 
 fn call_cells(operator: &Operator) -> impl Iterator<Item = Vec<String>> + '_ {
     operator.calls.iter().map(|call| {
-        let runs: Vec<&str> = call.answers.iter().filter(|a| a.runs).map(|a| a.backend).collect();
+        let mut offers: Vec<(f64, &str)> = call.answers.iter().filter_map(|a| Some((a.seconds?, a.backend))).collect();
+        offers.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let offers: Vec<String> =
+            offers.iter().map(|(seconds, backend)| format!("{backend}: {:.4}", 1e3 * seconds)).collect();
         let why_not: Vec<String> =
             call.answers.iter().filter_map(|a| Some(format!("{}: {}", a.backend, a.reason.as_ref()?))).collect();
         let inputs = format!("{} {}", call.dtype, call.inputs);
-        vec![operator.name.into(), call.sample.into(), inputs, runs.join(", "), why_not.join("; ")]
+        vec![operator.name.into(), call.sample.into(), inputs, offers.join(", "), why_not.join("; ")]
     })
 }
 

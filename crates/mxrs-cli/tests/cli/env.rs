@@ -4,7 +4,7 @@ use crate::mxrs::{digits, mxrs, mxrs_with};
 use serde_json::Value;
 
 #[test]
-fn json_has_a_row_with_six_keys_for_every_variable() {
+fn json_has_a_row_with_eight_keys_for_every_variable() {
     let listing = mxrs_with(&[("MXNET_CPU_WORKER_NTHREADS", "3")], ["env", "--format", "json"]).json();
     let rows = listing.as_array().expect("an array");
     // 94 documented, 71 beyond the documents, and the older names.
@@ -12,17 +12,35 @@ fn json_has_a_row_with_six_keys_for_every_variable() {
     for row in rows {
         let mut keys: Vec<&str> = row.as_object().expect("an object").keys().map(String::as_str).collect();
         keys.sort_unstable();
-        assert_eq!(keys, ["default", "in_effect", "meaning", "name", "origin", "value"]);
+        assert_eq!(keys, ["default", "in_effect", "meaning", "name", "origin", "state", "value", "why"]);
     }
     let row = rows.iter().find(|row| row["name"] == "MXNET_CPU_WORKER_NTHREADS").expect("the variable");
     assert_eq!([&row["value"], &row["origin"], &row["default"]], ["3", "environment", "1"]);
-    assert_eq!(row["in_effect"], Value::Bool(true));
+    assert_eq!((&row["in_effect"], &row["state"]), (&Value::Bool(true), &Value::from("in effect")));
+    let of_gpu = rows.iter().find(|row| row["name"] == "MXNET_GPU_MEM_POOL_TYPE").expect("the variable");
+    assert_eq!((&of_gpu["in_effect"], &of_gpu["state"]), (&Value::Bool(false), &Value::from("needs")));
+    assert_eq!(of_gpu["why"], "a GPU device, which this build has none of");
+}
+
+#[test]
+fn one_variable_is_printed_in_full() {
+    let vars = [("MXNET_EXEC_MATCH_RANGE", "8")];
+    let text = mxrs_with(&vars, ["env", "MXNET_EXEC_MATCH_RANGE"]).ok();
+    assert!(text.starts_with("NNVM_EXEC_MATCH_RANGE\n"), "{text}");
+    for line in ["  value   8 (alias)", "  default 16", "  accepts int: an integer >= 0", "  state   in effect"] {
+        assert!(text.lines().any(|found| found == line), "{line}: {text}");
+    }
+    let text = mxrs(["env", "MXNET_KVSTORE_USETREE"]).ok();
+    assert!(text.contains("  state   not yet: it needs a key-value store\n"), "{text}");
+    assert!(!text.contains('\u{1b}'), "colors are for terminals: {text}");
+    let error = mxrs(["env", "MXNET_KVSTORE_USETREES"]).failed(2);
+    assert!(error.contains("the nearest is MXNET_KVSTORE_USETREE"), "{error}");
 }
 
 #[test]
 fn an_area_is_listed_alone() {
     let text = mxrs(["env", "--area", "engine", "--format", "markdown"]).ok();
-    assert!(text.starts_with("| name | value | origin | default | in effect | meaning |\n"), "{text}");
+    assert!(text.starts_with("| name | value | origin | default | state | meaning |\n"), "{text}");
     assert!(text.contains("`MXNET_ENGINE_TYPE`") && !text.contains("MXNET_CPU_WORKER_NTHREADS"), "{text}");
     assert!(mxrs(["env", "--area", "engine"]).ok().contains("ThreadedEnginePerDevice"));
     assert!(mxrs(["env", "--area", "engin"]).failed(2).contains("engine"));
@@ -71,6 +89,21 @@ fn unknown_and_older_names_warn_once() {
     let older = "WARNING:root:MXNET_EXEC_MATCH_RANGE is an older name: set NNVM_EXEC_MATCH_RANGE instead\n";
     assert_eq!(ran.err.matches(older).count(), 1, "{}", ran.err);
     assert_eq!(mxrs_with(&vars, ["--quiet", "ops", "relu"]).err, "");
+}
+
+#[test]
+fn debugging_lines_are_those_of_the_flag() {
+    // That a name of other programs changes nothing is for debugging only.
+    fn vars(debug: &str) -> [(&str, &str); 2] {
+        [("TMPDIR", "/tmp"), ("DMLC_LOG_DEBUG", debug)]
+    }
+    let err = |debug: &str, flags: &[&str]| {
+        mxrs_with(&vars(debug), ["ops", "relu"].into_iter().chain(flags.iter().copied())).err
+    };
+    assert!(err("1", &[]).contains("DEBUG:root:TMPDIR=/tmp is not yet in effect"), "{}", err("1", &[]));
+    assert_eq!(err("1", &["--quiet"]), "");
+    assert_eq!(err("0", &[]), "");
+    assert!(err("0", &["--verbose"]).contains("DEBUG:root:TMPDIR=/tmp"));
 }
 
 #[test]

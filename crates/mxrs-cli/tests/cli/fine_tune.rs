@@ -2,9 +2,9 @@
 
 use crate::mxrs::{Ran, mxrs};
 use crate::small::Small;
-use ::mxrs::format::symbol::graph_to_file;
 use ::mxrs::format::{Checkpoint, Options, Tensor};
 use ::mxrs::graph::{NameManager, Symbol, SymbolCall};
+use ::mxrs::symbol::graph_to_file;
 
 /// A perceptron `fc_in`, `act`, `drop`, `fc`, `softmax` for four classes, as a checkpoint `old` of epoch 0.
 fn write_old(small: &Small) {

@@ -72,3 +72,26 @@ fn a_weight_of_a_hostile_size_is_refused() {
     let dense = [("num_hidden", "9223372036854775807")];
     refused(&chain(&[("FullyConnected", &dense, &["weight", "bias"])]), "1,1,1", &["FullyConnected"]);
 }
+
+/// A window of one pixel and padding around it make 2^32 rows of 121 pixels: less than the most elements of a tensor, more than any
+/// memory. Kernels that cut each row in advance took memory for that before anything was refused.
+#[test]
+fn rows_that_padding_makes_are_not_counted_in_advance() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("hostile-symbol.json");
+    let kernels = ["(1, 1)", "(2147483648, 61)"];
+    for (kernel, pool_type) in kernels.into_iter().flat_map(|kernel| ["max", "avg"].map(|kind| (kernel, kind))) {
+        let pool = [("kernel", kernel), ("pad", "(2147483647, 60)"), ("pool_type", pool_type)];
+        std::fs::write(&path, chain(&[("Pooling", &pool, &[])])).unwrap();
+        for backend in ["nnpack", "cpu", "reference"] {
+            let symbol = path.to_str().unwrap();
+            let line =
+                ["score", "--symbol", symbol, "--data-shape", "1,1,1", "--batch-size", "1", "--num-batches", "1"];
+            let ran = mxrs(line.into_iter().chain(["--warmup", "0", "--backend", backend]));
+            // A signal would leave no exit code.
+            assert!(matches!(ran.code, Some(0 | 1 | 3)), "{backend} {kernel} {pool_type}: {:?} {}", ran.code, ran.err);
+            let error = ran.err.to_lowercase();
+            assert!(error.contains("memory") || error.contains("pooling"), "{backend} {kernel} {pool_type}: {error}");
+        }
+    }
+}

@@ -22,6 +22,7 @@ mod small;
 mod summary;
 mod train;
 mod train_again;
+mod train_apart;
 mod train_flags;
 mod tune;
 mod usage;

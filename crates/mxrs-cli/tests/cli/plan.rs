@@ -193,7 +193,14 @@ fn passes_are_listed_in_the_order_in_which_binding_runs_them() {
         assert_eq!(listed, names, "{mode}");
         let changed = |name: &str| rows.iter().any(|row| row["pass"] == name && row["result"] == "changed");
         assert_eq!((changed("gradient"), changed("partition")), (mode == "training", mode == "inference"));
-        assert!(rows.last().expect("a row")["kernels"].as_u64() > Some(50), "{json}");
+        assert_eq!(changed("fuse-add"), mode == "training");
+        let last = rows.last().expect("a row");
+        assert!(last["kernels"].as_u64() > Some(50), "{json}");
+        // The last row has the figures that `mxrs plan` prints.
+        let plan = mxrs(["plan", "resnet-50", "--format", "json", "--mode", mode]).json();
+        for (row, key) in [("arena_bytes", "arena"), ("packed_bytes", "packed_constants")] {
+            assert_eq!(last[row].as_u64().unwrap_or(0), bytes(&plan, key), "{mode}: {row}");
+        }
     }
     let text = mxrs(["plan", "resnet-50", "--passes"]).ok();
     let mut at = 0;

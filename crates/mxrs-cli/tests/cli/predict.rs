@@ -169,3 +169,17 @@ fn classes_may_have_names() {
     fs::write(&synset, "one\ntwo\n").unwrap();
     assert!(predict(&[], "lenet", &data, &["--synset", &synset]).failed(2).contains("names 2 classes"));
 }
+
+/// A file that cannot be written is noticed before the checkpoint is read, and one that is there stays until there is a result.
+#[test]
+fn an_output_is_tried_before_it_is_computed() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = first_records(dir.path(), 1);
+    let missing = dir.path().join("none/prob.npy").display().to_string();
+    let error = predict(&[], "no-such-model", &data, &["--output", &missing]).failed(1);
+    assert!(error.contains(&missing), "{error}");
+    let earlier = dir.path().join("prob.npy");
+    fs::write(&earlier, "earlier").unwrap();
+    predict(&[], "no-such-model", &data, &["--output", &earlier.display().to_string()]).failed(3);
+    assert_eq!(fs::read_to_string(&earlier).unwrap(), "earlier");
+}

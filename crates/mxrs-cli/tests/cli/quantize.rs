@@ -42,6 +42,26 @@ fn what_is_written_predicts_as_well_as_what_was_read() {
     }
 }
 
+/// `mxrs evaluate` binds before it has parameters; ranges per channel have as many elements as channels.
+#[test]
+fn what_is_written_is_evaluated() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = first_records(dir.path(), 8);
+    for granularity in ["channel-wise", "tensor-wise"] {
+        let out = dir.path().join(granularity);
+        let flags = ["--calib-mode", "naive", "--batch-size", "4", "--num-calib-batches", "2"];
+        quantize("lenet", &data, &out, &[&flags[..], &["--granularity", granularity]].concat()).ok();
+        let prefix = format!("{}-quantized", out.display());
+        let start = ["evaluate", "--model", &prefix, "--load-epoch", "10", "--data-val", &data, "--json"];
+        // The last batch is smaller, so the network is bound for two sizes.
+        let rest = ["--image-shape", "1,28,28", "--rgb-std", "255", "--batch-size", "5", "--top-k", "0"];
+        let json = mxrs(start.into_iter().chain(rest)).json();
+        let accuracy = json["metrics"]["accuracy"].as_f64().expect("a number");
+        assert_eq!(json["images"], 8);
+        assert_eq!(accuracy * 8.0, correct(&prefix, &data) as f64, "{granularity}");
+    }
+}
+
 #[test]
 fn the_report_names_layers_reasons_and_ranges() {
     let dir = tempfile::tempdir().unwrap();

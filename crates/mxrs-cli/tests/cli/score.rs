@@ -127,3 +127,28 @@ fn a_network_of_a_file_runs_in_each_type() {
     assert_eq!(dtypes, ["float32", "float16", "bfloat16"]);
     assert!(cells.iter().all(|cell| cell["status"] == "ok"), "{report}");
 }
+
+/// A file that cannot be written is noticed before anything is measured.
+#[test]
+fn an_output_that_cannot_be_written_is_noticed_first() {
+    let dir = tempfile::tempdir().unwrap();
+    let (symbol, folder) = (digits("lenet-symbol.json"), dir.path().display().to_string());
+    for json in [format!("{folder}/none/score.json"), folder.clone()] {
+        let start = ["score", "--symbol", &symbol, "--data-shape", "1,28,28", "--batch-size", "1", "--json", &json];
+        let error = mxrs(start).failed(1);
+        assert!(error.contains(&json) && !error.contains("network:"), "{error}");
+    }
+}
+
+/// Until there is a result, a file of an earlier run stays as it is, and nothing lies beside it.
+#[test]
+fn an_earlier_output_stays_until_there_is_another() {
+    let dir = tempfile::tempdir().unwrap();
+    let json = dir.path().join("score.json");
+    std::fs::write(&json, "earlier").unwrap();
+    let path = json.display().to_string();
+    mxrs(["score", "--symbol", "/none-symbol.json", "--data-shape", "1,28,28", "--json", &path, "--threads", "0"])
+        .failed(2);
+    assert_eq!(std::fs::read_to_string(&json).unwrap(), "earlier");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+}

@@ -240,6 +240,22 @@ fn mnist_counts_every_image() {
     assert!(value(&log, "Validation-accuracy").is_finite(), "{log}");
 }
 
+/// Where Gluon keeps MNIST, and `MXNET_HOME` says where that is.
+#[test]
+fn mnist_is_found_among_the_data_of_the_user() {
+    let (home, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    write_mnist(home.path(), 100, 30);
+    std::fs::create_dir(home.path().join("datasets")).unwrap();
+    std::fs::rename(home.path().join("data"), home.path().join("datasets/mnist")).unwrap();
+    let flags = ["train", "mnist", "--num-epochs", "1", "--batch-size", "64", "--lr", "0"];
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_mxrs"));
+    command.args(flags).current_dir(elsewhere.path());
+    let found = command.env("MXNET_HOME", home.path()).output().unwrap();
+    assert!(found.status.success(), "{}", String::from_utf8_lossy(&found.stderr));
+    let missing = command.env("MXNET_HOME", elsewhere.path()).output().unwrap();
+    assert_eq!(missing.status.code(), Some(3), "{}", String::from_utf8_lossy(&missing.stderr));
+}
+
 #[test]
 fn reading_alone_is_timed() {
     let ran = train(&["--test-io", "1"]);

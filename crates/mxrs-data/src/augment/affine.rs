@@ -1,4 +1,4 @@
-//! Shear, rotation, scale and aspect in one affine map; what lies outside has the fill value.
+//! Shear, rotation, scale and aspect in one affine map. Pixels from outside the image get the fill value.
 
 use super::Augment;
 use crate::random::Random;
@@ -19,7 +19,7 @@ pub(super) fn is_wanted(augment: &Augment) -> bool {
         || augment.min_img_size != 0.0
 }
 
-/// What was drawn for one image.
+/// The random numbers drawn for one image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Draw {
     shear: f32,
@@ -143,7 +143,22 @@ mod tests {
         let limits = DecodeLimits::default();
         let out = apply(&ImageThreads::calling(), &image, &augment, &limits, &mut random).unwrap();
         assert_eq!((out.height(), out.width()), (3, 3));
-        // Counter-clockwise, about the corner between pixels as the reference does: one line comes from outside.
-        assert!(out.pixels().iter().filter(|p| **p == 255).count() >= 3, "{:?}", out.pixels());
+        // Counter-clockwise about the corner between the pixels, as in MXNet: the matrix is [[0, 1, 0], [-1, 0, 3]], so
+        // (x, y) of the result is (3 - y, x) of the image, and the first line comes from outside.
+        assert_eq!(out.pixels(), [255, 255, 255, 2, 5, 8, 1, 4, 7]);
+    }
+
+    /// The matrix is [[1, 1, -2], [0, 1, 0]]: (x, y) of the result is (x - y + 2, y) of the image.
+    #[test]
+    fn a_shear_of_one_moves_each_line_by_its_number() {
+        let image = Image::new(4, 4, 1, (0..16).collect()).unwrap();
+        let draw = Draw { shear: 1.0, angle: 0, scale: 1.0, aspect: 1.0 };
+        let (height, width, map) = draw.map(&image, &Augment::default());
+        assert_eq!((height, width), (4.0, 4.0));
+        let (threads, limits) = (ImageThreads::calling(), DecodeLimits::default());
+        let linear = Augment::default().inter_method.choose((4, 4), (4, 4), &mut Random::keyed(&[]));
+        let out = warp(&threads, &image, &map, 4, 4, linear, [255; 4], &limits).unwrap();
+        let expected = [[2, 3, 255, 255], [5, 6, 7, 255], [8, 9, 10, 11], [255, 12, 13, 14]];
+        assert_eq!(out.pixels(), expected.concat());
     }
 }

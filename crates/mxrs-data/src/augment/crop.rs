@@ -1,4 +1,4 @@
-//! The part of the image that is used: of random area and aspect, of random size, or of the size wanted.
+//! The crop: of random area and aspect, of random size, or of the requested size.
 
 use super::Augment;
 use crate::random::Random;
@@ -6,7 +6,8 @@ use crate::resample::{self, Region};
 use crate::{Image, ImageOptions, ImageThreads, prepare};
 use mxrs_types::{Error, Result};
 
-/// Crops; the result has the size wanted, or is larger and used from the corner that comes with it.
+/// Crops the image. The result has the requested size, or is larger; then the returned corner says where the part
+/// to use begins.
 pub(super) fn apply(
     threads: &ImageThreads,
     image: Image,
@@ -38,7 +39,7 @@ pub(super) fn apply(
     Ok((image, corner(free_rows, free_columns, augment.rand_crop, random)))
 }
 
-/// A corner anywhere, or that of the center.
+/// The top left corner of a crop: a random one if `anywhere`, otherwise that of the centered crop.
 pub(crate) fn corner(free_rows: usize, free_columns: usize, anywhere: bool, random: &mut Random) -> (usize, usize) {
     if anywhere {
         (random.below(free_rows + 1), random.below(free_columns + 1))
@@ -47,7 +48,7 @@ pub(crate) fn corner(free_rows: usize, free_columns: usize, anywhere: bool, rand
     }
 }
 
-/// A region of random area and aspect; none when ten tries did not fit, or nothing is random.
+/// A region of random area and aspect; `None` if ten tries did not fit in the image, or if neither is random.
 fn area(augment: &Augment, rows: usize, columns: usize, random: &mut Random) -> Option<Region> {
     let (least, most) = augment.aspects();
     if (augment.min_random_area, augment.max_random_area, least, most) == (1.0, 1.0, 1.0, 1.0) {
@@ -100,7 +101,7 @@ mod tests {
         (0..4000).map(|i| area(augment, rows, columns, &mut Random::keyed(&[i]))).collect()
     }
 
-    /// Where every try fits, the area is uniform and so is the aspect, turned half the time.
+    /// If every try fits, the area is uniform and so is the aspect, which is inverted half the time.
     #[test]
     fn areas_and_aspects_follow_the_formulas() {
         let augment = Augment { min_random_area: 0.1, max_random_area: 0.4, ..Augment::imagenet() };
@@ -118,7 +119,7 @@ mod tests {
         // Uniform in [0.1, 0.4]: mean 0.25, standard error 0.0866 / 63.
         let mean = areas.iter().sum::<f64>() / 4000.0;
         assert!((mean - 0.25).abs() < 0.0055, "{mean}");
-        // An aspect uniform in [3/4, 4/3], turned half the time, is above 1 half the time.
+        // An aspect uniform in [3/4, 4/3] that is inverted half the time is above 1 half the time.
         assert!((wide as f64 / 4000.0 - 0.5).abs() < 0.032, "{wide}");
         // P(a <= t), a = min(r, 1/r), r uniform in [3/4, 4/3]: (t - 3/4 + 4/3 - 1/t) / (7/12). Kolmogorov-Smirnov, 0.001.
         aspects.sort_by(f64::total_cmp);

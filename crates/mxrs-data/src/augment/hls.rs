@@ -4,23 +4,24 @@ use super::Augment;
 use crate::Image;
 use crate::random::Random;
 
-/// Whether there is anything to do.
+/// Whether any of the three may be shifted.
 pub(super) fn is_wanted(augment: &Augment) -> bool {
     augment.random_h != 0 || augment.random_s != 0 || augment.random_l != 0
 }
 
-/// A shift of up to `most` either way, rarer towards the ends: four parts of one uniform number and one of another.
+/// A random shift of up to `most` either way. The extremes are rarer: it is four parts of one uniform number and
+/// one part of another.
 fn shift(most: u32, random: &mut Random) -> i32 {
     let u = (random.unit() + 4.0 * random.unit()) / 5.0;
     (u * f64::from(most) * 2.0 - f64::from(most)) as i32
 }
 
-/// Shifts all pixels; what goes beyond the range of a component stays at its end.
+/// Shifts all pixels. A component that would leave its range is clamped to it.
 pub(super) fn apply(image: &mut Image, augment: &Augment, random: &mut Random) {
     shift_hls(image, [augment.random_h, augment.random_s, augment.random_l].map(|most| shift(most, random)));
 }
 
-/// Shifts hue, saturation and lightness of all pixels by so much.
+/// Adds these shifts to hue, lightness and saturation of all pixels.
 pub(crate) fn shift_hls(image: &mut Image, [h, s, l]: [i32; 3]) {
     let channels = image.channels();
     for pixel in image.pixels_mut().chunks_exact_mut(channels) {
@@ -31,7 +32,7 @@ pub(crate) fn shift_hls(image: &mut Image, [h, s, l]: [i32; 3]) {
     }
 }
 
-/// Hue in units of two degrees, lightness and saturation of 255.
+/// Hue in units of two degrees; lightness and saturation from 0 to 255.
 fn to_hls(rgb: [u8; 3]) -> [u8; 3] {
     let [hue, lightness, saturation] = hls_of(rgb.map(|v| f32::from(v) / 255.0));
     [hue / 2.0, lightness * 255.0, saturation * 255.0].map(round)
@@ -62,14 +63,14 @@ fn to_rgb([hue, lightness, saturation]: [u8; 3]) -> [u8; 3] {
     rgb_of([f32::from(hue) * 2.0, l, s]).map(|v| round(v * 255.0))
 }
 
-/// Red, green and blue of a hue in degrees, which may be any, lightness and saturation.
+/// Red, green and blue from 0 to 1, of any hue in degrees, and lightness and saturation from 0 to 1.
 pub(crate) fn rgb_of([hue, l, s]: [f32; 3]) -> [f32; 3] {
     if s == 0.0 {
         return [l; 3];
     }
     let high = if l <= 0.5 { l * (1.0 + s) } else { l + s - l * s };
     let low = 2.0 * l - high;
-    // A tiny negative hue is rounded up to a whole turn.
+    // For a tiny negative hue `rem_euclid` rounds up to 6.0, a whole turn; `%` makes it 0.
     let sixths = (hue / 60.0).rem_euclid(6.0) % 6.0;
     let part = sixths.fract();
     let (rising, falling) = (low + (high - low) * part, low + (high - low) * (1.0 - part));
@@ -116,7 +117,8 @@ mod tests {
         }
     }
 
-    /// There and back is the same color within what 8 bits of lightness, saturation and half hues can hold.
+    /// A conversion and its inverse return the same color, within the precision of 8 bits of lightness and
+    /// saturation and of half the hues.
     #[test]
     fn there_and_back() {
         for r in (0..=255).step_by(15) {
@@ -130,7 +132,7 @@ mod tests {
         }
     }
 
-    /// (u + 4 v) / 5 has variance 17/25/12: of shifts of up to 100, 200^2 of that.
+    /// (u + 4 v) / 5 has the variance 17/25/12; a shift of up to 100 has 200^2 times that.
     #[test]
     fn shifts_follow_the_formula() {
         let shifts: Vec<f64> = (0..20_000).map(|i| f64::from(shift(100, &mut Random::keyed(&[i])))).collect();

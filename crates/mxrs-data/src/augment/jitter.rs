@@ -5,13 +5,13 @@ use crate::Image;
 use crate::random::Random;
 use crate::wide::wide;
 
-/// Whether there is anything to do.
+/// Whether any of the three may change.
 pub(super) fn is_wanted(augment: &Augment) -> bool {
     augment.brightness > 0.0 || augment.contrast > 0.0 || augment.saturation > 0.0
 }
 
-/// Gray of a pixel as the reference takes it: it holds its pixels as blue, green, red and asks for the gray of red, green,
-/// blue, so that blue has the weight of red.
+/// The gray of a pixel as MXNet computes it. MXNet stores pixels as blue, green, red but asks OpenCV for the gray
+/// of red, green, blue, so blue gets the weight of red and red that of blue.
 #[inline(always)]
 fn gray([r, g, b]: [u8; 3]) -> u8 {
     ((3735 * u32::from(r) + 19235 * u32::from(g) + 9798 * u32::from(b) + (1 << 14)) >> 15) as u8
@@ -20,11 +20,11 @@ fn gray([r, g, b]: [u8; 3]) -> u8 {
 /// Rounded to the nearest pixel value, ties to even.
 #[inline(always)]
 fn saturate(value: f32) -> u8 {
-    // The sum has no room for a fraction: the addition rounds.
+    // 2^23 plus a value up to 255 leaves no bits for a fraction in a float32, so the addition rounds.
     ((value.clamp(0.0, 255.0) + 8_388_608.0).to_bits() & 0xff) as u8
 }
 
-/// One of the three.
+/// One of the three changes, with its factor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Change {
     Brightness(f32),
@@ -54,12 +54,12 @@ pub(super) fn apply(image: &mut Image, augment: &Augment, random: &mut Random) {
     }
 }
 
-/// Every value times a factor; alpha stays.
+/// Multiplies every value by `factor`; alpha is unchanged.
 pub(crate) fn scale_colors(image: &mut Image, factor: f32) {
     linear(image, factor, 0.0);
 }
 
-/// Every value times a factor, plus an offset; alpha stays.
+/// Multiplies every value by a factor and adds an offset; alpha is unchanged.
 fn linear(image: &mut Image, factor: f32, offset: f32) {
     let mut table = [0; 256];
     for (value, entry) in (0..=255_u8).zip(&mut table) {
@@ -76,7 +76,7 @@ fn linear(image: &mut Image, factor: f32, offset: f32) {
     }
 }
 
-/// The mean of all grays.
+/// The mean of the grays of all pixels.
 fn gray_mean(image: &Image) -> f32 {
     let pixels = image.pixels();
     let sum: u64 = match image.channels() {
@@ -90,7 +90,7 @@ fn gray_mean(image: &Image) -> f32 {
     (sum as f64 / (image.height() * image.width()) as f64) as f32
 }
 
-/// Every pixel away from its gray, or towards it. A gray image stays.
+/// Moves every pixel away from its gray, or towards it. A gray image is unchanged.
 fn saturation(image: &mut Image, factor: f32) {
     let channels = image.channels();
     wide(|| match channels {

@@ -21,8 +21,8 @@ use crate::resample;
 use crate::{Image, ImageOptions, ImageThreads, prepare};
 use mxrs_types::Result;
 
-/// Changes an image; what is returned has at least the height and width of `data_shape`, and the last changes are still to
-/// be made, by [`crate::normalize::write`].
+/// Changes an image. The returned image has at least the height and width of `data_shape`. The last changes are not
+/// made here but by [`crate::normalize::write`].
 pub(crate) fn apply(
     threads: &ImageThreads,
     mut image: Image,

@@ -12,60 +12,62 @@ use mxrs_types::{Error, Result};
 /// 1. resize of the shorter edge ([`crate::ImageOptions::resize`]),
 /// 2. shear, rotation, scale and aspect in one affine map, and limits on the size,
 /// 3. padding,
-/// 4. the crop: of random area and aspect, of random size, or of the size wanted,
+/// 4. the crop: of random area and aspect, of random size, or of the requested size,
 /// 5. brightness, contrast and saturation in random order,
 /// 6. a shift in hue, lightness and saturation,
 /// 7. noise along the principal components of colors,
 /// 8. mirroring, contrast around the mean, illumination.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Augment {
-    /// Interpolation wherever an image is resized or mapped (`inter_method`); linear.
+    /// Interpolation where an image is resized or mapped (`inter_method`); default linear.
     pub inter_method: InterMethod,
-    /// Crops lie anywhere instead of in the center; no.
+    /// Puts crops at a random place instead of the center; default no.
     pub rand_crop: bool,
-    /// Crops a random area of random aspect and resizes it; no. Excludes `rand_crop`, the crop sizes and the scales.
+    /// Crops a random area of random aspect and resizes it; default no. Excludes `rand_crop`, the crop sizes and
+    /// the scales.
     pub random_resized_crop: bool,
-    /// Rotates by a whole number of degrees, up to this one either way; 0.
+    /// Rotates by a whole number of degrees, up to this one either way; default 0.
     pub max_rotate_angle: u32,
-    /// Rotates by exactly this many degrees, if above 0; 0.
+    /// Rotates by exactly this many degrees, if above 0; default 0.
     pub rotate: u32,
-    /// Rotates by one of these many degrees, if there are any.
+    /// Rotates by one of these numbers of degrees, drawn at random, if there are any; default none.
     pub rotate_list: Vec<i32>,
-    /// Largest width divided by height; without `min_aspect_ratio` the largest difference to 1; 0.
+    /// Largest width divided by height; without `min_aspect_ratio`, the largest difference of that ratio from 1;
+    /// default 0.
     pub max_aspect_ratio: f32,
-    /// Smallest width divided by height; none.
+    /// Smallest width divided by height; default none.
     pub min_aspect_ratio: Option<f32>,
-    /// Shears by up to this part of the height either way; 0.
+    /// Shears by up to this part of the height either way; default 0.
     pub max_shear_ratio: f32,
-    /// Largest side of a square crop that is resized to the size wanted; none.
+    /// Largest side of a square crop that is resized to the requested size; default none.
     pub max_crop_size: Option<usize>,
-    /// Smallest side of that crop; none.
+    /// Smallest side of that crop; default none.
     pub min_crop_size: Option<usize>,
-    /// Largest factor of the size; 1.
+    /// Largest factor of the size; default 1.
     pub max_random_scale: f32,
-    /// Smallest factor of the size; 1.
+    /// Smallest factor of the size; default 1.
     pub min_random_scale: f32,
-    /// Largest part of the area that `random_resized_crop` takes; 1.
+    /// Largest part of the area that `random_resized_crop` takes; default 1.
     pub max_random_area: f32,
-    /// Smallest part of the area that `random_resized_crop` takes; 1.
+    /// Smallest part of the area that `random_resized_crop` takes; default 1.
     pub min_random_area: f32,
-    /// Largest height and width after the affine map, in pixels; 1e10.
+    /// Largest height and width after the affine map, in pixels; default 1e10.
     pub max_img_size: f32,
-    /// Smallest height and width after the affine map, in pixels; 0.
+    /// Smallest height and width after the affine map, in pixels; default 0.
     pub min_img_size: f32,
-    /// Largest relative change of brightness; 0.
+    /// Largest relative change of brightness; default 0.
     pub brightness: f32,
-    /// Largest relative change of contrast; 0.
+    /// Largest relative change of contrast; default 0.
     pub contrast: f32,
-    /// Largest relative change of saturation; 0.
+    /// Largest relative change of saturation; default 0.
     pub saturation: f32,
-    /// Standard deviation of the noise along the principal components; 0.
+    /// Standard deviation of the noise along the principal components of colors; default 0.
     pub pca_noise: f32,
-    /// Largest shift of the hue, in units of two degrees; 0.
+    /// Largest shift of the hue, in units of two degrees; default 0.
     pub random_h: u32,
-    /// Largest shift of the saturation, of 255; 0.
+    /// Largest shift of the saturation, which goes from 0 to 255; default 0.
     pub random_s: u32,
-    /// Largest shift of the lightness, of 255; 0.
+    /// Largest shift of the lightness, which goes from 0 to 255; default 0.
     pub random_l: u32,
     /// Pixel value of padding and of what lies outside; **255**.
     pub fill_value: u8,

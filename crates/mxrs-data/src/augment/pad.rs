@@ -29,7 +29,7 @@ pub(crate) fn with_border(
     let Border { top, bottom, left, right } = border;
     let height = image.height().saturating_add(top).saturating_add(bottom);
     let width = image.width().saturating_add(left).saturating_add(right);
-    // Whatever the limit, four channels of so many pixels can be addressed.
+    // Four channels of `most` pixels can be addressed, whatever `limits` allows.
     let most = limits.max_pixels.min(isize::MAX as u64 / 4);
     if (height as u64).saturating_mul(width as u64) > most {
         let size = format!("an image of {height} x {width}");

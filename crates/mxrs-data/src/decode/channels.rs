@@ -57,7 +57,8 @@ pub(super) fn all_ycc_to_rgb(pixels: &mut [u8]) {
     });
 }
 
-/// Red, green and blue of inks stored inverted, as Adobe does: 255 is no ink. Rounds as OpenCV does.
+/// Red, green and blue of a color in inks. The inks are stored inverted, as Adobe does: 255 means no ink. Rounds as
+/// OpenCV does.
 pub(super) fn inks_to_rgb([c, m, y, k]: [u8; 4]) -> [u8; 3] {
     let k = i32::from(k);
     [c, m, y].map(|ink| (k - (((255 - i32::from(ink)) * k) >> 8)) as u8)

@@ -1,4 +1,4 @@
-//! Encoded images: which format, how large, and the pixels.
+//! Reads encoded images: their format, their size and their pixels.
 
 mod channels;
 mod jpeg;
@@ -10,13 +10,14 @@ use crate::image::check_channels;
 use crate::{Image, fault};
 use mxrs_types::{FormatErrorKind, Result};
 
-/// Most bytes of an image file that is read: as many as one part of a record holds, whose length has 29 bits.
+/// The most bytes of an image file that are read: as many as one part of a record holds, whose length field has 29
+/// bits.
 pub const MAX_IMAGE_FILE_BYTES: u64 = (1 << 29) - 1;
 
-/// Largest image that is decoded or resized to.
+/// The largest image that is decoded, or that an image is resized to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeLimits {
-    /// Height times width; 2^26 (64 Mi pixels).
+    /// Height times width; default 2^26 (64 Mi pixels).
     pub max_pixels: u64,
 }
 
@@ -27,7 +28,7 @@ impl Default for DecodeLimits {
 }
 
 impl DecodeLimits {
-    /// Proves that an image of this size is not empty and within the limit.
+    /// Checks that an image of this size is not empty and within the limit.
     fn check(&self, height: u64, width: u64, offset: usize) -> Result<()> {
         let size = || format!("image of {height} x {width} pixels");
         if height == 0 || width == 0 {
@@ -44,16 +45,17 @@ impl DecodeLimits {
 
 /// Decodes a JPEG or PNG image to 8 bits per channel: 1 gray, 3 RGB, 4 RGB and alpha.
 ///
-/// A gray image fills red, green and blue; alpha is 255 where the image has none, and is dropped where it is not wanted.
-/// Gray of a color JPEG is its luminance plane; gray of a color PNG is `(9797 r + 19234 g + 3737 b) / 32768`, rounded
-/// down. 16-bit PNG keeps the high byte. A JPEG is turned the way its Exif orientation says. All this is what MXNet's
-/// iterator does; PNG pixels are equal to its, JPEG pixels within two gray levels, within four where the file stores colors
-/// at half size.
+/// A gray image fills red, green and blue. Alpha is 255 if the image has none, and is dropped if `channels` has no
+/// place for it. The gray of a color JPEG is its luminance plane; the gray of a color PNG is `(9797 r + 19234 g + 3737
+/// b) / 32768`, rounded down. A 16-bit PNG keeps the high bytes. A JPEG is turned as its Exif orientation says. MXNet's
+/// iterator does the same: PNG pixels are equal to its pixels; JPEG pixels differ by at most two gray levels, or four
+/// if the file stores colors at half size.
 ///
-/// The size in the header is held against the limit, and against what so few bytes can hold, before memory is taken.
+/// Before memory is allocated, the size in the header is compared with the limit, and with what the bytes can hold at
+/// most.
 ///
 /// # Errors
-/// [`mxrs_types::ErrorKind::Format`] with the offset inside `bytes`: `Truncated` when the image is not complete,
+/// [`mxrs_types::ErrorKind::Format`] with the offset inside `bytes`: `Truncated` if the image is not complete,
 /// `LimitExceeded`, `UnsupportedFeature` (arithmetic coding, 12 bits, ...), `InvalidValue` for damage, `BadMagic` for
 /// another format. [`mxrs_types::ErrorKind::InvalidValue`] for `channels` other than 1, 3 and 4.
 pub fn decode(bytes: &[u8], channels: usize, limits: &DecodeLimits) -> Result<Image> {
@@ -69,10 +71,10 @@ pub fn decode(bytes: &[u8], channels: usize, limits: &DecodeLimits) -> Result<Im
     Err(fault::at(0, FormatErrorKind::BadMagic { found }, "expected a JPEG or PNG image"))
 }
 
-/// Channels of an encoded image as it is stored, among those that [`decode`] makes: 4 where it has alpha, 1 where it is gray.
+/// How many channels an encoded image has, among the numbers that [`decode`] makes: 4 if it has alpha, 1 if it is gray.
 ///
 /// # Errors
-/// As [`decode`], as far as the headers go.
+/// Those of [`decode`] that the headers alone can cause.
 pub(crate) fn stored_channels(bytes: &[u8]) -> Result<usize> {
     if bytes.starts_with(&jpeg::MAGIC) {
         return jpeg::stored_channels(bytes);

@@ -7,20 +7,20 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How images are found and listed; names and defaults are those of MXNet's `im2rec.py`.
+/// Settings for finding and listing images, with the names and defaults of MXNet's `im2rec.py`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListSettings {
-    /// Extensions with their dot, of which case does not count.
+    /// Extensions of image files, with their dot. Upper and lower case are the same.
     pub exts: Vec<String>,
-    /// Lists the images are shared among; 1.
+    /// How many shares the images are divided into, each with its own lists; default 1.
     pub chunks: usize,
-    /// Part of each share in `_train.lst`; 1, which makes one list without that name.
+    /// Which part of each share goes into `_train.lst`; default 1, which makes one list without that suffix.
     pub train_ratio: f64,
-    /// Part of each share in `_test.lst`; 0. What is left is in `_val.lst`.
+    /// Which part of each share goes into `_test.lst`; default 0. The rest goes into `_val.lst`.
     pub test_ratio: f64,
-    /// Searches folders in the folder; each with images is a class.
+    /// Whether folders inside the folder are searched; each folder with images is a class.
     pub recursive: bool,
-    /// Whether images are shuffled, always in the same way; yes.
+    /// Whether images are shuffled, always in the same order; default yes.
     pub shuffle: bool,
 }
 
@@ -37,23 +37,24 @@ impl Default for ListSettings {
     }
 }
 
-/// What was listed.
+/// What [`make_lists`] listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed {
-    /// Folders with images, relative to the root, by their label; none unless folders were searched.
+    /// Folders with images, relative to the root. Their position is their label. Empty unless `recursive` is set.
     pub classes: Vec<String>,
     /// The lists that were written.
     pub lists: Vec<PathBuf>,
-    /// Images in them.
+    /// How many images the lists have.
     pub n_images: usize,
 }
 
-/// Lists the images under `root` in `<prefix>.lst`, or in several lists as the settings say. Links are followed, but not to a
-/// folder that they are in.
+/// Lists the images under `root` in `<prefix>.lst`, or in several lists as the settings say. Follows links, except
+/// a link to a folder that contains it.
 ///
 /// # Errors
-/// [`mxrs_types::ErrorKind::Io`] when the root cannot be read; [`mxrs_types::ErrorKind::InvalidValue`] for settings that do
-/// not go together, no images at all, or a name that a list cannot hold; those of writing.
+/// [`mxrs_types::ErrorKind::Io`] if the root cannot be read or a list cannot be written;
+/// [`mxrs_types::ErrorKind::InvalidValue`] for settings that do not go together, if there are no images, or for a file
+/// name that a list cannot hold.
 pub fn make_lists(prefix: &Path, root: &Path, settings: &ListSettings) -> Result<Listed> {
     if settings.chunks == 0 {
         return Err(Error::invalid("chunks", 0, "at least 1"));
@@ -114,14 +115,14 @@ pub fn make_lists(prefix: &Path, root: &Path, settings: &ListSettings) -> Result
     Ok(listed)
 }
 
-/// A walk over folders: files first, then folders, both in the order of their names.
+/// A walk over folders: first the files of a folder, then its folders, both in the order of their names.
 struct Search<'a> {
     root: &'a Path,
     settings: &'a ListSettings,
     entries: Vec<ListEntry>,
     classes: Vec<String>,
     n_folders: usize,
-    /// The folders that are being searched, each in the one before, as they are called without links.
+    /// The folders that are being searched, from the root down, as paths without links.
     within: Vec<PathBuf>,
 }
 
@@ -138,7 +139,7 @@ impl Search<'_> {
         let mut folders = Vec::new();
         for name in names {
             let path = folder.join(name.map_err(io)?);
-            // What cannot be looked at, such as a broken link, is no image.
+            // A file whose type cannot be read, such as a broken link, is not listed.
             let Ok(kind) = fs::metadata(&path) else { continue };
             if kind.is_dir() {
                 folders.push(path);

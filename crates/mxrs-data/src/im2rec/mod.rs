@@ -1,4 +1,4 @@
-//! Image lists and record files from folders of images, MXNet's `im2rec`.
+//! Makes image lists and record files from folders of images, as MXNet's `im2rec` does.
 
 mod listing;
 mod pack;

@@ -1,4 +1,4 @@
-//! Record files of the images of a list.
+//! Packs the images of a list into a record file.
 
 use crate::decode::stored_channels;
 use crate::resample::resize_image;
@@ -12,26 +12,26 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-/// How images are packed; names and defaults are those of MXNet's `im2rec.py`.
+/// Settings for packing images, with the names and defaults of MXNet's `im2rec.py`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PackSettings {
-    /// Stores the bytes of the files as they are; no.
+    /// Whether the bytes of the files are stored as they are; default no.
     pub pass_through: bool,
-    /// Length that the shorter edge is resized to; none.
+    /// The length that the shorter edge is resized to; default none.
     pub resize: Option<usize>,
-    /// Uses the square in the center; no.
+    /// Whether only the square in the center is used; default no.
     pub center_crop: bool,
-    /// Channels: 3 color, 1 gray, none as stored; 3.
+    /// The number of channels: 3 for color, 1 for gray, `None` for as many as the file has; default 3.
     pub channels: Option<usize>,
-    /// How images are stored; JPEG of quality 95.
+    /// How images are encoded; default JPEG of quality 95.
     pub encoding: Encoding,
-    /// Interpolation of the resize; linear.
+    /// Interpolation of the resize; default linear.
     pub interpolation: Interpolation,
-    /// Stores all labels of a line; no, the first.
+    /// Whether all labels of a line are stored; default no, only the first.
     pub pack_label: bool,
-    /// Threads that encode; 1.
+    /// How many threads encode; default 1.
     pub num_thread: usize,
-    /// Largest image.
+    /// The largest image that is decoded.
     pub limits: DecodeLimits,
 }
 
@@ -58,28 +58,29 @@ pub struct Failed {
     pub index: u64,
     /// Its path in the list.
     pub path: String,
-    /// Why.
+    /// Why it could not be packed.
     pub reason: Error,
 }
 
-/// What was packed.
+/// What [`pack`] packed, and what it could not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PackReport {
-    /// Images in the record file.
+    /// How many images the record file has.
     pub n_packed: u64,
-    /// Lines of the list that have too few fields.
+    /// How many lines of the list have too few fields.
     pub n_skipped_lines: u64,
-    /// Images that are not, in the order of the list; they are in `<list>.failed` too, with the reasons.
+    /// The images that could not be packed, in the order of the list. `<list>.failed` has them too, with the
+    /// reasons.
     pub failed: Vec<Failed>,
 }
 
-/// Images that are read and encoded before the first of them is written, per thread.
+/// How many images per thread are read and encoded before the first of them is written.
 const AHEAD: usize = 16;
 
 /// Every list of a prefix: `<prefix>*.lst` in its folder, in the order of their names.
 ///
 /// # Errors
-/// I/O errors of reading the folder; [`mxrs_types::ErrorKind::InvalidValue`] when there is none.
+/// I/O errors of reading the folder; [`mxrs_types::ErrorKind::InvalidValue`] if it has no such list.
 pub fn lists_of(prefix: &Path) -> Result<Vec<PathBuf>> {
     let folder = prefix.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let start = prefix.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -98,13 +99,13 @@ pub fn lists_of(prefix: &Path) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// Packs the images of a list, whose paths are relative to `root` or absolute, into `<list>.rec` and `<list>.idx` beside it,
-/// in the order of the list and whatever the number of threads. `progress` is told how many images are done; its error ends
-/// the work and leaves no files.
+/// Packs the images of a list into `<list>.rec` and `<list>.idx` next to it, in the order of the list. The paths in
+/// the list are absolute or relative to `root`. The files do not depend on the number of threads. Calls `progress` with
+/// the number of images done so far; an error from it ends the work and leaves no files.
 ///
 /// # Errors
-/// Those of reading the list, of settings, of writing and of `progress`; that the root is no folder. An image that cannot
-/// be read or encoded is no error but in the report.
+/// Those of reading the list, of the settings, of writing, and of `progress`; if `root` is not a folder. An image
+/// that cannot be read or encoded is not an error: the report names it.
 pub fn pack(
     list: &Path,
     root: &Path,
@@ -114,9 +115,10 @@ pub fn pack(
     pack_lines(list, root, &list.with_extension("rec"), (0, 1), &|path| root.join(path), settings, progress)
 }
 
-/// As [`pack`] in the form of MXNet's C++ tool: part `part` of `n_parts` of the lines goes into the record file `rec`; its
-/// index is `<rec>.idx` without the extension `.rec`, and so is the list of failures. An image lies at `root` followed by the
-/// path of its line, also where that begins with a slash; one is put between them where neither has it.
+/// Packs images as [`pack`] does, in the form of MXNet's C++ tool: share `part` of `n_parts` of the lines goes into
+/// the record file `rec`. The index has the same name with the extension `.idx` in place of `.rec`, and the list of
+/// failures is named likewise. The path of an image is `root` followed by the path in its line, even if that begins
+/// with a slash; if neither brings a slash, one is put between them.
 ///
 /// # Errors
 /// As [`pack`]; [`mxrs_types::ErrorKind::InvalidValue`] unless `part < n_parts`.
@@ -131,7 +133,7 @@ pub fn pack_part(
     pack_lines(list, root, rec, (part, n_parts), &|path| concatenated(root, path), settings, progress)
 }
 
-/// The path behind the root, with a slash between them.
+/// `root` followed by `path`, with a slash between them.
 fn concatenated(root: &Path, path: &str) -> PathBuf {
     let mut whole = OsString::from(root);
     if !root.as_os_str().as_encoded_bytes().ends_with(b"/") && !path.starts_with('/') {
@@ -141,7 +143,7 @@ fn concatenated(root: &Path, path: &str) -> PathBuf {
     PathBuf::from(whole)
 }
 
-/// Packs a part of the lines; `place` says where the image of a line's path is.
+/// Packs a share of the lines; `place` turns the path of a line into the path of its image.
 fn pack_lines(
     list: &Path,
     root: &Path,
@@ -195,7 +197,7 @@ fn pack_lines(
     Ok(report)
 }
 
-/// Writes the list of failures; removes an old one when there are none.
+/// Writes the list of failures. If there are none, removes an old list.
 fn write_failed(path: &Path, failed: &[Failed]) -> Result<()> {
     if failed.is_empty() {
         return match fs::remove_file(path) {
@@ -236,7 +238,7 @@ fn make(entry: &ListEntry, path: &Path, settings: &PackSettings) -> Result<Vec<u
     Ok(record.pack())
 }
 
-/// The image as it is to be stored.
+/// The image as it will be stored.
 fn shape(bytes: &[u8], settings: &PackSettings) -> Result<Image> {
     let channels = match settings.channels {
         Some(channels) => channels,
@@ -254,7 +256,7 @@ fn shape(bytes: &[u8], settings: &PackSettings) -> Result<Image> {
     resize_image(&ImageThreads::calling(), image, height, width, settings.interpolation, &settings.limits)
 }
 
-/// The square in the center.
+/// The square in the center of the image.
 fn center(image: &Image) -> Result<Image> {
     let (h, w, c) = (image.height(), image.width(), image.channels());
     let side = h.min(w);

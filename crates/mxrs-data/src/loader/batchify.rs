@@ -1,14 +1,14 @@
-//! From samples to a batch.
+//! Makes a batch of samples.
 
 use mxrs_format::{AlignedBytes, Dense};
 use mxrs_types::{Error, Result, Shape};
 
-/// Puts the tensors of samples on top of each other: each of the batch has one more axis, in front. All samples have
-/// tensors of the same shapes and types.
+/// Stacks the tensors of samples: each tensor of the batch has one more axis, in front, that counts the samples.
+/// All samples must have tensors of the same shapes and types.
 ///
 /// # Errors
 /// [`mxrs_types::ErrorKind::Shape`] and [`mxrs_types::ErrorKind::DType`] naming the sample that differs from the first;
-/// [`mxrs_types::ErrorKind::InvalidValue`] for no samples or another number of tensors.
+/// [`mxrs_types::ErrorKind::InvalidValue`] if there are no samples, or if two have different numbers of tensors.
 pub fn stack(samples: &[Vec<Dense>]) -> Result<Vec<Dense>> {
     let Some(first) = samples.first() else {
         return Err(Error::invalid("samples of a batch", 0, "at least 1"));

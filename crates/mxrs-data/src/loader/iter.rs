@@ -1,11 +1,11 @@
-//! The batches of a data loader, as a training loop takes them.
+//! A data loader as a [`DataIter`], the form in which a training loop takes batches.
 
 use super::{DataLoader, DataLoaderBuilder, LastSamples};
 use crate::{DataBatch, DataDesc, DataIter};
 use mxrs_format::Dense;
 use mxrs_types::{DType, Error, Result, Shape};
 
-/// A [`DataLoader`] as a [`DataIter`], MXNet's `DataLoaderIter`: for `Module::fit` and whatever else takes one.
+/// A [`DataLoader`] as a [`DataIter`], for `Module::fit` and other code that takes one; MXNet's `DataLoaderIter`.
 ///
 /// A sample is data, or data and a label; both become `float32`, as in MXNet. [`DataBatch::index`] holds the numbers of the
 /// samples. With [`LastSamples::Keep`] the last batch is filled up with samples from the start of the epoch (MXNet leaves
@@ -42,7 +42,7 @@ use mxrs_types::{DType, Error, Result, Shape};
 /// # Ok::<(), mxrs_types::Error>(())
 /// ```
 ///
-/// An error in a sample is that of its batch; the batches after it can still be had.
+/// If a sample fails, the call for its batch returns the error; the batches after it can still be read.
 pub struct DataLoaderIter {
     loader: DataLoader,
     data: [DataDesc; 1],
@@ -50,12 +50,13 @@ pub struct DataLoaderIter {
 }
 
 impl DataLoaderBuilder {
-    /// As [`Self::build`], an iterator. The first sample is made to see its shapes.
+    /// Builds the loader as [`Self::build`] does, as an iterator. Makes the first sample, to learn the shapes.
     ///
     /// # Errors
-    /// As [`Self::build`]; those of the sample; [`mxrs_types::ErrorKind::InvalidValue`] for a data set without samples, with
-    /// [`LastSamples::Discard`] and [`LastSamples::RollOver`] for fewer than a batch has, and for a sample of other than one
-    /// or two tensors; [`mxrs_types::ErrorKind::Shape`] when `batchify` makes other than one row of a sample;
+    /// Those of [`Self::build`] and of making the first sample; [`mxrs_types::ErrorKind::InvalidValue`] for a data
+    /// set without samples, for one with fewer samples than a batch has under [`LastSamples::Discard`] or
+    /// [`LastSamples::RollOver`], and for a sample that does not have one or two tensors;
+    /// [`mxrs_types::ErrorKind::Shape`] if `batchify` does not make exactly one row of one sample;
     /// [`mxrs_types::ErrorKind::Overflow`] for a batch too large to address.
     pub fn build_iter(self) -> Result<DataLoaderIter> {
         let (n_samples, batch_size) = (self.dataset.len(), self.batch_size);
@@ -86,7 +87,7 @@ impl DataLoaderBuilder {
 }
 
 impl DataLoaderIter {
-    /// Names of the data and the label; `data` and `softmax_label`.
+    /// Sets the names of the data and the label; default `data` and `softmax_label`.
     #[must_use]
     pub fn names(mut self, data: impl Into<String>, label: impl Into<String>) -> Self {
         self.data[0].name = data.into();
@@ -97,7 +98,7 @@ impl DataLoaderIter {
     }
 }
 
-/// The tensor in the type that was promised.
+/// The tensor, converted to the type that the description promises.
 fn as_promised(tensor: Dense, desc: &DataDesc) -> Result<Dense> {
     if *tensor.shape() != desc.shape {
         return Err(Error::shape("DataLoader", &desc.name, desc.shape.to_string(), tensor.shape()));
@@ -155,7 +156,7 @@ impl DataIter for DataLoaderIter {
         match self.loader.sampler.last_batch {
             LastSamples::Keep => Some(n.div_ceil(size)),
             LastSamples::Discard => Some(n / size),
-            // Epochs differ by one unless batches fit.
+            // Unless the samples fit in whole batches, the number of batches differs by one between epochs.
             LastSamples::RollOver => n.is_multiple_of(size).then_some(n / size),
         }
     }

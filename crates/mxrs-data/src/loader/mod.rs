@@ -1,4 +1,4 @@
-//! Batches of any data set, made by worker threads: Gluon's data loader.
+//! Batches of any data set, made by worker threads; MXNet's `gluon.data.DataLoader`.
 
 mod batchify;
 mod iter;
@@ -15,37 +15,37 @@ use mxrs_sync::Arc;
 use mxrs_types::{Error, Result};
 use workers::Workers;
 
-/// Samples by number.
+/// Samples that are read by their number.
 pub trait Dataset: Send + Sync {
     /// How many samples there are.
     fn len(&self) -> usize;
 
-    /// One sample: its tensors, such as image and label. Called by several threads at once.
+    /// Reads one sample and returns its tensors, such as image and label. Several threads call this at once.
     ///
     /// # Errors
-    /// Those of reading it.
+    /// Those of reading the sample.
     fn get(&self, index: usize) -> Result<Vec<Dense>>;
 
-    /// One sample as an epoch has it, of a data set that changes its samples at random from epoch to epoch; else
-    /// [`Self::get`], which this calls unless it is written anew.
+    /// Reads one sample as a given epoch sees it. A data set that changes its samples at random from epoch to epoch
+    /// overrides this method; the default calls [`Self::get`].
     ///
     /// # Errors
-    /// Those of reading it.
+    /// Those of reading the sample.
     fn get_in(&self, epoch: u64, index: usize) -> Result<Vec<Dense>> {
         let _ = epoch;
         self.get(index)
     }
 
-    /// Whether there is none.
+    /// Whether the data set has no samples.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Makes one batch of samples: for each tensor of a sample one of the batch.
+/// Makes one batch of samples: one tensor of the batch for each tensor of a sample.
 pub type Batchify = dyn Fn(&[Vec<Dense>]) -> Result<Vec<Dense>> + Send + Sync;
 
-/// Batches of a data set in the order of a sampler, whatever the number of worker threads.
+/// Batches of a data set in the order of a sampler. The order does not depend on the number of worker threads.
 ///
 /// ```
 /// use mxrs_data::{DataLoader, Dataset};
@@ -71,25 +71,25 @@ pub type Batchify = dyn Fn(&[Vec<Dense>]) -> Result<Vec<Dense>> + Send + Sync;
 /// # Ok::<(), mxrs_types::Error>(())
 /// ```
 ///
-/// An error in a sample is that of its batch; the batches after it can still be had. For a training loop that takes a
-/// [`crate::DataIter`] there is [`DataLoaderBuilder::build_iter`].
+/// If a sample fails, the call for its batch returns the error; the batches after it can still be read.
+/// [`DataLoaderBuilder::build_iter`] makes a [`crate::DataIter`] for a training loop.
 pub struct DataLoader {
     maker: Arc<Maker>,
     sampler: BatchSampler,
     n_samples: usize,
     workers: Option<Workers>,
     epoch: u64,
-    /// The batch to deliver next.
+    /// The number of the batch to deliver next.
     next: u64,
-    /// Samples of the batches of this epoch.
+    /// The numbers of the samples in each batch of this epoch.
     batches: Arc<Vec<Vec<u64>>>,
     /// Whether samples from the start of the epoch fill up the last batch.
     fills_up: bool,
-    /// How many they are in this epoch.
+    /// How many samples fill up the last batch of this epoch.
     pad: usize,
 }
 
-/// What makes a batch of the numbers of its samples.
+/// Makes a batch from the numbers of its samples.
 struct Maker {
     dataset: Arc<dyn Dataset>,
     batchify: Box<Batchify>,
@@ -105,7 +105,7 @@ impl Maker {
     }
 }
 
-/// Settings of a [`DataLoader`]; names and defaults are Gluon's.
+/// Settings of a [`DataLoader`], with the names and defaults of Gluon.
 pub struct DataLoaderBuilder {
     dataset: Arc<dyn Dataset>,
     batch_size: usize,
@@ -117,37 +117,37 @@ pub struct DataLoaderBuilder {
 }
 
 impl DataLoaderBuilder {
-    /// The order of samples; [`Sampler::Sequential`].
+    /// Sets the order of samples; default [`Sampler::Sequential`].
     #[must_use]
     pub fn sampler(self, sampler: Sampler) -> Self {
         Self { sampler, ..self }
     }
 
-    /// An order of its own for each epoch, by seed and number of the epoch.
+    /// Shuffles the samples in every epoch. The order follows from the seed and the number of the epoch.
     #[must_use]
     pub fn shuffle(self, seed: u64) -> Self {
         self.sampler(Sampler::Random(seed))
     }
 
-    /// What becomes of samples that do not fill the last batch; [`LastSamples::Keep`].
+    /// Sets what happens to samples that do not fill the last batch; default [`LastSamples::Keep`].
     #[must_use]
     pub fn last_batch(self, last_batch: LastSamples) -> Self {
         Self { last_batch, ..self }
     }
 
-    /// Threads that make batches; 0, which makes each when it is asked for.
+    /// Sets how many threads make batches; default 0: each batch is made when it is asked for.
     #[must_use]
     pub fn num_workers(self, num_workers: usize) -> Self {
         Self { num_workers, ..self }
     }
 
-    /// Batches made ahead; twice the number of workers.
+    /// Sets how many batches are made ahead; default twice the number of workers.
     #[must_use]
     pub fn prefetch(self, prefetch: usize) -> Self {
         Self { prefetch: Some(prefetch), ..self }
     }
 
-    /// How samples become a batch; [`stack`].
+    /// Sets the function that makes a batch of samples; default [`stack`].
     #[must_use]
     pub fn batchify(self, batchify: impl Fn(&[Vec<Dense>]) -> Result<Vec<Dense>> + Send + Sync + 'static) -> Self {
         Self { batchify: Box::new(batchify), ..self }
@@ -198,7 +198,7 @@ impl DataLoader {
     /// The next batch; `None` at the end of the epoch.
     ///
     /// # Errors
-    /// Those of a sample of it, naming the sample, and of putting samples together.
+    /// Those of making a sample of the batch, with the number of the sample, and of putting samples together.
     pub fn next_batch(&mut self) -> Result<Option<Vec<Dense>>> {
         let Some(samples) = usize::try_from(self.next).ok().and_then(|next| self.batches.get(next)) else {
             return Ok(None);
@@ -213,7 +213,7 @@ impl DataLoader {
     /// Starts the next epoch.
     ///
     /// # Errors
-    /// None so far.
+    /// None at present.
     pub fn reset(&mut self) -> Result<()> {
         self.seek(self.epoch.saturating_add(1), 0)
     }
@@ -221,7 +221,7 @@ impl DataLoader {
     /// Goes to a batch of an epoch, as if everything before had been read.
     ///
     /// # Errors
-    /// None so far.
+    /// None at present.
     pub fn seek(&mut self, epoch: u64, batch: u64) -> Result<()> {
         let mut batches = self.sampler.batches(self.n_samples, epoch);
         self.pad = if self.fills_up { self.sampler.fill_up(&mut batches) } else { 0 };
@@ -238,7 +238,7 @@ impl DataLoader {
         self.epoch
     }
 
-    /// Batches of this epoch.
+    /// How many batches this epoch has.
     pub fn n_batches(&self) -> usize {
         self.batches.len()
     }

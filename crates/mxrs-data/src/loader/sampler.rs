@@ -1,4 +1,4 @@
-//! Which samples come when.
+//! The order of samples, and how it is cut into batches.
 
 use crate::random::Random;
 
@@ -22,10 +22,10 @@ impl Sampler {
     }
 }
 
-/// What becomes of samples that do not fill the last batch.
+/// What happens to samples that do not fill the last batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LastSamples {
-    /// A smaller batch.
+    /// They form a smaller batch.
     #[default]
     Keep,
     /// They are left out.
@@ -34,14 +34,14 @@ pub enum LastSamples {
     RollOver,
 }
 
-/// Samples in batches.
+/// Cuts the order of samples into batches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchSampler {
     /// The order of samples.
     pub sampler: Sampler,
-    /// Samples of a batch, at least 1.
+    /// Samples per batch, at least 1.
     pub batch_size: usize,
-    /// What becomes of those that are left.
+    /// What happens to samples that do not fill the last batch.
     pub last_batch: LastSamples,
 }
 
@@ -54,7 +54,8 @@ impl BatchSampler {
             LastSamples::Keep => {}
             LastSamples::Discard => order.truncate(n / size * size),
             LastSamples::RollOver => {
-                // All epochs one after the other, cut into batches: those left are what the epochs before did not fill.
+                // Concatenates the orders of all epochs and cuts that into batches; this epoch starts with what the
+                // ones before left.
                 let left = (u128::from(epoch) * n as u128 % size as u128) as usize;
                 let mut all = Vec::new();
                 for before in (1..=epoch).take_while(|before| (u128::from(*before) - 1) * (n as u128) < left as u128) {
@@ -69,7 +70,8 @@ impl BatchSampler {
         order.chunks(size).map(<[u64]>::to_vec).collect()
     }
 
-    /// Fills up the last of an epoch's batches with samples from the start of the epoch, over and over if need be; how many.
+    /// Fills up an epoch's last batch with samples from the start of the epoch, repeated if it needs more than
+    /// there are. Returns how many it added.
     pub(super) fn fill_up(&self, batches: &mut [Vec<u64>]) -> usize {
         let Some(last) = batches.last() else { return 0 };
         let n = self.batch_size.saturating_sub(last.len());
@@ -87,7 +89,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Rolled over, the batches of all epochs are the orders of all epochs; kept, those of each; discarded, its start.
+        /// The batches of all epochs cover the orders of all epochs if rolled over; otherwise those of one epoch
+        /// cover its order if kept, and the start of its order if discarded.
         #[test]
         fn batches_cover_the_orders(n in 0_usize..12, batch_size in 1_usize..20, seed: Option<u64>) {
             let sampler = seed.map_or(Sampler::Sequential, Sampler::Random);

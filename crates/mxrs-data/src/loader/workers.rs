@@ -12,12 +12,12 @@ std::thread_local! {
     static IS_WORKER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether the calling thread is one that a [`DataLoader`](super::DataLoader) makes batches with.
+/// Whether the calling thread is a worker of a [`DataLoader`](super::DataLoader).
 pub fn is_loader_thread() -> bool {
     IS_WORKER.get()
 }
 
-/// The threads. Dropping them waits for the batches that are being made.
+/// The worker threads. Dropping this waits for the batches that are being made.
 pub(super) struct Workers {
     shared: Arc<Shared>,
     threads: Vec<thread::JoinHandle<()>>,
@@ -26,21 +26,22 @@ pub(super) struct Workers {
 struct Shared {
     maker: Arc<Maker>,
     state: RankedMutex<State>,
-    /// There may be a batch to make.
+    /// Notified when there may be a batch to make.
     work: Condvar,
-    /// There may be a batch to take.
+    /// Notified when there may be a batch to take.
     ready: Condvar,
 }
 
-/// Batches are begun in order, at most `ahead` before the one that is waited for, and kept until they are taken.
+/// What the workers and the consumer share. Workers begin batches in order, at most `ahead` batches before the one
+/// that is taken next, and keep them until they are taken.
 struct State {
     epoch: u64,
     batches: Arc<Vec<Vec<u64>>>,
-    /// Counts restarts, so that what was begun before one is dropped.
+    /// Counts restarts, so that a batch begun before the last restart is recognized and dropped.
     generation: u64,
-    /// The batch to begin next.
+    /// The number of the batch to begin next.
     begin: u64,
-    /// The batch that is taken next.
+    /// The number of the batch that is taken next.
     take: u64,
     ahead: u64,
     done: BTreeMap<u64, Result<Vec<Dense>>>,
@@ -65,7 +66,8 @@ impl Workers {
             work: Condvar::new(),
             ready: Condvar::new(),
         });
-        // Started one by one into the value, so that those there are end when one cannot be started.
+        // Threads are added to the value one by one: if one cannot be started, dropping the value ends those before
+        // it.
         let mut workers = Self { shared, threads: Vec::new() };
         for i in 0..n {
             let shared = Arc::clone(&workers.shared);
@@ -78,7 +80,7 @@ impl Workers {
         Ok(workers)
     }
 
-    /// Makes these batches of an epoch from now on, beginning with one of them.
+    /// From now on makes these batches of an epoch, beginning with batch `first`.
     pub(super) fn restart(&self, epoch: u64, batches: Arc<Vec<Vec<u64>>>, first: u64) {
         let mut state = self.shared.state.lock();
         state.generation += 1;
@@ -88,7 +90,7 @@ impl Workers {
         self.shared.work.notify_all();
     }
 
-    /// Waits for a batch, which is the one after the last taken.
+    /// Waits for a batch, which must be the one after the last that was taken.
     pub(super) fn take(&self, number: u64) -> Result<Vec<Dense>> {
         let mut state = self.shared.state.lock();
         state.take = number;
@@ -114,7 +116,7 @@ impl Shared {
             }
             let number = state.begin;
             let samples = usize::try_from(number).ok().and_then(|at| state.batches.get(at)).cloned();
-            // The one that is waited for is always made.
+            // The batch that is waited for may always be made, even if `ahead` is 0.
             let may_begin = number < state.take.saturating_add(state.ahead.max(1));
             let Some(samples) = samples.filter(|_| may_begin) else {
                 state = state.wait(&self.work);
@@ -143,7 +145,7 @@ impl Drop for Workers {
         self.shared.state.lock().stop = true;
         self.shared.work.notify_all();
         for thread in self.threads.drain(..) {
-            // Its panics were caught and told.
+            // Its panics were caught and returned as errors.
             let _ = thread.join();
         }
     }

@@ -13,10 +13,10 @@ use mxrs_types::{DType, Error, ErrorKind, Result, Shape};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// Most numbers of a record's label, and of a row of labels without those before.
+/// The most numbers that a record's label may have, and that a row of labels may have after the four in front.
 const MOST_LABELS: usize = 1 << 24;
 
-/// Settings of an [`ImageRecordIter`]; names and defaults are MXNet's.
+/// Settings of an [`ImageRecordIter`], with the names and defaults of MXNet.
 #[derive(Clone, Debug)]
 pub struct ImageRecordIterBuilder {
     pub(super) path_imgrec: PathBuf,
@@ -73,81 +73,84 @@ impl ImageRecordIterBuilder {
         }
     }
 
-    /// The index (`.idx`) of the record file: only the records it lists are read, without shuffling in the order of their
-    /// offsets.
+    /// Sets the index (`.idx`) of the record file. Then only the records that it lists are read; without shuffling,
+    /// in the order of their offsets.
     #[must_use]
     pub fn path_imgidx(self, path: impl Into<PathBuf>) -> Self {
         Self { path_imgidx: Some(path.into()), ..self }
     }
 
-    /// An image list (`.lst`) whose labels take the place of those in the records, by id.
+    /// Sets an image list (`.lst`). Its labels replace those in the records with the same id.
     #[must_use]
     pub fn path_imglist(self, path: impl Into<PathBuf>) -> Self {
         Self { path_imglist: Some(path.into()), ..self }
     }
 
-    /// A mean image to take away from every image, instead of the mean of the channels. Where there is no such file, the
-    /// mean of all augmented images of this share is computed when the iterator is built, and saved there.
+    /// Sets a file with a mean image, which is subtracted from every image instead of the mean of the channels. If
+    /// there is no such file, [`Self::build`] computes the mean of all augmented images of this share and saves it
+    /// there.
     #[must_use]
     pub fn mean_img(self, path: impl Into<PathBuf>) -> Self {
         Self { mean_img: Some(path.into()), ..self }
     }
 
-    /// Numbers that the label of each record or line of the list must have, at most 2^24; 1, with [`Self::detection`] any.
+    /// Sets how many numbers the label of each record or line of the list must have, at most 2^24; default 1. With
+    /// [`Self::detection`] a label may have any number.
     #[must_use]
     pub fn label_width(self, label_width: usize) -> Self {
         Self { label_width: Some(label_width), ..self }
     }
 
-    /// Whether the last batch is filled up with records from the start of the epoch (true, the default) or with zeros. Either
-    /// way [`crate::DataBatch::pad`] counts the rows.
+    /// Sets whether the last batch is filled up with records from the start of the epoch (true, the default) or
+    /// with zeros. Either way [`crate::DataBatch::pad`] counts these rows.
     #[must_use]
     pub fn round_batch(self, round_batch: bool) -> Self {
         Self { round_batch, ..self }
     }
 
-    /// Threads that decode, the caller included; 4.
+    /// Sets how many threads decode, including the calling one; default 4.
     #[must_use]
     pub fn preprocess_threads(self, preprocess_threads: usize) -> Self {
         Self { preprocess_threads, ..self }
     }
 
-    /// Batches that [`Self::build_prefetching`] reads ahead; 4.
+    /// Sets how many batches [`Self::build_prefetching`] reads ahead; default 4.
     #[must_use]
     pub fn prefetch_buffer(self, prefetch_buffer: usize) -> Self {
         Self { prefetch_buffer, ..self }
     }
 
-    /// Threads that share the work on each image where images are prepared one after the other: with
-    /// [`Self::preprocess_threads`] of 1, and in a process forked since the iterator was built; the calling one alone.
+    /// Sets the threads that share the work on each image; default the calling one alone. They are used only if
+    /// images are prepared one after the other: if [`Self::preprocess_threads`] is 1, and in a process that was forked
+    /// after the iterator was built.
     #[must_use]
     pub fn image_threads(self, image_threads: ImageThreads) -> Self {
         Self { image_threads, ..self }
     }
 
-    /// Reads share `part_index` of `num_parts`; 0 of 1. With an index shares have equally many records, without one equally
-    /// many bytes.
+    /// Reads only share `part_index` of `num_parts`; default 0 of 1. With an index all shares have equally many
+    /// records, without one equally many bytes.
     #[must_use]
     pub fn part(self, part_index: usize, num_parts: usize) -> Self {
         Self { part_index, num_parts, ..self }
     }
 
-    /// Keeps the decoded images in [`crate::Batch::images`]; no.
+    /// Sets whether [`crate::Batch::images`] keeps the decoded images; default no.
     #[must_use]
     pub fn keep_images(self, keep_images: bool) -> Self {
         Self { keep_images, ..self }
     }
 
-    /// Brings all records of the share into another order every epoch, which depends on `seed` and the number of the epoch.
-    /// Without an index the file is searched for its records first.
+    /// Shuffles all records of the share in every epoch. The order follows from `seed` and the number of the epoch.
+    /// Without an index, building the iterator first searches the file for its records.
     #[must_use]
     pub fn shuffle(mut self, seed: u64) -> Self {
         self.shuffle.seed = Some(seed);
         self
     }
 
-    /// Brings chunks of `size_mb` times 2^20 bytes into another order every epoch; with [`Self::shuffle`] records then change
-    /// places within their chunk only, so that a slow disk reads neighbors together.
+    /// Shuffles chunks of `size_mb` times 2^20 bytes in every epoch, so that a slow disk still reads neighboring
+    /// records together. With [`Self::shuffle`] as well, records change places only inside their chunk.
     #[must_use]
     pub fn shuffle_chunks(mut self, size_mb: u64, seed: u64) -> Self {
         let len_bytes = size_mb.saturating_mul(1 << 20);
@@ -155,88 +158,94 @@ impl ImageRecordIterBuilder {
         self
     }
 
-    /// What the random numbers of augmentation depend on, besides epoch and record; 0.
+    /// Sets the seed of the random numbers of augmentation, which depend on it, the epoch and the record; default
+    /// 0.
     #[must_use]
     pub fn seed_aug(self, seed_aug: u64) -> Self {
         Self { seed_aug, ..self }
     }
 
-    /// Records that cannot be read or decoded and are left out before that is an error; 0. Their rows in a batch are taken
-    /// by other records of it and counted as padding, so that batches begin at the same records whatever is bad. A batch with
-    /// no good record that counts is left out, and is not counted by [`crate::DataIter::seek`]: going to a batch therefore
-    /// decodes a record of every batch before it in its epoch, and more where that one is bad. An epoch with no good record is an
-    /// error. The log names the first ten that are left out; all are in [`ImageRecordIter::bad_records`].
+    /// Sets how many records may be left out because they cannot be read or decoded; one more is an error. Default
+    /// 0.
+    ///
+    /// Other records of the batch take the rows of a bad record, and count as padding, so batches begin at the same
+    /// records whichever records are bad. A batch without a good record that counts is not delivered, and
+    /// [`crate::DataIter::seek`] does not count it. Seeking therefore decodes a record of every batch before the place
+    /// in its epoch, and more if that record is bad. An epoch without a good record is an error. The log names the
+    /// first ten bad records; [`ImageRecordIter::bad_records`] has all of them.
     #[must_use]
     pub fn max_bad_records(self, max_bad_records: u64) -> Self {
         Self { max_bad_records, ..self }
     }
 
-    /// Type of the numbers that [`crate::DataIter::next_batch`] delivers; [`PixelType::F32`].
+    /// Sets the type of the numbers that [`crate::DataIter::next_batch`] delivers; default [`PixelType::F32`].
     #[must_use]
     pub fn pixel_type(self, pixel_type: PixelType) -> Self {
         Self { pixel_type, ..self }
     }
 
-    /// Random changes of the images; none.
+    /// Sets random changes of the images; default none.
     #[must_use]
     pub fn augment(self, augment: Augment) -> Self {
         Self { augment, ..self }
     }
 
-    /// Makes it an iterator of images with objects (`ImageDetRecordIter`), with these changes instead of those of
-    /// [`Self::augment`] and of the crop.
+    /// Makes this an iterator over images with objects (`ImageDetRecordIter`), with these changes instead of the
+    /// crop and the changes of [`Self::augment`].
     ///
-    /// A label in a record or list is `header_width, object_width, ...`, and for each object `class, left, top, right,
-    /// bottom, ...` with edges in parts of the image. A row of labels is channels, height and width of the image, the number
-    /// of numbers that follow, those, and `pad_value` up to `pad_width` numbers, at most 2^24, by default as many as the
-    /// longest label of the file has. An image smaller than `data_shape` lies in its upper left corner.
+    /// A label in a record or list is `header_width, object_width, ...`, and for each object `class, left, top,
+    /// right, bottom, ...`, with edges as fractions of the image's sides. A row of labels begins with four numbers:
+    /// channels, height and width of the image, and how many numbers follow. Then come these numbers, and `pad_value`
+    /// until there are `pad_width` numbers, at most 2^24; by default as many as the longest label of the file has. An
+    /// image smaller than `data_shape` is placed in its upper left corner.
     #[must_use]
     pub fn detection(self, augment: DetectAugment, pad_width: Option<usize>, pad_value: f32) -> Self {
         Self { detection: Some(Detection { augment, pad_width, pad_value }), ..self }
     }
 
-    /// Names of the input and the label; `data` and `softmax_label`.
+    /// Sets the names of the input and the label; default `data` and `softmax_label`.
     #[must_use]
     pub fn names(self, data: impl Into<String>, label: impl Into<String>) -> Self {
         Self { data_name: data.into(), label_name: label.into(), ..self }
     }
 
-    /// Whose memory the data of [`crate::DataBatch`]es is written into, so that whoever lent it can use it without a copy;
-    /// memory of its own.
+    /// Sets a lender of memory. The data of every [`crate::DataBatch`] is written into memory that it lends, which
+    /// its owner can then use without a copy; by default each batch allocates.
     #[must_use]
     pub fn lender(self, lender: Lender) -> Self {
         Self { lender: Some(lender), ..self }
     }
 
-    /// Length that the shorter edge is resized to before the crop.
+    /// Sets the length that the shorter edge is resized to before the crop.
     #[must_use]
     pub fn resize(mut self, shorter_edge: usize) -> Self {
         self.image.resize = Some(shorter_edge);
         self
     }
 
-    /// Factor after the mean is taken away; 1.
+    /// Sets the factor that is applied after the mean is subtracted; default 1.
     #[must_use]
     pub fn scale(mut self, scale: f32) -> Self {
         self.image.scale = scale;
         self
     }
 
-    /// Mean of red, green, blue and alpha, in units of pixel values (0 to 255); 0. Gray images use the first.
+    /// Sets the mean of red, green, blue and alpha, in units of pixel values (0 to 255); default 0. Gray images use
+    /// the first.
     #[must_use]
     pub fn mean(mut self, mean: [f32; 4]) -> Self {
         self.image.mean = mean;
         self
     }
 
-    /// Divisor of red, green, blue and alpha; 1. Gray images use the first.
+    /// Sets the divisor of red, green, blue and alpha; default 1. Gray images use the first.
     #[must_use]
     pub fn std(mut self, std: [f32; 4]) -> Self {
         self.image.std = std;
         self
     }
 
-    /// Largest image.
+    /// Sets the largest image that is decoded.
     #[must_use]
     pub fn limits(mut self, limits: DecodeLimits) -> Self {
         self.image.limits = limits;
@@ -246,9 +255,9 @@ impl ImageRecordIterBuilder {
     /// Checks the settings, opens the files and starts the threads.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidValue`] naming the setting; [`ErrorKind::Overflow`] for a batch too large to address; those of
-    /// opening the record file, of opening and verifying the index, of reading the list and the mean image;
-    /// [`ErrorKind::Io`] when a thread cannot be started.
+    /// [`ErrorKind::InvalidValue`] with the name of the setting; [`ErrorKind::Overflow`] for a batch too large to
+    /// address; those of opening the record file, of opening and checking the index, and of reading the list and the
+    /// mean image; [`ErrorKind::Io`] if a thread cannot be started.
     pub fn build(self) -> Result<ImageRecordIter> {
         self.image.check()?;
         self.augment.check(&self.image)?;
@@ -316,14 +325,15 @@ impl ImageRecordIterBuilder {
         self.path_imglist.as_deref().map(|path| ListLabels::open(path, width).map(Box::new)).transpose()
     }
 
-    /// Numbers in a row of labels with objects: what the settings say or the longest label needs.
+    /// How many numbers a row of labels with objects has: as many as the settings say, or as the longest label
+    /// needs.
     fn row_of_labels(&self, detection: &Detection, list: Option<&ListLabels>) -> Result<usize> {
         detection.augment.check()?;
         let width = match (detection.pad_width, list) {
             (Some(width), _) => width,
             (None, Some(list)) => list.longest(),
             (None, None) => {
-                // All shares are to agree, so it is the whole file.
+                // Looks at the whole file, so that all shares get rows of the same width.
                 let lenient = self.max_bad_records > 0;
                 longest_label(RecordSource::open(&self.path_imgrec, None, (0, 1), Shuffle::default(), lenient)?)?
             }
@@ -332,8 +342,8 @@ impl ImageRecordIterBuilder {
         Ok(width + N_BEFORE)
     }
 
-    /// As [`Self::build`], with a thread that reads [`Self::prefetch_buffer`] batches ahead. Records are counted first, so
-    /// that the length of an epoch is known.
+    /// Builds the iterator as [`Self::build`] does, with a thread that reads [`Self::prefetch_buffer`] batches
+    /// ahead. Counts the records first, so that the length of an epoch is known.
     ///
     /// # Errors
     /// As [`Self::build`]; those of counting records and of [`PrefetchingIter::new`].
@@ -345,7 +355,7 @@ impl ImageRecordIterBuilder {
     }
 }
 
-/// Proves that labels of this width can be held.
+/// Checks that labels of this width can be stored.
 fn check_label_width(name: &str, width: usize) -> Result<()> {
     if width > MOST_LABELS {
         return Err(Error::invalid(name, width, format!("at most {MOST_LABELS}")));
@@ -353,7 +363,7 @@ fn check_label_width(name: &str, width: usize) -> Result<()> {
     Ok(())
 }
 
-/// Numbers of the longest label of all records. Those that are damaged have none.
+/// How many numbers the longest label of all records has. Damaged records have no label.
 fn longest_label(mut source: RecordSource) -> Result<usize> {
     let mut longest = 0;
     while let Some(record) = source.next_record()? {

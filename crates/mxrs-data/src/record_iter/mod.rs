@@ -20,10 +20,10 @@ use mxrs_sync::{Arc, Team};
 use mxrs_types::{DType, Error, ErrorKind, FormatErrorKind, Result};
 use std::path::Path;
 
-/// Images between two lines of the log while a mean image is computed.
+/// How many images are read between two log lines while a mean image is computed.
 const BATCH_OF_MEAN: u64 = 10_000;
 
-/// Batches of prepared images from a record file, as MXNet's `ImageRecordIter` makes them: decoded, augmented, normalized.
+/// Batches of images from a record file, decoded, augmented and normalized as by MXNet's `ImageRecordIter`.
 ///
 /// ```no_run
 /// use mxrs_data::{Augment, DataIter, ImageRecordIter};
@@ -43,15 +43,17 @@ const BATCH_OF_MEAN: u64 = 10_000;
 /// # Ok::<(), mxrs_types::Error>(())
 /// ```
 ///
-/// Order and augmentation of an epoch depend on the seeds, the number of the epoch and the records, not on the number of
-/// threads or on what was read before. Without shuffling every epoch starts at the first record (MXNet's starts where the
-/// wrapped batch of the last one ended). [`DataBatch::index`] holds the ids in the headers of the records.
+/// Order and augmentation of an epoch follow from the seeds, the number of the epoch and the records; they do not
+/// depend on the number of threads or on what was read before. Without shuffling every epoch starts at the first
+/// record. In MXNet it starts where the last epoch's wrapped batch ended. [`DataBatch::index`] holds the ids in the
+/// headers of the records.
 ///
-/// A record that cannot be read, decoded or prepared is an error that names file, record and offset. It ends the epoch; the
-/// records of the broken batch are not delivered. See [`ImageRecordIterBuilder::max_bad_records`] for going on instead, and
-/// [`DataIter::n_bad_records`] for how many were left out.
+/// A record that cannot be read, decoded or prepared causes an error that names file, record and offset. The error
+/// ends the epoch, and the other records of that batch are not delivered. With
+/// [`ImageRecordIterBuilder::max_bad_records`] such records are left out instead; [`DataIter::n_bad_records`] counts
+/// them.
 ///
-/// It is also a plain iterator over [`Batch`]es of `f32`.
+/// It also implements [`Iterator`], over [`Batch`]es of `f32`.
 pub struct ImageRecordIter {
     settings: ImageRecordIterBuilder,
     source: RecordSource,
@@ -61,31 +63,31 @@ pub struct ImageRecordIter {
     team: Arc<Team>,
     data: [DataDesc; 1],
     labels: [DataDesc; 1],
-    /// Numbers in a row of labels.
+    /// How many numbers a row of labels has.
     label_width: usize,
     finished: bool,
     seen: Seen,
 }
 
-/// What the batches of an epoch were so far.
+/// What is known of the batches of this epoch so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Seen {
-    /// There was none yet.
+    /// No batch was read yet.
     Nothing,
-    /// All were left out.
+    /// All records so far were left out.
     OnlyBad,
-    /// One was delivered, or counts as delivered.
+    /// At least one batch was delivered, or was skipped by a seek and counts as delivered.
     Good,
 }
 
-/// The records of a batch.
+/// The records of one batch.
 struct Records {
     records: Vec<Record>,
-    /// Rows that are not records of this epoch for the first time.
+    /// How many rows at the end repeat records of this epoch.
     pad: usize,
 }
 
-/// What is known of the rows of a batch besides their numbers.
+/// What belongs to the rows of a batch besides their pixels and labels.
 struct Rows {
     index: Vec<u64>,
     images: Vec<Image>,
@@ -111,36 +113,38 @@ impl ImageRecordIter {
         self.seek(self.source.epoch().saturating_add(1), 0)
     }
 
-    /// The record file.
+    /// Path of the record file.
     pub fn path(&self) -> &Path {
         self.source.path()
     }
 
-    /// Rows of a batch.
+    /// How many rows a batch has.
     pub fn batch_size(&self) -> usize {
         self.settings.batch_size
     }
 
-    /// Channels, height, width.
+    /// Channels, height and width of an image.
     pub fn data_shape(&self) -> [usize; 3] {
         self.settings.image.data_shape
     }
 
-    /// Numbers in a row of labels: the labels of a record, and with [`ImageRecordIterBuilder::detection`] the width they are
-    /// padded to and the four before.
+    /// How many numbers a row of labels has: the labels of a record. With [`ImageRecordIterBuilder::detection`] the
+    /// width that they are padded to, plus the four numbers in front.
     pub fn label_width(&self) -> usize {
         self.label_width
     }
 
-    /// Records of an epoch when that is known without reading the file: from an index, or after a whole epoch.
+    /// How many records an epoch has, if that is known without reading the file: from an index, or after a whole
+    /// epoch.
     pub fn known_len(&self) -> Option<u64> {
         self.source.known_len()
     }
 
-    /// Records of an epoch; goes through the file once if it is not known yet, without disturbing the iteration.
+    /// How many records an epoch has. If that is not known yet, reads once through the file, without disturbing the
+    /// iteration.
     ///
     /// # Errors
-    /// Those of finding the records.
+    /// I/O errors, and damage that keeps the next record from being found.
     pub fn count_records(&mut self) -> Result<u64> {
         self.source.count()
     }
@@ -150,12 +154,12 @@ impl ImageRecordIter {
         self.bad.offsets().collect()
     }
 
-    /// Bytes between records that were passed over as damaged, with [`ImageRecordIterBuilder::max_bad_records`].
+    /// How many bytes between records were skipped as damaged, with [`ImageRecordIterBuilder::max_bad_records`].
     pub fn skipped_bytes(&self) -> u64 {
         self.source.skipped_bytes()
     }
 
-    /// The records of the next batch; none at the end.
+    /// The records of the next batch; empty at the end.
     fn read_records(&mut self) -> Result<Records> {
         let batch_size = self.settings.batch_size;
         let mut records = Vec::new();
@@ -204,7 +208,7 @@ impl ImageRecordIter {
         Ok(None)
     }
 
-    /// After an error: it ends the epoch.
+    /// Ends the epoch after an error.
     fn end(&mut self) {
         (self.finished, self.seen) = (true, Seen::Nothing);
     }
@@ -234,7 +238,7 @@ impl ImageRecordIter {
             let mut data = match &self.settings.lender {
                 Some(lender) => {
                     let mut lent = lender.lend(len)?;
-                    // Rows that are not written are zero.
+                    // Rows that are not written stay zero.
                     let written = len / self.settings.batch_size * records.records.len();
                     lent[written..].fill(0);
                     lent
@@ -292,7 +296,7 @@ impl DataIter for ImageRecordIter {
         self.source.known_len()
     }
 
-    /// Unknown where records may be bad: batches of nothing else are left out.
+    /// `None` if bad records may be left out: then a batch of bad records alone is not delivered.
     fn n_batches(&self) -> Option<u64> {
         let n_examples = self.source.known_len().filter(|_| self.settings.max_bad_records == 0);
         n_examples.map(|n| n.div_ceil(self.settings.batch_size as u64))

@@ -1,4 +1,4 @@
-//! Records in another order, or in several files. Indices are written beside them.
+//! Copies the records of a file in another order, or into several files. Writes an index next to each.
 
 use crate::random::Random;
 use mxrs_format::Options;
@@ -9,11 +9,12 @@ use std::ffi::OsString;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Writes the records of `rec` to `out` in a random order of all of them, which depends on the seed, and the index of it
-/// beside. `progress` is told how many are done; its error ends the work and leaves no files.
+/// Writes the records of `rec` to `out` in a random order, which depends on the seed, and an index next to it.
+/// Calls `progress` with the number of records done so far; an error from it ends the work and leaves no files.
 ///
 /// # Errors
-/// Those of reading and writing, and of `progress`; [`mxrs_types::ErrorKind::InvalidValue`] when both are the same file.
+/// Those of reading and writing, and of `progress`; [`mxrs_types::ErrorKind::InvalidValue`] if both are the same
+/// file.
 pub fn shuffle_records(rec: &Path, out: &Path, seed: u64, progress: &mut dyn FnMut(u64) -> Result<()>) -> Result<u64> {
     let mut reader = RecordReader::open(rec, &Options::strict())?;
     let mut offsets = reader.offsets()?;
@@ -22,11 +23,11 @@ pub fn shuffle_records(rec: &Path, out: &Path, seed: u64, progress: &mut dyn FnM
     Ok(offsets.len() as u64)
 }
 
-/// Writes the records of `rec` to `n_parts` files `<prefix>_<part>.rec` of equally many records, in order, with indices.
-/// Returns the files.
+/// Writes the records of `rec`, in order, to `n_parts` files `<prefix>_<part>.rec` with equally many records each,
+/// and an index for each. Returns the paths of the files.
 ///
 /// # Errors
-/// As [`shuffle_records`]; [`mxrs_types::ErrorKind::InvalidValue`] for no parts.
+/// Those of [`shuffle_records`]; [`mxrs_types::ErrorKind::InvalidValue`] if `n_parts` is 0.
 pub fn split_records(
     rec: &Path,
     prefix: &Path,
@@ -68,7 +69,7 @@ fn copy(
     let mut spare = 0;
     for offset in &offsets[range] {
         let payload = reader.read_at(*offset)?;
-        // Records without an id, or with one that came before, get the next free number.
+        // A record without an id, or with the id of an earlier one, gets the next free number.
         let id = ImageRecord::unpack(&payload).ok().map(|record| record.id).filter(|id| !used.contains(id));
         let key = id.unwrap_or_else(|| {
             while used.contains(&spare) {

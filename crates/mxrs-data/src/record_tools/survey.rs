@@ -1,24 +1,24 @@
-//! What is in a record file.
+//! Lists the records of a file, and makes its index.
 
 use mxrs_format::Options;
 use mxrs_format::recordio::{ImageRecord, Index, RecordReader};
 use mxrs_types::{Error, Result};
 use std::path::Path;
 
-/// One record.
+/// What is known of one record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordInfo {
     /// How many records come before it.
     pub number: u64,
     /// Where it starts.
     pub offset: u64,
-    /// Its bytes, without the heads of its parts.
+    /// How many bytes it has, without the headers of its parts.
     pub len_bytes: u64,
-    /// The id in the header of an image record; none for another record.
+    /// The id in the header of an image record; `None` for other records.
     pub id: Option<u64>,
     /// Its labels.
     pub labels: Vec<f32>,
-    /// What its image starts like: `jpeg`, `png` or `other`.
+    /// The format that the first bytes of its image show: `jpeg`, `png` or `other`.
     pub format: &'static str,
 }
 
@@ -50,11 +50,11 @@ pub fn survey_records(rec: &Path, each: &mut dyn FnMut(RecordInfo) -> Result<()>
     Ok(())
 }
 
-/// Writes the index of a record file, keyed by the ids in the headers, or by 0, 1, 2, ... if `sequential`; returns how many
-/// records there are.
+/// Writes the index of a record file, keyed by the ids in the headers, or by 0, 1, 2, ... if `sequential` is set.
+/// Returns how many records there are.
 ///
 /// # Errors
-/// Those of reading and writing; `Duplicate` for an id that comes twice, which `sequential` avoids.
+/// Those of reading and writing; `Duplicate` for an id that occurs twice, which `sequential` avoids.
 pub fn index_records(rec: &Path, idx: &Path, sequential: bool) -> Result<u64> {
     let mut reader = RecordReader::open(rec, &Options::strict())?;
     let index = Index::build(&mut reader, sequential).map_err(|e: Error| e.with_path(rec))?;

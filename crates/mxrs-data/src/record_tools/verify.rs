@@ -1,4 +1,4 @@
-//! Whether every record of a file can be used.
+//! Checks that every record of a file can be used.
 
 use crate::{DecodeLimits, decode, fault};
 use mxrs_format::recordio::{ImageRecord, Index, RecordReader};
@@ -17,38 +17,38 @@ pub struct BadRecord {
     pub offset: u64,
     /// Its id, if the header can be read.
     pub id: Option<u64>,
-    /// Why.
+    /// Why it cannot be used.
     pub reason: Error,
 }
 
-/// What was found.
+/// The result of [`verify_records`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VerifyReport {
-    /// Records that can be read, good or bad.
+    /// How many records can be read, whether or not they can be used.
     pub n_records: u64,
-    /// Those that cannot be used.
+    /// The records that cannot be used.
     pub bad: Vec<BadRecord>,
-    /// Bytes between records that belong to none.
+    /// How many bytes between records belong to no record.
     pub skipped_bytes: u64,
     /// What is wrong with the index, if one was given.
     pub index: Option<Error>,
 }
 
 impl VerifyReport {
-    /// Whether nothing is wrong.
+    /// Whether no fault was found.
     pub fn is_good(&self) -> bool {
         self.bad.is_empty() && self.skipped_bytes == 0 && self.index.is_none()
     }
 }
 
-/// Records that are decoded at once, per thread.
+/// How many records per thread are decoded at once.
 const AHEAD: usize = 16;
 
-/// Reads every record of a file and decodes its image; holds an index against the records. `progress` is told how many are
-/// done; its error ends the work.
+/// Reads every record of a file and decodes its image, and compares an index with the records. Calls `progress` with
+/// the number of records done so far; an error from it ends the work.
 ///
 /// # Errors
-/// I/O errors, and those of `progress`; what is wrong with records is in the report.
+/// I/O errors, and those of `progress`. Faults of the records are in the report instead.
 pub fn verify_records(
     rec: &Path,
     idx: Option<&Path>,

@@ -1,13 +1,13 @@
-//! Rows of numbers with commas between them.
+//! Reads rows of numbers that are separated by commas.
 
 use super::{in_line, lines, number, shown};
 use mxrs_types::{FormatErrorKind, Result};
 
-/// All numbers, row after row, each of `width` numbers.
+/// All numbers of the text, one row after the other. Each row must have `width` numbers.
 ///
 /// # Errors
-/// `Truncated` for a row with fewer numbers, `Inconsistent` for one with more, `Syntax` for what is no number; all with the
-/// line.
+/// `Truncated` for a row with fewer numbers, `Inconsistent` for one with more, `Syntax` for text that is not a number.
+/// Each gives the line.
 pub(super) fn parse(bytes: &[u8], width: usize) -> Result<Vec<f32>> {
     let mut values = Vec::new();
     for (line, offset, text) in lines(bytes) {
@@ -55,7 +55,7 @@ mod tests {
     }
 
     proptest! {
-        /// What was written is read; any bytes are answered, and never with part of a row.
+        /// What was written is read back. Any bytes give whole rows or an error.
         #[test]
         fn any_text(values in prop::collection::vec(-1e6_f32..1e6, 1..40), width in 1_usize..6, noise in prop::collection::vec(any::<u8>(), 0..40)) {
             let whole = &values[..values.len() / width * width];

@@ -9,26 +9,27 @@ use std::path::{Path, PathBuf};
 
 /// Settings of MXNet's `CSVIter`: one example per line of a file, read into memory as `float32`, in batches from there.
 ///
-/// Rows that fill up the last batch are those from the start, or zeros without `round_batch` (MXNet leaves those of the batch
-/// before), and counted in [`crate::DataBatch::pad`]. Every epoch starts at the first row and has all rows (in MXNet's with
-/// `round_batch` those that filled up the last batch are missing from the next epoch).
+/// The last batch is filled up with rows from the start, or with zeros without `round_batch`, and
+/// [`crate::DataBatch::pad`] counts them. MXNet fills it with rows of the batch before instead of zeros. Every epoch
+/// starts at the first row and has all rows. In MXNet with `round_batch`, the rows that filled up the last batch are
+/// missing from the next epoch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CsvIter {
     /// File of the data.
     pub data_csv: PathBuf,
     /// Shape of one example.
     pub data_shape: Shape,
-    /// File of the labels; without one all labels are 0.
+    /// File of the labels; without it all labels are 0.
     pub label_csv: Option<PathBuf>,
-    /// Shape of one label; (1,).
+    /// Shape of one label; default (1,).
     pub label_shape: Shape,
-    /// Rows of a batch.
+    /// How many rows a batch has.
     pub batch_size: usize,
-    /// Whether rows from the start fill up the last batch; rows of zeros, numbered 0, otherwise. True.
+    /// Whether rows from the start fill up the last batch, instead of rows of zeros whose index is 0; default true.
     pub round_batch: bool,
-    /// Name of the data; `data`.
+    /// Name of the data; default `data`.
     pub data_name: String,
-    /// Name of the labels; `softmax_label`.
+    /// Name of the labels; default `softmax_label`.
     pub label_name: String,
 }
 
@@ -47,7 +48,7 @@ const NAMES: &[&str] = &[
 ];
 
 impl CsvIter {
-    /// Without labels.
+    /// Settings without a file of labels.
     pub fn new(data_csv: impl Into<PathBuf>, data_shape: impl Into<Shape>, batch_size: usize) -> Self {
         Self {
             data_csv: data_csv.into(),
@@ -61,8 +62,8 @@ impl CsvIter {
         }
     }
 
-    /// From MXNet's parameters, as text. `prefetch_buffer` and `ctx` have no effect; of `dtype` `float32` is
-    /// known.
+    /// Reads the settings from MXNet's parameters, as text. `prefetch_buffer` and `ctx` have no effect; `dtype` may
+    /// only be `float32`.
     ///
     /// # Errors
     /// [`ErrorKind::Attribute`] naming the parameter.
@@ -86,8 +87,8 @@ impl CsvIter {
     /// Reads the files.
     ///
     /// # Errors
-    /// Those of reading them, naming file and line; [`ErrorKind::InvalidValue`] when labels and examples are not equally
-    /// many; as [`crate::NdArrayIterBuilder::build`].
+    /// Those of reading them, with file and line; [`ErrorKind::InvalidValue`] if there are not as many labels as
+    /// examples; those of [`crate::NdArrayIterBuilder::build`].
     pub fn build(&self) -> Result<NdArrayIter> {
         let data = rows(&self.data_csv, &self.data_shape)?;
         let n = data.shape()[0];

@@ -3,7 +3,7 @@
 use super::{in_line, lines, number, shown};
 use mxrs_types::{FormatErrorKind, Result};
 
-/// Rows of a matrix most of which is 0.
+/// Rows of a matrix in which most numbers are 0.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct SparseRows {
     /// Label of each row.
@@ -15,12 +15,12 @@ pub(super) struct SparseRows {
 }
 
 impl SparseRows {
-    /// Rows of columns below `width`, counted from 0. A weight behind a label (`1:0.5`), a query (`qid:3`) and what follows
-    /// `#` are passed over; a column without a value has 1.
+    /// Reads rows of columns below `width`, counted from 0. Ignores a weight after a label (`1:0.5`), a query (`qid:3`)
+    /// and everything after `#`. A column without a value has the value 1.
     ///
     /// # Errors
-    /// `Syntax` for what is no label, column or value, `InvalidValue` for a column beyond the width, `Duplicate` for one
-    /// given twice in a row; all with the line.
+    /// `Syntax` for text that is not a label, a column or a value, `InvalidValue` for a column that is not below the
+    /// width, `Duplicate` for a column given twice in a row. Each gives the line.
     pub(super) fn parse(bytes: &[u8], width: usize) -> Result<Self> {
         let mut rows = Self { starts: vec![0], ..Self::default() };
         for (line, offset, text) in lines(bytes) {
@@ -30,7 +30,7 @@ impl SparseRows {
             let Some(label) = words.next() else { continue };
             let plain = label.split(|b| *b == b':').next().unwrap_or_default();
             let label = number(plain)
-                .ok_or_else(|| fail(FormatErrorKind::Syntax, format!("`{}` is no label", shown(label))))?;
+                .ok_or_else(|| fail(FormatErrorKind::Syntax, format!("`{}` is not a label", shown(label))))?;
             let before = rows.columns.len();
             for word in words.filter(|word| !word.starts_with(b"qid:")) {
                 let mut parts = word.splitn(2, |b| *b == b':');
@@ -58,12 +58,12 @@ impl SparseRows {
         Ok(rows)
     }
 
-    /// How many rows.
+    /// How many rows there are.
     pub(super) fn len(&self) -> usize {
         self.labels.len()
     }
 
-    /// Writes one row in full; `out` is as wide as rows and full of zeros.
+    /// Writes one row with its zeros. `out` must be as wide as a row and hold zeros.
     pub(super) fn write(&self, row: usize, out: &mut [f32]) {
         let range = self.starts[row]..self.starts[row + 1];
         for (column, value) in self.columns[range.clone()].iter().zip(&self.values[range]) {
@@ -93,7 +93,7 @@ mod tests {
             (&b"1 4:1"[..], "line 1: column 4 (from 0) in rows of 4"),
             (b"1\n1 0:x", "line 2: `0:x`"),
             (b"1 -1:1", "`-1:1`"),
-            (b"x 1:1", "no label"),
+            (b"x 1:1", "`x` is not a label"),
             (b"1 1:1 1:2", "column 1 twice"),
             (b"1 99999999999:1", "99999999999"),
         ] {
@@ -103,7 +103,7 @@ mod tests {
     }
 
     proptest! {
-        /// What was written is read; any text is answered.
+        /// What was written is read back. Any text gives rows or an error.
         #[test]
         fn any_text(dense in prop::collection::vec(prop::option::of(-9_i16..9), 1..60), width in 1_usize..7, noise in prop::collection::vec(any::<u8>(), 0..50)) {
             let chunks: Vec<_> = dense.chunks_exact(width).collect();

@@ -12,29 +12,30 @@ use std::path::PathBuf;
 /// Settings of MXNet's `LibSVMIter`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LibSvmSettings {
-    /// File of the data, columns counted from 0.
+    /// File of the data. Its columns are counted from 0.
     pub data_libsvm: PathBuf,
-    /// Numbers of one example.
+    /// How many numbers an example has.
     pub width: usize,
-    /// File of the labels; without one the labels are those in the file of the data.
+    /// File of the labels; without it the labels are those in the file of the data.
     pub label_libsvm: Option<PathBuf>,
-    /// Numbers of one label; 1.
+    /// How many numbers a label has; default 1.
     pub label_width: usize,
-    /// Rows of a batch.
+    /// How many rows a batch has.
     pub batch_size: usize,
-    /// Whether rows from the start fill up the last batch; rows of zeros, numbered 0, otherwise. True.
+    /// Whether rows from the start fill up the last batch, instead of rows of zeros whose index is 0; default true.
     pub round_batch: bool,
-    /// Name of the data; `data`.
+    /// Name of the data; default `data`.
     pub data_name: String,
-    /// Name of the labels; `softmax_label`.
+    /// Name of the labels; default `softmax_label`.
     pub label_name: String,
 }
 
-/// Batches of rows of LibSVM files, **in full**: MXNet's iterator delivers them in compressed form (CSR). In memory they are
-/// compressed; only the rows of a batch are written out, so that a batch takes `batch_size * width * 4` bytes.
+/// Batches of rows of LibSVM files, **with their zeros**. MXNet's iterator delivers compressed rows (CSR). Here rows
+/// are compressed in memory, and only those of a batch are written out, so a batch takes `batch_size * width * 4`
+/// bytes.
 ///
-/// Rows that fill up the last batch are those from the start, or zeros without `round_batch` (which MXNet's refuses), and
-/// counted in [`DataBatch::pad`].
+/// The last batch is filled up with rows from the start, or with zeros without `round_batch`, and [`DataBatch::pad`]
+/// counts them. MXNet's iterator refuses to run without `round_batch`.
 pub struct LibSvmIter {
     rows: SparseRows,
     labels: Option<SparseRows>,
@@ -62,7 +63,7 @@ const NAMES: &[&str] = &[
 ];
 
 impl LibSvmSettings {
-    /// With labels in the file of the data.
+    /// Settings with the labels in the file of the data.
     pub fn new(data_libsvm: impl Into<PathBuf>, width: usize, batch_size: usize) -> Self {
         Self {
             data_libsvm: data_libsvm.into(),
@@ -76,8 +77,8 @@ impl LibSvmSettings {
         }
     }
 
-    /// From MXNet's parameters, as text. `prefetch_buffer` and `ctx` have no effect; only one part of one is
-    /// read.
+    /// Reads the settings from MXNet's parameters, as text. `prefetch_buffer` and `ctx` have no effect; only the whole
+    /// file can be read, as part 0 of 1.
     ///
     /// # Errors
     /// [`mxrs_types::ErrorKind::Attribute`] naming the parameter.
@@ -108,8 +109,9 @@ impl LibSvmSettings {
     /// Reads the files.
     ///
     /// # Errors
-    /// Those of reading them, naming file and line; [`mxrs_types::ErrorKind::InvalidValue`] when the settings do not go
-    /// together or labels and examples are not equally many; [`mxrs_types::ErrorKind::Overflow`] for a batch too large.
+    /// Those of reading them, with file and line; [`mxrs_types::ErrorKind::InvalidValue`] if the settings do not go
+    /// together, or if there are not as many labels as examples; [`mxrs_types::ErrorKind::Overflow`] for a batch too
+    /// large to address.
     pub fn build(&self) -> Result<LibSvmIter> {
         let read = |path: &PathBuf, width| SparseRows::parse(&read_file(path)?, width).map_err(|e| e.with_path(path));
         if self.width == 0 || self.label_width == 0 {
@@ -143,7 +145,7 @@ impl LibSvmSettings {
     }
 }
 
-/// The rows that `index` names, in full, zeros behind them.
+/// The rows with these numbers, with their zeros, followed by rows of zeros.
 fn gather(rows: &SparseRows, index: &[u64], shape: &Shape) -> Result<Dense> {
     let mut bytes = AlignedBytes::zeroed(shape.checked_size_bytes(DType::F32)?);
     let values: &mut [f32] = bytemuck::try_cast_slice_mut(&mut bytes)

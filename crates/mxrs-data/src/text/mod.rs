@@ -1,4 +1,4 @@
-//! Examples in text: rows of numbers (CSV) and of indices with numbers (LibSVM).
+//! Examples in text files: rows of numbers (CSV), and rows of indices with numbers (LibSVM).
 
 mod csv;
 mod csv_iter;
@@ -8,15 +8,15 @@ mod libsvm_iter;
 pub use csv_iter::CsvIter;
 pub use libsvm_iter::{LibSvmIter, LibSvmSettings};
 
-/// Whether text is read, for the targets of `fuzz/`.
+/// Parsers of text, for the targets of `fuzz/`.
 #[cfg(fuzzing)]
 pub mod fuzzing {
-    /// Rows of numbers; how many numbers.
+    /// Parses rows of numbers and returns how many numbers there are.
     pub fn csv(bytes: &[u8], width: usize) -> Option<usize> {
         super::csv::parse(bytes, width).ok().map(|values| values.len())
     }
 
-    /// Rows of columns and numbers, each written out; how many rows.
+    /// Parses rows of indices with numbers, writes out each, and returns how many rows there are.
     pub fn libsvm(bytes: &[u8], width: usize) -> Option<usize> {
         let rows = super::libsvm::SparseRows::parse(bytes, width).ok()?;
         (0..rows.len()).for_each(|row| rows.write(row, &mut vec![0.0; width]));
@@ -33,7 +33,8 @@ fn read_file(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|e| Error::io(path, &e))
 }
 
-/// Lines with their number from 1 and their offset, without line ends and blanks around them; empty ones are left out.
+/// Lines with their number, from 1, and their offset. Line ends and surrounding blanks are removed; empty lines are
+/// left out.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, usize, &[u8])> {
     let mut start = 0;
     let lines = bytes.split_inclusive(|b| *b == b'\n').zip(1..).map(move |(line, number)| {

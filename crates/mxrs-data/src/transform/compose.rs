@@ -1,29 +1,29 @@
-//! Lists of transforms: one after the other, in random order, or sometimes.
+//! Combines transforms: one after the other, in random order, or with a probability.
 
 use super::{Draw, Picture, Transform, check_probability};
 use mxrs_types::Result;
 
-/// One after the other.
+/// Applies transforms one after the other.
 #[derive(Debug, Default)]
 pub struct Compose(Vec<Box<dyn Transform>>);
 
 impl Compose {
-    /// Of these.
+    /// A composition of these transforms, in this order.
     pub fn of(transforms: impl IntoIterator<Item = Box<dyn Transform>>) -> Self {
         Self(transforms.into_iter().collect())
     }
 
-    /// One more at the end.
+    /// Adds a transform at the end.
     pub fn push(&mut self, transform: impl Transform + 'static) {
         self.0.push(transform.boxed());
     }
 
-    /// How many there are.
+    /// How many transforms there are.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no transforms.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -35,12 +35,12 @@ impl Transform for Compose {
     }
 }
 
-/// All of them, in an order that is drawn for each image.
+/// Applies all of the transforms, in an order that is drawn for each image.
 #[derive(Debug, Default)]
 pub struct RandomOrder(Vec<Box<dyn Transform>>);
 
 impl RandomOrder {
-    /// Of these.
+    /// A composition of these transforms.
     pub fn of(transforms: impl IntoIterator<Item = Box<dyn Transform>>) -> Self {
         Self(transforms.into_iter().collect())
     }
@@ -54,7 +54,7 @@ impl Transform for RandomOrder {
     }
 }
 
-/// With a probability, or else nothing.
+/// Applies a transform with a probability, and otherwise leaves the image unchanged.
 #[derive(Debug)]
 pub struct RandomApply {
     transform: Box<dyn Transform>,
@@ -62,10 +62,10 @@ pub struct RandomApply {
 }
 
 impl RandomApply {
-    /// This one with this probability, 1/2 in Gluon.
+    /// Applies `transform` with this probability, which is 1/2 in Gluon.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] for what is no probability.
+    /// [`mxrs_types::ErrorKind::InvalidValue`] if `probability` is not a probability.
     pub fn new(transform: impl Transform + 'static, probability: f64) -> Result<Self> {
         check_probability("p of RandomApply", probability)?;
         Ok(Self { transform: transform.boxed(), probability })

@@ -1,4 +1,4 @@
-//! Parts of an image: of the center, of a random place, of random size.
+//! Crops: of the center, of a random place, of random size.
 
 use super::resize::cut_and_resize;
 use super::{Draw, Picture, Transform, check_range};
@@ -6,7 +6,8 @@ use crate::augment::{corner, pad};
 use crate::resample::{InterMethod, Region};
 use mxrs_types::{Error, Result};
 
-/// The largest size of the proportion of `height` x `width` that fits into the picture, itself if it does.
+/// The largest size with the proportion of `height` x `width` that fits into the picture; `height` x `width` itself if
+/// that fits.
 fn scaled_down(picture: &Picture, (height, width): (usize, usize)) -> Result<(usize, usize)> {
     if height == 0 || width == 0 {
         return Err(Error::invalid("size of a crop", format!("{height} x {width}"), "at least one pixel"));
@@ -19,11 +20,12 @@ fn scaled_down(picture: &Picture, (height, width): (usize, usize)) -> Result<(us
     if columns < w {
         (w, h) = (columns, h * columns / w);
     }
-    // A line of pixels has one at least.
+    // A line of pixels has a width of at least 1.
     Ok(((h as usize).max(1), (w as usize).max(1)))
 }
 
-/// A crop of the size, from the center or from anywhere; resized to it where the picture is smaller.
+/// Crops this size from the center or from a random place. If the picture is smaller, crops what fits and resizes it to
+/// this size.
 fn crop(
     picture: Picture,
     size: (usize, usize),
@@ -37,17 +39,17 @@ fn crop(
     cut_and_resize(picture, Region { top, left, height, width }, size, method, draw)
 }
 
-/// The center; where the image is too small, the largest part of the proportion wanted, enlarged.
+/// Crops the center. If the image is too small, crops the largest part with the requested proportion and enlarges it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CenterCrop {
-    /// Rows and columns.
+    /// Rows and columns of the result.
     pub size: (usize, usize),
-    /// The interpolation of what is too small; linear in Gluon, cubic in `mxnet.image`.
+    /// The interpolation if the image is too small; linear in Gluon, cubic in `mxnet.image`.
     pub method: InterMethod,
 }
 
 impl CenterCrop {
-    /// Of this size; linear.
+    /// A crop to this size, with linear interpolation.
     pub fn new(height: usize, width: usize) -> Self {
         Self { size: (height, width), method: InterMethod::default() }
     }
@@ -65,26 +67,26 @@ impl Transform for CenterCrop {
     }
 }
 
-/// A part from anywhere, all places equally likely; where the image is too small, as [`CenterCrop`].
+/// Crops a random place; all places are equally likely. If the image is too small, it works as [`CenterCrop`] does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomCrop {
-    /// Rows and columns.
+    /// Rows and columns of the result.
     pub size: (usize, usize),
-    /// Pixels of `pad_value` added on each side before; 0.
+    /// How many pixels of `pad_value` are added on each side before the crop; default 0.
     pub pad: usize,
-    /// Value of pixels added; 0.
+    /// The value of the added pixels; default 0.
     pub pad_value: u8,
-    /// The interpolation of what is too small; linear in Gluon, cubic in `mxnet.image`.
+    /// The interpolation if the image is too small; linear in Gluon, cubic in `mxnet.image`.
     pub method: InterMethod,
 }
 
 impl RandomCrop {
-    /// Of this size, without padding; linear.
+    /// A crop to this size, without padding, with linear interpolation.
     pub fn new(height: usize, width: usize) -> Self {
         Self { size: (height, width), pad: 0, pad_value: 0, method: InterMethod::default() }
     }
 
-    /// Of an image with so many more pixels of this value on each side.
+    /// Pads the image with this many pixels of this value on each side before the crop.
     #[must_use]
     pub fn pad(self, pad: usize, pad_value: u8) -> Self {
         Self { pad, pad_value, ..self }
@@ -111,21 +113,22 @@ impl Transform for RandomCrop {
     }
 }
 
-/// A part of random area and proportion from anywhere, resized; after ten tries that did not fit, as [`CenterCrop`].
+/// Crops a part of random area and proportion from a random place and resizes it. If ten tries did not fit, it works as
+/// [`CenterCrop`] does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RandomResizedCrop {
     /// Rows and columns of the result.
     pub size: (usize, usize),
-    /// Smallest and largest part of the area, uniform; 0.08 to 1.
+    /// Smallest and largest part of the area, which is uniform in between; default 0.08 to 1.
     pub area: (f32, f32),
-    /// Smallest and largest width divided by height, whose logarithm is uniform; 3/4 to 4/3.
+    /// Smallest and largest width divided by height, whose logarithm is uniform in between; default 3/4 to 4/3.
     pub ratio: (f32, f32),
     /// The interpolation; linear in Gluon, cubic in `mxnet.image`.
     pub method: InterMethod,
 }
 
 impl RandomResizedCrop {
-    /// Of this size; linear.
+    /// A crop to this size, with linear interpolation.
     pub fn new(height: usize, width: usize) -> Self {
         let (area, ratio) = ((0.08, 1.0), (3.0 / 4.0, 4.0 / 3.0));
         Self { size: (height, width), area, ratio, method: InterMethod::default() }
@@ -178,7 +181,7 @@ pub struct CropResize {
 }
 
 impl CropResize {
-    /// So many rows and columns from this row and column on.
+    /// Uses `part` rows and columns from the row and column `corner` on.
     pub fn new(corner: (usize, usize), part: (usize, usize)) -> Self {
         Self { corner, part, size: None, method: InterMethod::default() }
     }

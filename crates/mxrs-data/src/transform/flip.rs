@@ -33,7 +33,7 @@ impl RandomFlip {
     /// With this probability.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] for what is no probability.
+    /// [`mxrs_types::ErrorKind::InvalidValue`] if the number is not a probability.
     pub fn with_probability(self, probability: f64) -> Result<Self> {
         check_probability("p of a flip", probability)?;
         Ok(Self { probability, ..self })

@@ -40,7 +40,7 @@ impl RandomGray {
     /// With this probability (1/2 in Gluon), and Gluon's weights of red, green and blue: 0.2989, 0.587, 0.114.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] for what is no probability.
+    /// [`mxrs_types::ErrorKind::InvalidValue`] if the number is not a probability.
     pub fn new(probability: f64) -> Result<Self> {
         check_probability("p of RandomGray", probability)?;
         Ok(Self { probability, weights: [0.2989, 0.587, 0.114] })

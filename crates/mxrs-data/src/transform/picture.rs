@@ -233,7 +233,7 @@ impl Picture {
             Self::Numbers(numbers) => {
                 for (y, x) in (0..numbers.height).flat_map(|y| (0..numbers.width).map(move |x| (y, x))) {
                     let last = numbers.n_channels - 1;
-                    // Of two channels, which is no image that is known, the first counts as gray.
+                    // No known kind of image has two channels. The first is used as gray.
                     let places = [0, 1, 2].map(|c| numbers.place(y, x, if last < 2 { 0 } else { c }));
                     let new = change(places.map(|place| numbers.values[place]));
                     let n = if last < 2 { 1 } else { 3 };

@@ -23,7 +23,7 @@ pub struct Rotate {
 }
 
 impl Rotate {
-    /// By so many degrees, counter-clockwise as the image is shown.
+    /// Rotates by this many degrees, counter-clockwise as the image is shown.
     ///
     /// # Errors
     /// [`mxrs_types::ErrorKind::InvalidValue`] for what is not finite.
@@ -95,7 +95,8 @@ impl RandomRotation {
     /// By degrees that are uniform in this range, with this probability (1 in Gluon).
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] for degrees that are not finite or not in order, and what is no probability.
+    /// [`mxrs_types::ErrorKind::InvalidValue`] for degrees that are not finite or not in order, and for a number that
+    /// is not a probability.
     pub fn new(degrees: (f32, f32), zoom: Zoom, probability: f64) -> Result<Self> {
         check_range("angle_limits of RandomRotation", degrees, f32::MIN)?;
         check_probability("rotate_with_proba of RandomRotation", probability)?;

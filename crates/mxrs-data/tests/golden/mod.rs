@@ -103,8 +103,8 @@ impl Difference {
         }
     }
 
-    /// Two gray levels, and up to four in few bytes where colors were stored at half size: enlarging them rounds once
-    /// more here than in libjpeg.
+    /// Two gray levels, and up to four in few bytes where colors were stored at half size: enlarging them takes one
+    /// rounding more here than in libjpeg.
     pub fn is_small(&self, half_size_colors: bool) -> bool {
         let most = if half_size_colors { 4 } else { 2 };
         self.most <= most && self.mean < 0.25 && self.beyond_two < 0.003

@@ -1,4 +1,4 @@
-//! Collecting tasks, and pushing what is collected.
+//! Collects tasks in a thread's buffer, and pushes what was collected.
 
 use super::{Buffer, Content, mine};
 use crate::busy::Busy;
@@ -11,16 +11,16 @@ use mxrs_types::Result;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// A bulk that was refused, to be handed to [`Inner::discard_bulk`] once the buffer's lock is released: its bodies are the
-/// user's, and may do anything when they are dropped.
+/// A bulk that was refused. The caller hands it to [`Inner::discard_bulk`] once the buffer's lock is released, because
+/// dropping the bodies runs the user's code.
 #[must_use]
 struct Dropped(Option<Task>);
 
 impl Inner {
-    /// Collects a task, or gives it back to be pushed on its own, after what must come before it.
+    /// Collects a task; or returns it if it must be pushed on its own, after pushing what has to come before it.
     ///
     /// # Errors
-    /// A variable is deleted (E11).
+    /// If a variable of the task is deleted (E11).
     #[cold]
     pub(crate) fn collect(self: &Arc<Self>, task: Task) -> Result<Option<Task>> {
         let _busy = Busy::enter();
@@ -31,7 +31,7 @@ impl Inner {
         loop {
             let mut content = buffer.content.lock();
             let fits =
-                task.property == Property::Normal && task.priority == 0 && !task.starts_only() && content.limit > 1;
+                task.property == Property::Normal && task.priority == 0 && !task.is_asynchronous() && content.limit > 1;
             if !fits || content.device != task.device {
                 let dropped = self.push_content(buffer.number, &mut content);
                 if !fits || dropped.0.is_some() {
@@ -41,7 +41,8 @@ impl Inner {
                     return Ok(Some(task));
                 }
             }
-            // Whoever stops the engine says so first and then pushes what is here; so a stop overlooked here waits for it.
+            // A thread that stops the engine sets the flag first and then pushes all buffers. So if the flag is not set
+            // here, that thread still pushes this task.
             if self.is_stopped() {
                 return Ok(Some(task));
             }
@@ -49,7 +50,7 @@ impl Inner {
                 Ok(()) => {}
                 Err(NotMarked::Deleted(error)) => return Err(error),
                 Err(NotMarked::Other(number)) => {
-                    // Not with two buffers locked: the other thread may be here too.
+                    // Never with two buffers locked: the other thread may be doing the same in the opposite order.
                     drop(content);
                     self.flush_number(number);
                     continue;
@@ -86,7 +87,7 @@ impl Inner {
         self.discard_bulk(dropped);
     }
 
-    /// Pushes what the buffers have collected that the task's variables are marked with, but for this one.
+    /// Pushes every other buffer that has marked one of the task's variables; `own` is the caller's buffer.
     fn flush_users(self: &Arc<Self>, task: &Task, own: u16) {
         for access in task.accesses() {
             let number = access.var().buffered_by();
@@ -103,7 +104,8 @@ impl Inner {
         }
     }
 
-    /// Under the buffer's lock, so that what its thread pushes next comes after.
+    /// Pushes the buffer's tasks as one bulk. The caller holds the buffer's lock, so what its thread pushes next comes
+    /// after.
     fn push_content(self: &Arc<Self>, number: u16, content: &mut Content) -> Dropped {
         let len = std::mem::take(&mut content.len);
         if len == 0 {
@@ -111,11 +113,13 @@ impl Inner {
         }
         let list = std::mem::take(&mut content.tasks);
         let mut uses = Uses::new();
-        // What kept the variables until now, given up once the bulk's own accesses do.
+        // The handles that kept the variables alive so far. They are dropped once the bulk is appended, which keeps the
+        // variables from then on.
         let mut kept: SmallVec<[Var; 16]> = SmallVec::new();
         for task in list.iter() {
             for access in task {
-                // SAFETY: counted when the task was collected, and taken once, as its list is.
+                // SAFETY: `mark` counted this handle when the task was collected. It is taken once, because the list
+                // was taken out of the buffer.
                 kept.push(unsafe { Var::from_counted(access.var_ptr()) });
                 // SAFETY: the handle above keeps the variable until the bulk is appended.
                 uses.push(unsafe { Use::of_access(access) });
@@ -126,11 +130,11 @@ impl Inner {
         let task = Task::new(name, &uses, content.device, 0, Property::NoSkip, content.dispatch, Bulk(list));
         self.tally.bulked.fetch_add(len as u64, Ordering::Relaxed);
         let pushed = self.push_task(task);
-        // Only now: a deletion in between would come before tasks that were accepted before it.
+        // Only after the push: a deletion between the two would run before tasks that were accepted earlier.
         kept.iter().for_each(|var| var.cell().unmark_buffered(number));
         let Err(refused) = pushed else { return Dropped(None) };
-        // The system has no thread for the pool.
-        tracing::error!(target: "mxrs_engine", "{len} collected tasks are dropped: {}", refused.error);
+        // The only error is that the system refused a thread for the pool.
+        tracing::error!(target: "mxrs_engine", "{len} collected tasks were dropped: {}", refused.error);
         Dropped(refused.task)
     }
 
@@ -143,14 +147,14 @@ impl Inner {
     }
 }
 
-/// Marks all variables of a task with its thread's buffer, and counts a handle of each; all or none. `collected` is what
-/// the buffer holds already.
+/// Marks all variables of a task with the number of its thread's buffer and counts a handle of each; on an error,
+/// undoes what it did. `collected` are the tasks already in the buffer.
 fn mark(task: &Task, number: u16, collected: &TaskList) -> Result<(), NotMarked> {
     let accesses = task.accesses();
     for (at, access) in accesses.iter().enumerate() {
         let Err(why) = access.var().mark_buffered(number) else { continue };
         for marked in &accesses[..at] {
-            // SAFETY: counted just now.
+            // SAFETY: `mark_buffered` counted this handle in an earlier turn of the loop.
             let var = unsafe { Var::from_counted(marked.var_ptr()) };
             if !collected.iter().flatten().any(|other| other.var_ptr() == var.cell_ptr()) {
                 var.cell().unmark_buffered(number);
@@ -158,6 +162,6 @@ fn mark(task: &Task, number: u16, collected: &TaskList) -> Result<(), NotMarked>
         }
         return Err(why);
     }
-    // The handles are the task's while it is collected; `push_content` takes them back.
+    // The counted handles belong to the collected task; `push_content` takes them back.
     Ok(())
 }

@@ -1,29 +1,31 @@
-//! Tasks pushed together (E16): a thread may collect small tasks and push them as one, which runs their bodies in order.
+//! Tasks pushed together (E16): a thread collects small tasks and pushes them as one task, which runs their bodies in
+//! order.
 //!
 //! Rules:
 //!
-//! 1. A thread collects between [`Engine::bulk`] and the end of that scope, for one engine at a time each: normal tasks
-//!    of priority 0, of one device, not from inside a task. Any other push of the thread first pushes what it has.
-//! 2. What is collected is pushed when it reaches the limit, when the device changes, at the end of the scope, and before
-//!    any thread waits, stops the engine or uses a variable that it uses.
+//! 1. A thread collects between [`Engine::bulk`] and the end of that scope, for one engine at a time. It collects only
+//!    normal tasks of priority 0 for one device, and not inside a task. Before any other push the thread pushes what it
+//!    has collected.
+//! 2. The collected tasks are pushed if the limit is reached, if the device changes, at the end of the scope, and
+//!    before any thread waits, stops the engine or uses a variable that they use.
 //! 3. A failing body taints only what it writes, and skips only the later bodies that depend on it.
 //! 4. The naive engine never collects.
-//! 5. A variable carries the *mark* of the one buffer that holds tasks that use it. A thread that meets another buffer's
-//!    mark pushes that buffer first; a deletion that meets any mark does so too. Marks come and go under the lock of their
-//!    buffer, and go once its bulk is appended.
-//! 6. Nothing of the user's runs under a buffer's lock, neither bodies nor drops of what they captured.
+//! 5. A variable carries the *mark* of the one buffer that holds tasks using it. A thread that finds another buffer's
+//!    mark on a variable pushes that buffer first; a deletion pushes any buffer whose mark it finds. Marks change under
+//!    the lock of their buffer, and are removed once its bulk is appended.
+//! 6. No code of the user runs under a buffer's lock, neither bodies nor destructors of what they captured.
 
 mod collect;
 mod run;
 
 use crate::busy::Busy;
-use crate::config::EngineKind;
 use crate::engine::{Engine, Inner};
 use crate::op::Dispatch;
 use crate::var::TaskList;
 use mxrs_sync::atomic::{AtomicUsize, Ordering};
 use mxrs_sync::{Rank, RankedMutex};
 use mxrs_types::Device;
+use mxrs_types::EngineKind;
 use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
@@ -31,7 +33,7 @@ use std::sync::Arc;
 
 /// What a thread has collected for one engine.
 pub(crate) struct Buffer {
-    /// Not 0, and no other live buffer's; how variables name it.
+    /// Identifies the buffer in the marks of variables: not 0, and unique among live buffers.
     number: u16,
     content: RankedMutex<Content>,
 }
@@ -46,12 +48,12 @@ struct Content {
 
 /// All buffers of an engine.
 pub(crate) struct Buffers {
-    /// Threads that collect: 0 makes everything here free.
+    /// Threads that collect. If 0, every function here returns at once.
     active: AtomicUsize,
     all: RankedMutex<Vec<Arc<Buffer>>>,
 }
 
-// Loom's macro knows no `const` initializers.
+// Loom's macro does not support `const` initializers.
 #[cfg(loom)]
 mxrs_sync::thread_local! { static MINE: RefCell<Vec<(u32, Arc<Buffer>)>> = RefCell::new(Vec::new()); }
 #[cfg(not(loom))]
@@ -61,7 +63,7 @@ fn mine(engine: u32) -> Option<Arc<Buffer>> {
     let find = |mine: &RefCell<Vec<(u32, Arc<Buffer>)>>| {
         mine.borrow().iter().find(|(id, _)| *id == engine).map(|(_, buffer)| Arc::clone(buffer))
     };
-    // Not there any more in a thread that is ending.
+    // Empty in a thread whose thread-local values have been destroyed.
     MINE.try_with(find).ok().flatten()
 }
 
@@ -77,22 +79,22 @@ impl Buffers {
     }
 }
 
-/// While it lives, the thread that made it collects tasks; see [`Engine::bulk`].
+/// Makes its thread collect tasks until dropped; see [`Engine::bulk`].
 #[must_use = "tasks are collected only while the scope lives"]
 pub struct BulkScope {
     engine: Engine,
     buffer: Option<Arc<Buffer>>,
-    /// Whether the buffer was made for this scope, and ends with it.
+    /// Whether this scope opened the buffer, and so closes it.
     outermost: bool,
     before: usize,
-    /// Belongs to the thread that made it.
+    /// Makes the scope `!Send`: it belongs to the thread that made it.
     _thread: PhantomData<*const ()>,
 }
 
 impl Engine {
-    /// Lets the calling thread push up to `limit` small tasks as one, until the scope is dropped. Scopes nest; the inner
-    /// limit counts. 0 and 1 switch collecting off. It changes no result (E16), only when tasks run, and that the
-    /// variables' versions count the writes of one bulk as one.
+    /// Lets the calling thread push up to `limit` small tasks as one, until the scope is dropped. Scopes nest, and the
+    /// innermost limit applies; a limit of 0 or 1 switches collecting off. Results do not change (E16): only the time
+    /// when tasks run, and the versions of variables, which count all writes of one bulk as one.
     pub fn bulk(&self, limit: usize) -> BulkScope {
         let inner = self.inner();
         let mut scope =
@@ -140,7 +142,7 @@ impl fmt::Debug for BulkScope {
 }
 
 impl Inner {
-    /// A new buffer for the calling thread; none if all numbers are taken, or the thread is ending.
+    /// Opens a buffer for the calling thread; `None` if all 65,535 numbers are taken or the thread is ending.
     fn open_buffer(&self) -> Option<Arc<Buffer>> {
         let (device, dispatch) = (Device::cpu(0), Dispatch::Completer);
         let content = Content { limit: 0, tasks: TaskList::default(), len: 0, device, dispatch };

@@ -1,4 +1,4 @@
-//! Running a bulk's bodies: each as if it were a task of its own.
+//! Runs the bodies of a bulk, each as if it were a task of its own.
 
 use crate::context::{Inside, RunContext, Worker};
 use crate::engine::Inner;
@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 impl Inner {
-    /// Runs the bodies of a bulk, in order, and gives its variables on.
+    /// Runs the bodies of a bulk in order, and then releases its variables.
     #[cold]
     pub(crate) fn run_bulk(
         self: &Arc<Self>,
@@ -94,7 +94,7 @@ impl Carried {
         }
     }
 
-    /// Notes that a body has written its variables.
+    /// Removes the failures of the variables that a body has written.
     fn forget(&mut self, body: &Task) {
         if !self.0.is_empty() {
             self.0.retain(|(var, _)| !body.accesses().iter().any(|a| a.write && a.var_ptr() == *var));
@@ -107,7 +107,7 @@ impl Carried {
         }
     }
 
-    /// As [`crate::op::live_failure`], over what is carried now.
+    /// [`crate::op::live_failure`] over the failures carried now.
     fn inherited(&self, body: &Task) -> Option<Arc<Failure>> {
         if self.0.is_empty() {
             return None;

@@ -1,20 +1,20 @@
-//! The GPUs that an engine was given.
+//! The GPUs of an engine.
 
 use super::device::GpuDevice;
+use super::reported::ReportedFailures;
 use super::streams::{GpuStreams, StreamLayout, first_failure};
-use super::told::Told;
 use mxrs_types::{Device, DeviceKind, Error, ErrorKind, Result};
 use std::fmt;
 use std::sync::Arc;
-// Std's own: whether a GPU is in use is no part of what loom searches.
+// The standard library's atomics: whether a GPU is in use is not part of what loom explores.
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The streams of each GPU an engine was given, by device.
+/// The GPUs that an engine was given, with their streams.
 #[derive(Debug, Default)]
 pub struct Gpus {
     gpus: Vec<GpuStreams>,
-    told: Told,
-    /// What to do when the first task for a GPU is pushed, until then.
+    reported: ReportedFailures,
+    /// Called when the first GPU task is pushed.
     at_first_use: OnUse,
     is_used: AtomicBool,
 }
@@ -30,10 +30,10 @@ impl fmt::Debug for OnUse {
 }
 
 impl Gpus {
-    /// For these devices; makes no stream yet.
+    /// Takes these devices; creates no stream yet.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidValue`] for a device that is no GPU, or given twice.
+    /// [`ErrorKind::InvalidValue`] for a device that is not a GPU or occurs twice.
     pub fn new(devices: Vec<Arc<dyn GpuDevice>>, layout: StreamLayout) -> Result<Self> {
         let mut gpus: Vec<GpuStreams> = Vec::with_capacity(devices.len());
         for gpu in devices {
@@ -49,13 +49,13 @@ impl Gpus {
         Ok(Self { gpus, ..Self::default() })
     }
 
-    /// Has `then` called once, by the thread that pushes the first task for a GPU, before the task can run.
+    /// Sets the function that is called once, by the thread that pushes the first GPU task, before the task can run.
     pub(crate) fn at_first_use(mut self, then: OnUse) -> Self {
         self.at_first_use = then;
         self
     }
 
-    /// Notes that a GPU is in use.
+    /// Records that a GPU is in use.
     #[inline]
     pub(crate) fn note_use(&self) {
         if !self.is_used.load(Ordering::Relaxed)
@@ -69,7 +69,7 @@ impl Gpus {
     /// The streams of this device.
     ///
     /// # Errors
-    /// [`ErrorKind::NotBuilt`] for one that the engine was not given: what to do instead.
+    /// [`ErrorKind::NotBuilt`] for a device that the engine was not given; the message says what to do.
     pub fn get(&self, device: Device) -> Result<&GpuStreams> {
         self.gpus.iter().find(|gpu| gpu.device().device() == device).ok_or_else(|| self.unknown(device))
     }
@@ -87,26 +87,26 @@ impl Gpus {
         Error::new(ErrorKind::NotBuilt { what: format!("engine: device {device}"), reason })
     }
 
-    /// Each GPU.
+    /// The GPUs, in the order in which they were given.
     pub fn iter(&self) -> impl Iterator<Item = &GpuStreams> {
         self.gpus.iter()
     }
 
-    /// Whether there is none, so that no variable can have events.
+    /// Whether there is no GPU, so that no variable can have events.
     pub fn is_empty(&self) -> bool {
         self.gpus.is_empty()
     }
 
-    /// The failures that were told, for [`crate::gpu::Waits`].
-    pub fn told(&self) -> &Told {
-        &self.told
+    /// The failures that were already reported, for [`crate::gpu::Waits`].
+    pub fn reported(&self) -> &ReportedFailures {
+        &self.reported
     }
 
-    /// Blocks the calling thread until every stream of every GPU is empty; failures count as told.
+    /// Blocks the calling thread until every stream of every GPU is empty. Failures then count as reported.
     ///
     /// # Errors
-    /// The first failure that a device reports; all are empty even so.
+    /// The first failure that a device reports; all streams are empty nevertheless.
     pub fn synchronize(&self) -> Result<()> {
-        first_failure(self.gpus.iter().map(|gpu| gpu.synchronize(&self.told)))
+        first_failure(self.gpus.iter().map(|gpu| gpu.synchronize(&self.reported)))
     }
 }

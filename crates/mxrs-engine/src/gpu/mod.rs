@@ -1,50 +1,54 @@
-//! GPU tasks: which stream each runs on, and how events take the place of host waits.
+//! GPU tasks: which stream each runs on, and how events replace waits of the host.
 //!
-//! A worker that runs tasks of a GPU owns a stream there ([`WorkerStreams`]). A task's body enqueues work and returns; when
-//! that counts as done is [`GpuSync`]:
+//! A worker that runs tasks of a GPU owns a stream on it ([`WorkerStreams`]). The body of a task enqueues work and
+//! returns. [`GpuSync`] decides when that counts as done:
 //!
-//! - [`GpuSync::Host`]: the worker blocks until its stream is empty. Whoever runs after the task finds the work done, so
-//!   the engine's order of tasks is all there is.
-//! - [`GpuSync::Event`]: the task is complete once its work is enqueued. Its variables remember an event ([`VarEvents`]),
-//!   and what uses them later waits for it ([`Waits`]): a stream on the device, a CPU task or a caller on the host.
+//! - [`GpuSync::Host`]: the worker blocks until its stream is empty. Later tasks find the work done, so the engine's
+//!   order of tasks is sufficient.
+//! - [`GpuSync::Event`]: the task is complete once its work is enqueued. Its variables keep an event ([`VarEvents`]),
+//!   and later users wait for it ([`Waits`]): a stream on the device; a CPU task or a caller on the host.
 //!
 //! Rules of event mode:
 //!
-//! 1. Before a body runs, its stream (or the host, for a CPU task) waits for the writer event of each variable it reads, and
-//!    for the writer and reader events of each variable it writes.
-//! 2. After a body ran, whether it succeeded or not, an event is recorded on its stream, and becomes the writer event of
-//!    each variable it writes (whose other events are forgotten, being implied) and a reader event of those it reads.
+//! 1. Before a body runs, its stream (or the host, for a CPU task) waits for the writer event of each variable that it
+//!    reads, and for the writer and reader events of each variable that it writes.
+//! 2. After a body ran, even if it failed, an event is recorded on its stream. It becomes the writer event of each
+//!    variable that the task writes, whose other events are dropped because it implies them; and a reader event of each
+//!    variable that it reads.
 //! 3. A task whose body did not run leaves the events of its variables as they are.
-//! 4. Rules 1 and 2 for a variable happen while the task is granted it, so a write is alone and reads only meet reads.
-//! 5. An event is owned by all who refer to it, and never used again for another place.
-//! 6. A failure of device work is told by whoever waits next: for everything, or for a variable that the work wrote or that
-//!    was made from one. Each wait tells it at most once, and none after the wait for everything ([`Told`]). A task that
-//!    would use what failed work made fails with it, if that is known when the task starts; else the device carries the
-//!    failure on.
-//! 7. When a variable is deleted its events go to whoever frees what it stood for.
+//! 4. Rules 1 and 2 are applied to a variable while the task is granted it. So a write excludes all others, and reads
+//!    overlap only with reads.
+//! 5. An event has shared ownership, and is never reused for another position in a stream.
+//! 6. A failure of device work is reported to the next wait that covers it: for everything, or for a variable that the
+//!    work wrote or that was computed from one. Each wait reports it at most once, and none does after the wait for
+//!    everything ([`ReportedFailures`]). A task that would use the result of failed work fails too, if the failure is
+//!    known when the task starts; otherwise the device passes the failure on.
+//! 7. When a variable is deleted, its events go to the code that frees its memory.
 //!
-//! [`SimulatedGpu`] is a device for tests, which proves that no wait is missing instead of hoping that it shows.
+//! [`SimulatedGpu`] is a device for tests. It checks that no wait is missing, whether or not the accesses overlapped in
+//! time.
 //!
-//! This module knows no CUDA: a device is a [`GpuDevice`], handed in.
+//! This module does not know CUDA: devices are passed in as [`GpuDevice`].
 
 mod device;
 mod gpus;
+mod reported;
 pub(crate) mod simulated;
 mod streams;
 mod task_streams;
-mod told;
 mod var_events;
 mod waits;
 
-pub use device::{GpuDevice, GpuSync, StreamUse};
+pub use device::{GpuDevice, StreamUse};
 pub use gpus::Gpus;
 pub(crate) use gpus::OnUse;
+pub use mxrs_types::GpuSync;
+pub use reported::ReportedFailures;
 pub use simulated::{
     Checker, EventId, Gate, Hold, HostAccess, SimulatedEvent, SimulatedGpu, SimulatedGpuCall, SimulatedGpuCounters,
     SimulatedStream, Site, Touch, Violation,
 };
-pub use streams::{GpuStreams, Seat, StreamLayout};
+pub use streams::{GpuStreams, StreamLayout, StreamOwner};
 pub use task_streams::{TaskStreams, WorkerStreams};
-pub use told::Told;
 pub use var_events::VarEvents;
 pub use waits::{EventList, Waits};

@@ -1,8 +1,8 @@
-//! Which streams the workers of an engine own on one GPU.
+//! The streams that an engine's workers own on one GPU.
 
 use super::device::{GpuDevice, StreamUse};
+use super::reported::ReportedFailures;
 use super::task_streams::WorkerStreams;
-use super::told::Told;
 use mxrs_sync::atomic::{AtomicUsize, Ordering};
 use mxrs_sync::{Rank, RankedMutex};
 use mxrs_types::{DeviceStream, Error, Result, ResultExt};
@@ -12,15 +12,15 @@ use std::sync::{Arc, OnceLock};
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-/// Streams of each GPU that the workers of [`crate::EngineKind::Threaded`] share.
+/// Sets of streams of each GPU that the workers of [`crate::EngineKind::Threaded`] share.
 const SHARED: usize = 16;
-/// Streams of each GPU that the pushing threads of [`crate::EngineKind::Naive`] share.
+/// Sets of streams of each GPU that the pushing threads of [`crate::EngineKind::Naive`] share.
 const PUSHERS: usize = 16;
 
-/// How many workers of each pool there are for one GPU, and whether they own an auxiliary stream.
+/// The number of workers in each pool of one GPU, and whether they own an auxiliary stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamLayout {
-    /// Workers for normal tasks, and as many for prioritised ones.
+    /// Workers for normal tasks; there are equally many for prioritised ones.
     pub workers: usize,
     /// Workers for copies.
     pub copy_workers: usize,
@@ -28,26 +28,26 @@ pub struct StreamLayout {
     pub with_aux: bool,
 }
 
-/// Who asks for streams.
+/// The thread that asks for streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Seat {
-    /// [`crate::EngineKind::ThreadedPerDevice`]: this worker for normal tasks of the GPU. Owns its streams.
+pub enum StreamOwner {
+    /// [`crate::EngineKind::ThreadedPerDevice`]: this worker for normal tasks of the GPU. It owns its streams.
     Worker(usize),
-    /// [`crate::EngineKind::ThreadedPerDevice`]: this worker for prioritised tasks of the GPU. Owns its streams.
+    /// [`crate::EngineKind::ThreadedPerDevice`]: this worker for prioritised tasks of the GPU. It owns its streams.
     Prioritised(usize),
-    /// [`crate::EngineKind::ThreadedPerDevice`]: this worker for copies of the GPU. Owns its stream.
+    /// [`crate::EngineKind::ThreadedPerDevice`]: this worker for copies of the GPU. It owns its stream.
     Copy(usize),
-    /// [`crate::EngineKind::Threaded`]: any worker, once per task; 16 sets of streams take turns.
+    /// [`crate::EngineKind::Threaded`]: any worker, for one task; tasks use 16 sets of streams in turn.
     Shared,
-    /// [`crate::EngineKind::Threaded`]: the worker for copies of all devices; one stream.
+    /// [`crate::EngineKind::Threaded`]: the worker for copies of all devices; it has one stream.
     SharedCopy,
-    /// [`crate::EngineKind::Naive`]: the calling thread, which always gets the same streams; up to 16 sets for all threads.
+    /// [`crate::EngineKind::Naive`]: the calling thread, which always gets the same streams; all threads share 16 sets.
     Pusher,
 }
 
 type Slot = OnceLock<Arc<WorkerStreams>>;
 
-/// The streams of one GPU, each made at the first task that needs it.
+/// The streams of one GPU; each is created at the first task that needs it.
 #[derive(Debug)]
 pub struct GpuStreams {
     device: Arc<dyn GpuDevice>,
@@ -59,12 +59,12 @@ pub struct GpuStreams {
     shared_copy: Slot,
     pushers: Box<[Slot]>,
     next_shared: AtomicUsize,
-    /// Held while streams are made, so that none is made twice.
+    /// Held while streams are created, so that none is created twice.
     making: RankedMutex<()>,
 }
 
 impl GpuStreams {
-    /// For an engine with these pools; makes no stream yet.
+    /// Takes the device and the numbers of workers; creates no stream yet.
     pub fn new(device: Arc<dyn GpuDevice>, layout: StreamLayout) -> Self {
         let slots = |n: usize| -> Box<[Slot]> { (0..n).map(|_| Slot::new()).collect() };
         Self {
@@ -86,54 +86,54 @@ impl GpuStreams {
         &self.device
     }
 
-    /// The streams for the next task of a worker, made now if this is its first one; the GPU becomes the thread's current
-    /// one. Call it on the thread that runs the task.
+    /// Returns the streams for the next task of a worker, created if this is its first task, and makes the GPU the
+    /// thread's current one. Call it on the thread that runs the task.
     ///
     /// # Errors
-    /// What the device reports; the next call tries again. [`mxrs_types::ErrorKind::InvalidValue`] for a worker that the
+    /// The device's error; the next call tries again. [`mxrs_types::ErrorKind::InvalidValue`] for a worker that the
     /// layout does not have.
-    pub fn of(&self, seat: Seat) -> Result<Arc<WorkerStreams>> {
+    pub fn of(&self, owner: StreamOwner) -> Result<Arc<WorkerStreams>> {
         self.device.make_current()?;
-        let slot = match seat {
-            Seat::Worker(index) => self.workers.get(index),
-            Seat::Prioritised(index) => self.prioritised.get(index),
-            Seat::Copy(index) => self.copies.get(index),
-            Seat::Shared => self.shared.get(self.next_shared.fetch_add(1, Ordering::Relaxed) % SHARED),
-            Seat::SharedCopy => Some(&self.shared_copy),
-            Seat::Pusher => self.pushers.get(thread_number() % PUSHERS),
+        let slot = match owner {
+            StreamOwner::Worker(index) => self.workers.get(index),
+            StreamOwner::Prioritised(index) => self.prioritised.get(index),
+            StreamOwner::Copy(index) => self.copies.get(index),
+            StreamOwner::Shared => self.shared.get(self.next_shared.fetch_add(1, Ordering::Relaxed) % SHARED),
+            StreamOwner::SharedCopy => Some(&self.shared_copy),
+            StreamOwner::Pusher => self.pushers.get(thread_number() % PUSHERS),
         };
         let slot = slot.ok_or_else(|| {
-            Error::invalid(format!("worker of {}", self.device.device()), format!("{seat:?}"), "one of the layout")
+            Error::invalid(format!("worker of {}", self.device.device()), format!("{owner:?}"), "one of the layout")
         })?;
         match slot.get() {
             Some(streams) => Ok(Arc::clone(streams)),
-            None => self.make(slot, seat).context(|| format!("making a stream of {}", self.device.device())),
+            None => self.make(slot, owner).context(|| format!("making a stream of {}", self.device.device())),
         }
     }
 
     #[cold]
-    fn make(&self, slot: &Slot, seat: Seat) -> Result<Arc<WorkerStreams>> {
+    fn make(&self, slot: &Slot, owner: StreamOwner) -> Result<Arc<WorkerStreams>> {
         let _making = self.making.lock();
         if let Some(streams) = slot.get() {
             return Ok(Arc::clone(streams));
         }
-        let (main_use, with_aux) = match seat {
-            Seat::Copy(_) | Seat::SharedCopy => (StreamUse::Copy, false),
-            Seat::Prioritised(_) => (StreamUse::Prioritised, self.with_aux),
-            Seat::Worker(_) | Seat::Shared | Seat::Pusher => (StreamUse::Compute, self.with_aux),
+        let (main_use, with_aux) = match owner {
+            StreamOwner::Copy(_) | StreamOwner::SharedCopy => (StreamUse::Copy, false),
+            StreamOwner::Prioritised(_) => (StreamUse::Prioritised, self.with_aux),
+            StreamOwner::Worker(_) | StreamOwner::Shared | StreamOwner::Pusher => (StreamUse::Compute, self.with_aux),
         };
         let main = self.device.create_stream(main_use)?;
         let aux = if with_aux { Some(self.device.create_stream(StreamUse::Auxiliary)?) } else { None };
         Ok(Arc::clone(slot.get_or_init(|| Arc::new(WorkerStreams { main, aux }))))
     }
 
-    /// Blocks the calling thread until every stream made so far is empty; failures count as told.
+    /// Blocks the calling thread until every stream created so far is empty. Failures then count as reported.
     ///
     /// # Errors
-    /// The first failure that the device reports, be it that one has been told; all streams are empty even so.
-    pub fn synchronize(&self, told: &Told) -> Result<()> {
+    /// The first failure that the device returns, even if it was already reported; all streams are empty nevertheless.
+    pub fn synchronize(&self, reported: &ReportedFailures) -> Result<()> {
         let streams = self.made().flat_map(|made| std::iter::once(&made.main).chain(&made.aux));
-        first_failure(streams.map(|stream| synchronize(&**stream, told)))
+        first_failure(streams.map(|stream| synchronize(&**stream, reported)))
     }
 
     fn made(&self) -> impl Iterator<Item = &Arc<WorkerStreams>> {
@@ -145,8 +145,8 @@ impl GpuStreams {
 
 impl Drop for GpuStreams {
     fn drop(&mut self) {
-        if let Err(error) = self.synchronize(&Told::default()) {
-            tracing::error!(target: "mxrs_engine", "{}: failure while its streams were emptied for the last time: {error}", self.device.device());
+        if let Err(error) = self.synchronize(&ReportedFailures::default()) {
+            tracing::error!(target: "mxrs_engine", "{}: a failure when its streams were emptied at the end: {error}", self.device.device());
         }
         for slots in [&mut self.workers, &mut self.prioritised, &mut self.copies, &mut self.shared, &mut self.pushers] {
             slots.iter_mut().for_each(|slot| drop(slot.take()));
@@ -156,17 +156,17 @@ impl Drop for GpuStreams {
     }
 }
 
-fn synchronize(stream: &dyn DeviceStream, told: &Told) -> Result<()> {
-    // Recorded before, so that it stands for no work that comes meanwhile.
+fn synchronize(stream: &dyn DeviceStream, reported: &ReportedFailures) -> Result<()> {
+    // Recorded before the wait, so that the event does not cover work that is enqueued during it.
     let end = stream.record();
     let result = stream.synchronize();
     if let (Ok(end), Err(_)) = (end, &result) {
-        told.note(&*end);
+        reported.note(&*end);
     }
     result
 }
 
-/// Goes through all of them, failures or not.
+/// Evaluates all results and returns the first error.
 pub(super) fn first_failure(results: impl Iterator<Item = Result<()>>) -> Result<()> {
     let mut first = Ok(());
     for result in results {
@@ -175,9 +175,9 @@ pub(super) fn first_failure(results: impl Iterator<Item = Result<()>>) -> Result
     first
 }
 
-/// A small number that the calling thread keeps.
+/// A small number that identifies the calling thread.
 fn thread_number() -> usize {
-    // Not loom's: which stream a thread gets is no part of a protocol.
+    // Not loom's atomic: which stream a thread gets is not part of a protocol.
     static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
     std::thread_local! { static NUMBER: Cell<usize> = const { Cell::new(usize::MAX) }; }
     NUMBER.with(|number| {

@@ -1,28 +1,27 @@
 //! The streams of a worker, and their use by one task.
 
-use super::device::GpuSync;
-use super::told::Told;
+use super::reported::ReportedFailures;
 use super::waits::Waits;
 use mxrs_sync::atomic::{AtomicBool, Ordering};
-use mxrs_types::{DeviceEvent, DeviceStream, Result};
+use mxrs_types::{DeviceEvent, DeviceStream, GpuSync, Result};
 use std::sync::Arc;
 
-/// What a worker owns on a GPU: a main stream and, if the setting says two, an auxiliary one.
+/// The streams that a worker owns on a GPU: a main stream and, if the setting says 2, an auxiliary one.
 #[derive(Clone, Debug)]
 pub struct WorkerStreams {
-    /// Where the work of tasks goes.
+    /// Runs the work of tasks.
     pub main: Arc<dyn DeviceStream>,
-    /// Where work goes that may run beside the main stream's.
+    /// Runs work that may overlap with the main stream's.
     pub aux: Option<Arc<dyn DeviceStream>>,
 }
 
 impl WorkerStreams {
-    /// Runs `body` with the auxiliary stream: what it enqueues there comes after all that the main stream held before, and
-    /// what the main stream gets afterwards comes after it. What `body` itself enqueues on the main stream runs beside it.
-    /// With one stream only, `body` gets that.
+    /// Runs `body` with the auxiliary stream. Work that it enqueues there comes after everything that the main stream
+    /// held before, and later work of the main stream comes after it. Work that `body` enqueues on the main stream may
+    /// overlap with it. If there is only one stream, `body` gets that one.
     ///
     /// # Errors
-    /// Those of `body`; what the device reports. If `body` fails the streams are ordered all the same.
+    /// The error of `body`, or the device's error. The streams are ordered even if `body` fails.
     pub fn aux_scope<R>(&self, body: impl FnOnce(&Arc<dyn DeviceStream>) -> Result<R>) -> Result<R> {
         let Some(aux) = &self.aux else { return body(&self.main) };
         order(&*self.main, &**aux)?;
@@ -33,10 +32,10 @@ impl WorkerStreams {
         Ok(value)
     }
 
-    /// Blocks the calling thread until both are empty.
+    /// Blocks the calling thread until both streams are empty.
     ///
     /// # Errors
-    /// The first failure that the device reports; both are empty even so.
+    /// The first failure that the device reports; both are empty nevertheless.
     pub fn synchronize(&self) -> Result<()> {
         let main = self.main.synchronize();
         let aux = self.aux.as_ref().map_or(Ok(()), |aux| aux.synchronize());
@@ -44,12 +43,12 @@ impl WorkerStreams {
     }
 }
 
-/// What `second` gets from now on comes after what `first` holds now.
+/// Orders later work of `second` after everything that `first` holds now.
 fn order(first: &dyn DeviceStream, second: &dyn DeviceStream) -> Result<()> {
     second.wait_for(&*first.record()?)
 }
 
-/// One task's use of its worker's streams.
+/// The use of a worker's streams by one task.
 ///
 /// The engine calls [`TaskStreams::start`], runs the body, and then, whether or not the body succeeded,
 /// [`TaskStreams::finish`].
@@ -60,7 +59,7 @@ pub struct TaskStreams {
 }
 
 impl TaskStreams {
-    /// For one task.
+    /// Starts the use by one task.
     pub fn new(streams: Arc<WorkerStreams>) -> Self {
         Self { streams, aux_in_use: AtomicBool::new(false) }
     }
@@ -73,9 +72,9 @@ impl TaskStreams {
     /// Orders the task after these events.
     ///
     /// # Errors
-    /// As [`Waits::place`]; the body must not run.
-    pub fn start(&self, waits: &Waits, told: &Told) -> Result<()> {
-        waits.place(&*self.streams.main, told)
+    /// The error of [`Waits::place`]; the body must not run then.
+    pub fn start(&self, waits: &Waits, reported: &ReportedFailures) -> Result<()> {
+        waits.place(&*self.streams.main, reported)
     }
 
     /// The main stream.
@@ -83,11 +82,11 @@ impl TaskStreams {
         &self.streams.main
     }
 
-    /// The auxiliary stream, if there is one, for the rest of the task: what it gets comes after all that the main stream
-    /// held at the first call, and the end of the task comes after both.
+    /// The auxiliary stream, if there is one, for the rest of the task. Work enqueued there comes after everything that
+    /// the main stream held at the first call, and the task ends after the work of both streams.
     ///
     /// # Errors
-    /// What the device reports.
+    /// The device's error.
     pub fn aux(&self) -> Result<Option<&Arc<dyn DeviceStream>>> {
         let Some(aux) = &self.streams.aux else { return Ok(None) };
         if !self.aux_in_use.load(Ordering::Acquire) {
@@ -97,25 +96,25 @@ impl TaskStreams {
         Ok(Some(aux))
     }
 
-    /// See [`WorkerStreams::aux_scope`].
+    /// See [`WorkerStreams::aux_scope`], which also lists the errors.
     ///
     /// # Errors
-    /// See there.
+    /// Those of [`WorkerStreams::aux_scope`].
     pub fn aux_scope<R>(&self, body: impl FnOnce(&Arc<dyn DeviceStream>) -> Result<R>) -> Result<R> {
         let result = self.streams.aux_scope(body);
         if result.is_err() {
-            // Perhaps the streams could not be ordered; the end of the task tries once more.
+            // The streams may not have been ordered; the end of the task tries again.
             self.aux_in_use.store(true, Ordering::Release);
         }
         result
     }
 
-    /// Ends the task: with [`GpuSync::Host`] blocks until its work is done, with [`GpuSync::Event`] marks its end and
-    /// returns the event for [`crate::gpu::VarEvents::after`].
+    /// Ends the task. With [`GpuSync::Host`] blocks until its work is done; with [`GpuSync::Event`] records an event at
+    /// its end and returns it for [`crate::gpu::VarEvents::after`].
     ///
     /// # Errors
-    /// What the device reports, failures of the work included where the host waits for it. If no event could be recorded
-    /// the host waits instead, so that after an error too no work of the task is left behind unmarked.
+    /// The device's error, and failures of the work if the host waits for it. If no event can be recorded, the host
+    /// waits instead, so that even after an error no work of the task is left without an event.
     pub fn finish(&self, sync: GpuSync) -> Result<Option<Arc<dyn DeviceEvent>>> {
         if sync == GpuSync::Host {
             return self.streams.synchronize().map(|()| None);
@@ -124,7 +123,7 @@ impl TaskStreams {
         match marked {
             Ok(event) => Ok(Some(event)),
             Err(error) => {
-                // The first error says what went wrong; a second one would most likely be its consequence.
+                // Returns the first error, which is the cause; a second one would probably be its consequence.
                 let _ = self.streams.synchronize();
                 Err(error)
             }

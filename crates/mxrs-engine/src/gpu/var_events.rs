@@ -8,33 +8,34 @@ use std::sync::Arc;
 #[cfg(all(test, not(loom)))]
 pub(crate) mod tests;
 
-/// Which device work last wrote a variable, and which has read it since: at most one writer event, and one reader event per
-/// stream. One word; a variable that no GPU task used holds nothing more.
+/// The device work that last wrote a variable, and the work that has read it since: at most one writer event, and one
+/// reader event per stream. Takes one word; a variable that no GPU task has used allocates nothing more.
 ///
-/// The caller serializes access, and lets the events of a task in ([`VarEvents::after`]) before it lets the next user of the
-/// variable ask ([`VarEvents::before`]), as the rules of [`crate::gpu`] say.
+/// The caller serializes access, and adds the events of a task ([`VarEvents::after`]) before the next user of the
+/// variable asks for them ([`VarEvents::before`]), as the rules of [`crate::gpu`] require.
 #[derive(Debug, Default)]
 pub struct VarEvents(Option<Box<Marks>>);
 
 #[derive(Debug, Default)]
 struct Marks {
     writer: Option<Arc<dyn DeviceEvent>>,
-    /// Since the last write; the latest of each stream.
+    /// The latest event of each stream since the last write.
     readers: SmallVec<[Arc<dyn DeviceEvent>; 2]>,
 }
 
 impl VarEvents {
-    /// Of a variable that no device work used.
+    /// The events of a variable that no device work has used: none.
     pub const fn new() -> Self {
         Self(None)
     }
 
-    /// Whether no event is kept.
+    /// Whether there is no event.
     pub fn is_empty(&self) -> bool {
         self.0.as_ref().is_none_or(|marks| marks.writer.is_none() && marks.readers.is_empty())
     }
 
-    /// Adds what a read (the writer) or a write (the readers too) has to wait for. Asks no device anything.
+    /// Adds the events that a read has to wait for (the writer), or a write (the writer and all readers). Does not
+    /// query a device.
     pub fn before(&self, write: bool, waits: &mut Waits) {
         let Some(marks) = &self.0 else { return };
         if let Some(writer) = &marks.writer {
@@ -47,7 +48,7 @@ impl VarEvents {
         }
     }
 
-    /// Notes the event of a task that waited for what [`VarEvents::before`] named, and has enqueued its work.
+    /// Adds the event of a task that has enqueued its work after waiting for the events from [`VarEvents::before`].
     pub fn after(&mut self, event: &Arc<dyn DeviceEvent>, write: bool) {
         let marks = self.0.get_or_insert_default();
         if write {
@@ -56,15 +57,15 @@ impl VarEvents {
             return;
         }
         match marks.readers.iter_mut().find(|reader| reader.stream() == event.stream()) {
-            // Two workers may share a stream, and come here in the other order than their events.
+            // Two workers may share a stream, and get here in the opposite order of their events.
             Some(reader) if reader.place() < event.place() => *reader = Arc::clone(event),
             Some(_) => {}
             None => marks.readers.push(Arc::clone(event)),
         }
     }
 
-    /// Notes a host task that waited for what [`VarEvents::before`] named. A host read has left no trace when it is over;
-    /// before a host write, everything was waited for.
+    /// Records a host task that has waited for the events from [`VarEvents::before`]. A host read leaves no event; a
+    /// host write has waited for everything, so all events are dropped.
     pub fn after_host(&mut self, write: bool) {
         if write && let Some(marks) = &mut self.0 {
             marks.writer = None;
@@ -72,7 +73,7 @@ impl VarEvents {
         }
     }
 
-    /// Forgets the events that the host has waited for, so that a failure among them is not told again.
+    /// Drops the events that the host has waited for, so that a failure among them is not reported again.
     pub fn forget(&mut self, waited: &Waits) {
         if let Some(marks) = &mut self.0 {
             marks.writer.take_if(|event| waited.covers(&**event));
@@ -80,7 +81,7 @@ impl VarEvents {
         }
     }
 
-    /// Hands out all events, to whoever frees what the variable stood for.
+    /// Takes all events, for the code that frees the variable's memory.
     pub fn drain(&mut self) -> EventList {
         let Some(marks) = self.0.take() else { return EventList::new() };
         marks.writer.into_iter().chain(marks.readers).collect()

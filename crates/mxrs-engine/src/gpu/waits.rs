@@ -1,16 +1,17 @@
-//! The events that a task, or a caller, has to wait for.
+//! The events that a task or a caller has to wait for.
 
-use super::told::Told;
+use super::reported::ReportedFailures;
 use mxrs_types::{DeviceEvent, DeviceStream, Result, StreamId};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Some events; the usual number fits without an allocation.
+/// A list of events; the usual number fits without an allocation.
 pub type EventList = SmallVec<[Arc<dyn DeviceEvent>; 4]>;
 
-/// Collects events over the variables of one task: of each foreign stream only the latest, of the task's own stream none.
+/// Collects the events of the variables of one task: the latest of each other stream, and none of the task's own
+/// stream.
 ///
-/// Collecting asks no device anything, so it may happen under a lock; waiting is done after.
+/// Collecting does not query a device, so it may happen under a lock; the wait comes afterwards.
 #[derive(Debug, Default)]
 pub struct Waits {
     own: Option<StreamId>,
@@ -20,23 +21,23 @@ pub struct Waits {
 #[derive(Debug)]
 struct Wait {
     event: Arc<dyn DeviceEvent>,
-    /// Whether what the task uses comes from the work before the event. If not, that work must only be out of the way:
-    /// its failure is another's.
+    /// Whether the task uses the result of the work before the event. If not, that work must only be finished, and its
+    /// failure does not concern the task.
     is_source: bool,
 }
 
 impl Waits {
-    /// For work that will be enqueued on this stream.
+    /// Collects for work that will be enqueued on this stream.
     pub fn of_stream(stream: StreamId) -> Self {
         Self { own: Some(stream), events: SmallVec::new() }
     }
 
-    /// For a thread of the host.
+    /// Collects for a thread of the host.
     pub fn of_host() -> Self {
         Self::default()
     }
 
-    /// Adds one; `is_source` if the task uses what the work before the event made.
+    /// Adds an event; `is_source` if the task uses the result of the work before it.
     pub(super) fn add(&mut self, event: &Arc<dyn DeviceEvent>, is_source: bool) {
         let stream = event.stream();
         if self.own == Some(stream) {
@@ -63,35 +64,34 @@ impl Waits {
         self.events.iter().map(|wait| &wait.event)
     }
 
-    /// Makes the stream wait, without blocking the caller; events already finished are left out.
+    /// Makes the stream wait without blocking the caller; events that are already finished are skipped.
     ///
     /// # Errors
-    /// The failure of work that the task would have used, where it is known already and was not told; what the device
-    /// reports.
-    pub fn place(&self, stream: &dyn DeviceStream, told: &Told) -> Result<()> {
+    /// The failure of work that the task would use, if it is already known and was not reported; or the device's error.
+    pub fn place(&self, stream: &dyn DeviceStream, reported: &ReportedFailures) -> Result<()> {
         debug_assert_eq!(self.own, Some(stream.id()), "collected for another stream");
         for Wait { event, is_source } in &self.events {
             if !event.is_finished() {
                 stream.wait_for(&**event)?;
             } else if *is_source {
                 // Finished, so this does not block.
-                event.wait().or_else(|error| if told.covers(&**event) { Ok(()) } else { Err(error) })?;
+                event.wait().or_else(|error| if reported.covers(&**event) { Ok(()) } else { Err(error) })?;
             }
         }
         Ok(())
     }
 
-    /// Blocks the calling thread until all are finished, failed or not: for a task of the host.
+    /// Blocks the calling thread until all events are finished or failed; for a task of the host.
     ///
     /// # Errors
-    /// The first failure of work that the task would have used, and that was not told.
-    pub fn wait(&self, told: &Told) -> Result<()> {
+    /// The first failure of work that the task would use, if it was not reported.
+    pub fn wait(&self, reported: &ReportedFailures) -> Result<()> {
         let mut result = Ok(());
         for Wait { event, is_source } in &self.events {
             if let Err(error) = event.wait()
                 && *is_source
                 && result.is_ok()
-                && !told.covers(&**event)
+                && !reported.covers(&**event)
             {
                 result = Err(error);
             }
@@ -99,20 +99,20 @@ impl Waits {
         result
     }
 
-    /// As [`Waits::wait`], for a caller who hears of the failure: it then counts as told.
+    /// [`Waits::wait`] for a caller who gets the failure, which then counts as reported.
     ///
     /// # Errors
-    /// See there.
-    pub fn wait_and_tell(&self, told: &Told) -> Result<()> {
-        let result = self.wait(told);
+    /// Those of [`Waits::wait`].
+    pub fn wait_and_report(&self, reported: &ReportedFailures) -> Result<()> {
+        let result = self.wait(reported);
         if result.is_err() {
             let failed = self.events.iter().filter(|wait| wait.is_source && wait.event.wait().is_err());
-            failed.for_each(|wait| told.note(&*wait.event));
+            failed.for_each(|wait| reported.note(&*wait.event));
         }
         result
     }
 
-    /// Whether one of the events is at or after this one, in the same stream.
+    /// Whether one of the events is at or after this one in the same stream.
     pub(super) fn covers(&self, event: &dyn DeviceEvent) -> bool {
         let (stream, place) = (event.stream(), event.place());
         self.events.iter().any(|wait| wait.event.stream() == stream && wait.event.place() >= place)

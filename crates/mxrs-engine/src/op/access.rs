@@ -1,4 +1,4 @@
-//! The variables of a task: as the caller lists them, and as places in the variables' queues.
+//! The variables of a task: as the caller lists them, and as entries in the variables' queues.
 
 use super::{Op, give_back, widen};
 use crate::failure::Failure;
@@ -9,7 +9,8 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// One variable of a task that is being described: the variable's address, with "writes" in its lowest bit.
+/// One variable of a task that is being described: the variable's address, with the lowest bit set if the task writes
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Use<'v> {
     tagged: NonNull<VarCell>,
@@ -37,7 +38,7 @@ impl<'v> Use<'v> {
 
     #[inline]
     pub(crate) fn cell(self) -> NonNull<VarCell> {
-        // A cell is aligned to its size, so the address without the tag is not 0.
+        // A cell is aligned to its size, so the address is not 0 without the tag either.
         self.tagged.map_addr(|address| std::num::NonZero::new(address.get() & !1).unwrap_or(address))
     }
 
@@ -46,7 +47,7 @@ impl<'v> Use<'v> {
         self.tagged.addr().get() & 1 == 1
     }
 
-    /// By variable, and a write before a read of the same one.
+    /// The order of locking: by variable, and a write before a read of the same variable.
     #[inline]
     fn order(self) -> (u64, bool) {
         (VarCell::order(self.cell()), !self.write())
@@ -57,7 +58,7 @@ std::thread_local! {
     static SPARE: Cell<Vec<Use<'static>>> = const { Cell::new(Vec::new()) };
 }
 
-/// Adds a use. A long list lies in its thread's spare memory.
+/// Adds a use. A long list is stored in its thread's spare memory.
 #[inline]
 pub(crate) fn add<'v>(uses: &mut Uses<'v>, var: &'v Var, write: bool) {
     if uses.len() == uses.inline_size() && !uses.spilled() {
@@ -66,13 +67,14 @@ pub(crate) fn add<'v>(uses: &mut Uses<'v>, var: &'v Var, write: bool) {
     uses.push(Use::new(var, write));
 }
 
-/// Gives the memory of a long list back to the thread.
+/// Returns the memory of a long list to the thread.
 #[inline]
 pub(crate) fn give_back_uses(uses: Uses<'_>) {
     give_back(uses, &SPARE);
 }
 
-/// Puts uses in the order of locking, each variable once, writing if any of its mentions does (E9).
+/// Sorts uses into the order of locking and removes duplicates; a variable that is both read and written counts as
+/// written (E9).
 #[inline]
 pub(crate) fn normalize(uses: &mut Uses<'_>) {
     if uses.len() < 2 {
@@ -82,12 +84,12 @@ pub(crate) fn normalize(uses: &mut Uses<'_>) {
     uses.dedup_by_key(|u| u.cell());
 }
 
-/// One variable of a pushed task, or of a waiting thread: a link of the variable's queue while it waits there.
+/// One variable of a pushed task, or of a waiting thread: an element of the variable's queue while it waits there.
 pub(crate) struct Access {
     var: NonNull<VarCell>,
-    /// The next in the variable's queue; only under the variable's lock.
+    /// The next element in the variable's queue; used only under the variable's lock.
     pub(crate) next: Cell<*const Access>,
-    /// The task; null for a waiting thread, whose access is the head of a [`super::Waiter`].
+    /// The task; null for a waiting thread, whose access is the first field of a [`super::Waiter`].
     op: *mut Op,
     pub(crate) write: bool,
 }
@@ -115,13 +117,13 @@ impl Access {
     }
 }
 
-/// The first live failure among accesses.
+/// The first failure among accesses that still has an effect.
 pub(crate) fn live_failure(accesses: &[Access]) -> Option<Arc<Failure>> {
     first_failure(accesses, |access| access.var().failure_for(access.write))
 }
 
-/// The first failure that `of` finds: reads before writes, each in ascending id, so that which failure is passed on does
-/// not depend on addresses.
+/// The first failure that `of` finds: reads before writes, each in ascending id, so that the choice does not depend on
+/// addresses.
 pub(crate) fn first_failure(accesses: &[Access], of: impl Fn(&Access) -> Option<Arc<Failure>>) -> Option<Arc<Failure>> {
     let mut order: SmallVec<[&Access; 8]> = accesses.iter().collect();
     order.sort_unstable_by_key(|a| (a.write, a.var().id()));

@@ -1,4 +1,4 @@
-//! What a task does: the three kinds of bodies, and how one is used once its type is forgotten.
+//! The three kinds of task bodies, and how to use one whose type is erased.
 
 use crate::completion::Completion;
 use crate::context::RunContext;
@@ -6,32 +6,32 @@ use crate::var::TaskList;
 use mxrs_types::Result;
 use std::alloc::Layout;
 
-/// What a task does.
+/// The body of a task.
 pub(crate) trait Body: Send + 'static {
-    /// Whether `run` only starts the work, which ends by the completion.
-    const STARTS_ONLY: bool = false;
+    /// Whether `run` only starts the work, which ends with the completion.
+    const IS_ASYNCHRONOUS: bool = false;
     /// Whether it is a [`Bulk`].
     const IS_BULK: bool = false;
 
-    /// Runs the body. The completion is there if it starts only.
+    /// Runs the body. `completion` is given if and only if the body is asynchronous.
     fn run(self, context: &RunContext, completion: Option<Completion>) -> Result<()>;
 }
 
-/// A body that has done its work when it returns.
-pub(crate) struct Sync<F>(pub(crate) F);
+/// A body whose work is done when it returns.
+pub(crate) struct Synchronous<F>(pub(crate) F);
 
-impl<F: FnOnce(&RunContext) -> Result<()> + Send + 'static> Body for Sync<F> {
+impl<F: FnOnce(&RunContext) -> Result<()> + Send + 'static> Body for Synchronous<F> {
     #[inline]
     fn run(self, context: &RunContext, _: Option<Completion>) -> Result<()> {
         (self.0)(context)
     }
 }
 
-/// A body that starts work and says later how it ended.
-pub(crate) struct Starts<F>(pub(crate) F);
+/// A body that starts work and reports later how it ended.
+pub(crate) struct Asynchronous<F>(pub(crate) F);
 
-impl<F: FnOnce(&RunContext, Completion) + Send + 'static> Body for Starts<F> {
-    const STARTS_ONLY: bool = true;
+impl<F: FnOnce(&RunContext, Completion) + Send + 'static> Body for Asynchronous<F> {
+    const IS_ASYNCHRONOUS: bool = true;
 
     fn run(self, context: &RunContext, completion: Option<Completion>) -> Result<()> {
         if let Some(completion) = completion {
@@ -41,7 +41,7 @@ impl<F: FnOnce(&RunContext, Completion) + Send + 'static> Body for Starts<F> {
     }
 }
 
-/// The bodies of a bulk, each with its own words and variables, which are among the bulk's.
+/// The bodies of a bulk, each with its own head and accesses; its variables are among the bulk's.
 pub(crate) struct Bulk(pub(crate) TaskList);
 
 impl Body for Bulk {
@@ -53,10 +53,10 @@ impl Body for Bulk {
     }
 }
 
-/// How to use a body whose type is forgotten.
+/// The operations of a body whose type is erased.
 pub(super) struct BodyTable {
     pub(super) layout: Layout,
-    pub(super) starts_only: bool,
+    pub(super) is_asynchronous: bool,
     pub(super) is_bulk: bool,
     pub(super) run: unsafe fn(*mut u8, &RunContext, Option<Completion>) -> Result<()>,
     pub(super) discard: unsafe fn(*mut u8),
@@ -67,17 +67,17 @@ pub(super) struct TableOf<B>(std::marker::PhantomData<B>);
 impl<B: Body> TableOf<B> {
     pub(super) const TABLE: BodyTable = BodyTable {
         layout: Layout::new::<B>(),
-        starts_only: B::STARTS_ONLY,
+        is_asynchronous: B::IS_ASYNCHRONOUS,
         is_bulk: B::IS_BULK,
-        // SAFETY (of the caller): the pointer is to an initialized `B`, which is moved out.
+        // SAFETY (for the caller): the pointer is to an initialized `B`, which is moved out.
         run: |body, context, completion| {
-            // SAFETY: see above.
+            // SAFETY: the caller passes a pointer to an initialized `B`.
             let body = unsafe { body.cast::<B>().read() };
             body.run(context, completion)
         },
-        // SAFETY (of the caller): as above.
+        // SAFETY (for the caller): the pointer is to an initialized `B`, which is dropped.
         discard: |body| {
-            // SAFETY: see above.
+            // SAFETY: the caller passes a pointer to an initialized `B`.
             unsafe { body.cast::<B>().drop_in_place() }
         },
     };

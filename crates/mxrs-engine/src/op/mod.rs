@@ -1,21 +1,23 @@
-//! One pushed task: a single block of memory with its words, its places in the variables' queues, and its body.
+//! One pushed task: a single block of memory with its head, its entries in the variables' queues, and its body.
 //!
 //! ```text
 //! | Op: 64 bytes | Access 0 | Access 1 | … | body: the closure |
 //! ```
 //!
-//! A [`Task`] owns such a block. While a task waits for grants nobody owns it: the accesses stand in the variables'
+//! A [`Task`] owns such a block. While a task waits for grants it has no owner: its accesses are in the variables'
 //! queues, and the thread that gives the last grant becomes the owner.
 
 mod access;
 mod body;
 mod spare;
+mod trace;
 mod waiter;
 mod words;
 
 pub(crate) use access::{Access, Use, Uses, add, first_failure, give_back_uses, live_failure, normalize};
-pub(crate) use body::{Body, Bulk, Starts, Sync};
+pub(crate) use body::{Asynchronous, Body, Bulk, Synchronous};
 pub(crate) use spare::{give_back, widen};
+pub(crate) use trace::stack_trace;
 pub(crate) use waiter::{Place, Waiter};
 pub use words::{OpName, Property};
 
@@ -38,17 +40,17 @@ use std::sync::Arc;
 /// What happens once every variable is granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dispatch {
-    /// Into the queue of the pool of this kind, for the task's device.
-    Pool(PoolKind),
-    /// The pushing thread waits for it, and runs it.
+    /// Queues the task in the pool with this role, for the task's device.
+    Pool(PoolRole),
+    /// The pushing thread waits until the task is granted, and runs it.
     Pusher,
-    /// The thread that completed the last obstacle runs it.
+    /// Runs on the thread that completed the last task in its way.
     Completer,
 }
 
-/// A [`PoolId`] without the device id, which the task has anyway.
+/// The role of a pool of workers: a [`PoolId`] without the device id, which the task already stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PoolKind {
+pub(crate) enum PoolRole {
     Cpu,
     CpuPriority,
     Global,
@@ -58,7 +60,7 @@ pub(crate) enum PoolKind {
     GpuCopy,
 }
 
-impl PoolKind {
+impl PoolRole {
     #[inline]
     pub(crate) fn of_device(self, device: Device) -> PoolId {
         match self {
@@ -73,22 +75,23 @@ impl PoolKind {
     }
 }
 
-/// Something found on a variable when it was granted: the low bits of `Op::grants` count, these are above.
+/// Flags for what was found on a variable when it was granted. They are the upper bits of `Op::grants`; the lower bits
+/// count.
 pub(crate) mod mark {
     /// A variable carries a failure.
     pub(crate) const TAINTED: u32 = 1 << 31;
     /// A variable carries events of a device's stream.
     pub(crate) const EVENTS: u32 = 1 << 30;
-    /// What is left for counting.
+    /// The bits that count.
     pub(crate) const COUNT: u32 = EVENTS - 1;
 }
 
-/// Head of a task's block.
+/// The head of a task's block.
 #[repr(C)]
 pub(crate) struct Op {
-    /// For whoever owns the task: the next in a list.
+    /// The next task in a list; used only by the owner of the task.
     pub(crate) link: UnsafeCell<*mut Op>,
-    /// Variables not granted yet (E8: set before any of them can be), and marks.
+    /// The number of variables not granted yet (E8: set before any of them can be granted), and the flags in [`mark`].
     grants: AtomicU32,
     n_accesses: u32,
     table: &'static BodyTable,
@@ -96,20 +99,20 @@ pub(crate) struct Op {
     pub(crate) property: Property,
     pub(crate) dispatch: Dispatch,
     class: u8,
-    /// Whether the body is still there.
+    /// Whether the body has not been run or dropped yet.
     has_body: Cell<bool>,
     pub(crate) device: Device,
     pub(crate) name: OpName,
 }
 
 impl Op {
-    /// Called once, while every variable is locked: `count` of them are still to be granted.
+    /// Sets the number of missing grants. Called once, while all variables of the task are locked.
     #[inline]
     pub(crate) fn expect_grants(&self, count: u32, marks: u32) {
         self.grants.store(count | marks, Ordering::Relaxed);
     }
 
-    /// Notes one granted variable and what was found on it; true for the last.
+    /// Records one granted variable and the flags found on it; true for the last missing one.
     #[inline]
     pub(crate) fn grant(&self, marks: u32) -> bool {
         if marks != 0 {
@@ -118,7 +121,7 @@ impl Op {
         self.grants.fetch_sub(1, Ordering::AcqRel) & mark::COUNT == 1
     }
 
-    /// What was found on its variables. For the owner of a granted task.
+    /// The flags found on its variables. Only for the owner of a granted task.
     #[inline]
     pub(crate) fn marks(&self) -> u32 {
         self.grants.load(Ordering::Relaxed) & !mark::COUNT
@@ -136,7 +139,7 @@ impl Op {
         self.marks() & mark::TAINTED != 0
     }
 
-    /// Whether an inherited failure means that the body must not run.
+    /// Whether an inherited failure skips the body.
     #[inline]
     pub(crate) fn skips_on_failure(&self) -> bool {
         !matches!(self.property, Property::NoSkip | Property::DeleteVar)
@@ -144,11 +147,11 @@ impl Op {
 
     /// Whether its body only starts the work.
     #[inline]
-    pub(crate) fn starts_only(&self) -> bool {
-        self.table.starts_only
+    pub(crate) fn is_asynchronous(&self) -> bool {
+        self.table.is_asynchronous
     }
 
-    /// Whether it stands for tasks that were collected.
+    /// Whether the task is a bulk.
     pub(crate) fn is_bulk(&self) -> bool {
         self.table.is_bulk
     }
@@ -164,13 +167,13 @@ impl fmt::Debug for Op {
     }
 }
 
-/// Layout of a block, and where the body lies in it.
+/// The layout of a block, and the offset of the body in it.
 #[inline]
 fn layout(n_accesses: usize, body: Layout) -> (Layout, usize) {
     let head = size_of::<Op>() + n_accesses * size_of::<Access>();
     let at = head.next_multiple_of(body.align());
-    // SAFETY: alignments are powers of two. A task has fewer than 2^24 accesses and its body lies on a stack, so the sum
-    // is far from overflow.
+    // SAFETY: alignments are powers of two. A task has fewer than 2^24 accesses of 32 bytes, and its body was on a
+    // stack, so the sum is far below `isize::MAX`.
     let whole = unsafe { Layout::from_size_align_unchecked(at + body.size(), body.align().max(slab::ALIGN)) };
     (whole, at)
 }
@@ -178,18 +181,18 @@ fn layout(n_accesses: usize, body: Layout) -> (Layout, usize) {
 /// The accesses of a task's block.
 ///
 /// # Safety
-/// `op` is the head of a block made by [`Task::new`], with a pointer to the whole of it, that is not freed within `'a`.
+/// `op` points to the whole of a block made by [`Task::new`], which is not freed within `'a`.
 #[inline]
 pub(crate) unsafe fn accesses_of<'a>(op: NonNull<Op>) -> &'a [Access] {
     // SAFETY: promised by the caller; `Task::new` wrote `n_accesses` accesses right behind the head.
     unsafe { std::slice::from_raw_parts(op.add(1).cast::<Access>().as_ptr(), op.as_ref().n_accesses as usize) }
 }
 
-/// A task, owned: described and not yet appended, or granted on all its variables.
+/// A task with an owner: described and not yet appended, or granted on all its variables.
 pub(crate) struct Task(NonNull<Op>);
 
-// SAFETY: a task owns its block alone; body and name are `Send`, and the variables behind the accesses are shared cells
-// whose changing parts lie under locks.
+// SAFETY: a task is the only owner of its block. The body and the name are `Send`; the variables behind the accesses
+// are shared cells, whose mutable parts are protected by locks.
 unsafe impl Send for Task {}
 
 impl Task {
@@ -220,8 +223,8 @@ impl Task {
             device,
             name,
         };
-        // SAFETY: the block is `layout` large and aligned, and nobody else's: head, accesses and body fit one behind the
-        // other as `layout` counted.
+        // SAFETY: the new block belongs to this thread only. It has the size and alignment of `layout`, which counts
+        // the head, the accesses directly behind it, and the body at offset `at`.
         unsafe {
             op.write(head);
             let accesses = op.add(1).cast::<Access>();
@@ -233,7 +236,7 @@ impl Task {
         Self(op)
     }
 
-    /// Gives up ownership, to the queues of the variables or to a list.
+    /// Gives up ownership, for a queue or a list.
     #[inline]
     pub(crate) fn into_raw(self) -> NonNull<Op> {
         let op = self.0;
@@ -241,27 +244,27 @@ impl Task {
         op
     }
 
-    /// Notes the pushing thread, which waits for the task; for [`Dispatch::Pusher`].
+    /// Stores the parker of the pushing thread, which waits for the task; for [`Dispatch::Pusher`].
     pub(crate) fn set_parker(&self, parker: &Arc<Parker>) {
         let raw = Arc::into_raw(Arc::clone(parker)).cast_mut().cast();
-        // SAFETY: the task is this thread's own, and in no list.
+        // SAFETY: this thread owns the task, and the task is in no list.
         unsafe { *self.link.get() = raw };
     }
 
-    /// The thread that waits for the task; none if it has been taken.
+    /// Takes the parker of the thread that waits for the task; `None` if it was already taken.
     pub(crate) fn take_parker(&self) -> Option<Arc<Parker>> {
-        // SAFETY: the task is this thread's own. With this dispatch its link is a parker, or null, until it gets into a
-        // list, which only the caller could do.
+        // SAFETY: this thread owns the task. With [`Dispatch::Pusher`] the link is a parker or null until the task
+        // enters a list, which only its owner can do.
         let raw = unsafe { std::ptr::replace(self.link.get(), std::ptr::null_mut()) };
-        // SAFETY: the pointer came from `Arc::into_raw`, and is taken once.
+        // SAFETY: the pointer came from `Arc::into_raw`, and the null written above ensures that it is taken once.
         (!raw.is_null()).then(|| unsafe { Arc::from_raw(raw.cast_const().cast()) })
     }
 
     /// Takes ownership back.
     ///
     /// # Safety
-    /// `op` came from [`Task::into_raw`], and the caller is the one who may own it: it gave the last grant, or took it
-    /// out of a list.
+    /// `op` came from [`Task::into_raw`], and the caller is entitled to own it: it gave the last grant, or took the
+    /// task out of a list.
     #[inline]
     pub(crate) unsafe fn from_raw(op: NonNull<Op>) -> Self {
         Self(op)
@@ -274,14 +277,14 @@ impl Task {
 
     #[inline]
     pub(crate) fn accesses(&self) -> &[Access] {
-        // SAFETY: the block is this task's own, for as long as the borrow.
+        // SAFETY: this task owns the block, at least for as long as it is borrowed.
         unsafe { accesses_of(self.0) }
     }
 
     /// The first live failure among the variables read, then among those written, each in ascending id.
     ///
-    /// A variable's failure changes only when a task that writes it completes, so a granted task sees one value of it
-    /// from grant to completion (it may be delivered meanwhile, and is then no failure any more).
+    /// A variable's failure changes only when a task that writes it completes, so a granted task sees the same failure
+    /// from grant to completion. (If it is reported meanwhile, it has no effect any more.)
     #[inline]
     pub(crate) fn inherited_failure(&self) -> Option<Arc<Failure>> {
         if !self.is_tainted() {
@@ -292,28 +295,28 @@ impl Task {
 
     fn body(&self) -> *mut u8 {
         let (_, at) = self.layout();
-        // SAFETY: the body lies at this place of the block.
+        // SAFETY: `layout` says that the body lies at this offset of the block.
         unsafe { self.0.cast::<u8>().add(at).as_ptr() }
     }
 
-    /// Runs the body. Nothing if there is none any more.
+    /// Runs the body. Does nothing if it was already run or dropped.
     #[inline]
     pub(crate) fn run(&self, context: &RunContext) -> Result<()> {
         if !self.has_body.replace(false) {
             return Ok(());
         }
-        // SAFETY: the body is there, and the flag above says from now on that it is gone.
+        // SAFETY: the body is initialized, because the flag was set; the flag is now false, so it is not used again.
         unsafe { (self.table.run)(self.body(), context, None) }
     }
 
-    /// Runs a body that starts only. The task goes to `completion`, and may be gone when this returns.
+    /// Runs an asynchronous body. The task moves into the completion, and may be freed before this returns.
     pub(crate) fn start(self, context: &RunContext, complete: impl FnOnce(Task) -> Completion) -> Result<()> {
         let (run, body) = (self.table.run, self.body());
-        debug_assert!(self.has_body.get() && self.starts_only(), "E6: a task runs once");
+        debug_assert!(self.has_body.get() && self.is_asynchronous(), "E6: a task runs once");
         self.has_body.set(false);
-        // The body is moved out of the block before its code runs, and the block is freed only by the completion, which
-        // that code gets: so the block is there when it is read.
-        // SAFETY: the body is there, and the flag says from now on that it is gone.
+        // The body is moved out of the block before its code runs, and only the completion, which that code gets, can
+        // free the block. So the block still exists when the body is read.
+        // SAFETY: the body is initialized, and the flag is now false, so it is not used again.
         unsafe { run(body, context, Some(complete(self))) }
     }
 
@@ -323,14 +326,15 @@ impl Task {
         if !self.table.is_bulk || !self.has_body.replace(false) {
             return None;
         }
-        // SAFETY: only `Bulk` says that it is one; it is there, and the flag says from now on that it is gone.
+        // SAFETY: only `Bulk` sets `is_bulk`. It is initialized, because the flag was set; the flag is now false.
         Some(unsafe { self.body().cast::<Bulk>().read() }.0)
     }
 
     /// Drops the body without running it.
     pub(crate) fn discard(&self) {
         if self.has_body.replace(false) {
-            // SAFETY: the body is there, and the flag above says from now on that it is gone.
+            // SAFETY: the body is initialized, because the flag was set; the flag is now false, so it is not used
+            // again.
             unsafe { (self.table.discard)(self.body()) };
         }
     }
@@ -341,7 +345,7 @@ impl std::ops::Deref for Task {
 
     #[inline]
     fn deref(&self) -> &Op {
-        // SAFETY: the block is this task's own.
+        // SAFETY: this task owns the block.
         unsafe { self.0.as_ref() }
     }
 }
@@ -350,7 +354,7 @@ impl Drop for Task {
     #[inline]
     fn drop(&mut self) {
         let (layout, _) = self.layout();
-        // Frees the block also when dropping the body panics.
+        // Frees the block even if dropping the body panics.
         let _block = Block { op: self.0, layout };
         self.discard();
     }
@@ -365,8 +369,8 @@ struct Block {
 impl Drop for Block {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: the block was made by `slab::allocate` of this layout, its class noted in the head, and its owner gives
-        // it up; accesses have nothing to drop.
+        // SAFETY: `slab::allocate` made the block with this layout, and its class is stored in the head. The owner
+        // gives the block up. Accesses have no destructor.
         unsafe {
             let class = self.op.as_ref().class;
             self.op.drop_in_place();

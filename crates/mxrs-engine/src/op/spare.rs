@@ -1,6 +1,6 @@
-//! Lists that are usually short enough to lie on the stack, and do not allocate each time when they are not.
+//! Short lists on the stack that become long without allocating each time.
 //!
-//! A long list takes the spare vector of its thread and gives it back empty.
+//! A long list takes the spare vector of its thread, and returns it empty.
 
 use smallvec::SmallVec;
 use std::cell::Cell;
@@ -19,7 +19,7 @@ pub(crate) fn widen<A, S, const N: usize>(
     *list = SmallVec::from_vec(wide);
 }
 
-/// Gives the room back to the thread, for the next long list.
+/// Returns the memory to the thread, for the next long list.
 #[inline]
 pub(crate) fn give_back<A, S, const N: usize>(list: SmallVec<[A; N]>, spare: &'static LocalKey<Cell<Vec<S>>>) {
     if list.spilled() {
@@ -27,7 +27,7 @@ pub(crate) fn give_back<A, S, const N: usize>(list: SmallVec<[A; N]>, spare: &'s
     }
 }
 
-/// The same memory for elements of the same layout: std collects in place.
+/// The same allocation for elements of another type with the same layout: the standard library collects in place.
 fn emptied<A, B>(mut list: Vec<A>) -> Vec<B> {
     list.clear();
     list.into_iter().filter_map(|_| None).collect()

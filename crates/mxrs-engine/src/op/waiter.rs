@@ -1,4 +1,4 @@
-//! A waiting thread's place in a variable's queue.
+//! An entry of a waiting thread in a variable's queue.
 
 use super::Access;
 use crate::parker::Parker;
@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// A thread's place in a variable's queue.
+/// An entry of a waiting thread in a variable's queue.
 #[repr(C)]
 pub(crate) struct Waiter {
     access: Access,
@@ -19,18 +19,18 @@ impl Waiter {
         Self { access: Access::new(var, std::ptr::null_mut(), write), parker: Cell::new(Some(parker)) }
     }
 
-    /// What to put into the queue. The pointer is good for the whole waiter.
+    /// The pointer to put into the queue. It is valid for the whole waiter.
     pub(crate) fn access(this: &Self) -> *const Access {
         std::ptr::from_ref(this).cast()
     }
 
-    /// Takes the parker of a thread whose turn has come; after its signal the waiter is gone.
+    /// Takes the parker of a thread whose turn has come. After the thread is signaled the waiter may be gone.
     ///
     /// # Safety
     /// `access` came from [`Waiter::access`], its thread has not been signaled, and the variable's lock is held.
     pub(crate) unsafe fn take_parker(access: *const Access) -> Option<Arc<Parker>> {
-        // SAFETY: the access is the first field of a `repr(C)` waiter, which lives until its thread is signaled; the
-        // pointer was made from the whole waiter. The lock makes this the only use of the cell.
+        // SAFETY: the access is the first field of a `repr(C)` waiter, which lives until its thread is signaled, and
+        // the pointer was made from the whole waiter. The caller holds the lock, so no other thread uses the cell.
         unsafe { (*access.cast::<Self>()).parker.take() }
     }
 }
@@ -39,9 +39,9 @@ std::thread_local! {
     static SPARE: Cell<Option<Box<Waiter>>> = const { Cell::new(None) };
 }
 
-/// Memory for the waiter of the calling thread, until its wait is over; the thread keeps it for its next wait.
+/// Memory for the waiter of the calling thread, kept for its next wait.
 ///
-/// Not on the thread's stack: a forked child has the queue but not the thread, whose stack it gives to another.
+/// It is not on the thread's stack: a forked child has the queue but not the thread, whose stack it may reuse.
 pub(crate) struct Place(NonNull<Waiter>);
 
 impl Place {
@@ -61,14 +61,15 @@ impl std::ops::Deref for Place {
     type Target = Waiter;
 
     fn deref(&self) -> &Waiter {
-        // SAFETY: a waiter changes through cells only, and is there until the place is dropped.
+        // SAFETY: the memory exists until the place is dropped, and a waiter changes only through cells.
         unsafe { self.0.as_ref() }
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // SAFETY: it was leaked from a box, and is in no queue: its thread has been signaled, or did not have to wait.
+        // SAFETY: the pointer came from a box, and the waiter is in no queue: its thread has been signaled, or did not
+        // have to wait.
         let memory = unsafe { Box::from_raw(self.0.as_ptr()) };
         memory.parker.take();
         let _ = SPARE.try_with(|spare| spare.set(Some(memory)));

@@ -1,36 +1,36 @@
-//! What a task says about itself: its property and its name.
+//! The properties and the name of a task.
 
 use std::backtrace::Backtrace;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// Which workers a task wants, and how it treats errors of its inputs.
+/// The workers that run a task, and how it treats errors of its inputs.
 ///
-/// A word for the other kind of device, or one the scheduler has no pool for, means [`Property::Normal`].
+/// A property for the other kind of device, or one that the scheduler has no pool for, counts as [`Property::Normal`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Property {
-    /// First in, first out, on the device's own workers.
+    /// Runs on the device's own workers, first in, first out.
     #[default]
     Normal,
-    /// The workers shared by all CPU devices, larger [`crate::TaskBuilder::priority`] first.
+    /// Runs on the workers that all CPU devices share, larger [`crate::TaskBuilder::priority`] first.
     CpuPrioritized,
-    /// A copy that leaves a GPU.
+    /// Copies data from a GPU.
     CopyFromGpu,
-    /// A copy into a GPU.
+    /// Copies data to a GPU.
     CopyToGpu,
-    /// A GPU's second pool, larger priority first.
+    /// Runs in a GPU's second pool, larger priority first.
     GpuPrioritized,
-    /// On the pushing thread if nothing is in the way, else as normal.
+    /// Runs on the pushing thread if it need not wait, otherwise as a normal task.
     Async,
-    /// Ends a variable's life: on the pushing thread if nothing is in the way, else ahead of other queued tasks. Runs
-    /// whatever its inputs carry.
+    /// Deletes a variable: runs on the pushing thread if it need not wait, otherwise before other queued tasks. Runs
+    /// even if an input carries an error.
     DeleteVar,
-    /// As normal, but runs even when an input carries an error, which it can see in its context.
+    /// Runs as a normal task, even if an input carries an error, which it can see in its context.
     NoSkip,
 }
 
-/// Name of a task in messages: a literal, an owned string or a shared one.
+/// The name of a task in messages: a literal, an owned string or a shared one.
 #[derive(Clone)]
 pub struct OpName(Name);
 
@@ -38,7 +38,7 @@ pub struct OpName(Name);
 enum Name {
     Text(Cow<'static, str>),
     Shared(Arc<str>),
-    /// With the place where the task was pushed.
+    /// A name with the backtrace of the task's push.
     Traced(Arc<(OpName, Backtrace)>),
 }
 
@@ -52,13 +52,13 @@ impl OpName {
         }
     }
 
-    /// The same name, which remembers where it was called.
+    /// Adds a backtrace of this call to the name.
     #[cold]
     pub(crate) fn traced(self) -> Self {
         Self(Name::Traced(Arc::new((self, Backtrace::force_capture()))))
     }
 
-    /// Where the task was pushed, if the name remembers.
+    /// The backtrace of the task's push, if it was recorded.
     pub(crate) fn pushed_at(&self) -> Option<&Backtrace> {
         match &self.0 {
             Name::Traced(traced) => Some(&traced.1),

@@ -4,7 +4,7 @@ use crate::op::Task;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// Granted tasks: larger priority first, and first in, first out within one priority.
+/// Granted tasks: larger priority first; first in, first out within one priority.
 #[derive(Default)]
 pub(crate) struct Heap<T = Task> {
     tasks: BinaryHeap<Ranked<T>>,

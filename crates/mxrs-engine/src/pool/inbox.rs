@@ -1,14 +1,14 @@
-//! Where any thread leaves granted tasks, and workers take all of them at once.
+//! A queue into which any thread puts granted tasks, and from which a worker takes all of them at once.
 //!
-//! A stack of tasks linked through their own blocks: leaving one is one exchange and no allocation. Taking exchanges the
-//! whole stack for an empty one, so a task is never looked at by two threads, and turns it round: first in, first out.
+//! A stack of tasks linked through their own blocks: adding one costs one exchange and no allocation. Taking exchanges
+//! the whole stack for an empty one, so no other thread sees these tasks, and reverses it: first in, first out.
 
 use crate::op::{Op, Task};
 use crate::var::TaskList;
 use mxrs_sync::atomic::{AtomicPtr, Ordering};
 use std::ptr::{NonNull, null_mut};
 
-/// Granted tasks that no worker has seen yet.
+/// Granted tasks that no worker has taken yet.
 pub(crate) struct Inbox(AtomicPtr<Op>);
 
 impl Inbox {
@@ -16,13 +16,13 @@ impl Inbox {
         Self(AtomicPtr::new(null_mut()))
     }
 
-    /// Leaves a task; true if there was none. A full barrier where read-modify-writes are.
+    /// Adds a task; true if the inbox was empty. A full barrier on machines whose read-modify-writes are full barriers.
     #[inline]
     pub(crate) fn push(&self, task: Task) -> bool {
         let op = task.into_raw();
         let mut top = self.0.load(Ordering::Relaxed);
         loop {
-            // SAFETY: the task is this thread's own until the exchange succeeds.
+            // SAFETY: this thread owns the task until the exchange succeeds.
             unsafe { *op.as_ref().link.get() = top };
             match self.0.compare_exchange_weak(top, op.as_ptr(), Ordering::SeqCst, Ordering::Relaxed) {
                 Ok(_) => return top.is_null(),
@@ -36,7 +36,7 @@ impl Inbox {
         self.0.load(Ordering::Relaxed).is_null()
     }
 
-    /// Takes all tasks, in the order they came, to the end of `list`.
+    /// Takes all tasks and appends them to `list` in the order in which they were added.
     #[inline]
     pub(crate) fn take(&self, list: &mut TaskList) {
         if self.is_empty() {
@@ -45,14 +45,15 @@ impl Inbox {
         let mut top = self.0.swap(null_mut(), Ordering::Acquire);
         let mut turned = null_mut();
         while let Some(op) = NonNull::new(top) {
-            // SAFETY: the exchange made the whole stack this thread's own.
+            // SAFETY: the exchange transferred the whole stack to this thread.
             top = unsafe { std::mem::replace(&mut *op.as_ref().link.get(), turned) };
             turned = op.as_ptr();
         }
         while let Some(op) = NonNull::new(turned) {
-            // SAFETY: as above; read before the list links it anew.
+            // SAFETY: the exchange transferred the task to this thread. The link is read before `list.push` overwrites
+            // it.
             turned = unsafe { *op.as_ref().link.get() };
-            // SAFETY: as above.
+            // SAFETY: `op` came from `Task::into_raw` in `push`, and this thread took it out of the stack.
             list.push(unsafe { Task::from_raw(op) });
         }
     }

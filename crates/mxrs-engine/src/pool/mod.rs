@@ -1,21 +1,21 @@
 //! Pools of workers: threads that take granted tasks from common queues.
 //!
-//! A pool is *first in, first out* or *by priority*. In the first kind tasks arrive in an inbox without a lock; a worker
-//! empties it into a list. A lone worker's list is its own and plain memory, so order is kept and taking a task costs
-//! nothing. Several workers share a list, under a lock, and each takes some tasks at a time into a deque that the others
-//! steal from.
+//! A pool is *first in, first out* or *by priority*. In the first kind tasks arrive in an inbox without a lock, and a
+//! worker empties it into a list. The list of a lone worker belongs to it and needs no synchronization, so order is
+//! kept and taking a task is cheap. Several workers share a list under a lock; each moves some tasks at a time into a
+//! deque, from which the others may steal.
 //!
-//! An idle worker looks for [`SPIN`], then sleeps. Whoever leaves a task and sees a sleeper wakes one: the sleeper counts
-//! itself and looks again before it sleeps, the other side leaves the task and looks for sleepers after, so one sees the
-//! other.
+//! An idle worker looks for tasks during [`SPIN`] and then sleeps. A thread that adds a task wakes a sleeper if there
+//! is one. The sleeper counts itself and then looks again before it sleeps; the other thread adds the task and then
+//! looks for sleepers. So at least one of them sees the other.
 
 mod heap;
 mod inbox;
 mod rest;
 mod worker;
 
-use crate::anew::Anew;
 use crate::counters::PoolCounters;
+use crate::fork_reset::ForkReset;
 use crate::op::{Op, Task};
 use crate::var::TaskList;
 use crossbeam_deque::{Stealer, Worker as Deque};
@@ -25,17 +25,17 @@ use inbox::Inbox;
 use mxrs_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence_after_rmw};
 use mxrs_sync::{Rank, RankedMutex, thread};
 use mxrs_types::{Error, ErrorKind, Result};
-use rest::Bed;
+use rest::WorkerSignals;
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long an idle worker looks for a task before it sleeps.
+/// The time during which an idle worker looks for tasks before it sleeps.
 const SPIN: Duration = Duration::from_micros(20);
 
-/// Which pool.
+/// Identifies a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum PoolId {
@@ -43,7 +43,7 @@ pub enum PoolId {
     Cpu(u32),
     /// CPU-prioritised tasks of all CPU devices ([`crate::EngineKind::ThreadedPerDevice`]).
     CpuPriority,
-    /// All tasks but copies ([`crate::EngineKind::Threaded`]).
+    /// All tasks except copies ([`crate::EngineKind::Threaded`]).
     Global,
     /// Copies from and to GPUs ([`crate::EngineKind::Threaded`]).
     Copy,
@@ -69,7 +69,7 @@ impl fmt::Display for PoolId {
     }
 }
 
-/// In which order a pool's tasks leave.
+/// The order in which a pool's tasks run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     /// First in, first out; deletions first.
@@ -78,74 +78,74 @@ pub(crate) enum Order {
     Priority,
 }
 
-/// What a worker does with a task: finishes it, and may name one to run next. Gets the worker's number.
+/// Runs a task to its end on the worker of the given number, and may return a task to run next.
 pub(crate) type Runner = Arc<dyn Fn(Task, usize) -> Option<Task> + Send + Sync>;
 
-/// Threads and their queues. Threads start with the first task, or earlier on request; the queues outlive them.
+/// Threads and their queues. The threads start with the first task, or earlier on request; the queues outlive them.
 pub(crate) struct Pool {
     /// The engine its threads work for.
     engine: u32,
     id: PoolId,
-    /// Workers to start; there may be more seats, for a forked child.
+    /// The number of workers to start. There may be more slots, for a forked child.
     size: AtomicUsize,
     inbox: CachePadded<Inbox>,
     /// Deletions, ahead of the inbox.
     urgent: CachePadded<Inbox>,
-    /// Instead of the inboxes, in a pool by priority. Above the pool's own lock: a worker about to sleep holds that one
-    /// and asks whether the heap is empty.
+    /// Replaces the inboxes in a pool by priority. Its rank is above that of the pool's own lock, because a worker
+    /// about to sleep holds that one and asks whether the heap is empty.
     heap: Option<RankedMutex<Heap>>,
-    seats: Box<[CachePadded<Seat>]>,
-    /// What several workers took out of the inbox and have no room for in their deques, which stay small.
+    slots: Box<[CachePadded<WorkerSlot>]>,
+    /// Tasks that several workers took out of the inbox and that do not fit into their deques, which are kept small.
     backlog: RankedMutex<TaskList>,
     stealers: Box<[Stealer<RawTask>]>,
-    /// Threads asleep or about to be.
+    /// The number of threads that are asleep or about to sleep.
     sleepers: CachePadded<AtomicUsize>,
-    /// Workers wait between tasks as long as this is set.
+    /// If set, workers wait between two tasks.
     paused: AtomicBool,
     stopping: AtomicBool,
     started: AtomicBool,
-    /// The threads were there in the process that this one was forked from.
+    /// Whether the threads existed in the process that this one was forked from.
     lost: AtomicBool,
-    bed: Anew<Bed>,
+    signals: ForkReset<WorkerSignals>,
     threads: RankedMutex<Vec<thread::JoinHandle<()>>>,
     running: CachePadded<AtomicUsize>,
     peak: AtomicUsize,
 }
 
-/// What belongs to one worker.
-struct Seat {
-    /// Only its worker uses it, or who has made sure that there is none.
+/// The state of one worker.
+struct WorkerSlot {
+    /// Used only by its worker, or by a thread that has ensured that there is no worker.
     local: UnsafeCell<Local>,
-    /// Written by the worker alone.
+    /// Written only by the worker.
     executed: AtomicU64,
 }
 
-// SAFETY: `local` is used by the worker of this number, of which there is at most one at a time, and by `Pool::reset`,
-// which is called where no other thread exists.
-unsafe impl Sync for Seat {}
+// SAFETY: `local` is used by the worker of this slot, of which there is at most one at a time, and by `Pool::reset`,
+// which runs where no other thread exists.
+unsafe impl Sync for WorkerSlot {}
 
-/// Tasks a worker has taken out of the inbox.
+/// Tasks that a worker has taken out of the inbox.
 struct Local {
     urgent: TaskList,
     list: TaskList,
-    /// Instead of the list, where there are others to steal from it.
+    /// Replaces the list if there are other workers that may steal from it.
     deque: Option<Deque<RawTask>>,
 }
 
 // SAFETY: tasks may move to any thread, and so may a deque of them.
 unsafe impl Send for Local {}
 
-/// A task in a deque; never dropped there but by [`Pool`]'s drop.
+/// A task in a deque. Only [`Pool`]'s drop destroys it there.
 struct RawTask(NonNull<Op>);
 
-// SAFETY: stands for a `Task`, which is `Send`.
+// SAFETY: it owns a `Task`, which is `Send`.
 unsafe impl Send for RawTask {}
 
 impl Pool {
-    pub(crate) fn new(engine: u32, id: PoolId, size: usize, seats: usize, order: Order) -> Arc<Self> {
-        let seats = seats.max(size);
-        let shared = order == Order::Fifo && seats > 1;
-        let locals: Vec<Local> = (0..seats)
+    pub(crate) fn new(engine: u32, id: PoolId, size: usize, slots: usize, order: Order) -> Arc<Self> {
+        let slots = slots.max(size);
+        let shared = order == Order::Fifo && slots > 1;
+        let locals: Vec<Local> = (0..slots)
             .map(|_| Local {
                 urgent: TaskList::default(),
                 list: TaskList::default(),
@@ -153,7 +153,7 @@ impl Pool {
             })
             .collect();
         let stealers = locals.iter().filter_map(|l| l.deque.as_ref().map(Deque::stealer)).collect();
-        let seat = |local| CachePadded::new(Seat { local: UnsafeCell::new(local), executed: AtomicU64::new(0) });
+        let slot = |local| CachePadded::new(WorkerSlot { local: UnsafeCell::new(local), executed: AtomicU64::new(0) });
         Arc::new(Self {
             engine,
             id,
@@ -161,7 +161,7 @@ impl Pool {
             inbox: CachePadded::new(Inbox::new()),
             urgent: CachePadded::new(Inbox::new()),
             heap: (order == Order::Priority).then(|| RankedMutex::new(Rank::Leaf, Heap::new())),
-            seats: locals.into_iter().map(seat).collect(),
+            slots: locals.into_iter().map(slot).collect(),
             backlog: RankedMutex::new(Rank::Leaf, TaskList::default()),
             stealers,
             sleepers: CachePadded::new(AtomicUsize::new(0)),
@@ -169,7 +169,7 @@ impl Pool {
             stopping: AtomicBool::new(false),
             started: AtomicBool::new(false),
             lost: AtomicBool::new(false),
-            bed: Anew::new(Bed::new),
+            signals: ForkReset::new(WorkerSignals::new),
             threads: RankedMutex::new(Rank::EngineThreads, Vec::new()),
             running: CachePadded::new(AtomicUsize::new(0)),
             peak: AtomicUsize::new(0),
@@ -180,22 +180,22 @@ impl Pool {
         self.id
     }
 
-    /// Workers there are once started.
+    /// The number of workers once started.
     #[inline]
     fn size(&self) -> usize {
         self.size.load(Ordering::Relaxed)
     }
 
-    /// Whether the threads are there.
+    /// Whether the threads have been started.
     #[inline]
     pub(crate) fn is_started(&self) -> bool {
         self.started.load(Ordering::Acquire)
     }
 
-    /// Starts the threads unless they are there.
+    /// Starts the threads, unless they are running.
     ///
     /// # Errors
-    /// The system refuses a thread; those already started stay.
+    /// If the system refuses a thread; those already started keep running.
     #[cold]
     pub(crate) fn start(self: &Arc<Self>, runner: &dyn Fn() -> Runner) -> Result<()> {
         let mut threads = self.threads.lock();
@@ -209,7 +209,7 @@ impl Pool {
             let name = format!("mxrs-{}-{index}", self.id);
             let thread = thread::Builder::new().name(name).spawn(move || pool.serve(index, &*runner)).map_err(|e| {
                 let message = format!("cannot start worker {index} of {size} of pool {}: {e}", self.id);
-                Error::new(ErrorKind::Io { path: None, message, kind: e.kind() })
+                Error::new(ErrorKind::Io { path: None, message, kind: e.kind() }).with_source(e)
             })?;
             threads.push(thread);
         }
@@ -217,25 +217,25 @@ impl Pool {
         Ok(())
     }
 
-    /// Lets the threads leave once nothing is queued, and waits for them. Not from one of them.
+    /// Lets the threads end once no task is queued, and waits for them. Must not be called on one of them.
     pub(crate) fn join(&self) {
         let mut threads = self.threads.lock();
         self.stopping.store(true, Ordering::Release);
         self.wake_all();
         for thread in threads.drain(..) {
-            // Task panics are caught; a worker has nothing else to say.
+            // Panics of tasks are caught, so a worker's result carries no information.
             let _ = thread.join();
         }
         self.started.store(false, Ordering::Release);
     }
 
     fn wake_all(&self) {
-        let Bed { resting, wake, .. } = self.bed.get();
+        let WorkerSignals { resting, wake, .. } = self.signals.get();
         let _resting = resting.lock();
         wake.notify_all();
     }
 
-    /// Queues a task; `front` puts it ahead of those already queued, its priority counts in a pool by priority only.
+    /// Queues a task. `front` puts it before those already queued; in a pool by priority only its priority matters.
     #[inline]
     pub(crate) fn push(&self, task: Task, front: bool) {
         if let Some(heap) = &self.heap {
@@ -245,7 +245,7 @@ impl Pool {
         } else {
             let inbox = if front { &self.urgent } else { &self.inbox };
             let was_empty = inbox.push(task);
-            // Whoever left the first task of several wakes the lone worker.
+            // The thread that added the first of several tasks wakes the lone worker.
             if self.size() == 1 && !was_empty {
                 return;
             }
@@ -258,13 +258,13 @@ impl Pool {
 
     #[cold]
     fn wake_one(&self) {
-        let Bed { resting, wake, .. } = self.bed.get();
+        let WorkerSignals { resting, wake, .. } = self.signals.get();
         let _resting = resting.lock();
         wake.notify_one();
     }
 
-    /// Whether a task that a worker of this pool has set free may run next on it: its inputs are in that core's cache. A
-    /// lone worker keeps first in, first out; a pool by priority keeps its priorities.
+    /// Whether a task that a worker of this pool has released may run next on the same worker, whose cache holds its
+    /// inputs. A lone worker keeps first in, first out, and a pool by priority keeps its priorities.
     #[inline]
     pub(crate) fn may_run_next(&self, index: usize) -> bool {
         if self.heap.is_some() {
@@ -273,8 +273,8 @@ impl Pool {
         if self.size() > 1 {
             return true;
         }
-        // SAFETY: called by the worker of this number, which is in a task: it holds no borrow of its seat.
-        let local = unsafe { &*self.seats[index].local.get() };
+        // SAFETY: called by the worker of this number during a task, when it holds no borrow of its slot.
+        let local = unsafe { &*self.slots[index].local.get() };
         local.list.is_empty()
             && local.urgent.is_empty()
             && self.inbox.is_empty()
@@ -287,17 +287,17 @@ impl Pool {
             id: self.id,
             threads: self.threads.lock().len(),
             peak_running: self.peak.load(Ordering::Relaxed),
-            executed: self.seats.iter().map(|s| s.executed.load(Ordering::Relaxed)).sum(),
+            executed: self.slots.iter().map(|s| s.executed.load(Ordering::Relaxed)).sum(),
         }
     }
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // Nothing is left after a join; a child that never started its threads has its parent's tasks here.
+        // Nothing is left after `join`. But a child that never started its threads has its parent's tasks here.
         for stealer in &self.stealers {
             while let Some(RawTask(op)) = worker::steal(stealer) {
-                // SAFETY: taken out of the deque, which owned it.
+                // SAFETY: the deque owned the task, and `steal` took it out.
                 drop(unsafe { Task::from_raw(op) });
             }
         }

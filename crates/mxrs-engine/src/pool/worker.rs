@@ -1,6 +1,6 @@
-//! The life of a worker.
+//! The loop of a worker.
 
-use super::rest::Bed;
+use super::rest::WorkerSignals;
 use super::{Local, Pool, RawTask, SPIN};
 use crate::context::Inside;
 use crate::op::Task;
@@ -20,7 +20,7 @@ pub(super) fn steal(stealer: &Stealer<RawTask>) -> Option<RawTask> {
     }
 }
 
-/// Tasks a worker takes out of the backlog at once, besides the one it runs.
+/// The number of tasks that a worker takes out of the backlog at once, in addition to the one it runs.
 const SHARE: usize = 15;
 
 impl Pool {
@@ -32,7 +32,7 @@ impl Pool {
             let mut task = Some(task);
             while let Some(t) = task {
                 self.enter(alone);
-                let executed = &self.seats[index].executed;
+                let executed = &self.slots[index].executed;
                 executed.store(executed.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
                 task = runner(t, index);
                 if !alone {
@@ -44,14 +44,14 @@ impl Pool {
 
     #[inline]
     fn enter(&self, alone: bool) {
-        // A lone worker need not count to one.
+        // A lone worker need not count.
         let running = if alone { 1 } else { self.running.fetch_add(1, Ordering::Relaxed) + 1 };
         if running > self.peak.load(Ordering::Relaxed) {
             self.peak.fetch_max(running, Ordering::Relaxed);
         }
     }
 
-    /// The next task, or `None` when stopping and nothing is left.
+    /// The next task; `None` if the pool is stopping and no task is left.
     fn next(&self, index: usize) -> Option<Task> {
         let mut since = None;
         loop {
@@ -64,7 +64,7 @@ impl Pool {
             for _ in 0..16 {
                 hint::spin_loop();
             }
-            // Loom knows no time, and looking is what the search has for it.
+            // Loom does not model time, and its search covers repeated looks.
             if !cfg!(loom) && since.get_or_insert_with(Instant::now).elapsed() < SPIN {
                 continue;
             }
@@ -80,8 +80,8 @@ impl Pool {
         if let Some(heap) = &self.heap {
             return heap.lock().pop();
         }
-        // SAFETY: this is the worker of this number, and the borrow ends with this call.
-        let local = unsafe { &mut *self.seats[index].local.get() };
+        // SAFETY: the caller is the worker of this number, and the borrow ends with this call.
+        let local = unsafe { &mut *self.slots[index].local.get() };
         self.urgent.take(&mut local.urgent);
         if let Some(task) = local.urgent.pop() {
             return Some(task);
@@ -100,7 +100,7 @@ impl Pool {
     fn take_or_steal(&self, local: &mut Local, index: usize) -> Option<Task> {
         let deque = local.deque.as_ref()?;
         if let Some(RawTask(op)) = deque.pop() {
-            // SAFETY: taken out of the deque, which owned it.
+            // SAFETY: the deque owned the task, and `pop` took it out.
             return Some(unsafe { Task::from_raw(op) });
         }
         let mut backlog = self.backlog.lock();
@@ -116,7 +116,8 @@ impl Pool {
             let more = taken > 0 || !backlog.is_empty();
             drop(backlog);
             if more {
-                // They were in nobody's sight for a moment: workers that fell asleep in it have to look again.
+                // For a moment no other thread could see these tasks: workers that fell asleep meanwhile have to look
+                // again.
                 mxrs_sync::atomic::fence(Ordering::SeqCst);
                 if self.sleepers.load(Ordering::Relaxed) > 0 {
                     self.wake_all();
@@ -125,9 +126,9 @@ impl Pool {
             return Some(first);
         }
         drop(backlog);
-        let seats = self.stealers.len();
-        let others = (1..seats).map(|step| &self.stealers[(index + step) % seats]);
-        // SAFETY: as above.
+        let slots = self.stealers.len();
+        let others = (1..slots).map(|step| &self.stealers[(index + step) % slots]);
+        // SAFETY: the other worker's deque owned the task, and `steal` took it out.
         others.into_iter().find_map(steal).map(|RawTask(op)| unsafe { Task::from_raw(op) })
     }
 
@@ -135,7 +136,8 @@ impl Pool {
     fn has_tasks(&self) -> bool {
         match &self.heap {
             Some(heap) => !heap.lock().is_empty(),
-            // The backlog counts: its tasks are granted, and the worker that left them there may have begun a long one since.
+            // The backlog counts: its tasks are granted, and the worker that left them there may be running a long
+            // task.
             None => {
                 !self.inbox.is_empty()
                     || !self.urgent.is_empty()
@@ -145,13 +147,14 @@ impl Pool {
         }
     }
 
-    /// Sleeps until there may be a task; true if the worker is to leave.
+    /// Sleeps until there may be a task; true if the worker has to end.
     fn sleep(&self) -> bool {
-        let Bed { resting, wake, .. } = self.bed.get();
+        let WorkerSignals { resting, wake, .. } = self.signals.get();
         let mut lock = resting.lock();
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         fence_after_rmw();
-        // Who leaves a task either sees this sleeper, and then notifies under the lock, or its task is seen here.
+        // A thread that adds a task either sees this sleeper, and then notifies under the lock, or its task is seen
+        // here.
         let mut leave = false;
         while !self.has_tasks() && !leave && !self.paused.load(Ordering::Relaxed) {
             leave = self.stopping.load(Ordering::Acquire);
@@ -169,16 +172,16 @@ mod tests {
     use super::super::{Order, PoolId};
     use super::*;
     use crate::context::RunContext;
-    use crate::op::{Dispatch, OpName, Property, Sync};
+    use crate::op::{Dispatch, OpName, Property, Synchronous};
     use mxrs_types::Device;
 
     fn task() -> Task {
-        let body = Sync(|_: &RunContext| Ok(()));
+        let body = Synchronous(|_: &RunContext| Ok(()));
         Task::new(OpName::from("op"), &[], Device::cpu(0), 0, Property::Normal, Dispatch::Completer, body)
     }
 
-    /// A worker takes some of 40 tasks at a time and leaves the others in the backlog. While it runs a long one, another worker that is
-    /// about to sleep must see them.
+    /// A worker takes some of 40 tasks at a time and leaves the others in the backlog. While it runs a long task,
+    /// another worker that is about to sleep must see them.
     #[test]
     fn a_worker_does_not_sleep_while_the_backlog_has_tasks() {
         let pool = Pool::new(0, PoolId::Cpu(0), 2, 2, Order::Fifo);

@@ -1,4 +1,4 @@
-//! The cell behind a variable's handles: one lock, and the states it goes through.
+//! The cell behind a variable's handles: one lock and the states that it guards.
 
 use super::deleted;
 use super::queue::{Freed, WaitFor};
@@ -12,54 +12,55 @@ use mxrs_types::{Error, ErrorKind, Result};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// A variable. Aligned to a cache line, which it fills in release builds.
+/// A variable. It is aligned to a cache line, and fills one in release builds.
 #[repr(align(64))]
 pub(crate) struct VarCell {
     pub(super) state: RankedMutex<VarState>,
     version: AtomicU64,
     id: u64,
     engine: u32,
-    /// Handles there are.
+    /// The number of handles.
     pub(super) handles: AtomicU32,
 }
 
 pub(super) struct VarState {
-    /// Reads granted, or -1 for a granted write.
+    /// The number of granted reads, or -1 for a granted write.
     pub(super) readers: i32,
     pub(super) deleted: bool,
-    /// The buffer whose collected tasks use it, 0 for none ([`crate::bulk`]).
+    /// The buffer whose collected tasks use the variable; 0 for none ([`crate::bulk`]).
     pub(super) buffered: u16,
-    /// No handle is left; the last use frees the cell.
+    /// Whether no handle is left, so that the last use frees the cell.
     orphan: bool,
     /// The write that has claimed the variable and waits for its readers.
     pub(super) claim: *const Access,
-    /// The last of the queue behind a write that runs or has claimed; the last leads to the first.
+    /// The last entry of the queue behind a write that runs or has claimed; its `next` is the first entry.
     pub(super) last: *const Access,
-    /// What most variables never have.
+    /// Fields that most variables never need.
     pub(super) rare: Option<Box<Rare>>,
 }
 
-// SAFETY: the pointers lead to accesses inside tasks that nobody owns while they are queued, or to waiters of
-// threads that wait; both are used under the lock only.
+// SAFETY: the pointers lead to accesses inside tasks that have no owner while they are queued, or to waiters of threads
+// that wait; both are used only under the lock.
 unsafe impl Send for VarState {}
 
-/// What a variable carries besides its state.
+/// The failure and the device events of a variable.
 #[derive(Default)]
 pub(super) struct Rare {
     pub(super) failure: Option<Arc<Failure>>,
     pub(super) events: VarEvents,
 }
 
-/// Result of [`VarCell::attach`].
+/// The result of [`VarCell::attach`].
 #[derive(Debug)]
 pub(crate) enum Attached {
-    /// There is nothing to wait for.
+    /// There is nothing to wait for; the variable carries this failure.
     Ready(Option<Arc<Failure>>),
-    /// The parker will be signaled.
+    /// The thread is queued, and its parker will be signaled.
     Waiting,
 }
 
-/// Most handles of one variable. Far below 2^32, so that threads that count beyond it at the same moment do not wrap the count.
+/// The largest number of handles of one variable. It is far below 2^32, so that the count cannot wrap even if many
+/// threads exceed it at the same moment.
 const MAX_HANDLES: u32 = 1 << 31;
 
 #[cold]
@@ -69,7 +70,7 @@ fn too_many_handles(id: u64) -> ! {
 
 impl VarCell {
     pub(super) fn new(engine: u32) -> Self {
-        // Not loom's: ids are no part of the protocol, and loom's atomics cannot live in statics.
+        // Not loom's atomic: ids are not part of the protocol, and loom's atomics cannot live in statics.
         static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
         let (claim, last) = (std::ptr::null(), std::ptr::null());
         let state = VarState { readers: 0, deleted: false, buffered: 0, orphan: false, claim, last, rare: None };
@@ -82,11 +83,11 @@ impl VarCell {
         }
     }
 
-    /// Counts one more handle. The count has 32 bits, and handles that are forgotten (`mem::forget`) are never uncounted, so it is
-    /// bounded: if it wrapped, dropping a handle would free a cell that others still use.
+    /// Counts one more handle. The count has 32 bits and is bounded, because handles that are forgotten (`mem::forget`)
+    /// are never uncounted: if the count wrapped, dropping a handle would free a cell that others still use.
     ///
     /// # Panics
-    /// If the variable has [`MAX_HANDLES`] handles.
+    /// If the variable already has [`MAX_HANDLES`] handles.
     #[inline]
     pub(super) fn count_handle(&self) {
         if self.handles.fetch_add(1, Ordering::Relaxed) >= MAX_HANDLES {
@@ -114,7 +115,7 @@ impl VarCell {
         Error::new(ErrorKind::Engine { message })
     }
 
-    /// What variables are ordered by where several are locked: the address, which is at hand without reading the cell.
+    /// The key by which variables are sorted for locking: the address, which is known without reading the cell.
     #[inline]
     pub(crate) fn order(cell: NonNull<Self>) -> u64 {
         // Loom repeats a program and needs the same order each time.
@@ -122,7 +123,7 @@ impl VarCell {
         if cfg!(loom) { unsafe { cell.as_ref() }.id } else { cell.addr().get() as u64 }
     }
 
-    /// Locks the cell, in ascending [`VarCell::order`] where several are taken.
+    /// Locks the cell. Several cells must be locked in ascending [`VarCell::order`].
     #[inline]
     pub(super) fn lock(&self) -> RankedGuard<'_, VarState> {
         self.state.lock_in_order(Self::order(NonNull::from(self)))
@@ -132,17 +133,17 @@ impl VarCell {
         self.lock().failure()
     }
 
-    /// What keeps a task from running that reads or writes the variable.
+    /// The failure that skips a task which reads or writes the variable.
     pub(crate) fn failure_for(&self, write: bool) -> Option<Arc<Failure>> {
         self.lock().failure().filter(|failure| failure.concerns(write))
     }
 
-    /// Lets `f` see and change the events of the variable's past uses.
+    /// Calls `f` with the events of the variable's past uses.
     pub(crate) fn with_events<R>(&self, f: impl FnOnce(&mut VarEvents) -> R) -> R {
         f(&mut self.lock().rare.get_or_insert_default().events)
     }
 
-    /// Notes that the last handle is gone; true if the cell can be freed now.
+    /// Records that the last handle is gone; true if the cell can be freed now.
     pub(super) fn orphan(&self) -> bool {
         let mut state = self.lock();
         state.orphan = true;
@@ -154,9 +155,9 @@ impl VarCell {
     pub(super) fn release(&self, write: bool, failure: Option<&Arc<Failure>>, freed: &mut Freed) -> bool {
         let mut state = self.lock();
         if write {
-            // Told, and dropped, only after the lock is released.
+            // The old failure is dropped only after the lock is released.
             freed.old_failure = state.replace_failure(failure);
-            // Only the completing writer changes it, so no read-modify-write is needed.
+            // Only the completing writer changes the version, so no read-modify-write is needed.
             self.version.store(self.version.load(Ordering::Relaxed) + 1, Ordering::Release);
             state.end_write(freed);
         } else {
@@ -165,10 +166,10 @@ impl VarCell {
         state.orphan && state.is_free()
     }
 
-    /// Puts the calling thread into the queue, or says what the variable carries if there is nothing to wait for.
+    /// Queues the calling thread, or returns the variable's failure if there is nothing to wait for.
     ///
     /// # Errors
-    /// The variable is deleted.
+    /// If the variable is deleted.
     pub(crate) fn attach(&self, wait_for: WaitFor, waiter: &Waiter) -> Result<Attached> {
         let mut state = self.lock();
         if state.deleted {
@@ -213,7 +214,7 @@ impl VarState {
         }
     }
 
-    /// What a task has to know that is granted now.
+    /// The flags for a task that is granted now.
     #[inline]
     pub(super) fn marks(&self) -> u32 {
         let Some(rare) = &self.rare else { return 0 };
@@ -222,7 +223,8 @@ impl VarState {
     }
 
     fn enqueue(&mut self, access: *const Access) {
-        // SAFETY: a queued access lives until it is taken out of the queue, under this lock; the new one is the caller's.
+        // SAFETY: a queued access lives until it is taken out of the queue under this lock. The caller owns the new
+        // one.
         unsafe {
             let first = if self.last.is_null() { access } else { (*self.last).next.replace(access) };
             (*access).next.set(first);
@@ -234,18 +236,19 @@ impl VarState {
         if self.last.is_null() {
             return None;
         }
-        // SAFETY: as in `enqueue`; the last access always leads to the first.
+        // SAFETY: a queued access lives until it is taken out of the queue under this lock. The last one always leads
+        // to the first.
         let first = unsafe { (*self.last).next.get() };
         if first == self.last {
             self.last = std::ptr::null();
         } else {
-            // SAFETY: as above.
+            // SAFETY: both accesses are still queued.
             unsafe { (*self.last).next.set((*first).next.get()) };
         }
         Some(first)
     }
 
-    /// Notes a task's access; true if granted at once.
+    /// Adds a task's access; true if it is granted at once.
     #[inline]
     pub(super) fn append(&mut self, access: &Access) -> bool {
         self.check();
@@ -292,11 +295,13 @@ impl VarState {
         self.admit(freed);
     }
 
-    /// With no writer: grants the reads at the head of the queue, then the next write its claim or its turn.
+    /// If there is no writer: grants the reads at the head of the queue, then gives the next write its claim or its
+    /// turn.
     #[inline]
     fn admit(&mut self, freed: &mut Freed) {
         while let Some(access) = self.dequeue() {
-            // SAFETY: as in `enqueue`; until it is granted or woken below, it stays where it is.
+            // SAFETY: a queued access lives until it is taken out of the queue under this lock; this one stays in place
+            // until it is granted or woken below.
             let write = unsafe { (*access).write };
             match task_of(access) {
                 None if !write || self.readers == 0 => self.wake(access, freed),
@@ -318,21 +323,21 @@ impl VarState {
 
     #[inline]
     fn grant(&self, op: NonNull<Op>, freed: &mut Freed) {
-        // SAFETY: nobody owns the task while it lacks this grant, so it is there.
+        // SAFETY: the task has no owner while it lacks this grant, so it cannot be freed.
         if unsafe { op.as_ref() }.grant(self.marks()) {
             freed.granted(op);
         }
     }
 
     fn wake(&self, access: *const Access, freed: &mut Freed) {
-        // SAFETY: an access without a task is a waiter's, taken out of the queue just now, its thread not signaled; the
-        // lock is held.
+        // SAFETY: an access without a task belongs to a waiter. It was just taken out of the queue, its thread has not
+        // been signaled, and the lock is held.
         if let Some(parker) = unsafe { Waiter::take_parker(access) } {
             freed.threads.push((parker, self.failure()));
         }
     }
 
-    /// E1 and E2.
+    /// Asserts E1 and E2.
     fn check(&self) {
         debug_assert!(self.readers >= -1, "E1");
         debug_assert!(self.readers >= 0 || self.claim.is_null(), "E1");
@@ -343,11 +348,11 @@ impl VarState {
 
 /// The task of a queued access; `None` for a waiting thread.
 pub(super) fn task_of(access: *const Access) -> Option<NonNull<Op>> {
-    // SAFETY: an access lives while it is in a queue, under the lock that the callers hold.
+    // SAFETY: a queued access lives under the lock, which the callers hold.
     unsafe { (*access).task() }
 }
 
-/// A thread whose turn came, and the failure the variable carried then.
+/// A thread whose turn has come, and the failure that the variable carried then.
 pub(super) type Woken = (Arc<Parker>, Option<Arc<Failure>>);
 
 #[cfg(all(test, not(loom), not(debug_assertions)))]

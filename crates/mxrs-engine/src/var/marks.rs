@@ -1,16 +1,17 @@
-//! What others note and see at a variable: whose buffer has collected tasks that use it ([`crate::bulk`]), and who waits.
+//! Marks on a variable (which buffer holds collected tasks that use it, see [`crate::bulk`]), and the names of waiting
+//! tasks.
 
 use super::cell::{VarCell, VarState, task_of};
 use super::deleted;
 use crate::op::Access;
 use mxrs_types::Error;
 
-/// Why a collected task could not mark a variable.
+/// Why a variable could not be marked for a collected task.
 #[derive(Debug)]
 pub(crate) enum NotMarked {
-    /// It is deleted (E11).
+    /// The variable is deleted (E11).
     Deleted(Error),
-    /// The buffer of this number has marked it, and has to be pushed first.
+    /// Another buffer has marked it, and has to be pushed first.
     Other(u16),
 }
 
@@ -20,11 +21,11 @@ impl VarCell {
         self.lock().buffered
     }
 
-    /// Notes that a task in this buffer uses the variable, and counts a handle for it: a task that is not appended yet does
-    /// not keep its variables.
+    /// Marks the variable as used by a task in this buffer, and counts a handle for it, because a task that is not
+    /// appended yet does not keep its variables.
     ///
     /// # Errors
-    /// See [`NotMarked`]; no handle was counted.
+    /// See [`NotMarked`]; no handle is counted then.
     pub(crate) fn mark_buffered(&self, buffer: u16) -> Result<(), NotMarked> {
         let mut state = self.lock();
         if state.deleted {
@@ -38,8 +39,8 @@ impl VarCell {
         Ok(())
     }
 
-    /// Takes this buffer's mark off, once nothing in it uses the variable any more. Where it is off already, another buffer may
-    /// have put its own there.
+    /// Removes this buffer's mark once no task in it uses the variable. If the mark is already gone, another buffer may
+    /// have put its own there, which stays.
     pub(crate) fn unmark_buffered(&self, buffer: u16) {
         let mut state = self.lock();
         if state.buffered == buffer {
@@ -47,16 +48,16 @@ impl VarCell {
         }
     }
 
-    /// Names of the tasks that wait for the variable, and of threads.
+    /// The names of the tasks that wait for the variable; threads are included as such.
     pub(crate) fn waiting_names(&self) -> Vec<String> {
         let state = self.lock();
-        // SAFETY: a queued task belongs to nobody and stays where it is, under the lock.
+        // SAFETY: a queued task has no owner and cannot be freed while the lock is held.
         let name = |access| task_of(access).map_or("a thread".into(), |op| unsafe { op.as_ref() }.name.to_string());
         let claim = (!state.claim.is_null()).then_some(state.claim);
         claim.into_iter().chain(state.queued()).map(name).collect()
     }
 
-    /// `readers`, whether there is a writer, length of the queue.
+    /// Returns `readers`, whether there is a writer, and the length of the queue.
     #[cfg(all(test, not(loom)))]
     pub(super) fn look(&self) -> (i32, bool, usize) {
         let state = self.lock();
@@ -65,7 +66,7 @@ impl VarCell {
 }
 
 impl VarState {
-    /// The queue, first to last.
+    /// The queue, from first to last.
     fn queued(&self) -> impl Iterator<Item = *const Access> {
         let mut at = self.last;
         let mut over = at.is_null();
@@ -73,8 +74,8 @@ impl VarState {
             if over {
                 return None;
             }
-            // SAFETY: queued accesses are there under the lock, which the borrowed state says is held; the last leads to
-            // the first.
+            // SAFETY: queued accesses live while the lock is held, which the borrow of the state shows. The last one
+            // leads to the first.
             at = unsafe { (*at).next.get() };
             over = at == self.last;
             Some(at)

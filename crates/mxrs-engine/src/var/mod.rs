@@ -28,12 +28,12 @@
 //! - The fields of the state, and the links of a queue: only under the variable's lock.
 //! - `version`: written under the lock by the completing writer, read by anyone.
 //! - The failure slot changes only when a write completes, so a task that has been granted a variable sees one value of
-//!   it from grant to completion. That it is filled is noted on each task granted meanwhile, so that a task looks at its
-//!   variables again only if there is something to see.
-//! - A task's block: its pusher until it is appended; then nobody, the last granting thread becomes the owner; then the
-//!   thread that runs it, until it is completed and the block is freed. A queue points to a block only while the task
-//!   lacks that grant.
-//! - A variable's memory: it is freed by whoever finds it free and without handles: the thread that drops the last
+//!   it from grant to completion. Each task granted meanwhile is marked accordingly, so that a task looks at its
+//!   variables again only if there is a failure to see.
+//! - A task's block: its pusher until it is appended; then no thread, until the one that gives the last grant; then
+//!   the thread that runs it, until it is completed and the block is freed. A queue points to a block only while the
+//!   task lacks that grant.
+//! - A variable's memory: freed by the thread that finds it free and without handles: the one that drops the last
 //!   handle, or the one that ends the last use.
 //!
 //! # Rules
@@ -52,9 +52,10 @@
 //! - **E9** A task has each variable once; both read and written counts as written.
 //! - **E10** No deadlock: if every body returns, every pushed task is eventually dispatched.
 //! - **E11** After a deletion no task can use the variable; trying is an error. Ids are never given out again.
-//! - **E12** A variable carries a failure if and only if a failed task reaches it through skipped tasks and nobody has been
-//!   told yet. (A task that runs in spite of a failure, [`crate::Property::NoSkip`], passes it on like a skipped one.)
-//! - **E13** A failure is told at most once, and at least once if anyone waits on a tainted variable or for all.
+//! - **E12** A variable carries a failure if and only if a failed task reaches it through skipped tasks and the failure
+//!   has not been reported yet. (A task that runs in spite of a failure, [`crate::Property::NoSkip`], passes it on like a
+//!   skipped one.)
+//! - **E13** A failure is reported at most once, and at least once if a thread waits for a tainted variable or for all.
 //! - **E14** A failure never blocks progress.
 //! - **E15** A `NoSkip` task sees the failure and runs.
 //! - **E16** Tasks pushed as one ([`crate::Engine::bulk`]) give the same results, errors and order as tasks pushed one by
@@ -63,11 +64,11 @@
 //!
 //! # Order of shutdown
 //!
-//! 1. New pushes are refused, but for those from inside tasks still running; what was collected before is pushed.
+//! 1. New pushes are refused, except from inside tasks that are still running; collected tasks are pushed.
 //! 2. The stopping thread waits until nothing is pending (E7).
-//! 3. Pools are told to stop; their threads leave once their queue is empty.
-//! 4. They are joined, by a thread that is none of them.
-//! 5. Failures nobody asked about are logged, when the engine goes away.
+//! 3. The pools get the signal to stop; their threads end once their queue is empty.
+//! 4. They are joined by another thread.
+//! 5. Failures that were never reported are logged when the engine is dropped.
 
 mod cell;
 mod marks;
@@ -83,12 +84,12 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ptr::NonNull;
 
-/// Something tasks read and write. Clones stand for the same variable.
+/// A variable: something that tasks read and write. Clones refer to the same variable.
 pub struct Var(NonNull<VarCell>);
 
 // SAFETY: a handle is a counted pointer to a cell whose parts are atomics, constants and a lock around `Send` values.
 unsafe impl Send for Var {}
-// SAFETY: as above; nothing of a cell is reached through `&Var` but those.
+// SAFETY: `&Var` gives access to nothing but these parts of the cell.
 unsafe impl Sync for Var {}
 
 impl Var {
@@ -97,15 +98,15 @@ impl Var {
         Self(NonNull::from(cell))
     }
 
-    /// The handle that [`VarCell::mark_buffered`] counted.
+    /// Takes the handle that [`VarCell::mark_buffered`] counted.
     ///
     /// # Safety
-    /// It was counted, and is taken once.
+    /// The handle was counted, and is taken only once.
     pub(crate) unsafe fn from_counted(cell: NonNull<VarCell>) -> Self {
         Self(cell)
     }
 
-    /// Unique in the process, and never given out again.
+    /// The variable's id, which is unique in the process and never reused.
     pub fn id(&self) -> u64 {
         self.cell().id()
     }
@@ -126,7 +127,7 @@ impl Var {
         self.0
     }
 
-    /// Refuses a variable made by another engine.
+    /// Returns an error for a variable of another engine.
     pub(crate) fn check_engine(&self, engine: u32) -> Result<()> {
         self.cell().check_engine(engine)
     }
@@ -144,8 +145,8 @@ impl Drop for Var {
         if self.cell().handles.fetch_sub(1, Ordering::Release) == 1 {
             fence(Ordering::Acquire);
             if self.cell().orphan() {
-                // SAFETY: no handle is left, and the cell says that nothing is granted or queued: nobody else can reach
-                // it. It was leaked from a box in `new`.
+                // SAFETY: no handle is left, and the cell says that nothing is granted or queued: no other thread can
+                // reach it. It was leaked from a box in `new`.
                 drop(unsafe { Box::from_raw(self.0.as_ptr()) });
             }
         }

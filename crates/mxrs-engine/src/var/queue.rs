@@ -1,4 +1,4 @@
-//! Appending a task to all its variables, and giving them on when it is done.
+//! Appends a task to all its variables, and releases them when it is done.
 
 use super::cell::{VarState, Woken};
 use super::deleted;
@@ -12,16 +12,16 @@ use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// What a thread waits for.
+/// The condition that a thread waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WaitFor {
-    /// All writes pushed so far.
+    /// All writes pushed so far are done.
     Writes,
-    /// All reads and writes pushed so far.
+    /// All reads and writes pushed so far are done.
     Everything,
 }
 
-/// Tasks granted on all their variables, first in, first out.
+/// A list of tasks that it owns, first in, first out.
 #[derive(Default)]
 pub(crate) struct TaskList {
     head: Option<NonNull<Op>>,
@@ -32,11 +32,11 @@ impl TaskList {
     #[inline]
     pub(crate) fn push(&mut self, task: Task) {
         let op = task.into_raw();
-        // SAFETY: a task in a list, or about to get into one, belongs to the list's owner.
+        // SAFETY: the list owns the task, and only the owner of a task uses its link.
         unsafe { *op.as_ref().link.get() = std::ptr::null_mut() };
         match self.tail.replace(op) {
             None => self.head = Some(op),
-            // SAFETY: as above.
+            // SAFETY: the list owns its last task, and only the owner of a task uses its link.
             Some(tail) => unsafe { *tail.as_ref().link.get() = op.as_ptr() },
         }
     }
@@ -44,12 +44,12 @@ impl TaskList {
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Task> {
         let op = self.head?;
-        // SAFETY: as in `push`.
+        // SAFETY: the list owns its first task, and only the owner of a task uses its link.
         self.head = unsafe { NonNull::new(*op.as_ref().link.get()) };
         if self.head.is_none() {
             self.tail = None;
         }
-        // SAFETY: the task was in the list and is no longer.
+        // SAFETY: the task came from `into_raw` in `push`, and has just been taken out of the list.
         Some(unsafe { Task::from_raw(op) })
     }
 
@@ -62,7 +62,7 @@ impl TaskList {
         let mut at = self.head;
         std::iter::from_fn(move || {
             let op = at?;
-            // SAFETY: as in `push`; the list, and so its tasks, is borrowed.
+            // SAFETY: the list owns the task, and is borrowed for as long as the items are used.
             unsafe {
                 at = NonNull::new(*op.as_ref().link.get());
                 Some(accesses_of(op))
@@ -80,7 +80,7 @@ impl Drop for TaskList {
     }
 }
 
-/// What changes of state set free; acted upon after the locks are gone.
+/// Tasks and threads that a change of state has released; they are dispatched after the locks are released.
 #[derive(Default)]
 pub(crate) struct Freed {
     pub(crate) tasks: TaskList,
@@ -91,10 +91,10 @@ pub(crate) struct Freed {
 }
 
 impl Freed {
-    /// Notes a task that has got its last grant.
+    /// Adds a task that has got its last grant.
     #[inline]
     pub(super) fn granted(&mut self, op: NonNull<Op>) {
-        // SAFETY: the last grant makes this thread the owner.
+        // SAFETY: giving the last grant makes this thread the owner.
         let task = unsafe { Task::from_raw(op) };
         if task.dispatch == Dispatch::Pusher
             && let Some(parker) = task.take_parker()
@@ -104,7 +104,7 @@ impl Freed {
         self.tasks.push(task);
     }
 
-    /// Wakes the threads whose turn came.
+    /// Wakes the threads whose turn has come.
     #[inline]
     pub(crate) fn wake_threads(&mut self) {
         for (parker, failure) in self.threads.drain(..) {
@@ -116,12 +116,12 @@ impl Freed {
     }
 }
 
-/// Why a task was appended to no variable.
+/// Why a task was not appended to any variable.
 #[derive(Debug)]
 pub(crate) enum Refused {
     /// A variable is deleted (E11).
     Deleted(Error),
-    /// It deletes a variable that tasks use which were accepted before and are only collected yet: those first.
+    /// The task deletes a variable that collected tasks use. They were accepted earlier, so they must be pushed first.
     Collected,
 }
 
@@ -135,15 +135,15 @@ impl VarState {
     }
 }
 
-/// Appends a task to all its variables, all or nothing. The task comes back when it was granted on each at once, and so
-/// is the caller's to dispatch; otherwise a completion will find it.
+/// Appends a task to all its variables, or to none. Returns the task if it was granted on all of them at once; the
+/// caller then dispatches it. Otherwise a completion will dispatch it.
 ///
 /// # Errors
-/// See [`Refused`]; nothing was appended, and the task comes back.
+/// See [`Refused`]; the task was not appended and is returned.
 #[inline]
 pub(crate) fn append(task: Task, deletes: bool) -> Result<Option<Task>, (Refused, Task)> {
     let op = task.as_ptr();
-    // SAFETY: the block is there until this thread has released the last lock below, as nobody can complete the task
+    // SAFETY: the block exists until this thread has released the last lock below, because the task cannot be completed
     // before it has been granted on that variable.
     let accesses = unsafe { accesses_of(op) };
     match accesses {
@@ -187,7 +187,8 @@ pub(crate) fn append(task: Task, deletes: bool) -> Result<Option<Task>, (Refused
         guard.deleted |= deletes;
     }
     task.expect_grants(missing, marks);
-    // The locks are released only after the task was given up: it may be granted and run the moment they are.
+    // The locks are released only after ownership was given up, because the task may be granted and run as soon as they
+    // are.
     let task = if missing == 0 {
         Some(task)
     } else {
@@ -203,17 +204,18 @@ std::thread_local! {
     static SPARE: Cell<Vec<RankedGuard<'static, VarState>>> = const { Cell::new(Vec::new()) };
 }
 
-/// Gives a completed task's variables to whoever is next. `failure` says what each written variable carries from now on.
+/// Releases a completed task's variables to the next tasks. `failure` says what each written variable carries from now
+/// on.
 #[inline]
 pub(crate) fn release<'f>(task: &Task, failure: impl Fn(&Access) -> Option<&'f Arc<Failure>>, freed: &mut Freed) {
     for access in task.accesses() {
         let failure = if access.write { failure(access) } else { None };
         let cell = access.var_ptr();
-        // SAFETY: the cell is there at least until this use of it has ended.
+        // SAFETY: the cell exists at least until this use of it has ended.
         let last = unsafe { cell.as_ref() }.release(access.write, failure, freed);
         if last {
-            // SAFETY: no handle is left and this was the last use, so nobody else can reach the cell; it was leaked from
-            // a box by `Var::new`. The lock is released.
+            // SAFETY: no handle is left and this was the last use, so no other code can reach the cell. `Var::new`
+            // leaked it from a box, and the lock is released.
             drop(unsafe { Box::from_raw(cell.as_ptr()) });
         }
         freed.old_failure = None;

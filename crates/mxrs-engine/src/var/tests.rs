@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::context::RunContext;
-use crate::op::{Dispatch, Op, OpName, Property, Sync, Task, Use, Uses, Waiter, normalize};
+use crate::op::{Dispatch, Op, OpName, Property, Synchronous, Task, Use, Uses, Waiter, normalize};
 use crate::parker::Parker;
 use mxrs_types::Device;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// A task of a test: first owned by it, then, while it waits for grants, by nobody.
+/// A task of a test: first owned by the test; while it waits for grants it has no owner.
 struct Case {
     op: NonNull<Op>,
     owned: RefCell<Option<Task>>,
@@ -17,19 +17,19 @@ struct Case {
 fn op(accesses: &[(&Var, bool)]) -> Case {
     let mut uses: Uses<'_> = accesses.iter().map(|(var, write)| Use::new(var, *write)).collect();
     normalize(&mut uses);
-    let body = Sync(|_: &RunContext| Ok(()));
+    let body = Synchronous(|_: &RunContext| Ok(()));
     let task = Task::new(OpName::from("op"), &uses, Device::cpu(0), 0, Property::Normal, Dispatch::Completer, body);
     Case { op: task.as_ptr(), owned: RefCell::new(Some(task)) }
 }
 
 impl Case {
     fn is_granted(&self) -> bool {
-        // SAFETY: a task of these tests is freed only by `end`.
+        // SAFETY: these tests free a task only in `end`.
         unsafe { self.op.as_ref() }.is_granted()
     }
 }
 
-/// Appends; true if granted at once.
+/// Appends the task; true if it was granted at once.
 fn append(case: &Case, deletes: bool) -> Result<bool> {
     let granted = super::append(case.owned.take().unwrap(), deletes).map_err(|(refused, _)| match refused {
         Refused::Deleted(error) => error,
@@ -40,15 +40,15 @@ fn append(case: &Case, deletes: bool) -> Result<bool> {
     Ok(is_granted)
 }
 
-/// `readers`, whether there is a writer, length of the queue.
+/// Returns `readers`, whether there is a writer, and the length of the queue.
 fn look(var: &Var) -> (i32, bool, usize) {
     var.cell().look()
 }
 
-/// Completes a granted task; answers how many others that set free.
+/// Completes a granted task and returns the number of other tasks that this released.
 fn end(case: &Case) -> usize {
-    // A task that became free in an earlier `end` was forgotten there, and is taken back here.
-    // SAFETY: it has all its grants, and nobody else took it.
+    // An earlier `end` forgot the tasks that it released, so such a task is taken back here.
+    // SAFETY: it has all its grants, and no other code has taken it.
     let task = case.owned.take().unwrap_or_else(|| unsafe { Task::from_raw(case.op) });
     assert!(task.is_granted());
     let mut freed = Freed::default();
@@ -141,7 +141,7 @@ fn a_waiting_thread_takes_its_turn_and_passes_it_on() {
     assert_eq!(end(&w2), 0);
 }
 
-/// 2^32 forgotten clones wrapped the count, and the next drop freed a cell that was in use.
+/// 2^32 forgotten clones would wrap the count, and the next drop would free a cell that is in use.
 #[test]
 fn handles_of_a_variable_are_bounded() {
     let var = Var::new(1);

@@ -1,4 +1,4 @@
-//! A failure in a bulk, and one from before it (E12, E16).
+//! A failure inside a bulk, and one from before it (E12, E16).
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn e16_e12_failure_in_a_bulk_stays_with_its_body() {
                 engine.task("bad").write(&bad).push(|_| Err(failure("in a bulk"))).unwrap();
                 engine.task("after").read(&bad).write(&after).push(note(&log, 1)).unwrap();
                 engine.task("free").read(&good).write(&free).push(note(&log, 2)).unwrap();
-                engine.task("panics").push(|_| panic!("beside it")).unwrap();
+                engine.task("panics").push(|_| panic!("on no variable")).unwrap();
                 engine.task("good again").write(&good).push(note(&log, 3)).unwrap();
             }
             engine.task("later").read(&after).write(&later).push(note(&log, 4)).unwrap();
@@ -25,10 +25,10 @@ fn e16_e12_failure_in_a_bulk_stays_with_its_body() {
             let text = engine.wait_to_read(&later).unwrap_err().to_string();
             assert!(text.contains("got in a bulk") && text.contains("running `bad`"), "{kind:?}: {text}");
             assert!(text.contains("`after`") && text.contains("`later`") && !text.contains("`free`"), "{text}");
-            // E13: told once; the panic is a failure of its own.
+            // E13: reported once; the panic is a failure of its own.
             engine.wait_to_read(&after).unwrap();
             engine.wait_to_read(&bad).unwrap();
-            assert!(engine.wait_for_all().unwrap_err().to_string().contains("beside it"), "{kind:?}");
+            assert!(engine.wait_for_all().unwrap_err().to_string().contains("on no variable"), "{kind:?}");
             engine.wait_for_all().unwrap();
             assert_eq!(*log.lock().unwrap(), [0, 2, 3], "{kind:?}");
         });
@@ -58,7 +58,7 @@ fn e16_e12_failure_from_outside_skips_only_what_it_reaches() {
     }
 }
 
-/// E16, E13: a write in a bulk replaces a failure that was told and sticks, for the bodies behind it and for later tasks.
+/// E16, E13: a write in a bulk replaces a sticky failure that was reported, for later bodies and for later tasks.
 #[test]
 fn e16_e13_a_write_in_a_bulk_ends_a_sticky_failure() {
     for kind in THREADED {

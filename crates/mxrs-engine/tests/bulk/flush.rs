@@ -1,8 +1,8 @@
-//! What sends the collected tasks off (E16).
+//! What causes collected tasks to be pushed (E16).
 
 use super::*;
 
-/// E16: the buffer goes out when it holds as many tasks as the scope says, and the rest when the scope ends.
+/// E16: the buffer is pushed if it holds as many tasks as the scope's limit, and the rest when the scope ends.
 #[test]
 fn e16_flush_at_the_count_and_at_the_end_of_the_scope() {
     for kind in THREADED {
@@ -33,7 +33,7 @@ fn e16_flush_at_the_count_and_at_the_end_of_the_scope() {
     }
 }
 
-/// E16: a wait, another device, another kind of push, a deletion, a flush and a stop all send the buffer off first.
+/// E16: a wait, another device, another kind of push, a deletion, a flush and a stop all push the buffer first.
 #[test]
 fn e16_what_flushes() {
     type Trigger = (&'static str, fn(&Engine, &Var, &Log));
@@ -75,7 +75,7 @@ fn e16_what_flushes() {
     }
 }
 
-/// E16, E7: another thread's wait for all sees what this thread has buffered.
+/// E16, E7: another thread's wait for all covers the tasks that this thread has buffered.
 #[test]
 fn e16_e7_wait_for_all_of_another_thread_sees_buffers() {
     for kind in THREADED {
@@ -115,7 +115,7 @@ fn e16_e7_wait_for_all_of_another_thread_sees_buffers() {
     }
 }
 
-/// E16, E6: nothing buffered is lost when the scope outlives the last wait, the engine stops, or its thread ends.
+/// E16, E6: no buffered task is lost if the scope outlives the last wait, the engine stops, or its thread ends.
 #[test]
 fn e16_e6_buffers_are_not_lost_at_the_end() {
     for kind in THREADED {
@@ -130,13 +130,14 @@ fn e16_e6_buffers_are_not_lost_at_the_end() {
                 assert_eq!(*log.lock().unwrap(), [0], "{kind:?}: stop");
                 engine.start().unwrap();
                 engine.task("note").write(&var).push(note(&log, 1)).unwrap();
-                // Scope and handles end here.
+                // Drops the scope and the handles.
             }
             assert!(let_run(|| log.lock().unwrap().len() == 2), "{kind:?}: drop");
             let engine = engine(kind);
             let (own, notes) = (engine.clone(), Arc::clone(&log));
             let ended = thread::spawn(move || {
-                // Never dropped: only the thread's end can send the buffer off. Noted, so that no leak detector reports it.
+                // Never dropped, so that only the thread's end can push the buffer. Recorded here so that no leak
+                // detector reports it.
                 static KEPT: Mutex<Vec<usize>> = Mutex::new(Vec::new());
                 KEPT.lock().unwrap().push(Box::into_raw(Box::new(own.bulk(100))).expose_provenance());
                 own.task("note").push(note(&notes, 2)).unwrap();
@@ -148,7 +149,7 @@ fn e16_e6_buffers_are_not_lost_at_the_end() {
     }
 }
 
-/// E16, E6: what was accepted runs, also when another thread stops the engine meanwhile.
+/// E16, E6: accepted tasks run even if another thread stops the engine meanwhile.
 #[test]
 fn e16_e6_accepted_tasks_run_though_another_thread_stops_the_engine() {
     for kind in THREADED {

@@ -1,5 +1,5 @@
-//! E16: tasks pushed in bulk give the same results in the same order; only when they run, and how many tasks the engine
-//! counts, differ.
+//! E16: tasks pushed in bulk give the same results in the same order; only the time when they run and the engine's
+//! count of tasks differ.
 #![cfg(not(loom))]
 
 mod failures;
@@ -34,7 +34,7 @@ fn note(log: &Log, number: usize) -> impl FnOnce(&RunContext) -> Result<()> + Se
     }
 }
 
-/// Long enough for a task that has been pushed on to run.
+/// Waits until a task that has been pushed is done, at most 2 s; returns whether it is.
 fn let_run(mut done: impl FnMut() -> bool) -> bool {
     (0..2000).any(|_| {
         thread::sleep(Duration::from_millis(1));
@@ -42,7 +42,7 @@ fn let_run(mut done: impl FnMut() -> bool) -> bool {
     })
 }
 
-/// Long enough to see that a task does not run, for a worker that has nothing else to do.
+/// Waits long enough for an idle worker to run a task, to see that it does not.
 fn pause() {
     thread::sleep(Duration::from_millis(20));
 }

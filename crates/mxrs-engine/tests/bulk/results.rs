@@ -57,7 +57,7 @@ fn e16_a_bulk_keeps_the_order_and_counts_as_one_write() {
             {
                 let _scope = engine.bulk(15);
                 for number in 0..10 {
-                    // Independent of one another, and in order all the same.
+                    // Independent of one another, and nevertheless in order.
                     let task = engine.task("note").read(&other);
                     let task = if number % 2 == 0 { task.write(&var) } else { task };
                     task.push(note(&log, number)).unwrap();
@@ -70,7 +70,7 @@ fn e16_a_bulk_keeps_the_order_and_counts_as_one_write() {
     }
 }
 
-/// E16, E4: what flushes comes after what it flushes, if they share a variable.
+/// E16, E4: a push that flushes the buffer comes after the flushed tasks, if they share a variable.
 #[test]
 fn e16_a_push_that_flushes_stays_behind_the_buffer() {
     for kind in KINDS {
@@ -94,7 +94,7 @@ fn e16_a_push_that_flushes_stays_behind_the_buffer() {
     }
 }
 
-/// E16: a body that runs on the pushing thread and pushes, while that thread buffers.
+/// E16: a body on the pushing thread may push while that thread collects.
 #[test]
 fn e16_bodies_on_the_pushing_thread_may_push() {
     for kind in KINDS {
@@ -117,7 +117,7 @@ fn e16_bodies_on_the_pushing_thread_may_push() {
     }
 }
 
-/// E16: counters tell tasks from the operators the engine made of them.
+/// E16: the counters distinguish tasks from bulks.
 #[test]
 fn e16_counters_tell_tasks_and_operators() {
     for kind in KINDS {
@@ -135,7 +135,7 @@ fn e16_counters_tell_tasks_and_operators() {
             let operators = if kind == EngineKind::Naive { 20 } else { 4 };
             assert_eq!((counters.pushed, counters.completed), (operators, operators), "{kind:?}");
             let bulked = if kind == EngineKind::Naive { 0 } else { 20 };
-            assert_eq!(counters.bulked, bulked, "{kind:?}: tasks that came in bulks");
+            assert_eq!(counters.bulked, bulked, "{kind:?}: tasks that were part of a bulk");
             assert_eq!(var.version(), operators, "E5");
         });
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// E16: scopes nest, the inner one's number counts, and lowering it sends off what is too much.
+/// E16: scopes nest, the innermost limit applies, and lowering it pushes what exceeds it.
 #[test]
 fn e16_scopes_nest() {
     for kind in THREADED {
@@ -21,7 +21,7 @@ fn e16_scopes_nest() {
             }
             (5..10).for_each(push);
             pause();
-            assert_eq!(log.lock().unwrap().len(), 5, "{kind:?}: the outer number counts again");
+            assert_eq!(log.lock().unwrap().len(), 5, "{kind:?}: the outer limit applies again");
             drop(outer);
             assert!(let_run(|| var.version() == 3), "{kind:?}");
             assert_eq!(*log.lock().unwrap(), (0..10).collect::<Vec<_>>());
@@ -29,7 +29,7 @@ fn e16_scopes_nest() {
     }
 }
 
-/// E16: numbers below 2 buffer nothing, and the naive engine never does.
+/// E16: limits below 2 collect nothing, and the naive engine never collects.
 #[test]
 fn e16_nothing_to_buffer() {
     for (kind, bulk) in [(EngineKind::Naive, 15), (EngineKind::Threaded, 0), (EngineKind::ThreadedPerDevice, 1)] {
@@ -52,7 +52,7 @@ fn e16_nothing_to_buffer() {
     }
 }
 
-/// E16: a scope is its thread's alone, and its engine's alone.
+/// E16: a scope applies to one thread and one engine.
 #[test]
 fn e16_a_scope_is_of_one_thread_and_one_engine() {
     within(LIMIT, || {
@@ -75,7 +75,7 @@ fn e16_a_scope_is_of_one_thread_and_one_engine() {
     });
 }
 
-/// E16: a scope inside one that collects nothing ends without ending those around it.
+/// E16: a scope inside one that does not collect ends without ending those around it.
 #[test]
 fn e16_a_scope_inside_one_that_collects_nothing() {
     for kind in THREADED {

@@ -1,8 +1,8 @@
-//! Variables of collected tasks: kept, and deleted in their turn (E11, E16).
+//! Variables of collected tasks: kept alive, and deleted in their turn (E11, E16).
 
 use super::*;
 
-/// E16, E11: a deletion first sends off what uses the variable; later uses are refused.
+/// E16, E11: a deletion first pushes the buffer that uses the variable; later uses are refused.
 #[test]
 fn e16_e11_deletion_of_a_variable_a_buffer_holds() {
     for kind in KINDS {
@@ -22,8 +22,8 @@ fn e16_e11_deletion_of_a_variable_a_buffer_holds() {
     }
 }
 
-/// E16, E11: collected tasks keep their variables, whose last handle may go away before they are pushed, and which other
-/// variables must not take the place of.
+/// E16, E11: collected tasks keep their variables alive, even if the last handle is dropped before the push; no new
+/// variable may take their place.
 #[test]
 fn e16_collected_tasks_keep_their_variables() {
     for kind in KINDS {
@@ -33,7 +33,7 @@ fn e16_collected_tasks_keep_their_variables() {
             for round in 0..200 {
                 let _scope = engine.bulk(50);
                 for i in 0..20 {
-                    // As an array that lives for one statement.
+                    // Like an array that lives for one statement.
                     let var = engine.new_var();
                     let sum = Arc::clone(&sum);
                     let body = move |_: &RunContext| {
@@ -45,7 +45,7 @@ fn e16_collected_tasks_keep_their_variables() {
                         assert!(engine.delete_var(var, || {}));
                     }
                 }
-                // New variables where the old ones may have been.
+                // New variables, possibly at the addresses of the old ones.
                 let fresh: Vec<_> = (0..20).map(|_| engine.new_var()).collect();
                 engine.flush();
                 assert!(fresh.iter().all(|var| var.version() == 0), "{kind:?}");
@@ -56,8 +56,8 @@ fn e16_collected_tasks_keep_their_variables() {
     }
 }
 
-/// E16, E11, E6: two threads collect on the same variables while both delete them: what was accepted runs, before the
-/// deletion, and what comes later is refused.
+/// E16, E11, E6: two threads collect on the same variables while both delete them. Accepted tasks run before the
+/// deletion, and later ones are refused.
 #[test]
 fn e16_e11_two_threads_collect_on_variables_they_delete() {
     for kind in THREADED {
@@ -101,7 +101,8 @@ fn e16_e11_two_threads_collect_on_variables_they_delete() {
     }
 }
 
-/// E16, E11: a refused task leaves no mark and no handle behind, also where an earlier one of the buffer uses the variable.
+/// E16, E11: a refused task leaves no mark and no handle behind, even if an earlier task of the buffer uses the
+/// variable.
 #[test]
 fn e16_e11_a_refused_task_leaves_nothing_behind() {
     for kind in THREADED {
@@ -112,8 +113,8 @@ fn e16_e11_a_refused_task_leaves_nothing_behind() {
             let (log, _scope) = (Log::default(), engine.bulk(100));
             engine.task("note").write(&used).push(note(&log, 0)).unwrap();
             assert!(engine.task("bad").reads([&used, &fresh, &gone]).push(note(&log, 9)).is_err());
-            // `used` is still collected for, so its deletion comes after; `fresh` is not, and another thread's deletion of it
-            // pushes nothing.
+            // Collected tasks use `used`, so its deletion comes after them. None uses `fresh`, so another thread's
+            // deletion of it pushes nothing.
             thread::scope(|scope| {
                 let thread = scope.spawn(|| engine.delete_var(fresh.clone(), || {}));
                 assert!(thread.join().unwrap());

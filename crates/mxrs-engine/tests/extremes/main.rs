@@ -1,4 +1,4 @@
-//! Sizes and accidents at the edge: deep chains, wide tasks, bodies that push thousands, panics where nobody expects them.
+//! Extreme sizes and accidents: deep chains, wide tasks, bodies that push thousands, panics in unusual places.
 #![cfg(not(loom))]
 
 mod panics;
@@ -18,7 +18,7 @@ use support::{KINDS, THREADED, engine, failure, within};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Blocks whatever needs `var` until the sender goes away.
+/// Blocks tasks that need `var` until the sender is dropped.
 fn block(engine: &Engine, var: &Var) -> Sender<()> {
     let (open, closed) = channel();
     let body = move |_: &RunContext| {

@@ -1,4 +1,4 @@
-//! Panics where nobody expects them (E14).
+//! Panics in unusual places (E14).
 
 use super::*;
 
@@ -13,7 +13,7 @@ impl Drop for Bomb {
     }
 }
 
-/// The engine still works: on several variables, and its workers are all there.
+/// Checks that the engine still works on several variables and that all its workers are alive.
 fn still_works(engine: &Engine, kind: EngineKind) {
     let (x, y) = (engine.new_var(), engine.new_var());
     for i in 0..20 {
@@ -26,7 +26,7 @@ fn still_works(engine: &Engine, kind: EngineKind) {
     assert_eq!(counters.pushed, counters.completed, "{kind:?}");
 }
 
-/// E14: a panic in the destructor of what a body captured is the body's error.
+/// E14: a panic in the destructor of a captured value is the body's error.
 #[test]
 fn e14_panic_in_a_destructor_of_a_body_that_ran() {
     for kind in KINDS {
@@ -48,7 +48,7 @@ fn e14_panic_in_a_destructor_of_a_body_that_ran() {
     }
 }
 
-/// E12, E14: a panic in the destructor of what a skipped body captured changes nothing.
+/// E12, E14: a panic in the destructor of a skipped body's captured value changes nothing.
 #[test]
 fn e14_panic_in_a_destructor_of_a_skipped_body() {
     for kind in THREADED {
@@ -79,7 +79,7 @@ fn e14_panic_in_a_destructor_of_a_skipped_body() {
     }
 }
 
-/// E14: what a body panics with may itself panic when dropped; no worker is lost.
+/// E14: the payload of a panic may itself panic when dropped; no worker is lost.
 #[test]
 fn e14_panic_payload_whose_destructor_panics() {
     for kind in KINDS {
@@ -114,7 +114,8 @@ fn e11_panic_in_the_function_of_a_deletion() {
     }
 }
 
-/// A refused push drops its body in the caller; if that panics, the panic is the caller's and the engine is unharmed.
+/// A refused push drops its body in the caller. If that panics, the caller gets the panic and the engine is not
+/// affected.
 #[test]
 fn panic_in_a_destructor_of_a_refused_body() {
     for kind in KINDS {
@@ -139,7 +140,8 @@ fn panic_in_a_destructor_of_a_refused_body() {
     }
 }
 
-/// E6, E11: what skipped bodies captured may push when it goes away, as an array does that deletes its variable.
+/// E6, E11: values captured by skipped bodies may push when they are dropped, as an array does that deletes its
+/// variable.
 #[test]
 fn skipped_bodies_whose_destructors_push() {
     struct Array(Engine, Option<Var>, Arc<AtomicUsize>);

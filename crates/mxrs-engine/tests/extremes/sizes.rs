@@ -35,7 +35,7 @@ fn a_chain_of_100_000_tasks() {
     }
 }
 
-/// E12, E14: so do a hundred thousand skipped ones, and the message stays short.
+/// E12, E14: a hundred thousand skipped tasks complete too, and the message stays short.
 #[test]
 fn a_chain_of_100_000_skipped_tasks() {
     for kind in THREADED {
@@ -58,7 +58,7 @@ fn a_chain_of_100_000_skipped_tasks() {
     }
 }
 
-/// E14: a hundred thousand readers behind one writer, and a writer behind them all.
+/// E14: a hundred thousand readers after one writer, and a writer after all of them.
 #[test]
 fn a_fan_of_100_000_readers() {
     for kind in THREADED {
@@ -79,7 +79,7 @@ fn a_fan_of_100_000_readers() {
     }
 }
 
-/// E14: an engine that goes away with a deep queue finishes it first.
+/// E14: an engine that is dropped with a deep queue finishes it first.
 #[test]
 fn dropping_an_engine_with_a_deep_queue() {
     for kind in THREADED {
@@ -99,7 +99,7 @@ fn dropping_an_engine_with_a_deep_queue() {
     }
 }
 
-/// A body pushes ten thousand tasks: half on what it is writing, which run after it, half on nothing.
+/// A body pushes ten thousand tasks: half use the variable that it is writing and run after it, half use none.
 #[test]
 fn a_body_that_pushes_10_000_tasks() {
     for kind in KINDS {
@@ -122,7 +122,7 @@ fn a_body_that_pushes_10_000_tasks() {
     }
 }
 
-/// Each task pushes the next from its body, on the variable it is writing: no stack grows with the length.
+/// Each body pushes the next task on the variable that it is writing: no stack grows with the length.
 #[test]
 fn a_relay_of_20_000_bodies() {
     fn run_on(engine: &Engine, var: &Var, left: u32) -> mxrs_types::Result<()> {
@@ -143,7 +143,7 @@ fn a_relay_of_20_000_bodies() {
     }
 }
 
-/// E3, E4 and E9 with a thousand variables in one task, named in any order and more than once.
+/// E3, E4 and E9 with a thousand variables in one task, named in any order and repeatedly.
 #[test]
 fn tasks_with_1000_variables() {
     for kind in KINDS {
@@ -153,7 +153,7 @@ fn tasks_with_1000_variables() {
             let cells: Arc<Vec<AtomicU64>> = Arc::new((0..1000).map(|_| AtomicU64::new(1)).collect());
             let mut model = vec![1_u64; 1000];
             for step in 0..40_u64 {
-                // 7 and 13 are prime to 1000, so this walks over all of them, half written and half read.
+                // 7 and 13 are coprime to 1000, so this visits all variables, half of them written and half read.
                 let writes: Vec<usize> = (0..500).map(|i| (i * 7 + step as usize) % 1000).collect();
                 let reads: Vec<usize> = (0..1000).map(|i| (i * 13) % 1000).collect();
                 let own = Arc::clone(&cells);
@@ -167,7 +167,7 @@ fn tasks_with_1000_variables() {
                 engine.task("wide").reads(reads.iter().map(|v| &vars[*v])).writes(named).push(body).unwrap();
                 let sum = model.iter().fold(0, |sum: u64, v| sum.wrapping_add(*v));
                 writes.iter().for_each(|v| model[*v] = sum.wrapping_mul(step + *v as u64));
-                // A narrow one in between.
+                // A task with one variable in between.
                 let (own, v) = (Arc::clone(&cells), (step as usize * 29) % 1000);
                 let body = move |_: &RunContext| {
                     own[v].fetch_xor(step, Ordering::Relaxed);
@@ -183,7 +183,7 @@ fn tasks_with_1000_variables() {
     }
 }
 
-/// Priorities at the ends of their range keep their order: one worker, everything queued behind a blocked one.
+/// Extreme priorities keep their order: one worker, and everything queued behind a blocked task.
 #[test]
 fn priorities_at_the_ends_of_the_range() {
     within(LIMIT, || {

@@ -4,7 +4,8 @@ use crate::*;
 use mxrs_types::DeviceEvent;
 use std::sync::mpsc;
 
-/// In event mode the deletion does not wait: whoever frees the memory gets the events of the last write and the reads since.
+/// In event mode a deletion does not wait: the function that frees the memory gets the events of the last write and of
+/// the reads since.
 #[test]
 fn deletion_hands_over_events() {
     for kind in KINDS {
@@ -26,7 +27,7 @@ fn deletion_hands_over_events() {
     }
 }
 
-/// In host mode, or where no GPU used it, there are none.
+/// In host mode, or if no GPU used the variable, there are no events.
 #[test]
 fn deletion_has_no_events_where_nothing_is_under_way() {
     for sync in [GpuSync::Host, GpuSync::Event] {
@@ -46,7 +47,7 @@ fn deletion_has_no_events_where_nothing_is_under_way() {
     }
 }
 
-/// What the host has waited for is forgotten: by a caller who waited to write, or a task of the CPU that wrote.
+/// Events that the host has waited for are dropped: after a caller's wait to write, or a CPU task that wrote.
 #[test]
 fn deletion_has_no_events_that_the_host_has_waited_for() {
     for by_task in [false, true] {
@@ -66,7 +67,7 @@ fn deletion_has_no_events_that_the_host_has_waited_for() {
     }
 }
 
-/// The plain form frees when the device is done.
+/// [`Engine::delete_var`] frees only after the device is done.
 #[test]
 fn plain_deletion_waits_for_the_device() {
     let gpu = SimulatedGpu::with_latency(Device::gpu(0), Duration::from_millis(3));

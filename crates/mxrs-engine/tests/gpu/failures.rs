@@ -1,10 +1,10 @@
-//! What fails on a device, when it is told, and what it does not disturb.
+//! Failures of a device: when they are reported, and what they do not affect.
 
 use crate::*;
 use mxrs_engine::Property;
 use mxrs_types::Error;
 
-/// In host mode a launch that fails is its task's error: told once, skipping what depends on it and nothing else.
+/// In host mode a failed launch is its task's error: reported once, skipping only what depends on it.
 #[test]
 fn host_mode_makes_a_failed_launch_the_tasks_error() {
     for kind in [EngineKind::Threaded, EngineKind::ThreadedPerDevice] {
@@ -28,7 +28,7 @@ fn host_mode_makes_a_failed_launch_the_tasks_error() {
     }
 }
 
-/// In event mode it is told by the next wait for a variable that the task wrote, or that was made from one.
+/// In event mode the next wait reports it: for a variable that the task wrote, or one that was computed from it.
 #[test]
 fn event_mode_tells_at_the_next_wait() {
     for kind in KINDS {
@@ -46,13 +46,13 @@ fn event_mode_tells_at_the_next_wait() {
         let told = |var: &Var| engine.wait_to_read(var).map_err(|error| error.to_string());
         let text = told(&y).unwrap_err();
         assert!(text.contains("launch 2, `k`, failed"), "{text}");
-        // Told already, if it came along on the same stream.
+        // Already reported, if it was on the same stream.
         assert!(told(&x).is_ok() || kind == EngineKind::Threaded, "{kind:?}");
         assert_eq!((told(&x), told(&y)), (Ok(()), Ok(())));
     }
 }
 
-/// Waiting for all tells it too, and afterwards the engine works again.
+/// Waiting for all reports it too, and afterwards the engine works again.
 #[test]
 fn event_mode_tells_whoever_waits_for_all() {
     for kind in KINDS {
@@ -71,8 +71,8 @@ fn event_mode_tells_whoever_waits_for_all() {
     }
 }
 
-/// A task of the CPU that depends on failed device work does not run, and passes the failure on. One that overwrites what
-/// failed work only read, runs.
+/// A CPU task that depends on failed device work is skipped and passes the failure on. One that overwrites what failed
+/// work only read runs.
 #[test]
 fn a_cpu_task_is_stopped_by_what_it_uses_only() {
     let gpu = gpu0();
@@ -88,7 +88,7 @@ fn a_cpu_task_is_stopped_by_what_it_uses_only() {
     assert_eq!(x.version(), 1);
 }
 
-/// A body that launches work and then fails or panics leaves work behind: what comes next waits for it (rule 2 of the
+/// A body that launches work and then fails or panics leaves work behind; later tasks wait for it (rule 2 of the
 /// module).
 #[test]
 fn work_of_a_failed_body_is_waited_for() {
@@ -101,7 +101,7 @@ fn work_of_a_failed_body_is_waited_for() {
             let task = engine.task("half").write(&x).device(Device::gpu(0));
             let pushed = task.push(move |ctx| {
                 stream(ctx).launch_on("half", &[touch], || {})?;
-                assert!(!panics, "quite on purpose");
+                assert!(!panics, "on purpose");
                 Err(Error::invalid("test", "half", "whole"))
             });
             pushed.unwrap();
@@ -116,7 +116,7 @@ fn work_of_a_failed_body_is_waited_for() {
     }
 }
 
-/// A skipped task leaves its variables' events alone (rule 3 of the module).
+/// A skipped task leaves the events of its variables unchanged (rule 3 of the module).
 #[test]
 fn a_skipped_task_forgets_no_work() {
     let gpu = gpu0();
@@ -128,7 +128,7 @@ fn a_skipped_task_forgets_no_work() {
     push(&engine, &[&bad], &[&x], || panic!("skipped"));
     let urgent = engine.task("again").write(&x).device(Device::gpu(0)).property(Property::GpuPrioritized);
     assert!(eventually(|| engine.counters().completed == 3));
-    assert!(engine.wait_to_read(&bad).is_err(), "told, so that the next task runs");
+    assert!(engine.wait_to_read(&bad).is_err(), "reported, so that the next task runs");
     let touch = writes(&x);
     urgent.push(move |ctx| stream(ctx).launch_on("again", &[touch], || {})).unwrap();
     assert!(eventually(|| engine.counters().completed == 4));
@@ -137,7 +137,7 @@ fn a_skipped_task_forgets_no_work() {
     engine.wait_for_all().unwrap();
 }
 
-/// The first task for a stream that the device refuses fails; the next one gets it.
+/// If the device refuses a stream, the first task that needs it fails, and the next one gets it.
 #[test]
 fn a_refused_stream_is_the_tasks_error() {
     for kind in KINDS {
@@ -156,7 +156,7 @@ fn a_refused_stream_is_the_tasks_error() {
     }
 }
 
-/// Refusing the n-th event, for every n: nothing hangs, nothing is unordered, and somebody is told.
+/// Refusing the n-th event, for every n: nothing hangs, no access is unordered, and an error is reported.
 #[test]
 fn a_refused_event_is_the_tasks_error() {
     for nth in 1..=6 {

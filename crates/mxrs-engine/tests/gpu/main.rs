@@ -1,5 +1,5 @@
-//! Tasks of GPUs, on simulated ones: which workers and streams they get, and how they are ordered, with host waits and with
-//! events. D2, D3 and D58 of the environment's list.
+//! Tasks of GPUs on simulated devices: which workers and streams they use, and how they are ordered by host waits and
+//! by events. D2, D3 and D58 of the list of environment variables.
 #![cfg(not(loom))]
 
 #[path = "../support/accesses.rs"]
@@ -51,7 +51,7 @@ fn writes(var: &Var) -> Touch {
     Touch::write_cell(var.id())
 }
 
-/// Pushes a task for gpu(0) that launches one closure, and tells the checker what it touches.
+/// Pushes a task for gpu(0) that launches one closure and reports its accesses to the checker.
 fn push(engine: &Engine, read: &[&Var], write: &[&Var], body: impl FnOnce() + Send + 'static) {
     push_on(engine, Device::gpu(0), read, write, body);
 }
@@ -62,7 +62,7 @@ fn push_on(engine: &Engine, device: Device, read: &[&Var], write: &[&Var], body:
     task.push(move |ctx| stream(ctx).launch_on("k", &touches, body)).unwrap();
 }
 
-/// Until `done`, or ten seconds have passed; whether it is done.
+/// Waits until `done`, at most ten seconds; returns whether it is.
 fn eventually(done: impl Fn() -> bool) -> bool {
     let until = Instant::now() + Duration::from_secs(10);
     while !done() && Instant::now() < until {
@@ -71,7 +71,7 @@ fn eventually(done: impl Fn() -> bool) -> bool {
     done()
 }
 
-/// Bodies of tasks that stay until the door is opened, and are counted meanwhile. Its drop opens it.
+/// Makes task bodies that block until the door is opened, and counts them. Dropping it opens it.
 #[derive(Default)]
 struct Door(Arc<(Mutex<(usize, bool)>, Condvar)>);
 
@@ -90,7 +90,7 @@ impl Door {
         }
     }
 
-    /// Waits until `n` bodies have come; how many have, after a while, if fewer come.
+    /// Waits until `n` bodies have arrived, at most ten seconds; returns the number that have.
     fn wait_for(&self, n: usize) -> usize {
         eventually(|| self.0.0.lock().unwrap().0 >= n);
         self.0.0.lock().unwrap().0

@@ -1,11 +1,11 @@
-//! What waits for what, and where: on the host or on the device.
+//! What waits for what, on the host or on the device.
 
 use crate::*;
 use mxrs_engine::Property;
 use mxrs_engine::gpu::{Gate, SimulatedGpuCall};
 use std::sync::mpsc;
 
-/// Without the suffix each task ends in a host wait for its stream, and streams never wait for one another.
+/// Without the suffix `Async` each task ends with a host wait for its stream, and streams never wait for one another.
 #[test]
 fn host_mode_synchronizes_once_per_task() {
     let gpu = SimulatedGpu::with_latency(Device::gpu(0), Duration::from_millis(1));
@@ -27,7 +27,7 @@ fn host_mode_synchronizes_once_per_task() {
     assert!(n_all <= 2, "waiting for all synchronizes each of two workers' streams at most once: {n_all}");
 }
 
-/// With events a task is complete when its work is enqueued: everything is, while the device does not start anything.
+/// With events a task is complete when its work is enqueued, so all tasks complete while the device starts nothing.
 #[test]
 fn event_mode_never_waits_on_the_host() {
     for kind in KINDS {
@@ -56,7 +56,7 @@ fn event_mode_never_waits_on_the_host() {
     }
 }
 
-/// `gpu_sync` alone has the effect of the suffix.
+/// `gpu_sync` alone has the effect of the suffix `Async`.
 #[test]
 fn event_mode_needs_no_suffix() {
     let gpu = gpu0();
@@ -68,7 +68,7 @@ fn event_mode_needs_no_suffix() {
     drop(hold);
 }
 
-/// A stream that is used again waits for nothing; another one waits for the one writer.
+/// A stream that is used again waits for nothing; another stream waits for the one writer.
 #[test]
 fn event_mode_waits_no_more_than_needed() {
     let gpu = gpu0();
@@ -90,7 +90,7 @@ fn event_mode_waits_no_more_than_needed() {
     drop(hold);
 }
 
-/// A task of the CPU waits on the host for what it touches, and for nothing else.
+/// A CPU task waits on the host for the variables that it uses, and for nothing else.
 #[test]
 fn a_cpu_task_waits_for_its_variables() {
     for kind in KINDS {
@@ -119,7 +119,7 @@ fn a_cpu_task_waits_for_its_variables() {
     }
 }
 
-/// Waiting to read waits for the last write on the device, not for reads; waiting to write, for both.
+/// Waiting to read waits for the last write on the device, not for reads; waiting to write waits for both.
 #[test]
 fn callers_wait_for_events() {
     for kind in KINDS {
@@ -167,7 +167,7 @@ fn waiting_for_all_empties_every_stream() {
     }
 }
 
-/// Dropping the engine finishes what its streams hold, and then lets go of the device; after a stop it starts again.
+/// Dropping the engine finishes the work on its streams and then releases the device; after a stop it starts again.
 #[test]
 fn stop_start_and_end() {
     for kind in KINDS {

@@ -1,4 +1,4 @@
-//! Who runs tasks of a GPU, how many at once, and on which streams.
+//! Which workers run tasks of a GPU, how many at once, and on which streams.
 
 use crate::*;
 use mxrs_engine::gpu::StreamUse;
@@ -13,14 +13,14 @@ fn stream_ids(gpu: &SimulatedGpu, stream_use: StreamUse) -> BTreeSet<StreamId> {
     gpu.streams().into_iter().filter(|made| made.1 == stream_use).map(|made| made.0).collect()
 }
 
-/// The streams that launches went to.
+/// The streams that got launches.
 fn used(gpu: &SimulatedGpu) -> BTreeSet<StreamId> {
     use mxrs_engine::gpu::SimulatedGpuCall::Launch;
     let calls = gpu.calls().into_iter();
     calls.filter_map(|call| if let Launch { stream, .. } = call { Some(stream) } else { None }).collect()
 }
 
-/// Pushes 8 tasks that launch something and wait for each other; how many were there at once.
+/// Pushes 8 tasks that launch something and wait for each other; returns how many ran at once.
 fn meet(engine: &Engine, property: Property, expected: usize) -> usize {
     let door = Door::default();
     for _ in 0..8 {
@@ -54,7 +54,7 @@ fn without_the_gpu_the_push_says_so() {
     }
 }
 
-/// D2: workers of each pool, with a stream each, made at the first task.
+/// D2: each pool has its workers, each with a stream that is created at its first task.
 #[test]
 fn d2_workers_and_their_streams() {
     for sync in [GpuSync::Host, GpuSync::Event] {
@@ -98,7 +98,7 @@ fn prioritised_tasks_leave_by_priority() {
     assert_eq!(*order.lock().unwrap(), [7, 2, 0, -3]);
 }
 
-/// D3: copies have workers of their own, with plain streams; compute passes them when they are stuck.
+/// D3: copies have their own workers with plain streams, and overtake compute that is blocked.
 #[test]
 fn d3_copies_do_not_stand_in_the_way() {
     for n in [1, 2, 3] {
@@ -128,7 +128,7 @@ fn d3_copies_do_not_stand_in_the_way() {
     }
 }
 
-/// Each GPU has pools of its own, and the words for another kind of device mean normal.
+/// Each GPU has its own pools, and properties for another kind of device mean normal.
 #[test]
 fn pools_are_per_gpu_and_foreign_words_mean_normal() {
     let gpu = gpu0();
@@ -152,7 +152,8 @@ fn pools_are_per_gpu_and_foreign_words_mean_normal() {
     assert!(counters.pool(PoolId::Gpu(0)).is_none());
 }
 
-/// The pooled engine: its 16 workers serve all devices, on 16 streams per GPU in turn, and copies go to the copy worker.
+/// The pooled engine: its 16 workers serve all devices, using 16 streams per GPU in turn, and copies go to the copy
+/// worker.
 #[test]
 fn d2_d3_do_not_matter_to_the_pooled_engine() {
     let gpu = gpu0();
@@ -179,7 +180,7 @@ fn d2_d3_do_not_matter_to_the_pooled_engine() {
     assert_eq!(used(&gpu).len(), 17);
 }
 
-/// D58: one stream per worker, or two that are ordered by events, and run at once in between.
+/// D58: one stream per worker, or two that are ordered by events and overlap in between.
 #[test]
 fn d58_a_second_stream_per_worker() {
     for n in [1, 2] {
@@ -215,7 +216,7 @@ fn d58_a_second_stream_per_worker() {
     }
 }
 
-/// What a task leaves on the auxiliary stream belongs to the task, in both modes.
+/// Work that a task leaves on the auxiliary stream belongs to the task, in both modes.
 #[test]
 fn d58_the_end_of_a_task_covers_the_auxiliary_stream() {
     for sync in [GpuSync::Host, GpuSync::Event] {
@@ -237,7 +238,7 @@ fn d58_the_end_of_a_task_covers_the_auxiliary_stream() {
     }
 }
 
-/// D8: a GPU's worker runs loops alone unless the setting says otherwise, a CPU's shares them with the team.
+/// D8: a GPU's worker runs loops alone unless the setting allows sharing; a CPU's worker shares them with the team.
 #[test]
 fn d8_gpu_workers_keep_their_loops_to_themselves() {
     let team = Team::new(TeamConfig { threads: count(3), cpus: None }).unwrap();
@@ -269,7 +270,7 @@ fn d8_gpu_workers_keep_their_loops_to_themselves() {
     }
 }
 
-/// D8: once a GPU is in use, and not before, a thread of the team can be kept back from the loops of CPU workers.
+/// D8: once a GPU is in use, and not earlier, one thread of the team can be kept out of the loops of CPU workers.
 #[test]
 fn d8_a_thread_is_kept_back_once_a_gpu_is_in_use() {
     for kind in [EngineKind::Naive, EngineKind::Threaded, EngineKind::ThreadedPerDevice] {
@@ -287,7 +288,7 @@ fn d8_a_thread_is_kept_back_once_a_gpu_is_in_use() {
             let threads = Arc::new(Mutex::new(HashSet::new()));
             let (own, team) = (Arc::clone(&threads), Arc::clone(&team));
             let body = move |_: &RunContext| {
-                // More chunks than threads, each long enough for every thread to take some.
+                // More chunks than threads, each long enough for every thread to get some.
                 team.run(60, &|_| {
                     own.lock().unwrap().insert(std::thread::current().id());
                     std::thread::sleep(std::time::Duration::from_millis(1));
@@ -297,7 +298,7 @@ fn d8_a_thread_is_kept_back_once_a_gpu_is_in_use() {
             engine.task("loop").device(device).push(body).unwrap();
             engine.wait_for_all().unwrap();
             let n = threads.lock().unwrap().len();
-            // The naive engine runs a GPU's tasks on the pushing thread, which is no GPU worker.
+            // The naive engine runs a GPU's tasks on the pushing thread, which is not a GPU worker.
             let expected = if kind == EngineKind::Naive && device != Device::cpu(0) { 2 } else { expected };
             assert_eq!(n, expected, "{kind:?}, {device}");
         }

@@ -13,7 +13,7 @@ struct Step {
     device: Device,
     property: Property,
     accesses: Accesses,
-    /// Whether the launch goes to the auxiliary stream, where there is one.
+    /// Whether the launch goes to the auxiliary stream, if there is one.
     on_aux: bool,
 }
 

@@ -10,7 +10,7 @@ use mxrs_engine::EngineKind;
 
 const PROGRAMS: u64 = 150;
 
-/// Each kind gets seeds of its own, so that all of them together see more programs.
+/// Each kind gets its own seeds, so that all kinds together see more programs.
 fn check(kind: EngineKind, is_async: bool) {
     let place = KINDS.iter().position(|k| *k == (kind, is_async)).unwrap() as u64;
     let mut tally = Tally::default();
@@ -21,8 +21,8 @@ fn check(kind: EngineKind, is_async: bool) {
         }
     }
     assert!(tally.tasks > 20 * PROGRAMS, "programs too small to find anything: {tally:?}");
-    assert!(tally.failed > PROGRAMS / 2 && tally.skipped > 0, "too few failures to judge their ways: {tally:?}");
-    assert!(tally.exact > PROGRAMS / 2, "too many programs with several right outcomes: {tally:?}");
+    assert!(tally.failed > PROGRAMS / 2 && tally.skipped > 0, "too few failures to judge how they spread: {tally:?}");
+    assert!(tally.exact > PROGRAMS / 2, "too many programs with several correct outcomes: {tally:?}");
 }
 
 /// E3 to E15 under `NaiveEngine`.

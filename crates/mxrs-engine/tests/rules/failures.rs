@@ -25,7 +25,7 @@ fn e12_e13_failure_travels_through_skipped_tasks_and_is_told_once() {
         assert!(text.contains("got divided by zero") && text.contains("while running `bad` on cpu(0)"), "{text}");
         assert!(text.contains("skipping what depends on it: `mid`, `end`"), "{text}");
         assert_eq!(ran.load(Ordering::SeqCst), 1);
-        // Told: neither the other variables nor waiting for all say it again, and tasks run again.
+        // It was reported, so neither the other variables nor a wait for all report it again, and tasks run again.
         for var in [&x, &y, &z] {
             engine.wait_to_read(var).unwrap();
         }
@@ -35,7 +35,7 @@ fn e12_e13_failure_travels_through_skipped_tasks_and_is_told_once() {
     }
 }
 
-/// E13: two failures; waiting for all tells the first and clears the second.
+/// E13: two failures; a wait for all reports the first and clears the second.
 #[test]
 fn e13_wait_for_all_tells_the_first_and_clears_all() {
     for kind in THREADED {
@@ -51,7 +51,7 @@ fn e13_wait_for_all_tells_the_first_and_clears_all() {
     }
 }
 
-/// E13: many threads wait for one failure; one is told.
+/// E13: many threads wait for one failure; one of them gets it.
 #[test]
 fn e13_at_most_once_over_threads() {
     let engine = engine(EngineKind::ThreadedPerDevice, 2);
@@ -71,7 +71,7 @@ fn e13_at_most_once_over_threads() {
     assert_eq!(told, 1);
 }
 
-/// E13: of two threads that wait for all at once neither returns while a failure is still to be told.
+/// E13: of two threads that wait for all at once, neither returns while a failure is still to be reported.
 #[test]
 fn e13_two_threads_wait_for_all_at_once() {
     for kind in THREADED {
@@ -84,7 +84,7 @@ fn e13_two_threads_wait_for_all_at_once() {
             let told: usize = thread::scope(|scope| {
                 let wait = || {
                     let told = usize::from(engine.wait_for_all().is_err());
-                    assert!(vars.iter().rev().all(|var| engine.wait_to_read(var).is_ok()), "told again");
+                    assert!(vars.iter().rev().all(|var| engine.wait_to_read(var).is_ok()), "reported again");
                     told
                 };
                 let other = scope.spawn(wait);
@@ -95,7 +95,7 @@ fn e13_two_threads_wait_for_all_at_once() {
     }
 }
 
-/// E14: everything pending completes whatever fails, panics included, and the panic is an error like any other.
+/// E14: all pending tasks complete whatever fails, including panics, which are errors like any other.
 #[test]
 fn e14_failures_and_panics_never_block_progress() {
     for kind in THREADED {

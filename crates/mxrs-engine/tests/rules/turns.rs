@@ -51,7 +51,7 @@ fn e4_one_order_for_all_variables_and_each_threads_own() {
                 scope.spawn(move || {
                     for i in 0..100_u32 {
                         let logs = Arc::clone(logs);
-                        // The order of naming differs by thread: it must not matter.
+                        // The order of naming differs between threads, and must not matter.
                         let (a, b) = if pusher % 2 == 0 { (0, 1) } else { (1, 0) };
                         engine
                             .task("log")
@@ -165,7 +165,8 @@ fn e9_duplicates_do_no_harm() {
     }
 }
 
-/// E10: "reads a, writes b" against "reads b, writes a" from two threads, which deadlocks without atomic pushes.
+/// E10: "reads a, writes b" against "reads b, writes a" from two threads, which would deadlock if pushes were not
+/// atomic.
 #[test]
 fn e10_crossed_pushes_never_deadlock() {
     for kind in KINDS {
@@ -186,7 +187,7 @@ fn e10_crossed_pushes_never_deadlock() {
     }
 }
 
-/// E11: nothing uses a variable after its deletion was pushed; the deletion runs after all earlier uses.
+/// E11: no task uses a variable after its deletion was pushed; the deletion runs after all earlier uses.
 #[test]
 fn e11_deleted_variable_is_refused_and_freed_last() {
     for kind in KINDS {

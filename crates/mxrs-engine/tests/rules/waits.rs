@@ -1,8 +1,8 @@
-//! Waiting, and what is refused.
+//! Waits, and what is refused.
 
 use super::*;
 
-/// Waiting from inside a body is an error for every kind, and pushing there is legal.
+/// Waiting inside a body is an error for every kind; pushing is allowed.
 #[test]
 fn waiting_inside_a_task_is_an_error_and_pushing_is_not() {
     for kind in KINDS {
@@ -16,7 +16,8 @@ fn waiting_inside_a_task_is_an_error_and_pushing_is_not() {
                 let text = outcome.unwrap_err().to_string();
                 assert!(text.starts_with("engine: wait_") && text.contains("inside a task"), "{text}");
             }
-            // Needs what this task is writing: runs after it, even where tasks run on the pusher.
+            // It needs the variable that this task is writing, so it runs afterwards, even if tasks run on the pushing
+            // thread.
             inner.task("nested").read(&vx).push(move |_| {
                 flag.store(true, Ordering::SeqCst);
                 Ok(())
@@ -57,10 +58,10 @@ fn wait_to_write_waits_for_readers_and_wait_to_read_does_not() {
         drop(open);
         assert!(waiter.join().unwrap());
     });
-    assert_eq!(x.version(), 0, "a wait is no write");
+    assert_eq!(x.version(), 0, "a wait does not write");
 }
 
-/// A wait does not stand in a worker's queue: the only worker is blocked by an unrelated task.
+/// A wait does not use a worker: the only worker is blocked by an unrelated task.
 #[test]
 fn waiting_is_not_blocked_by_unrelated_tasks() {
     let engine = engine(EngineKind::ThreadedPerDevice, 1);
@@ -78,7 +79,7 @@ fn waiting_is_not_blocked_by_unrelated_tasks() {
     engine.wait_to_write(&busy).unwrap();
 }
 
-/// Variables of one engine mean nothing to another.
+/// Variables of one engine are refused by another.
 #[test]
 fn a_foreign_variable_is_refused() {
     let (one, two) = (engine(EngineKind::Naive, 1), engine(EngineKind::Naive, 1));

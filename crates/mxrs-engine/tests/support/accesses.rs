@@ -1,6 +1,6 @@
-//! What the steps of a random program read and write, what they compute, and the same one after the other.
+//! The steps of a random program: what they read and write, what they compute, and their serial execution.
 //!
-//! Also part of the library's own tests, so it names nothing of the engine.
+//! Also part of the library's own tests, so it uses no type of the engine.
 
 use rand::{Rng, RngExt};
 use std::cell::Cell;
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Numbers of variables; none is in both sets.
+/// Variables by number; none is in both sets.
 #[derive(Clone, Debug)]
 pub struct Accesses {
     pub reads: BTreeSet<usize>,
@@ -25,7 +25,7 @@ impl Accesses {
         Self { reads: &pick(3) - &writes, writes }
     }
 
-    /// What step `number` does: what it stores depends on all that it loads, and on its number.
+    /// Computes step `number`: what it stores depends on everything that it loads, and on its number.
     fn compute(&self, number: usize, load: impl Fn(usize) -> u64, store: impl Fn(usize, u64)) {
         let seen = self.reads.iter().fold(1, |h, &var| mix(number, var, h ^ load(var)));
         for &var in &self.writes {
@@ -33,7 +33,7 @@ impl Accesses {
         }
     }
 
-    /// Step `number` on shared values, leaving others time to come between its loads and stores.
+    /// Executes step `number` on shared values, and yields between its loads and stores.
     pub fn body(&self, number: usize, values: &Arc<Vec<AtomicU64>>) -> impl FnOnce() + Send + use<> {
         let (values, accesses) = (Arc::clone(values), self.clone());
         move || {
@@ -46,12 +46,12 @@ impl Accesses {
     }
 }
 
-/// What step `number` stores in variable `var`, given what it read.
+/// The value that step `number` stores in variable `var`, computed from what it read.
 fn mix(number: usize, var: usize, seen: u64) -> u64 {
     (seen ^ (number * 64 + var) as u64).wrapping_mul(0x100_0000_01b3).rotate_left(17)
 }
 
-/// Values before the first step.
+/// The values before the first step.
 pub fn zeros(n_vars: usize) -> Arc<Vec<AtomicU64>> {
     Arc::new((0..n_vars).map(|_| AtomicU64::new(0)).collect())
 }
@@ -61,7 +61,7 @@ pub fn plain(values: &[AtomicU64]) -> Vec<u64> {
     values.iter().map(|value| value.load(Ordering::Relaxed)).collect()
 }
 
-/// The values after the steps, one after the other.
+/// The values after all steps, executed one after the other.
 pub fn serially<'a>(steps: impl IntoIterator<Item = &'a Accesses>, n_vars: usize) -> Vec<u64> {
     let values = vec![Cell::new(0); n_vars];
     for (number, step) in steps.into_iter().enumerate() {

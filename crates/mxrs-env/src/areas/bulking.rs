@@ -6,17 +6,18 @@ settings! {
     /// Bulks: runs of operators that are pushed to the engine as one.
     pub struct BulkSettings in Bulking {
         /// Inference pushes the whole graph as one bulk; 0: each operator alone.
-        inference: bool = 1, "MXNET_EXEC_BULK_EXEC_INFERENCE" [D30 Owner InEffect];
+        inference: bool = 1, "MXNET_EXEC_BULK_EXEC_INFERENCE" [D30 Owner Core];
         /// Training pushes forward and backward in bulks; 0: each operator alone.
-        train: bool = 1, "MXNET_EXEC_BULK_EXEC_TRAIN" [D31 Owner InEffect];
+        train: bool = 1, "MXNET_EXEC_BULK_EXEC_TRAIN" [D31 Owner Core];
         /// Most operators of one bulk in training; 0 and 1 both mean one.
-        max_nodes: usize = 15, "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN" [D32 FirstUse InEffect];
-        /// Most operators of one bulk in the forward pass of training, and among operators called one by one.
+        max_nodes: usize = 15, "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN" [D32 FirstUse Core];
+        /// Most operators of one bulk in the forward pass of training. Operators called one by one are not joined into bulks
+        /// there; their backward pass is (`MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD`).
         max_nodes_forward: Option<usize> = unset("the value of MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN"),
-            "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD" [D33 FirstUse InEffect];
+            "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD" [D33 FirstUse Core];
         /// Most operators of one bulk in the backward pass.
         max_nodes_backward: Option<usize> = unset("the value of MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN"),
-            "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD" [D34 FirstUse InEffect];
+            "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD" [D34 FirstUse Core];
     }
 }
 

@@ -50,47 +50,47 @@ settings! {
     /// Roles, addresses and transport of distributed training.
     pub struct DistributedSettings in Distributed {
         /// What this process does; a server or scheduler serves as soon as the library is loaded.
-        role: Option<Role> = unset("worker"), "DMLC_ROLE" [B1 Process NotYet];
+        role: Option<Role> = unset("worker"), "DMLC_ROLE" [B1 Process Distributed];
         /// Host on which the scheduler listens.
-        root_uri: Option<String> = unset("required by distributed stores"), "DMLC_PS_ROOT_URI" [B2 Owner NotYet];
+        root_uri: Option<String> = unset("required by distributed stores"), "DMLC_PS_ROOT_URI" [B2 Owner Distributed];
         /// Port on which the scheduler listens.
-        root_port: Option<u16> = unset("required by distributed stores"), "DMLC_PS_ROOT_PORT" [B3 Owner NotYet],
+        root_port: Option<u16> = unset("required by distributed stores"), "DMLC_PS_ROOT_PORT" [B3 Owner Distributed],
             Kind::int(1, 65535);
         /// Number of workers, for which a barrier waits.
-        n_workers: Option<NonZeroUsize> = unset("required by distributed stores"), "DMLC_NUM_WORKER" [B4 Owner NotYet];
+        n_workers: Option<NonZeroUsize> = unset("required by distributed stores"), "DMLC_NUM_WORKER" [B4 Owner Distributed];
         /// Number of servers, over which the keys are spread.
-        n_servers: Option<NonZeroUsize> = unset("required by distributed stores"), "DMLC_NUM_SERVER" [B5 Owner NotYet];
+        n_servers: Option<NonZeroUsize> = unset("required by distributed stores"), "DMLC_NUM_SERVER" [B5 Owner Distributed];
         /// Network interface whose address this process announces.
-        interface: Option<String> = unset("the first usable one"), "DMLC_INTERFACE" [B6 Owner NotYet];
+        interface: Option<String> = unset("the first usable one"), "DMLC_INTERFACE" [B6 Owner Distributed];
         /// Address that this process announces; wins over `DMLC_INTERFACE`.
-        node_host: Option<String> = unset("the address of DMLC_INTERFACE"), "DMLC_NODE_HOST" [B7 Owner NotYet];
+        node_host: Option<String> = unset("the address of DMLC_INTERFACE"), "DMLC_NODE_HOST" [B7 Owner Distributed];
         /// Port on which a worker or server listens; the next ones are tried when it is taken.
-        port: Option<u16> = unset("a free port"), "PORT" [B8 Owner NotYet], Kind::int(0, 65535);
+        port: Option<u16> = unset("a free port"), "PORT" [B8 Owner Distributed], Kind::int(0, 65535);
         /// Sockets of the local machine instead of TCP.
-        local: bool = 0, "DMLC_LOCAL" [B9 Owner NotYet];
+        local: bool = 0, "DMLC_LOCAL" [B9 Owner Distributed];
         /// How messages travel: over TCP, over TCP in prioritised slices, or by RDMA.
-        transport: Transport = zmq, "DMLC_PS_VAN_TYPE" [B10 Owner NotYet];
+        transport: Transport = zmq, "DMLC_PS_VAN_TYPE" [B10 Owner Distributed];
         /// Most messages that wait for one receiver.
-        water_mark: Option<usize> = unset("unbounded"), "DMLC_PS_WATER_MARK" [B11 Owner NotYet];
+        water_mark: Option<usize> = unset("unbounded"), "DMLC_PS_WATER_MARK" [B11 Owner Distributed];
         /// Number of this process among those of its role; the runtime writes it.
-        rank: Option<i64> = unset("written by the runtime"), "DMLC_RANK" [B12 Owner NotYet];
+        rank: Option<i64> = unset("written by the runtime"), "DMLC_RANK" [B12 Owner Distributed];
         /// The scheduler listens on every interface.
-        kubernetes: bool = 0, "DMLC_USE_KUBERNETES" [B13 Owner NotYet];
+        kubernetes: bool = 0, "DMLC_USE_KUBERNETES" [B13 Owner Distributed];
         /// 1 logs connections, 2 also every message.
-        verbose: u8 = 0, "PS_VERBOSE" [B14 Owner NotYet], Kind::int(0, 2);
+        verbose: u8 = 0, "PS_VERBOSE" [B14 Owner Distributed], Kind::int(0, 2);
         /// Seconds between two signs of life to the scheduler; 0: none.
-        heartbeat_interval_s: u64 = 0, "PS_HEARTBEAT_INTERVAL" [B15 Owner NotYet];
+        heartbeat_interval_s: u64 = 0, "PS_HEARTBEAT_INTERVAL" [B15 Owner Distributed];
         /// Seconds of silence after which a process counts as dead; 0: never.
-        heartbeat_timeout_s: u64 = 0, "PS_HEARTBEAT_TIMEOUT" [B16 Owner NotYet];
+        heartbeat_timeout_s: u64 = 0, "PS_HEARTBEAT_TIMEOUT" [B16 Owner Distributed];
         /// Sends messages again that were not acknowledged.
-        resend: bool = 0, "PS_RESEND" [B17 Owner NotYet];
+        resend: bool = 0, "PS_RESEND" [B17 Owner Distributed];
         /// Milliseconds to wait before sending again.
-        resend_timeout_ms: u64 = 1000, "PS_RESEND_TIMEOUT" [B18 Owner NotYet], Kind::int(1, u64::MAX as i128);
+        resend_timeout_ms: u64 = 1000, "PS_RESEND_TIMEOUT" [B18 Owner Distributed], Kind::int(1, u64::MAX as i128);
         /// Percentage of received messages that are thrown away, for tests.
-        drop_percent: u8 = 0, "PS_DROP_MSG" [B19 Owner NotYet], Kind::int(0, 100);
+        drop_percent: u8 = 0, "PS_DROP_MSG" [B19 Owner Distributed], Kind::int(0, 100);
         /// What started the job; the launcher sets it.
-        cluster: Option<Cluster> = unset("set by the launcher"), "DMLC_JOB_CLUSTER" [B20 Process NotYet];
+        cluster: Option<Cluster> = unset("set by the launcher"), "DMLC_JOB_CLUSTER" [B20 Process Distributed];
         /// Index of this process in its role; the launcher sets it.
-        task_id: Option<usize> = unset("set by the launcher"), "DMLC_TASK_ID" [B21 Process NotYet];
+        task_id: Option<usize> = unset("set by the launcher"), "DMLC_TASK_ID" [B21 Process Distributed];
     }
 }

@@ -7,31 +7,31 @@ settings! {
     /// Reduction and exchange of arrays between devices and machines.
     pub struct KvStoreSettings in KvStore {
         /// Threads that add up one large array of several devices in host memory.
-        reduction_threads: NonZeroUsize = 4, "MXNET_KVSTORE_REDUCTION_NTHREADS" [D40 Owner NotYet];
+        reduction_threads: NonZeroUsize = 4, "MXNET_KVSTORE_REDUCTION_NTHREADS" [D40 Owner KvStore];
         /// Elements from which on an array counts as large: it is added up by several threads and split over servers.
-        big_array_elements: NonZeroU64 = 1000000, "MXNET_KVSTORE_BIGARRAY_BOUND" [D41 Owner NotYet];
+        big_array_elements: NonZeroU64 = 1000000, "MXNET_KVSTORE_BIGARRAY_BOUND" [D41 Owner KvStore];
         /// Reduces and broadcasts along trees that follow the links between GPUs.
-        use_tree: bool = 0, "MXNET_KVSTORE_USETREE" [D42 Owner NotYet];
+        use_tree: bool = 0, "MXNET_KVSTORE_USETREE" [D42 Owner KvStore];
         /// Logs links and trees.
-        log_tree: bool = 0, "MXNET_KVSTORE_LOGTREE" [D43 Process NotYet];
+        log_tree: bool = 0, "MXNET_KVSTORE_LOGTREE" [D43 Process KvStore];
         /// Elements above which an array is cut into one slice per device, each with its own tree.
-        tree_array_elements: NonZeroU64 = 10000000, "MXNET_KVSTORE_TREE_ARRAY_BOUND" [D44 Owner NotYet];
+        tree_array_elements: NonZeroU64 = 10000000, "MXNET_KVSTORE_TREE_ARRAY_BOUND" [D44 Owner KvStore];
         /// Searches all trees for the best instead of partitioning the link matrix.
-        tree_backtrack: bool = 0, "MXNET_KVSTORE_TREE_BACKTRACK" [D45 Owner NotYet];
+        tree_backtrack: bool = 0, "MXNET_KVSTORE_TREE_BACKTRACK" [D45 Owner KvStore];
         /// Factor on the weight of a link each time a tree uses it; 1 is no penalty.
-        tree_link_penalty: f64 = 0.7, "MXNET_KVSTORE_TREE_LINK_USAGE_PENALTY" [D46 Owner NotYet],
+        tree_link_penalty: f64 = 0.7, "MXNET_KVSTORE_TREE_LINK_USAGE_PENALTY" [D46 Owner KvStore],
             Kind::Float { min: 0.0, above_min: true, max: 1.0 };
         /// Asks the driver for direct copies between GPUs; 0: copies go through the host.
-        gpu_p2p: bool = 1, "MXNET_ENABLE_GPU_P2P" [D47 Owner NotYet];
+        gpu_p2p: bool = 1, "MXNET_ENABLE_GPU_P2P" [D47 Owner KvStore];
         /// Runs the optimizer inside the store; 0: workers fetch summed gradients and update their own weights.
-        update_on_kvstore: bool = 1, "MXNET_UPDATE_ON_KVSTORE" [D48 Owner NotYet];
+        update_on_kvstore: bool = 1, "MXNET_UPDATE_ON_KVSTORE" [D48 Owner KvStore];
         /// Most elements of one slice in the prioritised distributed store.
-        slice_elements: NonZeroU64 = 40000, "MXNET_KVSTORE_SLICE_THRESHOLD" [D49 Owner NotYet];
+        slice_elements: NonZeroU64 = 40000, "MXNET_KVSTORE_SLICE_THRESHOLD" [D49 Owner KvStore];
         /// Logs pushes and pulls of row-sparse arrays with their numbers of rows.
-        row_sparse_verbose: bool = 0, "MXNET_KVSTORE_DIST_ROW_SPARSE_VERBOSE" [B22 Owner NotYet];
+        row_sparse_verbose: bool = 0, "MXNET_KVSTORE_DIST_ROW_SPARSE_VERBOSE" [B22 Owner KvStore];
         /// Adds up row-sparse gradients on one thread.
-        serial_push: bool = 0, "MXNET_KVSTORE_SERIAL_PUSH" [B23 Owner NotYet];
+        serial_push: bool = 0, "MXNET_KVSTORE_SERIAL_PUSH" [B23 Owner KvStore];
         /// Keys that one combined push and pull carries on stores of the NCCL kind.
-        aggregation_keys: NonZeroUsize = 16, "MXNET_UPDATE_AGGREGATION_SIZE" [B24 EveryUse NotYet];
+        aggregation_keys: NonZeroUsize = 16, "MXNET_UPDATE_AGGREGATION_SIZE" [B24 EveryUse KvStore];
     }
 }

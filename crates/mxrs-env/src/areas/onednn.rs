@@ -6,51 +6,51 @@ settings! {
     /// The oneDNN backend and its fusions.
     pub struct OneDnnSettings in OneDnn {
         /// 0 sends every operator to the kernels of mxrs itself.
-        enabled: bool = 1, "MXNET_ONEDNN_ENABLED" [D74 FirstUse InEffect];
+        enabled: bool = 1, "MXNET_ONEDNN_ENABLED" [D74 FirstUse OneDnnFeature];
         /// Most compiled primitives that each thread keeps per kind of operator; -1 keeps all, 0 none.
-        cache_entries: i64 = -1, "MXNET_ONEDNN_CACHE_NUM" [D75 FirstUse InEffect], Kind::int(-1, i64::MAX as i128);
-        /// Keeps the weights of FullyConnected in plain row-major layout.
-        force_fc_ab: bool = 0, "MXNET_ONEDNN_FORCE_FC_AB_FORMAT" [D76 EveryUse NotYet];
+        cache_entries: i64 = -1, "MXNET_ONEDNN_CACHE_NUM" [D75 FirstUse OneDnn], Kind::int(-1, i64::MAX as i128);
+        /// Keeps the weights of FullyConnected in plain row-major layout where oneDNN computes it, in every element type.
+        force_fc_ab: bool = 0, "MXNET_ONEDNN_FORCE_FC_AB_FORMAT" [D76 EveryUse OneDnn];
         /// Uses this backend for recurrent networks.
-        use_rnn: bool = 1, "MXNET_USE_ONEDNN_RNN" [D89 EveryUse NotYet];
+        use_rnn: bool = 1, "MXNET_USE_ONEDNN_RNN" [D89 EveryUse Rnn];
         /// Keeps prepared weights of recurrent networks in inference although the parameters changed.
-        rnn_weight_cache: bool = 0, "MXNET_RNN_USE_WEIGHT_CACHE" [D91 EveryUse NotYet];
+        rnn_weight_cache: bool = 0, "MXNET_RNN_USE_WEIGHT_CACHE" [D91 EveryUse Rnn];
         /// Runs every operator a second time natively and fails when the results differ.
-        debug: bool = 0, "MXNET_ONEDNN_DEBUG" [B45 FirstUse NotYet];
+        debug: bool = 0, "MXNET_ONEDNN_DEBUG" [B45 FirstUse Reader];
         /// Prepares the weights of FullyConnected anew at each call.
-        disable_fc_cache: bool = 0, "MXNET_ONEDNN_DISABLE_FC_CACHE" [B46 FirstUse NotYet];
+        disable_fc_cache: bool = 0, "MXNET_ONEDNN_DISABLE_FC_CACHE" [B46 FirstUse Reader];
         /// Checks ranges and weights of quantized FullyConnected at each call.
-        qfc_dynamic_params: bool = 0, "MXNET_ONEDNN_QFC_DYNAMIC_PARAMS" [B47 EveryUse NotYet];
+        qfc_dynamic_params: bool = 0, "MXNET_ONEDNN_QFC_DYNAMIC_PARAMS" [B47 EveryUse Reader];
         /// Joins requantization with the operator before it.
-        fuse_requantize: bool = 1, "MXNET_ONEDNN_FUSE_REQUANTIZE" [B48 Owner InEffect];
+        fuse_requantize: bool = 1, "MXNET_ONEDNN_FUSE_REQUANTIZE" [B48 Owner Core];
         /// Joins dequantization with the operator before it.
-        fuse_dequantize: bool = 1, "MXNET_ONEDNN_FUSE_DEQUANTIZE" [B49 Owner InEffect];
+        fuse_dequantize: bool = 1, "MXNET_ONEDNN_FUSE_DEQUANTIZE" [B49 Owner Core];
         /// Switches off every fusion of convolutions.
-        disable_conv: bool = 0, "MXNET_DISABLE_ONEDNN_CONV_OPT" [B50 Owner InEffect];
+        disable_conv: bool = 0, "MXNET_DISABLE_ONEDNN_CONV_OPT" [B50 Owner Core];
         /// Switches off every fusion of FullyConnected.
-        disable_fc: bool = 0, "MXNET_DISABLE_ONEDNN_FC_OPT" [B51 Owner InEffect];
+        disable_fc: bool = 0, "MXNET_DISABLE_ONEDNN_FC_OPT" [B51 Owner Core];
         /// Switches off the fusion of FullyConnected with a sum.
-        disable_fc_sum: bool = 0, "MXNET_DISABLE_ONEDNN_FC_SUM" [B52 Owner InEffect];
+        disable_fc_sum: bool = 0, "MXNET_DISABLE_ONEDNN_FC_SUM" [B52 Owner Core];
         /// Switches off the fusion of BatchNorm with relu.
-        disable_bn_relu: bool = 0, "MXNET_DISABLE_ONEDNN_BN_RELU_OPT" [B53 Owner InEffect];
+        disable_bn_relu: bool = 0, "MXNET_DISABLE_ONEDNN_BN_RELU_OPT" [B53 Owner Core];
         /// Switches off the fusion of batched products.
-        disable_batch_dot: bool = 0, "MXNET_DISABLE_ONEDNN_BATCH_DOT_FUSE" [B54 Owner NotYet];
+        disable_batch_dot: bool = 0, "MXNET_DISABLE_ONEDNN_BATCH_DOT_FUSE" [B54 Owner Attention];
         /// Switches off the fusion of a power with the product by a number.
-        disable_pow_mul: bool = 0, "MXNET_DISABLE_ONEDNN_POW_MUL_SCALAR_OPT" [B55 Owner NotYet];
+        disable_pow_mul: bool = 0, "MXNET_DISABLE_ONEDNN_POW_MUL_SCALAR_OPT" [B55 Owner Reader];
         /// Switches off the fusion of attention.
-        disable_transformer: bool = 0, "MXNET_DISABLE_ONEDNN_TRANSFORMER_OPT" [B56 Owner NotYet];
+        disable_transformer: bool = 0, "MXNET_DISABLE_ONEDNN_TRANSFORMER_OPT" [B56 Owner Attention];
         /// Leaves BatchNorm out of the fusion of convolutions.
-        disable_fuse_conv_bn: bool = 0, "MXNET_DISABLE_ONEDNN_FUSE_CONV_BN" [B57 Owner InEffect];
+        disable_fuse_conv_bn: bool = 0, "MXNET_DISABLE_ONEDNN_FUSE_CONV_BN" [B57 Owner Core];
         /// Leaves activations out of the fusion of convolutions.
-        disable_fuse_conv_relu: bool = 0, "MXNET_DISABLE_ONEDNN_FUSE_CONV_RELU" [B58 Owner InEffect];
+        disable_fuse_conv_relu: bool = 0, "MXNET_DISABLE_ONEDNN_FUSE_CONV_RELU" [B58 Owner Core];
         /// Leaves sums out of the fusion of convolutions.
-        disable_fuse_conv_sum: bool = 0, "MXNET_DISABLE_ONEDNN_FUSE_CONV_SUM" [B59 Owner InEffect];
+        disable_fuse_conv_sum: bool = 0, "MXNET_DISABLE_ONEDNN_FUSE_CONV_SUM" [B59 Owner Core];
         /// Leaves elementwise operators out of the fusion of FullyConnected.
-        disable_fuse_fc_eltwise: bool = 0, "MXNET_DISABLE_ONEDNN_FUSE_FC_ELTWISE" [B60 Owner InEffect];
+        disable_fuse_fc_eltwise: bool = 0, "MXNET_DISABLE_ONEDNN_FUSE_FC_ELTWISE" [B60 Owner Core];
         /// Leaves relu out of the fusion of BatchNorm.
-        disable_fuse_bn_relu: bool = 0, "MXNET_DISABLE_ONEDNN_FUSE_BN_RELU" [B61 Owner InEffect];
+        disable_fuse_bn_relu: bool = 0, "MXNET_DISABLE_ONEDNN_FUSE_BN_RELU" [B61 Owner Core];
         /// Keeps casts that change nothing.
-        keep_casts: bool = 0, "MXNET_DISABLE_REMOVE_CASTS_PROPERTY" [B62 Owner NotYet];
+        keep_casts: bool = 0, "MXNET_DISABLE_REMOVE_CASTS_PROPERTY" [B62 Owner Reader];
     }
 }
 

@@ -6,8 +6,8 @@ settings! {
     /// The profiler as the process starts; calls may change it later.
     pub struct ProfilerSettings in Profiler {
         /// Profiles from the start and writes `profile.json` to the working folder at the end.
-        autostart: bool = 0, "MXNET_PROFILER_AUTOSTART" [D52 Process NotYet];
+        autostart: bool = 0, "MXNET_PROFILER_AUTOSTART" [D52 Process Profiler];
         /// Sum of what is recorded: 1 operators of graphs, 2 operators called one by one, 4 C API calls, 8 memory.
-        mode: u8 = 13, "MXNET_PROFILER_MODE" [D53 Process NotYet], Kind::int(0, 15);
+        mode: u8 = 13, "MXNET_PROFILER_MODE" [D53 Process Profiler], Kind::int(0, 15);
     }
 }

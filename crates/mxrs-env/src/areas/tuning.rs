@@ -91,19 +91,19 @@ settings! {
     pub struct TuningSettings in Tuning {
         /// For which element types measured times choose: 0 none, 1 all, or a list. They choose the kernels of convolutions and
         /// fully-connected layers at inference, by results of `mxrs tune`; pointwise loops do not measure yet.
-        operators: Option<OperatorTuning> = unset("all types"), "MXNET_USE_OPERATOR_TUNING" [D93 Process InEffect];
+        operators: Option<OperatorTuning> = unset("all types"), "MXNET_USE_OPERATOR_TUNING" [D93 Process Core];
         /// File in which results of kernel tuning are kept; 0 keeps and uses none.
         kernel_cache: Option<TuningCache> = unset("mxrs/tuning.json in $XDG_CACHE_HOME or $HOME/.cache"), "MXRS_TUNING_CACHE"
-            [M11 Process InEffect];
+            [M11 Process Core];
         /// Largest team size of the start-up measurement; with 1 tuned types never use a team.
         max_team: Option<NonZeroUsize> = unset("half the logical CPUs"), "MXNET_USE_NUM_CORES_OPERATOR_TUNING"
-            [D94 Process NotYet];
+            [D94 Process LoopTuning];
         /// Prints the measured values for later use.
-        output_data: bool = 0, "MXNET_OUTPUT_TUNING_DATA" [B34 Process NotYet];
+        output_data: bool = 0, "MXNET_OUTPUT_TUNING_DATA" [B34 Process LoopTuning];
         /// Logs the cost of starting each size of team, and the time per element type.
-        verbose: bool = 0, "MXNET_VERBOSE_TUNING_INFO" [B35 Process NotYet];
+        verbose: bool = 0, "MXNET_VERBOSE_TUNING_INFO" [B35 Process LoopTuning];
         /// Above 0.01: takes the place of the built-in weight of the work per element type.
-        weight_scale: f64 = 0, "MXNET_TUNING_WEIGHT_SCALE" [B36 Process NotYet],
+        weight_scale: f64 = 0, "MXNET_TUNING_WEIGHT_SCALE" [B36 Process LoopTuning],
             Kind::Float { min: 0.0, above_min: false, max: f64::MAX };
     }
 }

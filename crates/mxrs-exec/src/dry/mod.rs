@@ -7,10 +7,10 @@ pub use tensors::{PlannedTensor, TensorKind};
 use crate::bind::{Given, known};
 use crate::lower::Bound;
 use crate::options::BindOptions;
-use crate::pipeline::{Context, PassReport, lower_graph, prepare_graph};
-use crate::planned::{Planned, planned_tensor_bytes};
-use crate::prepare::Preparation;
+use crate::pipeline::{Context, PassReport, lower_graph, plan_program, prepare_graph};
 use crate::program::{Origin, Program};
+use crate::program_passes::Planned;
+use crate::program_passes::plan_memory::{arena_bytes, planned_tensor_bytes};
 use crate::report::{FusedReport, StepReport, step_reports};
 use mxrs_graph::memory::PlanReport;
 use mxrs_graph::{Graph, PlanOptions};
@@ -18,6 +18,7 @@ use mxrs_op::TensorDesc;
 use mxrs_types::{Result, Shape};
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// The memory and the steps that a graph would need.
 #[derive(Clone, Debug)]
@@ -82,7 +83,11 @@ pub fn plan_graph(
 
 /// A graph with kernels and layouts, but without memory. Any number of plans can be made from it.
 pub struct DryGraph {
-    program: Program,
+    /// The program as lowering made it, from which every plan starts.
+    program: Arc<Program>,
+    /// The plan with the options of binding.
+    planned: Planned,
+    options: BindOptions,
     /// For each bound array, whether it is a parameter. The list ends before the head gradients, which are not parameters.
     is_parameter: Vec<bool>,
     /// Outputs; the arrays after them are gradients.
@@ -98,31 +103,38 @@ impl DryGraph {
     pub fn new(graph: &Graph, inputs: &[(&str, Shape)], options: &BindOptions, is_train: bool) -> Result<Self> {
         let (graph, mut passes) = prepare_graph(graph, options)?;
         let graph = &Arc::new(graph);
+        let start = Instant::now();
         let known = known(graph, inputs, &[] as &[Given<'_>], options)?;
+        let context = Context { infer_time: start.elapsed(), ..Context::new(options, is_train, is_train) };
         let is_input = |name: &str| inputs.iter().any(|(input, _)| *input == name);
         let is_constant = |id| !is_input(&graph.node(id).name) && !graph.is_label(id);
         let is_parameter: Vec<bool> = graph.variables().iter().map(|id| is_constant(*id)).collect();
         let bound = graph.variables().iter().zip(&is_parameter).enumerate();
         let bound = bound.map(|(index, (id, is_constant))| (*id, Bound { index, is_constant: *is_constant })).collect();
         let n_outputs = graph.heads().len();
-        let lowered = lower_graph(graph, &known, &bound, &Context { options, is_train, has_gradient: is_train })?;
+        let lowered = lower_graph(graph, &known, &bound, &context)?;
         passes.extend(lowered.passes);
-        Ok(Self { program: lowered.program, is_parameter, n_outputs, passes })
+        let (program, planned, options) = (lowered.program, lowered.planned, options.clone());
+        Ok(Self { program, planned, options, is_parameter, n_outputs, passes })
     }
 
-    /// What each graph pass did, in the order of the passes. Kernels, bytes and graphs are there with
+    /// What each pass did, in the order of the passes. Steps, bytes and graphs are there with
     /// [`BindOptions::trace_passes`].
     pub fn passes(&self) -> &[PassReport] {
         &self.passes
     }
 
-    /// Plans the memory.
+    /// Plans the memory: runs the program passes with these options. With the options of binding it returns the plan that
+    /// was made there.
     ///
     /// # Errors
-    /// Sizes that do not fit.
+    /// Returns an error if sizes overflow.
     pub fn plan(&self, options: &PlanOptions) -> Result<PlannedGraph> {
-        let packed_bytes = Preparation::new(&self.program)?.bytes(&self.program);
-        Ok(self.describe(Planned::new(self.program.clone(), options)?, packed_bytes))
+        if *options == self.options.plan {
+            return Ok(self.describe(&self.planned));
+        }
+        let options = BindOptions { plan: *options, trace_passes: false, ..self.options.clone() };
+        Ok(self.describe(&plan_program(self.program.clone(), &options)?))
     }
 
     /// Bytes of an arena with the graph's own tensors alone: no workspaces, no parameters or their gradients in layouts of
@@ -134,8 +146,7 @@ impl DryGraph {
         planned_tensor_bytes(&self.program, options)
     }
 
-    fn describe(&self, Planned { program, plan }: Planned, packed_bytes: usize) -> PlannedGraph {
-        let program = &program;
+    fn describe(&self, Planned { program, plan, preparation }: &Planned) -> PlannedGraph {
         let bytes = |of: &dyn Fn(Origin) -> bool| {
             program.values.iter().filter(|v| of(v.origin)).map(|v| v.desc.size_bytes()).sum::<usize>()
         };
@@ -154,14 +165,14 @@ impl DryGraph {
                 .map(|s| s.multiply_adds)
                 .fold(0, u64::saturating_add)
         };
-        let tensors = tensors::of(program, &plan);
+        let tensors = tensors::of(program, plan);
         PlannedGraph {
             steps: step_reports(program).into_iter().filter(|s| !s.is_prepare).collect(),
             n_forward: program.n_forward,
             inplace_adds: program.additions().cloned().collect(),
             n_recomputed: program.steps.iter().filter(|s| s.is_clone).map(|s| s.n_calls).sum(),
             recomputed_work: work(true) as f64 / work(false).max(1) as f64,
-            arena_bytes: plan.arenas.iter().map(|(_, bytes)| bytes).sum(),
+            arena_bytes: arena_bytes(plan),
             activation_bytes: tensors::peak(&tensors, program.steps.len()),
             workspace_bytes: program.steps.iter().map(|s| s.scratch_bytes).max().unwrap_or(0),
             bound_bytes: parameter_bytes + input_bytes,
@@ -169,8 +180,8 @@ impl DryGraph {
             input_bytes,
             output_bytes: heads(0..self.n_outputs.min(program.outputs.len())),
             gradient_bytes: heads(self.n_outputs.min(program.outputs.len())..program.outputs.len()),
-            packed_bytes,
-            report: plan.report,
+            packed_bytes: preparation.bytes(program),
+            report: plan.report.clone(),
             fused: program.fused.clone(),
             tensors,
         }

@@ -7,10 +7,11 @@
 //! - Switch: [`BindOptions::fuse`] (`MXNET_USE_FUSION`), on by default.
 
 use crate::bind::Known;
+use crate::costly::is_fast;
 use crate::options::BindOptions;
 use crate::pipeline::{Context, GraphState};
 use mxrs_graph::{CallPair, Graph, NodeId, join_pairs};
-use mxrs_op::{OpCall, OpDef, Pair, Support, TensorDesc};
+use mxrs_op::{OpCall, OpDef, Pair, TensorDesc};
 use mxrs_types::Result;
 
 /// Replaces pairs by one call each.
@@ -54,8 +55,7 @@ fn is_faster(
     let runs = |op: &OpDef, inputs: &[TensorDesc], outputs: &[TensorDesc]| {
         let is_constant = vec![false; inputs.len()];
         let call = OpCall { op, params, inputs, outputs, is_constant: &is_constant, is_train: true };
-        let is_fast = |s: Support| matches!(s, Support::Yes { cost } if cost < Support::REFERENCE_COST);
-        options.backends.iter().any(|backend| is_fast(backend.supports(&call)))
+        is_fast(&options.backends, &call)
     };
     runs(both, &inputs, &outputs) && runs(gradient, &like(pair.gradient_inputs), &like(pair.gradient_outputs))
 }

@@ -7,20 +7,18 @@
 //! - Switch: [`BindOptions::fuse`] (`MXNET_USE_FUSION`), on by default.
 
 use crate::bind::Known;
-use crate::choose::choose;
+use crate::choose::{choose, has_fast_kernel};
 use crate::constants::folded_nodes;
 use crate::costly::has_kernels;
 use crate::lower::{Bound, Source, lower_with_values};
 use crate::options::BindOptions;
 use crate::pipeline::{Context, GraphState, LoweredGraph, Typed};
-use crate::planned::planned_arena_bytes;
 use crate::program::{Program, ValueId};
+use crate::program_passes::plan_memory::planned_arena_bytes;
 use mxrs_graph::{
-    Entry, EntryId, FusedGraph, FusionRequest, GradientGraph, Node, NodeId, ProposedSet, Reach, fuse_pointwise,
+    Entry, EntryId, FusedGraph, FusionRequest, Node, NodeId, ProposedSet, Reach, TrainingGraph, fuse_pointwise,
 };
-use mxrs_op::{
-    Backend, Fused, FusedCall, FusedValue, OpCall, OpDef, OpParams, Pointwise, Support, TensorDesc, fused_op,
-};
+use mxrs_op::{Backend, Fused, FusedCall, FusedValue, OpCall, OpDef, OpParams, Pointwise, TensorDesc, fused_op};
 use mxrs_types::{Layout, Result};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -148,8 +146,7 @@ impl Fusion<'_> {
 
     /// Backends with a better kernel than the reference.
     fn able(&self, call: &OpCall<'_>) -> Vec<Arc<dyn Backend>> {
-        let is_fast = |backend: &&Arc<dyn Backend>| matches!(backend.supports(call), Support::Yes { cost } if cost < Support::REFERENCE_COST);
-        self.options.backends.iter().filter(is_fast).cloned().collect()
+        self.options.backends.iter().filter(|backend| has_fast_kernel(&***backend, call)).cloned().collect()
     }
 
     /// Whether a backend runs a set as one call and leaves all layouts as they are.
@@ -188,10 +185,10 @@ impl Fusion<'_> {
 }
 
 /// The fused graph with the same gradients as `old`.
-fn training_graph(old: &GradientGraph, fused: FusedGraph) -> GradientGraph {
+fn training_graph(old: &TrainingGraph, fused: FusedGraph) -> TrainingGraph {
     let moved = |id: NodeId| fused.nodes[id.index()];
     let wanted = old.wanted.iter().filter_map(|e| Some(Entry::new(moved(e.node)?, e.index))).collect();
-    GradientGraph {
+    TrainingGraph {
         n_forward_nodes: fused.n_forward_nodes,
         n_forward_heads: old.n_forward_heads,
         wanted,

@@ -2,16 +2,18 @@
 //!
 //! - Needs a forward graph with shapes and types, bound for inference without gradients.
 //! - Promises that outputs keep their names, and their values within rounding. A replacement is made if a backend has a
-//!   kernel for it, or if the chain runs on reference kernels either way.
+//!   kernel for it, or if the chain runs on reference kernels either way. A backend named by
+//!   [`BindOptions::pattern_backend`](crate::BindOptions::pattern_backend) decides alone.
 //! - Switch: [`BindOptions::patterns`](crate::BindOptions::patterns) (`MXNET_SUBGRAPH_BACKEND`), empty by default.
 
 use crate::bind::Known;
+use crate::choose::has_fast_kernel;
 use crate::constants::constants;
 use crate::lower::Bound;
 use crate::pipeline::{Context, GraphState, Typed};
 use crate::report::FusedReport;
 use mxrs_graph::{Graph, NodeId, Partitioned, Partitioning, partition};
-use mxrs_op::{Backend, Member, OpCall, Proposal, Support, TensorDesc};
+use mxrs_op::{Backend, Member, OpCall, Proposal, TensorDesc};
 use mxrs_types::Result;
 use std::sync::Arc;
 
@@ -34,7 +36,7 @@ pub fn run(state: &GraphState, context: &Context<'_>) -> Result<Option<GraphStat
         ops: &options.ops,
         descs: &descs,
         is_constant: &is_constant,
-        accept: &|proposal| is_gain(&options.backends, proposal),
+        accept: &|proposal| is_gain(&options.backends, options.pattern_backend, proposal),
     };
     let new = partition(graph, &with)?;
     log(graph, &new, options.pattern_verbosity);
@@ -53,23 +55,16 @@ pub fn run(state: &GraphState, context: &Context<'_>) -> Result<Option<GraphStat
     Ok(Some(state))
 }
 
-/// Cost of a call on the backend that would run it; `None` where no backend runs it.
-fn cost(backends: &[Arc<dyn Backend>], call: &OpCall<'_>) -> Option<f64> {
-    let costs = backends.iter().filter_map(|backend| match backend.supports(call) {
-        Support::Yes { cost } => Some(cost),
-        Support::No(_) => None,
-    });
-    costs.min_by(f64::total_cmp)
-}
-
-/// Whether some backend has a kernel for the replacement, or the chain runs on reference kernels anyway.
-fn is_gain(backends: &[Arc<dyn Backend>], proposal: &Proposal<'_>) -> bool {
-    let is_real = |call: &OpCall<'_>| cost(backends, call).map(|cost| cost < Support::REFERENCE_COST);
-    match is_real(&proposal.call) {
-        None => false,
-        Some(true) => true,
-        Some(false) => !proposal.members.iter().any(|member| is_real(&call(member)) == Some(true)),
+/// Whether the backend of that name has a kernel for the replacement. Without a name, whether some backend has one, or the chain
+/// runs on reference kernels anyway.
+fn is_gain(backends: &[Arc<dyn Backend>], name: Option<&str>, proposal: &Proposal<'_>) -> bool {
+    if let Some(name) = name {
+        let mut named = backends.iter().filter(|backend| backend.name() == name);
+        return named.any(|backend| backend.offer(&proposal.call).is_ok());
     }
+    let is_real = |call: &OpCall<'_>| backends.iter().any(|backend| has_fast_kernel(&**backend, call));
+    let runs = || backends.iter().any(|backend| backend.offer(&proposal.call).is_ok());
+    is_real(&proposal.call) || (runs() && !proposal.members.iter().any(|member| is_real(&call(member))))
 }
 
 fn call<'a>(member: &Member<'a>) -> OpCall<'a> {

@@ -8,10 +8,10 @@
 use crate::bind::Known;
 use crate::options::{BindOptions, Recompute};
 use crate::pipeline::{Context, GraphState};
-use crate::planned::planned_arena_bytes;
 use crate::program::Program;
+use crate::program_passes::plan_memory::planned_arena_bytes;
 use mxrs_graph::{
-    GradientGraph, Mirroring, Node, NodeId, chain_checkpoints, first_again, mirror, recompute, recompute_if_smaller,
+    Mirroring, Node, NodeId, TrainingGraph, chain_checkpoints, first_again, mirror, recompute, recompute_if_smaller,
     sqrt_segments, within_budget,
 };
 use mxrs_op::TensorDesc;
@@ -28,7 +28,7 @@ pub fn run(state: &GraphState, context: &Context<'_>) -> Result<Option<GraphStat
         return Ok(None);
     }
     let forward = &state.typed(context.options)?.known;
-    let lower = |candidate: &GradientGraph| state.lower_candidate(candidate, context);
+    let lower = |candidate: &TrainingGraph| state.lower_candidate(candidate, context);
     let less = recomputed(&state.graph, forward, context.options, context.is_train, lower)?;
     Ok(less.map(|graph| state.with_graph(graph)))
 }
@@ -36,13 +36,13 @@ pub fn run(state: &GraphState, context: &Context<'_>) -> Result<Option<GraphStat
 /// The graph with clones, or `None` if it stays as it is. `known` describes the entries of the graph, and `lower` makes a
 /// program of a candidate.
 fn recomputed(
-    graph: &GradientGraph,
+    graph: &TrainingGraph,
     known: &Known,
     options: &BindOptions,
     is_train: bool,
-    lower: impl Fn(&GradientGraph) -> Result<Program>,
-) -> Result<Option<GradientGraph>> {
-    let planned = |candidate: &GradientGraph| planned_arena_bytes(&lower(candidate)?, &options.plan);
+    lower: impl Fn(&TrainingGraph) -> Result<Program>,
+) -> Result<Option<TrainingGraph>> {
+    let planned = |candidate: &TrainingGraph| planned_arena_bytes(&lower(candidate)?, &options.plan);
     let bytes = |id: NodeId| -> usize {
         let entries = graph.graph.output_ids(id).map(|e| e.index());
         entries.map(|e| TensorDesc::dense(known.shapes[e].clone(), known.dtypes[e]).size_bytes()).sum()
@@ -76,12 +76,12 @@ fn recomputed(
 const LIGHT_PERCENT: usize = 10;
 
 /// Whether some operator says how its output is made again.
-fn has_again(graph: &GradientGraph) -> bool {
+fn has_again(graph: &TrainingGraph) -> bool {
     graph.graph.nodes()[..graph.n_forward_nodes].iter().any(|n| n.op.as_ref().is_some_and(|op| op.again.is_some()))
 }
 
 /// Whether a call says itself if it is computed again.
-fn is_annotated(graph: &GradientGraph) -> bool {
+fn is_annotated(graph: &TrainingGraph) -> bool {
     graph.graph.nodes()[..graph.n_forward_nodes].iter().any(|n| n.attrs.get("__force_mirroring__").is_some())
 }
 

@@ -5,9 +5,10 @@ use super::lru::Lru;
 use super::prepared::{Prepared, spoils};
 use super::signature::{Key, Mode, Operand, Query};
 use super::tape::{Desc, History, How, Link, Node, Saved, entry_of};
-use crate::machine::Machine;
 use crate::options::BindOptions;
-use crate::planned::arena_bytes;
+use crate::program_passes::plan_memory::arena_bytes;
+use crate::ready::ReadyProgram;
+use crate::segment::push;
 use mxrs_ndarray::{ArrayContext, NdArray, RandomCalls, TempSpace};
 use mxrs_op::Attrs;
 use mxrs_sync::{Rank, RankedMutex};
@@ -216,8 +217,6 @@ impl Imperative {
             (_, Some(random)) => random,
             (n, None) => self.context().random().reserve(Device::cpu(0), u64::from(n)),
         };
-        let segment = &prepared.segment;
-        let engine = self.context().engine();
         let vars: Vec<_> = bound.iter().map(|a| a.var().clone()).collect();
         let team = self.0.options.team.clone();
         let n_steps = program.steps.len();
@@ -226,16 +225,17 @@ impl Imperative {
             n => Some(self.context().temp_spaces().take(Device::cpu(0), n)?),
         };
         let arena = space.as_ref().map(|space| space.block().clone());
-        let machine = Machine::in_arena(&prepared.planned, self.context(), arena, bound, outputs.to_vec(), team)?;
-        engine
-            .task(op.name)
-            .device(Device::cpu(0))
-            .writes(space.as_ref().map(TempSpace::var))
-            .reads(segment.reads.iter().map(|&i| &vars[i]))
-            .reads(segment.reads_outputs.iter().map(|&i| outputs[i].var()))
-            .writes(segment.rewrites.iter().map(|&i| &vars[i]))
-            .writes(segment.outputs.iter().map(|&i| outputs[i].var()))
-            .push(move |_| machine.run(0..n_steps, random))
+        let ready = ReadyProgram::in_arena(&prepared.planned, self.context(), arena, bound, outputs.to_vec(), team)?;
+        let writes = space.as_ref().map(TempSpace::var);
+        let run = move || ready.run(0..n_steps, random);
+        push(
+            self.context().engine(),
+            &prepared.segment,
+            writes,
+            |index| &vars[index],
+            |index| outputs[index].var(),
+            run,
+        )
     }
 
     /// Replaces inputs that share memory with a rewritten one by copies: kernels count on that too.

@@ -113,7 +113,7 @@ impl Imperative {
 
     /// The only visible output of a call.
     #[track_caller]
-    fn one(&self, op: &str, attrs: &Attrs, inputs: &[&NdArray]) -> Result<NdArray> {
+    pub(crate) fn one(&self, op: &str, attrs: &Attrs, inputs: &[&NdArray]) -> Result<NdArray> {
         let mut outputs = self.invoke(op, attrs, inputs)?;
         if outputs.is_empty() {
             return Err(Error::invalid(op, "a call without output", "one output"));

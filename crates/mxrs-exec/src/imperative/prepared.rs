@@ -5,7 +5,8 @@ use super::signature::{Mode, Query};
 use crate::bind::{Given, known};
 use crate::lower::{Bound, Source, lower_with_values};
 use crate::options::BindOptions;
-use crate::planned::Planned;
+use crate::pipeline::plan_program;
+use crate::program_passes::Planned;
 use crate::segment::{Segment, segments};
 use mxrs_graph::{Entry, GraphBuilder};
 use mxrs_op::{Attrs, Gradient, OpDef, OpParams, OpSet, View};
@@ -126,10 +127,11 @@ impl Prepared {
         };
         let entry = |i: usize| graph.entry_id(graph.heads()[i]).index();
         let outputs = (0..n_made).map(|i| (known.shapes[entry(i)].clone(), known.dtypes[entry(i)])).collect();
-        let n_steps = program.steps.len();
-        let mut pieces = segments(&program, 0..n_steps, usize::MAX);
-        let segment = pieces.pop().ok_or_else(|| Error::invalid(op.name, "no output", "at least one"))?;
-        let planned = Planned::new(program, &options.plan)?;
+        let planned = plan_program(Arc::new(program), options)?;
+        let mut pieces = segments(&planned.program, 0..planned.program.steps.len(), usize::MAX);
+        let mut segment = pieces.pop().ok_or_else(|| Error::invalid(op.name, "no output", "at least one"))?;
+        // Traces show the operator, whatever copies between layouts belong to the call.
+        segment.name = op.name.into();
         let reads = RankedMutex::new(Rank::Leaf, Vec::new());
         Ok(Self { call, planned, segment, outputs, n_visible, can_inplace, is_train, reads })
     }

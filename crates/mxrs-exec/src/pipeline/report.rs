@@ -2,8 +2,10 @@
 
 use super::{Context, GraphState, Pass};
 use crate::options::BindOptions;
-use crate::planned::planned_arena_bytes;
-use mxrs_graph::Graph;
+use crate::program::Program;
+use crate::program_passes::ProgramState;
+use crate::program_passes::plan_memory::{arena_bytes, plan};
+use mxrs_graph::{Graph, MemoryPlan, PlanOptions};
 use mxrs_types::{Error, Result};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,15 +13,15 @@ use std::time::Duration;
 /// How a pass ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The pass rewrote the graph.
+    /// The pass rewrote the graph or the program, or planned a part of it.
     Changed,
-    /// The pass ran and left the graph as it was.
+    /// The pass ran and left everything as it was.
     Unchanged,
     /// The caller left the pass out ([`BindOptions::without_passes`]).
     Off,
     /// The pass failed and was skipped. The log has the error.
     Failed,
-    /// The pass was undone because the graph could not be lowered with it. The log has the error.
+    /// The pass was undone because binding failed with it. The log has the error.
     Undone,
 }
 
@@ -42,7 +44,7 @@ impl Outcome {
     }
 }
 
-/// What a pass did to a graph.
+/// What a pass did to a graph or a program.
 #[derive(Clone, Debug)]
 pub struct PassReport {
     /// Name of the pass.
@@ -55,33 +57,66 @@ pub struct PassReport {
     pub n_nodes: [usize; 2],
     /// Time the pass took.
     pub time: Duration,
-    /// Kernels of the graph after the pass, lowered as it then is. Known only with [`BindOptions::trace_passes`], from
-    /// `infer` on.
+    /// Steps of the program after the pass, views included. Known only with [`BindOptions::trace_passes`], from `infer` on:
+    /// before `lower`, of the program that the graph would become as it then is.
+    pub n_steps: Option<usize>,
+    /// Those steps that run a kernel.
     pub n_kernels: Option<usize>,
-    /// Bytes of its arena, if the kernels are known.
+    /// Bytes of the arena of that program, without the passes behind this one.
     pub arena_bytes: Option<usize>,
+    /// Bytes of its packed constants, from `pack` on; `None` if it has none.
+    pub packed_bytes: Option<usize>,
     /// The graph after the pass. Kept only with [`BindOptions::trace_passes`].
     pub graph: Option<Arc<Graph>>,
 }
 
 impl PassReport {
     pub(super) fn new(pass: &Pass, outcome: Outcome, n_nodes: [usize; 2], time: Duration) -> Self {
-        let (name, switch) = (pass.name, pass.switch);
-        Self { name, switch, outcome, n_nodes, time, n_kernels: None, arena_bytes: None, graph: None }
+        Self {
+            name: pass.name,
+            switch: pass.switch,
+            outcome,
+            n_nodes,
+            time,
+            n_steps: None,
+            n_kernels: None,
+            arena_bytes: None,
+            packed_bytes: None,
+            graph: None,
+        }
     }
 
     pub(super) fn with_graph(self, options: &BindOptions, graph: impl FnOnce() -> Arc<Graph>) -> Self {
         Self { graph: options.trace_passes.then(graph), ..self }
     }
 
-    pub(super) fn with_figures(self, state: &GraphState, context: &Context<'_>) -> Result<Self> {
+    /// Adds the figures of the program that a graph would become.
+    pub(super) fn with_lowered(self, state: &GraphState, context: &Context<'_>) -> Result<Self> {
         if !context.options.trace_passes {
             return Ok(self);
         }
-        // Lowering may fail here where a later pass would replace the call that has no kernel.
+        // Lowering may fail here if a later pass would replace the call that has no kernel.
         let Ok((program, _)) = state.lowered(context) else { return Ok(self) };
-        let n_kernels = program.steps.iter().filter(|step| !step.is_view()).count();
-        let arena_bytes = planned_arena_bytes(program, &context.options.plan)?;
-        Ok(Self { n_kernels: Some(n_kernels), arena_bytes: Some(arena_bytes), ..self })
+        Ok(self.with_figures(program, &plan(program, &quiet(context.options))?))
     }
+
+    /// Adds the figures of a program.
+    pub(super) fn with_program(self, state: &ProgramState, options: &BindOptions) -> Result<Self> {
+        if !options.trace_passes {
+            return Ok(self);
+        }
+        let packed_bytes = state.preparation.as_ref().map(|preparation| preparation.bytes(&state.program));
+        let report = Self { packed_bytes, ..self };
+        Ok(report.with_figures(&state.program, state.plan(&quiet(options))?))
+    }
+
+    fn with_figures(self, program: &Program, plan: &MemoryPlan) -> Self {
+        let n_kernels = program.steps.iter().filter(|step| !step.is_view()).count();
+        let (n_steps, arena_bytes) = (Some(program.steps.len()), Some(arena_bytes(plan)));
+        Self { n_steps, n_kernels: Some(n_kernels), arena_bytes, ..self }
+    }
+}
+
+fn quiet(options: &BindOptions) -> PlanOptions {
+    PlanOptions { verbose: false, ..options.plan }
 }

@@ -6,8 +6,8 @@ use crate::lower::{Bound, Source, lower_with_values};
 use crate::options::BindOptions;
 use crate::program::{Program, ValueId};
 use crate::report::FusedReport;
-use mxrs_graph::{EntryId, GradientGraph, Graph, NodeId};
-use mxrs_types::{DType, Result, Shape, WriteReq};
+use mxrs_graph::{EntryId, Graph, NodeId, TrainingGraph};
+use mxrs_types::{DType, Error, Result, Shape, WriteReq};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -42,6 +42,15 @@ pub struct Context<'a> {
     pub is_train: bool,
     /// Whether [`BindOptions::gradients`] are computed. Only a graph without gradients may be partitioned.
     pub has_gradient: bool,
+    /// How long the caller took to infer shapes and types.
+    pub infer_time: Duration,
+}
+
+impl<'a> Context<'a> {
+    /// A context in which inference has taken no time yet.
+    pub fn new(options: &'a BindOptions, is_train: bool, has_gradient: bool) -> Self {
+        Self { options, is_train, has_gradient, infer_time: Duration::ZERO }
+    }
 }
 
 /// A lowered graph: its program, and the value of each entry.
@@ -56,7 +65,7 @@ pub struct ForwardGraph {
 /// The state between two graph passes.
 pub struct GraphState {
     /// The graph. It has no gradients before the gradient pass.
-    pub graph: GradientGraph,
+    pub graph: TrainingGraph,
     /// The forward graph, as it was before the gradient was appended.
     pub forward: Arc<ForwardGraph>,
     /// The gradients to compute, in the order of the arguments.
@@ -78,7 +87,7 @@ impl GraphState {
         let (n_nodes, typed) = (graph.n_nodes(), Arc::new(typed));
         let forward = ForwardGraph { graph: graph.clone(), typed: typed.clone() };
         Self {
-            graph: GradientGraph {
+            graph: TrainingGraph {
                 graph: Graph::clone(&graph),
                 n_forward_nodes: n_nodes,
                 n_forward_heads: n_heads,
@@ -96,14 +105,14 @@ impl GraphState {
     }
 
     /// The forward graph of this state together with its gradient.
-    pub fn differentiated(&self, graph: GradientGraph, gradients: Vec<Wanted>) -> Self {
+    pub fn differentiated(&self, graph: TrainingGraph, gradients: Vec<Wanted>) -> Self {
         let forward_reqs = std::iter::repeat_n(WriteReq::Write, graph.n_forward_heads);
         let output_reqs = forward_reqs.chain(gradients.iter().map(|g| g.request.write_req())).collect();
         Self { output_reqs, gradients: gradients.into(), ..self.with_graph(graph) }
     }
 
     /// The same with another training graph, whose types are inferred when they are first needed.
-    pub fn with_graph(&self, graph: GradientGraph) -> Self {
+    pub fn with_graph(&self, graph: TrainingGraph) -> Self {
         Self {
             graph,
             forward: self.forward.clone(),
@@ -117,7 +126,7 @@ impl GraphState {
     }
 
     /// The same with another graph whose types and program are known already.
-    pub fn with_program(&self, graph: GradientGraph, typed: Typed, lowered: LoweredGraph) -> Self {
+    pub fn with_program(&self, graph: TrainingGraph, typed: Typed, lowered: LoweredGraph) -> Self {
         Self { typed: Arc::new(typed).into(), lowered: lowered.into(), ..self.with_graph(graph) }
     }
 
@@ -157,13 +166,13 @@ impl GraphState {
     ///
     /// # Errors
     /// Returns an error if no backend runs some operator of the candidate.
-    pub fn lower_candidate(&self, candidate: &GradientGraph, context: &Context<'_>) -> Result<Program> {
+    pub fn lower_candidate(&self, candidate: &TrainingGraph, context: &Context<'_>) -> Result<Program> {
         let typed = self.forward.typed(candidate, context.options)?;
         Ok(lower_with_values(self.source(candidate, &typed, context.is_train), context.options)?.0)
     }
 
     /// What lowering reads.
-    pub fn source<'a>(&'a self, graph: &'a GradientGraph, typed: &'a Typed, is_train: bool) -> Source<'a> {
+    pub fn source<'a>(&'a self, graph: &'a TrainingGraph, typed: &'a Typed, is_train: bool) -> Source<'a> {
         Source {
             graph: &graph.graph,
             n_forward_nodes: graph.n_forward_nodes,
@@ -181,10 +190,16 @@ impl GraphState {
         self.forward.head_grads(&self.graph)
     }
 
-    /// The graph and its program. Call [`Self::lowered`] first.
-    pub fn into_program(self) -> (Graph, Option<Program>) {
-        let program = self.lowered.into_inner().map(|(program, _)| Program { fused: self.replaced, ..program });
-        (self.graph.graph, program)
+    /// Takes the program of this graph. A later call makes it again.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::lowered`].
+    pub fn take_program(&mut self, context: &Context<'_>) -> Result<Program> {
+        self.lowered(context)?;
+        let Some((program, _)) = self.lowered.take() else {
+            return Err(Error::invalid("lowering", "no program", "a program"));
+        };
+        Ok(Program { fused: self.replaced.clone(), ..program })
     }
 }
 
@@ -195,17 +210,17 @@ impl ForwardGraph {
         Wanted { name, request, shape: known.shapes[entry].clone(), dtype: known.dtypes[entry] }
     }
 
-    fn head_grads(&self, joined: &GradientGraph) -> Vec<Option<Wanted>> {
+    fn head_grads(&self, training: &TrainingGraph) -> Vec<Option<Wanted>> {
         let wanted = |(head, variable): (usize, &Option<NodeId>)| {
             let entry = self.graph.entry_id(self.graph.heads()[head]);
             variable.map(|_| self.describe(self.graph.entry_name(entry), GradReq::Write, entry.index()))
         };
-        joined.head_grads.iter().enumerate().map(wanted).collect()
+        training.head_grads.iter().enumerate().map(wanted).collect()
     }
 
     /// Shapes and types of every entry of a training graph, and the arrays of its variables: first those of the forward
     /// graph, then those of the head gradients.
-    fn typed(&self, joined: &GradientGraph, options: &BindOptions) -> Result<Typed> {
+    fn typed(&self, training: &TrainingGraph, options: &BindOptions) -> Result<Typed> {
         let mut given: Vec<(String, Shape, DType)> = Vec::new();
         for &id in self.graph.variables() {
             let variable =
@@ -214,17 +229,17 @@ impl ForwardGraph {
         }
         // A pass may have removed forward nodes, so variables are found by name.
         let moved = |(id, bound): (&NodeId, &Bound)| {
-            let now = joined.graph.find(&self.graph.node(*id).name)?;
-            joined.graph.node(now).is_variable().then_some((now, *bound))
+            let now = training.graph.find(&self.graph.node(*id).name)?;
+            training.graph.node(now).is_variable().then_some((now, *bound))
         };
         let mut bound: FxHashMap<NodeId, Bound> = self.typed.bound.iter().filter_map(moved).collect();
         let mut next = self.typed.bound.len();
-        for (variable, wanted) in joined.head_grads.iter().zip(self.head_grads(joined)) {
+        for (variable, wanted) in training.head_grads.iter().zip(self.head_grads(training)) {
             let (Some(id), Some(wanted)) = (*variable, wanted) else { continue };
-            given.push((joined.graph.node(id).name.clone(), wanted.shape, wanted.dtype));
+            given.push((training.graph.node(id).name.clone(), wanted.shape, wanted.dtype));
             bound.insert(id, Bound { index: next, is_constant: false });
             next += 1;
         }
-        Ok(Typed { known: infer(&joined.graph, &given, options)?, bound })
+        Ok(Typed { known: infer(&training.graph, &given, options)?, bound })
     }
 }

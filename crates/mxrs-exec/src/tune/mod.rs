@@ -1,6 +1,6 @@
 //! Which of several kernels runs a call, where timing may decide: results of earlier searches, and the search itself.
 //!
-//! A backend's cost is an estimate. What is fastest on a machine is known only by trying, which takes seconds for a network; so
+//! The seconds that a backend offers are an estimate. What is fastest on a machine is known only by trying, which takes seconds for a network; so
 //! binding tries nothing unless asked to, and takes the results of earlier [searches](Search) that it is [given](KnownKernels).
 //! Calls at inference whose weights are constant are concerned, and of those only the ones that can be run in several
 //! [ways](mxrs_op::Backend::ways). This module knows no operator, no file and no processor: whoever keeps results knows
@@ -16,8 +16,8 @@ mod tests;
 pub use known::{KnownKernel, KnownKernels};
 pub use search::{Search, TunedCall};
 
-use crate::choose::{Choice, able};
-use mxrs_op::{Backend, OpCall, Support, TensorDesc};
+use crate::choose::{Choice, offers};
+use mxrs_op::{Backend, OpCall, TensorDesc};
 use mxrs_sync::Team;
 use mxrs_types::{DType, Result};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// Where the choice of a kernel comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ChosenBy {
-    /// The costs that backends estimate, or there was nothing to choose from.
+    /// The seconds that backends estimate, or there was nothing to choose from.
     #[default]
     Estimate,
     /// The result of an earlier search.
@@ -109,11 +109,11 @@ fn key(call: &OpCall<'_>) -> String {
 /// The kernel that a result names, unless nobody here has it.
 fn known_choice(backends: &[Arc<dyn Backend>], call: &OpCall<'_>, known: &KnownKernel) -> Option<Choice> {
     let backend = backends.iter().find(|backend| backend.name() == known.backend)?;
-    let Support::Yes { .. } = backend.supports(call) else { return None };
+    backend.offer(call).ok()?;
     match backend.plan_way(call, &known.way) {
         Ok(planned) => {
             let chosen_by = if known.is_new { ChosenBy::Search } else { ChosenBy::Cache };
-            Some(Choice { backend: backend.name(), planned, refusals: able(backends, call).1, chosen_by })
+            Some(Choice { backend: backend.name(), planned, refusals: offers(backends, call).1, chosen_by })
         }
         Err(error) => {
             tracing::warn!(op = call.op.name, %error, "a result of kernel tuning is of no use here");

@@ -3,8 +3,8 @@
 use super::bench::Bench;
 use super::candidates::{Candidate, prepared};
 use super::{ChosenBy, KnownKernel};
-use crate::choose::{Choice, Refusal, able};
-use mxrs_op::{Backend, OpCall, Support, TensorDesc};
+use crate::choose::{Choice, Refusal, offers};
+use mxrs_op::{Backend, OpCall, TensorDesc};
 use mxrs_sync::{Mutex, Team};
 use mxrs_types::Result;
 use std::sync::Arc;
@@ -18,8 +18,6 @@ const HOPELESS: [f64; 2] = [1.6, 1.25];
 const SHORT: f64 = 0.01;
 /// Within this of the fastest, a candidate has a second run even if time is up.
 const CLOSE: f64 = 1.1;
-/// Backends that cost as much as this have kernels for comparison only.
-const MOST_COST: f64 = Support::REFERENCE_COST / 1e3;
 /// Another way than the estimate's is taken if it is faster by this part at least: less is noise.
 const LEAST_GAIN: f64 = 0.01;
 
@@ -109,8 +107,8 @@ impl Search {
         team: &Team,
         node: &str,
     ) -> Option<(Choice, TunedCall, KnownKernel)> {
-        let (able, refusals) = able(backends, call);
-        let able = able.into_iter().filter(|(cost, _)| *cost < MOST_COST).map(|(_, backend)| backend);
+        let (offers, refusals) = offers(backends, call);
+        let able = offers.into_iter().filter(|(offer, _)| !offer.is_reference()).map(|(_, backend)| backend);
         let ways = |backend: &Arc<dyn Backend>| {
             backend.ways(call).into_iter().map(|way| (Arc::clone(backend), way)).collect::<Vec<_>>()
         };

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::choose::choose_tuned;
-use mxrs_op::{Attrs, Kernel, KernelArgs, OpDef, OpParams, PlannedKernel, TensorDesc};
+use mxrs_op::{Answer, Attrs, Kernel, KernelArgs, Offer, OpDef, OpParams, PlannedKernel, TensorDesc};
 use mxrs_sync::atomic::{AtomicUsize, Ordering};
 use mxrs_types::{Error, Layout};
 use smallvec::smallvec;
@@ -21,10 +21,11 @@ const fn way(name: &'static str, ms: u64) -> Way {
     Way { name, ms, is_turned: false, fails: false }
 }
 
-/// Runs everything at this cost; copies between layouts take so many milliseconds.
+/// Offers to run everything in these seconds; copies between layouts take so many milliseconds.
 struct Clocked {
     name: &'static str,
-    cost: f64,
+    /// Of the reference kernels if negative.
+    seconds: f64,
     ways: Vec<Way>,
     copy_ms: u64,
     runs: Arc<AtomicUsize>,
@@ -79,21 +80,18 @@ impl Backend for Clocked {
         self.name
     }
 
-    fn supports(&self, _: &OpCall<'_>) -> Support {
-        Support::Yes { cost: self.cost }
-    }
-
-    fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
-        Ok(self.planned(call, self.ways[0]))
+    fn offer<'a>(&'a self, call: &'a OpCall<'a>) -> Answer<'a> {
+        let offer = Offer::new(self.seconds.abs(), || Ok(self.planned(call, self.ways[0])));
+        Ok(if self.seconds < 0.0 { offer.as_reference() } else { offer })
     }
 
     fn ways(&self, _: &OpCall<'_>) -> Vec<String> {
         self.ways.iter().map(|way| way.name.into()).collect()
     }
 
-    fn plan_way(&self, call: &OpCall<'_>, name: &str) -> Result<PlannedKernel> {
-        let way = self.ways.iter().find(|way| way.name == name).ok_or_else(|| Error::not_built(name, "no such way"))?;
-        Ok(self.planned(call, *way))
+    fn offer_way<'a>(&'a self, call: &'a OpCall<'a>, name: &str) -> Answer<'a> {
+        let way = *self.ways.iter().find(|way| way.name == name).ok_or("no such way")?;
+        Ok(Offer::new(self.seconds.abs(), move || Ok(self.planned(call, way))))
     }
 
     fn reorder(&self, _: &TensorDesc, _: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {
@@ -102,7 +100,7 @@ impl Backend for Clocked {
     }
 }
 
-/// Backends with these ways and costs.
+/// Backends with these ways and estimates in seconds.
 struct World {
     backends: Vec<Arc<dyn Backend>>,
     runs: Arc<AtomicUsize>,
@@ -113,8 +111,8 @@ struct World {
 impl World {
     fn new(ways: &[(&'static str, f64, &[Way])]) -> Self {
         let runs = Arc::new(AtomicUsize::new(0));
-        let backend = |(name, cost, ways): &(&'static str, f64, &[Way])| -> Arc<dyn Backend> {
-            Arc::new(Clocked { name, cost: *cost, ways: ways.to_vec(), copy_ms: 4, runs: Arc::clone(&runs) })
+        let backend = |(name, seconds, ways): &(&'static str, f64, &[Way])| -> Arc<dyn Backend> {
+            Arc::new(Clocked { name, seconds: *seconds, ways: ways.to_vec(), copy_ms: 4, runs: Arc::clone(&runs) })
         };
         let op = OpDef::new("clocked");
         let params = op.parse(&Attrs::new()).unwrap();
@@ -213,7 +211,7 @@ fn only_inference_with_constant_weights_is_tried() {
 #[test]
 fn what_cannot_be_chosen_is_not_tried() {
     // A single way, and a backend for comparison.
-    let world = World::new(&[("a", 1.0, &[way("only", 1)]), ("slow", Support::REFERENCE_COST, &[way("never", 0)])]);
+    let world = World::new(&[("a", 1.0, &[way("only", 1)]), ("slow", -9.0, &[way("never", 0)])]);
     let tuning = searching(patient());
     assert_eq!(world.choose(&tuning), ("only".into(), ChosenBy::Estimate));
     assert_eq!((world.runs(), tuning.known.unwrap().found().len()), (0, 0));

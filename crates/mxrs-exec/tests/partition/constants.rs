@@ -6,7 +6,7 @@ use crate::common::{context, imperative, options};
 use mxrs_engine::EngineKind;
 use mxrs_exec::{BindOptions, CachedOp, CachedOpFlags, Executor};
 use mxrs_ndarray::NdArray;
-use mxrs_op::{Backend, Kernel, KernelArgs, OpCall, PlannedKernel, ReferenceBackend, Support, TensorDesc};
+use mxrs_op::{Answer, Backend, Kernel, KernelArgs, Offer, OpCall, PlannedKernel, ReferenceBackend, TensorDesc};
 use mxrs_ops::Fusions;
 use mxrs_testkit::compare;
 use mxrs_types::{DType, Result};
@@ -45,13 +45,12 @@ impl Backend for Noting {
     fn name(&self) -> &'static str {
         "noting"
     }
-    fn supports(&self, _: &OpCall<'_>) -> Support {
-        Support::VENDOR
-    }
-    fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
-        let planned = ReferenceBackend.plan(call)?;
-        let kernel = NotingKernel { inner: planned.kernel, op: call.op.name, runs: self.runs.clone() };
-        Ok(PlannedKernel { kernel: Arc::new(kernel), scratch_bytes: SCRATCH_BYTES, ..planned })
+    fn offer<'a>(&'a self, call: &'a OpCall<'a>) -> Answer<'a> {
+        Ok(Offer::new(1e-6, move || {
+            let planned = ReferenceBackend.plan(call)?;
+            let kernel = NotingKernel { inner: planned.kernel, op: call.op.name, runs: self.runs.clone() };
+            Ok(PlannedKernel { kernel: Arc::new(kernel), scratch_bytes: SCRATCH_BYTES, ..planned })
+        }))
     }
     fn reorder(&self, _: &TensorDesc, _: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {
         Ok(None)

@@ -53,7 +53,7 @@ fn ops_after(graph: &Graph, fusions: &Fusions, quantum: f32) -> Vec<String> {
 }
 
 #[test]
-fn g23_normalization_relu_and_quantization_are_one_call() {
+fn g21_normalization_relu_and_quantization_are_one_call() {
     let all = Fusions::default();
     for (attrs, quantum) in [(UNSIGNED, 2.0 / 255.5), (SIGNED, 2.0 / 127.5), (AUTO, 2.0 / 255.5)] {
         let graph = quantized(attrs, true);
@@ -99,7 +99,7 @@ fn a_quantized_tensor_may_be_read_twice() {
 }
 
 #[test]
-fn g23_a_bare_normalization_and_quantization_are_one_call() {
+fn g21_a_bare_normalization_and_quantization_are_one_call() {
     for (attrs, quantum) in [(SIGNED, 2.0 / 127.5), (UNSIGNED, 2.0 / 255.5)] {
         assert_eq!(ops_after(&quantized(attrs, false), &Fusions::default(), quantum), FUSED, "{attrs:?}");
     }
@@ -119,7 +119,7 @@ fn of_integers(attrs: &[(&str, &str)], with_relu: bool, is_read_twice: bool) -> 
 }
 
 #[test]
-fn g23_a_normalization_reads_integers() {
+fn g21_a_normalization_reads_integers() {
     let all = Fusions::default();
     for (attrs, quantum) in [(UNSIGNED, 2.0 / 255.5), (SIGNED, 2.0 / 127.5)] {
         for with_relu in [false, true] {

@@ -134,7 +134,7 @@ fn a_residual_unit_is_two_calls_of_8_bits() {
 }
 
 #[test]
-fn g23_a_sum_that_is_requantized_is_made_by_the_product() {
+fn g21_a_sum_that_is_requantized_is_made_by_the_product() {
     for is_unsigned in [false, true] {
         let (mut net, x) = Quantized::new();
         let a = net.bare_conv("a", &x);
@@ -192,7 +192,7 @@ fn real_unit(other: &str, is_requantized: bool, with_relu: bool) -> Graph {
 }
 
 #[test]
-fn g23_a_sum_of_real_numbers_is_made_by_the_product() {
+fn g21_a_sum_of_real_numbers_is_made_by_the_product() {
     for (is_requantized, with_relu) in [(false, false), (false, true), (true, false), (true, true)] {
         let graph = real_unit("x", is_requantized, with_relu);
         let all = Fusions::default();
@@ -300,7 +300,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn g23_random_quantized_networks_stay_within_quanta(choices in prop::collection::vec(any::<(u8, u8)>(), 1..5)) {
+    fn g21_random_quantized_networks_stay_within_quanta(choices in prop::collection::vec(any::<(u8, u8)>(), 1..5)) {
         let (mut net, x) = Quantized::new();
         let mut made = vec![x];
         let mut n_convs = 0;

@@ -1,4 +1,4 @@
-//! G23 on random networks of real operators.
+//! G21 on random networks of real operators.
 
 use super::nets::Net;
 use super::{F64, fused, same_values};
@@ -53,7 +53,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn g23_random_networks_keep_their_values(
+    fn g21_random_networks_keep_their_values(
         choices in prop::collection::vec(any::<(u8, u16, u16)>(), 1..8),
         heads in prop::collection::vec(any::<u16>(), 0..3),
     ) {

@@ -5,7 +5,7 @@ use super::{F64, bind, fill, fused, ops, outputs, partitioning};
 use crate::common::{context, options};
 use mxrs_engine::EngineKind;
 use mxrs_exec::{BindOptions, Executor, GradReq, GradRequests, plan_graph};
-use mxrs_op::{Backend, Kernel, OpCall, PlannedKernel, ReferenceBackend, Support, TensorDesc};
+use mxrs_op::{Answer, Backend, Kernel, Offer, OpCall, ReferenceBackend, TensorDesc};
 use mxrs_ops::Fusions;
 use mxrs_testkit::compare;
 use mxrs_types::{DType, Result, Shape};
@@ -18,11 +18,11 @@ impl Backend for Vendor {
     fn name(&self) -> &'static str {
         "vendor"
     }
-    fn supports(&self, call: &OpCall<'_>) -> Support {
-        if (self.0)(call) { Support::VENDOR } else { Support::no("not mine") }
-    }
-    fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
-        ReferenceBackend.plan(call)
+    fn offer<'a>(&'a self, call: &'a OpCall<'a>) -> Answer<'a> {
+        if !(self.0)(call) {
+            return Err("not mine".into());
+        }
+        Ok(Offer::new(1e-6, || ReferenceBackend.plan(call)))
     }
     fn reorder(&self, _: &TensorDesc, _: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {
         Ok(None)

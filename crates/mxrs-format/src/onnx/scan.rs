@@ -1,6 +1,7 @@
 //! A walk over the bytes before they are decoded: every length lies within its message, and there are not too many
 //! messages. Decoding then cannot be made to allocate out of proportion, and errors have an offset.
 
+use super::{AttributeProto, Dimension, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto};
 use crate::{Limits, fault};
 use mxrs_types::{Error, FormatErrorKind, Result};
 
@@ -15,6 +16,7 @@ enum Kind {
     Type,
     TensorType,
     TensorShape,
+    Dimension,
     /// Only plain fields are read of it.
     Leaf,
 }
@@ -33,25 +35,58 @@ impl Kind {
             (Self::Value, 2) => Self::Type,
             (Self::Type, 1) => Self::TensorType,
             (Self::TensorType, 2) => Self::TensorShape,
-            (Self::TensorShape, 1) => Self::Leaf,
+            (Self::TensorShape, 1) => Self::Dimension,
             _ => return None,
         })
     }
 }
 
+impl Kind {
+    /// About the bytes that the decoded message itself takes, without what its fields point to.
+    fn size(self) -> usize {
+        match self {
+            Self::Model => size_of::<ModelProto>(),
+            Self::Graph => size_of::<GraphProto>(),
+            Self::Node => size_of::<NodeProto>(),
+            Self::Attribute => size_of::<AttributeProto>(),
+            Self::Value => size_of::<ValueInfoProto>(),
+            // These are parts of the value.
+            Self::Type | Self::TensorType | Self::TensorShape => 0,
+            Self::Dimension => size_of::<Dimension>(),
+            Self::Leaf => size_of::<TensorProto>(),
+        }
+    }
+
+    /// Whether field `number` may be a list of numbers of one byte or more each, which take eight bytes each once decoded.
+    fn is_packed(self, number: u64) -> bool {
+        matches!((self, number), (Self::Leaf, 1 | 5 | 7 | 11) | (Self::Attribute, 8))
+    }
+}
+
+/// Bytes that a text or a list of numbers takes besides its content.
+const FIELD: usize = size_of::<Vec<u8>>();
+/// A decoded model takes at most this many times its file, and [`MAX_EXTRA`].
+const MAX_RATIO: usize = 4;
+/// Bytes that a decoded model takes in any case: names and lists of few elements take more than their text.
+const MAX_EXTRA: usize = 256 << 20;
+
 struct Walk<'a> {
     bytes: &'a [u8],
     n_messages: u64,
     max_messages: u64,
+    /// About the bytes that the messages so far take once they are decoded.
+    decoded: usize,
+    max_decoded: usize,
 }
 
 /// Walks a whole model.
 ///
 /// # Errors
 /// `Truncated` for a length beyond the end, `InvalidValue` for what is no protobuf, `LimitExceeded` for more messages
-/// than `max_nodes`.
+/// than `max_nodes` and for messages that take far more memory than their bytes in the file.
 pub(super) fn scan(bytes: &[u8], limits: &Limits) -> Result<()> {
-    let mut walk = Walk { bytes, n_messages: 0, max_messages: limits.max_nodes };
+    let max_decoded = bytes.len().saturating_mul(MAX_RATIO).saturating_add(MAX_EXTRA);
+    let mut walk = Walk { bytes, n_messages: 0, max_messages: limits.max_nodes, decoded: 0, max_decoded };
     walk.message(Kind::Model, 0, bytes.len())
 }
 
@@ -63,6 +98,7 @@ impl Walk<'_> {
             let limit = FormatErrorKind::LimitExceeded { value: self.n_messages, max: self.max_messages };
             return Err(fault::at(at as u64, limit, "messages of an ONNX model"));
         }
+        self.spend(at, kind.size())?;
         while at < end {
             let start = at;
             let tag = self.varint(&mut at, end)?;
@@ -73,14 +109,23 @@ impl Walk<'_> {
             match wire {
                 0 => {
                     self.varint(&mut at, end)?;
+                    // One number of a list, perhaps.
+                    self.spend(start, size_of::<u64>())?;
                 }
                 1 => at = skip(at, 8, end)?,
                 5 => at = skip(at, 4, end)?,
                 2 => {
                     let len = self.varint(&mut at, end)?;
                     let inner_end = skip(at, len, end)?;
-                    if let Some(inner) = kind.field(number) {
-                        self.message(inner, at, inner_end)?;
+                    match kind.field(number) {
+                        Some(inner) => self.message(inner, at, inner_end)?,
+                        // A text, bytes, or numbers of at least one byte each.
+                        None if kind.is_packed(number) => {
+                            let is_last = |byte: &&u8| **byte & 0x80 == 0;
+                            let n_numbers = self.bytes[at..inner_end].iter().filter(is_last).count();
+                            self.spend(start, n_numbers.saturating_mul(size_of::<u64>()))?;
+                        }
+                        None => self.spend(start, FIELD + (inner_end - at))?,
                     }
                     at = inner_end;
                 }
@@ -88,6 +133,15 @@ impl Walk<'_> {
             }
         }
         Ok(())
+    }
+
+    fn spend(&mut self, at: usize, n_bytes: usize) -> Result<()> {
+        self.decoded = self.decoded.saturating_add(n_bytes);
+        if self.decoded <= self.max_decoded {
+            return Ok(());
+        }
+        let kind = FormatErrorKind::LimitExceeded { value: self.decoded as u64, max: self.max_decoded as u64 };
+        Err(fault::at(at as u64, kind, "bytes of memory for an ONNX model of this length"))
     }
 
     fn varint(&self, at: &mut usize, end: usize) -> Result<u64> {
@@ -150,6 +204,31 @@ mod tests {
         {
             assert_eq!(of(bytes), Some(FormatErrorKind::InvalidValue), "{bytes:?}");
         }
+    }
+
+    /// Fields of two bytes that decode to 24 and to 8 bytes each.
+    #[test]
+    fn memory_out_of_proportion_is_refused() {
+        let wrapped = |tag: u8, inner: Vec<u8>| {
+            let mut len = Vec::new();
+            prost::encoding::encode_varint(inner.len() as u64, &mut len);
+            [vec![tag], len, inner].concat()
+        };
+        let too_much = |bytes: Vec<u8>| match of(&bytes) {
+            Some(FormatErrorKind::LimitExceeded { max, .. }) => {
+                assert_eq!(max, 4 * bytes.len() as u64 + (256 << 20));
+                true
+            }
+            other => panic!("{other:?}"),
+        };
+        // Empty names of a node's inputs: 24 bytes of memory for each two of the file.
+        let names = |n: usize| wrapped(0x3a, wrapped(0x0a, [0x0a, 0].repeat(n)));
+        assert_eq!(of(&names(1 << 20)), None);
+        assert!(too_much(names(16 << 20)));
+        // Packed numbers of an initializer, one byte each.
+        let numbers = |n: usize| wrapped(0x3a, wrapped(0x2a, wrapped(0x3a, vec![1; n])));
+        assert_eq!(of(&numbers(1 << 20)), None);
+        assert!(too_much(numbers(80 << 20)));
     }
 
     #[test]

@@ -8,26 +8,35 @@ use mxrs_types::{FormatErrorKind, Result};
 /// Nesting that is still a value.
 const DEEPEST: usize = 64;
 
-/// What the values may take in all: a shared part counts each time, so that sharing cannot make much of little.
+/// Values of one pickle.
+const MAX_VALUES: usize = 1 << 22;
+
+/// What the values may still take: a shared part counts each time, so that sharing cannot make much of little.
 struct Budget {
     n_values: usize,
     n_bytes: usize,
+    /// The bytes that there were at first.
+    max_bytes: usize,
 }
 
 /// The value of a node.
 pub(super) fn value(nodes: &[Node], root: usize, input_bytes: usize) -> Result<Value> {
     let n_bytes = input_bytes.saturating_mul(2).saturating_add(1 << 20);
-    Budget { n_values: 1 << 22, n_bytes }.value(nodes, root, DEEPEST)
+    Budget { n_values: MAX_VALUES, n_bytes, max_bytes: n_bytes }.value(nodes, root, DEEPEST)
 }
 
 impl Budget {
     fn spend(&mut self, n_bytes: usize) -> Result<()> {
-        let left = self.n_values.checked_sub(1).zip(self.n_bytes.checked_sub(n_bytes));
-        let Some((n_values, n_bytes)) = left else {
-            let (value, max) = (1 << 22, 1 << 22);
+        let Some(n_values) = self.n_values.checked_sub(1) else {
+            let (value, max) = (MAX_VALUES as u64 + 1, MAX_VALUES as u64);
             return Err(fault::whole(FormatErrorKind::LimitExceeded { value, max }, "values of a pickle"));
         };
-        (self.n_values, self.n_bytes) = (n_values, n_bytes);
+        let Some(left) = self.n_bytes.checked_sub(n_bytes) else {
+            let used = (self.max_bytes - self.n_bytes).saturating_add(n_bytes);
+            let kind = FormatErrorKind::LimitExceeded { value: used as u64, max: self.max_bytes as u64 };
+            return Err(fault::whole(kind, "bytes of the values of a pickle"));
+        };
+        (self.n_values, self.n_bytes) = (n_values, left);
         Ok(())
     }
 

@@ -4,9 +4,12 @@
 //! array, or a tuple or list of states.
 
 use super::Value;
-use crate::{Options, Tensor, fault, params};
+use crate::{Options, Tensor, fault, params, read_file};
 use mxrs_types::{Error, FormatErrorKind, Result};
 use std::path::Path;
+
+/// Bytes of a file of states at most.
+const MAX_FILE: u64 = 64 << 30;
 
 /// What a state is kept under.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,10 +149,10 @@ impl PickledStates {
     /// Reads a file.
     ///
     /// # Errors
-    /// As [`Self::from_bytes`], and those of the file system; with the path.
+    /// As [`Self::from_bytes`], and those of the file system; with the path. Only a regular file of at most 64 GiB is read.
     pub fn load(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, &e))?;
+        let bytes = read_file(path, MAX_FILE)?;
         Self::from_bytes(&bytes, options).map_err(|e| e.with_path(path))
     }
 }

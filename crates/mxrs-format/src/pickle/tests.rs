@@ -89,3 +89,16 @@ proptest! {
         let _ = read(&codes);
     }
 }
+
+/// Each limit is named with what it counts and its own number.
+#[test]
+fn a_limit_names_what_it_counts() {
+    // A list of one text of 1 MB, 16 times by its place in the memo: the text takes no room in the file but once.
+    let text = vec![b'x'; 1_000_000];
+    let mut bytes = [&b"]q\x00(X"[..], &1_000_000u32.to_le_bytes(), &text, b"q\x01"].concat();
+    bytes.extend(b"h\x01".repeat(15));
+    bytes.extend(b"e.");
+    let message = read(&bytes).expect_err("15 MB more than the file has").to_string();
+    let max = 2 * bytes.len() + (1 << 20);
+    assert!(message.contains("bytes of the values") && message.contains(&max.to_string()), "{message}");
+}

@@ -2,7 +2,7 @@
 
 use super::{Dense, Tensor, check_bools, size_bytes, view};
 use crate::{AlignedBytes, Element, fault};
-use mxrs_types::{DType, Error, FormatErrorKind, Result, Shape};
+use mxrs_types::{DType, Device, Error, FormatErrorKind, Result, Shape};
 
 /// Some rows of an array `(n, ...)`; the others are zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +38,23 @@ impl Eq for Csr {}
 
 fn inconsistent(context: String) -> Error {
     fault::whole(FormatErrorKind::Inconsistent, context)
+}
+
+/// Most bytes of a sparse array written out as a dense one.
+const MAX_DENSE: u64 = 64 << 30;
+
+/// The zeros that a sparse array of this shape is written into. A file of a few bytes may state any shape.
+///
+/// # Errors
+/// `LimitExceeded` above [`MAX_DENSE`]; [`mxrs_types::ErrorKind::OutOfMemory`].
+fn dense_zeros(shape: &Shape, dtype: DType) -> Result<AlignedBytes> {
+    let size = size_bytes(shape, dtype)?;
+    if size as u64 > MAX_DENSE {
+        let kind = FormatErrorKind::LimitExceeded { value: size as u64, max: MAX_DENSE };
+        return Err(fault::whole(kind, format!("bytes of a sparse array {shape} {dtype} as a dense one")));
+    }
+    let refused = || Error::out_of_memory(Device::cpu(0), size as u64, "a sparse array as a dense one");
+    AlignedBytes::try_zeroed(size).ok_or_else(refused)
 }
 
 fn check_size(what: &str, stored: &Shape, dtype: DType, bytes: &[u8]) -> Result<()> {
@@ -110,7 +127,7 @@ impl RowSparse {
     }
 
     fn to_dense(&self) -> Result<Dense> {
-        let mut bytes = AlignedBytes::zeroed(size_bytes(&self.shape, self.dtype)?);
+        let mut bytes = dense_zeros(&self.shape, self.dtype)?;
         let row = if self.indices.is_empty() { 0 } else { self.bytes.len() / self.indices.len() };
         for (k, &index) in self.indices.iter().enumerate() {
             let at = index as usize * row;
@@ -243,7 +260,7 @@ impl Csr {
     fn to_dense(&self) -> Result<Dense> {
         let item = self.dtype.size_of();
         let cols = self.shape[1];
-        let mut bytes = AlignedBytes::zeroed(size_bytes(&self.shape, self.dtype)?);
+        let mut bytes = dense_zeros(&self.shape, self.dtype)?;
         for (row, bounds) in self.indptr.windows(2).enumerate() {
             for k in bounds[0] as usize..bounds[1] as usize {
                 let at = (row * cols + self.indices[k] as usize) * item;
@@ -286,6 +303,16 @@ mod tests {
         let csr = Tensor::Csr(Box::new(csr));
         assert_eq!(csr.to_dense().unwrap().as_slice::<f32>().unwrap(), &[1., 0., 2., 0., 3., 0.]);
         assert_eq!(csr.cast(DType::I32).to_dense().unwrap().as_slice::<i32>().unwrap(), &[1, 0, 2, 0, 3, 0]);
+    }
+
+    /// A file of a few bytes may state any shape: an array without stored rows needs no data.
+    #[test]
+    fn shapes_that_no_memory_holds_are_errors() {
+        for rows in [1 << 33, 1 << 44, 1 << 58] {
+            let array = RowSparse::new(DType::F32, [rows, 8].into(), Vec::new(), AlignedBytes::zeroed(0)).unwrap();
+            let error = Tensor::RowSparse(Box::new(array)).to_dense().unwrap_err().to_string();
+            assert!(error.contains(&rows.to_string()), "{error}");
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The invariants G1 to G5 of `graph.rs`, and that broken graphs are refused with node and place.
+//! The invariants G1 to G5 of `graph.rs`, and that errors in broken graphs name the node and the input.
 
 use crate::{Entry, GraphBuilder, NodeId, test_ops as ops};
 use mxrs_op::Attrs;
@@ -98,7 +98,7 @@ proptest! {
             b.build().unwrap()
         };
         let (small, graph) = (build(false), build(true));
-        // G1, G2: everything a node needs comes before it.
+        // G1, G2: everything that a node needs comes before it.
         for (id, node) in graph.iter() {
             prop_assert!(node.inputs.iter().all(|e| e.node < id) && node.control_deps.iter().all(|d| *d < id));
         }
@@ -106,7 +106,7 @@ proptest! {
         for (a, b) in small.nodes().iter().zip(graph.nodes()) {
             prop_assert_eq!(&a.name, &b.name);
         }
-        // Consumers are the inverse of inputs, and entry ids invert.
+        // `consumers` is the inverse of `inputs`, and entry ids can be converted back.
         for (id, node) in graph.iter() {
             for (position, input) in node.inputs.iter().enumerate() {
                 prop_assert!(graph.consumers(graph.entry_id(*input)).contains(&(id, position as u32)));

@@ -1,15 +1,15 @@
-//! Colors of steps: branches that should be able to run at once get different ones.
+//! Colors of steps: branches that should be able to run at the same time get different colors.
 
 use super::PlanStep;
 
-/// Color of every step: `n_colors - 1` times, the longest dependency path of unpainted steps gets the next color; the
-/// rest get the last.
+/// The color of every step: `n_colors - 1` times, the longest dependency path of uncolored steps gets the next color;
+/// all remaining steps get the last one.
 pub(super) fn paint(steps: &[PlanStep], n_entries: usize, n_colors: u32) -> Vec<u32> {
     let last = n_colors.max(1) - 1;
     let mut colors: Vec<Option<u32>> = vec![None; steps.len()];
     if last > 0 {
         let before = predecessors(steps, n_entries);
-        // Once nothing is unpainted, further colors change nothing.
+        // Once every step has a color, further colors change nothing.
         for color in 0..last {
             let path = longest_unpainted(&before, &colors);
             if path.is_empty() {
@@ -21,7 +21,7 @@ pub(super) fn paint(steps: &[PlanStep], n_entries: usize, n_colors: u32) -> Vec<
     colors.into_iter().map(|c| c.unwrap_or(last)).collect()
 }
 
-/// Steps that make the inputs of each step.
+/// For each step, the steps that produce its inputs.
 fn predecessors(steps: &[PlanStep], n_entries: usize) -> Vec<Vec<usize>> {
     let mut maker: Vec<Option<usize>> = vec![None; n_entries];
     let mut before = Vec::with_capacity(steps.len());
@@ -32,7 +32,7 @@ fn predecessors(steps: &[PlanStep], n_entries: usize) -> Vec<Vec<usize>> {
     before
 }
 
-/// The longest path of unpainted steps, the first of several.
+/// The longest path of uncolored steps; the first if there are several.
 fn longest_unpainted(before: &[Vec<usize>], colors: &[Option<u32>]) -> Vec<usize> {
     let mut length = vec![0usize; before.len()];
     let mut from: Vec<Option<usize>> = vec![None; before.len()];

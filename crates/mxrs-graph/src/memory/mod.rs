@@ -1,26 +1,28 @@
-//! The memory planner: which entries share which bytes.
+//! The memory planner: decides which entries share memory.
 //!
-//! It works on a neutral list of [steps](PlanStep) in execution order and on the sizes of entries, so it knows neither
-//! graphs nor operators. What holds of every plan (the numbers are quoted by tests):
+//! It works on a neutral list of [steps](PlanStep) in execution order and on the sizes of entries, so it does not know
+//! graphs or operators. Invariants of every plan (tests cite the numbers):
 //! - P1 two entries share bytes only if their lifetimes are disjoint, or they belong to one in-place or identity chain;
-//! - P2 external, dynamic and unreferenced entries are never planned;
+//! - P2 external, dynamic and unreferenced entries are not planned;
 //! - P3 a storage is at least as large as every tenant;
 //! - P4 a storage has one device;
-//! - P5 an input overwritten in place has no later reader (an identity's memory is not overwritten);
+//! - P5 an input that is overwritten in place has no later reader (an identity does not overwrite);
 //! - P6 equal input gives an equal plan;
 //! - P7 results are bit-identical to those without any sharing;
-//! - P8 the smallest plan is never larger than without sharing;
-//! - P9 it is never smaller than the peak of live bytes;
-//! - P10 reuse never races when steps run in parallel: steps that list their storages as variables, and in an offset plan
-//!   list as written the storages whose bytes they take over, may run in any order that those variables allow.
+//! - P8 the smallest plan is never larger than a plan without sharing;
+//! - P9 it is never smaller than the largest number of bytes alive at one step;
+//! - P10 reuse causes no race if steps run in parallel: if steps list their storages as variables, and in an offset
+//!   plan also list as written the storages whose bytes they take over, they may run in any order that those variables
+//!   allow.
 //!
-//! Two algorithms. The *pool* reproduces what the manual says of `NNVM_EXEC_MATCH_RANGE` and `MXNET_EXEC_NUM_TEMP`: a
-//! free list searched within a size range, a sweep over ranges, colors. The *offset* planner places tenants, largest
-//! first (and fullest steps first, whichever packs better), into the tightest gap left by those alive at the same time
-//! (Pisarchyk and Lee, arXiv:2001.03288). With nothing
-//! set by the user, the smallest plan wins; with a range set, the pool does exactly what was asked.
+//! There are two algorithms. The *pool* reproduces what the manual says about `NNVM_EXEC_MATCH_RANGE` and
+//! `MXNET_EXEC_NUM_TEMP`: a free list searched within a size range, several ranges tried, colors. The *offset* planner
+//! places tenants, largest first (and tenants of the fullest steps first; the better result wins), into the tightest
+//! gap left by those alive at the same time (Pisarchyk and Lee, arXiv:2001.03288). If the user sets nothing, the
+//! smallest plan wins; if a range is set, the pool does exactly what was requested.
 //!
-//! Steps of an offset plan must run in order, or with edges of their own; pool storages map to one engine variable each.
+//! Steps of an offset plan must run in order, or with additional dependencies; each storage of the pool corresponds to
+//! one engine variable.
 
 mod color;
 mod occupied;

@@ -1,16 +1,16 @@
-//! Which addresses are taken over a span of steps, without looking at the tenants that took them.
+//! The addresses that are occupied during a span of steps, found without visiting the tenants that occupy them.
 //!
-//! A tree over steps. A tenant is entered at the few nodes that tile its lifetime, and above and at the ends of those.
-//! Each node keeps ranges of addresses, and ranges that touch are one: a dense plan has few, however many tenants made
-//! them, so that a question costs about the logarithm of the number of steps.
+//! A tree over steps. A tenant is stored in the few nodes that tile its lifetime, and in the nodes above both ends.
+//! Each node has ranges of addresses, and adjacent ranges are merged: a dense plan has few, however many tenants made
+//! them, so that a query takes about the logarithm of the number of steps.
 
-/// Ranges of addresses: sorted, disjoint, not touching.
+/// Ranges of addresses: sorted, disjoint and not adjacent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Ranges(Vec<(usize, usize)>);
 
 impl Ranges {
     fn insert(&mut self, (start, end): (usize, usize)) {
-        // Ranges that touch the new one.
+        // The ranges that overlap with the new one or are adjacent to it.
         let low = self.0.partition_point(|range| range.1 < start);
         let n_touching = self.0[low..].partition_point(|range| range.0 <= end);
         if n_touching == 0 {
@@ -26,16 +26,16 @@ impl Ranges {
     }
 }
 
-/// What one node of the tree knows; its span is the steps of the leaves below it.
+/// The data of one tree node; its span is the steps of the leaves below it.
 #[derive(Clone, Debug, Default)]
 struct Node {
-    /// Addresses taken during the whole span.
+    /// Addresses occupied during the whole span.
     throughout: Ranges,
-    /// Addresses taken at some step of the span.
+    /// Addresses occupied at some step of the span.
     somewhere: Ranges,
 }
 
-/// Addresses taken so far, by step.
+/// The addresses occupied so far, by step.
 #[derive(Debug)]
 pub(super) struct Occupied {
     n_leaves: usize,
@@ -44,27 +44,29 @@ pub(super) struct Occupied {
 }
 
 impl Occupied {
-    /// Nothing is taken at any of `n_steps` steps.
+    /// Makes an empty tree for `n_steps` steps.
     pub fn new(n_steps: usize) -> Self {
         let n_leaves = n_steps.next_power_of_two();
         Self { n_leaves, nodes: vec![Node::default(); 2 * n_leaves] }
     }
 
-    /// Takes a range of addresses from step `first` to step `last`.
+    /// Occupies a range of addresses from step `first` to step `last`.
     pub fn insert(&mut self, first: usize, last: usize, range: (usize, usize)) {
         let nodes = &mut self.nodes;
         for_each_tile(self.n_leaves, first, last, |tile| {
             nodes[tile].throughout.insert(range);
             nodes[tile].somewhere.insert(range);
         });
-        // The parent of a tile reaches beyond the lifetime, so it is above one of its ends.
+        // The parent of a tile extends beyond the lifetime, so it is above one of its ends.
         for_each_above_ends(self.n_leaves, first, last, |node| nodes[node].somewhere.insert(range));
     }
 
-    /// Addresses taken at any step from `first` to `last`: ranges sorted by their start, which may overlap.
+    /// Returns the addresses occupied at any step from `first` to `last`: ranges sorted by their start, which may
+    /// overlap.
     pub fn between(&self, first: usize, last: usize, ranges: &mut Vec<(usize, usize)>) {
         ranges.clear();
-        // What overlaps the span is entered below a tile of it, or tiles something above: that is above an end.
+        // A tenant that overlaps with the span is stored below one of its tiles, or tiles a node above them, which is
+        // above an end.
         for_each_tile(self.n_leaves, first, last, |tile| ranges.extend(&self.nodes[tile].somewhere.0));
         for_each_above_ends(self.n_leaves, first, last, |node| ranges.extend(&self.nodes[node].throughout.0));
         ranges.sort_unstable();
@@ -108,7 +110,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The addresses of ranges, one by one.
+    /// For each address, whether one of the ranges contains it.
     fn addresses(ranges: &[(usize, usize)]) -> Vec<bool> {
         let mut taken = vec![false; 64];
         ranges.iter().for_each(|(start, end)| taken[*start..*end].fill(true));
@@ -127,7 +129,7 @@ mod tests {
             prop_assert_eq!(addresses(&ranges.0), addresses(&list));
         }
 
-        /// Against a list of everything that was taken.
+        /// Compares with a list of all tenants.
         #[test]
         fn finds_what_overlaps_in_time_and_nothing_else(
             n_steps in 1usize..40,

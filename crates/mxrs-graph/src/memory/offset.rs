@@ -1,24 +1,24 @@
-//! The offset planner: tenants in order of size, each into the tightest gap left by those alive with it.
+//! The offset planner: places tenants in order of size, each into the tightest gap left by those alive with it.
 
 use super::occupied::Occupied;
 use super::tenant::{Tenant, Tenants};
 use mxrs_types::Device;
 use std::cmp::Reverse;
 
-/// Alignment of every tenant, in bytes.
+/// The alignment of every tenant, in bytes.
 pub(super) const ALIGNMENT: usize = 64;
 
 /// A plan of the offset planner.
 #[derive(Debug, Default)]
 pub(super) struct OffsetPlan {
-    /// Offset of each tenant in its device's arena.
+    /// The offset of each tenant in its device's arena.
     pub offsets: Vec<usize>,
-    /// Devices in order of first use, with the bytes their arena takes.
+    /// The devices in order of first use, with the size of their arena in bytes.
     pub arenas: Vec<(Device, usize)>,
 }
 
 impl OffsetPlan {
-    /// Bytes of all arenas, saturating.
+    /// The size of all arenas in bytes, saturating.
     pub fn bytes(&self) -> usize {
         self.arenas.iter().fold(0, |sum, (_, bytes)| sum.saturating_add(*bytes))
     }
@@ -29,8 +29,8 @@ pub(super) fn aligned(bytes: usize) -> usize {
     bytes.checked_next_multiple_of(ALIGNMENT).unwrap_or(usize::MAX)
 }
 
-/// Orders to place tenants in: by size; and by the live bytes of the fullest step a tenant takes part in, so that the
-/// fullest steps are packed without holes. Which packs better is not known beforehand.
+/// Two orders in which to place tenants: by size; and by the live bytes of the fullest step during a tenant's lifetime,
+/// so that the fullest steps are packed without holes. Which of them packs better is not known in advance.
 fn orders(list: &[Tenant], here: &[usize], n_steps: usize) -> [Vec<usize>; 2] {
     let live = FullestStep::new(here.iter().map(|t| &list[*t]), n_steps);
     let mut by_size = here.to_vec();
@@ -41,7 +41,7 @@ fn orders(list: &[Tenant], here: &[usize], n_steps: usize) -> [Vec<usize>; 2] {
     [by_size, by_fullness]
 }
 
-/// Plans all tenants, each device by itself.
+/// Plans all tenants, each device independently.
 pub(super) fn plan(tenants: &Tenants) -> OffsetPlan {
     let list = &tenants.list;
     let mut plan = OffsetPlan { offsets: vec![0; list.len()], arenas: Vec::new() };
@@ -73,7 +73,7 @@ pub(super) fn plan(tenants: &Tenants) -> OffsetPlan {
     plan
 }
 
-/// Extent and offsets when tenants are placed in this order.
+/// Places the tenants in this order; returns the extent and the offsets.
 fn place(list: &[Tenant], order: &[usize], n_steps: usize) -> (usize, Vec<usize>) {
     let mut offsets = vec![0; list.len()];
     let mut extent = 0;
@@ -90,8 +90,8 @@ fn place(list: &[Tenant], order: &[usize], n_steps: usize) -> (usize, Vec<usize>
     (extent, offsets)
 }
 
-/// Offset of the smallest gap between occupied ranges (sorted by start, aligned) that holds `size_bytes`, else behind them
-/// all.
+/// The offset of the smallest gap that holds `size_bytes` between occupied ranges (sorted by start, aligned); otherwise
+/// the end of all ranges.
 fn tightest_gap(occupied: &[(usize, usize)], size_bytes: usize) -> usize {
     let mut best: Option<(usize, usize)> = None;
     let mut cursor = 0;
@@ -104,7 +104,7 @@ fn tightest_gap(occupied: &[(usize, usize)], size_bytes: usize) -> usize {
     best.map_or(cursor, |(_, offset)| offset)
 }
 
-/// Live bytes of every step, as a tree of maxima.
+/// The live bytes of every step, as a tree of maxima.
 struct FullestStep {
     n_leaves: usize,
     tree: Vec<usize>,
@@ -122,7 +122,7 @@ impl FullestStep {
         Self { n_leaves, tree }
     }
 
-    /// Most live bytes of the steps of a tenant.
+    /// The largest number of live bytes at any step of a tenant's lifetime.
     fn within(&self, tenant: &Tenant) -> usize {
         let (mut low, mut high) = (tenant.first + self.n_leaves, tenant.last + self.n_leaves + 1);
         let mut most = 0;
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The published algorithm as it is written: every placed tenant is looked at.
+    /// The published algorithm as written: it visits every placed tenant.
     fn place_slowly(list: &[Tenant], order: &[usize]) -> (usize, Vec<usize>) {
         let mut offsets = vec![0; list.len()];
         let mut extent = 0;

@@ -7,12 +7,12 @@ use super::{Algorithm, EntryKind, InplacePair, PlanEntry, PlanOptions, PlanRepor
 use crate::EntryId;
 use mxrs_types::{Device, Error, ErrorKind, Result};
 
-/// Number of a storage of a plan.
+/// The number of a storage of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StorageId(pub u32);
 
 impl StorageId {
-    /// As a position in [`MemoryPlan::storages`].
+    /// The position in [`MemoryPlan::storages`].
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -20,50 +20,50 @@ impl StorageId {
 
 /// A piece of memory with one or several tenants, one at a time.
 ///
-/// Storages of a pool plan never overlap, so each may be a buffer of its own; storages of an offset plan may overlap
-/// in the arena of their device when their tenants do not live together.
+/// Storages of a pool plan never overlap, so each may be a separate buffer. Storages of an offset plan may overlap in
+/// the arena of their device if their tenants are not alive at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Storage {
-    /// Where it lives.
+    /// The device.
     pub device: Device,
-    /// Bytes.
+    /// The size in bytes.
     pub size_bytes: usize,
-    /// Where it starts in the device's arena, a multiple of 64.
+    /// The offset in the device's arena, a multiple of 64.
     pub offset_bytes: usize,
 }
 
-/// Where an entry's memory is.
+/// The location of an entry's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// At the start of a storage.
     Storage(StorageId),
-    /// The caller's.
+    /// In memory of the caller.
     External,
-    /// Made at run time.
+    /// Allocated at run time.
     Dynamic,
-    /// Nobody reads it: the step that makes it is asked not to write it.
+    /// Nowhere: no step reads it, so the step that makes it is asked not to write it.
     Unreferenced,
 }
 
-/// A memory plan: equal input gives an equal plan.
+/// A memory plan. Equal input gives an equal plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryPlan {
-    /// Where each entry is.
+    /// The placement of each entry.
     pub placements: Vec<Placement>,
     /// The storages.
     pub storages: Vec<Storage>,
-    /// Scratch storage of each step that asked for some.
+    /// The scratch storage of each step that needs one.
     pub scratch: Vec<Option<StorageId>>,
-    /// Outputs that have their input's memory, in the order of their steps: they run with an in-place request.
+    /// Outputs that take over their input's memory, in the order of their steps; they run with an in-place request.
     pub inplace: Vec<InplacePair>,
-    /// Devices, with the bytes one arena for all their storages takes.
+    /// The devices, with the size in bytes of one arena for all their storages.
     pub arenas: Vec<(Device, usize)>,
-    /// Numbers for people.
+    /// Statistics of the plan.
     pub report: PlanReport,
 }
 
 impl MemoryPlan {
-    /// Storage of an entry, when it has one.
+    /// The storage of an entry, if it has one.
     pub fn storage(&self, entry: EntryId) -> Option<StorageId> {
         match self.placements.get(entry.index()) {
             Some(Placement::Storage(id)) => Some(*id),
@@ -72,13 +72,13 @@ impl MemoryPlan {
     }
 }
 
-/// Plans the memory of `steps`. `entries` describes every entry the steps name; `heads` stay alive to the end, and may
-/// list an entry twice. With nothing set the smallest plan of all algorithms is taken; with
-/// [`PlanOptions::match_range`] set, exactly the documented one.
+/// Plans the memory of `steps`. `entries` describes every entry that the steps name; `heads` stay alive to the end, and
+/// may contain an entry twice. By default the smallest plan of all algorithms is chosen; if
+/// [`PlanOptions::match_range`] is set, exactly the documented algorithm runs.
 ///
 /// # Errors
-/// Steps that contradict themselves (an entry read before it is made, made twice, out of range), and sizes whose sum
-/// does not fit.
+/// If steps contradict each other (an entry is read before it is made, made twice, or out of range), or the sum of the
+/// sizes overflows.
 pub fn plan_memory(
     steps: &[PlanStep],
     entries: &[PlanEntry],
@@ -126,7 +126,7 @@ pub fn plan_memory(
     Ok(plan)
 }
 
-/// Ranges to try: 1, 2, 4, … below the value, then the value.
+/// The ranges to try: 1, 2, 4, … below the value, then the value.
 fn ranges(options: &PlanOptions) -> Vec<u32> {
     let limit = options.match_range.unwrap_or(PlanOptions::DEFAULT_MATCH_RANGE);
     if limit == 0 || !options.auto_search {
@@ -140,7 +140,7 @@ fn unshared_bytes(steps: &[PlanStep], entries: &[PlanEntry], tenants: &Tenants) 
     let planned = entries.iter().enumerate().filter(|(i, _)| tenants.of_entry[*i].is_some());
     let sizes = planned.map(|(_, e)| e.size_bytes).chain(steps.iter().map(|s| s.scratch_bytes));
     let too_large = || Error::new(ErrorKind::Overflow { what: "sum of the bytes of all planned entries".into() });
-    // The alignment of every tenant is counted too, so that no offset can overflow either.
+    // The alignment of every tenant is included, so that no offset can overflow.
     sizes
         .clone()
         .try_fold(0usize, |sum, bytes| sum.checked_add(bytes.checked_next_multiple_of(offset::ALIGNMENT)?))
@@ -148,7 +148,7 @@ fn unshared_bytes(steps: &[PlanStep], entries: &[PlanEntry], tenants: &Tenants) 
     Ok(sizes.sum())
 }
 
-/// Most bytes alive at one step, summed over devices.
+/// The largest number of bytes alive at one step, summed over devices.
 fn lower_bound(tenants: &Tenants) -> usize {
     let n_steps = tenants.made_at.len();
     let mut devices: Vec<Device> = Vec::new();
@@ -161,7 +161,7 @@ fn lower_bound(tenants: &Tenants) -> usize {
     devices.into_iter().map(|device| live_bytes(on(device), n_steps).into_iter().max().unwrap_or(0)).sum()
 }
 
-/// Bytes of these tenants alive at each step, and behind the last.
+/// The bytes of these tenants alive at each step, and after the last one.
 pub(super) fn live_bytes<'a>(tenants: impl Iterator<Item = &'a tenant::Tenant>, n_steps: usize) -> Vec<usize> {
     let (mut born, mut died) = (vec![0usize; n_steps + 1], vec![0usize; n_steps + 2]);
     for tenant in tenants {
@@ -230,7 +230,7 @@ fn from_offsets(offsets: OffsetPlan, tenants: &Tenants, entries: &[PlanEntry], r
     }
 }
 
-/// One line per entry.
+/// Logs one line per entry.
 fn log(plan: &MemoryPlan, entries: &[PlanEntry], tenants: &Tenants) {
     for (i, (entry, placement)) in entries.iter().zip(&plan.placements).enumerate() {
         let place = match placement {

@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 /// A plan of the pool.
 #[derive(Debug, Default)]
 pub(super) struct PoolPlan {
-    /// Device and capacity of each storage.
+    /// The device and capacity of each storage.
     pub storages: Vec<(Device, usize)>,
-    /// Storage of each tenant.
+    /// The storage of each tenant.
     pub of_tenant: Vec<usize>,
 }
 
 impl PoolPlan {
-    /// Sum of capacities, saturating.
+    /// The sum of capacities in bytes, saturating.
     pub fn bytes(&self) -> usize {
         self.storages.iter().fold(0, |sum, (_, bytes)| sum.saturating_add(*bytes))
     }
@@ -24,10 +24,11 @@ impl PoolPlan {
 /// Released storages of one device and color, ordered by capacity, then by time of release.
 type Free = BTreeMap<(usize, usize), usize>;
 
-/// Plans with match range `range`: a request of `b` bytes takes the smallest released storage in `[b, b·range]`, else
-/// the largest in `[b/range, b)`, which grows; device and color must match. Range 0 never reuses.
+/// Plans with match range `range`: a request of `b` bytes takes the smallest released storage in `[b, b·range]`;
+/// otherwise the largest in `[b/range, b)`, which grows. Device and color must match. Range 0 never reuses.
 ///
-/// Scratch gets one workspace per device and color (so there are never more than colors), except at range 0.
+/// Scratch memory gets one workspace per device and color, so there are at most as many as colors; with range 0 each
+/// step gets its own.
 pub(super) fn plan(tenants: &Tenants, colors: &[u32], range: u32) -> PoolPlan {
     let range = range as usize;
     let mut plan = PoolPlan { storages: Vec::new(), of_tenant: vec![usize::MAX; tenants.list.len()] };
@@ -79,7 +80,7 @@ pub(super) fn plan(tenants: &Tenants, colors: &[u32], range: u32) -> PoolPlan {
     plan
 }
 
-/// Takes the smallest storage in `[bytes, bytes·range]`, else the largest in `[bytes/range, bytes)`.
+/// Takes the smallest storage in `[bytes, bytes·range]`, otherwise the largest in `[bytes/range, bytes)`.
 fn take(free: &mut Free, bytes: usize, range: usize) -> Option<usize> {
     let above = free.range((bytes, 0)..=(bytes.saturating_mul(range), usize::MAX)).next();
     let below = || free.range((bytes.div_ceil(range), 0)..(bytes, 0)).next_back();

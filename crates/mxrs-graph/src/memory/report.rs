@@ -1,11 +1,11 @@
-//! What a plan says about itself.
+//! Statistics of a memory plan.
 
 use std::fmt;
 
-/// Which algorithm made the plan.
+/// The algorithm that made a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
-    /// Free list within a match range.
+    /// A free list searched within a match range.
     Pool {
         /// The range of the chosen plan.
         match_range: u32,
@@ -14,7 +14,7 @@ pub enum Algorithm {
     Offset,
 }
 
-/// One match range that was tried.
+/// The result for one match range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TriedRange {
     /// The range.
@@ -23,24 +23,24 @@ pub struct TriedRange {
     pub bytes: usize,
 }
 
-/// Numbers of a plan.
+/// Statistics of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanReport {
-    /// Which algorithm was chosen.
+    /// The algorithm that was chosen.
     pub algorithm: Algorithm,
-    /// Ranges tried by the pool, in order.
+    /// The ranges that the pool tried, in order.
     pub tried: Vec<TriedRange>,
-    /// Bytes of the offset plan, when it was tried.
+    /// The size of the offset plan in bytes, if it was tried.
     pub offset_bytes: Option<usize>,
-    /// Bytes of the chosen plan: sum of storages, or the extent of the offsets.
+    /// The size of the chosen plan in bytes: the sum of its storages, or the extent of its offsets.
     pub bytes: usize,
-    /// Most bytes alive at one step: no plan can be smaller.
+    /// The largest number of bytes alive at one step; no plan can be smaller.
     pub lower_bound_bytes: usize,
-    /// Bytes without any sharing, in place included.
+    /// The number of bytes without any sharing, including in-place sharing.
     pub unshared_bytes: usize,
-    /// Outputs that have their input's memory.
+    /// The number of outputs that take over their input's memory.
     pub n_inplace: usize,
-    /// Colors in use.
+    /// The number of colors in use.
     pub n_colors: u32,
 }
 

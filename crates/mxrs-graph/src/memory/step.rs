@@ -1,65 +1,65 @@
-//! What the planner is given.
+//! The input of the memory planner.
 
 use crate::EntryId;
 use mxrs_types::Device;
 
-/// One step of a program: a kernel run. Steps are in execution order.
+/// One step of a program: the run of a kernel. Steps are in execution order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanStep {
     /// Entries read, in the kernel's order.
     pub inputs: Vec<EntryId>,
     /// Entries written, in the kernel's order.
     pub outputs: Vec<EntryId>,
-    /// Pairs (input position, output position) that may share memory. List only pairs of equal element count, item
-    /// size and layout; the planner compares bytes and devices itself.
+    /// Pairs (input position, output position) that may share memory. List only pairs with equal element count, element
+    /// size and layout; the planner compares sizes and devices itself.
     pub inplace: Vec<(usize, usize)>,
-    /// Pairs whose output *is* the input's memory, so that later readers of the input do no harm.
+    /// Pairs whose output *is* the input's memory, so that later readers of the input are allowed.
     pub identity: Vec<(usize, usize)>,
-    /// Positions of inputs whose content is never read.
+    /// The positions of inputs whose content is never read.
     pub ignored_inputs: Vec<usize>,
-    /// Temporary memory of the kernel, in bytes.
+    /// The kernel's scratch memory in bytes.
     pub scratch_bytes: usize,
 }
 
-/// Where an entry's memory comes from.
+/// The origin of an entry's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
-    /// To be planned.
+    /// The planner provides it.
     Planned,
-    /// The caller's memory: inputs, parameters, given outputs.
+    /// The caller provides it: inputs, parameters, given outputs.
     External,
-    /// Size unknown until run time.
+    /// Allocated at run time, because its size is unknown until then.
     Dynamic,
 }
 
 /// One entry as the planner sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlanEntry {
-    /// Bytes, padding of the layout included.
+    /// The size in bytes, including padding of the layout.
     pub size_bytes: usize,
-    /// Where it must live.
+    /// The device of the memory.
     pub device: Device,
-    /// Who provides it.
+    /// The origin of the memory.
     pub kind: EntryKind,
 }
 
-/// Switches of the planner; the defaults are those of an empty environment.
+/// Options of the planner; the defaults are those of an empty environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlanOptions {
-    /// `MXNET_EXEC_ENABLE_INPLACE`: use the declared pairs.
+    /// `MXNET_EXEC_ENABLE_INPLACE`: use the declared in-place pairs.
     pub enable_inplace: bool,
-    /// `NNVM_EXEC_MATCH_RANGE`: `Some(n)` runs exactly the documented sweep up to `n` (0: no sharing by release);
-    /// `None` lets the sweep up to [`Self::DEFAULT_MATCH_RANGE`] and the offset planner compete.
+    /// `NNVM_EXEC_MATCH_RANGE`: `Some(n)` tries exactly the documented ranges up to `n` (0: no reuse of released
+    /// memory); `None` tries the ranges up to [`Self::DEFAULT_MATCH_RANGE`] and the offset planner.
     pub match_range: Option<u32>,
-    /// `MXNET_EXEC_NUM_TEMP`, already capped by the number of workers: colors of the pool. More than one excludes the
-    /// offset planner.
+    /// `MXNET_EXEC_NUM_TEMP`, already limited to the number of workers: the number of colors of the pool. If it exceeds
+    /// 1, the offset planner is not used.
     pub num_colors: u32,
     /// `NNVM_AUTO_SEARCH_MATCH_RANGE`: `false` tries only the range itself.
     pub auto_search: bool,
-    /// Whether the offset planner may compete when no range is set: its steps must run in order.
+    /// Whether the offset planner may be used if no range is set: its steps must run in order.
     pub allow_offset: bool,
-    /// Whether the pool may compete. Without it offsets are taken whatever they cost, where they may compete at all;
-    /// elsewhere the pool is what there is.
+    /// Whether the pool may be used. If not, the offset plan is chosen whatever its size, provided that it may be used;
+    /// otherwise the pool is used nevertheless.
     pub allow_pool: bool,
     /// `MXNET_MEM_PLAN_VERBOSE_LOGGING`: one log line per entry.
     pub verbose: bool,
@@ -84,15 +84,15 @@ impl Default for PlanOptions {
     }
 }
 
-/// An output that has been given its input's memory.
+/// An output that takes over its input's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct InplacePair {
-    /// Step.
+    /// The step.
     pub step: usize,
     /// Input position.
     pub input: usize,
     /// Output position.
     pub output: usize,
-    /// Whether it was declared an identity.
+    /// Whether the pair was declared as an identity.
     pub is_identity: bool,
 }

@@ -1,7 +1,7 @@
-//! Reference counts, in-place decisions and lifetimes: what both algorithms start from.
+//! Reference counts, in-place decisions and lifetimes, which both algorithms start from.
 //!
-//! A *tenant* is what needs one piece of memory at a time: an entry, a chain of entries that share memory in place, or
-//! the scratch of one step.
+//! A *tenant* needs one piece of memory during its lifetime: an entry, a chain of entries that share memory in place,
+//! or the scratch memory of one step.
 
 use super::{EntryKind, InplacePair, PlanEntry, PlanOptions, PlanStep};
 use crate::EntryId;
@@ -13,27 +13,27 @@ pub(super) struct Tenant {
     pub size_bytes: usize,
     pub device: Device,
     pub first: usize,
-    /// The number of steps for heads, which are never released.
+    /// The last step; the number of steps for heads, which are never released.
     pub last: usize,
     pub is_scratch: bool,
 }
 
-/// Everything both algorithms need.
+/// The tenants and their lifetimes, for both algorithms.
 #[derive(Debug, Default)]
 pub(super) struct Tenants {
     pub list: Vec<Tenant>,
-    /// Tenant of each entry that has memory.
+    /// The tenant of each entry that has memory.
     pub of_entry: Vec<Option<usize>>,
-    /// Tenant of each step's scratch.
+    /// The tenant of each step's scratch memory.
     pub scratch: Vec<Option<usize>>,
-    /// Tenants made by each step that need memory of their own, largest first.
+    /// For each step, the tenants that begin there and need memory of their own, largest first.
     pub made_at: Vec<Vec<usize>>,
-    /// Tenants released by each step, in the order of its inputs.
+    /// For each step, the tenants that are released there, in the order of its inputs.
     pub released_at: Vec<Vec<usize>>,
     pub inplace: Vec<InplacePair>,
-    /// Entry that each in-place entry took its memory from.
+    /// For each in-place entry, the entry whose memory it took over.
     pub inplace_origin: Vec<Option<EntryId>>,
-    /// Planned entries nobody reads.
+    /// Whether a planned entry has no reader.
     pub is_unreferenced: Vec<bool>,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn find(
 ) -> Result<Tenants> {
     check(steps, entries, heads)?;
     let n = entries.len();
-    // Reads still to come of each entry; heads are read once, after the last step.
+    // The number of reads still to come of each entry; a head counts as read once, after the last step.
     let mut reads = vec![0usize; n];
     for step in steps {
         for (_, input) in counted_inputs(step) {
@@ -63,7 +63,7 @@ pub(super) fn find(
         released_at: vec![Vec::new(); steps.len()],
         ..Tenants::default()
     };
-    // Reads still to come of each tenant.
+    // The number of reads still to come of each tenant.
     let mut tenant_reads: Vec<usize> = Vec::new();
     for (s, step) in steps.iter().enumerate() {
         let pairs = if options.enable_inplace { step_pairs(step) } else { Vec::new() };
@@ -124,13 +124,13 @@ pub(super) fn find(
     Ok(found)
 }
 
-/// Inputs whose content is read.
+/// The inputs whose content is read.
 fn counted_inputs(step: &PlanStep) -> impl Iterator<Item = (usize, EntryId)> + '_ {
     let inputs = step.inputs.iter().copied().enumerate();
     inputs.filter(|(position, _)| !step.ignored_inputs.contains(position))
 }
 
-/// Pairs (input, output, is identity), each once, in declaration order; identities first.
+/// Pairs (input, output, whether identity), each once, in declaration order, identities first.
 fn step_pairs(step: &PlanStep) -> Vec<(usize, usize, bool)> {
     let mut pairs: Vec<(usize, usize, bool)> = step.identity.iter().map(|(i, o)| (*i, *o, true)).collect();
     let rest = step.inplace.iter().filter(|pair| !step.identity.contains(pair));
@@ -138,7 +138,7 @@ fn step_pairs(step: &PlanStep) -> Vec<(usize, usize, bool)> {
     pairs
 }
 
-/// Refuses steps that make no sense, naming step and place.
+/// Rejects inconsistent steps; the error names the step and the position.
 fn check(steps: &[PlanStep], entries: &[PlanEntry], heads: &[EntryId]) -> Result<()> {
     let exists = |e: &EntryId, what: &dyn Fn() -> String| {
         if e.index() < entries.len() {

@@ -1,16 +1,16 @@
-//! Mixed precision: calls worth it compute in a 16-bit type, and `amp_cast` stands where types change.
+//! Mixed precision: products compute in half precision, and `amp_cast` is inserted where types change.
 //!
-//! What a call does follows from its operator's [`Precision`], as in MXNet's `ReducePrecision`. Variables stay what they are,
-//! in float32, and so do heads: a head that became short is widened. Each value is converted once, in front of its
-//! first reader. Auxiliary states and other inputs that a call rewrites are never converted; a call that would need one
-//! in the short type stays in float32.
+//! The operator's [`Precision`] decides what happens to a call, as in MXNet's `ReducePrecision`. Variables stay in
+//! float32, and so do heads: a head that became half precision is converted back. Each value is converted once, before
+//! its first reader. Auxiliary states and other inputs that a call rewrites are never converted; a call that would need
+//! one in half precision stays in float32.
 //!
-//! In a gradient graph, [`GradientGraph::wide_sums`] lets sums over products of short factors leave as float32 what would
-//! be widened next: the gradients of float32 weights.
+//! In a training graph, [`TrainingGraph::wide_sums`] lets sums over half-precision products return float32 if their
+//! result would be converted next: the gradients of float32 weights.
 
 use super::names::UniqueNames;
 use super::rewrite::Rewrite;
-use crate::{Entry, EntryId, GradientGraph, Graph, Node, NodeId};
+use crate::{Entry, EntryId, Graph, Node, NodeId, TrainingGraph};
 use mxrs_op::{Attrs, OpDef, OpParams, OpSet, Precision};
 use mxrs_types::{DType, Result};
 use rustc_hash::FxHashMap;
@@ -18,11 +18,12 @@ use rustc_hash::FxHashMap;
 const CAST: &str = "amp_cast";
 const CAST_BACK: &str = "_backward_cast";
 
-/// The graph in mixed precision, with `short` for what is worth it. A graph that has an `amp_cast` already stays as it is.
+/// Converts the graph to mixed precision with the type `half`. A graph that already contains an `amp_cast` is returned
+/// unchanged.
 ///
 /// # Errors
-/// No `amp_cast` among `ops`.
-pub fn autocast(graph: &Graph, ops: &OpSet, short: DType) -> Result<Graph> {
+/// If `ops` has no `amp_cast`.
+pub fn autocast(graph: &Graph, ops: &OpSet, half: DType) -> Result<Graph> {
     let is_converted = |node: &Node| matches!(node.op_name(), "amp_cast" | "amp_multicast");
     if graph.nodes().iter().any(is_converted) {
         return Ok(graph.clone());
@@ -30,11 +31,11 @@ pub fn autocast(graph: &Graph, ops: &OpSet, short: DType) -> Result<Graph> {
     let mut casting = Casting {
         graph,
         ops,
-        short,
+        half,
         names: UniqueNames::of(graph),
         rewrite: Rewrite::of(graph),
-        short_ones: FxHashMap::default(),
-        is_made_short: vec![false; graph.n_entries()],
+        half_ones: FxHashMap::default(),
+        is_made_half: vec![false; graph.n_entries()],
         wide_ones: FxHashMap::default(),
     };
     for (id, node) in graph.iter() {
@@ -45,20 +46,20 @@ pub fn autocast(graph: &Graph, ops: &OpSet, short: DType) -> Result<Graph> {
     Ok(casting.rewrite.finish(heads)?.graph)
 }
 
-/// Of the inputs, or of the outputs, of a call.
+/// The types of the inputs, or of the outputs, of a call.
 type Types = Vec<Option<DType>>;
 
 struct Casting<'g> {
     graph: &'g Graph,
     ops: &'g OpSet,
-    short: DType,
+    half: DType,
     names: UniqueNames,
     rewrite: Rewrite<'g>,
-    /// New entries in the short type, of old ones that have one.
-    short_ones: FxHashMap<EntryId, Entry>,
-    /// Whether the call itself makes the old entry short.
-    is_made_short: Vec<bool>,
-    /// New entries in float32, of old ones that calls make short.
+    /// The new half-precision entries, by old entry.
+    half_ones: FxHashMap<EntryId, Entry>,
+    /// Whether the call itself makes the old entry in half precision.
+    is_made_half: Vec<bool>,
+    /// The new float32 entries of old ones that calls make in half precision.
     wide_ones: FxHashMap<EntryId, Entry>,
 }
 
@@ -69,8 +70,8 @@ impl Casting<'_> {
             self.rewrite.put(id, node);
             return Ok(());
         };
-        let is_short = |input: &Entry| self.short_ones.contains_key(&self.graph.entry_id(*input));
-        let (any, all) = (old.inputs.iter().any(is_short), old.inputs.iter().all(is_short));
+        let is_half = |input: &Entry| self.half_ones.contains_key(&self.graph.entry_id(*input));
+        let (any, all) = (old.inputs.iter().any(is_half), old.inputs.iter().all(is_half));
         let wants_short = match (op.precision)(params) {
             Precision::Float32 => false,
             Precision::Short => true,
@@ -80,52 +81,52 @@ impl Casting<'_> {
         let types = if wants_short && old.subgraphs.is_empty() { self.types(op, params, old) } else { None };
         let mut inputs = Vec::with_capacity(old.inputs.len());
         for (position, input) in old.inputs.iter().enumerate() {
-            let is_short = types.as_ref().is_some_and(|(ins, _)| ins[position] == Some(self.short));
-            inputs.push(if is_short { self.in_short(*input)? } else { self.wide(*input)? });
+            let is_half = types.as_ref().is_some_and(|(ins, _)| ins[position] == Some(self.half));
+            inputs.push(if is_half { self.in_half(*input)? } else { self.wide(*input)? });
         }
         let node = Node { inputs, ..self.rewrite.moved(old) };
         let new = self.rewrite.put(id, node);
         for (index, dtype) in types.iter().flat_map(|(_, outs)| outs).enumerate() {
-            if *dtype == Some(self.short) {
+            if *dtype == Some(self.half) {
                 let entry = self.graph.output_id(id, index);
-                self.is_made_short[entry.index()] = true;
-                self.short_ones.insert(entry, Entry::new(new, index as u32));
+                self.is_made_half[entry.index()] = true;
+                self.half_ones.insert(entry, Entry::new(new, index as u32));
             }
         }
         Ok(())
     }
 
-    /// Types of inputs and outputs of a call whose first input is short; `None` where it cannot be.
+    /// The types of inputs and outputs of a call whose first input is in half precision; `None` if that is impossible.
     fn types(&self, op: &OpDef, params: &OpParams, node: &Node) -> Option<(Types, Types)> {
-        if !op.dtypes.contains(&self.short) {
+        if !op.dtypes.contains(&self.half) {
             return None;
         }
         let (mut inputs, mut outputs) = (vec![None; node.inputs.len()], vec![None; node.n_outputs]);
-        *inputs.first_mut()? = Some(self.short);
+        *inputs.first_mut()? = Some(self.half);
         op.infer_dtypes(params, &mut inputs, &mut outputs).ok()?;
         let rewritten = [false, true].into_iter().flat_map(|is_train| (op.rewrites)(params, is_train)).copied();
         let mut fixed = rewritten.chain(node.n_arguments()..node.inputs.len());
-        let is_short = |position: usize| inputs.get(position) == Some(&Some(self.short));
-        (!fixed.any(is_short)).then_some((inputs, outputs))
+        let is_half = |position: usize| inputs.get(position) == Some(&Some(self.half));
+        (!fixed.any(is_half)).then_some((inputs, outputs))
     }
 
-    /// The new entry of an old one in the short type.
-    fn in_short(&mut self, old: Entry) -> Result<Entry> {
+    /// The new half-precision entry of an old one.
+    fn in_half(&mut self, old: Entry) -> Result<Entry> {
         let id = self.graph.entry_id(old);
-        if let Some(known) = self.short_ones.get(&id) {
+        if let Some(known) = self.half_ones.get(&id) {
             return Ok(*known);
         }
         let from = self.rewrite.entry(old);
-        let new = self.cast(old, from, self.short)?;
-        self.short_ones.insert(id, new);
+        let new = self.cast(old, from, self.half)?;
+        self.half_ones.insert(id, new);
         Ok(new)
     }
 
-    /// The new entry of an old one as the graph had it.
+    /// The new entry of an old one in the old type.
     fn wide(&mut self, old: Entry) -> Result<Entry> {
         let id = self.graph.entry_id(old);
         let from = self.rewrite.entry(old);
-        if !self.is_made_short[id.index()] {
+        if !self.is_made_half[id.index()] {
             return Ok(from);
         }
         if let Some(known) = self.wide_ones.get(&id) {
@@ -145,15 +146,15 @@ impl Casting<'_> {
     }
 }
 
-impl GradientGraph {
-    /// Where a backward call sums products of short factors, reads some tensor for its shape and type alone, and its result
-    /// is only converted to the type that this tensor had before an `amp_cast`: shows it that tensor instead, so that
-    /// it makes that type itself. `dtypes` are those of the forward graph's entries.
+impl TrainingGraph {
+    /// Improves backward calls that sum half-precision products. If such a call reads a tensor only for its shape and
+    /// type, and its result is only converted to the type that this tensor had before an `amp_cast`, the call reads the
+    /// tensor before the cast instead, and returns that type itself. `dtypes` are those of the forward graph's entries.
     ///
     /// # Errors
     /// None for a graph made by [`gradient`](super::gradient).
     pub fn wide_sums(&self, dtypes: &[DType]) -> Result<Self> {
-        // By call: which input is exchanged, and for what.
+        // By call: the input to exchange, and its replacement.
         let mut exchanges: FxHashMap<NodeId, (usize, Entry)> = FxHashMap::default();
         let mut merged: FxHashMap<NodeId, NodeId> = FxHashMap::default();
         for (id, node) in self.graph.iter().skip(self.n_forward_nodes) {
@@ -165,7 +166,7 @@ impl GradientGraph {
         self.after(self.copied(&exchanges, &merged)?)
     }
 
-    /// For a conversion: the call it can become one with, and what that reads then.
+    /// For a conversion: the call that it can be merged with, and the input that this call reads then.
     fn exchange(&self, node: &Node, dtypes: &[DType]) -> Option<(NodeId, (usize, Entry))> {
         let graph = &self.graph;
         let ([made, like], CAST_BACK) = (node.inputs.as_slice(), node.op_name()) else { return None };
@@ -182,8 +183,8 @@ impl GradientGraph {
         };
         let position = op.ignored_inputs.iter().copied().find(|i| maker.inputs.get(*i).is_some_and(was_cast))?;
         let wanted = *dtypes.get(graph.entry_id(*like).index())?;
-        let short = *dtypes.get(graph.entry_id(maker.inputs[position]).index())?;
-        let mut inputs = vec![Some(short); maker.inputs.len()];
+        let half = *dtypes.get(graph.entry_id(maker.inputs[position]).index())?;
+        let mut inputs = vec![Some(half); maker.inputs.len()];
         inputs[position] = Some(wanted);
         let mut outputs = [None];
         op.infer_dtypes(params, &mut inputs, &mut outputs).ok()?;

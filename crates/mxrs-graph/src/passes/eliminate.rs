@@ -1,21 +1,22 @@
-//! Common subexpressions: of calls that must give the same, one is left.
+//! Common-subexpression elimination: of calls that compute the same value, one remains.
 //!
-//! One walk in id order with a table of calls seen: inputs are looked up merged, so one walk finds all. Two calls are the
-//! same when operator, parsed parameters, `__ctx_group__` and inputs are equal; `lr_mult`, profiler scopes and other
-//! annotations do not count. Never merged: variables, calls that draw random numbers or rewrite inputs in either mode,
-//! calls with subgraphs, clones made for recomputation, and `_copy` calls that are heads, which separate outputs.
-//! A call that must wait for something that comes after its twin stays, for merging it would close a cycle.
+//! One walk in id order with a table of calls seen so far. Inputs are looked up after merging, so one walk finds all.
+//! Two calls are the same if operator, parsed parameters, `__ctx_group__` and inputs are equal; `lr_mult`, profiler
+//! scopes and other annotations are ignored. Never merged: variables, calls that draw random numbers or rewrite inputs
+//! in either mode, calls with subgraphs, recomputing clones, and `_copy` calls that are heads, which keep outputs
+//! apart. A call that has to wait for a node after its twin is not merged either, because that would close a cycle.
 //!
-//! Invariants: G16 doing it twice changes nothing more, G17 outputs keep their order and values, G18 nothing is left to merge.
+//! Invariants: G16 a second run changes nothing; G17 outputs keep their order and values; G18 no two calls are left
+//! that could be merged.
 
 use super::names::UniqueNames;
 use super::rewrite::{Rewrite, Rewritten};
-use crate::{Entry, GradientGraph, Graph, Node, NodeId};
+use crate::{Entry, Graph, Node, NodeId, TrainingGraph};
 use mxrs_op::{Attrs, OpSet};
 use mxrs_types::Result;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What two calls must have in common.
+/// The properties that two calls must have in common.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     op: &'static str,
@@ -25,7 +26,7 @@ struct Key {
 }
 
 impl Key {
-    /// The key of a call whose inputs are merged; `None` when it is never merged.
+    /// The key of a call whose inputs are already merged; `None` if it is never merged.
     fn of(node: &Node, is_head: bool) -> Option<Self> {
         let (op, params) = node.call()?;
         let has_effect = [false, true]
@@ -37,7 +38,7 @@ impl Key {
         }
         Some(Self {
             op: op.name,
-            // The text of parsed parameters: every field, floats exactly.
+            // The text of the parsed parameters contains every field, and floats exactly.
             params: format!("{params:?}"),
             group: node.attrs.get("__ctx_group__").map(String::from),
             inputs: node.inputs.clone(),
@@ -45,20 +46,20 @@ impl Key {
     }
 }
 
-/// Merges common subexpressions. Where two different outputs of the graph become one, the later one is a `_copy`.
+/// Merges common subexpressions. If two different outputs of the graph become one, the later one becomes a `_copy`.
 ///
 /// # Errors
-/// When a `_copy` is needed and `ops` has none.
+/// If a `_copy` is needed and `ops` has none.
 pub fn eliminate_common(graph: &Graph, ops: &OpSet) -> Result<Graph> {
     Ok(run(graph, ops, graph.n_nodes(), graph.heads().len())?.graph)
 }
 
-impl GradientGraph {
-    /// Merges common subexpressions as [`eliminate_common`] does; a call of the gradient may become one of the forward
-    /// part, never the other way round (G3).
+impl TrainingGraph {
+    /// Merges common subexpressions like [`eliminate_common`]. A call of the gradient may be replaced by one of the
+    /// forward part, never the reverse (G3).
     ///
     /// # Errors
-    /// As [`eliminate_common`].
+    /// Those of [`eliminate_common`].
     pub fn eliminate_common(&self, ops: &OpSet) -> Result<Self> {
         self.after(run(&self.graph, ops, self.n_forward_nodes, self.n_forward_heads)?)
     }
@@ -80,7 +81,7 @@ fn run(graph: &Graph, ops: &OpSet, n_forward_nodes: usize, n_forward_heads: usiz
             continue;
         };
         let twins = seen.entry(key).or_default();
-        // A control dependency that was added before the twin can become the twin's; one on the twin itself is met.
+        // A control dependency that was added before the twin can be moved to the twin; one on the twin itself is fulfilled.
         let twin = twins.iter().copied().find(|twin| node.control_deps.iter().all(|dep| dep <= twin));
         match twin {
             None => twins.push(rewrite.put(id, node)),
@@ -100,13 +101,13 @@ fn run(graph: &Graph, ops: &OpSet, n_forward_nodes: usize, n_forward_heads: usiz
     rewrite.finish(outputs.heads)
 }
 
-/// The heads of the new graph.
+/// Collects the heads of the new graph.
 struct Outputs<'g> {
     graph: &'g Graph,
     ops: &'g OpSet,
     names: UniqueNames,
     heads: Vec<Entry>,
-    /// New heads, and the old entries they stand for.
+    /// New heads that are in use.
     taken: FxHashSet<Entry>,
     of_old: FxHashMap<Entry, Entry>,
     named: FxHashSet<NodeId>,
@@ -147,7 +148,7 @@ impl<'g> Outputs<'g> {
         Ok(())
     }
 
-    /// A copy of `from`, called as the node that was merged away.
+    /// Adds a copy of `from` with the name of the node that was merged.
     fn copy(&mut self, rewrite: &mut Rewrite<'_>, old: Entry, from: Entry) -> Result<NodeId> {
         let gone = self.graph.node(old.node);
         let name = gone.name.clone();

@@ -1,8 +1,8 @@
-//! Attribute inference as a fixpoint: a worklist of calls whose surroundings have changed.
+//! Attribute inference as a fixpoint, with a worklist of calls whose neighbors have changed.
 //!
-//! Every call is visited once, then again whenever something it touches was learnt. What a call says is merged into
-//! what is known, never written over it, so knowledge only grows: the loop ends, and the result does not depend on the
-//! order of visits as long as the operators' functions are monotone.
+//! Every call is visited once, and again whenever one of its inputs or outputs became better known. The result of a
+//! call is merged with what is known and never overwrites it, so knowledge only grows: the loop ends, and the result
+//! does not depend on the order of visits as long as the operators' functions are monotone.
 
 use crate::{EntryId, Graph, NodeId};
 use mxrs_op::{OpDef, OpParams};
@@ -10,56 +10,56 @@ use mxrs_types::{Error, ErrorKind, Result};
 use std::collections::VecDeque;
 use std::fmt::Display;
 
-/// Something inferred per entry.
+/// A property inferred for each entry.
 pub(super) trait Attribute: Clone {
-    /// Word for messages: `shape`, `dtype`.
+    /// The property's name in messages: `shape`, `dtype`.
     const WHAT: &'static str;
-    /// Whether nothing is left to learn.
+    /// Whether it is completely known.
     fn is_known(&self) -> bool;
-    /// Adds what `other` knows; whether anything was learnt, or `Err` when they disagree.
+    /// Merges `other`; returns whether anything new was learned, or `Err` if they contradict each other.
     #[allow(clippy::result_unit_err)]
     fn learn(&mut self, other: &Self) -> Result<bool, ()>;
-    /// Text for messages.
+    /// The text for messages.
     fn text(&self) -> String;
-    /// Runs the operator's function.
+    /// Calls the operator's inference function.
     fn infer(op: &OpDef, params: &OpParams, inputs: &mut [Self], outputs: &mut [Self]) -> Result<()>;
 }
 
-/// What was inferred for every entry of a graph.
+/// The inferred property of every entry of a graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inferred<T> {
     pub(super) entries: Vec<T>,
 }
 
 impl<T> Inferred<T> {
-    /// What is known of an entry.
+    /// The inferred property of one entry.
     ///
     /// # Panics
-    /// When the id is of another, larger graph.
+    /// If the id belongs to another, larger graph.
     pub fn entry(&self, id: EntryId) -> &T {
         &self.entries[id.index()]
     }
 
-    /// All entries, in id order.
+    /// The properties of all entries, in id order.
     pub fn entries(&self) -> &[T] {
         &self.entries
     }
 }
 
-/// Order of visits; the result does not depend on it, which a test shows.
+/// The order of visits. The result does not depend on it, as a test shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Visits {
-    /// Earlier nodes first, newly dirty ones last.
+    /// Earlier nodes first; nodes queued again go last.
     Forward,
     /// Later nodes first.
     #[cfg(test)]
     Backward,
-    /// The most recently dirtied first.
+    /// The most recently queued first.
     #[cfg(test)]
     Newest,
 }
 
-/// Grows `entries` until no call has more to say.
+/// Completes `entries` until no call adds information.
 pub(super) fn run<T: Attribute>(graph: &Graph, entries: &mut [T], visits: Visits) -> Result<()> {
     let calls = (0..graph.n_nodes()).map(NodeId::new).filter(|id| !graph.node(*id).is_variable());
     let mut queue: VecDeque<NodeId> = calls.collect();
@@ -89,7 +89,7 @@ pub(super) fn run<T: Attribute>(graph: &Graph, entries: &mut [T], visits: Visits
                     let producer = graph.entry_at(entry).0;
                     let touched = std::iter::once(producer).chain(graph.consumers(entry).iter().map(|(c, _)| *c));
                     for other in touched {
-                        // The call itself is visited again too: its function may use what it has just said.
+                        // The call itself is visited again too, because its function may use what it has just inferred.
                         if !graph.node(other).is_variable() && !std::mem::replace(&mut is_queued[other.index()], true) {
                             push(&mut queue, other, visits);
                         }
@@ -115,14 +115,14 @@ fn push(queue: &mut VecDeque<NodeId>, id: NodeId, visits: Visits) {
     }
 }
 
-/// The error for an operator that contradicts what its neighbors say.
+/// The error if an operator contradicts what its neighbors say.
 fn conflict<T: Attribute>(graph: &Graph, id: NodeId, entry: EntryId, known: &str, found: &str) -> Error {
     let (op, arg) = (graph.node(id).op_name(), graph.entry_name(entry));
     if T::WHAT == "shape" { Error::shape(op, arg, found, known) } else { Error::dtype(op, arg, found, known) }
 }
 
-/// Adds the node and all it sees to an error: whoever it disagrees with is among those that make or share its inputs, or
-/// read its outputs.
+/// Adds the node and its neighbors to an error: the node that it contradicts is among those that make or share its
+/// inputs or read its outputs.
 fn at_node<T: Attribute>(error: Error, graph: &Graph, id: NodeId, entries: &[T]) -> Error {
     let node = graph.node(id);
     let called = |id: NodeId| format!("`{}` ({})", graph.node(id).name, graph.node(id).op_name());
@@ -155,7 +155,7 @@ fn at_node<T: Attribute>(error: Error, graph: &Graph, id: NodeId, entries: &[T])
     ))
 }
 
-/// Checks that every entry is known; else names the variables that are not, or the nodes when all variables are.
+/// Checks that every entry is known; otherwise names the unknown variables, or the nodes if all variables are known.
 pub(super) fn require_known<T: Attribute>(graph: &Graph, entries: &[T]) -> Result<()> {
     let is_unknown = |id: NodeId| graph.output_ids(id).any(|e| !entries[e.index()].is_known());
     let name = |id: NodeId| graph.node(id).name.clone();
@@ -166,7 +166,7 @@ pub(super) fn require_known<T: Attribute>(graph: &Graph, entries: &[T]) -> Resul
     if names.is_empty() { Ok(()) } else { Err(Error::new(ErrorKind::Unresolved { names, what: T::WHAT })) }
 }
 
-/// Entry of the variable a value was given for.
+/// The entry of the variable for which a value was given.
 pub(super) fn given_entry(graph: &Graph, name: &str, value: impl Display) -> Result<EntryId> {
     match graph.find(name).filter(|id| graph.node(*id).is_variable()) {
         Some(id) => Ok(graph.output_id(id, 0)),

@@ -1,11 +1,12 @@
-//! Which calls depend on constants only, so that they can be computed once.
+//! Finds calls that depend only on constants, so that they can be computed once.
 
 use crate::{Graph, NodeId};
 
-/// Per node, whether its outputs are the same in every run: a variable that `is_constant` says so of, or a call that
-/// reads constants only (or nothing), draws no random numbers, rewrites nothing and waits for constants only.
+/// For each node, whether its outputs are the same in every run. That holds for a variable if `is_constant` says so,
+/// and for a call that reads only constants (or nothing), draws no random numbers, rewrites nothing and waits only for
+/// constants.
 ///
-/// A call without inputs counts as constant: its value is in its parameters.
+/// A call without inputs is constant: its value is determined by its parameters.
 pub fn constant_nodes(graph: &Graph, is_train: bool, is_constant: impl Fn(NodeId) -> bool) -> Vec<bool> {
     let mut constant = vec![false; graph.n_nodes()];
     for (id, node) in graph.iter() {

@@ -1,4 +1,4 @@
-//! Element type inference.
+//! Inference of element types.
 
 use super::fixpoint::{Attribute, Inferred, Visits, given_entry, require_known, run};
 use crate::Graph;
@@ -30,11 +30,12 @@ impl Attribute for Option<DType> {
 }
 
 /// Infers the element type of every entry from the types given for variables and from `__dtype__` attributes (numeric
-/// flags; a given type wins). Where that leaves variables open and `default` is given, the first open one takes the
-/// default and inference goes on, until all are known.
+/// flags; a given type wins). If variables stay unknown and `default` is given, the first of them gets the default and
+/// inference continues, until all are known.
 ///
 /// # Errors
-/// A name that is no variable; an unknown `__dtype__`; a contradiction, naming the node and all its types.
+/// If a name is not that of a variable, a `__dtype__` is unknown, or types contradict each other; the message names the
+/// node and all its types.
 pub fn infer_dtypes<'a>(
     graph: &Graph,
     given: impl IntoIterator<Item = (&'a str, DType)>,
@@ -73,7 +74,7 @@ pub(super) fn infer_dtypes_by<'a>(
     Ok(Inferred { entries })
 }
 
-/// Reads a `__dtype__` flag; -1 means unknown.
+/// Parses a `__dtype__` flag; -1 means unknown.
 fn parse_dtype(variable: &str, text: &str) -> Result<Option<DType>> {
     let flag: Option<i32> = text.trim().parse().ok();
     match flag {
@@ -93,7 +94,8 @@ impl Inferred<Option<DType>> {
     /// The type of every entry, in id order.
     ///
     /// # Errors
-    /// [`ErrorKind::Unresolved`] naming the variables whose type is not known (or the nodes, when all variables are).
+    /// [`ErrorKind::Unresolved`] with the names of the variables whose type is unknown (or of the nodes, if all
+    /// variables are known).
     pub fn complete(&self, graph: &Graph) -> Result<Vec<DType>> {
         require_known(graph, &self.entries)?;
         Ok(self.entries.iter().copied().flatten().collect())

@@ -1,4 +1,4 @@
-//! Shape inference.
+//! Inference of shapes.
 
 use super::fixpoint::{Attribute, Inferred, Visits, given_entry, require_known, run};
 use crate::{EntryId, Graph};
@@ -23,12 +23,13 @@ impl Attribute for PartialShape {
     }
 }
 
-/// Infers the shape of every entry from the shapes given for variables and from `__shape__` attributes (where 0, or
-/// only -1 in graphs with NumPy shapes, means unknown). A given shape wins over the attribute. What cannot be known
-/// stays partial; [`Inferred::complete`] turns that into an error.
+/// Infers the shape of every entry from the shapes given for variables and from `__shape__` attributes (in which 0
+/// means unknown, or in graphs with NumPy shapes only -1). A given shape wins over the attribute. Unknown sizes stay
+/// unknown; [`Inferred::complete`] reports them as an error.
 ///
 /// # Errors
-/// A name that is no variable; an unreadable `__shape__`; a contradiction, naming the node and all its shapes.
+/// If a name is not that of a variable, a `__shape__` is unreadable, or shapes contradict each other; the message names
+/// the node and all its shapes.
 pub fn infer_shapes<'a>(
     graph: &Graph,
     given: impl IntoIterator<Item = (&'a str, PartialShape)>,
@@ -52,7 +53,7 @@ pub(super) fn infer_shapes_by<'a>(
         if let (Some(text), false) = (node.attrs.get("__shape__"), known.is_known()) {
             let declared = parse_shape(text, graph.is_np_shape())
                 .context(|| format!("reading `__shape__` of variable `{}`", node.name))?;
-            // The caller may override sizes; only what the caller left open is taken from the attribute.
+            // The caller may override sizes; only sizes that the caller left open are taken from the attribute.
             if known.merge(&declared).is_err()
                 && let (Some(mine), Some(theirs)) = (known.dims(), declared.dims())
                 && mine.len() == theirs.len()
@@ -65,7 +66,7 @@ pub(super) fn infer_shapes_by<'a>(
     Ok(Inferred { entries })
 }
 
-/// Reads a `__shape__` text.
+/// Parses a `__shape__` text.
 fn parse_shape(text: &str, is_np_shape: bool) -> Result<PartialShape> {
     let wrong = |expected: String| {
         let got = format!("\"{}\"", text.chars().take(80).collect::<String>());
@@ -89,13 +90,14 @@ impl Inferred<PartialShape> {
     /// The shape of every entry, in id order.
     ///
     /// # Errors
-    /// [`ErrorKind::Unresolved`] naming the variables whose shape is not known (or the nodes, when all variables are).
+    /// [`ErrorKind::Unresolved`] with the names of the variables whose shape is unknown (or of the nodes, if all
+    /// variables are known).
     pub fn complete(&self, graph: &Graph) -> Result<Vec<Shape>> {
         require_known(graph, &self.entries)?;
         Ok(self.entries.iter().filter_map(PartialShape::known).collect())
     }
 
-    /// The shape of one entry, when known.
+    /// The shape of one entry, if it is known.
     pub fn known(&self, id: EntryId) -> Option<Shape> {
         self.entry(id).known()
     }

@@ -1,4 +1,4 @@
-//! Runs graphs of the smooth test operators, and random such graphs.
+//! Runs graphs of the smooth test operators, and makes random ones.
 
 use crate::test_ops::smooth;
 use crate::{Entry, Graph, GraphBuilder, NodeId};
@@ -6,13 +6,13 @@ use mxrs_op::{Attrs, FUSED_OP, Fused, FusedValue, OpSet};
 use rustc_hash::FxHashMap;
 use std::hash::{BuildHasher, BuildHasherDefault};
 
-/// Elements of every tensor.
+/// The number of elements of every tensor.
 pub const LENGTH: usize = 3;
 
-/// Values of the variables by name; others get a value made of their name.
+/// The values of variables by name; other variables get a value computed from their name.
 pub type Given = FxHashMap<String, Vec<f64>>;
 
-/// What a run leaves: the value of every entry when it was made, and of every variable at the end.
+/// The result of a run: the value of every entry when it was made, and of every variable at the end.
 pub struct Run {
     pub entries: Vec<Vec<f64>>,
     pub variables: Given,
@@ -23,13 +23,13 @@ fn from_text(text: &str, salt: u64) -> f64 {
     (hash >> 40) as f64 / (1u64 << 24) as f64 * 1.6 - 0.8
 }
 
-/// The value a variable has unless another is given; ones for the gradients of heads.
+/// The value of a variable for which none is given; ones for the gradients of heads.
 pub fn value_of(name: &str) -> Vec<f64> {
     (0..LENGTH as u64).map(|i| if name.ends_with("_grad") { 1.0 } else { from_text(name, i) }).collect()
 }
 
-/// Runs a training step, calls in this order. Auxiliary states are rewritten by originals and not by clones; a clone
-/// draws the number of its original.
+/// Runs a training step with the calls in this order. Originals rewrite auxiliary states and clones do not; a clone
+/// draws the random number of its original.
 pub fn run_in(graph: &Graph, given: &Given, order: impl IntoIterator<Item = NodeId>) -> Run {
     let mut entries: Vec<Option<Vec<f64>>> = vec![None; graph.n_entries()];
     for id in graph.variables() {
@@ -61,7 +61,7 @@ pub fn run_in(graph: &Graph, given: &Given, order: impl IntoIterator<Item = Node
     Run { variables: graph.variables().iter().map(of).collect(), entries }
 }
 
-/// Runs the calls in a fused call one by one.
+/// Runs the calls inside a fused call one by one.
 fn fused(fused: &Fused, inputs: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let mut made: Vec<Vec<Vec<f64>>> = Vec::new();
     let read = |value: &FusedValue, made: &[Vec<Vec<f64>>]| match *value {
@@ -75,12 +75,12 @@ fn fused(fused: &Fused, inputs: &[Vec<f64>]) -> Vec<Vec<f64>> {
     fused.outputs.iter().map(|value| read(value, &made)).collect()
 }
 
-/// Runs the calls in order of their ids.
+/// Runs the calls in id order.
 pub fn run(graph: &Graph, given: &Given) -> Run {
     run_in(graph, given, (0..graph.n_nodes()).map(NodeId::new))
 }
 
-/// Values of the heads.
+/// The values of the heads.
 pub fn heads(graph: &Graph, given: &Given) -> Vec<Vec<f64>> {
     let run = run(graph, given);
     graph.heads().iter().map(|h| run.entries[graph.entry_id(*h).index()].clone()).collect()
@@ -111,11 +111,12 @@ pub fn any_order(graph: &Graph, salt: u64) -> Vec<NodeId> {
     order
 }
 
-/// One choice per call: kind, two operands, and whether it waits for some node without reading it.
+/// For each call: its kind, two operands, and whether it waits for some node without reading it.
 pub type Choices = Vec<(u8, u16, u16, bool)>;
 
-/// A random graph over the variables `x0`, `x1`, `x2`, every operator differentiable; shared operands, several outputs,
-/// auxiliary states (each written by one call), random calls, control dependencies. Values stay small.
+/// A random graph over the variables `x0`, `x1`, `x2` in which every operator is differentiable, with shared operands,
+/// several outputs, auxiliary states (each written by one call), random calls and control dependencies. Values stay
+/// small.
 pub fn random_graph(ops: &OpSet, choices: &Choices, heads: &[u16]) -> Graph {
     let mut b = GraphBuilder::new();
     let mut made: Vec<Entry> = (0..3).map(|i| Entry::new(b.add_variable(format!("x{i}"), Attrs::new()), 0)).collect();
@@ -157,7 +158,7 @@ pub fn random_graph(ops: &OpSet, choices: &Choices, heads: &[u16]) -> Graph {
         };
         made.push(bounded);
     }
-    // `x0` to `x2` are read by the last head, so that every gradient exists.
+    // The last head reads `x0` to `x2`, so that every gradient exists.
     let all = vec![made[0], made[1], made[2]];
     let last = b.add_op(ops.get("add_n").unwrap(), "last", Attrs::from([("num_args", "3")]), all).unwrap();
     let last = b.add_op(ops.get("_copy").unwrap(), "end", Attrs::new(), vec![Entry::new(last, 0)]).unwrap();

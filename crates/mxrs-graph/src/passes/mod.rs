@@ -2,23 +2,22 @@
 //!
 //! | pass | what it does |
 //! |---|---|
-//! | `autocast` | lets calls that are worth it compute in 16 bits |
+//! | `autocast` | lets products compute in half precision |
 //! | `infer_shape`, `infer_dtype` | shapes and types of all entries, by `fixpoint` |
-//! | `gradient` | joins a graph with the calls that compute its gradients |
+//! | `gradient` | appends the calls that compute the gradients of a graph |
 //! | `eliminate` | merges common subexpressions |
-//! | `fold` | finds calls that depend on constants only |
-//! | `pair` | makes one call of a call and the activation behind it, forward and backward |
-//! | `partition` | replaces chains of calls by the calls that patterns say, at inference |
-//! | `fuse` | makes one call of sets of pointwise calls |
-//! | `place` | gives nodes devices, and copies where data crosses |
-//! | `remat` | computes forward calls again instead of keeping their outputs |
-//! | `select` | keeps what other outputs need |
-//! | `segments` | cuts the nodes into bulk tasks |
-//! | `widen` | lets calls on floats of 16 bits compute in float32 |
+//! | `fold` | finds calls that depend only on constants |
+//! | `pair` | fuses a call with the activation after it, forward and backward |
+//! | `partition` | at inference, replaces chains of calls by the calls that patterns define |
+//! | `fuse` | fuses sets of pointwise calls |
+//! | `place` | assigns devices to nodes, and inserts copies where data crosses devices |
+//! | `remat` | recomputes forward calls instead of keeping their outputs |
+//! | `select` | keeps only what other outputs need |
+//! | `widen` | lets half-precision calls compute in float32 |
 //!
-//! Those that add, merge or drop nodes copy the graph through `rewrite` and keep the order of the nodes. On a gradient
-//! graph they keep the forward part in front (G3). There is no pass for nodes that no output needs: building a graph
-//! leaves them out.
+//! Passes that add, merge or drop nodes copy the graph through `rewrite` and keep the order of the nodes. On a training
+//! graph they keep the forward part in front (G3). There is no pass for nodes that no output needs, because building a
+//! graph drops them.
 
 mod autocast;
 mod eliminate;
@@ -34,7 +33,6 @@ mod partition;
 mod place;
 mod remat;
 mod rewrite;
-mod segments;
 mod select;
 mod widen;
 
@@ -43,7 +41,7 @@ pub use eliminate::eliminate_common;
 pub use fixpoint::Inferred;
 pub use fold::constant_nodes;
 pub use fuse::{FusedGraph, FusionRequest, ProposedSet, Reach, fuse_pointwise};
-pub use gradient::{GradientGraph, GradientRequest, HeadGrads, Unreachable, gradient};
+pub use gradient::{GradientRequest, HeadGrads, TrainingGraph, Unreachable, gradient};
 pub use infer_dtype::infer_dtypes;
 pub use infer_shape::infer_shapes;
 pub use pair::{CallPair, join_pairs};
@@ -52,7 +50,6 @@ pub use place::place;
 pub use remat::{
     Mirroring, chain_checkpoints, first_again, mirror, recompute, recompute_if_smaller, sqrt_segments, within_budget,
 };
-pub use segments::{Bulk, Segment, SegmentLimits, segments};
 pub use select::select_outputs;
 pub use widen::{Widened, widen};
 

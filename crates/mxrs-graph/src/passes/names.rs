@@ -1,9 +1,9 @@
-//! Names for the nodes a pass adds: none is taken twice.
+//! Unique names for the nodes that a pass adds.
 
 use crate::Graph;
 use rustc_hash::FxHashMap;
 
-/// Names in use, with the suffix to try next for each.
+/// The names in use, with the suffix to try next for each.
 pub(crate) struct UniqueNames {
     next: FxHashMap<String, u32>,
 }
@@ -14,7 +14,7 @@ impl UniqueNames {
         Self { next: graph.nodes().iter().map(|n| (n.name.clone(), 1)).collect() }
     }
 
-    /// `wanted`, or `wanted1`, `wanted2`, … when it is taken.
+    /// Returns `wanted`, or `wanted1`, `wanted2`, … if it is taken.
     pub fn take(&mut self, wanted: String) -> String {
         let Some(next) = self.next.get_mut(&wanted) else {
             self.next.insert(wanted.clone(), 1);

@@ -1,24 +1,24 @@
-//! Two calls of a differentiated graph as one, forward and backward: a call and the activation behind it.
+//! Fuses two calls of a training graph, forward and backward: a call and the activation after it.
 //!
-//! `b = second(first(a))` with the gradients `first'(second'(g, b), …)` becomes `b = both(a)` with `both'(g, …)`. What `first`
-//! made is kept no longer, and the gradient needs neither it nor `b`.
+//! `b = second(first(a))` with the gradients `first'(second'(g, b), …)` becomes `b = both(a)` with `both'(g, …)`. The
+//! output of `first` is no longer kept, and the gradient reads neither it nor `b`.
 
 #[cfg(test)]
 mod tests;
 
 use super::rewrite::Rewrite;
-use crate::{Entry, GradientGraph, Node, NodeId};
+use crate::{Entry, Node, NodeId, TrainingGraph};
 use mxrs_op::{OpDef, Pair};
 use mxrs_types::Result;
 use std::sync::Arc;
 
-/// Which calls, and what becomes of them.
+/// The calls to fuse, and their replacement.
 pub struct CallPair<'a> {
     /// The calls.
     pub pair: &'a Pair,
-    /// Operator of both.
+    /// The operator that replaces both.
     pub both: Arc<OpDef>,
-    /// Its gradient.
+    /// The gradient of that operator.
     pub gradient: Arc<OpDef>,
 }
 
@@ -27,38 +27,39 @@ pub struct CallPair<'a> {
 struct Found {
     first: NodeId,
     second: NodeId,
-    /// Gradient of the second, then of the first.
+    /// The gradient of the second call, followed by that of the first.
     gradients: [NodeId; 2],
 }
 
-/// The graph with pairs as one call each where `accepts` says so of the first, `None` where there are none. Left alone are
-/// pairs whose first result somebody else reads, and those annotated with `__force_mirroring__`. Calls are named as the second.
+/// Fuses all pairs whose first call `accepts` agrees to; `None` if there are none. A pair is not fused if another node
+/// reads the first call's result, or if it has the annotation `__force_mirroring__`. The new call has the name of the
+/// second.
 ///
 /// # Errors
-/// None that a graph from [`gradient`](crate::gradient()) causes.
+/// None for a graph from [`gradient`](crate::gradient()).
 pub fn join_pairs(
-    joined: &GradientGraph,
+    training: &TrainingGraph,
     calls: &CallPair<'_>,
     accepts: impl Fn(NodeId) -> bool,
-) -> Result<Option<GradientGraph>> {
-    let (graph, pair) = (&joined.graph, calls.pair);
+) -> Result<Option<TrainingGraph>> {
+    let (graph, pair) = (&training.graph, calls.pair);
     let waited_for: Vec<NodeId> = graph.nodes().iter().flat_map(|n| n.control_deps.iter().copied()).collect();
     let is_waited_for = |found: &Found| waited_for.iter().any(|id| [found.first, found.gradients[0]].contains(id));
-    let found: Vec<Found> = (0..joined.n_forward_nodes)
-        .filter_map(|i| find(joined, pair, NodeId::new(i)))
+    let found: Vec<Found> = (0..training.n_forward_nodes)
+        .filter_map(|i| find(training, pair, NodeId::new(i)))
         .filter(|found| !is_waited_for(found) && accepts(found.first))
         .collect();
     if found.is_empty() {
         return Ok(None);
     }
-    // Per node, the pair that it is a part of.
+    // For each node, the pair to which it belongs.
     let mut pair_of: Vec<Option<Found>> = vec![None; graph.n_nodes()];
     for found in &found {
         [found.first, found.second].iter().chain(&found.gradients).for_each(|id| pair_of[id.index()] = Some(*found));
     }
     let mut rewrite = Rewrite::of(graph);
     for (id, old) in graph.iter() {
-        if id.index() == joined.n_forward_nodes {
+        if id.index() == training.n_forward_nodes {
             rewrite.end_forward();
         }
         let Some(found) = pair_of[id.index()] else {
@@ -75,7 +76,7 @@ pub fn join_pairs(
                 ..rewrite.moved(first)
             };
             let both = rewrite.put(id, both);
-            // From here on it is what the first was.
+            // From here on it takes the place of the first call.
             rewrite.merge(found.first, both);
         } else if id == found.gradients[1] {
             let ograd = graph.node(found.gradients[0]).inputs[0];
@@ -86,16 +87,16 @@ pub fn join_pairs(
             rewrite.put(id, gradient);
         }
     }
-    if joined.n_forward_nodes == graph.n_nodes() {
+    if training.n_forward_nodes == graph.n_nodes() {
         rewrite.end_forward();
     }
     let heads = graph.heads().iter().map(|h| rewrite.entry(*h)).collect();
-    joined.after(rewrite.finish(heads)?).map(Some)
+    training.after(rewrite.finish(heads)?).map(Some)
 }
 
 /// The pair that begins with a node.
-fn find(joined: &GradientGraph, pair: &Pair, first: NodeId) -> Option<Found> {
-    let graph = &joined.graph;
+fn find(training: &TrainingGraph, pair: &Pair, first: NodeId) -> Option<Found> {
+    let graph = &training.graph;
     let node = graph.node(first);
     let is_plain = |node: &Node| {
         node.control_deps.is_empty()
@@ -103,10 +104,10 @@ fn find(joined: &GradientGraph, pair: &Pair, first: NodeId) -> Option<Found> {
             && node.clone_of.is_none()
             && node.attrs.get("__force_mirroring__").is_none()
     };
-    // What only one call reads, in this place, and nobody else asks for.
+    // The only reader of an entry, at this position; `None` if there are others or the entry is a head.
     let only_reader = |e: Entry| {
         let entry = graph.entry_id(e);
-        let is_head = graph.heads().contains(&e) || joined.wanted.contains(&e);
+        let is_head = graph.heads().contains(&e) || training.wanted.contains(&e);
         match graph.consumers(entry) {
             [(reader, input)] if !is_head => Some((*reader, *input)),
             _ => None,
@@ -117,26 +118,29 @@ fn find(joined: &GradientGraph, pair: &Pair, first: NodeId) -> Option<Found> {
     }
     let (second, _) = only_reader(Entry::new(first, 0))?;
     let activation = graph.node(second);
-    let is_second = joined.is_forward(second)
+    let is_second = training.is_forward(second)
         && (pair.is_second)(activation.op_name(), &activation.attrs)
         && activation.inputs.len() == 1;
     if !is_second || !is_plain(activation) || activation.n_outputs != 1 {
         return None;
     }
-    // Its gradient is one of the readers of the first hidden output.
+    // One of the readers of the first hidden output is the gradient.
     let hidden: Vec<Entry> = (1..node.n_outputs as u32).map(|index| Entry::new(first, index)).collect();
     let readers: Vec<(NodeId, u32)> = hidden.iter().map(|e| only_reader(*e)).collect::<Option<_>>()?;
     let of_first = readers.first()?.0;
     let gradient = graph.node(of_first);
     let reads_hidden = gradient.inputs.len() > hidden.len() && gradient.inputs.ends_with(&hidden);
-    if joined.is_forward(of_first) || gradient.op_name() != pair.first_gradient || !reads_hidden || !is_plain(gradient)
+    if training.is_forward(of_first)
+        || gradient.op_name() != pair.first_gradient
+        || !reads_hidden
+        || !is_plain(gradient)
     {
         return None;
     }
     let of_second = gradient.inputs[0].node;
     let activation_gradient = graph.node(of_second);
     let is_its = pair.second_gradients.contains(&activation_gradient.op_name())
-        && !joined.is_forward(of_second)
+        && !training.is_forward(of_second)
         && is_plain(activation_gradient)
         && activation_gradient.inputs.get(1) == Some(&Entry::new(second, 0));
     let is_alone = only_reader(Entry::new(of_second, 0)) == Some((of_first, 0));

@@ -1,24 +1,25 @@
-//! Which device each node is on, and a `_CrossDeviceCopy` wherever data crosses from one to another.
+//! Assigns a device to each node, and inserts a `_CrossDeviceCopy` wherever data crosses devices.
 //!
-//! A node with a `__ctx_group__` is on the group's device. A call without one is where its first placed input is, else
-//! where its first placed reader is; a variable is where a reader is, an auxiliary state where its operator is. Calls of
-//! a gradient are where their forward call is, clones where their original is. What is left is on the default device.
+//! A node with a `__ctx_group__` is on the group's device. A call without one is on the device of its first placed
+//! input, otherwise of its first placed reader. A variable is on the device of a reader, and an auxiliary state on that
+//! of its operator. Calls of a gradient are on the device of their forward call, clones on that of their original. All
+//! other nodes are on the default device.
 
 use super::rewrite::{Rewrite, Rewritten};
-use crate::{Entry, GradientGraph, Graph, NodeId};
+use crate::{Entry, Graph, NodeId, TrainingGraph};
 use indexmap::IndexMap;
 use mxrs_op::{Attrs, OpSet};
 use mxrs_types::{Device, Error, Result};
 use rustc_hash::FxHashMap;
 
-/// Places the nodes of a graph: the graph with copies at the borders, and the device of each of its nodes.
+/// Places the nodes of a graph. Returns the graph with copies at device borders, and the device of each of its nodes.
 ///
-/// `groups` are the devices of the context groups (`group2ctx`); when it is empty, groups mean nothing and all is on
-/// `default`. An entry is copied once per device that needs it; a copy is named `<node>_<output>_copy`.
+/// `groups` are the devices of the context groups (`group2ctx`). If it is empty, groups are ignored and every node is
+/// on `default`. An entry is copied once per device that needs it; a copy is named `<node>_<output>_copy`.
 ///
 /// # Errors
-/// A group without device; an auxiliary state that operators on two devices write; a copy is needed and `ops` has no
-/// `_CrossDeviceCopy` and no `_copy`.
+/// If a group has no device; if operators on two devices write one auxiliary state; if a copy is needed and `ops` has
+/// neither `_CrossDeviceCopy` nor `_copy`.
 pub fn place(
     graph: &Graph,
     ops: &OpSet,
@@ -29,11 +30,11 @@ pub fn place(
     Ok((rewritten.graph, devices))
 }
 
-impl GradientGraph {
-    /// As [`place`], keeping the forward part in front.
+impl TrainingGraph {
+    /// [`place`] that keeps the forward part in front.
     ///
     /// # Errors
-    /// As [`place`].
+    /// Those of [`place`].
     pub fn place(
         &self,
         ops: &OpSet,
@@ -54,7 +55,7 @@ fn run(
 ) -> Result<(Rewritten, Vec<Device>)> {
     let of_old = devices(graph, default, groups, n_forward_nodes)?;
     let mut rewrite = Rewrite::of(graph);
-    // Devices of the nodes added so far, and copies by entry and device.
+    // The devices of the nodes added so far, and the copies by entry and device.
     let mut of_new: Vec<Device> = Vec::with_capacity(graph.n_nodes());
     let mut copies: FxHashMap<(Entry, Device), Entry> = FxHashMap::default();
     for (id, old) in graph.iter() {
@@ -144,14 +145,14 @@ fn devices(
         }
     };
     forward.iter().rev().for_each(|id| to_inputs(&mut of, *id));
-    // What the forward part decides does not depend on there being a gradient part.
+    // The decisions for the forward part do not depend on whether there is a gradient.
     of[..forward.len()].iter_mut().for_each(|device| *device = device.or(Some(default)));
     for id in &gradient {
         let node = graph.node(*id);
         let like = node.clone_of.or(node.backward_of).and_then(|like| of[like.index()]);
         of[id.index()] = of[id.index()].or(like);
     }
-    // Gradients of heads have readers in the gradient part only.
+    // Gradients of heads have readers only in the gradient part.
     gradient.iter().rev().for_each(|id| to_inputs(&mut of, *id));
     Ok(of.into_iter().map(|device| device.unwrap_or(default)).collect())
 }

@@ -1,4 +1,4 @@
-//! Inference: G6 soundness, G7 monotony, G8 independence of order; conflicts and gaps are named.
+//! Inference: G6 soundness, G7 monotonicity, G8 independence of order; conflicts and gaps are reported by name.
 
 use super::fixpoint::Visits;
 use super::infer_dtype::{infer_dtypes, infer_dtypes_by};
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 const ORDERS: [Visits; 3] = [Visits::Forward, Visits::Backward, Visits::Newest];
 
-/// A random network over `data` `[7, 5]`, with the shape of each node written down by hand while it is built.
+/// A random network over `data` `[7, 5]`, with the expected shape of each node recorded while it is built.
 fn random_net(choices: &[(u8, u16, u16)]) -> (Graph, Vec<Shape>) {
     let mut b = GraphBuilder::new();
     let mut shapes = vec![Shape::from([7, 5])];
@@ -23,7 +23,7 @@ fn random_net(choices: &[(u8, u16, u16)]) -> (Graph, Vec<Shape>) {
         let (node, shape) = match kind % 4 {
             0 => (b.add_op(&ops::relu(), name, Attrs::new(), vec![out(from)]).unwrap(), shape),
             1 => {
-                // A variable of unknown shape that only its neighbor tells.
+                // A variable of unknown shape that only its neighbor determines.
                 let other = b.add_variable(format!("v{i}"), Attrs::new());
                 (b.add_op(&ops::add(), name, Attrs::new(), vec![out(other), out(from)]).unwrap(), shape)
             }
@@ -44,7 +44,7 @@ fn random_net(choices: &[(u8, u16, u16)]) -> (Graph, Vec<Shape>) {
         made.push(node);
         shapes.push(shape);
     }
-    // Every node is a head, so that the builder's order is the list's and none is dropped.
+    // Every node is a head, so that the builder keeps their order and drops none.
     b.set_heads(made.iter().map(|n| out(*n)).collect());
     (b.build().unwrap(), shapes)
 }
@@ -57,7 +57,7 @@ proptest! {
         let (graph, truth) = random_net(&choices);
         let data = || ("data", PartialShape::from(Shape::from([7, 5])));
         let found = infer_shapes(&graph, [data()]).unwrap();
-        // G6: what is inferred is what running the network would give.
+        // G6: the inferred shapes are those that running the network would give.
         let complete = found.complete(&graph).unwrap();
         for (head, shape) in graph.heads().iter().zip(&truth) {
             prop_assert_eq!(&complete[graph.entry_id(*head).index()], shape);
@@ -66,7 +66,7 @@ proptest! {
             // G8.
             prop_assert_eq!(&infer_shapes_by(&graph, [data()], order).unwrap(), &found);
         }
-        // G7: with only one variable known, what is found agrees with the truth, and knowing `data` too adds to it.
+        // G7: with only one variable known, the result agrees with the truth, and also knowing `data` adds information.
         let some = graph.variables()[extra as usize % graph.variables().len()];
         let entry = graph.output_id(some, 0);
         let given = (graph.node(some).name.as_str(), found.entry(entry).clone());
@@ -77,7 +77,7 @@ proptest! {
             prop_assert_eq!(merged.merge(less), Ok(false));
         }
         prop_assert_eq!(more.complete(&graph).unwrap(), complete);
-        // Types: every operator here wants one type, so any one variable decides its connected part.
+        // Types: every operator here needs equal types, so any one variable determines its connected part.
         let types = infer_dtypes(&graph, [("data", DType::F16)], None).unwrap();
         prop_assert!(types.complete(&graph).unwrap().iter().all(|t| *t == DType::F16));
         for order in ORDERS {
@@ -122,7 +122,7 @@ fn shape_attributes_are_read_and_overridden() {
     assert_eq!(infer("None", None).unwrap(), "(?, 3)");
     assert!(infer("(2, -3)", None).unwrap_err().to_string().contains("`__shape__` of variable `data`"));
     assert!(infer("two", None).is_err());
-    // A size the caller leaves open comes from the attribute, even when another size is overridden.
+    // A size that the caller leaves open comes from the attribute, even if another size is overridden.
     let data = Symbol::variable_with("data", Attrs::from([("__shape__", "(2, 4)")]));
     let graph = dense_net(data).graph().unwrap();
     let shapes = infer_shapes(&graph, [("data", PartialShape::new([Some(8), None]))]).unwrap();
@@ -140,7 +140,7 @@ fn failures_name_node_and_shapes() {
     }
     let error = infer_shapes(&graph, [("date", shape([2, 4]))]).unwrap_err().to_string();
     assert!(error.contains("`date`") && error.contains("data, fc_weight, fc_bias"), "{error}");
-    // The bias is known from the operator alone; data and weight are not.
+    // The bias is determined by the operator alone; data and weight are not.
     let error = infer_shapes(&graph, []).unwrap().complete(&graph).unwrap_err();
     let expected = ErrorKind::Unresolved { names: vec!["data".into(), "fc_weight".into()], what: "shape" };
     assert_eq!(error.kind(), &expected);

@@ -1,25 +1,25 @@
-//! Copying a graph node by node into another, with changes: what the passes that add, merge or drop nodes share.
+//! Copies a graph node by node with changes; shared by the passes that add, merge or drop nodes.
 
-use crate::{Entry, GradientGraph, Graph, GraphBuilder, Node, NodeId};
+use crate::{Entry, Graph, GraphBuilder, Node, NodeId, TrainingGraph};
 use mxrs_types::{Error, Result};
 
-/// A graph on its way into another.
+/// A graph being copied into another.
 pub(super) struct Rewrite<'g> {
     old: &'g Graph,
     /// The new graph so far.
     pub out: GraphBuilder,
-    /// What each old node has become, once it is copied.
+    /// For each old node, its new id once it has been copied.
     new_ids: Vec<Option<NodeId>>,
-    /// Nodes of `out` that belong to the forward part.
+    /// The number of nodes of `out` that belong to the forward part.
     n_forward: usize,
 }
 
-/// The new graph, and what became of the old nodes.
+/// The new graph, and the new ids of the old nodes.
 pub(super) struct Rewritten {
     pub graph: Graph,
     /// By old id; `None` for nodes that are gone.
     pub new_ids: Vec<Option<NodeId>>,
-    /// Where each node added to [`Rewrite::out`] is, in the order they were added.
+    /// The new id of each node added to [`Rewrite::out`], in the order in which they were added.
     pub of_added: Vec<Option<NodeId>>,
     pub n_forward_nodes: usize,
 }
@@ -33,17 +33,17 @@ impl<'g> Rewrite<'g> {
         Self { old, out, new_ids: vec![None; old.n_nodes()], n_forward: 0 }
     }
 
-    /// An old node that has been copied already. Ids are topological, so an input always has.
+    /// The new id of an old node that has been copied. Ids are topological, so every input has been.
     pub fn id(&self, old: NodeId) -> NodeId {
         self.new_ids[old.index()].unwrap_or(old)
     }
 
-    /// An old entry whose node has been copied already.
+    /// The new entry of an old one whose node has been copied.
     pub fn entry(&self, old: Entry) -> Entry {
         Entry { node: self.id(old.node), ..old }
     }
 
-    /// An old node with all it refers to moved.
+    /// An old node with all its references updated.
     pub fn moved(&self, node: &Node) -> Node {
         let mut node = node.clone();
         node.inputs.iter_mut().for_each(|e| *e = self.entry(*e));
@@ -53,24 +53,24 @@ impl<'g> Rewrite<'g> {
         node
     }
 
-    /// Adds what an old node becomes.
+    /// Adds the replacement of an old node.
     pub fn put(&mut self, old: NodeId, node: Node) -> NodeId {
         let new = self.out.push(node);
         self.new_ids[old.index()] = Some(new);
         new
     }
 
-    /// Lets an old node become one that is there.
+    /// Replaces an old node by an existing new one.
     pub fn merge(&mut self, old: NodeId, into: NodeId) {
         self.new_ids[old.index()] = Some(into);
     }
 
-    /// All that belongs to the forward part has been added.
+    /// Marks the end of the forward part.
     pub fn end_forward(&mut self) {
         self.n_forward = self.out.n_nodes();
     }
 
-    /// The new graph with these heads.
+    /// Builds the new graph with these heads.
     pub fn finish(mut self, heads: Vec<Entry>) -> Result<Rewritten> {
         debug_assert_eq!(heads.len(), self.old.heads().len());
         self.out.set_heads(heads);
@@ -81,16 +81,16 @@ impl<'g> Rewrite<'g> {
     }
 }
 
-impl GradientGraph {
-    /// This gradient graph after a rewrite of its graph that kept the heads.
+impl TrainingGraph {
+    /// This training graph after a rewrite of its graph that kept the heads.
     pub(super) fn after(&self, rewritten: Rewritten) -> Result<Self> {
         let Rewritten { graph, new_ids, n_forward_nodes, .. } = rewritten;
         let moved = |e: &Entry| match new_ids[e.node.index()] {
             Some(node) => Ok(Entry { node, ..*e }),
             None => Err(Error::invalid(
-                "rewrite of a gradient graph",
+                "rewrite of a training graph",
                 format!("`{}` dropped", self.graph.node(e.node).name),
-                "what gradients are wanted of kept",
+                "the entries whose gradients are wanted",
             )),
         };
         Ok(Self {

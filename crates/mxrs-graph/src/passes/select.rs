@@ -1,16 +1,16 @@
-//! Other outputs: a graph that computes what is asked for, and only what that needs.
+//! Selects other outputs: a graph that computes the requested values and only what they need.
 
 use crate::{Entry, EntryId, Graph, GraphBuilder};
 use mxrs_types::{Error, Result};
 
-/// The graph whose outputs are these values of `graph`, by name (`relu0_output`, `bn_mean`, a variable's own): what leads to
-/// none of them is not in it. Names of several values mean the last of them in graph order.
+/// The graph whose outputs are these values of `graph`, given by name (`relu0_output`, `bn_mean`, a variable's own);
+/// nodes that none of them needs are dropped. If several values have one name, the last one in graph order is used.
 ///
 /// # Errors
-/// No names, or one that no value has.
+/// If `names` is empty, or no value has one of the names.
 pub fn select_outputs(graph: &Graph, names: &[&str]) -> Result<Graph> {
     if names.is_empty() {
-        return Err(Error::invalid("outputs of a graph", "no names", "one at least"));
+        return Err(Error::invalid("outputs of a graph", "no names", "at least one"));
     }
     let find = |name: &&str| {
         let found = (0..graph.n_entries()).rev().map(EntryId::new).find(|id| graph.entry_name(*id) == **name);
@@ -52,7 +52,7 @@ mod tests {
         let one = select_outputs(&graph, &["relu0_output"]).unwrap();
         assert_eq!((one.output_names(), one.argument_names()), (vec!["relu0_output".to_string()], vec!["x"]));
         assert_eq!(one.n_nodes(), 2);
-        // Inner values, variables and the head itself, in the order asked for, hidden outputs too.
+        // Inner values, variables and the head itself, in the requested order, including hidden outputs.
         let hidden = graph.entry_name(graph.output_id(graph.find("bn").unwrap(), 1));
         let many = select_outputs(&graph, &["relu1_output", "x", &hidden]).unwrap();
         assert_eq!(many.output_names(), ["relu1_output", "x", &hidden]);

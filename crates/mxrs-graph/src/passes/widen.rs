@@ -1,12 +1,12 @@
-//! A float of 16 bits as a way to store: calls on it compute in float32.
+//! Half precision as a storage format: calls compute in float32.
 //!
-//! Every call that reads or makes the short type becomes one on float32. What a graph keeps in it stays so, variables, heads
-//! and what a `Cast` makes of other types, and is converted where a call reads it; a `Cast` of it to float32 in between is
-//! left out. So parameters are converted once, where they are constants, and the data at the border that the graph itself
-//! draws; between calls nothing is rounded, and nothing overflows that float32 holds.
+//! Every call that reads or makes the half-precision type is replaced by one on float32. Variables, heads and results
+//! of a `Cast` from other types keep the half-precision type and are converted where a call reads them; a `Cast` to
+//! float32 in between is removed. So parameters are converted once, if they are constants, and data at the border of
+//! the graph; values between calls are not rounded, and values within the range of float32 do not overflow.
 //!
-//! Left alone are graphs with control dependencies, subgraphs, gradients, auxiliary states in the short type, or calls whose
-//! outputs do not follow the type of their inputs.
+//! Not changed are graphs with control dependencies, subgraphs, gradients, auxiliary states in half precision, or calls
+//! whose output types do not follow from their input types.
 
 use super::infer_dtypes;
 use super::names::UniqueNames;
@@ -19,18 +19,18 @@ use rustc_hash::FxHashMap;
 pub struct Widened {
     /// The graph, with the heads of the old one.
     pub graph: Graph,
-    /// Shape and type of each entry.
+    /// The shape and type of each entry.
     pub descs: Vec<TensorDesc>,
-    /// What the variables have become, by old id; `None` for calls, and for what no head needs.
+    /// The new id of each old variable; `None` for calls, and for variables that no head needs.
     pub new_ids: Vec<Option<NodeId>>,
 }
 
-/// The graph with float32 in place of `short`, a float of 16 bits; `descs` are shape and type of each of its entries. `None`
-/// where it is left alone, which it is without `Cast` among `ops`.
+/// Replaces the half-precision type `half` by float32; `descs` are the shape and type of each entry. `None` if the
+/// graph is not changed, which includes the case that `ops` has no `Cast`.
 ///
 /// # Errors
 /// None for a graph of these types.
-pub fn widen(graph: &Graph, ops: &OpSet, descs: &[TensorDesc], short: DType) -> Result<Option<Widened>> {
+pub fn widen(graph: &Graph, ops: &OpSet, descs: &[TensorDesc], half: DType) -> Result<Option<Widened>> {
     if ops.get(CAST).is_err() {
         return Ok(None);
     }
@@ -38,7 +38,7 @@ pub fn widen(graph: &Graph, ops: &OpSet, descs: &[TensorDesc], short: DType) -> 
         graph,
         ops,
         descs,
-        short,
+        half,
         out: GraphBuilder::new(),
         out_descs: Vec::new(),
         names: UniqueNames::of(graph),
@@ -49,22 +49,22 @@ pub fn widen(graph: &Graph, ops: &OpSet, descs: &[TensorDesc], short: DType) -> 
 }
 
 const CAST: &str = "Cast";
-/// Conversions by that name or by the one that mixed precision uses.
+/// Conversions, under that name or the one that mixed precision uses.
 const CASTS: [&str; 2] = [CAST, "amp_cast"];
 
 struct Widening<'g> {
     graph: &'g Graph,
     ops: &'g OpSet,
     descs: &'g [TensorDesc],
-    /// The float of 16 bits.
-    short: DType,
+    /// The half-precision type.
+    half: DType,
     out: GraphBuilder,
-    /// By node of the new graph, then by output.
+    /// The shapes and types by node of the new graph, then by output.
     out_descs: Vec<Vec<TensorDesc>>,
     names: UniqueNames,
-    /// New entry of each old one that has the same type.
+    /// The new entry of each old one that has the same type.
     stored: FxHashMap<EntryId, Entry>,
-    /// New entry, in float32, of old ones in the short type.
+    /// The new float32 entry of old ones in half precision.
     wide: FxHashMap<EntryId, Entry>,
 }
 
@@ -96,7 +96,7 @@ impl Widening<'_> {
             new.output_ids(id).zip(of_node).for_each(|(entry, desc)| descs[entry.index()] = Some(desc));
         }
         let Some(descs) = descs.into_iter().collect::<Option<Vec<TensorDesc>>>() else { return Ok(None) };
-        // Calls that make the short type whatever they read would not get the types they are here to have.
+        // Calls that make half precision whatever they read would not get the types for which they are here.
         let of_variables = new.variables().iter().map(|id| {
             let entry = new.output_id(*id, 0).index();
             (new.node(*id).name.as_str(), descs[entry].dtype)
@@ -116,22 +116,22 @@ impl Widening<'_> {
         &self.descs[self.graph.entry_id(entry).index()]
     }
 
-    fn is_short(&self, entry: Entry) -> bool {
-        self.desc(entry).dtype == self.short
+    fn is_half(&self, entry: Entry) -> bool {
+        self.desc(entry).dtype == self.half
     }
 
     fn outputs(node: NodeId, n: usize) -> impl Iterator<Item = Entry> {
         (0..n as u32).map(move |index| Entry::new(node, index))
     }
 
-    /// Adds what an old node becomes; its short outputs become float32 if asked.
+    /// Adds the replacement of an old node; its half-precision outputs become float32 if `is_widened`.
     fn add(&mut self, old: NodeId, node: Node, is_widened: bool) -> NodeId {
         let n = node.n_outputs;
         let new = self.out.push(node);
         let mut descs = Vec::with_capacity(n);
         for (from, to) in Self::outputs(old, n).zip(Self::outputs(new, n)) {
             let mut desc = self.desc(from).clone();
-            if is_widened && desc.dtype == self.short {
+            if is_widened && desc.dtype == self.half {
                 desc.dtype = DType::F32;
                 self.wide.insert(self.graph.entry_id(from), to);
             } else {
@@ -143,31 +143,32 @@ impl Widening<'_> {
         new
     }
 
-    /// Whether some call writes a short variable that this one reads: an auxiliary state, or one of another version.
-    fn rewrites_short(&self, node: &Node) -> bool {
+    /// Whether some call writes a half-precision variable that this one reads: an auxiliary state, or one of another
+    /// version.
+    fn rewrites_half(&self, node: &Node) -> bool {
         let inputs = node.inputs.iter().enumerate();
-        inputs.into_iter().any(|(i, input)| self.is_short(*input) && (i >= node.n_arguments() || input.version > 0))
+        inputs.into_iter().any(|(i, input)| self.is_half(*input) && (i >= node.n_arguments() || input.version > 0))
     }
 
-    /// Adds a call; `false` where it is none that can be widened.
+    /// Adds a call; `false` if it cannot be widened.
     fn call(&mut self, id: NodeId, node: &Node) -> Result<bool> {
         let is_plain = node.control_deps.is_empty()
             && node.subgraphs.is_empty()
             && node.backward_of.is_none()
             && node.clone_of.is_none();
-        if !is_plain || self.rewrites_short(node) {
+        if !is_plain || self.rewrites_half(node) {
             return Ok(false);
         }
         let is_cast = node.call().is_some_and(|(op, _)| CASTS.contains(&op.name));
-        let makes_short = Self::outputs(id, node.n_outputs).any(|entry| self.is_short(entry));
-        let reads_short = node.inputs.iter().any(|entry| self.is_short(*entry));
-        if is_cast && reads_short {
-            // Between the two types there is nothing to do any more; other types are made of float32.
+        let makes_half = Self::outputs(id, node.n_outputs).any(|entry| self.is_half(entry));
+        let reads_half = node.inputs.iter().any(|entry| self.is_half(*entry));
+        if is_cast && reads_half {
+            // A conversion between the two types is not needed any more; other types are made from float32.
             let (from, to) = (node.inputs[0], Entry::new(id, 0));
             let wide = self.in_float32(from)?;
             let made = self.desc(to).dtype;
             let known = match made {
-                _ if made == self.short => &mut self.wide,
+                _ if made == self.half => &mut self.wide,
                 DType::F32 => &mut self.stored,
                 _ => {
                     self.add(id, Node { inputs: vec![wide], ..node.clone() }, false);
@@ -179,14 +180,14 @@ impl Widening<'_> {
         }
         let mut inputs = Vec::with_capacity(node.inputs.len());
         for input in &node.inputs {
-            inputs.push(if self.is_short(*input) { self.in_float32(*input)? } else { self.in_its_type(*input)? });
+            inputs.push(if self.is_half(*input) { self.in_float32(*input)? } else { self.in_its_type(*input)? });
         }
-        // What makes the short type of nothing, or of other types by name, is stored.
-        self.add(id, Node { inputs, ..node.clone() }, makes_short && reads_short);
+        // A half-precision value that is made without input, or from other types by name, is stored as such.
+        self.add(id, Node { inputs, ..node.clone() }, makes_half && reads_half);
         Ok(true)
     }
 
-    /// The new entry in float32 of a short old one.
+    /// The new float32 entry of a half-precision one.
     fn in_float32(&mut self, old: Entry) -> Result<Entry> {
         self.in_type(old, DType::F32, false)
     }
@@ -196,7 +197,7 @@ impl Widening<'_> {
         self.in_type(old, self.desc(old).dtype, true)
     }
 
-    /// The new entry of an old one as it is stored, or else in float32; converted where the other is there alone.
+    /// The new entry of an old one in its stored type, or in float32; converted if only the other exists.
     fn in_type(&mut self, old: Entry, dtype: DType, is_stored: bool) -> Result<Entry> {
         let id = self.graph.entry_id(old);
         let (here, there) = match is_stored {

@@ -1,4 +1,4 @@
-//! Calling an operator on symbols.
+//! Calls of an operator on symbols.
 
 use super::node::{SymEntry, SymNode};
 use super::{NameManager, Symbol};
@@ -6,11 +6,11 @@ use mxrs_op::{Attrs, OpDef};
 use mxrs_types::{Error, ErrorKind, Result, ResultExt};
 use std::sync::Arc;
 
-/// Keys that belong on variables; `<argument>_<key>` on an operator is refused.
+/// Keys that belong to variables; `<argument>_<key>` on an operator is an error.
 const HIDDEN_KEYS: [&str; 5] = ["ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage"];
 
-/// A call being put together. Inputs not given become variables named `<node>_<input>`, with a copy of the node's
-/// attributes.
+/// A call under construction. Inputs that are not given become variables named `<node>_<input>`, with a copy of the
+/// node's attributes.
 ///
 /// ```
 /// use mxrs_graph::{NameManager, Symbol, SymbolCall};
@@ -34,7 +34,7 @@ pub struct SymbolCall {
 }
 
 impl SymbolCall {
-    /// A call of `op`.
+    /// Starts a call of `op`.
     pub fn new(op: &Arc<OpDef>) -> Self {
         Self {
             op: Arc::clone(op),
@@ -46,7 +46,7 @@ impl SymbolCall {
         }
     }
 
-    /// The spelling (an alias) the operator was called by: automatic names follow it.
+    /// Sets the alias by which the operator was called; automatic names follow it.
     #[must_use]
     pub fn called(mut self, alias: impl Into<String>) -> Self {
         self.called = Some(alias.into());
@@ -76,21 +76,21 @@ impl SymbolCall {
         self
     }
 
-    /// The next input.
+    /// Adds the next input.
     #[must_use]
     pub fn input(mut self, symbol: &Symbol) -> Self {
         self.inputs.push(symbol.clone());
         self
     }
 
-    /// The next inputs.
+    /// Adds the next inputs.
     #[must_use]
     pub fn inputs<'a>(mut self, symbols: impl IntoIterator<Item = &'a Symbol>) -> Self {
         self.inputs.extend(symbols.into_iter().cloned());
         self
     }
 
-    /// The input called `name`.
+    /// Sets the input called `name`.
     #[must_use]
     pub fn named_input(mut self, name: impl Into<String>, symbol: &Symbol) -> Self {
         self.named_inputs.push((name.into(), symbol.clone()));
@@ -100,8 +100,8 @@ impl SymbolCall {
     /// Makes the node.
     ///
     /// # Errors
-    /// Attributes the operator refuses; too many inputs, an unknown or doubly given one; an input symbol that has
-    /// several outputs (take one of them, or a `group` is meant elsewhere); an auxiliary input that is no variable.
+    /// If the operator refuses an attribute; if there are too many inputs, or one is unknown or given twice; if an
+    /// input symbol has several outputs (select one of them); if an auxiliary input is not a variable.
     pub fn build(mut self, names: &mut NameManager) -> Result<Symbol> {
         let op = Arc::clone(&self.op);
         let spelled = self.called.as_deref().unwrap_or(op.name);
@@ -145,7 +145,7 @@ impl SymbolCall {
         Ok(Symbol::of_node(node, n_visible))
     }
 
-    /// Stores `lr_mult` as `__lr_mult__`, and refuses `weight_lr_mult`.
+    /// Stores `lr_mult` as `__lr_mult__`, and rejects `weight_lr_mult`.
     fn hide_keys(&mut self) -> Result<()> {
         let mut attrs = Attrs::new();
         for (key, value) in self.attrs.iter() {
@@ -170,7 +170,7 @@ impl SymbolCall {
         Ok(())
     }
 
-    /// Puts the given inputs in their positions.
+    /// Assigns the given inputs to their positions.
     fn place_inputs(&self, name: &str, input_names: &[String]) -> Result<Vec<Option<SymEntry>>> {
         let place = |what: &str| format!("{}: {what} of `{name}`", self.op.name);
         let single = |what: String, symbol: &Symbol| match symbol.entries.as_slice() {

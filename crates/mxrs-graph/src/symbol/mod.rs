@@ -1,4 +1,4 @@
-//! The symbol: a user's handle on an expression under construction.
+//! The symbol: a user's handle to an expression under construction.
 
 mod call;
 mod name_manager;
@@ -14,24 +14,24 @@ use node::{SymEntry, SymNode, walk};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// One or several outputs of expressions. Cheap to clone; composing never changes an existing symbol.
+/// One or several outputs of expressions. Cloning is cheap, and composing never changes an existing symbol.
 #[derive(Clone)]
 pub struct Symbol {
     entries: Vec<SymEntry>,
 }
 
 impl Symbol {
-    /// A variable.
+    /// Makes a variable.
     pub fn variable(name: impl Into<String>) -> Self {
         Self::variable_with(name, Attrs::new())
     }
 
-    /// A variable with attributes (`__shape__`, `__init__`, …).
+    /// Makes a variable with attributes (`__shape__`, `__init__`, …).
     pub fn variable_with(name: impl Into<String>, attrs: Attrs) -> Self {
         Self::of_node(SymNode::variable(name.into(), attrs), 1)
     }
 
-    /// The outputs of several symbols as one.
+    /// Combines the outputs of several symbols.
     pub fn group<'a>(symbols: impl IntoIterator<Item = &'a Symbol>) -> Self {
         Self { entries: symbols.into_iter().flat_map(|s| s.entries.iter().cloned()).collect() }
     }
@@ -47,7 +47,7 @@ impl Symbol {
         self.entries.len()
     }
 
-    /// Name of the node, when all outputs are of one node.
+    /// The name of the node, if all outputs belong to one node.
     pub fn name(&self) -> Option<&str> {
         let first = &self.entries.first()?.node;
         self.entries.iter().all(|e| Arc::ptr_eq(&e.node, first)).then_some(first.name.as_str())
@@ -58,10 +58,10 @@ impl Symbol {
         self.entries.iter().map(SymEntry::name).collect()
     }
 
-    /// Output `index` alone.
+    /// Selects output `index`.
     ///
     /// # Errors
-    /// When there are not so many outputs.
+    /// If there are not that many outputs.
     pub fn output(&self, index: usize) -> Result<Self> {
         let entry = self.entries.get(index).ok_or_else(|| {
             Error::invalid("output of a symbol", index, format!("an index below {}", self.entries.len()))
@@ -69,10 +69,10 @@ impl Symbol {
         Ok(Self { entries: vec![entry.clone()] })
     }
 
-    /// The output called `name` alone.
+    /// Selects the output called `name`.
     ///
     /// # Errors
-    /// When no output has that name, or more than one has.
+    /// If no output has that name, or several have.
     pub fn output_named(&self, name: &str) -> Result<Self> {
         let found: Vec<&SymEntry> = self.entries.iter().filter(|e| e.name() == name).collect();
         match found.as_slice() {
@@ -84,7 +84,7 @@ impl Symbol {
         }
     }
 
-    /// Every visible output of every node, in graph order: where to tap a network.
+    /// Every visible output of every node, in graph order, for observing inner values of a network.
     pub fn internals(&self) -> Self {
         let mut entries = Vec::new();
         for node in walk(&self.entries) {
@@ -98,7 +98,7 @@ impl Symbol {
     /// Names of the arguments, in graph order.
     ///
     /// # Errors
-    /// As [`Self::graph`].
+    /// Those of [`Self::graph`].
     pub fn arguments(&self) -> Result<Vec<String>> {
         Ok(self.graph()?.argument_names().into_iter().map(String::from).collect())
     }
@@ -106,16 +106,16 @@ impl Symbol {
     /// Names of the auxiliary states, in graph order.
     ///
     /// # Errors
-    /// As [`Self::graph`].
+    /// Those of [`Self::graph`].
     pub fn aux_states(&self) -> Result<Vec<String>> {
         Ok(self.graph()?.aux_state_names().into_iter().map(String::from).collect())
     }
 
-    /// The verified graph of this symbol. Uses of a variable carry how often it was written before (1 at the first
-    /// auxiliary use), and special inputs without an `__init__` of their own get the operator's.
+    /// The verified graph of this symbol. Each use of a variable stores how often the variable was written before (1 at
+    /// the first auxiliary use), and special inputs without their own `__init__` get the operator's.
     ///
     /// # Errors
-    /// Two variables of one name.
+    /// If two variables have the same name.
     pub fn graph(&self) -> Result<Graph> {
         let nodes = walk(&self.entries);
         let ids: FxHashMap<*const SymNode, NodeId> =
@@ -162,7 +162,7 @@ impl Symbol {
         builder.build()
     }
 
-    /// The symbol of a graph, for composing further. Versions stay as the graph has them.
+    /// Makes a symbol of a graph, for further composition. Versions stay as the graph has them.
     pub fn from_graph(graph: &Graph) -> Self {
         let mut nodes: Vec<Arc<SymNode>> = Vec::with_capacity(graph.n_nodes());
         let entry = |nodes: &[Arc<SymNode>], e: &Entry| SymEntry {
@@ -188,7 +188,7 @@ impl Symbol {
     }
 }
 
-/// `__init__` texts that composed operators want their variables to have.
+/// The `__init__` texts that composed operators request for their variables.
 fn init_hints(nodes: &[Arc<SymNode>], id_of: &dyn Fn(&Arc<SymNode>) -> NodeId) -> FxHashMap<NodeId, &'static str> {
     let mut hints = FxHashMap::default();
     for node in nodes.iter().filter(|n| n.is_composed) {

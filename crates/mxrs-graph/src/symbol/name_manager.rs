@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-/// Counts calls by operator name and hands out `<lower-cased name><count>`, as MXNet's front ends do.
+/// Counts calls by operator name and returns `<lower-cased name><count>`, as MXNet's front ends do.
 ///
 /// ```
 /// let mut names = mxrs_graph::NameManager::new();

@@ -5,7 +5,7 @@ use mxrs_op::{Attrs, OpDef, OpParams};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// A variable or a call, with owning links to its inputs.
+/// A variable or a call, which owns its inputs.
 pub(super) struct SymNode {
     pub call: Option<(Arc<OpDef>, OpParams)>,
     pub name: String,
@@ -15,11 +15,11 @@ pub(super) struct SymNode {
     pub subgraphs: Vec<Arc<Graph>>,
     pub n_visible: usize,
     pub n_outputs: usize,
-    /// Made by composition, not read from a graph.
+    /// Whether it was made by composition, and not read from a graph.
     pub is_composed: bool,
 }
 
-/// A use of an output. `version` is `None` until the graph is made, unless it came from one.
+/// A use of an output. `version` is `None` until the graph is built, unless the symbol came from a graph.
 #[derive(Clone)]
 pub(super) struct SymEntry {
     pub node: Arc<SymNode>,
@@ -55,7 +55,7 @@ impl SymEntry {
 }
 
 impl Drop for SymNode {
-    /// Takes a chain apart link by link: a symbol may be deeper than the stack.
+    /// Drops a chain node by node, because a symbol may be deeper than the stack allows.
     fn drop(&mut self) {
         let take = |node: &mut SymNode, into: &mut Vec<Arc<SymNode>>| {
             into.extend(node.inputs.drain(..).map(|e| e.node));
@@ -71,7 +71,7 @@ impl Drop for SymNode {
     }
 }
 
-/// Nodes reachable from `heads` in post-order: inputs in order, then control dependencies.
+/// The nodes reachable from `heads` in post-order: inputs in order, then control dependencies.
 pub(super) fn walk(heads: &[SymEntry]) -> Vec<Arc<SymNode>> {
     let mut order = Vec::new();
     let mut seen: FxHashSet<*const SymNode> = FxHashSet::default();

@@ -1,4 +1,4 @@
-//! Composition, compared with what MXNet 1.9.1 writes for the same calls (`tojson` of its Python front end).
+//! Compares composition with what MXNet 1.9.1 writes for the same calls (`tojson` of its Python front end).
 
 use super::{NameManager, Symbol, SymbolCall};
 use crate::{GraphBuilder, NodeId, test_ops as ops};
@@ -52,7 +52,7 @@ fn shared_auxiliary_states_count_their_writers() {
     assert_eq!(versions("a"), [0, 0, 1, 1]);
     assert_eq!(versions("b"), [0, 0, 2, 2]);
     assert_eq!(versions("relu0"), [2]);
-    // A variable given by hand gets the initial value too.
+    // A variable that the caller passes gets the initial value too.
     assert_eq!(graph.node(graph.find("v").unwrap()).attrs.get("__init__"), Some("[\"one\", {}]"));
     assert_eq!(graph.output_names(), ["b_output", "relu0_output", "d"]);
 }
@@ -81,7 +81,7 @@ fn outputs_are_picked_by_index_and_name() {
     assert!(pieces.output_named("sp").is_err());
     assert_eq!(pieces.name(), Some("sp"));
     assert_eq!(Symbol::group([&pieces, &data]).name(), None);
-    // Hidden outputs are no internals.
+    // Hidden outputs are not internals.
     let internals = net().internals().outputs();
     assert_eq!(internals.len(), 9);
     assert_eq!(internals[7], "bn_output");
@@ -105,7 +105,7 @@ fn wrong_calls_are_refused_by_name() {
     fails(dense().attr("color", "red"), &["color", "num_hidden, no_bias", "composing `fc`"]);
     fails(dense().attr("weight_lr_mult", "2"), &["weight_lr_mult", "`lr_mult` set on the variable", "`weight`"]);
     fails(SymbolCall::new(&ops::norm()).name("n").input(&x).named_input("mean", &relu), &["`mean`", "a variable"]);
-    // Two different variables of one name can be composed, but make no graph.
+    // Two different variables of one name can be composed, but do not form a graph.
     let both = SymbolCall::new(&ops::add()).input(&x).input(&Symbol::variable("x")).build(&mut names).unwrap();
     assert!(both.graph().unwrap_err().to_string().contains("`x` twice"));
 }

@@ -1,12 +1,12 @@
-//! Whether work grows with the size of the graph and not with its square: a ratio of two times, taken in turn so that a busy
-//! machine slows both.
+//! Checks that work grows linearly with the size of the graph, by the ratio of two times. They are measured
+//! alternately, so that a busy machine slows down both.
 
 use std::time::{Duration, Instant};
 
 /// Runs the same work on a graph and on one that is `factor` times as large.
 ///
 /// # Panics
-/// When the large one takes more than three times `factor` of the time of the small one, each at its best of several runs.
+/// If the large graph takes more than `3 * factor` times as long as the small one, each in the fastest of several runs.
 pub fn growth_is_linear(factor: u32, small: impl Fn(), large: impl Fn()) {
     let took = |work: &dyn Fn()| {
         let start = Instant::now();

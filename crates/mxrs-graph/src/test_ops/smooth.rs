@@ -1,4 +1,4 @@
-//! Operators with gradients, on `f64` vectors of one length, and what each computes.
+//! Operators with gradients on `f64` vectors of one length, and what each of them computes.
 
 use super::{SplitParams, SumParams};
 use mxrs_op::{Attrs, GradValue, Gradient, GradientScope, InputNames, OpDef, OpParams, OpSet, OutputCount, Pointwise};
@@ -51,7 +51,7 @@ fn grad_fan(params: &OpParams, s: &mut dyn GradientScope) -> Answers {
 
 fn grad_moving(_: &OpParams, s: &mut dyn GradientScope) -> Answers {
     let (g, x) = (s.out_grad(0)?, s.input(0));
-    // What is answered for the auxiliary state must be dropped.
+    // The result for the auxiliary state must be dropped.
     Ok(vec![Some(s.call_one("_backward_Moving", &[g, x])?), Some(g)])
 }
 
@@ -60,7 +60,8 @@ fn grad_norm(_: &OpParams, s: &mut dyn GradientScope) -> Answers {
     Ok(vec![Some(s.call_one("_backward_Norm", &[g, x, slope])?)])
 }
 
-/// `Norm`, out x² + 0.5 with its slope as a hidden output; with `Tanh` behind it; and that output again.
+/// `Norm`, with the output x² + 0.5 and its slope as a hidden output; the same followed by `Tanh`; and the operator
+/// that recomputes that output.
 fn norms() -> [OpDef; 3] {
     let of = |name, inputs, gradient| {
         let mut op = elementwise(name, inputs, gradient);
@@ -100,7 +101,7 @@ fn grad_through(_: &OpParams, s: &mut dyn GradientScope) -> Answers {
     Ok(vec![Some(s.call_one("zeros_like", &[zeros])?)])
 }
 
-/// Any number of inputs, counted by `num_args`.
+/// Any number of inputs, given by `num_args`.
 fn many(name: &'static str) -> OpDef {
     let mut op = OpDef::new(name).params::<SumParams>();
     op.inputs = InputNames::Variable {
@@ -113,8 +114,8 @@ fn many(name: &'static str) -> OpDef {
     op
 }
 
-/// What partitioning looks for and makes: `Scale` is data · weight + bias, `Shift` subtracts a mean, and the others are
-/// what they become with the calls after them.
+/// The operators that partitioning searches for and makes: `Scale` is data · weight + bias, `Shift` subtracts a mean,
+/// and the others are fusions of them with later calls.
 pub fn scales() -> Vec<OpDef> {
     let product = |name, inputs| elementwise(name, inputs, Gradient::Undefined);
     vec![
@@ -127,9 +128,9 @@ pub fn scales() -> Vec<OpDef> {
     ]
 }
 
-/// All of them, pointwise where nothing else is said. `Sign` has the gradient zero, `Opaque` has none and is not pointwise,
-/// `Blocked` answers zeros, `Fan` has several outputs, `Moving` rewrites its auxiliary state and `Noise` is random and has a
-/// hidden output: they are not pointwise.
+/// All operators; pointwise unless stated otherwise. `Sign` has a zero gradient, `Opaque` has none and is not
+/// pointwise, and `Blocked` returns zeros. `Fan` has several outputs, `Moving` rewrites its auxiliary state, and
+/// `Noise` is random and has a hidden output; these three are not pointwise.
 pub fn set() -> OpSet {
     let mut fan = OpDef::new("Fan").params::<SplitParams>();
     fan.n_outputs = OutputCount::ByParams(|p| p.get::<SplitParams>().num_outputs as usize);
@@ -187,7 +188,7 @@ fn zip_of(a: &[f64], b: &[f64], f: &dyn Fn(f64, f64) -> f64) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| f(*a, *b)).collect()
 }
 
-/// What a call computes from its inputs and, for random ones, a number.
+/// What a call computes from its inputs and, if it is random, from a number.
 pub fn compute(op: &str, inputs: &[Vec<f64>], n_outputs: usize, random: f64) -> Vec<Vec<f64>> {
     let map = |f: &dyn Fn(f64) -> f64| inputs[0].iter().map(|x| f(*x)).collect::<Vec<f64>>();
     let zip = |f: &dyn Fn(f64, f64) -> f64| inputs[0].iter().zip(&inputs[1]).map(|(a, b)| f(*a, *b)).collect();
@@ -206,7 +207,7 @@ pub fn compute(op: &str, inputs: &[Vec<f64>], n_outputs: usize, random: f64) -> 
         "Opaque" | "Blocked" | "_copy" | "_CrossDeviceCopy" => inputs[0].clone(),
         "Norm" => return vec![map(&|x| x * x + 0.5), map(&|x| 2.0 * x)],
         "NormTanh" => return vec![map(&|x| (x * x + 0.5).tanh()), map(&|x| 2.0 * x)],
-        // Halves and doubles are exact.
+        // Halving and doubling are exact.
         "NormTanhAgain" => zip(&|x, slope| (x * slope / 2.0 + 0.5).tanh()),
         "_backward_Norm" => zip_of(&inputs[0], &inputs[2], &|g, slope| g * slope),
         "_backward_NormTanh" => {

@@ -2,10 +2,11 @@
 
 use mxrs_types::{Error, Result, Shape};
 
-/// Fills every channel of a weight `[O, I, H, W]` with the same kernel, a product of two triangles whose width is that of W.
+/// Fills every channel of a weight `[O, I, H, W]` with the same kernel, a product of two triangles whose width follows
+/// from W.
 ///
 /// # Errors
-/// Another number of axes.
+/// If the weight does not have four axes.
 pub(super) fn fill(name: &str, shape: &Shape, out: &mut [f32]) -> Result<()> {
     let &[_, _, height, width] = &shape[..] else {
         return Err(Error::shape("bilinear", name, "4 axes", shape.to_string()));

@@ -1,4 +1,4 @@
-//! Initializers that choose by the variable's name: among patterns, or among values that are there already.
+//! Initializers that depend on the variable's name: selected by pattern, or given as values.
 
 use super::Initializer;
 use mxrs_types::{Error, Result, Shape};
@@ -6,7 +6,7 @@ use regex::Regex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Initializers by pattern of the variable's name, the first that matches.
+/// Initializers by pattern of the variable's name; the first match wins.
 #[derive(Clone, Debug)]
 pub struct Mixed(Vec<(Regex, Initializer)>);
 
@@ -18,17 +18,17 @@ impl PartialEq for Mixed {
 }
 
 impl Mixed {
-    /// The initializer of a variable.
+    /// The initializer for a variable.
     pub(super) fn choose(&self, name: &str) -> Result<&Initializer> {
         let found = self.0.iter().find(|(pattern, _)| pattern.is_match(name)).map(|(_, initializer)| initializer);
         found.ok_or_else(|| {
-            let expected = "a name that one of the patterns matches; `.*` at the end matches all that are left";
+            let expected = "a name that one of the patterns matches; add `.*` at the end to match all others";
             Error::invalid("mixed initializer", format!("variable `{name}`"), expected)
         })
     }
 }
 
-/// Values by name, and what fills variables that are not among them.
+/// Values by name, and an initializer for variables without a value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
     values: Arc<BTreeMap<String, (Shape, Vec<f32>)>>,
@@ -54,8 +54,8 @@ impl Load {
 }
 
 impl Initializer {
-    /// Initializers by regular expressions, which are matched at the start of a variable's name; the first that matches counts.
-    /// As any initializer, it gives way to a variable's own `__init__`, and to what names such as `fc_bias` ask for.
+    /// Selects an initializer by regular expressions, which are matched at the start of a variable's name; the first
+    /// match wins. As for any initializer, a variable's own `__init__` and names such as `fc_bias` take precedence.
     ///
     /// ```
     /// use mxrs_models::Initializer;
@@ -67,7 +67,7 @@ impl Initializer {
     /// ```
     ///
     /// # Errors
-    /// A pattern that is no regular expression.
+    /// If a pattern is not a regular expression.
     pub fn mixed<'a>(rules: impl IntoIterator<Item = (&'a str, Self)>) -> Result<Self> {
         let one = |(pattern, initializer): (&str, Self)| {
             let regex = Regex::new(&format!("^(?:{pattern})"));
@@ -77,8 +77,8 @@ impl Initializer {
         Ok(Self::Mixed(Mixed(rules.into_iter().map(one).collect::<Result<_>>()?)))
     }
 
-    /// Values by name (with or without `arg:` or `aux:` before it), row-major, whatever `__init__` says; `default` fills
-    /// variables that are not among them, and is an error where it is missing.
+    /// Uses values by name (with or without `arg:` or `aux:` before it), row-major; they take precedence over
+    /// `__init__`. Variables without a value use `default`; if it is `None`, that is an error.
     pub fn load(values: impl IntoIterator<Item = (String, Shape, Vec<f32>)>, default: Option<Self>) -> Self {
         let plain = |name: String| match name.strip_prefix("arg:").or_else(|| name.strip_prefix("aux:")) {
             Some(rest) => rest.to_owned(),

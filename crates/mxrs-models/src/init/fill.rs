@@ -1,15 +1,15 @@
-//! Random numbers of one variable.
+//! The random numbers of one variable.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// The stream of one variable.
+/// The random stream of one variable.
 pub(super) struct Stream(ChaCha8Rng);
 
 impl Stream {
-    /// Depends on the seed and the name only.
+    /// Makes a stream that depends only on the seed and the name.
     pub fn new(seed: u64, name: &str) -> Self {
-        // FNV-1a: any fixed function of the name does.
+        // FNV-1a; any fixed function of the name would do.
         let hash =
             name.bytes().fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
         let mut key = [0; 32];
@@ -24,7 +24,7 @@ impl Stream {
         (self.0.next_u32() >> 8) as f32 * (1.0 / 16_777_216.0)
     }
 
-    /// Fills with numbers of one kind or the other.
+    /// Fills with numbers of the given distribution.
     pub fn draw(&mut self, kind: super::RandomKind, scale: f32, out: &mut [f32]) {
         match kind {
             super::RandomKind::Uniform => self.uniform(scale, out),
@@ -37,7 +37,7 @@ impl Stream {
         out.iter_mut().for_each(|v| *v = (2.0 * self.unit() - 1.0) * scale);
     }
 
-    /// Fills with normal numbers of standard deviation `sigma` (Box and Muller).
+    /// Fills with normally distributed numbers of standard deviation `sigma` (Box and Muller).
     pub fn normal(&mut self, sigma: f32, out: &mut [f32]) {
         for pair in out.chunks_mut(2) {
             let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt() * sigma;

@@ -1,8 +1,8 @@
-//! Initializers: what a parameter starts with; names, parameters and defaults are MXNet's.
+//! Initializers: the initial values of parameters. Names, parameters and defaults are MXNet's.
 //!
-//! A variable's own `__init__` decides; else the end of its name does: weights take the initializer the caller chose,
-//! biases and means start at 0, scales and variances at 1. Every variable has a random stream of its own, made of the
-//! seed and its name, so neither order nor number of the others changes its values.
+//! A variable's own `__init__` takes precedence; otherwise the end of its name decides: weights use the initializer
+//! that the caller chose, biases and means start at 0, scales and variances at 1. Every variable has its own random
+//! stream, computed from the seed and its name, so the other variables do not influence its values.
 
 mod bilinear;
 mod chosen;
@@ -15,7 +15,7 @@ pub use chosen::{Load, Mixed};
 use fill::Stream;
 use mxrs_types::{DType, Device, Error, Result, Shape};
 
-/// Uniform or normal, for [`Initializer::Xavier`].
+/// The distribution for [`Initializer::Xavier`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RandomKind {
     /// Uniform in `[-scale, scale)`.
@@ -24,18 +24,18 @@ pub enum RandomKind {
     Gaussian,
 }
 
-/// Which fan [`Initializer::Xavier`] divides by.
+/// The fan by which [`Initializer::Xavier`] divides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FactorKind {
-    /// Mean of both.
+    /// The mean of both.
     Avg,
-    /// Inputs of one output: `shape[1]` times the kernel.
+    /// The inputs of one output: `shape[1]` times the kernel size.
     In,
-    /// Outputs of one input: `shape[0]` times the kernel.
+    /// The outputs of one input: `shape[0]` times the kernel size.
     Out,
 }
 
-/// How a parameter is filled.
+/// How to fill a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Initializer {
     /// All 0.
@@ -57,7 +57,8 @@ pub enum Initializer {
         /// Standard deviation.
         sigma: f32,
     },
-    /// Scale `sqrt(magnitude / fan)`. Glorot and Bengio, 2010; with `Gaussian`, `In` and magnitude 2 that of He et al.
+    /// The scale is `sqrt(magnitude / fan)`. Glorot and Bengio, 2010; with `Gaussian`, `In` and magnitude 2 that of He
+    /// et al.
     Xavier {
         /// Distribution.
         rnd_type: RandomKind,
@@ -66,48 +67,48 @@ pub enum Initializer {
         /// Numerator.
         magnitude: f32,
     },
-    /// Rows that are orthogonal to each other and of length `scale`, or columns if those are fewer, of the weight seen as a
-    /// matrix with `shape[0]` rows. Saxe et al., "Exact solutions to the nonlinear dynamics of learning in deep linear neural
+    /// Orthogonal rows of length `scale`, or orthogonal columns if there are fewer columns, of the weight as a matrix
+    /// with `shape[0]` rows. Saxe et al., "Exact solutions to the nonlinear dynamics of learning in deep linear neural
     /// networks", arXiv:1312.6120.
     Orthogonal {
-        /// Length.
+        /// The length.
         scale: f32,
-        /// What the matrix is made of before it becomes orthogonal.
+        /// The distribution of the random matrix that is made orthogonal.
         rand_type: RandomKind,
     },
-    /// The kernel of bilinear interpolation, for a `Deconvolution` that makes images larger; shape `[O, I, H, W]`.
+    /// The kernel of bilinear interpolation, for a `Deconvolution` that enlarges images; shape `[O, I, H, W]`.
     Bilinear,
-    /// 0, but `forget_bias` for the forget gates: the second quarter of the biases of an LSTM.
+    /// 0, except `forget_bias` for the forget gates, which are the second quarter of the biases of an LSTM.
     LstmBias {
-        /// What the forget gates begin with.
+        /// The initial value for the forget gates.
         forget_bias: f32,
     },
-    /// Another one by the variable's name: see [`Initializer::mixed`].
+    /// Another initializer, selected by the variable's name: see [`Initializer::mixed`].
     Mixed(Mixed),
-    /// Values that are there already: see [`Initializer::load`].
+    /// Given values: see [`Initializer::load`].
     Load(Load),
 }
 
 impl Initializer {
-    /// Uniform Xavier over the mean fan, with this magnitude.
+    /// Uniform Xavier with the mean fan and this magnitude.
     pub fn xavier(magnitude: f32) -> Self {
         Self::Xavier { rnd_type: RandomKind::Uniform, factor_type: FactorKind::Avg, magnitude }
     }
 
-    /// By the name that MXNet creates it with, in any case, with its default parameters: `xavier`, `msraprelu`, `orthogonal`,
-    /// `normal`, `uniform`, `zeros`, `ones`, `bilinear`, `lstmbias`.
+    /// Makes an initializer by MXNet's name for it, ignoring case, with default parameters: `xavier`, `msraprelu`,
+    /// `orthogonal`, `normal`, `uniform`, `zeros`, `ones`, `bilinear`, `lstmbias`.
     ///
     /// # Errors
-    /// A name that is none.
+    /// If there is no initializer of this name.
     pub fn create(name: &str) -> Result<Self> {
         parse::create(name)
     }
 
-    /// Fills the variable `name` whose `__init__` text is `init`: `out` has the elements of `shape`, row-major.
+    /// Fills the variable `name` whose `__init__` text is `init`: `out` are the elements of `shape`, row-major.
     ///
     /// # Errors
-    /// An unreadable `__init__`; a name that says nothing about what it is; a weight with fewer than two axes under
-    /// Xavier; an `out` of another length.
+    /// If `__init__` is unreadable, the name does not indicate the kind of variable, a weight for Xavier has fewer than
+    /// two axes, or `out` has another length than `shape`.
     pub fn fill(&self, name: &str, init: Option<&str>, shape: &Shape, seed: u64, out: &mut [f32]) -> Result<()> {
         if out.len() != shape.n_elements() {
             let what = format!("initializer of `{name}`: elements");
@@ -140,16 +141,16 @@ impl Initializer {
                 out.fill(0.0);
                 out[quarter..2 * quarter].fill(forget_bias);
             }
-            // These were asked above, and no `__init__` names them.
+            // Handled above, and `__init__` cannot select them.
             Self::Mixed(_) | Self::Load(_) => {}
         }
         Ok(())
     }
 
-    /// As [`Self::fill`], into a new vector.
+    /// [`Self::fill`] into a new vector.
     ///
     /// # Errors
-    /// As [`Self::fill`]; a shape that there is no room for.
+    /// Those of [`Self::fill`]; if memory is short.
     pub fn values(&self, name: &str, init: Option<&str>, shape: &Shape, seed: u64) -> Result<Vec<f32>> {
         let bytes = shape.checked_size_bytes(DType::F32)?;
         let mut out = Vec::new();
@@ -159,7 +160,7 @@ impl Initializer {
         Ok(out)
     }
 
-    /// What the end of a name asks for.
+    /// The initializer that the end of a name selects.
     fn by_name(&self, name: &str) -> Result<Self> {
         let endings: [(&str, Option<Self>); 10] = [
             ("weight", None),
@@ -187,13 +188,13 @@ impl Initializer {
     }
 }
 
-/// The system refuses the memory of a variable.
+/// The error if the system refuses the memory of a variable.
 fn no_room(name: &str, bytes: usize) -> Error {
     let hint = format!("the system refuses memory for the values of `{name}`");
     Error::out_of_memory(Device::cpu(0), bytes as u64, hint)
 }
 
-/// The fan a Xavier scale is divided by.
+/// The fan by which a Xavier scale is divided.
 fn fan(name: &str, shape: &Shape, kind: FactorKind) -> Result<f32> {
     if shape.ndim() < 2 {
         return Err(Error::shape("xavier", name, "at least 2 axes", shape.to_string()));

@@ -4,11 +4,12 @@ use super::RandomKind;
 use super::fill::Stream;
 use mxrs_types::{Error, Result, Shape};
 
-/// Fills a weight, seen as a matrix of `shape[0]` rows, with orthogonal vectors of length `scale`: rows, or columns if those
-/// are fewer. They come of random vectors by the method of Gram and Schmidt, twice for the sake of rounding, in float64.
+/// Fills a weight, as a matrix of `shape[0]` rows, with orthogonal vectors of length `scale`: rows, or columns if there
+/// are fewer columns. They are computed from random vectors by the Gram-Schmidt method, applied twice because of
+/// rounding, in float64.
 ///
 /// # Errors
-/// Fewer than two axes.
+/// If the weight has fewer than two axes.
 pub(super) fn fill(
     name: &str,
     shape: &Shape,
@@ -35,7 +36,7 @@ pub(super) fn fill(
             }
         }
         let length = dot(&vector, &vector).sqrt();
-        // What is left of one that nearly depends on the others is rounding: another is drawn.
+        // If a vector nearly depends on the others, the remainder is mostly rounding, so another vector is drawn.
         if length > 1e-8 * before {
             vector.iter_mut().for_each(|x| *x /= length);
             basis.push(vector);

@@ -4,7 +4,7 @@ use super::{FactorKind, Initializer, RandomKind};
 use mxrs_types::{Error, ErrorKind, Result};
 use serde_json::{Map, Value};
 
-/// Reads the text of variable `name`; initializers are those of MXNet, names in any case.
+/// Parses the text of variable `name`; the initializers are MXNet's, and case is ignored.
 pub(super) fn parse(name: &str, text: &str) -> Result<Initializer> {
     let wrong = |expected: &str| {
         Error::new(ErrorKind::Attribute {
@@ -79,13 +79,13 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Initializer> {
 
 const KNOWN: &str = "zero, one, constant, uniform, normal, xavier, msraprelu, orthogonal, bilinear or lstmbias";
 
-/// By name alone.
+/// Makes an initializer by its name only.
 pub(super) fn create(name: &str) -> Result<Initializer> {
     let text = serde_json::json!([name, {}]).to_string();
     parse("", &text).map_err(|_| Error::invalid("initializer", format!("`{name}`"), format!("one of {KNOWN}")))
 }
 
-/// A text argument; `None` when it is something else.
+/// A text argument; `None` if it is something else.
 fn word<'a>(args: &'a Map<String, Value>, key: &str, default: &'a str) -> Option<&'a str> {
     args.get(key).map_or(Some(default), Value::as_str)
 }

@@ -1,9 +1,9 @@
-//! Initializers against their definitions.
+//! Compares initializers with their definitions.
 
 use super::{FactorKind, Initializer, RandomKind};
 use mxrs_types::{ErrorKind, Shape};
 
-/// Mean, variance and largest magnitude.
+/// The mean, variance and largest magnitude.
 fn moments(values: &[f32]) -> (f64, f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().map(|v| f64::from(*v)).sum::<f64>() / n;
@@ -16,7 +16,7 @@ fn distributions_have_the_defined_moments() {
     let shape = Shape::from([64, 32, 5, 5]);
     let n = shape.n_elements() as f64;
     let values = |init: Initializer| init.values("w_weight", None, &shape, 7).unwrap();
-    // Fans by hand: in 32 * 25 = 800, out 64 * 25 = 1600, mean 1200.
+    // Fans computed by hand: in 32 * 25 = 800, out 64 * 25 = 1600, mean 1200.
     let xavier = |rnd_type, factor_type| Initializer::Xavier { rnd_type, factor_type, magnitude: 3.0 };
     let uniform = |scale: f64| scale * scale / 3.0;
     let cases = [
@@ -28,12 +28,12 @@ fn distributions_have_the_defined_moments() {
     ];
     for (init, variance, bound) in cases {
         let (mean, got, largest) = moments(&values(init.clone()));
-        // Four standard errors: of the mean, and of the variance of a normal (a uniform's is smaller).
+        // Four standard errors: of the mean, and of the variance of a normal distribution (a uniform one's is smaller).
         assert!(mean.abs() < 4.0 * (variance / n).sqrt(), "{init:?}: mean {mean}");
         assert!((got / variance - 1.0).abs() < 4.0 * (2.0 / n).sqrt(), "{init:?}: variance {got}, not {variance}");
         match bound {
             Some(bound) => assert!(largest <= bound * 1.000_001 && largest > bound * 0.999, "{init:?}: {largest}"),
-            // Among 51200 normal numbers the largest is beyond 3 and below 6.5 standard deviations.
+            // The largest of 51200 normally distributed numbers is between 3 and 6.5 standard deviations.
             None => assert!((3.0..6.5).contains(&(largest / variance.sqrt())), "{init:?}: {largest}"),
         }
     }
@@ -65,7 +65,7 @@ fn names_and_attributes_choose() {
     ] {
         assert_eq!(values(name, None), Ok(value), "{name}");
     }
-    // The variable's own attribute works whatever its name.
+    // The variable's own attribute works for every name.
     assert_eq!(values("p_gamma", Some("[\"Constant\", {\"value\": 0.25}]")), Ok(0.25));
     assert_eq!(values("anything", Some("[\"one\", {}]")), Ok(1.0));
     assert!(values("softmax_label", None).unwrap_err().to_string().contains("`softmax_label`"));
@@ -140,7 +140,7 @@ fn the_forget_gate_is_the_second_of_four() {
     assert_eq!(values, [0.0, 0.0, 2.5, 2.5, 0.0, 0.0, 0.0, 0.0]);
 }
 
-/// Written by MXNet 1.9.1: `mx.init.Bilinear()` on a weight of shape (1, 2, 4, 4), the first channel.
+/// Computed by MXNet 1.9.1: `mx.init.Bilinear()` on a weight of shape (1, 2, 4, 4), the first channel.
 #[test]
 fn bilinear_is_that_of_mxnet() {
     let [a, b, c] = [0.0625, 0.1875, 0.5625];
@@ -186,7 +186,7 @@ fn loaded_values_come_before_the_default() {
 #[test]
 fn what_there_is_no_room_for_is_an_error() {
     let error = |shape: Shape| Initializer::Zero.values("a_bias", None, &shape, 0).unwrap_err();
-    // More than the addresses of a process reach.
+    // More than the address space of a process.
     let huge = error(Shape::from([1 << 30, 1 << 30]));
     assert!(matches!(huge.kind(), ErrorKind::OutOfMemory { requested, .. } if *requested == 1 << 62), "{huge}");
     assert!(huge.to_string().contains("`a_bias`"), "{huge}");

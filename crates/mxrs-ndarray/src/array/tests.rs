@@ -57,7 +57,7 @@ fn a_failed_writer_surfaces_when_the_array_is_read() {
     c.engine().task("fails").write(a.var()).push(|_| Err(Error::invalid("test", "x", "y"))).unwrap();
     let error = a.to_vec::<f32>().unwrap_err();
     assert!(error.to_string().contains("test: got x"), "{error}");
-    // Delivered once; afterwards the array is usable again.
+    // The error is reported once; afterwards the array is usable again.
     a.copy_from(&[1f32, 2.0]).unwrap();
     assert_eq!(a.to_vec::<f32>().unwrap(), [1.0, 2.0]);
 }
@@ -82,7 +82,7 @@ fn too_large_is_an_error() {
     assert!(NdArray::from_slice(&c, [3], &[1f32]).is_err());
 }
 
-/// Notes what it is told; refuses writes.
+/// Records views, and refuses writes.
 struct Recorder(Mutex<Vec<ViewOf>>);
 
 impl Recorded for Recorder {
@@ -130,5 +130,5 @@ fn writes_are_counted_per_storage_with_the_place_of_the_last() {
     a.note_write().unwrap();
     assert_eq!((a.n_writes(), a.last_write().unwrap().line()), (3, line + 4));
     assert!(a.copy_from(&[1f32]).is_err());
-    assert_eq!(a.n_writes(), 3, "a refused write is none");
+    assert_eq!(a.n_writes(), 3, "a refused write does not count");
 }

@@ -1,4 +1,4 @@
-//! Views: arrays of their own that share another one's storage.
+//! Views: arrays that share the storage of another array.
 
 use super::{Handle, NdArray};
 use crate::ViewOf;
@@ -8,10 +8,10 @@ use std::panic::Location;
 use std::sync::Arc;
 
 impl NdArray {
-    /// Rows `begin..end` of axis 0, sharing storage.
+    /// Rows `begin..end` of axis 0; shares storage.
     ///
     /// # Errors
-    /// A scalar, or a range outside the axis.
+    /// For a scalar, or a range outside the axis.
     #[track_caller]
     pub fn slice(&self, begin: usize, end: usize) -> Result<Self> {
         let Some(&n_rows) = self.0.shape.first() else {
@@ -40,15 +40,15 @@ impl NdArray {
         Self(Arc::new(Handle { chunk, shape, dtype, device, offset_bytes, slot: Slot::default() }))
     }
 
-    /// The same memory and shape, as an array that nobody records.
+    /// An array of the same memory and shape without a recorder.
     pub fn detach(&self) -> Self {
         self.handle(self.0.shape.clone(), self.0.offset_bytes)
     }
 
-    /// Row `index` of axis 0 without that axis, sharing storage.
+    /// Row `index` of axis 0, without that axis; shares storage.
     ///
     /// # Errors
-    /// As [`Self::slice`].
+    /// Those of [`Self::slice`].
     #[track_caller]
     pub fn at(&self, index: usize) -> Result<Self> {
         let end = index.checked_add(1).ok_or_else(|| Error::invalid("at", index, "a row number"))?;
@@ -56,10 +56,10 @@ impl NdArray {
         row.reshape(&row.shape()[1..])
     }
 
-    /// The same elements in another shape, sharing storage.
+    /// The same elements in another shape; shares storage.
     ///
     /// # Errors
-    /// A shape with another number of elements.
+    /// If the shape has another number of elements.
     #[track_caller]
     pub fn reshape(&self, shape: impl Into<Shape>) -> Result<Self> {
         let shape = shape.into();

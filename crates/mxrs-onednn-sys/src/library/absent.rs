@@ -1,4 +1,4 @@
-//! There is no oneDNN in this build.
+//! For builds without oneDNN.
 
 use super::Version;
 use crate::sys::Table;

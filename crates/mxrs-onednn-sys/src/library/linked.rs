@@ -1,4 +1,4 @@
-//! oneDNN is part of this program.
+//! For builds that link oneDNN into the program.
 
 use super::Version;
 use mxrs_types::{Error, Result};

@@ -1,4 +1,4 @@
-//! oneDNN is loaded while the program runs.
+//! For builds that load oneDNN while the program runs.
 
 use super::{DEFAULT_LIBRARY, Version};
 use crate::sys::Table;
@@ -11,9 +11,9 @@ struct Loaded {
     table: Table,
 }
 
-/// Set once, with a library that was found to be oneDNN 3.
+/// The loaded library. It is set once, after the library was found to be oneDNN 3.
 static LOADED: OnceLock<Loaded> = OnceLock::new();
-/// Held while loading, so that two threads do not load two files.
+/// Locked while loading, so that two threads do not load two files.
 static LOADING: Mutex<()> = Mutex::new(());
 
 pub(crate) fn table() -> Option<&'static Table> {
@@ -45,8 +45,8 @@ pub(super) fn version() -> Result<Version> {
 }
 
 fn load(path: &Path) -> Result<Loaded> {
-    // SAFETY: the initializers of oneDNN only set up its own globals. That the file is one the caller trusts is said in
-    // the documentation of `open`.
+    // SAFETY: the initializers of oneDNN only set up its own globals. The documentation of `open` asks the caller to
+    // name only files that it trusts.
     let library = unsafe { libloading::Library::new(path) }.map_err(|e| {
         let message = format!(
             "cannot load {}: {e}; install oneDNN 3 (PyPI has it as onednn-cpu-gomp), name its file, or build with feature `static`",
@@ -54,9 +54,10 @@ fn load(path: &Path) -> Result<Loaded> {
         );
         Error::new(ErrorKind::Backend { backend: crate::BACKEND, message })
     })?;
-    // Never unloaded: the table and everything created through it point into it.
+    // The library is never unloaded, because the table and all objects created through it point into it.
     let library = Box::leak(Box::new(library));
-    // SAFETY: symbols that start with `dnnl_` belong to oneDNN; `open` checks the version before anything but `dnnl_version` is called.
+    // SAFETY: symbols that start with `dnnl_` belong to oneDNN; `open` checks the version before anything but
+    // `dnnl_version` is called.
     let table = unsafe { Table::of(library) };
     Ok(Loaded { path: path.to_owned(), table })
 }

@@ -1,4 +1,4 @@
-//! Where oneDNN comes from: linked, loaded, or nowhere. One of three files, same functions.
+//! Finds oneDNN: linked, loaded, or not present. One of three files with the same functions is compiled.
 
 #[cfg(any(feature = "static", feature = "dynamic"))]
 mod query;
@@ -16,18 +16,18 @@ use std::path::Path;
 pub(crate) use source::table;
 pub use version::{CpuRuntime, Version};
 
-/// File that `dynamic` loads when no other is named; the system's loader searches for it.
+/// The file that `dynamic` loads if no other is named; the system's loader searches for it.
 pub const DEFAULT_LIBRARY: &str = "libdnnl.so.3";
 
-/// Makes the library ready and says which one it is.
+/// Opens the library and returns its version.
 ///
-/// With feature `static` there is nothing to load, and `path` must be `None`. With `dynamic` the first successful call loads
-/// `path`, or [`DEFAULT_LIBRARY`], for the rest of the process; calls into [`crate::sys`] before that find no library.
-/// Loading runs the initializers of that file: name only libraries you trust.
+/// With feature `static` there is nothing to load, and `path` must be `None`. With `dynamic` the first successful call
+/// loads `path`, or [`DEFAULT_LIBRARY`], for the rest of the process; calls into [`crate::sys`] before that find no
+/// library. Loading runs the initializers of that file: name only libraries you trust.
 ///
 /// # Errors
-/// `NotBuilt` when neither feature is on. `Backend` when the file cannot be loaded or is not oneDNN 3. `InvalidValue` when
-/// `path` is given although the library is linked, or another file is loaded already.
+/// `NotBuilt` if neither feature is on. `Backend` if the file cannot be loaded or is not oneDNN 3. `InvalidValue` if
+/// `path` is given although the library is linked, or if another file is already loaded.
 ///
 /// ```
 /// match mxrs_onednn_sys::open(None) {
@@ -39,7 +39,8 @@ pub fn open(path: Option<&Path>) -> Result<Version> {
     source::open(path)
 }
 
-/// Version of the library, which is loaded if need be: `open(None)`, except that a library opened by path is accepted.
+/// Version of the library. Loads the library if necessary, like `open(None)`, but accepts a library that was opened by
+/// path.
 ///
 /// # Errors
 /// As [`open`].
@@ -47,7 +48,7 @@ pub fn version() -> Result<Version> {
     source::version()
 }
 
-/// Whether oneDNN can be used; [`version`] has the reason when not.
+/// Whether oneDNN can be used. If not, [`version`] returns the reason.
 pub fn is_available() -> bool {
     version().is_ok()
 }

@@ -1,4 +1,4 @@
-//! Asks a library which oneDNN it is.
+//! Queries the version of a library.
 
 use super::{CpuRuntime, Version};
 use crate::sys;
@@ -6,15 +6,15 @@ use mxrs_types::{Error, ErrorKind, Result};
 use std::ffi::CStr;
 
 impl Version {
-    /// Asks the library, which is linked or loaded.
+    /// The version of the linked or loaded library.
     pub(super) fn query() -> Result<Self> {
-        // SAFETY: no arguments; may be called at any time.
+        // SAFETY: the function has no arguments and may be called at any time.
         let raw = unsafe { sys::dnnl_version() };
         // SAFETY: the pointer came from `dnnl_version`.
         unsafe { Self::from_raw(raw) }
     }
 
-    /// Asks a library that is not yet the process's.
+    /// The version of a library that is not yet in use.
     #[cfg(all(feature = "dynamic", not(feature = "static")))]
     pub(super) fn from_table(table: &sys::Table) -> Result<Self> {
         let raw = table.version();
@@ -23,11 +23,12 @@ impl Version {
     }
 
     /// # Safety
-    /// `raw` is null or what `dnnl_version` returned.
+    /// `raw` must be null or a pointer that `dnnl_version` returned.
     unsafe fn from_raw(raw: *const sys::dnnl_version_t) -> Result<Self> {
         let backend = crate::BACKEND;
-        // SAFETY: not null then, and what `dnnl_version` returns is valid for the rest of the process. The fields read
-        // before the major version is known are the first of the structure in all versions since 1.0.
+        // SAFETY: `as_ref` handles null; a pointer that `dnnl_version` returned stays valid for the rest of the
+        // process. The fields that are read before the major version is known are the first of the structure in all
+        // versions since 1.0.
         let Some(raw) = (unsafe { raw.as_ref() }) else {
             let message = "the library has no function dnnl_version: it is not oneDNN".to_owned();
             return Err(Error::new(ErrorKind::Backend { backend, message }));
@@ -39,7 +40,7 @@ impl Version {
         let hash = if raw.hash.is_null() {
             "N/A".to_owned()
         } else {
-            // SAFETY: a string literal of the library.
+            // SAFETY: it is not null, and points to a string literal of the library.
             unsafe { CStr::from_ptr(raw.hash) }.to_string_lossy().into_owned()
         };
         Ok(Self {

@@ -1,4 +1,4 @@
-//! Which oneDNN it is.
+//! Version and thread runtime of a oneDNN library.
 
 use std::fmt;
 
@@ -11,27 +11,27 @@ pub struct Version {
     pub minor: u32,
     /// Third number.
     pub patch: u32,
-    /// Commit it was built from, or `N/A`.
+    /// Commit that it was built from, or `N/A`.
     pub hash: String,
-    /// How it runs work in parallel.
+    /// The owner of its threads.
     pub cpu_runtime: CpuRuntime,
 }
 
-/// Who owns the threads that oneDNN works on.
+/// The owner of the threads that oneDNN works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CpuRuntime {
-    /// Nobody: the library has no CPU part.
+    /// None: the library has no CPU part.
     None,
     /// Only the calling thread works.
     Sequential,
-    /// A team of OpenMP's, which `OMP_NUM_THREADS` sizes.
+    /// OpenMP, with a team whose size is `OMP_NUM_THREADS`.
     OpenMp,
     /// Intel TBB.
     Tbb,
     /// The caller: see [`crate::ThreadPool`].
     ThreadPool,
-    /// One that this crate does not know, by its number in the C headers.
+    /// A runtime that this crate does not know, by its number in the C headers.
     Other(u32),
 }
 

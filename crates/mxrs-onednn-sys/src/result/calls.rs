@@ -19,7 +19,7 @@ macro_rules! checked {
             /// The contract of the C function.
             #[allow(non_snake_case)] // Arguments keep the names of the C headers.
             pub unsafe fn $s_short($($s_arg: $s_ty),*) -> Result<()> {
-                // SAFETY: passed on to our caller.
+                // SAFETY: the contract of this function is that of the C function.
                 check(stringify!($s), unsafe { sys::$s($($s_arg),*) })
             }
         )*

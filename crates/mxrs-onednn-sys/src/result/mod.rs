@@ -1,8 +1,8 @@
 //! The C functions with statuses turned into errors.
 //!
-//! Every function of [`crate::sys`] that returns a status is here under its name without `dnnl_`, with the same arguments
-//! and the same contract. Functions that hand out a new object do so through their first argument; [`created`] makes that a
-//! return value:
+//! Every function of [`crate::sys`] that returns a status is here under its name without `dnnl_`, with the same
+//! arguments and the same contract. Functions that create an object write it to their first argument; [`created`] turns
+//! that into a return value:
 //!
 //! ```
 //! # fn main() -> mxrs_types::Result<()> {
@@ -30,7 +30,7 @@ use mxrs_types::{Error, ErrorKind, Result};
 /// Runs `call` with a place for the object it creates and returns that object, never null.
 ///
 /// # Errors
-/// What `call` returns, or `Backend` when it succeeds without creating anything.
+/// The error of `call`, or `Backend` if it succeeds without creating an object.
 pub fn created<T>(call: impl FnOnce(*mut *mut T) -> Result<()>) -> Result<*mut T> {
     let mut object = std::ptr::null_mut();
     call(&raw mut object)?;
@@ -41,19 +41,19 @@ pub fn created<T>(call: impl FnOnce(*mut *mut T) -> Result<()>) -> Result<*mut T
     Ok(object)
 }
 
-/// New stream of a CPU `engine` whose work runs on `pool`, or without one on the library's own threads. A stream without a
-/// pool on a library of the THREADPOOL runtime runs everything on the calling thread.
+/// Creates a stream of a CPU `engine` whose work runs on `pool`, or on the library's own threads if there is no pool.
+/// With the THREADPOOL runtime, a stream without a pool runs all work on the calling thread.
 ///
 /// # Errors
-/// `Backend` when oneDNN refuses.
+/// `Backend` if oneDNN refuses.
 ///
 /// # Safety
-/// `engine` is alive. The stream is destroyed (`stream_destroy`) before `pool`.
+/// `engine` must be alive. The stream must be destroyed (`stream_destroy`) before `pool`.
 pub unsafe fn stream_on_pool(
     engine: sys::dnnl_engine_t,
     pool: Option<&ThreadPoolHandle>,
 ) -> Result<sys::dnnl_stream_t> {
-    // SAFETY: the out pointer is valid; the rest is passed on to our caller.
+    // SAFETY: the out pointer is valid; the caller ensures the rest of the contract.
     created(|out| unsafe {
         match pool {
             Some(pool) => threadpool_interop_stream_create(out, engine, pool.as_ptr()),

@@ -1,4 +1,4 @@
-//! From status to error.
+//! Converts statuses to errors.
 
 use crate::sys;
 use mxrs_types::{Error, ErrorKind, Result};
@@ -6,9 +6,9 @@ use mxrs_types::{Error, ErrorKind, Result};
 /// Turns the status that the C function `call` returned into a result.
 ///
 /// # Errors
-/// - `NotBuilt` for `dnnl_unimplemented`: this oneDNN has no implementation for these arguments on this machine (or there is
-///   no library). The caller should fall back.
-/// - `Backend` for all else, with the function's name and what the status means.
+/// - `NotBuilt` for `dnnl_unimplemented`: this oneDNN has no implementation for these arguments on this machine, or
+///   there is no library. The caller should use a fallback.
+/// - `Backend` for all other errors, with the function's name and the meaning of the status.
 pub fn check(call: &'static str, status: sys::dnnl_status_t) -> Result<()> {
     let meaning = match status {
         sys::dnnl_success => return Ok(()),

@@ -1,8 +1,8 @@
-//! oneDNN's C interface as it is: types, constants and functions under their C names.
+//! oneDNN's C interface: types, constants and functions under their C names.
 //!
 //! Written from the headers of oneDNN 3.14 by `generate.py` and committed, so building needs no libclang. The same
-//! functions exist with every feature: linked with `static`, through a table with `dynamic`. Where there is no library, or
-//! a loaded one is too old to have a function, calls return `dnnl_unimplemented`, zero or null.
+//! functions exist with every feature: linked with `static`, through a table with `dynamic`. If there is no library, or
+//! the loaded one is too old to have a function, calls return `dnnl_unimplemented`, zero or null.
 
 // Names, grouping and missing docs are the C headers'; oneDNN's manual describes them.
 #![allow(non_camel_case_types, non_upper_case_globals, non_snake_case, missing_docs)]
@@ -11,7 +11,6 @@
 
 mod constants;
 mod functions;
-mod tags;
 mod types;
 
 #[cfg(feature = "static")]
@@ -24,12 +23,11 @@ pub use constants::*;
 pub use linked::*;
 #[cfg(not(feature = "static"))]
 pub use table::*;
-pub use tags::*;
 pub use types::*;
 
 pub(crate) use functions::all_functions;
 
-// Macros of the headers that are no plain integers, which bindgen leaves out.
+// Macros of the headers that bindgen leaves out, because they are not plain integers.
 
 /// Memory object without a buffer.
 pub const DNNL_MEMORY_NONE: *mut core::ffi::c_void = core::ptr::null_mut();

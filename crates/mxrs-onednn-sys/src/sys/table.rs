@@ -1,4 +1,4 @@
-//! The functions, called through a table that is filled at run time or stays away.
+//! The functions, called through a table that is filled at run time, if at all.
 
 use super::constants::dnnl_unimplemented;
 use super::types::*;
@@ -9,7 +9,7 @@ macro_rules! through_table {
         status { $(fn $s:ident as $s_short:ident($($s_arg:ident: $s_ty:ty),*);)* }
         value { $(fn $v:ident as $v_short:ident($($v_arg:ident: $v_ty:ty),*) -> $v_ret:ty;)* }
     ) => {
-        /// One entry per function; `None` where the library does not have it.
+        /// One entry per function; `None` if the library does not have it.
         pub(crate) struct Table {
             $($s: Option<unsafe extern "C" fn($($s_ty),*) -> dnnl_status_t>,)*
             $($v: Option<unsafe extern "C" fn($($v_ty),*) -> $v_ret>,)*
@@ -19,10 +19,11 @@ macro_rules! through_table {
             /// Looks all functions up in `library`, which must never be closed.
             ///
             /// # Safety
-            /// A symbol named like a function of oneDNN 3 is that function.
+            /// Every symbol of `library` with the name of a function of oneDNN 3 must be that function.
             #[cfg(feature = "dynamic")]
             pub(crate) unsafe fn of(library: &libloading::Library) -> Self {
-                // SAFETY: passed on to our caller; the types are those of the headers.
+                // SAFETY: the caller ensures that the symbols are oneDNN's functions; the types are those of its
+                // headers.
                 unsafe {
                     Self {
                         $($s: library.get(stringify!($s)).ok().map(|symbol| *symbol),)*
@@ -34,7 +35,7 @@ macro_rules! through_table {
 
         $(pub unsafe fn $s($($s_arg: $s_ty),*) -> dnnl_status_t {
             match table().and_then(|t| t.$s) {
-                // SAFETY: passed on to our caller.
+                // SAFETY: the contract of this function is that of the C function.
                 Some(function) => unsafe { function($($s_arg),*) },
                 None => dnnl_unimplemented,
             }
@@ -42,9 +43,9 @@ macro_rules! through_table {
 
         $(pub unsafe fn $v($($v_arg: $v_ty),*) -> $v_ret {
             match table().and_then(|t| t.$v) {
-                // SAFETY: passed on to our caller.
+                // SAFETY: the contract of this function is that of the C function.
                 Some(function) => unsafe { function($($v_arg),*) },
-                // SAFETY: all these types are integers or raw pointers.
+                // SAFETY: all these types are integers or raw pointers, for which zero is valid.
                 None => unsafe { core::mem::zeroed() },
             }
         })*
@@ -55,10 +56,10 @@ super::all_functions!(through_table);
 
 #[cfg(feature = "dynamic")]
 impl Table {
-    /// What `dnnl_version` of this library returns; null when it has no such function.
+    /// The result of `dnnl_version` of this library; null if it has no such function.
     pub(crate) fn version(&self) -> *const dnnl_version_t {
         match self.dnnl_version {
-            // SAFETY: no arguments; may be called at any time.
+            // SAFETY: the function has no arguments and may be called at any time.
             Some(function) => unsafe { function() },
             None => core::ptr::null(),
         }

@@ -7,7 +7,8 @@ use mxrs_types::{Error, ErrorKind, Result};
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-/// A [`ThreadPool`] in the form oneDNN takes. Make one per pool and keep it longer than every stream created with it.
+/// A [`ThreadPool`] in the form that oneDNN takes. Make one per pool, and keep it longer than every stream created with
+/// it.
 pub struct ThreadPoolHandle {
     adapter: Adapter,
     n_threads: c_int,
@@ -17,9 +18,9 @@ impl ThreadPoolHandle {
     /// Makes the C++ object for `pool`.
     ///
     /// # Errors
-    /// `NotBuilt` when oneDNN does not run on the caller's threads: feature `static` is off, there is no library, or
-    /// its runtime is not THREADPOOL. A stream without a pool then uses the library's own threads. `InvalidValue` when
-    /// the pool claims no threads, or more than an `i32` counts.
+    /// `NotBuilt` if oneDNN cannot run on the caller's threads: feature `static` is off, there is no library, or its
+    /// runtime is not THREADPOOL. A stream without a pool then uses the library's own threads. `InvalidValue` if the
+    /// pool reports no threads, or more than an `i32` can hold.
     pub fn new(pool: Arc<dyn ThreadPool>) -> Result<Self> {
         let runtime = version()?.cpu_runtime;
         if runtime != crate::CpuRuntime::ThreadPool {
@@ -34,28 +35,28 @@ impl ThreadPoolHandle {
         Ok(Self { adapter: Adapter::new(pool, n_threads)?, n_threads })
     }
 
-    /// The `threadpool` argument of the `dnnl_threadpool_interop_*` functions; valid while the handle lives.
+    /// The `threadpool` argument of the `dnnl_threadpool_interop_*` functions; valid as long as the handle exists.
     pub fn as_ptr(&self) -> *mut c_void {
         self.adapter.as_ptr()
     }
 
-    /// Number of threads oneDNN was told of.
+    /// Number of threads that oneDNN assumes.
     pub fn n_threads(&self) -> usize {
-        // Checked to be positive in `new`.
+        // `new` has checked that it is positive.
         self.n_threads.unsigned_abs() as usize
     }
 
     /// Makes oneDNN plan primitives that *the calling thread* creates from now on for this pool's number of threads.
     ///
     /// # Errors
-    /// `Backend` when oneDNN refuses.
+    /// `Backend` if oneDNN refuses.
     pub fn set_max_concurrency(&self) -> Result<()> {
-        // SAFETY: sets an integer that belongs to the calling thread.
+        // SAFETY: the call only sets a number that belongs to the calling thread.
         unsafe { result::threadpool_interop_set_max_concurrency(self.n_threads) }
     }
 
-    /// Fails when the pool has panicked since the last call. Ask after executing: the loop was finished on the calling
-    /// thread, so the numbers are right, but the pool is probably lost.
+    /// Returns an error if the pool has panicked since the last call. Call it after executing: the calling thread has
+    /// finished the loop, so the results are right, but the pool is probably unusable.
     ///
     /// # Errors
     /// `Panicked` with the message of the first panic.

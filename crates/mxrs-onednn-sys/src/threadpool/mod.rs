@@ -1,13 +1,14 @@
-//! oneDNN's work on the caller's threads: the [`ThreadPool`] trait, and [`ThreadPoolHandle`], which shows one to oneDNN.
+//! Runs oneDNN's work on the caller's threads: the [`ThreadPool`] trait, and [`ThreadPoolHandle`], which passes one to
+//! oneDNN.
 //!
-//! Three things to know about oneDNN's THREADPOOL runtime:
+//! oneDNN's THREADPOOL runtime has three rules:
 //!
 //! - Work runs in parallel only on a stream that was created with a pool ([`crate::result::stream_create`]).
-//! - How many threads a primitive is *planned* for is a property of the thread that creates it:
+//! - The number of threads that a primitive is *planned* for is a property of the thread that creates it:
 //!   [`ThreadPoolHandle::set_max_concurrency`] must be called once on every thread that creates primitives. Without it
 //!   oneDNN plans for all cores of the machine.
-//! - A primitive may run on a pool of fewer threads than it was planned for, not of more: its scratch memory is too small
-//!   for that. Use one pool size per process.
+//! - A primitive may run on a pool of fewer threads than it was planned for, but not of more, because its scratch
+//!   memory would be too small. Use one pool size per process.
 
 mod adapter;
 mod handle;
@@ -16,8 +17,8 @@ pub use handle::ThreadPoolHandle;
 
 /// A team of threads that can run the items of a parallel loop.
 ///
-/// An implementation that misbehaves gives slow or failing calls, never memory errors: the adapter lets every item run
-/// exactly once whatever the pool does.
+/// An implementation that misbehaves makes calls slow or fail, but never causes memory errors: the adapter runs every
+/// item exactly once, whatever the pool does.
 ///
 /// ```
 /// /// Runs everything on the calling thread.
@@ -42,7 +43,8 @@ pub trait ThreadPool: Send + Sync {
     /// Whether the calling thread is running an item of this pool right now. oneDNN then runs nested loops in place.
     fn in_parallel(&self) -> bool;
 
-    /// Calls `body(i)` once for each `i` in `0..n`, on any threads in any order, and returns when all calls have returned.
+    /// Calls `body(i)` once for each `i` in `0..n`, on any threads in any order, and returns when all calls have
+    /// returned.
     ///
     /// `n` is most often [`n_threads`](Self::n_threads), one item per thread, so hand out items one by one. `n` may
     /// also be smaller or larger. No item waits for another.

@@ -1,9 +1,9 @@
-//! A whole oneDNN computation through the raw interface.
+//! A complete oneDNN computation through the raw interface.
 
 use mxrs_onednn_sys::result::{self, created};
 use mxrs_onednn_sys::{ThreadPoolHandle, sys};
 
-/// `max(x, 0)` of a vector by oneDNN, on `pool` or on threads of the library's own.
+/// `max(x, 0)` of a vector, computed by oneDNN on `pool`, or on oneDNN's own threads without a pool.
 pub fn relu(x: &[f32], pool: Option<&ThreadPoolHandle>) -> mxrs_types::Result<Vec<f32>> {
     if let Some(pool) = pool {
         pool.set_max_concurrency()?;
@@ -59,7 +59,7 @@ pub fn input(n: usize) -> Vec<f32> {
     (0..n).map(|i| (i as f32 * 0.75).sin() * 3.0).collect()
 }
 
-/// The same by definition.
+/// The expected result, computed from the definition.
 pub fn expected(x: &[f32]) -> Vec<f32> {
     x.iter().map(|v| v.max(0.0)).collect()
 }

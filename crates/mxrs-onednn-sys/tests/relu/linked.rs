@@ -1,4 +1,4 @@
-//! Linked into the program, oneDNN works on pools of plain threads.
+//! oneDNN linked into the program works on thread pools made of plain threads.
 
 use crate::compute::{expected, input, relu};
 use mxrs_onednn_sys::result::{self, created};
@@ -14,7 +14,7 @@ thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Starts its threads anew for each loop.
+/// A pool that starts new threads for each loop.
 struct Scoped {
     n_threads: usize,
     loops: AtomicUsize,
@@ -48,7 +48,7 @@ impl ThreadPool for Scoped {
                 }
                 self.workers.lock().unwrap().insert(std::thread::current().id());
                 body(i);
-                // Let the others have some.
+                // Let the other threads take some of the items.
                 std::thread::yield_now();
             }
             INSIDE.set(false);
@@ -98,7 +98,7 @@ fn max_concurrency_is_the_pools_size() {
     assert_eq!(n, 3);
 }
 
-/// Panics after its first item.
+/// A pool that panics after its first item.
 struct Breaking;
 
 impl ThreadPool for Breaking {
@@ -125,7 +125,7 @@ fn a_panic_of_the_pool_comes_back_as_an_error() {
 #[test]
 fn bad_arguments_are_errors() {
     let dims = [-5];
-    // SAFETY: the out pointer and the dimensions are valid; the call refuses the latter.
+    // SAFETY: the out pointer is valid, and the dimensions are a valid array. oneDNN refuses their values.
     let error = created(|out| unsafe {
         result::memory_desc_create_with_tag(out, 1, dims.as_ptr(), sys::dnnl_f32, sys::dnnl_a)
     })

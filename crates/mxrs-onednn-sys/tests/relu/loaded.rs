@@ -1,11 +1,11 @@
-//! Loaded from where the system's loader looks, oneDNN works on threads of its own.
+//! oneDNN loaded from the system loader's path works on its own threads.
 
 use crate::compute::{expected, input, relu};
 use mxrs_onednn_sys::{ThreadPool, ThreadPoolHandle, open, version};
 use mxrs_types::ErrorKind;
 use std::sync::Arc;
 
-/// Runs everything on the calling thread.
+/// A pool that runs everything on the calling thread.
 struct Serial;
 
 impl ThreadPool for Serial {

@@ -1,7 +1,8 @@
-//! One call of the graph while it becomes nodes of a model: its inputs by name, its shapes, and the nodes written so far.
+//! One call of the graph while it is converted to nodes of a model: the names of its inputs, its shapes, and the nodes
+//! written so far.
 //!
-//! An operator is written as steps. Each step is a node with a name of its own for its only output; the value that the
-//! operator answers becomes the output of the call, and the step that made it gets the name of the call.
+//! An operator is written in steps. Each step is a node with one output, whose name is unique. The value that the
+//! operator's function returns becomes the output of the call, and the step that computes it gets the name of the call.
 
 use super::facts::Facts;
 use crate::names::Names;
@@ -13,14 +14,14 @@ use mxrs_graph::{EntryId, Graph, Node, NodeId};
 use mxrs_op::param::Parameters;
 use mxrs_types::{DType, Result, Shape};
 
-/// What an operator answers: the name of the value it computes.
+/// The name of the value that an operator computes, or the reason why it cannot be written.
 pub(super) type Answer = Result<String, Refusal>;
 
-/// What is written of a model.
+/// The parts of a model that are written so far.
 #[derive(Default)]
 pub(super) struct Written {
     pub nodes: Vec<NodeProto>,
-    /// Constants that are no parameters, by name.
+    /// Constants that are not parameters, by name.
     pub constants: IndexMap<String, TensorProto>,
     pub value_names: Names,
     pub node_names: Names,
@@ -45,7 +46,7 @@ impl<'a> Call<'a> {
     /// Its parameters.
     ///
     /// # Panics
-    /// When the operator has parameters of another type; the list of operators says which file is for which.
+    /// If the operator has parameters of another type; the list of operators pairs each operator with its function.
     pub fn params<P: Parameters>(&self) -> &'a P {
         let (_, params) = self.node().call().expect("a call, no variable");
         params.get()
@@ -67,7 +68,7 @@ impl<'a> Call<'a> {
     /// Name of input `index`.
     pub fn input(&self, index: usize) -> String {
         let entry = self.input_id(index);
-        // Nodes come after what they read.
+        // Nodes come after the nodes that they read.
         self.written.values.get(&entry).cloned().unwrap_or_else(|| self.graph.entry_name(entry))
     }
 
@@ -101,13 +102,13 @@ impl<'a> Call<'a> {
         self.shape(0).axis(axis)
     }
 
-    /// Refuses element types that operator `op_type` of ONNX does not have.
+    /// Refuses dtypes that ONNX's operator `op_type` does not have.
     pub fn require_dtype(&self, op_type: &str, dtypes: &[DType]) -> Result<(), Refusal> {
         let got = if self.n_inputs() == 0 { self.out_dtype() } else { self.dtype(0) };
         if dtypes.contains(&got) { Ok(()) } else { refuse(format!("{op_type} has no element type {got}")) }
     }
 
-    /// Writes a node; the answer is the name of what it computes.
+    /// Writes a node and returns the name of its output.
     pub fn step<S: AsRef<str>>(&mut self, op_type: &str, inputs: &[S], attributes: Vec<AttributeProto>) -> String {
         let wanted = format!("{}_{}", self.node().name, op_type.to_ascii_lowercase());
         let name = self.written.node_names.claim(&wanted);
@@ -117,25 +118,25 @@ impl<'a> Call<'a> {
         output
     }
 
-    /// A constant; `part` tells what it is to the call.
+    /// Adds a constant; `part` is its role in the call, and part of its name.
     ///
     /// # Errors
-    /// An array that is not dense.
+    /// If the array is not dense.
     pub fn constant(&mut self, part: &str, tensor: Tensor) -> Result<String> {
         let name = self.written.value_names.claim(&format!("{}_{part}", self.node().name));
         self.written.constants.insert(name.clone(), from_tensor(&name, tensor)?);
         Ok(name)
     }
 
-    /// A constant list of integers.
+    /// Adds a constant list of integers.
     ///
     /// # Errors
-    /// None in practice: every list makes a dense array.
+    /// None in practice, because a list always makes a dense array.
     pub fn ints(&mut self, part: &str, values: &[i64]) -> Result<String> {
         self.constant(part, Tensor::from_slice([values.len()], values)?)
     }
 
-    /// A constant number without axes.
+    /// Adds a constant number without axes.
     ///
     /// # Errors
     /// As [`Self::ints`].
@@ -143,10 +144,11 @@ impl<'a> Call<'a> {
         self.constant(part, scalar(dtype, Shape::scalar(), value)?)
     }
 
-    /// The same elements in the shape of the output.
+    /// Reshapes a value to the shape of the output.
     ///
     /// # Errors
-    /// Several sizes that follow the batch, when it stays open; an empty array, whose sizes ONNX cannot tell from codes.
+    /// If the batch size is open and several sizes depend on it, or if the array is empty: ONNX cannot distinguish its
+    /// sizes from codes.
     pub fn reshape_to_output(&mut self, value: &str) -> Answer {
         let target = self.reshape_target()?;
         let target = self.ints("shape", &target)?;
@@ -164,10 +166,10 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The output's shape as a constant.
+    /// Adds the output's shape as a constant.
     ///
     /// # Errors
-    /// A size that follows the batch, when it stays open.
+    /// If the batch size is open and a size depends on it.
     pub fn output_sizes(&mut self) -> Answer {
         let sizes = self.facts.fixed_sizes(self.output_id());
         match sizes.into_iter().map(|size| size.map(|size| size as i64)).collect::<Option<Vec<_>>>() {
@@ -181,29 +183,29 @@ impl<'a> Call<'a> {
         self.facts.fixed_sizes(self.output_id()).iter().all(Option::is_some)
     }
 
-    /// Axes in another order.
+    /// Permutes the axes of a value.
     pub fn transposed(&mut self, value: &str, axes: &[usize]) -> String {
         let perm = AttributeProto::ints("perm", axes.iter().map(|axis| *axis as i64));
         self.step("Transpose", &[value], vec![perm])
     }
 
-    /// As another element type.
+    /// Casts a value to another dtype.
     pub fn cast(&mut self, value: &str, dtype: DType) -> String {
         let to = AttributeProto::int("to", mxrs_format::onnx::data_type(dtype) as i64);
         self.step("Cast", &[value], vec![to])
     }
 }
 
-/// An array of one value.
+/// An array filled with one value.
 ///
 /// # Errors
-/// A shape that does not fit in memory.
+/// If it does not fit into memory.
 pub(super) fn scalar(dtype: DType, shape: Shape, value: f64) -> Result<Tensor> {
     let values = vec![value; shape.n_elements()];
     Ok(Tensor::from_slice(shape, &values)?.cast(dtype))
 }
 
-/// Sizes as an attribute takes them.
+/// Sizes in the type of an attribute.
 pub(super) fn sizes(values: &[usize]) -> impl Iterator<Item = i64> + '_ {
     values.iter().map(|value| *value as i64)
 }

@@ -1,4 +1,4 @@
-//! What is known of every value before a node is written: shape, element type, and which sizes follow the batch.
+//! What is known of every value before a node is written: shape, dtype, and which sizes depend on the batch.
 
 use super::ExportOptions;
 use indexmap::IndexMap;
@@ -10,15 +10,15 @@ use mxrs_types::{DType, PartialShape, Result, ResultExt, Shape};
 pub(super) struct Facts {
     shapes: Vec<Shape>,
     dtypes: Vec<DType>,
-    /// The shapes for batches twice as large, when the batch stays open.
+    /// The shapes for a batch twice as large, if the batch size is open.
     doubled: Option<Vec<Shape>>,
 }
 
 impl Facts {
-    /// Infers everything from the inputs and the parameters.
+    /// Infers all shapes and types from the inputs and the parameters.
     ///
     /// # Errors
-    /// Those of inference; a graph that is for one batch size only, when the batch is to stay open.
+    /// Those of inference. If the batch size is to be open: a graph that only works for one batch size.
     pub fn new(graph: &Graph, params: &IndexMap<String, Tensor>, options: &ExportOptions) -> Result<Self> {
         let is_variable = |name: &str| graph.find(name).is_some_and(|id| graph.node(id).is_variable());
         let known: Vec<(&str, &Tensor)> =
@@ -40,7 +40,7 @@ impl Facts {
             true => Some(infer(2).context(|| "inferring shapes for another batch size, which is to stay open")?),
             false => None,
         };
-        // Parameters that are no floats say what they are; floats follow the inputs.
+        // Parameters that are not floats keep their dtype; floats follow from the inputs.
         let of_params = known.iter().filter_map(|(name, tensor)| Some((*name, tensor.dtype()?)));
         let of_params = of_params.filter(|(_, dtype)| !dtype.is_float());
         let of_inputs = options.inputs.iter().map(|(name, _)| (name.as_str(), options.dtype));
@@ -48,7 +48,7 @@ impl Facts {
         Ok(Self { shapes, dtypes, doubled })
     }
 
-    /// The shape, at the batch size given.
+    /// The shape for the given batch size.
     pub fn shape(&self, entry: EntryId) -> &Shape {
         &self.shapes[entry.index()]
     }
@@ -58,15 +58,15 @@ impl Facts {
         self.dtypes[entry.index()]
     }
 
-    /// The sizes that are the same for every batch.
+    /// The sizes that do not depend on the batch; `None` for the others.
     pub fn fixed_sizes(&self, entry: EntryId) -> Vec<Option<usize>> {
         let shape = self.shape(entry);
         let doubled = self.doubled.as_ref().map_or(shape, |doubled| &doubled[entry.index()]);
-        // Nothing but sizes depends on the batch, so the number of axes is the same.
+        // Only sizes depend on the batch, so the number of axes is the same.
         shape.iter().zip(doubled.iter()).map(|(a, b)| (a == b).then_some(*a)).collect()
     }
 
-    /// Whether size `axis` is the batch itself, which stays open.
+    /// Whether size `axis` is the batch size, and open.
     pub fn is_batch(&self, entry: EntryId, axis: usize, batch: usize) -> bool {
         let size = |shapes: &[Shape]| shapes[entry.index()].get(axis).copied();
         let Some(doubled) = &self.doubled else { return false };

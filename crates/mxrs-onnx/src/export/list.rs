@@ -1,4 +1,4 @@
-//! The operators that are written, one line each.
+//! The operators that can be written, one per line.
 
 use super::call::{Answer, Call};
 use super::ops::{
@@ -9,19 +9,19 @@ use mxrs_types::DType::{self, BF16, F16, F32, F64, I8, I16, I32, I64};
 
 /// How an operator is written.
 pub(super) enum Form {
-    /// One node of this operator with the same inputs and no attributes, for these element types.
+    /// As one node of this operator, with the same inputs and no attributes, for these dtypes.
     Same(&'static str, &'static [DType]),
-    /// As a function says.
+    /// By a function.
     By(fn(&mut Call<'_>) -> Answer),
 }
 
 use Form::{By, Same};
 
-/// Element types of ONNX's arithmetic.
+/// The dtypes of ONNX's arithmetic.
 pub(super) const NUMBERS: &[DType] = &[F16, BF16, F32, F64, I32, I64];
-/// Element types of its functions.
+/// The dtypes of ONNX's functions.
 pub(super) const FLOATS: &[DType] = &[F16, BF16, F32, F64];
-/// Those of `Neg`.
+/// The dtypes of `Neg`.
 const SIGNED: &[DType] = &[F16, BF16, F32, F64, I8, I16, I32, I64];
 
 const FORMS: &[(&str, Form)] = &[
@@ -56,7 +56,7 @@ const FORMS: &[(&str, Form)] = &[
     ("amp_cast", By(elementwise::cast)),
     ("argmax", By(reduce::argmax)),
     ("broadcast_add", Same("Add", NUMBERS)),
-    // ONNX does not say what an integer divided by 0 is.
+    // ONNX does not define the division of an integer by 0.
     ("broadcast_div", Same("Div", FLOATS)),
     ("broadcast_mul", Same("Mul", NUMBERS)),
     ("broadcast_sub", Same("Sub", NUMBERS)),
@@ -90,18 +90,18 @@ pub fn exported_operators() -> impl Iterator<Item = &'static str> {
     FORMS.iter().map(|(name, _)| *name)
 }
 
-/// What mixed precision puts before sums of different types.
+/// The operator that mixed precision inserts before sums of different types.
 const MULTICAST: &str = "amp_multicast";
 
-/// Operators of losses, which a model for inference seldom holds; nothing is written for them yet.
+/// Operators of losses, which models for inference rarely contain. They cannot be written.
 const OF_LOSSES: [&str; 3] = ["CTCLoss", "log_softmax", "pick"];
 
-/// Whether an operator is one of quantized networks.
+/// Whether an operator belongs to quantized networks.
 fn is_quantized(name: &str) -> bool {
     ["_contrib_quantize", "_contrib_dequantize", "_contrib_requantize"].iter().any(|start| name.starts_with(start))
 }
 
-/// Whether an operator serves optimizers.
+/// Whether an operator belongs to optimizers.
 fn is_of_training(name: &str) -> bool {
     const OTHERS: [&str; 4] = ["all_finite", "multi_all_finite", "multi_lars", "multi_sum_sq"];
     name.ends_with("_update") || name.contains("_update_phase") || OTHERS.contains(&name)

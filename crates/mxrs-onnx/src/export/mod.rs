@@ -1,4 +1,4 @@
-//! From a graph to a model: node by node, with a list of what cannot be expressed.
+//! Converts a graph to a model, node by node, and lists all nodes that ONNX cannot express.
 
 mod call;
 mod facts;
@@ -18,14 +18,14 @@ use mxrs_format::onnx::{Dimension, GraphProto, ModelProto, NodeProto, TensorProt
 use mxrs_graph::{EntryId, Graph, NodeId};
 use mxrs_types::{Error, Result, ResultExt};
 
-/// Name of a batch size that stays open.
+/// Name of an open batch size.
 const BATCH: &str = "N";
 
-/// A model that computes at inference what the graph computes. Parameters that nothing reads are left out.
+/// Makes a model that computes at inference what the graph computes. Parameters that no node reads are left out.
 ///
 /// # Errors
-/// Nodes that ONNX cannot express, all of them, as [`mxrs_types::ErrorKind::NotBuilt`]; variables that are neither inputs
-/// nor parameters; shapes that do not fit the graph; options out of range.
+/// [`mxrs_types::ErrorKind::NotBuilt`] with all nodes that ONNX cannot express; variables that are neither inputs nor
+/// parameters; shapes that do not fit the graph; options out of range.
 pub fn export(
     graph: &Graph,
     params: impl IntoIterator<Item = (String, Tensor)>,
@@ -54,7 +54,7 @@ pub fn export(
     Ok(ModelProto::of(model, options.opset))
 }
 
-/// Every variable that inference reads is an input or has a parameter.
+/// Checks that every variable that inference reads is an input or has a parameter.
 fn require_parameters(graph: &Graph, params: &IndexMap<String, Tensor>, options: &ExportOptions) -> Result<()> {
     let is_known = |id: &NodeId| {
         let name = &graph.node(*id).name;
@@ -72,7 +72,7 @@ fn require_parameters(graph: &Graph, params: &IndexMap<String, Tensor>, options:
     }
 }
 
-/// Variables and outputs keep their names, whatever the nodes in between are called.
+/// Reserves the names of variables and outputs, so that they keep them whatever names the nodes have.
 fn name_in_advance(graph: &Graph, written: &mut Written) {
     for &id in graph.variables() {
         let entry = graph.output_id(id, 0);
@@ -110,7 +110,7 @@ fn write_calls(graph: &Graph, facts: &Facts, written: &mut Written) -> Result<()
     }
 }
 
-/// Only first outputs have a counterpart; the others are workspace, masks and statistics of training.
+/// Only first outputs have a counterpart in ONNX; the others are workspaces, masks and statistics of training.
 fn used_beyond_first(graph: &Graph, id: NodeId) -> Option<String> {
     let is_used = |entry: &EntryId| {
         !graph.consumers(*entry).is_empty() || graph.heads().iter().any(|head| graph.entry_id(*head) == *entry)
@@ -119,7 +119,7 @@ fn used_beyond_first(graph: &Graph, id: NodeId) -> Option<String> {
     Some(format!("its output `{}` is used, which ONNX does not compute", graph.entry_name(used)))
 }
 
-/// Gives the value a call answered the name of the call's output.
+/// Gives the value that a call returned the name of the call's output.
 fn settle(graph: &Graph, id: NodeId, value: String, n_nodes: usize, written: &mut Written) {
     let entry = graph.output_id(id, 0);
     let made_by = (n_nodes..written.nodes.len()).rev().find(|at| written.nodes[*at].output.contains(&value));
@@ -134,7 +134,7 @@ fn settle(graph: &Graph, id: NodeId, value: String, n_nodes: usize, written: &mu
             written.nodes[at].name = written.node_names.claim(&graph.node(id).name);
             written.values.insert(entry, output);
         }
-        // The call passes an input on. An output of the model must be made by a node.
+        // The call returns one of its inputs. But an output of the model must be computed by a node.
         (None, Some(output)) => {
             let name = written.node_names.claim(&graph.node(id).name);
             written.nodes.push(NodeProto::new("Identity", name, [value], [output]));
@@ -145,7 +145,7 @@ fn settle(graph: &Graph, id: NodeId, value: String, n_nodes: usize, written: &mu
     }
 }
 
-/// The outputs. One that is a variable, or that is listed before, gets a node of its own.
+/// The outputs of the model. An output that is a variable, or that is already listed, gets a node of its own.
 fn outputs(graph: &Graph, facts: &Facts, options: &ExportOptions, written: &mut Written) -> Vec<ValueInfoProto> {
     let mut listed: Vec<ValueInfoProto> = Vec::new();
     for head in graph.heads() {
@@ -175,7 +175,7 @@ fn value(name: String, entry: EntryId, facts: &Facts, options: &ExportOptions) -
     ValueInfoProto::with_dims(name, facts.dtype(entry), dims.collect())
 }
 
-/// The parameters that nodes read, as the element types that follow from the inputs.
+/// The parameters that nodes read, in the dtypes that follow from the inputs.
 fn parameters(
     graph: &Graph,
     facts: &Facts,

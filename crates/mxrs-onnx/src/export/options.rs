@@ -1,21 +1,21 @@
-//! What may be chosen of an export.
+//! The options of an export.
 
 use mxrs_types::{DType, Error, Result, Shape};
 use std::ops::RangeInclusive;
 
-/// Versions of ONNX's operators that can be written. Between them the operators used have one form.
+/// Versions of ONNX's operators that can be written. The operators used have the same form in all of them.
 pub const OPSETS: RangeInclusive<i64> = 13..=17;
 
-/// What may be chosen of an export.
+/// The options of an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportOptions {
     /// Inputs with their shapes, in the order of the model's inputs. Every other variable needs a parameter.
     pub inputs: Vec<(String, Shape)>,
-    /// Element type of the inputs; parameters are converted to what follows from it.
+    /// Dtype of the inputs. Parameters are converted to the dtypes that follow from it.
     pub dtype: DType,
     /// Version of ONNX's operators, one of [`OPSETS`].
     pub opset: i64,
-    /// Whether the first size of the inputs stays open, under the name `N`.
+    /// Whether the first size of the inputs is open, under the name `N`.
     pub has_dynamic_batch: bool,
     /// Name of the graph.
     pub name: String,

@@ -1,5 +1,5 @@
-//! The graph while it grows: values by name, shapes as far as they follow, constants that become variables when a node
-//! computes with them.
+//! The graph while it is built: values by name, shapes as far as they are known, and constants that become variables
+//! when a node computes with them.
 
 use crate::names::Names;
 use indexmap::IndexMap;
@@ -27,7 +27,7 @@ impl<'m> Assembly<'m> {
     pub fn new(graph: &'m GraphProto, opset: i64, options: &'m Options) -> Self {
         let arrays = graph.initializer.iter().map(|array| (array.name.as_str(), array)).collect();
         let mut names = Names::default();
-        // Values keep their names; nodes yield.
+        // Values keep their names; nodes get other names if they collide.
         for array in &graph.initializer {
             names.claim(&array.name);
         }
@@ -49,12 +49,12 @@ impl<'m> Assembly<'m> {
         self.arrays.contains_key(name)
     }
 
-    /// Notes a constant that a node makes.
+    /// Stores a constant that a node defines.
     pub fn add_array(&mut self, name: &'m str, array: &'m TensorProto) {
         self.arrays.insert(name, array);
     }
 
-    /// Adds a variable that is fed.
+    /// Adds a variable that the user feeds.
     pub fn add_input(&mut self, name: &str, shape: PartialShape) {
         self.names.claim(name);
         let entry = Entry::new(self.builder.add_variable(name, Attrs::new()), 0);
@@ -62,23 +62,23 @@ impl<'m> Assembly<'m> {
         self.values.insert(name.to_owned(), entry);
     }
 
-    /// Whether nothing a node reads is missing because its maker was refused.
+    /// Whether all inputs of a node exist. One is missing if the node that computes it was refused.
     pub fn knows_inputs_of(&self, node: &NodeProto) -> bool {
         node.input.iter().all(|name| name.is_empty() || self.values.contains_key(name) || self.is_array(name))
     }
 
-    /// The constant of this name.
+    /// The constant with this name.
     ///
     /// # Errors
-    /// What is wrong with the array.
+    /// The error of the array, if it is invalid.
     pub fn array(&self, name: &str) -> Result<Option<Tensor>> {
         self.arrays.get(name).map(|array| to_tensor(array, &self.options.limits)).transpose()
     }
 
-    /// A value to compute with; a constant becomes a parameter.
+    /// A value to compute with. A constant becomes a parameter.
     ///
     /// # Errors
-    /// What is wrong with a constant; a name that no value has.
+    /// The error of an invalid constant; a name that no value has.
     pub fn operand(&mut self, name: &str) -> Result<Entry> {
         if let Some(entry) = self.values.get(name) {
             return Ok(*entry);
@@ -106,7 +106,7 @@ impl<'m> Assembly<'m> {
     /// Calls an operator.
     ///
     /// # Errors
-    /// Parameters or shapes that the operator refuses.
+    /// If the operator refuses the parameters or shapes.
     pub fn call(&mut self, op: &str, name: &str, attrs: Attrs, inputs: Vec<Entry>) -> Result<Entry> {
         let def = self.ops.get(op)?.clone();
         let name = self.names.claim(name);
@@ -121,7 +121,7 @@ impl<'m> Assembly<'m> {
         Ok(entry)
     }
 
-    /// Says which entry a value of the model is.
+    /// Sets the entry of a value of the model.
     pub fn set(&mut self, name: &str, entry: Entry) {
         self.values.insert(name.to_owned(), entry);
     }
@@ -129,7 +129,7 @@ impl<'m> Assembly<'m> {
     /// The finished graph.
     ///
     /// # Errors
-    /// What the builder reports.
+    /// The error of the builder.
     pub fn finish(mut self, outputs: Vec<Entry>) -> Result<(Graph, IndexMap<String, Tensor>)> {
         self.builder.set_heads(outputs);
         let graph = self.builder.build()?;
@@ -139,7 +139,7 @@ impl<'m> Assembly<'m> {
     }
 }
 
-/// A shape that is wholly known.
+/// A fully known shape.
 pub(super) fn known(shape: &PartialShape) -> Option<Shape> {
     shape.known()
 }

@@ -1,10 +1,10 @@
-//! The operators of ONNX that are read, one line each.
+//! The ONNX operators that can be read, one per line.
 
 use super::node::{Answer, Reading};
 use super::ops::{elementwise, layers, pooling, reduce, shape};
 use crate::refusal::{Refusal, refuse};
 
-/// Reads a node and answers its first output.
+/// Reads a node and returns the entry of its first output.
 type Read = fn(&mut Reading<'_, '_>) -> Answer;
 
 const READERS: &[(&str, Read)] = &[
@@ -56,7 +56,7 @@ const READERS: &[(&str, Read)] = &[
     ("Unsqueeze", shape::unsqueeze),
 ];
 
-/// Names of the operators of ONNX that can be read, in order; `Constant` beside them.
+/// Names of the ONNX operators that can be read, in order. `Constant` can be read too.
 pub fn imported_operators() -> impl Iterator<Item = &'static str> {
     READERS.iter().map(|(name, _)| *name)
 }
@@ -79,7 +79,7 @@ pub(super) fn read(node: &mut Reading<'_, '_>) -> Result<(), Refusal> {
         return refuse(format!("its output `{second}` is not computed here"));
     }
     let entry = read(node)?;
-    // An attribute that nobody looked at may change the meaning.
+    // An attribute that was not read may change the meaning.
     if let Some(unread) = node.unread() {
         return refuse(format!("attribute `{unread}` is not read"));
     }

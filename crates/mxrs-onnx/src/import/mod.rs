@@ -1,4 +1,4 @@
-//! From a model to a graph: node by node, with a list of what has no operator here.
+//! Converts a model to a graph, node by node, and lists all nodes that have no operator here.
 
 mod assembly;
 mod list;
@@ -19,11 +19,11 @@ use node::Reading;
 /// A graph with its parameters.
 #[derive(Clone, Debug)]
 pub struct Imported {
-    /// The graph. Its variables are called as the values of the model are.
+    /// The graph. Its variables have the names of the model's values.
     pub graph: Graph,
     /// Parameters and auxiliary states by name.
     pub params: IndexMap<String, Tensor>,
-    /// What is fed.
+    /// The inputs that the user feeds.
     pub inputs: Vec<ImportedInput>,
 }
 
@@ -32,17 +32,17 @@ pub struct Imported {
 pub struct ImportedInput {
     /// Name.
     pub name: String,
-    /// Sizes, as far as the model says.
+    /// Sizes, as far as the model states them.
     pub shape: PartialShape,
     /// Element type.
     pub dtype: DType,
 }
 
-/// A graph that computes what the model computes.
+/// Makes a graph that computes what the model computes.
 ///
 /// # Errors
-/// Nodes without a counterpart here, all of them, as [`mxrs_types::ErrorKind::NotBuilt`]; what
-/// [`mxrs_format::onnx::check`] reports; shapes that do not fit.
+/// [`mxrs_types::ErrorKind::NotBuilt`] with all nodes that have no operator here; the errors of
+/// [`mxrs_format::onnx::check`]; shapes that do not fit.
 pub fn import(model: &ModelProto, options: &Options) -> Result<Imported> {
     mxrs_format::onnx::check(model, options)?;
     let (Some(graph), Some(opset)) = (&model.graph, model.opset()) else {
@@ -60,7 +60,7 @@ pub fn import(model: &ModelProto, options: &Options) -> Result<Imported> {
     }
     let mut refused: Vec<String> = Vec::new();
     for node in &graph.node {
-        // What depends on a refused node is not judged.
+        // Nodes that depend on a refused node are skipped.
         if !assembly.knows_inputs_of(node) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! One node of a model while it is read: its attributes, each of which must be looked at, its inputs and its output.
+//! One node of a model while it is read: its attributes, each of which must be read, its inputs and its output.
 
 use super::assembly::Assembly;
 use crate::refusal::{Refusal, refuse};
@@ -10,14 +10,14 @@ use mxrs_op::param::ShapeAttr;
 use mxrs_types::{PartialShape, Result};
 use std::collections::HashSet;
 
-/// What a node's function answers: the entry of its first output.
+/// The entry of a node's first output, or the reason why the node cannot be read.
 pub(super) type Answer = Result<Entry, Refusal>;
 
 pub(super) struct Reading<'a, 'm> {
     /// The node.
     pub node: &'m NodeProto,
     pub assembly: &'a mut Assembly<'m>,
-    /// Attributes that were looked at.
+    /// Attributes that were read.
     seen: HashSet<String>,
 }
 
@@ -59,13 +59,13 @@ impl<'a, 'm> Reading<'a, 'm> {
         Ok(self.attribute(name, AttributeKind::Tensor)?.and_then(|attribute| attribute.t.as_deref()))
     }
 
-    /// Refuses an integer other than the one that means what is done here.
+    /// Refuses any integer except `only`.
     pub fn require_int(&mut self, name: &str, only: i64) -> Result<(), Refusal> {
         let got = self.int(name, only)?;
         if got == only { Ok(()) } else { refuse(format!("attribute `{name}` is {got}, only {only} is read")) }
     }
 
-    /// Refuses a text other than those listed.
+    /// Refuses any text except those listed.
     pub fn require_text(&mut self, name: &str, known: &[&str]) -> Result<(), Refusal> {
         let text = self.attribute(name, AttributeKind::String)?.and_then(|attribute| attribute.s.as_deref());
         let text = text.map(String::from_utf8_lossy);
@@ -75,17 +75,17 @@ impl<'a, 'm> Reading<'a, 'm> {
         }
     }
 
-    /// Marks attributes as of no effect here.
+    /// Marks attributes that have no effect here.
     pub fn ignore(&mut self, names: &[&str]) {
         self.seen.extend(names.iter().map(|name| name.to_string()));
     }
 
-    /// The first attribute nobody looked at.
+    /// The first attribute that was not read.
     pub fn unread(&self) -> Option<&'m str> {
         self.node.attribute.iter().map(|attribute| attribute.name.as_str()).find(|name| !self.seen.contains(*name))
     }
 
-    /// Whether input `index` is there.
+    /// Whether the node has input `index`.
     pub fn has_input(&self, index: usize) -> bool {
         self.node.input.get(index).is_some_and(|name| !name.is_empty())
     }
@@ -97,23 +97,23 @@ impl<'a, 'm> Reading<'a, 'm> {
         }
     }
 
-    /// Input `index`, to compute with.
+    /// Input `index`, as an entry to compute with.
     pub fn operand(&mut self, index: usize) -> Answer {
         let name = self.input_name(index)?;
         Ok(self.assembly.operand(name)?)
     }
 
-    /// All inputs, to compute with.
+    /// All inputs, as entries to compute with.
     pub fn operands(&mut self) -> Result<Vec<Entry>, Refusal> {
         (0..self.node.input.len()).map(|index| self.operand(index)).collect()
     }
 
-    /// Input `index` when it is a constant.
+    /// Input `index`, if it is a constant.
     pub fn array(&self, index: usize) -> Result<Option<Tensor>, Refusal> {
         Ok(self.assembly.array(self.input_name(index)?)?)
     }
 
-    /// Input `index` as constant integers; `None` when it is absent.
+    /// Input `index` as constant integers; `None` if it is absent.
     pub fn constant_ints(&self, index: usize) -> Result<Option<Vec<i64>>, Refusal> {
         if !self.has_input(index) {
             return Ok(None);
@@ -124,7 +124,7 @@ impl<'a, 'm> Reading<'a, 'm> {
         }
     }
 
-    /// Axes: a constant input from this version on, an attribute before.
+    /// The axes: a constant input from version `input_since` on, an attribute in older versions.
     pub fn axes(&mut self, input_since: i64) -> Result<Option<Vec<i64>>, Refusal> {
         if self.opset() >= input_since { self.constant_ints(1) } else { Ok(self.ints("axes")?.map(<[i64]>::to_vec)) }
     }
@@ -143,12 +143,12 @@ impl<'a, 'm> Reading<'a, 'm> {
     }
 }
 
-/// Sizes as a parameter's text.
+/// Sizes in the text form of a parameter.
 pub(super) fn tuple(values: &[i64]) -> String {
     ShapeAttr::new(values.iter().copied()).to_text()
 }
 
-/// A flag as a parameter's text.
+/// A flag in the text form of a parameter.
 pub(super) fn flag(value: bool) -> String {
     if value { "True".into() } else { "False".into() }
 }

@@ -4,7 +4,8 @@
 //!
 //! MXNet: `abs`, also `_sparse_abs`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
-use crate::{gradients, numeric, unary};
+use crate::families::{gradients, unary};
+use crate::numeric;
 use mxrs_op::{Gradient, OpDef, Precision};
 
 const BACKWARD: &str = "_backward_abs";

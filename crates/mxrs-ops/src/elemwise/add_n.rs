@@ -6,13 +6,16 @@
 //! attribute `num_args` counts them. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
 use crate::dtypes::NUMBERS;
+use crate::families::gradients;
 use crate::inference::{bad_attribute, unify_all, unify_dtypes};
-use crate::{gradients, numeric};
+use crate::numeric;
 use mxrs_op::param::{Parameters, parse_field};
-use mxrs_op::{Accuracy, Attrs, Gradient, InputNames, OpDef, OpParams, ParamSpec, Pointwise, Precision, Sample};
+use mxrs_op::{
+    Accuracy, Attrs, Combines, Gradient, InputNames, OpDef, OpParams, ParamSpec, Pointwise, Precision, Sample,
+};
 use mxrs_types::{DType, PartialShape, Result};
 
-/// Parameters of `add_n`. The C API lists none: `num_args` comes from the number of inputs given.
+/// Parameters of `add_n`. The C API does not list any: `num_args` follows from the number of inputs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AddNParams {
     /// Number of inputs.
@@ -72,6 +75,7 @@ pub fn define() -> OpDef {
             }
             Ok(())
         }),
+        combines: Combines::GradientSum,
         samples,
         ..OpDef::new("add_n").params::<AddNParams>()
     }

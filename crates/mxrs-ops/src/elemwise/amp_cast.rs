@@ -1,7 +1,7 @@
-//! `out = data` as the type that `dtype` names, where data is float32, float16 or bfloat16; other types, float64 among them, pass
-//! as they are. What mixed precision puts between calls.
+//! `out = data` converted to `dtype`, if data is float32, float16 or bfloat16. Other types, such as float64, are not
+//! changed. Mixed precision inserts this operator between calls.
 //!
-//! Gradient: `ograd` as data's type.
+//! Gradient: `ograd` converted to data's type.
 //!
 //! MXNet: `amp_cast`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool for data.
 
@@ -37,12 +37,12 @@ pub fn define() -> OpDef {
     }
 }
 
-/// Whether mixed precision converts such elements.
+/// Whether mixed precision converts elements of this type.
 pub(super) fn is_converted(dtype: DType) -> bool {
     matches!(dtype, DType::F32 | DType::F16 | DType::BF16)
 }
 
-/// The first output from the first input, as it is where the type stays.
+/// Computes the first output from the first input: a copy if the type stays the same, else a conversion.
 pub(super) fn pass_or_convert(inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>]) {
     match inputs[0].desc.dtype == outputs[0].desc.dtype {
         true => numeric::copy_bytes(inputs, outputs),

@@ -1,14 +1,14 @@
-//! Each input as the widest type among the inputs in float32 or shorter, or the narrowest with `cast_narrow`. Other types pass as
-//! they are.
+//! Converts each input to the widest type among the inputs that are float32, float16 or bfloat16, or to the narrowest
+//! with `cast_narrow`. Inputs of other types are not changed.
 //!
-//! Of two different 16-bit types neither is wider: the outputs are float32 (the first of them with `cast_narrow`).
-//! Gradient: each `ograd` as its input's type.
+//! float16 and bfloat16 are equally wide. If both occur, the outputs are float32; with `cast_narrow`, they have the
+//! type that comes first. Gradient: each `ograd` converted to its input's type.
 //!
 //! MXNet: `amp_multicast`. Inputs are `data_0`, `data_1`, … Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
 use super::amp_cast::{is_converted, pass_or_convert};
 use crate::dtypes::MOVABLE;
-use crate::gradients::Answers;
+use crate::families::gradients::Answers;
 use crate::inference::{bad_attribute, learn_dtype, unify};
 use mxrs_op::{Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, Sample, op_params};
 use mxrs_types::{DType, PartialShape, Result};
@@ -18,7 +18,7 @@ op_params! {
     pub struct AmpMulticastParams for "amp_multicast" {
         /// Number of inputs, and of outputs.
         num_outputs: i32,
-        /// Whether the narrowest type is taken.
+        /// Whether to take the narrowest type.
         cast_narrow: bool = false,
     }
 }
@@ -68,7 +68,7 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
     inputs.iter_mut().zip(outputs).try_for_each(|(input, output)| unify(input, output, "output"))
 }
 
-/// The type all become; `a` and `b` are float32 or shorter.
+/// The common type of `a` and `b`, which are float32, float16 or bfloat16.
 fn of_both(a: DType, b: DType, is_narrow: bool) -> DType {
     use std::cmp::Ordering::{Equal, Greater, Less};
     match (a.size_of().cmp(&b.size_of()), is_narrow) {

@@ -5,9 +5,9 @@
 //! MXNet: `broadcast_add`, also `_sparse_broadcast_add`, `_sparse_broadcast_plus`, `broadcast_plus`. Dtypes: f32 f64
 //! f16 bf16 u8 i8 i32 i64; both inputs have one.
 
-use crate::broadcast;
-use crate::broadcast_back::{self, SUM_LIKE};
-use crate::gradients::{Answers, if_wanted};
+use crate::families::broadcast;
+use crate::families::broadcast_back::{self, SUM_LIKE};
+use crate::families::gradients::{Answers, if_wanted};
 use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
 /// `broadcast_add`.
@@ -24,7 +24,7 @@ pub fn define() -> OpDef {
     OpDef {
         precision: Precision::widest,
         gradient: Gradient::By(|_, scope| gradient(scope)),
-        // Of all broadcasting operators.
+        // The companions of all broadcasting operators.
         companions: || vec![broadcast_back::sum_like(), broadcast_back::stretch_like()],
         ..elementwise
     }

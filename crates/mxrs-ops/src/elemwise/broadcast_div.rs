@@ -4,9 +4,10 @@
 //!
 //! MXNet: `broadcast_div`, also `_sparse_broadcast_div`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; both inputs have one.
 
-use crate::broadcast_back::SUM_LIKE;
-use crate::gradients::{Answers, if_wanted};
-use crate::{broadcast, numeric};
+use crate::families::broadcast;
+use crate::families::broadcast_back::SUM_LIKE;
+use crate::families::gradients::{Answers, if_wanted};
+use crate::numeric;
 use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
 /// `broadcast_div`.

@@ -5,9 +5,9 @@
 //! MXNet: `broadcast_sub`, also `_sparse_broadcast_minus`, `_sparse_broadcast_sub`, `broadcast_minus`. Dtypes: f32 f64
 //! f16 bf16 u8 i8 i32 i64; both inputs have one.
 
-use crate::broadcast;
-use crate::broadcast_back::SUM_LIKE;
-use crate::gradients::{Answers, if_wanted};
+use crate::families::broadcast;
+use crate::families::broadcast_back::SUM_LIKE;
+use crate::families::gradients::{Answers, if_wanted};
 use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
 /// `broadcast_sub`.

@@ -1,12 +1,12 @@
-//! `out = data` as another element type, elementwise. Floats round to nearest even; float to integer truncates toward
-//! zero and saturates, NaN becomes 0; integer to integer keeps the low bits; anything but 0 is true.
+//! `out = data` converted to another element type, elementwise. Floats round to nearest even; float to integer
+//! truncates toward zero and saturates, NaN becomes 0; integer to integer keeps the low bits; anything but 0 is true.
 //!
 //! Gradient: `ograd` as data's type.
 //!
 //! MXNet: `Cast`, also `_npi_cast`, `_npx_cast`, `cast`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool, on both sides.
 
 use crate::dtypes::{DTypeWord, MOVABLE, dtype_of};
-use crate::gradients::Answers;
+use crate::families::gradients::Answers;
 use crate::inference::{learn_dtype, unify_all, unify_dtypes};
 use crate::numeric;
 use mxrs_op::{
@@ -50,7 +50,7 @@ pub fn define() -> OpDef {
 
 const BACKWARD: &str = "_backward_cast";
 
-/// The gradient of a conversion of input 0: the head as the type of that input; nothing for the others.
+/// The gradient of a conversion of input 0: the head converted to the type of that input. The other inputs have none.
 pub(super) fn cast_back(scope: &mut dyn GradientScope) -> Answers {
     let (head, like) = (scope.out_grad(0)?, scope.input(0));
     let mut answers = vec![None; scope.n_inputs()];
@@ -58,7 +58,7 @@ pub(super) fn cast_back(scope: &mut dyn GradientScope) -> Answers {
     Ok(answers)
 }
 
-/// (ograd, data) to ograd as data's type; data's content is not read.
+/// Takes (ograd, data) and returns ograd converted to data's type. The content of data is not read.
 fn backward() -> OpDef {
     OpDef {
         summary: "ograd as data's dtype",
@@ -113,6 +113,7 @@ fn samples() -> Vec<Sample> {
         Sample::new("to_uint8", [("dtype", "uint8")], &[&[7]]).fill(0, Fill::Integers(0, 9)),
         Sample::new("to_bool", [("dtype", "bool")], &[&[7]]).fill(0, Fill::Integers(0, 2)),
         Sample::new("empty", [("dtype", "float16")], &[&[0, 2]]),
-        Sample::new("special", [("dtype", "float16")], &[&[8]]).fill(0, Fill::Values(crate::unary::special_values())),
+        Sample::new("special", [("dtype", "float16")], &[&[8]])
+            .fill(0, Fill::Values(crate::families::unary::special_values())),
     ]
 }

@@ -1,11 +1,13 @@
 //! `out = min(max(data, a_min), a_max)`, elementwise; out has the shape and dtype of data. NaN stays NaN.
 //!
-//! Gradient: `ograd` where data is not out of the bounds, at both bounds too; else 0. NaN in data passes it.
+//! Gradient: `ograd` where data is within the bounds or equal to one, else 0. Where data is NaN, the gradient is
+//! `ograd`.
 //!
-//! MXNet: `clip`, also `_npi_clip`, `_sparse_clip`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; bounds beside integers
-//! truncate.
+//! MXNet: `clip`, also `_npi_clip`, `_sparse_clip`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; for integers the bounds are
+//! truncated.
 
-use crate::{gradients, numeric, unary};
+use crate::families::{gradients, unary};
+use crate::numeric;
 use mxrs_op::{Fill, Gradient, OpDef, Precision, Sample, op_params};
 
 op_params! {

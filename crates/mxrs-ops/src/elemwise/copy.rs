@@ -1,10 +1,11 @@
-//! `out = data`: the same elements under another name. A view: the output is the input's memory.
+//! `out = data`: the same elements under another name. The output is a view of the input's memory.
 //!
 //! Gradient: `ograd`.
 //!
 //! MXNet: `_copy`, also `identity`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
-use crate::{dtypes::MOVABLE, gradients, numeric, unary};
+use crate::families::{gradients, unary};
+use crate::{dtypes::MOVABLE, numeric};
 use mxrs_op::{Accuracy, Gradient, OpDef, Precision, View};
 
 /// `_copy`.

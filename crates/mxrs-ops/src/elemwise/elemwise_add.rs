@@ -5,8 +5,9 @@
 //! MXNet: `elemwise_add`, also `_Plus`, `_add`, `_plus`, `_sparse_elemwise_add`. Dtypes: f32 f64 f16 bf16 u8 i8 i32
 //! i64; both inputs have one.
 
-use crate::{gradients, numeric, pairwise};
-use mxrs_op::{Gradient, OpDef, Precision};
+use crate::families::{gradients, pairwise};
+use crate::numeric;
+use mxrs_op::{Combines, Gradient, OpDef, Precision};
 
 /// `elemwise_add`.
 pub fn define() -> OpDef {
@@ -19,5 +20,10 @@ pub fn define() -> OpDef {
             Ok(())
         },
     );
-    OpDef { precision: Precision::widest, gradient: Gradient::By(gradients::pass_to_all), ..elementwise }
+    OpDef {
+        combines: Combines::Sum,
+        precision: Precision::widest,
+        gradient: Gradient::By(gradients::pass_to_all),
+        ..elementwise
+    }
 }

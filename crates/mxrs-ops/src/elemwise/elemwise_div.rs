@@ -1,13 +1,13 @@
-//! `out = lhs / rhs`, elementwise over equal shapes. Integer division truncates; by
-//! zero it gives 0.
+//! `out = lhs / rhs`, elementwise over equal shapes. Integer division truncates; division by zero gives 0.
 //!
 //! Gradient: `ograd / rhs` and `-ograd · lhs / rhs²`.
 //!
 //! MXNet: `elemwise_div`, also `_Div`, `_div`, `_sparse_elemwise_div`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; both
 //! inputs have one.
 
-use crate::gradients::{Answers, if_wanted};
-use crate::{numeric, pairwise};
+use crate::families::gradients::{Answers, if_wanted};
+use crate::families::pairwise;
+use crate::numeric;
 use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
 /// `elemwise_div`.

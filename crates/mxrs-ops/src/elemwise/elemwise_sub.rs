@@ -5,8 +5,9 @@
 //! MXNet: `elemwise_sub`, also `_Minus`, `_minus`, `_sparse_elemwise_sub`, `_sub`. Dtypes: f32 f64 f16 bf16 u8 i8 i32
 //! i64; both inputs have one.
 
-use crate::gradients::{Answers, if_wanted};
-use crate::{numeric, pairwise};
+use crate::families::gradients::{Answers, if_wanted};
+use crate::families::pairwise;
+use crate::numeric;
 use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
 /// `elemwise_sub`.

@@ -1,11 +1,13 @@
-//! `out = lhs + rhs`, elementwise over equal shapes: the sum of two gradients, made in place of the first. Integers wrap.
+//! `out = lhs + rhs`, elementwise over equal shapes: the sum of two gradients, computed in the memory of the first.
+//! Integers wrap.
 //!
 //! Gradient: `ograd` for both inputs.
 //!
 //! MXNet: `_grad_add`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; both inputs have one.
 
-use crate::{gradients, numeric, pairwise};
-use mxrs_op::{Gradient, OpDef};
+use crate::families::{gradients, pairwise};
+use crate::numeric;
+use mxrs_op::{Combines, Gradient, OpDef};
 
 /// `_grad_add`.
 pub fn define() -> OpDef {
@@ -13,5 +15,10 @@ pub fn define() -> OpDef {
         numeric::zip(inputs, outputs, |a, b| a + b, i64::wrapping_add);
         Ok(())
     });
-    OpDef { inplace: &[(0, 0)], gradient: Gradient::By(gradients::pass_to_all), ..elementwise }
+    OpDef {
+        combines: Combines::GradientSum,
+        inplace: &[(0, 0)],
+        gradient: Gradient::By(gradients::pass_to_all),
+        ..elementwise
+    }
 }

@@ -5,7 +5,8 @@
 //! MXNet: `log`, also `_sparse_log`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64. Integers are computed in floats and
 //! truncated.
 
-use crate::{numeric, unary};
+use crate::families::unary;
+use crate::numeric;
 use mxrs_op::{Gradient, OpDef};
 
 /// `log`.

@@ -4,7 +4,8 @@
 //!
 //! MXNet: `negative`, also `_sparse_negative`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
-use crate::{numeric, unary};
+use crate::families::unary;
+use crate::numeric;
 use mxrs_op::{Gradient, OpDef};
 
 /// `negative`.

@@ -5,8 +5,9 @@
 //! MXNet: `sigmoid`, also `_sparse_sigmoid`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64. Integers are computed in floats
 //! and truncated.
 
-use crate::gradients::{Answers, call_scalar, call_with_params, from_output, if_wanted};
-use crate::{numeric, unary};
+use crate::families::gradients::{Answers, call_scalar, call_with_params, from_output, if_wanted};
+use crate::families::unary;
+use crate::numeric;
 use mxrs_op::{Gradient, GradientScope, OpDef};
 
 const BACKWARD: &str = "_backward_sigmoid";

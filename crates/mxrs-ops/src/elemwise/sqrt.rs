@@ -5,8 +5,9 @@
 //! MXNet: `sqrt`, also `_sparse_sqrt`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64. Integers are computed in floats and
 //! truncated.
 
-use crate::gradients::{Answers, call_with_params, from_output, if_wanted};
-use crate::{numeric, unary};
+use crate::families::gradients::{Answers, call_with_params, from_output, if_wanted};
+use crate::families::unary;
+use crate::numeric;
 use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
 const BACKWARD: &str = "_backward_sqrt";

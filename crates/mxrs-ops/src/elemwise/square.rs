@@ -4,8 +4,9 @@
 //!
 //! MXNet: `square`, also `_sparse_square`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
-use crate::gradients::{Answers, from_input, if_wanted};
-use crate::{numeric, unary};
+use crate::families::gradients::{Answers, from_input, if_wanted};
+use crate::families::unary;
+use crate::numeric;
 use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
 const BACKWARD: &str = "_backward_square";
@@ -32,7 +33,7 @@ fn backward() -> OpDef {
     OpDef { gradient: Gradient::By(|_, scope| second(scope)), ..elementwise }
 }
 
-/// The operator is symmetric in its inputs, and linear in both.
+/// The operator is symmetric and linear in its two inputs.
 fn second(scope: &mut dyn GradientScope) -> Answers {
     let (head, ograd, data) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
     let by_ograd = if_wanted(scope, 0, |scope| scope.call_one(BACKWARD, &[head, data]))?;

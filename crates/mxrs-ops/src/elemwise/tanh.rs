@@ -5,8 +5,9 @@
 //! MXNet: `tanh`, also `_sparse_tanh`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64. Integers are computed in floats and
 //! truncated.
 
-use crate::gradients::{Answers, call_scalar, call_with_params, from_output, if_wanted};
-use crate::{numeric, unary};
+use crate::families::gradients::{Answers, call_scalar, call_with_params, from_output, if_wanted};
+use crate::families::unary;
+use crate::numeric;
 use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
 const BACKWARD: &str = "_backward_tanh";

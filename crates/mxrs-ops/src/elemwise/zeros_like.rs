@@ -1,8 +1,9 @@
-//! `out = 0` with the shape and dtype of data, whose content is not read.
+//! `out = 0` with the shape and dtype of data. The content of data is not read.
 //!
 //! MXNet: `zeros_like`, also `_sparse_zeros_like`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
-use crate::{dtypes::MOVABLE, numeric, unary};
+use crate::families::unary;
+use crate::{dtypes::MOVABLE, numeric};
 use mxrs_op::{Accuracy, Gradient, OpDef};
 
 /// `zeros_like`.

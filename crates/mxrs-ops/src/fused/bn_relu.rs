@@ -1,10 +1,10 @@
-//! `out = relu(BatchNorm(data))` with the moving statistics: batch normalization at inference, and what follows it.
+//! `out = relu(BatchNorm(data))` with the moving statistics: batch normalization at inference followed by ReLU.
 //!
-//! Inputs and parameters are those of [`BatchNorm`](crate::nn::batch_norm); the mode does not matter, nothing is
+//! Inputs and parameters are those of [`BatchNorm`](crate::nn::batch_norm). The mode has no effect, nothing is
 //! rewritten, and there is one output.
 //!
 //! MXNet: `_sg_onednn_batch_norm`, under another name. Dtypes: data f32 f64 f16 bf16; statistics and parameters are f32
-//! beside f16 and bf16 data.
+//! if data is f16 or bf16.
 
 use crate::dtypes::FLOATS;
 use crate::nn::batch_norm::{self, BatchNormParams, sample};

@@ -1,21 +1,21 @@
-//! `out = quantize(relu(BatchNorm(data)))` with the moving statistics, in a calibrated range: what stands between the
-//! residual sums, or the images, and a quantized product in networks that normalize before they multiply.
+//! `out = quantize(relu(BatchNorm(data)))` with the moving statistics, in a calibrated range. In networks that
+//! normalize before they multiply, it lies between the residual sums, or the images, and a quantized product.
 //!
-//! Inputs are those of [`BatchNorm`](crate::nn::batch_norm); with `quantized_data` data is quantized, and min_data and
-//! max_data `[1]` follow beta. Outputs are those of [`_contrib_quantize_v2`](crate::quant::quantize_v2): the integers, int8 or
-//! uint8 as `out_type` says, and the ends of their range; parameters are those of both. Without `with_relu` negative numbers
-//! stay. Everything is computed in real numbers and rounded once. NaN becomes 0.
+//! Inputs are those of [`BatchNorm`](crate::nn::batch_norm). With `quantized_data`, data is quantized, and min_data and
+//! max_data `[1]` follow beta. Outputs are those of [`_contrib_quantize_v2`](crate::quant::quantize_v2): the integers,
+//! int8 or uint8 as `out_type` selects, and the ends of their range. Parameters are those of both operators. Without
+//! `with_relu`, negative numbers are kept. All is computed in real numbers and rounded once. NaN becomes 0.
 //!
-//! Inference only. Dtypes: data f32, or i8 u8 where it is quantized.
+//! Inference only. Dtypes: data f32, or i8 u8 if it is quantized.
 
+use crate::families::quantized::{
+    ACTIVATIONS, OUTPUTS, Range, floats, integers, learn_range_types, learn_ranges, range, require_type, to_integer,
+    write_ranges,
+};
 use crate::inference::{bad_attribute, learn_dtype};
 use crate::nn::batch_norm::{self, BatchNormParams};
 use crate::numeric;
 use crate::quant::quantize_v2::QuantizeParams;
-use crate::quantized::{
-    ACTIVATIONS, OUTPUTS, Range, floats, integers, learn_range_types, learn_ranges, range, require_type, to_integer,
-    write_ranges,
-};
 use mxrs_op::param::{ParamSpec, Parameters};
 use mxrs_op::{
     Accuracy, Attrs, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, op_params,
@@ -26,23 +26,23 @@ use mxrs_types::{DType, PartialShape, Result};
 pub const NAME: &str = "_sg_bn_relu_quantize";
 
 op_params! {
-    /// What stands around the normalization.
+    /// The operations around the normalization.
     pub struct Around for "_sg_bn_relu_quantize" {
         /// Whether data is quantized.
         quantized_data: bool = false,
-        /// Whether what is below 0 becomes 0.
+        /// Whether to apply ReLU.
         with_relu: bool = true,
     }
 }
 
-/// Parameters of batch normalization and of what quantizes its result.
+/// Parameters of batch normalization and of the quantization of its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BnReluQuantizeParams {
-    /// Those of the normalization.
+    /// Parameters of the normalization.
     pub norm: BatchNormParams,
     /// Type and range of the integers.
     pub quantize: QuantizeParams,
-    /// What stands around it.
+    /// The operations around the normalization.
     pub around: Around,
 }
 
@@ -50,13 +50,13 @@ impl BnReluQuantizeParams {
     /// The range of the integers.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::Attribute`]: none, or half of one.
+    /// [`mxrs_types::ErrorKind::Attribute`] if there is none, or only one end of it.
     pub fn range(&self) -> Result<Range> {
         let none = || bad_attribute(NAME, "min_calib_range", "a calibrated range", "None");
         self.quantize.calibrated()?.ok_or_else(none)
     }
 
-    /// Position of min_data, where there is one.
+    /// Position of min_data, if there is one.
     pub fn data_range(&self) -> Option<usize> {
         self.around.quantized_data.then_some(3)
     }
@@ -75,7 +75,7 @@ impl Parameters for BnReluQuantizeParams {
     }
 
     fn specs() -> Vec<ParamSpec> {
-        // The range is a parameter of both.
+        // Both operators have the parameters of the range.
         let of_quantize = QuantizeParams::specs();
         let is_shared = |spec: &ParamSpec| of_quantize.iter().any(|other| other.name == spec.name);
         let mut specs: Vec<ParamSpec> = BatchNormParams::specs().into_iter().filter(|s| !is_shared(s)).collect();
@@ -123,7 +123,7 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
         return batch_norm::infer_shape_along(params.norm.axis, inputs, out);
     };
     learn_ranges(&mut inputs[at..at + 2])?;
-    // The normalization does not know of the range.
+    // The shape inference of the normalization does not know the inputs of the range.
     let places = params.per_channel();
     let mut of_norm = vec![std::mem::take(&mut inputs[0])];
     of_norm.extend(places.map(|i| std::mem::take(&mut inputs[i])));

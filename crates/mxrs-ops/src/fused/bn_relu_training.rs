@@ -1,13 +1,14 @@
-//! BatchNorm and the relu behind it in a training step, as one call forward and one backward. A differentiated graph becomes
-//! these; the gradient needs the data alone, and not what the relu made of them.
+//! Batch normalization followed by ReLU in a training step, as one call forward and one backward. A pass replaces the
+//! pairs of calls in a differentiated graph. The gradient needs only the data, not the output of the ReLU.
 //!
 //! `_bn_relu`: inputs, parameters, outputs and rewritten inputs are those of [`BatchNorm`](crate::nn::batch_norm), with
 //! `out = relu(BatchNorm(data))`.
 //!
-//! `_bn_relu_again(data, gamma, beta, mean, inv_std)`: its first output once more, bit for bit, from the statistics it left.
+//! `_bn_relu_again(data, gamma, beta, mean, inv_std)`: computes the first output again from the statistics that the
+//! forward call returned, with the same bits.
 //!
-//! `_backward_bn_relu(ograd, data, gamma, beta, mean, inv_std)`: the gradients of data, gamma and beta. Of ograd counts what
-//! belongs to elements that the relu let through, those that are not 0 or less before it.
+//! `_backward_bn_relu(ograd, data, gamma, beta, mean, inv_std)`: the gradients of data, gamma and beta. ReLU passes
+//! ograd on for elements that are above 0, or NaN, before it.
 //!
 //! Dtypes: those of BatchNorm.
 
@@ -20,19 +21,19 @@ use mxrs_op::{
 };
 use mxrs_types::{PartialShape, Result, Shape};
 
-/// Names of the three.
+/// Name of the forward operator.
 pub const FORWARD: &str = "_bn_relu";
-/// The first output once more.
-pub const AGAIN: &str = "_bn_relu_again";
-/// The gradients.
+/// Name of the operator that recomputes the first output.
+pub const RECOMPUTE: &str = "_bn_relu_again";
+/// Name of the backward operator.
 pub const BACKWARD: &str = "_backward_bn_relu";
 
-/// All three.
+/// The definitions of all three.
 pub fn define() -> [OpDef; 3] {
     [define_forward(), define_again(), define_backward()]
 }
 
-/// What it stands for.
+/// The calls that `_bn_relu` replaces.
 const PAIR: Pair = Pair {
     first: "BatchNorm",
     is_second: |name, attrs| match name {
@@ -44,7 +45,7 @@ const PAIR: Pair = Pair {
     first_gradient: "_backward_BatchNorm",
     gradient: BACKWARD,
     kept_inputs: &[0, 1, 2],
-    // The output's gradient, data, gamma, beta, mean, inverse deviation.
+    // The output's gradient, data, gamma, beta, mean, inverse standard deviation.
     gradient_inputs: &[0, 0, 1, 2, 1, 1],
     gradient_outputs: &[0, 1, 2],
 };
@@ -77,7 +78,7 @@ fn define_again() -> OpDef {
         accuracy: Accuracy::Reduction,
         reference: Some(again),
         samples: again_samples,
-        ..OpDef::new(AGAIN).params::<BatchNormParams>()
+        ..OpDef::new(RECOMPUTE).params::<BatchNormParams>()
     }
 }
 
@@ -104,7 +105,7 @@ fn infer_backward_shape(params: &OpParams, inputs: &mut [PartialShape], outputs:
     let [to_data, to_gamma, to_beta] = outputs else { return Ok(()) };
     unify(ograd, data, "data")?;
     unify(data, to_data, "output")?;
-    // As in the forward call, with a number per channel in all but the first.
+    // As in the forward call: all inputs but the first have one value per channel.
     let mut forward_inputs = [&mut *data, gamma, beta, to_gamma, to_beta].map(std::mem::take);
     let mut forward_outputs = [&mut *ograd, mean, inv_std].map(std::mem::take);
     let result = batch_norm::infer_shape(params, &mut forward_inputs, &mut forward_outputs);

@@ -1,17 +1,17 @@
-//! `out = act(Convolution(data, weight, bias) + sum)`: a convolution with what follows it.
+//! `out = act(Convolution(data, weight, bias) + sum)`: a convolution with an epilogue.
 //!
-//! data, weight and bias are those of [`Convolution`](crate::nn::convolution), bias unless `no_bias`; sum, the last input,
-//! has out's shape and is there with `with_sum`; `act` is none, relu, sigmoid, tanh, softrelu, clip (to `a_min` and
-//! `a_max`), square, sqrt, abs or exp. Out may be made in the place of sum. Inference only.
+//! data, weight and bias are those of [`Convolution`](crate::nn::convolution), bias unless `no_bias`. With `with_sum`,
+//! sum is the last input and has out's shape. `act` is none, relu, sigmoid, tanh, softrelu, clip (to `a_min` and
+//! `a_max`), square, sqrt, abs or exp. Out may be written in place of sum. Inference only.
 //!
-//! MXNet: `_sg_mkldnn_conv`, under another name. Dtypes: f32 f64 f16 bf16, all tensors alike.
+//! MXNet: `_sg_mkldnn_conv`, under another name. Dtypes: f32 f64 f16 bf16, the same for all tensors.
 
 use super::epilogue::WithEpilogue;
-use crate::fused_product::operator;
+use crate::families::fused_product::operator;
 use crate::nn::convolution::{Convolution, ConvolutionParams};
 use mxrs_op::{Fill, OpDef, Sample};
 
-/// Parameters of `_sg_conv`: those of `Convolution`, and the epilogue's.
+/// Parameters of `_sg_conv`: those of `Convolution` and of the epilogue.
 pub type SgConvParams = WithEpilogue<ConvolutionParams>;
 
 /// Its name.
@@ -25,7 +25,7 @@ pub fn define() -> OpDef {
 fn samples() -> Vec<Sample> {
     const CONV: [(&str, &str); 3] = [("kernel", "(3, 3)"), ("num_filter", "4"), ("pad", "(1, 1)")];
     const SHAPES: [&[usize]; 4] = [&[2, 3, 7, 9], &[4, 3, 3, 3], &[4], &[2, 4, 7, 9]];
-    // A convolution with these inputs, and more parameters.
+    // A convolution with these inputs and further parameters.
     let of = |name, more: &[(&str, &str)], shapes: &[&[usize]]| {
         let attrs = CONV.iter().chain(more).copied().collect();
         Sample { attrs, ..Sample::new(name, CONV, shapes) }

@@ -1,4 +1,4 @@
-//! What a product does to its result before it leaves it: adds a tensor, then applies a function.
+//! The epilogue of a product: adds a tensor, then applies a function, before the result is stored.
 
 use crate::nn::activation::ActType;
 use crate::numeric;
@@ -7,7 +7,7 @@ use mxrs_op::{Attrs, RefInput, op_enum, op_params};
 use mxrs_types::Result;
 
 op_enum! {
-    /// The function that ends a fused call.
+    /// The function that an epilogue applies.
     pub enum FusedAct {
         None = "none",
         Relu = "relu",
@@ -37,12 +37,12 @@ op_params! {
 }
 
 impl Epilogue {
-    /// How many of a call's inputs are the product's: all but the sum.
+    /// Number of inputs of the product: all inputs of the call but the sum.
     pub(crate) fn n_product_inputs(&self, n_inputs: usize) -> usize {
         n_inputs.saturating_sub(usize::from(self.with_sum))
     }
 
-    /// `y` with the epilogue's sum and function, not rounded yet.
+    /// Applies the sum and the function to `y`; the result is not yet rounded.
     pub(crate) fn apply(&self, mut y: Vec<f64>, sum: Option<&RefInput<'_>>) -> Vec<f64> {
         if let Some(sum) = sum {
             y.iter_mut().zip(numeric::read(sum)).for_each(|(y, s)| *y += s);
@@ -69,9 +69,9 @@ impl Epilogue {
 /// Parameters of a product with an epilogue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WithEpilogue<P> {
-    /// Those of the product itself.
+    /// Parameters of the product.
     pub product: P,
-    /// What follows it.
+    /// Parameters of the epilogue.
     pub epilogue: Epilogue,
 }
 

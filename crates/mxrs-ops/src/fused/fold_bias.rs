@@ -1,10 +1,10 @@
-//! `out = beta + gamma / sqrt(moving_var + eps) · (bias - moving_mean)`, per channel: the bias of a product whose output
-//! batch normalization shifts.
+//! `out = beta + gamma / sqrt(moving_var + eps) · (bias - moving_mean)`, per channel: folds the shift of batch
+//! normalization into the bias of the product before it.
 //!
-//! weight [O, …], of which only shape and type count; bias `[O]` unless `no_bias`, then it counts as 0; gamma, beta,
-//! moving_mean and moving_var `[O]`; out `[O]` of weight's type. With `fix_gamma`, gamma counts as 1.
+//! weight [O, …], of which only shape and type are used; bias `[O]` unless `no_bias`, then it is 0; gamma, beta,
+//! moving_mean and moving_var `[O]`; out `[O]` with weight's type. With `fix_gamma`, gamma is taken as 1.
 //!
-//! Dtypes: weight, bias and out f32 f64 f16 bf16; the others are f32 beside f16 and bf16.
+//! Dtypes: weight, bias and out f32 f64 f16 bf16; the others are f32 if these are f16 or bf16.
 
 use super::fold_weight::{FoldParams, infer_dtypes};
 use crate::dtypes::FLOATS;
@@ -18,7 +18,7 @@ op_params! {
     pub struct FoldBiasParams for "_bn_fold_bias" {
         /// Added to the variance.
         eps: f64 = f64::from(1e-3f32),
-        /// Whether gamma counts as 1.
+        /// Whether gamma is taken as 1.
         fix_gamma: bool = true,
         /// Whether there is no bias input.
         no_bias: bool = false,

@@ -1,10 +1,11 @@
-//! `out[o, …] = weight[o, …] · gamma[o] / sqrt(moving_var[o] + eps)`: the weight of a product whose output batch
-//! normalization scales, channel by channel.
+//! `out[o, …] = weight[o, …] · gamma[o] / sqrt(moving_var[o] + eps)`: folds the scale of batch normalization into the
+//! weight of the product before it, channel by channel.
 //!
-//! weight [O, …], gamma and moving_var `[O]`; out is shaped like weight. With `fix_gamma`, gamma counts as 1. Together with
-//! [`_bn_fold_bias`](super::fold_bias) it makes batch normalization at inference part of the product before it.
+//! weight [O, …], gamma and moving_var `[O]`; out is shaped like weight. With `fix_gamma`, gamma is taken as 1.
+//! Together with [`_bn_fold_bias`](super::fold_bias) it makes batch normalization at inference part of the product
+//! before it.
 //!
-//! Dtypes: weight and out f32 f64 f16 bf16; gamma and moving_var are f32 beside f16 and bf16.
+//! Dtypes: weight and out f32 f64 f16 bf16; gamma and moving_var are f32 if these are f16 or bf16.
 
 use crate::dtypes::FLOATS;
 use crate::inference::{learn_dim, learn_dtype, unify};
@@ -18,7 +19,7 @@ op_params! {
     pub struct FoldParams for "_bn_fold_weight" {
         /// Added to the variance.
         eps: f64 = f64::from(1e-3f32),
-        /// Whether gamma counts as 1.
+        /// Whether gamma is taken as 1.
         fix_gamma: bool = true,
     }
 }
@@ -57,7 +58,8 @@ fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option
     infer_dtypes(1, inputs, outputs)
 }
 
-/// Out and the first `n_like_weight` inputs, weight first, have one type; the others are batch normalization's.
+/// Infers that out and the first `n_like_weight` inputs, weight first, have one type, and the others the type of batch
+/// normalization's parameters.
 pub(super) fn infer_dtypes(
     n_like_weight: usize,
     inputs: &mut [Option<DType>],
@@ -80,7 +82,7 @@ fn run(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>]
 }
 
 impl FoldParams {
-    /// What batch normalization multiplies channel `c` with.
+    /// The factor of batch normalization for channel `c`.
     pub(super) fn scale(&self, gamma: &[f64], var: &[f64], c: usize) -> f64 {
         let gamma = if self.fix_gamma { 1.0 } else { gamma[c] };
         gamma / (var[c] + self.eps).sqrt()

@@ -1,17 +1,17 @@
-//! `out = act(FullyConnected(data, weight, bias) + sum)`: a matrix product with what follows it.
+//! `out = act(FullyConnected(data, weight, bias) + sum)`: a matrix product with an epilogue.
 //!
-//! data, weight and bias are those of [`FullyConnected`](crate::nn::fully_connected), bias unless `no_bias`; sum, the last
-//! input, has out's shape and is there with `with_sum`; `act` is none, relu, sigmoid, tanh, softrelu, clip (to `a_min`
-//! and `a_max`), square, sqrt, abs or exp. Out may be made in the place of sum. Inference only.
+//! data, weight and bias are those of [`FullyConnected`](crate::nn::fully_connected), bias unless `no_bias`. With
+//! `with_sum`, sum is the last input and has out's shape. `act` is none, relu, sigmoid, tanh, softrelu, clip (to
+//! `a_min` and `a_max`), square, sqrt, abs or exp. Out may be written in place of sum. Inference only.
 //!
-//! MXNet: `_sg_mkldnn_fully_connected`, under another name. Dtypes: f32 f64 f16 bf16, all tensors alike.
+//! MXNet: `_sg_mkldnn_fully_connected`, under another name. Dtypes: f32 f64 f16 bf16, the same for all tensors.
 
 use super::epilogue::WithEpilogue;
-use crate::fused_product::operator;
+use crate::families::fused_product::operator;
 use crate::nn::fully_connected::{FullyConnected, FullyConnectedParams};
 use mxrs_op::{Fill, OpDef, Sample};
 
-/// Parameters of `_sg_fully_connected`: those of `FullyConnected`, and the epilogue's.
+/// Parameters of `_sg_fully_connected`: those of `FullyConnected` and of the epilogue.
 pub type SgFullyConnectedParams = WithEpilogue<FullyConnectedParams>;
 
 /// Its name.

@@ -1,7 +1,9 @@
-//! Calls that several others become when a graph is partitioned for inference; and in training, batch normalization with relu.
+//! Fused calls, each of which replaces several calls when a graph is partitioned for inference; and for training, batch
+//! normalization with ReLU.
 //!
-//! Each is declared beside the operator it begins with, as a companion of it, so that only passes make calls of it; the
-//! reference kernel computes what the replaced calls compute, and rounds once. None has a gradient.
+//! Each is declared as a companion of the operator that it begins with, so that only passes create calls of it. Its
+//! reference kernel computes what the replaced calls compute, and rounds once. The calls for inference have no
+//! gradient.
 
 pub mod bn_relu;
 pub mod bn_relu_quantize;

@@ -6,45 +6,46 @@
 //! | `FullyConnected` | `elemwise_add`; one of those, or square, sqrt, abs, exp |
 //!
 //! Chains that begin with a normalization are in `normalized_patterns.rs`, those of quantized products in
-//! `quantized_patterns.rs`. A function before the sum ends the chain, so does anything else. Batch normalization becomes part
-//! of weight and bias where these and its own parameters are constants, and it normalizes the output channels.
+//! `quantized_patterns.rs`. A function before the sum, or any other call, ends the chain. Batch normalization is folded
+//! into weight and bias if these and its own parameters are constants, and if it normalizes the output channels.
 
 use super::{convolution, fold_bias, fold_weight, fully_connected, normalized_patterns, quantized_patterns};
 use crate::elemwise::clip::ClipParams;
+use crate::families::window::channel_axis;
 use crate::nn::activation::{ActType, ActivationParams};
 use crate::nn::batch_norm::BatchNormParams;
 use crate::nn::convolution::ConvolutionParams;
-use crate::window::channel_axis;
 use mxrs_op::param::Choice;
 use mxrs_op::{Attrs, Member, NewCall, Operand, Pattern, Stage};
 
-/// Which chains are looked for.
+/// Which chains to look for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fusions {
     /// Chains that begin with a convolution.
     pub conv: bool,
-    /// Batch normalization in them.
+    /// Batch normalization in these chains.
     pub conv_bn: bool,
-    /// The sum in them.
+    /// The sum in these chains.
     pub conv_sum: bool,
-    /// The function that ends them.
+    /// The function that ends these chains.
     pub conv_act: bool,
-    /// Chains that begin with a fully connected layer.
+    /// Chains that begin with a fully-connected layer.
     pub fc: bool,
-    /// The sum in them.
+    /// The sum in these chains.
     pub fc_sum: bool,
-    /// The function that ends them.
+    /// The function that ends these chains.
     pub fc_act: bool,
     /// Batch normalization with relu.
     pub bn_relu: bool,
-    /// Chains that begin with a quantized product and are brought back to 8 bits, and what quantizes a normalized tensor.
+    /// Chains that begin with a quantized product and are requantized to 8 bits, and the quantization of a normalized
+    /// tensor.
     pub requantize: bool,
-    /// Chains of quantized calls that end in real numbers.
+    /// Chains of quantized calls that end in float32.
     pub dequantize: bool,
 }
 
 impl Default for Fusions {
-    /// All.
+    /// Looks for all chains.
     fn default() -> Self {
         Self {
             conv: true,
@@ -61,7 +62,7 @@ impl Default for Fusions {
     }
 }
 
-/// The patterns that these operators' backends may have kernels for.
+/// The patterns that backends may have kernels for.
 pub fn patterns(fusions: &Fusions) -> Vec<Pattern> {
     let present = |stages: Vec<(bool, Stage)>| stages.into_iter().filter(|(is, _)| *is).map(|(_, s)| s).collect();
     let sum = || Stage { enters_by: &[0, 1], ..Stage::of("sum", &["elemwise_add"]) };
@@ -99,7 +100,7 @@ pub fn patterns(fusions: &Fusions) -> Vec<Pattern> {
 const CONV_ACTS: &[&str] = &["relu", "sigmoid", "tanh", "Activation", "clip"];
 const FC_ACTS: &[&str] = &["relu", "sigmoid", "tanh", "Activation", "clip", "square", "sqrt", "abs", "exp"];
 
-/// Whether weight and bias of the convolution can take the normalization in.
+/// Whether the normalization can be folded into weight and bias of the convolution.
 fn is_foldable(chain: &[Member<'_>], bn: &Member<'_>) -> bool {
     let Some(conv) = chain.first() else { return false };
     let ndim = conv.outputs[0].shape.ndim();
@@ -114,7 +115,7 @@ pub(super) fn is_relu(call: &Member<'_>) -> bool {
     call.op.name == "relu" || call.params.get::<ActivationParams>().act_type == ActType::Relu
 }
 
-/// Parameters of an epilogue for this function; `None` where it has none.
+/// Parameters of an epilogue for this function; `None` if the epilogue does not have the function.
 fn act(call: &Member<'_>) -> Option<Vec<(&'static str, String)>> {
     let word: &str = match call.op.name {
         "Activation" => match call.params.get::<ActivationParams>().act_type {
@@ -122,7 +123,7 @@ fn act(call: &Member<'_>) -> Option<Vec<(&'static str, String)>> {
             other => other.to_word(),
         },
         "clip" => {
-            // As MXNet: only clips that are a bounded relu.
+            // As in MXNet, only a clip that is a bounded ReLU.
             let ClipParams { a_min, a_max } = call.params.get();
             let bounds = [("act", "clip".into()), ("a_min", "0".into()), ("a_max", format!("{a_max}"))];
             return (*a_min == 0.0).then(|| bounds.to_vec());
@@ -132,7 +133,7 @@ fn act(call: &Member<'_>) -> Option<Vec<(&'static str, String)>> {
     Some(vec![("act", word.into())])
 }
 
-/// A product with what follows it: `op`, or the product itself where normalization is all.
+/// The fused call of a chain: `op`, or the product itself if the chain contains only normalization.
 fn product(chain: &[Member<'_>], op: &'static str) -> Option<Vec<NewCall>> {
     let seed = chain.first()?;
     let input = |member, position| Operand::Input { member, position };

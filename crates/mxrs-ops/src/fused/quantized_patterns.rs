@@ -1,14 +1,15 @@
-//! The chains of quantized calls that fused ones replace.
+//! The chains of quantized calls that fused calls replace.
 //!
 //! | seed | then, in this order, any of them |
 //! |---|---|
 //! | `_contrib_quantized_conv`, `_contrib_quantized_fully_connected` | `_contrib_requantize` with a calibrated range; `_contrib_quantized_elemwise_add` with one, or without and requantized; `_contrib_quantized_act`; `_contrib_dequantize`; `elemwise_add` of real numbers; relu of real numbers |
 //!
-//! Unsigned results are not added to: what is below 0 in them is lost. Real numbers are added only where nothing else has
-//! been, and nothing has cut off what is below 0. Each call reads the one before it and its range.
+//! Nothing is added to unsigned results, because they have lost the values below 0. Float32 tensors are added only if
+//! nothing else was added before, and if no call has removed the values below 0. Each call reads the call before it and
+//! that call's range.
 
 use super::patterns::{Fusions, is_relu};
-use crate::fused_quantized as quantized;
+use crate::families::fused_quantized as quantized;
 use crate::quant::quantize_v2::QuantizeParams;
 use crate::quant::quantized_elemwise_add::{self, QuantizedAddParams};
 use crate::quant::{quantized_conv, quantized_fully_connected, requantize};
@@ -85,13 +86,13 @@ pub(super) fn patterns(fusions: &Fusions) -> Vec<Pattern> {
 
 const REQUANTIZE: &[&str] = &["_contrib_requantize"];
 
-/// Whether the ranges that the call reads for its input `side` are those of the call before it.
+/// Whether the ranges that the call reads for its input `side` are outputs of the call before it.
 fn reads_ranges(call: &Member<'_>, side: usize) -> bool {
     let first = if call.op.name == quantized_elemwise_add::NAME { 2 + 2 * side } else { 1 };
     call.reads == [(side, 0), (first, 1), (first + 1, 2)]
 }
 
-/// Whether the call cuts off what is below 0 by what it makes.
+/// Whether the call removes values below 0, because its output is unsigned.
 fn makes_unsigned(call: &Member<'_>) -> bool {
     call.outputs[0].dtype == DType::U8
 }
@@ -104,7 +105,7 @@ fn fused(chain: &[Member<'_>], op: &'static str) -> Option<Vec<NewCall>> {
     let seed = chain.first()?;
     let input = |member, position| Operand::Input { member, position };
     let mut attrs = seed.attrs.clone();
-    // data and weight, with a bias and their ranges behind them.
+    // data and weight, then the bias if there is one, then their ranges.
     let n_factors = seed.inputs.len() / 3;
     let mut inputs: Vec<Operand> = (0..n_factors).map(|i| input(0, i)).collect();
     let mut ranges: Vec<Operand> = (n_factors..seed.inputs.len()).map(|i| input(0, i)).collect();
@@ -113,7 +114,7 @@ fn fused(chain: &[Member<'_>], op: &'static str) -> Option<Vec<NewCall>> {
         out = member.outputs[0].dtype;
         match member.stage {
             "requantize" => range = member.params.get::<QuantizeParams>().calibrated().ok()?,
-            // The ends of a requantized range are reported with both signs, those of a sum as they were given.
+            // A requantized range is reported symmetric, the range of a sum as it was given.
             "requantized_sum" => {
                 let calibrated = member.params.get::<QuantizeParams>().calibrated().ok()??;
                 range = Some(requantize::reported(calibrated, out));
@@ -129,7 +130,7 @@ fn fused(chain: &[Member<'_>], op: &'static str) -> Option<Vec<NewCall>> {
                 attrs.set("act", "relu");
             }
             "dequantize" => {
-                // Real numbers have to be cut off in words.
+                // In float32, values below 0 must be removed explicitly.
                 if chain.iter().any(makes_unsigned) {
                     attrs.set("act", "relu");
                 }

@@ -1,18 +1,18 @@
-//! Samples of quantized products with what follows them.
+//! Samples of quantized products with an epilogue.
 
+use crate::families::quantized::{floats, integers, sample};
 use crate::quant::quantized_conv;
-use crate::quantized::{floats, integers, sample};
 use mxrs_op::{Fill, Sample, SampleInput};
 use mxrs_types::DType;
 
-/// The inputs of a product's sample with a sum of this shape and type.
+/// The inputs of a product's sample with a quantized sum of this shape and type.
 fn with_sum(mut inputs: Vec<SampleInput>, n_factors: usize, shape: &[usize], dtype: DType) -> Vec<SampleInput> {
     inputs.insert(n_factors, integers(shape, dtype));
     inputs.extend([floats(&[if dtype == DType::U8 { 0.0 } else { -2.0 }]), floats(&[2.5])]);
     inputs
 }
 
-/// The inputs of a product's sample with a sum of real numbers of this shape.
+/// The inputs of a product's sample with a float32 sum of this shape.
 fn with_real_sum(mut inputs: Vec<SampleInput>, n_factors: usize, shape: &[usize]) -> Vec<SampleInput> {
     let sum = SampleInput { shape: shape.into(), fill: Fill::Uniform(-2.0, 2.0), dtype: Some(DType::F32) };
     inputs.insert(n_factors, sum);
@@ -27,7 +27,7 @@ const BARE: (&str, &str) = ("no_bias", "True");
 const SUM: (&str, &str) = ("with_sum", "True");
 const REAL_SUM: (&str, &str) = ("real_sum", "True");
 
-/// Those of the convolution.
+/// Samples of the convolution.
 pub(crate) fn samples_of_conv() -> Vec<Sample> {
     let inputs = quantized_conv::inputs;
     let (i8, u8, real) = (DType::I8, DType::U8, DType::F32);
@@ -75,7 +75,7 @@ pub(crate) fn samples_of_conv() -> Vec<Sample> {
     ]
 }
 
-/// Those of the fully connected layer.
+/// Samples of the fully-connected layer.
 pub(crate) fn samples_of_fully_connected() -> Vec<Sample> {
     let inputs = quantized_conv::inputs;
     let (i8, u8, real) = (DType::I8, DType::U8, DType::F32);

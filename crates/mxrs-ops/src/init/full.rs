@@ -3,13 +3,13 @@
 //! MXNet: `_full`, also `_npi_full`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool; an integer type truncates the value.
 
 use crate::dtypes::{DTypeWord, dtype_of};
-use crate::filled;
+use crate::families::filled;
 use crate::inference::learn_dtype;
 use mxrs_op::param::{Field, ShapeAttr};
 use mxrs_op::{OpDef, OpParams, Sample, op_params};
 use mxrs_types::{DType, PartialShape, Result};
 
-/// A shape that may be `None`, which MXNet lists under the type of a plain shape here.
+/// A shape that may be `None`. MXNet lists its type as that of a plain shape.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ShapeOrNone(pub Option<ShapeAttr>);
 
@@ -28,9 +28,9 @@ impl Field for ShapeOrNone {
 op_params! {
     /// Parameters of `_full`.
     pub struct FullParams for "_full" {
-        /// Shape of the output; a size of 0, or no size at all, is inferred from where the output goes.
+        /// Shape of the output. A size of 0, or an empty shape, is inferred from where the output is used.
         shape: ShapeOrNone = ShapeOrNone(None),
-        /// Device, such as `cpu(0)`. The graph places nodes; kernels do not look at it.
+        /// Device, such as `cpu(0)`. The graph decides where nodes run; kernels ignore it.
         ctx: String = String::new(),
         /// Element type of the output.
         dtype: DTypeWord = DTypeWord::F32,

@@ -2,7 +2,7 @@
 //!
 //! MXNet: `_ones`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
-use crate::filled;
+use crate::families::filled;
 use mxrs_op::OpDef;
 
 /// `_ones`.

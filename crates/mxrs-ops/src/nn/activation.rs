@@ -1,14 +1,15 @@
 //! A nonlinearity, elementwise: relu `max(x, 0)`; sigmoid `1 / (1 + e^-x)`; tanh; softrelu `ln(1 + e^x)`; softsign
 //! `x / (1 + |x|)`. Out has the shape and dtype of data; NaN stays NaN.
 //!
-//! The gradient is made by `_backward_Activation(ograd, saved)` from out, except softsign's, which needs data. It has
-//! gradients of its own, again except softsign's.
+//! `_backward_Activation(ograd, saved)` computes the gradient from out, or from data for softsign. It has gradients of
+//! its own, except for softsign.
 //!
 //! MXNet: `Activation`, also `_npx_activation`. Dtypes: f32 f64 f16 bf16.
 
 use crate::dtypes::FLOATS;
-use crate::gradients::{Answers, call_scalar, call_with_params, from_input, from_output};
-use crate::{numeric, unary};
+use crate::families::gradients::{Answers, call_scalar, call_with_params, from_input, from_output};
+use crate::families::unary;
+use crate::numeric;
 use mxrs_op::{
     Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, Precision, RefInput, RefOutput, RunMode, Sample,
     op_enum, op_params,
@@ -16,7 +17,7 @@ use mxrs_op::{
 use mxrs_types::{Error, Result};
 
 op_enum! {
-    /// Which nonlinearity.
+    /// The nonlinearity.
     pub enum ActType {
         Relu = "relu",
         Sigmoid = "sigmoid",
@@ -42,7 +43,7 @@ impl ActType {
 op_params! {
     /// Parameters of `Activation`.
     pub struct ActivationParams for "Activation" {
-        /// Which nonlinearity.
+        /// The nonlinearity.
         act_type: ActType,
     }
 }
@@ -65,7 +66,7 @@ pub fn define() -> OpDef {
     }
 }
 
-/// All functions but softrelu compute in what they get.
+/// All functions but softrelu may compute in the precision of their input.
 fn precision(params: &OpParams) -> Precision {
     match params.get::<ActivationParams>().act_type {
         ActType::SoftRelu => Precision::Float32,
@@ -92,7 +93,7 @@ fn gradient(params: &OpParams, scope: &mut dyn GradientScope) -> Answers {
 }
 
 fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
-    // The slope as a function of what was saved.
+    // The slope as a function of the saved tensor.
     let slope: fn(f64) -> f64 = match params.get::<ActivationParams>().act_type {
         ActType::Relu => |y| if y.is_nan() { y } else { f64::from(y > 0.0) },
         ActType::Sigmoid => |y| y * (1.0 - y),
@@ -104,8 +105,8 @@ fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput
     Ok(())
 }
 
-/// Of `ograd · slope(saved)`: with respect to ograd it is the same operator, with respect to out the slope of the
-/// slope.
+/// The gradient of `ograd · slope(saved)`: with respect to ograd it is the same operator; with respect to out, the
+/// derivative of the slope.
 fn second_gradient(params: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     let (g, ograd, saved) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
     let to_ograd = Some(call_with_params(scope, "_backward_Activation", &[saved])?);

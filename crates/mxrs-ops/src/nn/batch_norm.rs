@@ -1,29 +1,29 @@
 //! Batch normalization: `out = gamma · (data - mean) / sqrt(var + eps) + beta`, per channel along `axis`.
 //! Ioffe and Szegedy, arXiv:1502.03167.
 //!
-//! data [N, C, …], gamma, beta, moving_mean and moving_var `[C]`; the last two are auxiliary states. At inference (and
-//! with `use_global_stats`) mean and var are the moving ones; in training those of the batch, with the biased variance.
-//! Outputs: out, shaped like data; mean `[C]`; inverse standard deviation `[C]` under the name `var`. The last two are
-//! hidden unless `output_mean_var`. With `fix_gamma`, gamma counts as 1.
+//! data [N, C, …], gamma, beta, moving_mean and moving_var `[C]`; the last two are auxiliary states. At inference, and
+//! with `use_global_stats`, mean and var are the moving ones. In training they are those of the batch, with the biased
+//! variance. Outputs: out, shaped like data; mean `[C]`; inverse standard deviation `[C]` under the name `var`. The
+//! last two are hidden unless `output_mean_var`. With `fix_gamma`, gamma is taken as 1.
 //!
 //! In training a call rewrites the moving statistics, `moving = momentum · moving + (1 - momentum) · batch`, unless
-//! `use_global_stats`; and, with `fix_gamma`, gamma to ones.
+//! `use_global_stats`. With `fix_gamma` it also sets gamma to ones.
 //!
-//! The gradients of data, gamma and beta are made by `_backward_BatchNorm` from the gradient of out and the second and
-//! third output; those of mean and var do not count. Statistics of the batch are functions of data, moving ones are
-//! constants; a fixed gamma has gradient 0.
+//! `_backward_BatchNorm` computes the gradients of data, gamma and beta from the gradient of out and from the second
+//! and third output. Gradients of mean and var are ignored. Statistics of the batch depend on data; moving ones are
+//! constants. A fixed gamma has gradient 0.
 //!
-//! MXNet: `BatchNorm`, also `_npx_batch_norm`. Dtypes: data f32 f64 f16 bf16; statistics and parameters are f32 beside
-//! f16 and bf16 data.
+//! MXNet: `BatchNorm`, also `_npx_batch_norm`. Dtypes: data f32 f64 f16 bf16; statistics and parameters are f32 if data
+//! is f16 or bf16.
 
 use crate::dtypes::FLOATS;
+use crate::families::gradients::{Answers, params_of};
+use crate::families::indexing::around_axis;
+use crate::families::products::Product;
 use crate::fused;
-use crate::gradients::{Answers, params_of};
-use crate::indexing::around_axis;
 use crate::inference::{learn, learn_dim, learn_dtype, resolve_axis, unify};
 use crate::nn::convolution::{Convolution, offset};
 use crate::numeric;
-use crate::products::Product;
 use mxrs_op::{
     Accuracy, Fill, GradValue, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, Precision, RefInput,
     RefOutput, RunMode, Sample, op_params,
@@ -37,13 +37,13 @@ op_params! {
         eps: f64 = f64::from(1e-3f32),
         /// Weight of the old value when moving statistics are updated.
         momentum: f32 = 0.9,
-        /// Whether gamma counts as 1.
+        /// Whether gamma is taken as 1.
         fix_gamma: bool = true,
-        /// Whether the moving statistics are used in training too.
+        /// Whether training uses the moving statistics too.
         use_global_stats: bool = false,
         /// Whether mean and inverse standard deviation are visible outputs.
         output_mean_var: bool = false,
-        /// Axis of the channels; negative from the end.
+        /// Axis of the channels; a negative axis counts from the end.
         axis: i32 = 1,
         /// Read and ignored.
         cudnn_off: bool = false,
@@ -65,7 +65,7 @@ impl BatchNormParams {
         var.iter().map(|v| 1.0 / (v + self.eps).sqrt()).collect()
     }
 
-    /// Positions of the inputs a call rewrites.
+    /// Positions of the inputs that a call rewrites.
     fn rewrites(&self, is_train: bool) -> &'static [usize] {
         match (is_train && self.fix_gamma, self.uses_batch(is_train)) {
             (true, true) => &[1, 3, 4],
@@ -144,13 +144,14 @@ fn gradient(params: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     Ok(gradients)
 }
 
-/// The gradient of β where only that is needed and the output goes into one convolution, without the gradient of the output.
+/// The gradient of β if only it is needed and the output is the input of a single convolution. It does not need the
+/// gradient of the output.
 fn gradient_behind_convolution(
     params: &BatchNormParams,
     scope: &mut dyn GradientScope,
     ograd: GradValue,
 ) -> Result<Option<GradValue>> {
-    // With a fixed gamma its gradient is zero, and β's is the sum of the output's over all but the channels.
+    // A fixed gamma has gradient 0, and the gradient of β is that of the output, summed over all axes but the channels.
     if scope.wants(0) || !params.fix_gamma || params.axis != 1 {
         return Ok(None);
     }
@@ -226,7 +227,7 @@ pub(crate) fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &
     outputs[1..].iter_mut().try_for_each(|dtype| learn_dtype(dtype, statistics, "mean"))
 }
 
-/// Element type of parameters and statistics beside data of this type.
+/// Dtype of parameters and statistics if data has this type.
 pub(crate) fn statistics_of(data: DType) -> DType {
     if data == DType::F64 { DType::F64 } else { DType::F32 }
 }
@@ -235,7 +236,7 @@ fn normalize(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutpu
     normalize_and(params, inputs, outputs, mode, |y| y)
 }
 
-/// The call with `act` behind it.
+/// The call, followed by `act`.
 pub(crate) fn normalize_and(
     params: &OpParams,
     inputs: &[RefInput<'_>],
@@ -279,7 +280,7 @@ pub(crate) fn normalize_and(
     Ok(())
 }
 
-/// `gamma · (x - mean) / sqrt(var + eps) + beta` with the given statistics, not rounded yet.
+/// Computes `gamma · (x - mean) / sqrt(var + eps) + beta` with the given statistics, not yet rounded.
 pub(crate) fn scaled(
     params: &BatchNormParams,
     shape: &Shape,
@@ -289,7 +290,7 @@ pub(crate) fn scaled(
     scaled_by(params, shape, x, [gamma, beta, mean, &params.inverse_deviation(var)])
 }
 
-/// `gamma · (x - mean) · inverse_deviation + beta`, not rounded yet.
+/// Computes `gamma · (x - mean) · inverse_deviation + beta`, not yet rounded.
 pub(crate) fn scaled_by(
     params: &BatchNormParams,
     shape: &Shape,
@@ -311,7 +312,7 @@ fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput
     gradients(params, &inputs[1].desc.shape, values, outputs, mode)
 }
 
-/// The gradients with respect to data, gamma and beta, from that of the output, data, gamma, mean and inverse deviation.
+/// The gradients of data, gamma and beta, from the output's gradient, data, gamma, mean and inverse standard deviation.
 pub(crate) fn gradients(
     params: &OpParams,
     shape: &Shape,
@@ -331,7 +332,7 @@ pub(crate) fn gradients(
         let sum_of_products: f64 = elements().map(|i| g[i] * normalized(i)).sum();
         let scale = inv_std[c] * if params.fix_gamma { 1.0 } else { gamma[c] };
         for i in elements() {
-            // What the element does to mean and variance, when they are those of the batch.
+            // The effect of the element on mean and variance, if these are the batch's.
             let through_statistics = match params.uses_batch(mode.is_train) {
                 true => (sum + normalized(i) * sum_of_products) / count,
                 false => 0.0,

@@ -1,20 +1,21 @@
-//! Loss of connectionist temporal classification: minus the logarithm of the probability that a sequence says its label,
-//! whatever its timing. Graves, Fernández, Gomez and Schmidhuber, ICML 2006.
+//! Connectionist temporal classification loss: minus the logarithm of the probability that a sequence produces its
+//! label, for any timing. Graves, Fernández, Gomez and Schmidhuber, ICML 2006.
 //!
-//! data (T, N, C) holds activations, of which the softmax over C counts; label (N, L) the classes that are said, padded
-//! behind; out is (N). One class is the blank: class 0 with `blank_label` first, where labels are 1 to C - 1 and the padding
-//! is 0; class C - 1 with last, where labels are 0 to C - 2 and the padding is -1. `use_data_lengths` and
-//! `use_label_lengths` add inputs (N) with what counts of each sequence and label, in place of T and of the padding.
+//! data (T, N, C) holds activations, to which softmax over C is applied; label (N, L) holds the classes of each label,
+//! padded at the end; out is (N). One class is the blank. With `blank_label` first it is class 0, labels are 1 to C - 1
+//! and the padding is 0. With last it is class C - 1, labels are 0 to C - 2 and the padding is -1. `use_data_lengths`
+//! and `use_label_lengths` add inputs (N) with the length of each sequence and label, instead of T and of the padding.
 //!
-//! A path of T classes says the label that is left of it without repeated classes, then without blanks. A label that no path
-//! of its sequence can say has loss 0, as in MXNet, and gradient 0 (MXNet leaves what the memory held).
+//! A path is a class for each of the T times. It produces the label that remains when repeated classes and then blanks
+//! are removed. If no path of a sequence can produce its label, the loss is 0, as in MXNet, and so is the gradient
+//! (MXNet leaves old memory there).
 //!
-//! The hidden second output (T, N, C) is the gradient of each loss by data: `softmax - γ`, where γ are the shares of the
+//! The hidden second output (T, N, C) is the gradient of each loss by data: `softmax - γ`, where γ is the share of the
 //! paths that are in a class at a time. `_backward_ctc_loss(ograd, grad)` multiplies it by `ograd`.
 //!
 //! MXNet: `CTCLoss`, also `ctc_loss`, `_contrib_CTCLoss`, `_contrib_ctc_loss`. Dtypes: f32 f64; the others any.
 
-use crate::gradients::{Answers, call_with_params};
+use crate::families::gradients::{Answers, call_with_params};
 use crate::inference::{OP, learn, learn_dim, learn_dtype, require_ndim, unify_dtypes};
 use crate::numeric;
 use mxrs_op::{
@@ -24,7 +25,7 @@ use mxrs_op::{
 use mxrs_types::{DType, Error, PartialShape, Result};
 
 op_enum! {
-    /// Which class is the blank.
+    /// The class that is the blank.
     pub enum BlankLabel { First = "first", Last = "last" }
 }
 
@@ -35,7 +36,7 @@ op_params! {
         use_data_lengths: bool = false,
         /// Whether there is an input `label_lengths`.
         use_label_lengths: bool = false,
-        /// Which class is the blank.
+        /// The class that is the blank.
         blank_label: BlankLabel = BlankLabel::First,
     }
 }
@@ -140,7 +141,7 @@ fn infer_shape(_: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Partial
 fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
     let [data, rest @ ..] = inputs else { return Ok(()) };
     unify_dtypes(std::iter::once(&mut *data).chain(outputs), "data")?;
-    // Labels and lengths may have any type; that of data where nobody says.
+    // Labels and lengths may have any type; if it is unknown, they get the type of data.
     let Some(known) = *data else { return Ok(()) };
     rest.iter_mut().filter(|dtype| dtype.is_none()).try_for_each(|dtype| learn_dtype(dtype, known, "label"))
 }
@@ -151,8 +152,8 @@ fn add(a: f64, b: f64) -> f64 {
     if high == f64::NEG_INFINITY { high } else { high + (low - high).exp().ln_1p() }
 }
 
-/// The loss of a sequence of logarithms of probabilities, and the shares of paths by time and class; `None` where no path
-/// says the label.
+/// The loss of a sequence of log-probabilities, and the shares of paths by time and class. `None` if no path produces
+/// the label.
 fn align(logs: &[Vec<f64>], label: &[usize], blank: usize) -> Option<(f64, Vec<Vec<f64>>)> {
     // Blanks around and between the classes.
     let states: Vec<usize> = std::iter::once(blank).chain(label.iter().flat_map(|class| [*class, blank])).collect();
@@ -205,7 +206,7 @@ fn align(logs: &[Vec<f64>], label: &[usize], blank: usize) -> Option<(f64, Vec<V
     Some((-total, shares))
 }
 
-/// A length of each example, at most `most`.
+/// The length of each example, at most `most`.
 fn lengths(input: Option<&RefInput<'_>>, n: usize, most: usize, what: &str) -> Result<Option<Vec<usize>>> {
     let Some(input) = input else { return Ok(None) };
     let checked = numeric::read(input).into_iter().take(n).map(|length| match length {
@@ -292,7 +293,7 @@ fn samples() -> Vec<Sample> {
             ),
             &[3.0, 2.0],
         ),
-        // Nobody can say two equal classes in two steps.
+        // No path of two steps can produce two equal classes, because a blank must separate them.
         of("impossible", &[], &[2, 2, 3], &[2, 2], &[1.0, 1.0, 1.0, 2.0]),
         of("nothing_said", &[last], &[3, 1, 3], &[1, 2], &[-1.0, 0.0]),
         of("none", &[], &[3, 0, 3], &[0, 2], &[]),

@@ -1,16 +1,17 @@
 //! Dropout: at inference `out = data`, a view; in training `out = data · mask`. Srivastava et al. 2014.
 //!
-//! The hidden second output is the mask, shaped like data with 1 on the shared `axes`: each element is `1 / (1 - p)`
-//! with probability `1 - p`, else 0, drawn anew by every call; at inference it is all ones. Element `i` of the mask is
-//! kept when uniform number `i` of the call is below `1 - p`.
+//! The hidden second output is the mask, shaped like data with 1 on the shared `axes`. Each element is `1 / (1 - p)`
+//! with probability `1 - p`, else 0; every call draws a new mask. At inference it is all ones. Element `i` of the mask
+//! is kept if uniform number `i` of the call is below `1 - p`.
 //!
-//! The gradient of data is `ograd · mask`, made by `_backward_Dropout(ograd, mask)`: a view where nothing is dropped.
+//! The gradient of data is `ograd · mask`, computed by `_backward_Dropout(ograd, mask)`; it is a view if nothing is
+//! dropped.
 //!
 //! MXNet: `Dropout`, also `_npx_dropout`. Dtypes: f32 f64 f16 bf16.
 
 use crate::dtypes::FLOATS;
-use crate::gradients::{Answers, call_with_params, linear_in_ograd};
-use crate::indexing::{flat, for_each_index};
+use crate::families::gradients::{Answers, call_with_params, linear_in_ograd};
+use crate::families::indexing::{flat, for_each_index};
 use crate::inference::{bad_attribute, learn, resolve_axis, unify};
 use crate::numeric;
 use mxrs_op::param::ShapeAttr;
@@ -28,7 +29,7 @@ op_enum! {
 op_params! {
     /// Parameters of `Dropout`.
     pub struct DropoutParams for "Dropout" {
-        /// Fraction of elements dropped in training.
+        /// Fraction of elements that are dropped in training.
         p: f32 = 0.5,
         /// When elements are dropped.
         mode: DropoutMode = DropoutMode::Training,
@@ -110,7 +111,7 @@ fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput
     Ok(())
 }
 
-/// `x · mask`, the mask shared along its axes of size 1.
+/// Computes `x · mask`; the mask is shared along its axes of size 1.
 fn masked(x: &RefInput<'_>, mask_shape: &Shape, mask: &[f64]) -> Vec<f64> {
     let values = numeric::read(x);
     let mut product = Vec::with_capacity(values.len());
@@ -165,7 +166,7 @@ fn keep(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>
     let mask: Vec<f64> =
         (0..mask_shape.n_elements() as u64).map(|i| if random.uniform(i) < keep { scale } else { 0.0 }).collect();
     numeric::write(&mut outputs[1], &mask);
-    // Rounded to the type as whoever reads the mask later sees it.
+    // Rounded to the dtype of the mask, so that the output uses the values that the gradient reads later.
     let mask: Vec<f64> = mask.into_iter().map(|m| numeric::rounded_to(inputs[0].desc.dtype, m)).collect();
     let values = masked(&inputs[0], &mask_shape, &mask);
     numeric::write(&mut outputs[0], &values);

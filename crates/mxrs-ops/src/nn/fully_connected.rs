@@ -1,18 +1,19 @@
 //! `out = data · weightᵀ + bias`: a matrix product with each row of data.
 //!
-//! data [N, …] is seen as [N, K] with `flatten`, else the last axis is K and the others stay; weight [H, K], bias `[H]`
-//! unless `no_bias`; out [N, H], or [N, …, H] without `flatten`.
+//! data [N, …] is viewed as [N, K] with `flatten`; otherwise the last axis is K and the others are kept. weight [H, K],
+//! bias `[H]` unless `no_bias`; out [N, H], or [N, …, H] without `flatten`.
 //!
-//! Its gradients are made by `_backward_FullyConnected_data`, `_backward_FullyConnected_weight` and
+//! Its gradients are computed by `_backward_FullyConnected_data`, `_backward_FullyConnected_weight` and
 //! `_backward_FullyConnected_bias`.
 //!
-//! MXNet: `FullyConnected`, also `_npx_fully_connected`, `_sparse_FullyConnected`. Dtypes: f32 f64 f16 bf16, all
-//! tensors alike.
+//! MXNet: `FullyConnected`, also `_npx_fully_connected`, `_sparse_FullyConnected`. Dtypes: f32 f64 f16 bf16, the same
+//! for all tensors.
 
+use crate::families::products;
+use crate::families::products::Product;
 use crate::fused;
 use crate::inference::{OP, bad_attribute, learn, learn_dim, product};
-use crate::products::Product;
-use crate::{numeric, products};
+use crate::numeric;
 use mxrs_op::{OpDef, OpParams, Precision, RefInput, RefOutput, ReferenceFn, RunMode, Sample, op_params};
 use mxrs_types::{Error, PartialShape, Result, Shape};
 
@@ -23,7 +24,7 @@ op_params! {
         num_hidden: i32,
         /// Whether there is no bias input.
         no_bias: bool = false,
-        /// Whether all axes but the first are joined.
+        /// Whether all axes but the first are merged.
         flatten: bool = true,
     }
 }
@@ -44,7 +45,7 @@ pub fn define() -> OpDef {
     }
 }
 
-/// Shape inference of data, weight, bias if there is one, and out.
+/// Infers the shapes of data, weight, bias if there is one, and out.
 fn infer_shape(params: &FullyConnectedParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
     let hidden = match usize::try_from(params.num_hidden) {
         Ok(n) if n > 0 => n,
@@ -94,7 +95,7 @@ fn infer_shape(params: &FullyConnectedParams, inputs: &mut [PartialShape], outpu
     Ok(())
 }
 
-/// What data, weight and, if there is one, bias give, in out's order, not rounded yet.
+/// Computes the result of data, weight and, if there is one, bias, in out's order and not yet rounded.
 fn values(inputs: &[RefInput<'_>], out: &Shape) -> Vec<f64> {
     let (hidden, columns) = (inputs[1].desc.shape[0], inputs[1].desc.shape[1]);
     let (x, w) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));
@@ -110,7 +111,7 @@ fn values(inputs: &[RefInput<'_>], out: &Shape) -> Vec<f64> {
     y
 }
 
-/// A matrix product.
+/// The fully-connected layer as a [`Product`].
 pub(crate) struct FullyConnected;
 
 impl Product for FullyConnected {
@@ -148,7 +149,7 @@ impl Product for FullyConnected {
     }
 }
 
-/// `data = ograd · weight`
+/// Computes `data = ograd · weight`.
 fn to_data(_: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
     let (hidden, columns) = (inputs[1].desc.shape[0], inputs[1].desc.shape[1]);
     let (g, w) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));
@@ -158,7 +159,7 @@ fn to_data(_: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>],
     Ok(())
 }
 
-/// `weight = ogradᵀ · data`
+/// Computes `weight = ogradᵀ · data`.
 fn to_weight(_: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
     let (hidden, columns) = (outputs[0].desc.shape[0], outputs[0].desc.shape[1]);
     let (g, x) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));

@@ -1,10 +1,10 @@
-//! `out = data / temperature - ln Σ e^(data / temperature)`, the sum over `axis`: the logarithm of [`super::softmax`], computed
-//! without its quotient. out has the shape of data.
+//! `out = data / temperature - ln Σ e^(data / temperature)`, the sum over `axis`: the logarithm of [`super::softmax`],
+//! computed without its division. out has the shape of data.
 //!
-//! `dtype` names the element type of the output. `use_length` is refused: the parameter is there, but MXNet's operator has no
-//! input for lengths.
+//! `dtype` sets the element type of the output. `use_length` is refused: MXNet has the parameter, but its operator has
+//! no input for lengths.
 //!
-//! The gradient of data, `(ograd - e^out · Σ ograd) / temperature`, is made by `_backward_log_softmax`.
+//! The gradient of data, `(ograd - e^out · Σ ograd) / temperature`, is computed by `_backward_log_softmax`.
 //!
 //! MXNet: `log_softmax`, also `_npx_log_softmax`. Dtypes: f32 f64 f16 bf16.
 
@@ -36,7 +36,7 @@ fn define_backward() -> OpDef {
         summary: "gradient of log_softmax",
         inputs: InputNames::Fixed(&["ograd", "output", "data"]),
         reference: Some(backward),
-        // Outputs are logarithms.
+        // The outputs are logarithms.
         samples: || {
             let samples = without_length(softmax::backward_samples()).into_iter();
             samples.map(|sample| sample.fill(1, Fill::Uniform(-3.0, -0.1))).collect()

@@ -3,13 +3,13 @@
 //!
 //! data and out [N, C, H, W]; the hidden second output holds the bracket. `nsize` is odd.
 //!
-//! The gradient is made by `_backward_LRN(ograd, data)`, which computes the bracket again.
+//! `_backward_LRN(ograd, data)` computes the gradient; it computes the bracket again.
 //!
 //! MXNet: `LRN`. Dtypes: f32 f64 f16 bf16.
 
 use crate::dtypes::FLOATS;
-use crate::gradients::{from_input, samples_after};
-use crate::indexing::around_axis;
+use crate::families::gradients::{from_input, samples_after};
+use crate::families::indexing::around_axis;
 use crate::inference::{bad_attribute, require_ndim, unify_all};
 use crate::numeric;
 use mxrs_op::{
@@ -72,7 +72,7 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
     unify_all(inputs, outputs, "data")
 }
 
-/// The bracket of every element, and for every element of data the flat positions of the window around it.
+/// The bracket of every element, and the flat positions of the window around every element of data.
 fn brackets(params: &LrnParams, shape: &Shape, x: &[f64]) -> (Vec<f64>, Vec<Vec<usize>>) {
     let reach = params.nsize as usize / 2;
     let (_, channels, cells) = around_axis(shape, 1);
@@ -97,8 +97,8 @@ fn normalize(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutpu
     Ok(())
 }
 
-/// `dx = ograd · norm^-beta - 2 · alpha · beta / nsize · x · Σ ograd' · x' · norm'^(-beta - 1)`, the sum over the
-/// window: an element is in the windows of exactly the elements that are in its own.
+/// Computes `dx = ograd · norm^-beta - 2 · alpha · beta / nsize · x · Σ ograd' · x' · norm'^(-beta - 1)`. The sum is
+/// over the window, because an element lies in the windows of exactly those elements that lie in its own.
 fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
     let params = params.get::<LrnParams>();
     let (g, x) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));

@@ -1,16 +1,16 @@
 //! `out = e^(data / temperature) / Σ e^(data / temperature)`, the sum over `axis`; out has the shape of data.
 //!
-//! With `use_length`, a second input `length`, shaped like data without `axis`, tells how many leading elements of each
-//! row count; the others are 0 in the output. `dtype` names the element type of the output.
+//! With `use_length`, a second input `length`, shaped like data without `axis`, holds the number of leading elements of
+//! each row that are used; the others are 0 in the output. `dtype` sets the element type of the output.
 //!
-//! The gradient of data, `out · (ograd - Σ ograd · out) / temperature`, is made by `_backward_softmax`; a length has
-//! none.
+//! The gradient of data, `out · (ograd - Σ ograd · out) / temperature`, is computed by `_backward_softmax`; a length
+//! has no gradient.
 //!
 //! MXNet: `softmax`, also `_npx_softmax`. Dtypes: f32 f64 f16 bf16; length i32 or i64.
 
 use crate::dtypes::{FLOATS, FloatWord, dtype_of};
-use crate::gradients::{Answers, call_with_params};
-use crate::indexing::around_axis;
+use crate::families::gradients::{Answers, call_with_params};
+use crate::families::indexing::around_axis;
 use crate::inference::{OP, learn, learn_dtype, resolve_axis, unify};
 use crate::numeric;
 use mxrs_op::{
@@ -22,11 +22,11 @@ use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 op_params! {
     /// Parameters of `softmax`.
     pub struct SoftmaxParams for "softmax" {
-        /// Axis of the distributions; negative from the end.
+        /// Axis of the distributions; a negative axis counts from the end.
         axis: i32 = -1,
-        /// Divides data first; 1 without it.
+        /// Data is divided by it first; 1 if absent.
         temperature: Option<f64> = None,
-        /// Element type of the output; that of data without it.
+        /// Element type of the output; that of data if absent.
         dtype: Option<FloatWord> = None,
         /// Whether there is an input `length`.
         use_length: Option<bool> = Some(false),
@@ -75,7 +75,7 @@ pub(super) fn define_backward() -> OpDef {
                 false => vec!["ograd", "output", "data"],
             },
         },
-        // Data says which type the gradient has.
+        // Only the type of data is used: the gradient has the same.
         ignored_inputs: &[2],
         infer_shape: infer_backward_shape,
         infer_dtype: infer_backward_dtype,
@@ -92,7 +92,7 @@ fn gradient(params: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     gradient_by("_backward_softmax", params, scope)
 }
 
-/// The gradient of data by this operator, which takes ograd, output, data and length.
+/// The gradient of data by operator `backward`, which takes ograd, output, data and length.
 pub(super) fn gradient_by(backward: &str, params: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     let mut saved = vec![scope.output(0), scope.input(0)];
     let mut gradients = vec![None; scope.n_inputs()];
@@ -159,7 +159,7 @@ fn infer_dtype(params: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [O
     }
 }
 
-/// Calls `visit` with the flat positions of the elements that count in each row, and those of the others.
+/// Calls `visit` for each row, with the flat positions of the elements that are used and those of the others.
 pub(super) fn for_each_row(
     params: &SoftmaxParams,
     shape: &Shape,
@@ -195,11 +195,11 @@ fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput
     backward_by(params, inputs, outputs, (|g, y| g * y, |g, y, sum| y * (g - sum)))
 }
 
-/// A term of the sum over a row, of the gradient and the value of an element; and the gradient of data times the temperature, of
-/// both and the sum.
+/// Two functions of ograd and output: the term of an element in the sum over its row; and the gradient of data times
+/// the temperature, which also takes that sum.
 pub(super) type RowGradient = (fn(f64, f64) -> f64, fn(f64, f64, f64) -> f64);
 
-/// The gradient of data, from ograd, output, data and length, where it takes a sum over each row.
+/// Computes the gradient of data from ograd, output, data and length, if it takes a sum over each row.
 pub(super) fn backward_by(
     params: &OpParams,
     inputs: &[RefInput<'_>],

@@ -1,24 +1,27 @@
-//! Softmax with a cross-entropy gradient built in; at inference, and forward in training, it is a softmax and the label
-//! is not read.
+//! Softmax with a built-in cross-entropy gradient. Forward, at inference and in training, it is a softmax and does not
+//! read the label.
 //!
 //! data [N, …], out shaped like data. By default each row of N is one distribution over all its elements; with
-//! `preserve_shape` the last axis is, with `multi_output` axis 1. The label is [N, …] without that axis, or shaped like
-//! data (probabilities); with `multi_output` it is [N, rest], or keeps its axes.
+//! `preserve_shape` the last axis is the distribution, with `multi_output` axis 1. The label is [N, …] without that
+//! axis, or shaped like data (probabilities); with `multi_output` it is [N, rest], or keeps its axes.
 //!
-//! The gradient of data, made by `_backward_SoftmaxOutput(output, label)`, is the cross-entropy's, `out - target`,
-//! whatever the gradient of out is, times `grad_scale`. The target is 1 at the label and 0 elsewhere (`1 - a` and
-//! `a / (size - 1)` with `smooth_alpha` a, which `multi_output` ignores); without a 1 when the label, truncated to an
-//! integer, is outside; or the label itself where that is a distribution. Rows of an ignored label get 0. It is divided
-//! by 1 (`null`), by the number of labels (`batch`; with `multi_output` that of images) or of labels other than
-//! `ignore_label` (`valid`), and with `multi_output`, unless `valid`, by the number of positions of an image too;
-//! distributions are not divided. With `out_grad` it is multiplied by the gradient of out (MXNet 1.9.1: by out
-//! itself). A label has gradient 0.
+//! The gradient of data, computed by `_backward_SoftmaxOutput(output, label)`, is that of the cross-entropy, `out -
+//! target`, times `grad_scale`; the gradient of out is ignored.
+//!
+//! The target is 1 at the label and 0 elsewhere. With `smooth_alpha` a it is `1 - a` and `a / (size - 1)`, but
+//! `multi_output` ignores that. If the label, truncated to an integer, is outside the classes, the target has no 1. If
+//! the label is a distribution, it is the target itself. Rows of an ignored label get 0.
+//!
+//! The gradient is divided by 1 (`null`), by the number of labels (`batch`; with `multi_output`, of images), or by the
+//! number of labels other than `ignore_label` (`valid`). With `multi_output`, unless `valid`, it is also divided by the
+//! number of positions of an image. Gradients of distributions are not divided. With `out_grad` the gradient is
+//! multiplied by the gradient of out (MXNet 1.9.1: by out itself). A label has gradient 0.
 //!
 //! MXNet: `SoftmaxOutput`, also `Softmax`. Dtypes: f32 f64 f16 bf16; the label has the dtype of data.
 
 use crate::dtypes::FLOATS;
-use crate::gradients::{Answers, params_of};
-use crate::indexing::around_axis;
+use crate::families::gradients::{Answers, params_of};
+use crate::families::indexing::around_axis;
 use crate::inference::{OP, learn, product, unify, unify_dtypes};
 use crate::numeric;
 use mxrs_op::{
@@ -28,26 +31,26 @@ use mxrs_op::{
 use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
 op_enum! {
-    /// What the gradient is divided by.
+    /// The divisor of the gradient.
     pub enum Normalization { Null = "null", Batch = "batch", Valid = "valid" }
 }
 
 op_params! {
-    /// Parameters of `SoftmaxOutput`; all but `multi_output` and `preserve_shape` concern the gradient.
+    /// Parameters of `SoftmaxOutput`. All but `multi_output` and `preserve_shape` only affect the gradient.
     pub struct SoftmaxOutputParams for "SoftmaxOutput" {
         /// Factor of the gradient.
         grad_scale: f32 = 1.0,
-        /// Label that gives no gradient, with `use_ignore`.
+        /// Label whose rows get gradient 0, if `use_ignore`.
         ignore_label: f32 = -1.0,
         /// Whether axis 1 is the distribution.
         multi_output: bool = false,
-        /// Whether `ignore_label` counts.
+        /// Whether `ignore_label` applies.
         use_ignore: bool = false,
         /// Whether the last axis is the distribution.
         preserve_shape: bool = false,
-        /// What the gradient is divided by.
+        /// The divisor of the gradient.
         normalization: Normalization = Normalization::Null,
-        /// Whether the gradient of the output is multiplied in.
+        /// Whether the gradient is multiplied by the gradient of the output.
         out_grad: bool = false,
         /// Label smoothing.
         smooth_alpha: f32 = 0.0,
@@ -55,7 +58,7 @@ op_params! {
 }
 
 impl SoftmaxOutputParams {
-    /// The distributions in data: their number before the axis, its size, and their number after it.
+    /// The distributions in data: number before the axis, size of the axis, number after it.
     fn rows(&self, shape: &Shape) -> (usize, usize, usize) {
         if self.multi_output {
             around_axis(shape, 1)
@@ -66,7 +69,7 @@ impl SoftmaxOutputParams {
         }
     }
 
-    /// What the gradient is multiplied by when labels are classes; `inner` positions share an image.
+    /// The factor of the gradient if labels are classes; `inner` positions belong to one image.
     fn factor(&self, labels: &[f64], images: usize, inner: usize) -> f64 {
         let n_counted = match self.normalization {
             Normalization::Null => 1,
@@ -118,7 +121,8 @@ fn define_backward() -> OpDef {
             let Some((forward, ograd)) = inputs.split_at_mut_checked(2) else { return Ok(()) };
             ograd.iter_mut().try_for_each(|ograd| unify(&mut outputs[0], ograd, "ograd"))?;
             unify(&mut outputs[0], &mut forward[0], "output")?;
-            // The forward call guesses the form of a label; here it is one of several until something is known of it.
+            // The forward call assumes a form of the label. Here the label may have any of several forms until its rank
+            // is known.
             match forward[1].ndim() {
                 Some(_) => infer_shape(params, forward, outputs),
                 None => Ok(()),
@@ -167,7 +171,7 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
     if label.ndim().is_none() {
         return learn(label, &accepted[0], "label");
     }
-    // The label was given: the first form it agrees with is the one meant.
+    // The label's shape is given: it has the first form that it agrees with.
     let fits = |form: &&PartialShape| (*form).clone().merge(label).is_ok();
     match accepted.iter().find(fits) {
         Some(form) => learn(label, form, "label"),
@@ -211,7 +215,7 @@ fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput
         let factor = params.factor(&label, outer, inner);
         let alpha = if params.multi_output { 0.0 } else { f64::from(params.smooth_alpha) };
         let elsewhere = if alpha > 0.0 { alpha / (size as f64 - 1.0) } else { 0.0 };
-        // Without either flag there may be more labels than distributions: the first ones count.
+        // Without either flag there may be more labels than distributions: only the first ones are used.
         for (row, label) in (0..outer * inner).zip(&label) {
             for k in 0..size {
                 let d = &mut dx[(row / inner * size + k) * inner + row % inner];

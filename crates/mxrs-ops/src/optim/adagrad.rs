@@ -1,16 +1,17 @@
-//! AdaGrad in the forms that MXNet has operators for. Duchi, Hazan and Singer, JMLR 12 (2011).
+//! AdaGrad. Duchi, Hazan and Singer, JMLR 12 (2011).
 //!
 //! `h = clip(g)`. `_sparse_adagrad_update`: `history += h²`, `w -= lr · h / sqrt(history + epsilon)`; wd must be 0.
-//! `_contrib_group_adagrad_update`, with one number per row of a matrix: `history += mean(h²)` over the row, and
-//! `w -= lr · h / sqrt(history + epsilon)`.
+//! `_contrib_group_adagrad_update` has one number per row of a matrix: `history += mean(h²)` over the row, and `w -= lr
+//! · h / sqrt(history + epsilon)`. `_adagrad_update`, which MXNet's optimizer composes of other operators, adds weight
+//! decay to the scaled gradient: `w -= lr · (h / sqrt(history + epsilon) + wd · w)`.
 //!
-//! MXNet takes row-sparse gradients only, and leaves rows without gradient alone; these take dense ones, which are
-//! gradients of all rows. Dtypes f32 f64 f16 bf16.
+//! MXNet takes only row-sparse gradients, and leaves rows without a gradient unchanged. These operators take dense
+//! gradients, which have all rows. Dtypes f32 f64 f16 bf16.
 
 use crate::dtypes::FLOATS;
+use crate::families::updates::{self, Rule, clip, single};
 use crate::inference::{bad_attribute, learn, learn_dim, require_ndim, unify, unify_dtypes};
 use crate::numeric;
-use crate::updates::{self, Rule, clip, single, without_a_name};
 use mxrs_op::{
     Accuracy, Fill, InputNames, OpDef, OpParams, Parameters, RefInput, RefOutput, RunMode, Sample, op_params,
 };
@@ -21,7 +22,7 @@ op_params! {
     pub struct AdaGradParams for "_sparse_adagrad_update" {
         /// Learning rate.
         lr: f32,
-        /// Added within the root.
+        /// Added under the root.
         epsilon: f32 = 1e-7,
         /// Must be 0.
         wd: f32 = 0.0,
@@ -41,8 +42,24 @@ op_params! {
         rescale_grad: f32 = 1.0,
         /// Bound of the gradient's elements; negative for none.
         clip_gradient: f32 = -1.0,
-        /// Added within the root.
+        /// Added under the root.
         epsilon: f32 = 1e-5,
+    }
+}
+
+op_params! {
+    /// Parameters of `_adagrad_update`.
+    pub struct DecayedAdaGradParams for "_adagrad_update" {
+        /// Learning rate.
+        lr: f32,
+        /// Added under the root.
+        epsilon: f32 = 1e-7,
+        /// Weight decay.
+        wd: f32 = 0.0,
+        /// Factor of the gradient.
+        rescale_grad: f32 = 1.0,
+        /// Bound of the gradient's elements; negative for none.
+        clip_gradient: f32 = -1.0,
     }
 }
 
@@ -54,10 +71,18 @@ impl Rule for AdaGradParams {
     }
 }
 
+impl Rule for DecayedAdaGradParams {
+    fn step(&self, _: usize, _: &[Vec<f64>], weight: f64, grad: f64, states: &mut [f64]) -> f64 {
+        let grad = clip(f64::from(self.rescale_grad) * grad, self.clip_gradient);
+        states[0] += grad * grad;
+        let scaled = grad / (states[0] + f64::from(self.epsilon)).sqrt();
+        weight - f64::from(self.lr) * (scaled + f64::from(self.wd) * weight)
+    }
+}
+
 /// `_sparse_adagrad_update`.
 pub fn define() -> OpDef {
     OpDef {
-        companions: without_a_name,
         infer_shape: |params, inputs, outputs| {
             let wd = params.get::<AdaGradParams>().wd;
             if wd != 0.0 {
@@ -75,6 +100,18 @@ pub fn define() -> OpDef {
 }
 
 const ALL: &[(&str, &str)] = &[("lr", "0.1"), ("rescale_grad", "0.5"), ("clip_gradient", "0.6"), ("epsilon", "0.001")];
+
+/// `_adagrad_update`.
+pub(crate) fn define_decayed() -> OpDef {
+    const WITH_DECAY: &[(&str, &str)] =
+        &[("lr", "0.1"), ("wd", "0.01"), ("rescale_grad", "0.5"), ("clip_gradient", "0.6")];
+    updates::define::<DecayedAdaGradParams, 3, false>(
+        "_adagrad_update",
+        "step of AdaGrad with weight decay",
+        InputNames::Fixed(&["weight", "grad", "history"]),
+        || single(&[("all", WITH_DECAY), ("plain", &[("lr", "0.1")])], &[(0.0, 1.0)], None),
+    )
+}
 
 /// `_contrib_group_adagrad_update`.
 pub fn define_group() -> OpDef {

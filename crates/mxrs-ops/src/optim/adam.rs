@@ -1,11 +1,11 @@
 //! Adam: steps by the gradient's mean over the root of its mean square. Kingma and Ba, arXiv:1412.6980.
 //!
 //! `h = clip(g + wd · w)`, `mean = beta1 · mean + (1 - beta1) · h`, `var = beta2 · var + (1 - beta2) · h²`,
-//! `w -= lr · mean / (sqrt(var) + epsilon)`. The optimizer puts the bias correction into lr.
+//! `w -= lr · mean / (sqrt(var) + epsilon)`. The optimizer includes the bias correction in lr.
 //!
 //! MXNet: `adam_update`. Dtypes f32 f64 f16 bf16.
 
-use crate::updates::{self, Rule, clip, single};
+use crate::families::updates::{self, Rule, clip, single};
 use mxrs_op::{InputNames, OpDef, op_params};
 
 op_params! {
@@ -13,9 +13,9 @@ op_params! {
     pub struct AdamParams for "adam_update" {
         /// Learning rate.
         lr: f32,
-        /// What stays of the mean.
+        /// Decay of the mean.
         beta1: f32 = 0.9,
-        /// What stays of the mean square.
+        /// Decay of the mean square.
         beta2: f32 = 0.999,
         /// Added to the root.
         epsilon: f32 = 1e-8,
@@ -30,7 +30,7 @@ op_params! {
     }
 }
 
-/// Moves a mean and a mean square towards a gradient.
+/// Moves the mean and the mean square toward a gradient.
 pub(crate) fn move_moments(states: &mut [f64], grad: f64, beta1: f32, beta2: f32) {
     let (beta1, beta2) = (f64::from(beta1), f64::from(beta2));
     states[0] = beta1 * states[0] + (1.0 - beta1) * grad;

@@ -1,22 +1,22 @@
 //! Adam with decoupled weight decay. Loshchilov and Hutter, arXiv:1711.05101.
 //!
 //! `h = clip(scale · grad)`, moments as in `adam.rs`, `w -= eta · (lr · mean / (sqrt(var) + epsilon) + wd · w)`. The
-//! gradient's scale is a tensor of one element: when it is 0 or not finite, nothing changes.
+//! scale of the gradient is a tensor of one element; if it is 0 or not finite, nothing changes.
 //!
 //! MXNet: `_adamw_update`, `_mp_adamw_update`. Dtypes f32 f64 f16 bf16; mixed: f16 bf16; the scale is f32.
 
 use super::adam::move_moments;
-use crate::updates::{self, Rule, clip, single};
+use crate::families::updates::{self, Rule, clip, single};
 use mxrs_op::{InputNames, OpDef, op_params};
 
 op_params! {
     /// Parameters of `_adamw_update` and `_mp_adamw_update`.
     pub struct AdamwParams for "_adamw_update" {
-        /// Learning rate of the gradient's part.
+        /// Learning rate of the gradient's part of the step.
         lr: f32,
-        /// What stays of the mean.
+        /// Decay of the mean.
         beta1: f32 = 0.9,
-        /// What stays of the mean square.
+        /// Decay of the mean square.
         beta2: f32 = 0.999,
         /// Added to the root.
         epsilon: f32 = 1e-8,
@@ -29,7 +29,7 @@ op_params! {
     }
 }
 
-/// The numbers of one step.
+/// The hyperparameters of one step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
     pub rates: [f32; 3],
@@ -47,7 +47,7 @@ impl Step {
     }
 }
 
-/// Whether a gradient scaled by this must not be used.
+/// Whether the scale makes the gradient unusable.
 pub(crate) fn is_unusable(shared: &[Vec<f64>]) -> bool {
     shared.iter().flatten().any(|scale| !scale.is_finite() || *scale == 0.0)
 }

@@ -1,7 +1,7 @@
-//! Whether all elements are finite: 1 when they are, 0 when one is infinite or NaN. The output is `[1]` of f32.
+//! Checks whether all elements are finite: 1 if they are, 0 if one is infinite or NaN. The output is `[1]` of f32.
 //!
-//! MXNet: `all_finite`, `multi_all_finite`, without `init_output=False`, which folds the result into what the output was
-//! before. Dtypes f32 f64 f16 bf16.
+//! MXNet: `all_finite`, `multi_all_finite`, but not with `init_output=False`, which combines the result with the old
+//! content of the output. Dtypes f32 f64 f16 bf16.
 
 use crate::dtypes::FLOATS;
 use crate::inference::{bad_attribute, learn, learn_dtype, unify_dtypes};
@@ -14,7 +14,7 @@ use mxrs_types::{DType, PartialShape, Result};
 op_params! {
     /// Parameters of `all_finite`.
     pub struct AllFiniteParams for "all_finite" {
-        /// Must be true: the result does not depend on what the output was.
+        /// Must be true: the old content of the output is not used.
         init_output: bool = true,
     }
 }
@@ -24,7 +24,7 @@ op_params! {
     pub struct MultiAllFiniteParams for "multi_all_finite" {
         /// Number of arrays.
         num_arrays: i32 = 1,
-        /// Must be true: the result does not depend on what the output was.
+        /// Must be true: the old content of the output is not used.
         init_output: bool = true,
     }
 }

@@ -1,12 +1,12 @@
-//! Follow the moving leader. Zheng and Kwok, ICML 2017.
+//! Follow the moving leader (FTML). Zheng and Kwok, ICML 2017.
 //!
 //! `h = clip(g + wd · w)`, `v = beta2 · v + (1 - beta2) · h²`,
 //! `d' = (1 - beta1^t) / lr · (sqrt(v / (1 - beta2^t)) + epsilon)`,
 //! `z = beta1 · z + (1 - beta1) · h - (d' - beta1 · d) · w`, `w = -z / d'`, `d = d'`.
 //!
-//! MXNet: `ftml_update`, whose bound is spelt `clip_grad`. Dtypes f32 f64 f16 bf16.
+//! MXNet: `ftml_update`, where the bound is spelled `clip_grad`. Dtypes f32 f64 f16 bf16.
 
-use crate::updates::{self, Rule, clip, single};
+use crate::families::updates::{self, Rule, clip, single};
 use mxrs_op::{Accuracy, InputNames, OpDef, op_params};
 
 op_params! {
@@ -14,13 +14,13 @@ op_params! {
     pub struct FtmlParams for "ftml_update" {
         /// Learning rate.
         lr: f32,
-        /// What stays of z and d.
+        /// Decay of z and d.
         beta1: f32 = 0.6,
-        /// What stays of the mean square.
+        /// Decay of the mean square.
         beta2: f32 = 0.999,
         /// Added to the root.
         epsilon: f64 = f64::from(1e-8f32),
-        /// Number of the update, from 1.
+        /// Index of the update, from 1.
         t: i32,
         /// Weight decay.
         wd: f32 = 0.0,

@@ -1,12 +1,12 @@
-//! Follow the regularised leader, for sparse weights. McMahan et al., KDD 2013.
+//! Follow the regularized leader (FTRL), for sparse weights. McMahan et al., KDD 2013.
 //!
-//! `h = clip(g)`, `z += h - (sqrt(n + h²) - sqrt(n)) · w / lr`, `n += h²`, and the weight becomes
-//! `(sign(z) · lamda1 - z) / ((beta + sqrt(n)) / lr + wd)` where `|z| > lamda1`, else 0.
+//! `h = clip(g)`, `z += h - (sqrt(n + h²) - sqrt(n)) · w / lr`, `n += h²`, and the weight becomes `(sign(z) · lamda1 -
+//! z) / ((beta + sqrt(n)) / lr + wd)` if `|z| > lamda1`, else 0.
 //!
 //! MXNet: `ftrl_update`. Dtypes f32 f64 f16 bf16.
 
+use crate::families::updates::{self, Rule, clip, single};
 use crate::numeric::sign;
-use crate::updates::{self, Rule, clip, single};
 use mxrs_op::{Accuracy, InputNames, OpDef, op_params};
 
 op_params! {
@@ -14,7 +14,7 @@ op_params! {
     pub struct FtrlParams for "ftrl_update" {
         /// Learning rate.
         lr: f32,
-        /// Weight of the sum of absolute values.
+        /// Weight of the sum of absolute values (L1 regularization).
         lamda1: f32 = 0.01,
         /// Added to the root that divides the learning rate.
         beta: f32 = 1.0,
@@ -57,7 +57,7 @@ pub fn define() -> OpDef {
         accuracy: Accuracy::Reduction,
         ..updates::define::<FtrlParams, 4, false>(
             "ftrl_update",
-            "step of follow the regularised leader",
+            "step of follow the regularized leader",
             InputNames::Fixed(&["weight", "grad", "z", "n"]),
             || single(&[("all", ALL), ("plain", &[("lr", "0.1")])], &[(-1.0, 1.0), (0.0, 1.0)], None),
         )

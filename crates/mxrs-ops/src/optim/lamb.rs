@@ -1,35 +1,37 @@
-//! LAMB: Adam's direction, with a step as long as the weight. You et al., arXiv:1904.00962.
+//! LAMB: a step in Adam's direction, as long as the weight. You et al., arXiv:1904.00962.
 //!
-//! Phase 1: `h = clip(g)`, moments as in `adam.rs`, and the result is `m / (sqrt(v) + epsilon) + wd · w`, where m and v are
-//! the moments, divided by `1 - beta^t` with `bias_correction`. Phase 2: `w -= lr · r1 / r2 · g`, where g is that result,
-//! r1 the norm of the weight, limited to `lower_bound` and `upper_bound` unless they are negative, and r2 the norm of g;
-//! a norm of 0 makes the ratio 1. In mixed precision the master weight takes the weight's place, and g is f32.
+//! Phase 1: `h = clip(g)`, moments as in `adam.rs`; the result is `m / (sqrt(v) + epsilon) + wd · w`, where m and v are
+//! the moments, divided by `1 - beta^t` with `bias_correction`. Phase 2: `w -= lr · r1 / r2 · g`, where g is that
+//! result, r1 is the norm of the weight, limited to `lower_bound` and `upper_bound` unless they are negative, and r2 is
+//! the norm of g. If a norm is 0, the ratio is 1. In mixed precision the master weight replaces the weight, and g is
+//! f32.
 //!
 //! MXNet: `lamb_update_phase1`, `lamb_update_phase2`, `mp_lamb_update_phase1`, `mp_lamb_update_phase2`.
 //! Dtypes f32 f64 f16 bf16; mixed: f16 bf16.
 //!
-//! MXNet's mixed phase 2 leaves the master weight as it was, so that steps do not add up; here it is the new weight.
+//! MXNet's phase 2 in mixed precision does not change the master weight, so that steps do not add up; here the master
+//! weight is updated.
 
 use super::adam::move_moments;
 use crate::dtypes::FLOATS;
+use crate::families::updates::{self, HALVES, Rule, clip, single};
 use crate::inference::{OP, learn, learn_dtype};
 use crate::numeric;
-use crate::updates::{self, HALVES, Rule, clip, single};
 use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample, op_params};
 use mxrs_types::{DType, Error, PartialShape, Result};
 
 op_params! {
     /// Parameters of `lamb_update_phase1` and `mp_lamb_update_phase1`.
     pub struct LambPhase1Params for "lamb_update_phase1" {
-        /// What stays of the mean.
+        /// Decay of the mean.
         beta1: f32 = 0.9,
-        /// What stays of the mean square.
+        /// Decay of the mean square.
         beta2: f32 = 0.999,
         /// Added to the root.
         epsilon: f32 = 1e-6,
-        /// Number of the update, from 1.
+        /// Index of the update, from 1.
         t: i32,
-        /// Whether the moments are corrected for having started at 0.
+        /// Whether the moments are corrected for their start at 0.
         bias_correction: bool = true,
         /// Weight decay.
         wd: f32,
@@ -45,14 +47,14 @@ op_params! {
     pub struct LambPhase2Params for "lamb_update_phase2" {
         /// Learning rate.
         lr: f32,
-        /// Least norm of the weight that counts; negative for none.
+        /// Lower limit of the weight's norm; negative for none.
         lower_bound: f32 = -1.0,
-        /// Largest norm of the weight that counts; negative for none.
+        /// Upper limit of the weight's norm; negative for none.
         upper_bound: f32 = -1.0,
     }
 }
 
-/// The direction of a step; moves the moments.
+/// `step` returns the direction of a step and updates the moments.
 impl Rule for LambPhase1Params {
     fn step(&self, _: usize, _: &[Vec<f64>], weight: f64, grad: f64, states: &mut [f64]) -> f64 {
         let grad = clip(f64::from(self.rescale_grad) * grad, self.clip_gradient);
@@ -66,7 +68,7 @@ impl Rule for LambPhase1Params {
     }
 }
 
-/// What the learning rate is multiplied by, of the norms of weight and direction.
+/// The factor of the learning rate, from the norms of weight and direction.
 pub(crate) fn trust([lower, upper]: [f32; 2], r1: f64, r2: f64) -> f64 {
     let mut r1 = r1;
     if lower >= 0.0 {
@@ -81,7 +83,7 @@ pub(crate) fn trust([lower, upper]: [f32; 2], r1: f64, r2: f64) -> f64 {
 /// `lamb_update_phase1`.
 pub fn define_phase1() -> OpDef {
     OpDef {
-        // The result is no weight, but has its shape and type.
+        // The result is not a weight, but has the shape and type of one.
         accuracy: Accuracy::Reduction,
         ..updates::define::<LambPhase1Params, 4, false>(
             "lamb_update_phase1",

@@ -1,15 +1,15 @@
-//! Layer-wise learning rates. You, Gitman and Ginsburg, arXiv:1708.03888.
+//! Layer-wise learning rates (LARS). You, Gitman and Ginsburg, arXiv:1708.03888.
 //!
-//! `multi_sum_sq`: the sums of squares of several arrays, as one vector `[n]` of f32. `multi_lars`, for vectors:
-//! `lr · eta · |w| / (|g| · rescale_grad + wd · |w| + eps)` of the sums of squares of weights and gradients, and lr where
-//! one of them is 0.
+//! `multi_sum_sq` returns the sums of squares of several arrays as one vector `[n]` of f32. `multi_lars` takes vectors:
+//! from the sums of squares of weights and gradients it computes `lr · eta · |w| / (|g| · rescale_grad + wd · |w| +
+//! eps)`, or lr if one of them is 0.
 //!
 //! MXNet: `multi_sum_sq`, `multi_lars`. Dtypes f32 f64 f16 bf16 for sums; f32 for rates.
 
 use crate::dtypes::FLOATS;
+use crate::families::updates::counted;
 use crate::inference::{learn, learn_dtype, unify_all, unify_dtypes};
 use crate::numeric;
-use crate::updates::counted;
 use mxrs_op::{
     Accuracy, Fill, InputNames, OpDef, OpParams, Parameters, Pointwise, RefInput, RefOutput, RunMode, Sample, op_params,
 };

@@ -1,22 +1,22 @@
-//! Steps of Adam with decoupled weight decay on several weights: `adamw.rs`, with rates for each.
+//! Steps of Adam with decoupled weight decay on several weights: as `adamw.rs`, with rates for each weight.
 //!
 //! Inputs are `weight_0, grad_0, mean_0, var_0, (weight32_0), weight_1, …, rescale_grad`.
 //!
 //! MXNet: `_multi_adamw_update`, `_multi_mp_adamw_update`. Dtypes f32 f64 f16 bf16; mixed: f16 bf16; the scale is f32.
 
 use super::adamw::{Step, is_unusable};
-use crate::updates::{self, Rule, grouped, numbered};
+use crate::families::updates::{self, Rule, grouped, numbered};
 use mxrs_op::param::Floats;
 use mxrs_op::{OpDef, Sample, op_params};
 
 op_params! {
     /// Parameters of `_multi_adamw_update` and `_multi_mp_adamw_update`.
     pub struct MultiAdamwParams for "_multi_adamw_update" {
-        /// Learning rates of the gradients' parts.
+        /// Learning rates of the gradients' parts of the steps.
         lrs: Floats,
-        /// What stays of the means.
+        /// Decay of the means.
         beta1: f32 = 0.9,
-        /// What stays of the mean squares.
+        /// Decay of the mean squares.
         beta2: f32 = 0.999,
         /// Added to the roots.
         epsilon: f32 = 1e-8,

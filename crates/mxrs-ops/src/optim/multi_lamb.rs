@@ -1,12 +1,12 @@
-//! Steps of LAMB on several weights, both phases in one: `lamb.rs`, with the norms computed here.
+//! Steps of LAMB on several weights: both phases of `lamb.rs` in one call, which computes the norms itself.
 //!
 //! Inputs are `weight_0, grad_0, mean_0, var_0, (weight32_0), weight_1, …`.
 //!
 //! MXNet: `_multi_lamb_update`, `_multi_mp_lamb_update`. Dtypes f32 f64 f16 bf16; mixed: f16 bf16.
 
 use super::lamb::{LambPhase1Params, trust};
+use crate::families::updates::{self, Rule, counted, grouped, numbered};
 use crate::numeric;
-use crate::updates::{self, Rule, counted, grouped, numbered};
 use mxrs_op::param::{Floats, ShapeAttr};
 use mxrs_op::{Accuracy, OpDef, OpParams, Parameters, RefInput, RefOutput, RunMode, Sample, op_params};
 use mxrs_types::Result;
@@ -16,9 +16,9 @@ op_params! {
     pub struct MultiLambParams for "_multi_lamb_update" {
         /// Learning rates.
         learning_rates: Floats,
-        /// What stays of the means.
+        /// Decay of the means.
         beta1: f32 = 0.9,
-        /// What stays of the mean squares.
+        /// Decay of the mean squares.
         beta2: f32 = 0.999,
         /// Added to the roots.
         epsilon: f32 = 1e-6,
@@ -26,15 +26,15 @@ op_params! {
         wds: Floats,
         /// Factor of the gradients.
         rescale_grad: f32 = 1.0,
-        /// Least norm of a weight that counts; negative for none.
+        /// Lower limit of a weight's norm; negative for none.
         lower_bound: f32 = -1.0,
-        /// Largest norm of a weight that counts; negative for none.
+        /// Upper limit of a weight's norm; negative for none.
         upper_bound: f32 = -1.0,
         /// Bound of the gradients' elements; negative for none.
         clip_gradient: f32 = -1.0,
-        /// Whether the moments are corrected for having started at 0.
+        /// Whether the moments are corrected for their start at 0.
         bias_correction: bool = true,
-        /// Numbers of the updates, from 1.
+        /// Indices of the updates, from 1.
         step_count: ShapeAttr,
         /// Number of weights.
         num_tensors: i32 = 1,
@@ -100,7 +100,7 @@ pub fn define_mp() -> OpDef {
     }
 }
 
-/// Groups of 4, or of 5 with a master weight.
+/// The reference kernel for groups of 4, or of 5 with a master weight.
 fn reference<const STRIDE: usize>(
     params: &OpParams,
     inputs: &[RefInput<'_>],

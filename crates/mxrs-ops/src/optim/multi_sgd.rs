@@ -1,11 +1,12 @@
-//! Steps of gradient descent on several weights in one call: `sgd.rs`, with a learning rate and a weight decay for each.
+//! Steps of gradient descent on several weights in one call: as `sgd.rs`, with a learning rate and a weight decay for
+//! each weight.
 //!
-//! Inputs are `weight_0, grad_0, (mom_0), (weight32_0), weight_1, …`; the results are those of the single operators.
+//! Inputs are `weight_0, grad_0, (mom_0), (weight32_0), weight_1, …`. The results are those of the single operators.
 //!
 //! MXNet: `multi_sgd_update`, `multi_sgd_mom_update`, `multi_mp_sgd_update`, `multi_mp_sgd_mom_update`.
 
 use super::sgd::Step;
-use crate::updates::{self, Rule, grouped, numbered};
+use crate::families::updates::{self, Rule, grouped, numbered};
 use mxrs_op::param::Floats;
 use mxrs_op::{OpDef, Sample, op_params};
 
@@ -32,7 +33,7 @@ op_params! {
         lrs: Floats,
         /// Weight decays.
         wds: Floats,
-        /// What stays of the momentum.
+        /// Decay of the momentum.
         momentum: f32 = 0.0,
         /// Factor of the gradients.
         rescale_grad: f32 = 1.0,

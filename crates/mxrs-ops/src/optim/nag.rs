@@ -5,12 +5,13 @@
 //!
 //! MXNet: `nag_mom_update`, `mp_nag_mom_update`. Dtypes f32 f64 f16 bf16; mixed: f16 bf16.
 //!
-//! MXNet's kernel writes the weight first and then reads it again for the m that is kept. Where the weight is written in
-//! place, as its optimizer does, that m has the decay of the new weight: `_nag_mom_update` here. Into another array it has
-//! that of the old one, as above: `nag_mom_update`. The mixed form takes the new weight in any case.
+//! MXNet's kernel writes the weight first and then reads it again to compute the m that it keeps. If the weight is
+//! written in place, as MXNet's optimizer does, that m has the decay of the new weight: `_nag_mom_update` here. If it
+//! is written to another array, m has the decay of the old weight, as above: `nag_mom_update`. The mixed form always
+//! takes the new weight.
 
 use super::sgd::{Step, WITH_MOMENTUM};
-use crate::updates::{self, Rule, single};
+use crate::families::updates::{self, Rule, single};
 use mxrs_op::{Attrs, InputNames, OpDef, ParamSpec, Parameters, op_params};
 use mxrs_types::Result;
 
@@ -19,7 +20,7 @@ op_params! {
     pub struct NagParams for "nag_mom_update" {
         /// Learning rate.
         lr: f32,
-        /// What stays of the momentum.
+        /// Decay of the momentum.
         momentum: f32 = 0.0,
         /// Weight decay.
         wd: f32 = 0.0,
@@ -30,7 +31,7 @@ op_params! {
     }
 }
 
-/// Parameters of `mp_nag_mom_update` and `_nag_mom_update`: the same.
+/// Parameters of `mp_nag_mom_update` and `_nag_mom_update`, which are those of `nag_mom_update`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NagInPlaceParams(pub NagParams);
 
@@ -47,7 +48,8 @@ impl Parameters for NagInPlaceParams {
 }
 
 impl NagParams {
-    /// The new weight; the m that is kept has the decay of that one or of the old one.
+    /// Returns the new weight. The m that is kept has the decay of the new weight if `is_in_place`, otherwise of the
+    /// old one.
     fn new_weight(&self, is_in_place: bool, weight: f64, grad: f64, states: &mut [f64]) -> f64 {
         let (lr, wd, rescale_grad) = (self.lr.into(), self.wd.into(), self.rescale_grad.into());
         let step = Step { lr, wd, rescale_grad, clip_gradient: self.clip_gradient };

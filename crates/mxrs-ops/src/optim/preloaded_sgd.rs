@@ -1,12 +1,12 @@
 //! Steps of gradient descent on several weights, with learning rates and weight decays in tensors.
 //!
-//! As `multi_sgd.rs`; behind the groups come `lrs` and `wds`, each `[n]` of f32.
+//! As `multi_sgd.rs`, with `lrs` and `wds`, each `[n]` of f32, after the groups.
 //!
 //! MXNet: `preloaded_multi_sgd_update`, `preloaded_multi_sgd_mom_update`, `preloaded_multi_mp_sgd_update`,
 //! `preloaded_multi_mp_sgd_mom_update`.
 
 use super::sgd::Step;
-use crate::updates::{self, Rule, grouped, numbered};
+use crate::families::updates::{self, Rule, grouped, numbered};
 use mxrs_op::{OpDef, Sample, op_params};
 
 op_params! {
@@ -24,7 +24,7 @@ op_params! {
 op_params! {
     /// Parameters of `preloaded_multi_sgd_mom_update` and `preloaded_multi_mp_sgd_mom_update`.
     pub struct PreloadedSgdMomParams for "preloaded_multi_sgd_mom_update" {
-        /// What stays of the momentum.
+        /// Decay of the momentum.
         momentum: f32 = 0.0,
         /// Factor of the gradients.
         rescale_grad: f32 = 1.0,

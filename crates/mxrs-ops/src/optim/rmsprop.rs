@@ -1,13 +1,13 @@
-//! RMSProp: steps by the gradient over the root of its mean square, or of its variance.
+//! RMSProp: divides the gradient by the root of its mean square, or of its variance.
 //!
 //! `h = clip(g + wd · w)`, `n = gamma1 · n + (1 - gamma1) · h²`. `rmsprop_update`: `w -= lr · h / sqrt(n + epsilon)`
 //! (Tieleman and Hinton, 2012). `rmspropalex_update` (Graves, arXiv:1308.0850): `m = gamma1 · m + (1 - gamma1) · h` for
-//! the state `g`, `delta = gamma2 · delta - lr · h / sqrt(n - m² + epsilon)`, `w += delta`. The new weight is limited to
-//! ±`clip_weights`, unless that is negative.
+//! the state `g`, `delta = gamma2 · delta - lr · h / sqrt(n - m² + epsilon)`, `w += delta`. The new weight is limited
+//! to ±`clip_weights`, unless that is negative.
 //!
 //! MXNet: `rmsprop_update`, `rmspropalex_update`. Dtypes f32 f64 f16 bf16.
 
-use crate::updates::{self, Rule, clip, single};
+use crate::families::updates::{self, Rule, clip, single};
 use mxrs_op::{InputNames, OpDef, op_params};
 
 op_params! {
@@ -15,9 +15,9 @@ op_params! {
     pub struct RmsPropParams for "rmsprop_update" {
         /// Learning rate.
         lr: f32,
-        /// What stays of the mean square.
+        /// Decay of the mean square.
         gamma1: f32 = 0.95,
-        /// Added within the root.
+        /// Added under the root.
         epsilon: f32 = 1e-8,
         /// Weight decay.
         wd: f32 = 0.0,
@@ -35,11 +35,11 @@ op_params! {
     pub struct RmsPropAlexParams for "rmspropalex_update" {
         /// Learning rate.
         lr: f32,
-        /// What stays of mean and mean square.
+        /// Decay of mean and mean square.
         gamma1: f32 = 0.95,
-        /// What stays of the step.
+        /// Decay of the step.
         gamma2: f32 = 0.9,
-        /// Added within the root.
+        /// Added under the root.
         epsilon: f32 = 1e-8,
         /// Weight decay.
         wd: f32 = 0.0,

@@ -1,12 +1,13 @@
-//! Stochastic gradient descent, with momentum or without.
+//! Stochastic gradient descent, with or without momentum.
 //!
-//! Without: `w -= lr · (clip(g) + wd · w)`. With: `m = momentum · m - lr · (clip(g) + wd · w)`, `w += m`: the learning
-//! rate is inside the momentum. In mixed precision (`mp_`) m and the master weight are `f32`, and the weight is the master
-//! rounded.
+//! Without momentum: `w -= lr · (clip(g) + wd · w)`. With momentum: `m = momentum · m - lr · (clip(g) + wd · w)`, `w +=
+//! m`, so that the momentum contains the learning rate. In mixed precision (`mp_`), m and the master weight are `f32`,
+//! and the weight is the rounded master weight.
 //!
-//! MXNet: `sgd_update`, `sgd_mom_update`, `mp_sgd_update`, `mp_sgd_mom_update`. Dtypes f32 f64 f16 bf16; mixed: f16 bf16.
+//! MXNet: `sgd_update`, `sgd_mom_update`, `mp_sgd_update`, `mp_sgd_mom_update`. Dtypes f32 f64 f16 bf16; mixed: f16
+//! bf16.
 
-use crate::updates::{self, Rule, clip, single};
+use crate::families::updates::{self, Rule, clip, single};
 use mxrs_op::{InputNames, OpDef, Pointwise, Sample, op_params};
 
 op_params! {
@@ -30,7 +31,7 @@ op_params! {
     pub struct SgdMomParams for "sgd_mom_update" {
         /// Learning rate.
         lr: f32,
-        /// What stays of the momentum.
+        /// Decay of the momentum.
         momentum: f32 = 0.0,
         /// Weight decay.
         wd: f32 = 0.0,
@@ -43,7 +44,7 @@ op_params! {
     }
 }
 
-/// The numbers of one step, widened.
+/// The hyperparameters of one step, widened.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
     pub lr: f64,
@@ -58,7 +59,7 @@ impl Step {
         self.lr * (clip(self.rescale_grad * grad, self.clip_gradient) + self.wd * weight)
     }
 
-    /// A step, with momentum where there is a state.
+    /// A step, with momentum if there is a state.
     pub fn apply(self, momentum: f32, weight: f64, grad: f64, states: &mut [f64]) -> f64 {
         let descent = self.descent(weight, grad);
         let Some(mom) = states.first_mut() else { return weight - descent };

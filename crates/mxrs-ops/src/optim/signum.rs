@@ -5,8 +5,8 @@
 //!
 //! MXNet: `signsgd_update`, `signum_update`. Dtypes f32 f64 f16 bf16.
 
+use crate::families::updates::{self, Rule, clip, single};
 use crate::numeric::sign;
-use crate::updates::{self, Rule, clip, single};
 use mxrs_op::{InputNames, OpDef, Pointwise, op_params};
 
 op_params! {
@@ -16,9 +16,9 @@ op_params! {
         lr: f32,
         /// Weight decay.
         wd: f32 = 0.0,
-        /// Factor of the gradient; only its sign counts.
+        /// Factor of the gradient; only its sign has an effect.
         rescale_grad: f32 = 1.0,
-        /// Bound of the gradient's elements; without effect on their signs.
+        /// Bound of the gradient's elements; without effect, because it keeps their signs.
         clip_gradient: f32 = -1.0,
     }
 }
@@ -28,7 +28,7 @@ op_params! {
     pub struct SignumParams for "signum_update" {
         /// Learning rate.
         lr: f32,
-        /// What stays of the momentum.
+        /// Decay of the momentum.
         momentum: f32 = 0.0,
         /// Weight decay, in the momentum.
         wd: f32 = 0.0,
@@ -36,7 +36,7 @@ op_params! {
         rescale_grad: f32 = 1.0,
         /// Bound of the gradient's elements; negative for none.
         clip_gradient: f32 = -1.0,
-        /// Weight decay beside the momentum.
+        /// Weight decay outside the momentum.
         wd_lh: f32 = 0.0,
     }
 }

@@ -1,20 +1,20 @@
-//! Integers to the real numbers they stand for: `out = data · quantum`.
+//! Converts integers to the real numbers that they represent: `out = data · quantum`.
 //!
-//! data of any shape, min_range and max_range `[1]`, out like data. With ranges of several elements these belong to axis 1
-//! of data.
+//! data of any shape, min_range and max_range `[1]`, out like data. Ranges with several elements belong to axis 1 of
+//! data.
 //!
-//! MXNet: `_contrib_dequantize`. Dtypes: i8 u8, and, beyond MXNet, i32 as products give it.
+//! MXNet: `_contrib_dequantize`. Dtypes: i8 u8, and, beyond MXNet, i32 as products return it.
 
-use crate::inference::{learn_dtype, unify};
-use crate::numeric;
-use crate::quantized::{
+use crate::families::quantized::{
     floats, integers, learn_channel_ranges, learn_range_types, range_of, ranges, require_type, sample,
 };
+use crate::inference::{learn_dtype, unify};
+use crate::numeric;
 use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample, op_enum, op_params};
 use mxrs_types::{DType, PartialShape, Result};
 
 op_enum! {
-    /// What integers become.
+    /// The type of the result.
     pub enum RealType { Float32 = "float32" }
 }
 

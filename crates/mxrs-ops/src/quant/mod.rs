@@ -1,7 +1,7 @@
-//! Operators on integers of 8 bits and their ranges, for inference; what a quantized network is made of.
+//! Operators on 8-bit integers and their ranges, of which quantized networks for inference consist.
 //!
-//! Tensors, ranges and rounding are those of `quantized.rs`: an element stands for itself times
-//! `max(|min|, |max|) / levels`.
+//! Tensors, ranges and rounding are those of `families/quantized.rs`: an element represents itself times `max(|min|,
+//! |max|) / levels`.
 
 pub mod dequantize;
 pub mod quantize;

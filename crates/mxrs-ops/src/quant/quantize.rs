@@ -1,15 +1,15 @@
-//! Real numbers to integers of 8 bits in a range that is given as two tensors, and that range.
+//! Quantizes real numbers to 8-bit integers in a range given by two tensors; also returns that range.
 //!
-//! data of any shape, min_range and max_range `[1]`, out like data, min_output and max_output `[1]`. As
-//! [`_contrib_quantize_v2`](super::quantize_v2) otherwise.
+//! data of any shape, min_range and max_range `[1]`, out like data, min_output and max_output `[1]`. Otherwise as
+//! [`_contrib_quantize_v2`](super::quantize_v2).
 //!
-//! MXNet: `_contrib_quantize`. It counts 127 or 255 levels here, so its integers can be one less. Dtypes: f32.
+//! MXNet: `_contrib_quantize`, which uses 127 or 255 levels, so its integers can be one less. Dtypes: f32.
 
-use crate::inference::{learn_dtype, unify};
-use crate::numeric;
-use crate::quantized::{
+use crate::families::quantized::{
     OUTPUTS, floats, learn_range_types, learn_ranges, range, require_type, sample, to_integer, write_ranges,
 };
+use crate::inference::{learn_dtype, unify};
+use crate::numeric;
 use mxrs_op::{
     Accuracy, Fill, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, SampleInput,
     op_enum, op_params,
@@ -17,14 +17,14 @@ use mxrs_op::{
 use mxrs_types::{DType, Result};
 
 op_enum! {
-    /// Integers of 8 bits.
+    /// 8-bit integer types.
     pub enum ByteType { Int8 = "int8", Uint8 = "uint8" }
 }
 
 op_params! {
     /// Parameters of `_contrib_quantize`.
     pub struct QuantizeInRangeParams for "_contrib_quantize" {
-        /// What the result is quantized to.
+        /// The type of the result.
         out_type: ByteType = ByteType::Uint8,
     }
 }

@@ -1,19 +1,19 @@
-//! Real numbers to integers of 8 bits: `out = round(data / quantum)` with the range that calibration found, or, without
-//! one, that of the data itself; and that range.
+//! Quantizes real numbers to 8-bit integers: `out = round(data / quantum)`. The range is that of calibration, or
+//! without one, that of the data itself; it is also returned.
 //!
 //! data of any shape, out of the same, min_output and max_output `[1]`. `out_type` auto is uint8 for a calibrated range
-//! without negative numbers, else int8. The range of int8 is reported symmetric. Numbers below 0 become 0 as uint8. Data
-//! that is quantized already is passed on, with the calibrated range, else -127.5 to 127.5 or 0 to 255.5.
+//! without negative numbers, else int8. The range of int8 is reported symmetric. In uint8, numbers below 0 become 0.
+//! Data that is already quantized is passed on, with the calibrated range, or else -127.5 to 127.5 or 0 to 255.5.
 //!
-//! MXNet: `_contrib_quantize_v2`. Dtypes: f32; i8 and u8 as they are, where `out_type` names them. Data of zeros only
+//! MXNet: `_contrib_quantize_v2`. Dtypes: f32; i8 and u8 are passed on if `out_type` names them. Data that is all zeros
 //! becomes zeros (MXNet: 127).
 
-use crate::inference::{learn_dtype, unify};
-use crate::numeric;
-use crate::quantized::{
+use crate::families::quantized::{
     OUTPUTS, QuantType, Range, chosen_type, floats, integers, learn_range_types, learn_ranges, require_type, sample,
     to_integer, write_ranges,
 };
+use crate::inference::{learn_dtype, unify};
+use crate::numeric;
 use mxrs_op::{
     Accuracy, Fill, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, SampleInput, op_params,
 };
@@ -22,11 +22,11 @@ use mxrs_types::{DType, Error, PartialShape, Result};
 op_params! {
     /// Parameters of `_contrib_quantize_v2` and `_contrib_requantize`.
     pub struct QuantizeParams for "_contrib_quantize_v2" {
-        /// What the result is quantized to.
+        /// The type of the result.
         out_type: QuantType = QuantType::Int8,
-        /// Smallest number that calibration saw.
+        /// Smallest value seen in calibration.
         min_calib_range: Option<f32> = None,
-        /// Largest number that calibration saw.
+        /// Largest value seen in calibration.
         max_calib_range: Option<f32> = None,
     }
 }
@@ -35,7 +35,7 @@ impl QuantizeParams {
     /// The calibrated range, if there is one.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::Attribute`]: half a range, or none.
+    /// [`mxrs_types::ErrorKind::Attribute`] if only one end is given, or if they are not a range.
     pub fn calibrated(&self) -> Result<Option<Range>> {
         Range::of_params("_contrib_quantize_v2", self.min_calib_range, self.max_calib_range)
     }
@@ -79,7 +79,7 @@ fn infer_dtype(params: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [O
     learn_range_types(&mut outputs[1..])
 }
 
-/// The smallest and the largest of some numbers; of none, 0.
+/// The smallest and the largest of `values`; 0 if there are none.
 pub(crate) fn extent(values: &[f64]) -> Range {
     let min = values.iter().copied().fold(f64::INFINITY, f64::min);
     let max = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -2,14 +2,15 @@
 //!
 //! data of any shape, min_data and max_data `[1]`, out like data, min_output and max_output `[1]`.
 //!
-//! MXNet: `_contrib_quantized_act`. Dtypes: i8 u8; out has data's (MXNet calls u8 data i8 here). `act_type` is relu.
+//! MXNet: `_contrib_quantized_act`. Dtypes: i8 u8; out has data's type (in MXNet out is i8 for u8 data). `act_type` is
+//! relu.
 
+use crate::families::quantized::{
+    ACTIVATIONS, OUTPUTS, floats, integers, learn_range_types, learn_ranges, ranges, require_type, sample, write_ranges,
+};
 use crate::inference::{bad_attribute, unify, unify_dtypes};
 use crate::nn::activation::{ActType, ActivationParams};
 use crate::numeric;
-use crate::quantized::{
-    ACTIVATIONS, OUTPUTS, floats, integers, learn_range_types, learn_ranges, ranges, require_type, sample, write_ranges,
-};
 use mxrs_op::param::Choice;
 use mxrs_op::{InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample};
 use mxrs_types::{DType, PartialShape, Result};

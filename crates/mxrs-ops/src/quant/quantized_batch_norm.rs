@@ -1,18 +1,18 @@
 //! Batch normalization of a quantized tensor with its moving statistics, to i8 in the calibrated range.
 //!
-//! Inputs and parameters as in [`BatchNorm`](crate::nn::batch_norm), the statistics among them plain inputs here as far as
-//! training goes, then min_data and max_data `[1]`; out like data, min_output and max_output `[1]`.
+//! Inputs and parameters as in [`BatchNorm`](crate::nn::batch_norm), but the statistics are plain inputs, since there
+//! is no training; then min_data and max_data `[1]`. out like data, min_output and max_output `[1]`.
 //!
-//! MXNet: `_contrib_quantized_batch_norm`. It needs the calibrated range too, and pays no heed to fix_gamma; here gamma
-//! counts as 1 with it. Dtypes: data i8 u8, the others f32; out i8.
+//! MXNet: `_contrib_quantized_batch_norm`. It needs the calibrated range too, but ignores fix_gamma; here gamma is
+//! taken as 1 with it. Dtypes: data i8 u8, the others f32; out i8.
 
-use crate::inference::{bad_attribute, learn, learn_dim, learn_dtype, resolve_axis, unify};
-use crate::nn::batch_norm::{self, BatchNormParams};
-use crate::numeric;
-use crate::quantized::{
+use crate::families::quantized::{
     ACTIVATIONS, OUTPUTS, Range, floats, integers, learn_range_types, learn_ranges, range, require_type, sample,
     to_integer, write_ranges,
 };
+use crate::inference::{bad_attribute, learn, learn_dim, learn_dtype, resolve_axis, unify};
+use crate::nn::batch_norm::{self, BatchNormParams};
+use crate::numeric;
 use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample};
 use mxrs_types::{DType, PartialShape, Result};
 

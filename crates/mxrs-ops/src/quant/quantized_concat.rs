@@ -1,18 +1,18 @@
-//! Joins quantized tensors along one axis; those in a smaller range are brought to the largest.
+//! Concatenates quantized tensors along one axis. Tensors with a smaller range are converted to the largest range.
 //!
-//! data arg0, arg1, … as in [`Concat`](crate::shape::concat), then arg0_min, arg0_max, arg1_min, … `[1]`; out is u8 where
-//! all inputs are, else i8; its range reaches from the smallest minimum, or 0, to the largest maximum, or 0.
+//! data arg0, arg1, … as in [`Concat`](crate::shape::concat), then arg0_min, arg0_max, arg1_min, … `[1]`. out is u8 if
+//! all inputs are, else i8. Its range extends from the smallest minimum, or 0, to the largest maximum, or 0.
 //!
-//! MXNet: `_contrib_quantized_concat`. Dtypes: i8 u8, each input by itself.
+//! MXNet: `_contrib_quantized_concat`. Dtypes: i8 u8, which may differ between inputs.
 
 use super::quantize_v2::extent;
-use crate::indexing::around_axis;
-use crate::inference::{learn_dtype, resolve_axis};
-use crate::numeric;
-use crate::quantized::{
+use crate::families::indexing::around_axis;
+use crate::families::quantized::{
     ACTIVATIONS, OUTPUTS, Range, floats, integers, learn_range_types, learn_ranges, range, require_type, sample,
     to_integer, write_ranges,
 };
+use crate::inference::{learn_dtype, resolve_axis};
+use crate::numeric;
 use crate::shape::concat::{self, ConcatParams};
 use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample};
 use mxrs_types::{DType, PartialShape, Result};

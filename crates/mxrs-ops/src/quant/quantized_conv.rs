@@ -1,17 +1,17 @@
-//! Convolution of integers: products of 8 bits, summed up in 32, and the range of the sums.
+//! Convolution of integers: products of 8-bit integers, summed in 32 bits, and the range of the sums.
 //!
-//! data, weight, bias and parameters as in [`Convolution`](crate::nn::convolution), channels before space; min_data,
-//! max_data, min_bias, max_bias `[1]`; min_weight, max_weight `[1]`, or `[O]`: a range per output channel. out is i32;
-//! min_output and max_output are like min_weight.
+//! data, weight, bias and parameters as in [`Convolution`](crate::nn::convolution), with channels before space;
+//! min_data, max_data, min_bias, max_bias `[1]`; min_weight, max_weight `[1]`, or `[O]` for a range per output channel.
+//! out is i32; min_output and max_output are like min_weight.
 //!
-//! MXNet: `_contrib_quantized_conv`. There data is u8 only, num_group 1, a weight has one range, the range of out is that
-//! of i8 data even so, and the bias is added as the integers it is, whatever its range; here it stands for real numbers,
-//! as in `_contrib_quantized_fully_connected`. Dtypes: data i8 u8, weight i8, bias i8 or, beyond MXNet, f32, with ranges
-//! nobody reads.
+//! MXNet: `_contrib_quantized_conv`. There data is only u8, num_group is 1, and a weight has one range; the range of
+//! out is nevertheless that of i8 data, and the integers of the bias are added regardless of its range. Here a bias
+//! represents real numbers, as in `_contrib_quantized_fully_connected`. Dtypes: data i8 u8, weight i8, bias i8 or,
+//! beyond MXNet, f32, whose ranges are not read.
 
+use crate::families::quantized::{floats, integers, sample};
+use crate::families::quantized_product::{self, QuantizedProduct, channels_last};
 use crate::nn::convolution::{Convolution, ConvolutionParams};
-use crate::quantized::{floats, integers, sample};
-use crate::quantized_product::{self, QuantizedProduct, channels_last};
 use mxrs_op::param::Choice;
 use mxrs_op::{OpDef, Sample, SampleInput};
 use mxrs_types::{DType, Result};
@@ -32,13 +32,13 @@ impl QuantizedProduct for Convolution {
 pub fn define() -> OpDef {
     OpDef {
         summary: "convolution of int8, summed up in int32",
-        companions: || vec![crate::fused_quantized::define_conv()],
+        companions: || vec![crate::families::fused_quantized::define_conv()],
         samples,
         ..quantized_product::define::<Convolution>(NAME)
     }
 }
 
-/// Inputs of a sample: data of this type, weight, and where there are any bias and ranges of the weight's channels.
+/// Inputs of a sample: data of this type, weight, then bias and ranges per channel, if there are any.
 pub(crate) fn inputs(
     data: &[usize],
     dtype: DType,

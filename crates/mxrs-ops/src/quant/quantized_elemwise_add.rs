@@ -1,28 +1,28 @@
 //! The sum of two quantized tensors of one shape, and its range.
 //!
-//! lhs, rhs and out of one shape; lhs_min, lhs_max, rhs_min, rhs_max, min_output and max_output `[1]`. With a calibrated
-//! range out has 8 bits: u8 where both sides have, else i8; and the range is the calibrated one. Without, out is i32 in the
-//! range of the sum of what both sides reach.
+//! lhs, rhs and out of one shape; lhs_min, lhs_max, rhs_min, rhs_max, min_output and max_output `[1]`. With a
+//! calibrated range, out has 8 bits (u8 if both sides are u8, else i8), and its range is the calibrated one. Without,
+//! out is i32, in the range of the sum of the largest absolute values of both sides.
 //!
-//! MXNet: `_contrib_quantized_elemwise_add`. With sides of two types it rounds the u8 side once more; here sums are rounded
-//! once. Dtypes: i8 u8, both sides by themselves.
+//! MXNet: `_contrib_quantized_elemwise_add`. If the sides have different types, it rounds the u8 side one extra time;
+//! here sums are rounded once. Dtypes: i8 u8, which may differ between the sides.
 
 use super::quantize_v2::extent;
-use crate::inference::{learn_dtype, unify_all};
-use crate::numeric;
-use crate::quantized::{
+use crate::families::quantized::{
     ACTIVATIONS, OUTPUTS, Range, floats, integers, learn_range_types, learn_ranges, range, require_type, sample,
     to_integer, write_ranges,
 };
+use crate::inference::{learn_dtype, unify_all};
+use crate::numeric;
 use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, op_params};
 use mxrs_types::{DType, PartialShape, Result};
 
 op_params! {
     /// Parameters of `_contrib_quantized_elemwise_add`.
     pub struct QuantizedAddParams for "_contrib_quantized_elemwise_add" {
-        /// Smallest sum that calibration saw.
+        /// Smallest sum seen in calibration.
         min_calib_range: Option<f32> = None,
-        /// Largest sum that calibration saw.
+        /// Largest sum seen in calibration.
         max_calib_range: Option<f32> = None,
     }
 }
@@ -31,7 +31,7 @@ impl QuantizedAddParams {
     /// The calibrated range, if there is one.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::Attribute`]: half a range, or none.
+    /// [`mxrs_types::ErrorKind::Attribute`] if only one end is given, or if they are not a range.
     pub fn calibrated(&self) -> Result<Option<Range>> {
         Range::of_params("_contrib_quantized_elemwise_add", self.min_calib_range, self.max_calib_range)
     }
@@ -64,7 +64,7 @@ pub fn define() -> OpDef {
     }
 }
 
-/// Shapes of two sides and a result, with their ranges.
+/// Infers the shapes of two operands and a result, with their ranges.
 pub(crate) fn infer_pair(inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
     unify_all(&mut inputs[..2], &mut outputs[..1], "rhs")?;
     learn_ranges(&mut inputs[2..])?;

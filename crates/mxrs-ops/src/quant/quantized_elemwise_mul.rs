@@ -1,27 +1,27 @@
 //! The product of two quantized tensors of one shape, and its range.
 //!
-//! lhs, rhs and out of one shape; lhs_min, lhs_max, rhs_min, rhs_max, min_output and max_output `[1]`. With a calibrated
-//! range out is i8; without, it is the i32 product of the integers, in the range of `quantum(lhs) · quantum(rhs)`. With
-//! `enable_float_output` out is the f32 product, the only output.
+//! lhs, rhs and out of one shape; lhs_min, lhs_max, rhs_min, rhs_max, min_output and max_output `[1]`. With a
+//! calibrated range out is i8; without, it is the i32 product of the integers, in the range of `quantum(lhs) ·
+//! quantum(rhs)`. With `enable_float_output` out is the f32 product, the only output.
 //!
-//! MXNet: `_contrib_quantized_elemwise_mul`, which cannot be called imperatively there. It truncates and does not saturate
-//! i8 results; here they are rounded as everywhere. Dtypes: i8.
+//! MXNet: `_contrib_quantized_elemwise_mul`, which cannot be called imperatively there. It truncates i8 results and
+//! does not saturate them; here they are rounded as everywhere. Dtypes: i8.
 
 use super::quantized_elemwise_add::{INPUTS, infer_pair};
-use crate::inference::learn_dtype;
-use crate::numeric;
-use crate::quantized::{
+use crate::families::quantized::{
     OUTPUTS, Range, floats, integers, learn_range_types, levels, range, sample, to_integer, write_ranges,
 };
+use crate::inference::learn_dtype;
+use crate::numeric;
 use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, op_params};
 use mxrs_types::{DType, Result};
 
 op_params! {
     /// Parameters of `_contrib_quantized_elemwise_mul`.
     pub struct QuantizedMulParams for "_contrib_quantized_elemwise_mul" {
-        /// Smallest product that calibration saw.
+        /// Smallest product seen in calibration.
         min_calib_range: Option<f32> = None,
-        /// Largest product that calibration saw.
+        /// Largest product seen in calibration.
         max_calib_range: Option<f32> = None,
         /// Whether out is f32.
         enable_float_output: bool = false,

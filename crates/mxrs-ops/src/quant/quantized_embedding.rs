@@ -1,14 +1,17 @@
-//! Rows of a quantized table: `out[…, :] = weight[data[…], :]`; the range of the weight is passed on.
+//! Looks up rows of a quantized table: `out[…, :] = weight[data[…], :]`; the range of the weight is passed on.
 //!
-//! data of any shape holds row numbers, cut to whole ones and to 0 … input_dim - 1; weight [input_dim, output_dim],
-//! min_weight and max_weight `[1]`; out is data's shape with output_dim behind it; min_output and max_output `[1]`.
+//! data of any shape holds row numbers, which are truncated to integers and limited to 0 … input_dim - 1; weight
+//! [input_dim, output_dim], min_weight and max_weight `[1]`; out has data's shape followed by output_dim; min_output
+//! and max_output `[1]`.
 //!
 //! MXNet: `_contrib_quantized_embedding`. Dtypes: data f32 f64 f16 bf16 u8 i8 i32 i64, weight and out i8.
 
 use crate::dtypes::{NUMBERS, NumberWord};
+use crate::families::quantized::{
+    OUTPUTS, floats, integers, learn_range_types, learn_ranges, ranges, sample, write_ranges,
+};
 use crate::inference::{bad_attribute, learn, learn_dtype};
 use crate::numeric;
-use crate::quantized::{OUTPUTS, floats, integers, learn_range_types, learn_ranges, ranges, sample, write_ranges};
 use mxrs_op::{
     Fill, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, SampleInput, op_params,
 };
@@ -21,7 +24,7 @@ op_params! {
         input_dim: i32,
         /// Columns of the table.
         output_dim: i32,
-        /// Element type of the table that was quantized; read and ignored.
+        /// Element type of the table before quantization; read and ignored.
         dtype: NumberWord = NumberWord::F32,
         /// Read and ignored.
         sparse_grad: bool = false,

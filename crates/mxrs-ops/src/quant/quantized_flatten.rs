@@ -1,14 +1,14 @@
-//! Keeps the first axis of a quantized tensor and joins all others; the range is passed on.
+//! Keeps the first axis of a quantized tensor and merges all others; the range is passed on.
 //!
 //! data [N, a, b, …], min_data and max_data `[1]`, out [N, a·b·…], min_output and max_output `[1]`.
 //!
 //! MXNet: `_contrib_quantized_flatten`. Dtypes: i8 u8.
 
-use crate::inference::unify_dtypes;
-use crate::numeric;
-use crate::quantized::{
+use crate::families::quantized::{
     ACTIVATIONS, OUTPUTS, floats, integers, learn_range_types, learn_ranges, ranges, require_type, sample, write_ranges,
 };
+use crate::inference::unify_dtypes;
+use crate::numeric;
 use crate::shape::flatten;
 use mxrs_op::{InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample};
 use mxrs_types::{DType, PartialShape, Result};

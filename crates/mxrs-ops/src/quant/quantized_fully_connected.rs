@@ -1,17 +1,17 @@
-//! A matrix product of integers: products of 8 bits, summed up in 32, and the range of the sums.
+//! Matrix product of integers: products of 8-bit integers, summed in 32 bits, and the range of the sums.
 //!
-//! data, weight, bias and parameters as in [`FullyConnected`](crate::nn::fully_connected); min_data, max_data, min_bias,
-//! max_bias `[1]`; min_weight, max_weight `[1]`, or, where out is [N, H], `[H]`: a range per output. out is i32; min_output
-//! and max_output are like min_weight.
+//! data, weight, bias and parameters as in [`FullyConnected`](crate::nn::fully_connected); min_data, max_data,
+//! min_bias, max_bias `[1]`; min_weight, max_weight `[1]`, or, if out is [N, H], `[H]` for a range per output. out is
+//! i32; min_output and max_output are like min_weight.
 //!
-//! MXNet: `_contrib_quantized_fully_connected`. There a weight has one range, and 127 and 255 levels are counted, which
-//! makes the range of out 0.8 or 0.6 % larger. Dtypes: data i8 u8, weight i8, bias i8 or, beyond MXNet, f32, with ranges
-//! nobody reads.
+//! MXNet: `_contrib_quantized_fully_connected`. There a weight has one range, and 127 and 255 levels are used, which
+//! makes the range of out 0.8 or 0.6 % larger. Dtypes: data i8 u8, weight i8, bias i8 or, beyond MXNet, f32, whose
+//! ranges are not read.
 
 use super::quantized_conv::inputs;
+use crate::families::quantized::sample;
+use crate::families::quantized_product::{self, QuantizedProduct};
 use crate::nn::fully_connected::{FullyConnected, FullyConnectedParams};
-use crate::quantized::sample;
-use crate::quantized_product::{self, QuantizedProduct};
 use mxrs_op::{OpDef, Sample};
 use mxrs_types::{DType, Result};
 
@@ -28,7 +28,7 @@ impl QuantizedProduct for FullyConnected {
 pub fn define() -> OpDef {
     OpDef {
         summary: "matrix product of int8, summed up in int32",
-        companions: || vec![crate::fused_quantized::define_fully_connected()],
+        companions: || vec![crate::families::fused_quantized::define_fully_connected()],
         samples,
         ..quantized_product::define::<FullyConnected>(NAME)
     }

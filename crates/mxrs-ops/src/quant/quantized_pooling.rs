@@ -1,17 +1,17 @@
-//! The maximum or mean of each window of a quantized tensor; the range is passed on, a mean is rounded.
+//! The maximum or mean of each window of a quantized tensor. The range is passed on; a mean is rounded.
 //!
 //! data, out and parameters as in [`Pooling`](crate::nn::pooling), with min_data, max_data, min_output and max_output
 //! `[1]`.
 //!
-//! MXNet: `_contrib_quantized_pooling`, for max and avg of channels before two or three spatial axes. Dtypes: i8 u8.
+//! MXNet: `_contrib_quantized_pooling`, for max and avg with channels before two or three spatial axes. Dtypes: i8 u8.
 
-use crate::inference::{bad_attribute, unify_dtypes};
-use crate::nn::pooling::{self, PoolType, PoolingParams};
-use crate::numeric;
-use crate::quantized::{
+use crate::families::quantized::{
     ACTIVATIONS, OUTPUTS, floats, integers, learn_range_types, learn_ranges, ranges, require_type, sample, to_integer,
     write_ranges,
 };
+use crate::inference::{bad_attribute, unify_dtypes};
+use crate::nn::pooling::{self, PoolType, PoolingParams};
+use crate::numeric;
 use mxrs_op::param::Choice;
 use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample};
 use mxrs_types::{DType, PartialShape, Result};

@@ -1,18 +1,19 @@
-//! Sums of products, in 32 bits, to integers of 8 bits: `out = round(data · quantum / quantum of out)`, and the range.
+//! Converts sums of products, in 32 bits, to 8-bit integers: `out = round(data · quantum / quantum of out)`; also
+//! returns the range.
 //!
-//! data of any shape, min_range and max_range `[1]`, out like data, min_output and max_output `[1]`. The range of out is
-//! the calibrated one, made symmetric for int8 and `0, max` for uint8; without one, that of the numbers in data. With
-//! ranges of several elements these belong to axis 1 of data; out has one range all the same.
+//! data of any shape, min_range and max_range `[1]`, out like data, min_output and max_output `[1]`. The range of out
+//! is the calibrated one, made symmetric for int8 and `0, max` for uint8; without one, it is that of the values in
+//! data. Ranges with several elements belong to axis 1 of data; out has one range nevertheless.
 //!
-//! MXNet: `_contrib_requantize`. It counts 127 levels in out, so its integers can differ by one. Dtypes: i32.
+//! MXNet: `_contrib_requantize`, which uses 127 levels in out, so its integers can differ by one. Dtypes: i32.
 
 use super::quantize_v2::{QuantizeParams, extent};
-use crate::inference::{learn_dtype, unify};
-use crate::numeric;
-use crate::quantized::{
+use crate::families::quantized::{
     OUTPUTS, Range, floats, integers, learn_channel_ranges, learn_range_types, learn_ranges, range_of, ranges,
     require_type, sample, to_integer, write_ranges,
 };
+use crate::inference::{learn_dtype, unify};
+use crate::numeric;
 use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample};
 use mxrs_types::{DType, PartialShape, Result};
 

@@ -1,23 +1,23 @@
-//! Position of the largest element along an axis; the first of several. NaN counts as largest.
+//! Position of the largest element along an axis; the first, if there are several. NaN counts as largest.
 //!
-//! [a, b] over axis 1 gives `[a]`; without an axis the position is in the flattened tensor and the result is `[1]`. The
-//! result has the dtype of data, so positions are exact up to 2^24 in f32, and up to 2048 in f16.
+//! [a, b] over axis 1 gives `[a]`. Without an axis the position is that in the flattened tensor and the result is
+//! `[1]`. The result has the dtype of data, so positions are exact up to 2^24 in f32, and up to 2048 in f16.
 //!
 //! Gradient: 0.
 //!
 //! MXNet: `argmax`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
 use crate::dtypes::NUMBERS;
+use crate::families::reduction::{groups, learn_reduced};
 use crate::inference::resolve_axis;
 use crate::numeric;
-use crate::reduction::{groups, learn_reduced};
 use mxrs_op::{Gradient, OpDef, OpParams, Sample, op_params};
 use mxrs_types::{PartialShape, Result};
 
 op_params! {
     /// Parameters of `argmax`.
     pub struct ArgmaxParams for "argmax" {
-        /// Axis to search; the flattened tensor without it.
+        /// Axis to search; the flattened tensor if absent.
         axis: Option<i32> = None,
         /// Whether the axis stays with size 1.
         keepdims: bool = false,
@@ -59,7 +59,7 @@ pub fn define() -> OpDef {
     }
 }
 
-/// Place in the group of its first largest element; 0 in an empty group.
+/// Position within the group of its first largest element; 0 in an empty group.
 fn first_largest(group: &[usize], is_larger: impl Fn(usize, usize) -> bool) -> f64 {
     let mut best = 0;
     for place in 1..group.len() {

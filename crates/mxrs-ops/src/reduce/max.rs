@@ -1,15 +1,16 @@
-//! `out = max data` over the reduced axes; [a, b] over axis 1 gives `[a]`. NaN wins; the maximum of nothing is -inf, or
-//! the smallest integer.
+//! `out = max data` over the reduced axes; [a, b] over axis 1 gives `[a]`. The maximum of elements with a NaN is NaN.
+//! The maximum of no elements is -inf, or the smallest integer.
 //!
-//! Gradient: every element equal to its maximum gets the whole `ograd`, the others 0. Where the maximum is NaN, none is
-//! equal.
+//! Gradient: every element equal to its maximum gets the whole `ograd`, the others 0. If the maximum is NaN, no element
+//! is equal to it.
 //!
 //! MXNet: `max`, also `max_axis`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
 use crate::dtypes::NUMBERS;
+use crate::families::gradients;
+use crate::families::reduction::{self, ReduceParams, groups};
 use crate::inference::{unify, unify_dtypes};
-use crate::reduction::{self, ReduceParams, groups};
-use crate::{gradients, numeric};
+use crate::numeric;
 use mxrs_op::{Accuracy, Fill, Gradient, InputNames, OpDef, OpParams, RefInput, RefOutput, Sample};
 use mxrs_types::Result;
 
@@ -43,7 +44,7 @@ pub fn define() -> OpDef {
 
 const BACKWARD: &str = "_backward_max";
 
-/// (ograd, data, out) to ograd where data equals out.
+/// Takes (ograd, data, out), returns ograd where data equals out and 0 elsewhere.
 fn backward() -> OpDef {
     OpDef {
         summary: "ograd where data is the maximum",
@@ -73,7 +74,7 @@ fn to_maxima(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutpu
     Ok(())
 }
 
-/// Of each forward sample: ograd, data, and a result that some elements equal.
+/// For each forward sample: ograd, data, and a result that some elements equal.
 fn samples() -> Vec<Sample> {
     let with_out = |mut sample: Sample| {
         let out = mxrs_op::SampleInput { fill: Fill::Integers(0, 3), ..sample.inputs[0].clone() };

@@ -1,12 +1,13 @@
-//! `out = Σ data / count` over the reduced axes; [a, b] over axis 1 gives `[a]`. The mean of nothing is NaN.
+//! `out = Σ data / count` over the reduced axes; [a, b] over axis 1 gives `[a]`. The mean of no elements is NaN.
 //!
 //! Gradient: every element gets the `ograd` of its mean, divided by the count.
 //!
 //! MXNet: `mean`, also `_sparse_mean`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; integers: the sum divided by the count,
 //! truncated.
 
-use crate::reduction::{self, ReduceParams, groups};
-use crate::{gradients, numeric};
+use crate::families::gradients;
+use crate::families::reduction::{self, ReduceParams, groups};
+use crate::numeric;
 use mxrs_op::{Gradient, OpDef};
 
 /// `mean`.

@@ -1,12 +1,13 @@
-//! `out = Σ data` over the reduced axes; [a, b] over axis 1 gives `[a]`. The sum of nothing is 0; integers wrap.
+//! `out = Σ data` over the reduced axes; [a, b] over axis 1 gives `[a]`. The sum of no elements is 0; integers wrap.
 //!
 //! Gradient: every element gets the `ograd` of its sum.
 //!
 //! MXNet: `sum`, also `_sparse_sum`, `sum_axis`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
-use crate::indexing::gather_positions;
-use crate::reduction::{self, ReduceParams, groups};
-use crate::{gradients, numeric};
+use crate::families::gradients;
+use crate::families::indexing::gather_positions;
+use crate::families::reduction::{self, ReduceParams, groups};
+use crate::numeric;
 use mxrs_op::{Accuracy, Gradient, OpDef};
 
 /// `sum`.

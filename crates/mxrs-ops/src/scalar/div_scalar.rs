@@ -4,7 +4,8 @@
 //!
 //! MXNet: `_div_scalar`, also `_DivScalar`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
-use crate::{gradients, numeric, with_scalar};
+use crate::families::{gradients, with_scalar};
+use crate::numeric;
 use mxrs_op::{Gradient, OpDef};
 
 /// `_div_scalar`.

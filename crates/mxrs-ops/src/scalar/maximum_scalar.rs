@@ -1,11 +1,12 @@
-//! `out = max(data, scalar)`, elementwise; out has the shape and dtype of data, to which the scalar is converted.
-//! NaN wins.
+//! `out = max(data, scalar)`, elementwise; out has the shape and dtype of data, to which the scalar is converted. NaN
+//! stays NaN.
 //!
 //! Gradient: `ograd` where data is at least the scalar, else 0; 0 where data is NaN.
 //!
 //! MXNet: `_maximum_scalar`, also `_MaximumScalar`, `_npi_maximum_scalar`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
-use crate::{gradients, numeric, with_scalar};
+use crate::families::{gradients, with_scalar};
+use crate::numeric;
 use mxrs_op::{Gradient, OpDef};
 
 /// `_maximum_scalar`.

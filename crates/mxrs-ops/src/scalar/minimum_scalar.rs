@@ -1,11 +1,12 @@
-//! `out = min(data, scalar)`, elementwise; out has the shape and dtype of data, to which the scalar is converted.
-//! NaN wins.
+//! `out = min(data, scalar)`, elementwise; out has the shape and dtype of data, to which the scalar is converted. NaN
+//! stays NaN.
 //!
 //! Gradient: `ograd` where data is at most the scalar, else 0; 0 where data is NaN.
 //!
 //! MXNet: `_minimum_scalar`, also `_MinimumScalar`, `_npi_minimum_scalar`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
-use crate::{gradients, numeric, with_scalar};
+use crate::families::{gradients, with_scalar};
+use crate::numeric;
 use mxrs_op::{Gradient, OpDef};
 
 /// `_minimum_scalar`.

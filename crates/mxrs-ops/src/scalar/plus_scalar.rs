@@ -4,7 +4,7 @@
 //!
 //! MXNet: `_plus_scalar`, also `_PlusScalar`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
-use crate::{gradients, with_scalar};
+use crate::families::{gradients, with_scalar};
 use mxrs_op::{Gradient, OpDef};
 
 /// `_plus_scalar`.

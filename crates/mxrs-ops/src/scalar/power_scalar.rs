@@ -5,8 +5,8 @@
 //!
 //! MXNet: `_power_scalar`, also `_PowerScalar`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
-use crate::gradients;
-use crate::with_scalar::{self, ScalarParams};
+use crate::families::gradients;
+use crate::families::with_scalar::{self, ScalarParams};
 use mxrs_op::{Attrs, Gradient, GradientScope, OpDef, OpParams};
 
 /// `_power_scalar`.
@@ -37,7 +37,7 @@ fn backward() -> OpDef {
     OpDef { gradient: Gradient::By(second), ..elementwise }
 }
 
-/// By data: `scalar` times the operator itself with `head · ograd` and a scalar less by one.
+/// The gradient by data is `scalar` times the operator itself with `head · ograd` and a scalar that is one less.
 fn second(params: &OpParams, scope: &mut dyn GradientScope) -> gradients::Answers {
     let (head, ograd, data) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
     let scalar = params.get::<ScalarParams>().scalar;

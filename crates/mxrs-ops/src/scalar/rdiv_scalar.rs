@@ -4,7 +4,8 @@
 //!
 //! MXNet: `_rdiv_scalar`, also `_RDivScalar`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
-use crate::{gradients, numeric, with_scalar};
+use crate::families::{gradients, with_scalar};
+use crate::numeric;
 use mxrs_op::{Gradient, GradientScope, OpDef};
 
 /// `_rdiv_scalar`.
@@ -35,7 +36,7 @@ fn backward() -> OpDef {
     OpDef { gradient: Gradient::By(|_, scope| second(scope)), ..elementwise }
 }
 
-/// By data: `2 · head · ograd · scalar / data³`.
+/// The gradient by data is `2 · head · ograd · scalar / data³`.
 fn second(scope: &mut dyn GradientScope) -> gradients::Answers {
     let (head, ograd, data) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
     let by_ograd = gradients::if_wanted(scope, 0, |scope| gradients::call_with_params(scope, BACKWARD, &[data]))?;

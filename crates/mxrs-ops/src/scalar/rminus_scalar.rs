@@ -4,7 +4,7 @@
 //!
 //! MXNet: `_rminus_scalar`, also `_RMinusScalar`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
-use crate::with_scalar;
+use crate::families::with_scalar;
 use mxrs_op::{Gradient, OpDef};
 
 /// `_rminus_scalar`.

@@ -1,15 +1,17 @@
-//! Joins tensors along one axis: [N, Ci, …] for each input give [N, ΣCi, …] for `dim` 1.
+//! Concatenates tensors along one axis: for `dim` 1, inputs [N, Ci, …] give [N, ΣCi, …].
 //!
 //! Gradient: each input gets its range of `ograd`.
 //!
 //! MXNet: `Concat`, also `_sparse_concat`, `concat`. Inputs are `arg0`, `arg1`, …; `dim` may be negative. Dtypes: f32
-//! f64 f16 bf16 u8 i8 i32 i64 bool, all inputs alike.
+//! f64 f16 bf16 u8 i8 i32 i64 bool, the same for all inputs.
 
 use crate::dtypes::MOVABLE;
-use crate::gradients::{self, params_of};
-use crate::indexing::around_axis;
+use crate::families::gradients::{self, params_of};
+use crate::families::indexing::around_axis;
 use crate::inference::{bad_attribute, learn, learn_dim, resolve_axis, unify, unify_dtypes};
-use mxrs_op::{Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, Precision, Sample, op_params};
+use mxrs_op::{
+    Combines, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, Precision, Sample, op_params,
+};
 use mxrs_types::{DType, PartialShape, Result};
 
 op_params! {
@@ -17,7 +19,7 @@ op_params! {
     pub struct ConcatParams for "Concat" {
         /// Number of inputs.
         num_args: i32,
-        /// Axis to join along.
+        /// Axis to concatenate along.
         dim: i32 = 1,
     }
 }
@@ -52,12 +54,13 @@ pub fn define() -> OpDef {
             }
             Ok(())
         }),
+        combines: Combines::Concatenation,
         samples,
         ..OpDef::new("Concat").params::<ConcatParams>()
     }
 }
 
-/// Number of tensors to join.
+/// Number of tensors to concatenate.
 pub(crate) fn count(params: &OpParams) -> usize {
     usize::try_from(params.get::<ConcatParams>().num_args).unwrap_or(0)
 }
@@ -71,7 +74,7 @@ fn gradient(scope: &mut dyn GradientScope) -> gradients::Answers {
     Ok(scope.call(BACKWARD, attrs, &inputs)?.into_iter().map(Some).collect())
 }
 
-/// Positions 1, 2, … of the inputs whose content is not read: as many as anybody joins.
+/// Positions 1, 2, … of the inputs whose content is not read, for more inputs than networks concatenate.
 const DATA: [usize; 1024] = {
     let mut positions = [0; 1024];
     let mut i = 0;
@@ -82,7 +85,8 @@ const DATA: [usize; 1024] = {
     positions
 };
 
-/// (ograd, arg0, arg1, …) to the range of ograd that is each argument's; their content is not read.
+/// Takes (ograd, arg0, arg1, …), returns for each argument its range of ograd. The content of the arguments is not
+/// read.
 fn backward() -> OpDef {
     OpDef {
         summary: "splits ograd like the arguments",
@@ -137,7 +141,7 @@ pub(crate) fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], output
     }
     let Some(ndim) = inputs.iter().chain(outputs.iter()).find_map(PartialShape::ndim) else { return Ok(()) };
     let axis = resolve_axis(i64::from(params.dim), ndim, "data")?;
-    // What all tensors share: every size but the joined one.
+    // The sizes that all tensors share: all but that of the concatenated axis.
     let without_axis = |shape: &PartialShape| match shape.dims() {
         None => PartialShape::of_rank(ndim),
         Some(dims) => PartialShape::new(dims.iter().enumerate().map(|(i, d)| if i == axis { None } else { *d })),

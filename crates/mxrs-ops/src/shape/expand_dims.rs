@@ -5,15 +5,16 @@
 //! MXNet: `expand_dims`, also `_npi_expand_dims`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
 use crate::dtypes::MOVABLE;
+use crate::families::reshape_back;
 use crate::inference::{OP, learn, resolve_axis};
-use crate::{numeric, reshape_back};
+use crate::numeric;
 use mxrs_op::{Gradient, OpDef, OpParams, Precision, Sample, View, op_params};
 use mxrs_types::{Error, PartialShape, Result};
 
 op_params! {
     /// Parameters of `expand_dims`.
     pub struct ExpandDimsParams for "expand_dims" {
-        /// Where the new axis is in the output; negative from the end.
+        /// Position of the new axis in the output; a negative position counts from the end.
         axis: i32,
     }
 }

@@ -1,12 +1,13 @@
-//! Keeps the first axis and joins all others: [N, a, b, …] becomes [N, a·b·…]; `[N]` becomes [N, 1]. A view.
+//! Keeps the first axis and merges all others: [N, a, b, …] becomes [N, a·b·…]; `[N]` becomes [N, 1]. A view.
 //!
 //! Gradient: `ograd` in the shape of data, a view.
 //!
 //! MXNet: `Flatten`, also `_npx_batch_flatten`, `flatten`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
 use crate::dtypes::MOVABLE;
+use crate::families::reshape_back;
 use crate::inference::{OP, learn, learn_dim, product};
-use crate::{numeric, reshape_back};
+use crate::numeric;
 use mxrs_op::{Gradient, OpDef, OpParams, Precision, Sample, View};
 use mxrs_types::{Error, PartialShape, Result};
 

@@ -1,34 +1,34 @@
-//! One element of each row along an axis: `out[…] = data[…, index[…], …]`. Data `[a, b]` with index `[a]` gives `[a]`; the axis
-//! stays with size 1 in index and out with `keepdims`, and may in index without. Without an axis the flattened data are one
-//! row, of which one element is picked.
+//! Picks one element of each row along an axis: `out[…] = data[…, index[…], …]`. Data `[a, b]` with index `[a]` gives
+//! `[a]`. With `keepdims` the axis is kept with size 1 in index and out; without, index may still have it. Without an
+//! axis, the flattened data is one row, of which one element is picked.
 //!
-//! Indices beyond the ends are taken as the ends (mode `clip`) or counted around (`wrap`), and rounded towards zero.
+//! Indices outside the axis are limited to its ends (mode `clip`) or wrap around (`wrap`); fractions are truncated.
 //!
-//! Gradient: `ograd` where it was picked from, 0 around it; an index has none.
+//! Gradient: `ograd` at the elements that were picked, 0 elsewhere; an index has no gradient.
 //!
 //! MXNet: `pick`, also `choose_element_0index`, `_npx_pick`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; index any of them.
 
 use crate::dtypes::NUMBERS;
-use crate::gradients::{Answers, call_with_params};
-use crate::indexing::{around_axis, gather_positions};
+use crate::families::gradients::{Answers, call_with_params};
+use crate::families::indexing::{around_axis, gather_positions};
 use crate::inference::{OP, learn, resolve_axis, unify};
 use crate::numeric;
 use mxrs_op::{Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, RefInput, Sample, op_enum, op_params};
 use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
 op_enum! {
-    /// What becomes of indices beyond the ends.
+    /// How to treat indices outside the axis.
     pub enum PickMode { Clip = "clip", Wrap = "wrap" }
 }
 
 op_params! {
     /// Parameters of `pick`.
     pub struct PickParams for "pick" {
-        /// Axis to pick along; the flattened data without it.
+        /// Axis to pick along; the flattened data if absent.
         axis: Option<i32> = Some(-1),
-        /// Whether the axis stays with size 1.
+        /// Whether the axis is kept with size 1.
         keepdims: bool = false,
-        /// What becomes of indices beyond the ends.
+        /// How to treat indices outside the axis.
         mode: PickMode = PickMode::Clip,
     }
 }
@@ -56,7 +56,8 @@ pub fn define() -> OpDef {
 
 const BACKWARD: &str = "_backward_pick";
 
-/// (ograd, data, index) to zeros of data's shape with ograd where it was picked; data's content is not read.
+/// Takes (ograd, data, index), returns zeros of data's shape with ograd at the elements that were picked. The content
+/// of data is not read.
 fn define_backward() -> OpDef {
     OpDef {
         summary: "ograd where it was picked",
@@ -111,7 +112,7 @@ fn gradient(_: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     Ok(vec![Some(call_with_params(scope, BACKWARD, &saved)?), None])
 }
 
-/// Flat positions of what is picked.
+/// Flat positions of the elements to pick.
 fn positions(params: &PickParams, shape: &Shape, index: &RefInput<'_>) -> Result<Vec<usize>> {
     let (outer, size, inner) = match params.axis {
         Some(axis) => around_axis(shape, resolve_axis(i64::from(axis), shape.ndim(), "data")?),
@@ -123,7 +124,7 @@ fn positions(params: &PickParams, shape: &Shape, index: &RefInput<'_>) -> Result
     }
     let picked = numeric::read(index).into_iter().take(n_rows).enumerate().map(|(row, index)| {
         let place = match params.mode {
-            // A cast of a float saturates, and takes NaN as 0.
+            // The cast from float saturates, and makes NaN 0.
             PickMode::Clip => (index as i64).clamp(0, size as i64 - 1),
             PickMode::Wrap => (index as i64).rem_euclid(size as i64),
         };
@@ -151,7 +152,7 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
     }
     let out = PartialShape::new(if params.keepdims { kept.clone() } else { picked.clone() });
     learn(&mut outputs[0], &out, "output")?;
-    // An index may keep the axis although the output does not.
+    // An index may have the axis even if the output does not.
     let has_axis = index.ndim() == Some(ndim) || (index.ndim().is_none() && params.keepdims);
     learn(index, &PartialShape::new(if has_axis { kept } else { picked }), "index")
 }

@@ -1,17 +1,18 @@
 //! The same elements in row-major order under another shape. A view.
 //!
-//! Codes in `shape`, read against the axes of data: a positive number is a size; 0 copies the axis; -1 is inferred; -2
-//! copies all remaining axes; -3 joins two axes; -4 splits an axis into the next two numbers, one of which may be -1.
-//! `reverse` reads from right to left. The older `target_shape` knows sizes and 0 for "infer", and `keep_highest` keeps
-//! the first axis.
+//! Codes in `shape`, applied to the axes of data in order: a positive number is a size; 0 copies the axis; -1 is
+//! inferred; -2 copies all remaining axes; -3 merges two axes; -4 splits an axis into the next two numbers, one of
+//! which may be -1. `reverse` applies them from right to left. The older `target_shape` has sizes, and 0 for an
+//! inferred size; with it, `keep_highest` keeps the first axis.
 //!
 //! Gradient: `ograd` in the shape of data, a view.
 //!
 //! MXNet: `Reshape`, also `reshape`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
 use crate::dtypes::MOVABLE;
+use crate::families::reshape_back;
 use crate::inference::{OP, bad_attribute, learn, learn_dim, product};
-use crate::{numeric, reshape_back};
+use crate::numeric;
 use mxrs_op::param::ShapeAttr;
 use mxrs_op::{Gradient, OpDef, OpParams, Precision, Sample, View, op_params};
 use mxrs_types::{Error, PartialShape, Result};
@@ -21,11 +22,11 @@ op_params! {
     pub struct ReshapeParams for "Reshape" {
         /// The new shape, with codes.
         shape: ShapeAttr = ShapeAttr::default(),
-        /// Whether codes are read from right to left.
+        /// Whether codes are applied from right to left.
         reverse: bool = false,
         /// The new shape in the older form.
         target_shape: ShapeAttr = ShapeAttr::default(),
-        /// With `target_shape`: whether the first axis stays.
+        /// With `target_shape`: whether the first axis is kept.
         keep_highest: bool = false,
     }
 }
@@ -50,16 +51,16 @@ pub fn define() -> OpDef {
     }
 }
 
-/// Sizes of the result, and which of its axes and which of the input's axes multiply to the same: what is left when
-/// copied, joined and split axes are taken away on both sides.
+/// Sizes of the result, and the axes of the result and of the input whose products must be equal: those that remain
+/// after copied, merged and split axes are removed from both.
 #[derive(Default)]
 struct Matched {
     out: Vec<Option<usize>>,
     /// Position of the inferred axis (-1) in `out`.
     inferred: Option<usize>,
-    /// Axes of the result given by number.
+    /// Axes of the result that are given as numbers.
     out_left: Vec<usize>,
-    /// Axes of the input that no copy, join or split used up.
+    /// Axes of the input that no copy, merge or split used.
     in_left: Vec<usize>,
     /// Pairs (axis of the input, axis of the result) that are equal.
     copied: Vec<(usize, usize)>,
@@ -128,7 +129,7 @@ fn match_codes(params: &ReshapeParams, codes: &[i64], dims: &[Option<usize>]) ->
     Ok(m)
 }
 
-/// The two sizes an axis is split into.
+/// The two sizes that an axis is split into.
 fn split(params: &ReshapeParams, a: i64, b: i64, size: Option<usize>) -> Result<(Option<usize>, Option<usize>)> {
     let wrong =
         || bad_attribute("Reshape", "shape", "two sizes after -4 that multiply to the axis", params.shape.to_text());
@@ -144,7 +145,7 @@ fn split(params: &ReshapeParams, a: i64, b: i64, size: Option<usize>) -> Result<
     }
 }
 
-/// `size / by` when it divides.
+/// `size / by`, if it divides evenly.
 fn divide(size: Option<usize>, by: usize) -> Result<Option<usize>, ()> {
     match size {
         None => Ok(None),
@@ -153,7 +154,7 @@ fn divide(size: Option<usize>, by: usize) -> Result<Option<usize>, ()> {
     }
 }
 
-/// The codes in reading order, in today's form.
+/// The codes in the order of their application, in the current form.
 fn reading_order(params: &ReshapeParams, ndim: usize) -> Vec<i64> {
     let mut codes: Vec<i64> = if params.shape.is_empty() {
         params.target_shape.iter().map(|size| if *size == 0 { -1 } else { *size }).collect()
@@ -229,7 +230,7 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
     Ok(())
 }
 
-/// Without any knowledge of data, a list of plain sizes still is the result's shape.
+/// If nothing is known of data, a list of plain sizes still gives the shape of the result.
 fn learn_from_sizes(params: &ReshapeParams, out: &mut PartialShape) -> Result<()> {
     let is_plain = !params.shape.is_empty() && params.shape.iter().all(|code| *code >= -1);
     if is_plain {
@@ -239,7 +240,7 @@ fn learn_from_sizes(params: &ReshapeParams, out: &mut PartialShape) -> Result<()
     Ok(())
 }
 
-/// Without any target, the output's shape comes from elsewhere and must have as many elements.
+/// Without a target, the output's shape is inferred from elsewhere and must have the same number of elements.
 fn check_count(data: &PartialShape, out: &PartialShape) -> Result<()> {
     match (data.known(), out.known()) {
         (Some(from), Some(to)) if from.n_elements() != to.n_elements() => {

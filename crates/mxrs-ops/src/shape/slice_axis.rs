@@ -1,14 +1,14 @@
 //! A range of one axis: `out[…, i, …] = data[…, begin + i, …]` for `i` below `end - begin`. [a, b] with axis 1 gives
 //! [a, end - begin].
 //!
-//! Gradient: `ograd` in the range, 0 around it.
+//! Gradient: `ograd` in the range, 0 elsewhere.
 //!
-//! MXNet: `slice_axis`. Negative axis, begin and end count from the end; an `end` of `None` is the end. Dtypes: f32 f64
-//! f16 bf16 u8 i8 i32 i64 bool.
+//! MXNet: `slice_axis`. Negative axis, begin and end count from the end; an `end` of `None` means the end of the axis.
+//! Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
 use crate::dtypes::MOVABLE;
-use crate::gradients::{self, call_with_params};
-use crate::indexing::{around_axis, flat, gather_bytes};
+use crate::families::gradients::{self, call_with_params};
+use crate::families::indexing::{around_axis, flat, gather_bytes};
 use crate::inference::{OP, learn, resolve_axis, unify_dtypes};
 use mxrs_op::{Gradient, InputNames, OpDef, OpParams, Precision, Sample, op_params};
 use mxrs_types::{Error, PartialShape, Result};
@@ -69,7 +69,7 @@ pub fn define() -> OpDef {
 
 const BACKWARD: &str = "_backward_slice_axis";
 
-/// (ograd, data) to zeros of data's shape with ograd in the range; data's content is not read.
+/// Takes (ograd, data), returns zeros of data's shape with ograd in the range. The content of data is not read.
 fn backward() -> OpDef {
     OpDef {
         summary: "ograd in a range of zeros",

@@ -1,12 +1,14 @@
-//! Removes axes of size 1: the listed ones, or all. [a, 1, b] gives [a, b]; when nothing would be left, `[1]`. A view.
+//! Removes axes of size 1: the listed ones, or all. [a, 1, b] gives [a, b]; if no axis would be left, the result is
+//! `[1]`. A view.
 //!
 //! Gradient: `ograd` in the shape of data, a view.
 //!
 //! MXNet: `squeeze`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
 use crate::dtypes::MOVABLE;
+use crate::families::reshape_back;
 use crate::inference::{OP, learn, learn_dim, resolve_axis};
-use crate::{numeric, reshape_back};
+use crate::numeric;
 use mxrs_op::param::ShapeAttr;
 use mxrs_op::{Gradient, OpDef, OpParams, Precision, Sample, View, op_params};
 use mxrs_types::{Error, PartialShape, Result};
@@ -14,7 +16,7 @@ use mxrs_types::{Error, PartialShape, Result};
 op_params! {
     /// Parameters of `squeeze`.
     pub struct SqueezeParams for "squeeze" {
-        /// Axes to remove, each of size 1; every axis of size 1 without it.
+        /// Axes to remove, each of size 1; every axis of size 1 if absent.
         axis: Option<ShapeAttr> = None,
     }
 }
@@ -51,7 +53,7 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
                 is_removed[axis] = true;
             }
         }
-        // An unknown size may turn out to be 1 or not, so even the rank stays open.
+        // An unknown size may or may not be 1, so even the rank stays unknown.
         None if dims.contains(&None) => return Ok(()),
         None => is_removed = dims.iter().map(|d| *d == Some(1)).collect(),
     }

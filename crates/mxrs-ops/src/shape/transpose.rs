@@ -1,4 +1,4 @@
-//! `out[i(axes)] = data[i]`: the axes in another order; reversed when `axes` is empty. [a, b, c] with axes (2, 0, 1)
+//! `out[i(axes)] = data[i]`: the axes in another order; reversed if `axes` is empty. [a, b, c] with axes (2, 0, 1)
 //! gives [c, a, b].
 //!
 //! Gradient: `ograd` with its axes in the inverse order.
@@ -6,7 +6,7 @@
 //! MXNet: `transpose`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
 use crate::dtypes::MOVABLE;
-use crate::indexing::gather_bytes;
+use crate::families::indexing::gather_bytes;
 use crate::inference::{bad_attribute, learn, resolve_axis};
 use mxrs_op::param::ShapeAttr;
 use mxrs_op::{Attrs, GradValue, Gradient, GradientScope, OpDef, OpParams, Precision, Sample, op_params};
@@ -15,7 +15,7 @@ use mxrs_types::{PartialShape, Result};
 op_params! {
     /// Parameters of `transpose`.
     pub struct TransposeParams for "transpose" {
-        /// For each axis of the output, the axis of the input it was; reversed order when empty.
+        /// For each axis of the output, the corresponding axis of the input; reversed order if empty.
         axes: ShapeAttr = ShapeAttr::default(),
     }
 }
@@ -24,7 +24,7 @@ impl TransposeParams {
     /// The order of axes for an input of `ndim` axes.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::Attribute`] when `axes` is no permutation.
+    /// [`mxrs_types::ErrorKind::Attribute`] if `axes` is not a permutation.
     pub fn order(&self, ndim: usize) -> Result<Vec<usize>> {
         if self.axes.is_empty() {
             return Ok((0..ndim).rev().collect());

@@ -1,10 +1,10 @@
-//! Arrays as the recordings of MXNet 1.9.1 hold them.
+//! Arrays in the format of the recordings of MXNet 1.9.1.
 
 use mxrs_op::TensorDesc;
 use mxrs_testkit::AlignedBuffer;
 use serde::Deserialize;
 
-/// A finite number, or the words `nan`, `inf`, `-inf`.
+/// A number, or one of the words `nan`, `inf`, `-inf`.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Number {
@@ -12,7 +12,7 @@ enum Number {
     Word(String),
 }
 
-/// Shape, element type (float32 where none is written) and numbers.
+/// An array: shape, element type (float32 if the file names none), and numbers.
 #[derive(Deserialize)]
 pub struct Array {
     shape: Vec<usize>,
@@ -36,7 +36,7 @@ impl Array {
         TensorDesc::dense(self.shape.as_slice(), self.dtype.parse().expect("a dtype"))
     }
 
-    /// The numbers, unrounded.
+    /// The numbers as recorded, without rounding.
     pub fn numbers(&self) -> Vec<f64> {
         let number = |n: &Number| match n {
             Number::Finite(x) => *x,
@@ -45,12 +45,12 @@ impl Array {
         self.data.iter().map(number).collect()
     }
 
-    /// The numbers in the array's element type.
+    /// The numbers rounded to the array's element type.
     pub fn buffer(&self) -> AlignedBuffer {
         AlignedBuffer::from_f64(&self.numbers(), self.desc().dtype)
     }
 
-    /// What [`Self::buffer`] holds, as float64.
+    /// The content of [`Self::buffer`] as float64.
     #[allow(dead_code, reason = "not every recording is compared in its own type")]
     pub fn rounded(&self) -> Vec<f64> {
         self.buffer().to_f64(self.desc().dtype)

@@ -1,5 +1,6 @@
-//! Calls MXNet's wheel cannot answer, checked from first principles: its convolution has no channels-last form on a CPU,
-//! its `same` pooling refuses one spatial axis, the only case it is for, and its inference hardly goes backwards.
+//! Calls that MXNet's wheel cannot answer, checked against their definitions: its convolution has no channels-last form
+//! on a CPU, its `same` pooling refuses one spatial axis, which is the only case `same` is for, and its inference
+//! hardly works from outputs to inputs.
 
 use super::*;
 
@@ -26,7 +27,7 @@ fn call(op: &str, pairs: &[(&str, &str)], inputs: Vec<Array>) -> Vec<f64> {
     run(op, &case).expect("a result").remove(0).1
 }
 
-/// [a, b, c] to [a, c, b].
+/// Transposes [a, b, c] to [a, c, b].
 fn swap(data: &[f64], shape: [usize; 3]) -> Vec<f64> {
     let [a, b, c] = shape;
     (0..a * b * c).map(|i| data[(i / (b * c)) * b * c + (i % b) * c + i % (b * c) / b]).collect()

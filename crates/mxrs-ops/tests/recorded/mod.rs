@@ -1,5 +1,5 @@
-//! Gradients against MXNet 1.9.1 where finite differences say nothing: at kinks, ties and special values. The recording
-//! is made by `tests/mxnet/make_gradients.py`; heads are 1, 2, 3, ….
+//! Compares gradients with MXNet 1.9.1 where finite differences are meaningless: at kinks, ties and special values.
+//! `tests/mxnet/make_gradients.py` makes the recording; the gradients of the outputs are 1, 2, 3, ….
 
 use crate::arrays::Array;
 use mxrs_op::{Attrs, OpSet};

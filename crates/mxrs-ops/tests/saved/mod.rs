@@ -1,10 +1,11 @@
-//! What a gradient keeps alive: the forward tensors it asks for and whose content some call of it reads.
+//! The tensors that a gradient keeps alive: the forward tensors that it requests and that some call in it reads.
 
 use mxrs_op::{Attrs, GradValue, Gradient, GradientScope, OpDef, OpParams, OpSet};
 use mxrs_types::Result;
 use std::collections::BTreeSet;
 
-/// Records which forward tensors are read. Inputs are values 0, 1, …; outputs follow; then what calls make.
+/// Records which forward tensors are read. Values 0, 1, … are the inputs; the outputs follow, then the results of
+/// calls.
 struct Reads<'a> {
     ops: &'a OpSet,
     attrs: Attrs,
@@ -53,7 +54,7 @@ impl GradientScope for Reads<'_> {
     }
 }
 
-/// `x0`, `x1` for inputs and `y0` for outputs that are read.
+/// Names of the tensors that are read: `x0`, `x1`, … for inputs and `y0`, … for outputs.
 fn kept(ops: &OpSet, op: &OpDef) -> Vec<String> {
     let Gradient::By(function) = op.gradient else { return Vec::new() };
     let attrs = (op.samples)().swap_remove(0).attrs;
@@ -69,7 +70,8 @@ fn kept(ops: &OpSet, op: &OpDef) -> Vec<String> {
     scope.read.into_iter().map(name).collect()
 }
 
-/// What decides how much memory training takes: formulas from the output keep the output, sums keep nothing.
+/// This decides how much memory training takes: gradients that are functions of the output keep only the output, and
+/// gradients of sums keep nothing.
 #[test]
 fn gradients_keep_alive_what_they_must_and_no_more() {
     let from: &[(&str, &[&str])] = &[

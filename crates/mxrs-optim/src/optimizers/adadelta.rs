@@ -2,36 +2,24 @@
 //! `delta = rho · delta + (1 - rho) · step²`, `w -= step + wd · w`: the learning rate has no effect. Zeiler,
 //! arXiv:1212.5701.
 
-use super::{described, interleaved};
+use super::{Rule, described, interleaved, optimizer};
 use crate::call::Call;
-use crate::{Common, Optimizer, Param, Settings};
+use crate::{Optimizer, Param};
 use mxrs_exec::Imperative;
 use mxrs_types::Result;
 
-/// MXNet's `AdaDelta`.
-#[derive(Clone, Debug)]
-pub struct AdaDelta {
-    common: Common,
-    rho: f64,
-    epsilon: f64,
-}
-
-impl AdaDelta {
-    /// Reads rho (0.9) and epsilon (1e-5).
-    ///
-    /// # Errors
-    /// A setting that is no number or out of range.
-    pub fn read(settings: &Settings<'_>) -> Result<Self> {
-        Ok(Self {
-            common: Common::read(settings, None)?,
-            rho: settings.decay_or("rho", 0.9)?,
-            epsilon: settings.positive_or("epsilon", 1e-5)?,
-        })
+optimizer! {
+    /// MXNet's `AdaDelta`: steps scaled by the steps before; `lr` has no effect.
+    pub struct AdaDelta["adadelta", lr = 0.01, text None, Rule::new] {
+        /// Share of the moving averages that an update keeps; 0.9.
+        rho: f64 = 0.9, Fraction;
+        /// Added to the denominator; 1e-5.
+        epsilon: f64 = 1e-5, NotNegative;
     }
 }
 
-impl Optimizer for AdaDelta {
-    described!("adadelta", rho, epsilon);
+impl Optimizer for Rule<AdaDelta> {
+    described!();
 
     fn slots(&self) -> Vec<&'static str> {
         vec!["n", "delta"]
@@ -42,8 +30,8 @@ impl Optimizer for AdaDelta {
             self.common.count(param.name);
             let call = Call::of("_adadelta_update", &self.common)
                 .with("wd", self.common.wd(param.name))
-                .with("rho", self.rho)
-                .with("epsilon", self.epsilon);
+                .with("rho", self.config.rho)
+                .with("epsilon", self.config.epsilon);
             let inputs = interleaved(&[*param]);
             call.into(nd, &inputs, &[param.weight])?;
         }

@@ -1,32 +1,23 @@
 //! AdaGrad: `h = clip(g)`, `history += h²`, `w -= lr · (h / sqrt(history + eps) + wd · w)`; with a history per row of a
 //! matrix, `history += mean(h²)` and no decay, as `GroupAdaGrad`. Duchi, Hazan and Singer, JMLR 12 (2011).
 
-use super::{described, interleaved};
+use super::{Rule, described, interleaved, optimizer};
 use crate::call::Call;
-use crate::{Common, Optimizer, Param, Settings, State};
+use crate::{Optimizer, Param, State};
 use mxrs_exec::Imperative;
 use mxrs_ndarray::NdArray;
 use mxrs_types::{Error, Result};
 
-/// MXNet's `AdaGrad`.
-#[derive(Clone, Debug)]
-pub struct AdaGrad {
-    common: Common,
-    eps: f64,
-}
-
-impl AdaGrad {
-    /// Reads eps (1e-7).
-    ///
-    /// # Errors
-    /// A setting that is no number or out of range.
-    pub fn read(settings: &Settings<'_>) -> Result<Self> {
-        Ok(Self { common: Common::read(settings, None)?, eps: settings.positive_or("eps", 1e-7)? })
+optimizer! {
+    /// MXNet's `AdaGrad`: steps divided by the root of the sum of all squared gradients.
+    pub struct AdaGrad["adagrad", lr = 0.01, text None, Rule::new] {
+        /// Added to the denominator; 1e-7.
+        eps: f64 = 1e-7, NotNegative;
     }
 }
 
-impl Optimizer for AdaGrad {
-    described!("adagrad", eps);
+impl Optimizer for Rule<AdaGrad> {
+    described!();
 
     fn slots(&self) -> Vec<&'static str> {
         vec!["hist"]
@@ -35,8 +26,9 @@ impl Optimizer for AdaGrad {
     fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {
         for param in batch.iter() {
             self.common.count(param.name);
-            let call =
-                Call::of("_adagrad_update", &self.common).rates(&self.common, param.name).with("epsilon", self.eps);
+            let call = Call::of("_adagrad_update", &self.common)
+                .rates(&self.common, param.name)
+                .with("epsilon", self.config.eps);
             let inputs = interleaved(&[*param]);
             call.into(nd, &inputs, &[param.weight])?;
         }
@@ -44,25 +36,16 @@ impl Optimizer for AdaGrad {
     }
 }
 
-/// MXNet's `GroupAdaGrad`: one learning rate for every row of a matrix.
-#[derive(Clone, Debug)]
-pub struct GroupAdaGrad {
-    common: Common,
-    eps: f64,
-}
-
-impl GroupAdaGrad {
-    /// Reads eps (1e-5).
-    ///
-    /// # Errors
-    /// A setting that is no number or out of range.
-    pub fn read(settings: &Settings<'_>) -> Result<Self> {
-        Ok(Self { common: Common::read(settings, None)?, eps: settings.positive_or("eps", 1e-5)? })
+optimizer! {
+    /// MXNet's `GroupAdaGrad`: one learning rate for every row of a matrix.
+    pub struct GroupAdaGrad["groupadagrad", lr = 0.01, text None, Rule::new] {
+        /// Added to the denominator; 1e-5.
+        eps: f64 = 1e-5, NotNegative;
     }
 }
 
-impl Optimizer for GroupAdaGrad {
-    described!("groupadagrad", eps);
+impl Optimizer for Rule<GroupAdaGrad> {
+    described!();
 
     fn slots(&self) -> Vec<&'static str> {
         vec!["hist"]
@@ -85,7 +68,7 @@ impl Optimizer for GroupAdaGrad {
             }
             let call = Call::of("_contrib_group_adagrad_update", &self.common)
                 .with("lr", self.common.lr(param.name))
-                .with("epsilon", self.eps);
+                .with("epsilon", self.config.eps);
             call.into(nd, &interleaved(&[*param]), &[param.weight])?;
         }
         Ok(())

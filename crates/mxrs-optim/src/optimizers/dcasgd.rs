@@ -1,40 +1,28 @@
 //! Gradient descent that compensates delays: `h = clip(g)`, `d = lr · (h + wd · w + lamda · h² · (w - prev))`,
 //! `prev = w`, `w -= d`; with momentum `mom = momentum · mom - d`, `w += mom`. Zheng et al., arXiv:1609.08326.
 
-use super::{described, interleaved};
+use super::{Rule, described, interleaved, optimizer};
 use crate::call::Call;
-use crate::{Common, Optimizer, Param, Settings, State};
+use crate::{Optimizer, Param, State};
 use mxrs_exec::Imperative;
 use mxrs_ndarray::NdArray;
 use mxrs_types::Result;
 
-/// MXNet's `DCASGD`.
-#[derive(Clone, Debug)]
-pub struct DcAsgd {
-    common: Common,
-    momentum: f64,
-    lamda: f64,
-}
-
-impl DcAsgd {
-    /// Reads momentum (0) and lamda (0.04).
-    ///
-    /// # Errors
-    /// A setting that is no number or out of range.
-    pub fn read(settings: &Settings<'_>) -> Result<Self> {
-        Ok(Self {
-            common: Common::read(settings, None)?,
-            momentum: settings.positive_or("momentum", 0.0)?,
-            lamda: settings.number_or("lamda", 0.04)?,
-        })
+optimizer! {
+    /// MXNet's `DCASGD`: gradient descent that compensates delays.
+    pub struct DcAsgd["dcasgd", lr = 0.01, text None, Rule::new] {
+        /// Share of the last step that the next one keeps; 0.
+        momentum: f64 = 0.0, NotNegative;
+        /// Strength of the compensation; 0.04.
+        lamda: f64 = 0.04, Finite;
     }
 }
 
-impl Optimizer for DcAsgd {
-    described!("dcasgd", momentum, lamda);
+impl Optimizer for Rule<DcAsgd> {
+    described!();
 
     fn slots(&self) -> Vec<&'static str> {
-        if self.momentum > 0.0 { vec!["mom", "prev"] } else { vec!["prev"] }
+        if self.config.momentum > 0.0 { vec!["mom", "prev"] } else { vec!["prev"] }
     }
 
     fn create_state(&self, nd: &Imperative, _: usize, weight: &NdArray) -> Result<State> {
@@ -52,11 +40,11 @@ impl Optimizer for DcAsgd {
     fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {
         for param in batch.iter() {
             self.common.count(param.name);
-            let op = if self.momentum > 0.0 { "_dcasgd_mom_update" } else { "_dcasgd_update" };
+            let op = if self.config.momentum > 0.0 { "_dcasgd_mom_update" } else { "_dcasgd_update" };
             let call = Call::of(op, &self.common)
                 .rates(&self.common, param.name)
-                .with("momentum", self.momentum)
-                .with("lamda", self.lamda);
+                .with("momentum", self.config.momentum)
+                .with("lamda", self.config.lamda);
             let inputs = interleaved(&[*param]);
             call.into(nd, &inputs, &[param.weight])?;
         }

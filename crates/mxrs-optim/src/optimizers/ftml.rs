@@ -2,38 +2,26 @@
 //! `d' = (1 - beta1^t) / lr · (sqrt(v / (1 - beta2^t)) + epsilon)`,
 //! `z = beta1 · z + (1 - beta1) · h - (d' - beta1 · d) · w`, `w = -z / d'`. Zheng and Kwok, ICML 2017.
 
-use super::{described, interleaved};
+use super::{Rule, described, interleaved, optimizer};
 use crate::call::Call;
-use crate::{Common, Optimizer, Param, Settings};
+use crate::{Optimizer, Param};
 use mxrs_exec::Imperative;
 use mxrs_types::Result;
 
-/// MXNet's `FTML`.
-#[derive(Clone, Debug)]
-pub struct Ftml {
-    common: Common,
-    beta1: f64,
-    beta2: f64,
-    epsilon: f64,
-}
-
-impl Ftml {
-    /// Reads beta1 (0.6), beta2 (0.999) and epsilon (1e-8).
-    ///
-    /// # Errors
-    /// A setting that is no number or out of range.
-    pub fn read(settings: &Settings<'_>) -> Result<Self> {
-        Ok(Self {
-            common: Common::read(settings, None)?,
-            beta1: settings.decay_or("beta1", 0.6)?,
-            beta2: settings.decay_or("beta2", 0.999)?,
-            epsilon: settings.positive_or("epsilon", 1e-8)?,
-        })
+optimizer! {
+    /// MXNet's `FTML`: follow the moving leader.
+    pub struct Ftml["ftml", lr = 0.01, text None, Rule::new] {
+        /// Share of the moving average of the gradient that an update keeps; 0.6.
+        beta1: f64 = 0.6, Fraction;
+        /// Share of the moving average of the squared gradient that an update keeps; 0.999.
+        beta2: f64 = 0.999, Fraction;
+        /// Added to the denominator; 1e-8.
+        epsilon: f64 = 1e-8, NotNegative;
     }
 }
 
-impl Optimizer for Ftml {
-    described!("ftml", beta1, beta2, epsilon);
+impl Optimizer for Rule<Ftml> {
+    described!();
 
     fn slots(&self) -> Vec<&'static str> {
         vec!["d", "v", "z"]
@@ -45,9 +33,9 @@ impl Optimizer for Ftml {
             let mut call = Call::new("ftml_update")
                 .rates(&self.common, param.name)
                 .with("rescale_grad", self.common.rescale_grad)
-                .with("beta1", self.beta1)
-                .with("beta2", self.beta2)
-                .with("epsilon", self.epsilon)
+                .with("beta1", self.config.beta1)
+                .with("beta2", self.config.beta2)
+                .with("epsilon", self.config.epsilon)
                 .with("t", t);
             if let Some(bound) = self.common.clip() {
                 call = call.with("clip_grad", bound);

@@ -2,44 +2,32 @@
 //! `d = mean' / (sqrt(var') + epsilon) + wd · w`, where with bias_correction the moments are divided by `1 - beta^t`, and
 //! `w -= lr · |w| / |d| · d`, with |w| between the two bounds; a norm of 0 makes the ratio 1. You et al., arXiv:1904.00962.
 
-use super::{described, has_masters, interleaved, weights};
+use super::{Rule, described, has_masters, interleaved, optimizer, weights};
 use crate::call::Call;
-use crate::{Common, Optimizer, Param, Settings};
+use crate::{Optimizer, Param};
 use mxrs_exec::Imperative;
 use mxrs_types::Result;
 
-/// MXNet's `LAMB`; lr is 0.001.
-#[derive(Clone, Debug)]
-pub struct Lamb {
-    common: Common,
-    beta1: f64,
-    beta2: f64,
-    epsilon: f64,
-    lower_bound: Option<f64>,
-    upper_bound: Option<f64>,
-    bias_correction: bool,
-}
-
-impl Lamb {
-    /// Reads beta1 (0.9), beta2 (0.999), epsilon (1e-6), lower_bound, upper_bound (None) and bias_correction (True).
-    ///
-    /// # Errors
-    /// A setting that is no number or out of range.
-    pub fn read(settings: &Settings<'_>) -> Result<Self> {
-        Ok(Self {
-            common: Common::read(settings, Some(0.001))?,
-            beta1: settings.decay_or("beta1", 0.9)?,
-            beta2: settings.decay_or("beta2", 0.999)?,
-            epsilon: settings.positive_or("epsilon", 1e-6)?,
-            lower_bound: settings.positive("lower_bound")?.filter(|bound| *bound > 0.0),
-            upper_bound: settings.positive("upper_bound")?.filter(|bound| *bound > 0.0),
-            bias_correction: settings.flag_or("bias_correction", true)?,
-        })
+optimizer! {
+    /// MXNet's `LAMB`: Adam with a step in proportion to the weight.
+    pub struct Lamb["lamb", lr = 0.001, text Some(0.001), Rule::new] {
+        /// Share of the moving average of the gradient that an update keeps; 0.9.
+        beta1: f64 = 0.9, Fraction;
+        /// Share of the moving average of the squared gradient that an update keeps; 0.999.
+        beta2: f64 = 0.999, Fraction;
+        /// Added to the denominator; 1e-6.
+        epsilon: f64 = 1e-6, NotNegative;
+        /// Least norm that a weight counts with; none, or 0, does not limit it.
+        lower_bound: Option<f64> = None, NotNegative;
+        /// Largest norm that a weight counts with; none, or 0, does not limit it.
+        upper_bound: Option<f64> = None, NotNegative;
+        /// Whether the moments are divided by `1 - beta^t`; they are.
+        bias_correction: bool = true, Any;
     }
 }
 
-impl Optimizer for Lamb {
-    described!("lamb", beta1, beta2, epsilon, lower_bound, upper_bound, bias_correction);
+impl Optimizer for Rule<Lamb> {
+    described!();
 
     fn slots(&self) -> Vec<&'static str> {
         vec!["mean", "var"]
@@ -60,13 +48,13 @@ impl Optimizer for Lamb {
             .list("learning_rates", batch.iter().map(|param| self.common.lr(param.name)))
             .list("wds", batch.iter().map(|param| self.common.wd(param.name)))
             .list("step_count", counts)
-            .with("beta1", self.beta1)
-            .with("beta2", self.beta2)
-            .with("epsilon", self.epsilon)
-            .with("bias_correction", self.bias_correction)
+            .with("beta1", self.config.beta1)
+            .with("beta2", self.config.beta2)
+            .with("epsilon", self.config.epsilon)
+            .with("bias_correction", self.config.bias_correction)
             .with("num_tensors", batch.len());
-        for (key, bound) in [("lower_bound", self.lower_bound), ("upper_bound", self.upper_bound)] {
-            if let Some(bound) = bound {
+        for (key, bound) in [("lower_bound", self.config.lower_bound), ("upper_bound", self.config.upper_bound)] {
+            if let Some(bound) = bound.filter(|bound| *bound > 0.0) {
                 call = call.with(key, bound);
             }
         }

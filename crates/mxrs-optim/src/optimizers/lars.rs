@@ -6,52 +6,46 @@
 //! two numbers, whichever weights the call before updated.
 
 use super::sgd::descend_by;
-use super::{MOST_WEIGHTS, described, vector, weights};
+use super::{MOST_WEIGHTS, Rule, described, optimizer, vector, weights};
 use crate::call::Call;
 use crate::mult::Decayed;
-use crate::{Common, Optimizer, Param, Settings};
+use crate::{Common, Optimizer, Param};
 use mxrs_exec::Imperative;
 use mxrs_ndarray::NdArray;
 use mxrs_types::Result;
 
-/// MXNet's `LARS`.
-#[derive(Clone, Debug)]
-pub struct Lars {
-    common: Common,
-    momentum: f64,
-    lazy_update: bool,
-    eta: f64,
-    eps: f64,
-    momentum_correction: bool,
+optimizer! {
+    /// MXNet's `LARS`: SGD with a learning rate for each layer.
+    pub struct Lars["lars", lr = 0.01, text None, weights_decay] {
+        /// Share of the last step that the next one keeps; 0.
+        momentum: f64 = 0.0, NotNegative;
+        /// MXNet's switch for sparse gradients; it has no effect on dense ones.
+        lazy_update: bool = true, Any;
+        /// Factor of a layer's learning rate; 0.001.
+        eta: f64 = 0.001, NotNegative;
+        /// Added to the denominator; 0.0.
+        eps: f64 = 0.0, NotNegative;
+        /// Whether the momentum follows changes of the learning rate; it does.
+        momentum_correction: bool = true, Any;
+    }
 }
 
-impl Lars {
-    /// Reads momentum (0), lazy_update (True), eta (0.001), eps (0) and momentum_correction (True).
-    ///
-    /// # Errors
-    /// A setting that is no number or out of range.
-    pub fn read(settings: &Settings<'_>) -> Result<Self> {
-        let mut common = Common::read(settings, None)?;
-        common.mult.decayed = Decayed::Weights;
-        Ok(Self {
-            common,
-            momentum: settings.positive_or("momentum", 0.0)?,
-            lazy_update: settings.flag_or("lazy_update", true)?,
-            eta: settings.positive_or("eta", 0.001)?,
-            eps: settings.positive_or("eps", 0.0)?,
-            momentum_correction: settings.flag_or("momentum_correction", true)?,
-        })
-    }
+/// Only names that end in `_weight` decay where nothing else was set.
+fn weights_decay(mut common: Common, config: Lars) -> Rule<Lars> {
+    common.mult.decayed = Decayed::Weights;
+    Rule::new(common, config)
+}
 
+impl Rule<Lars> {
     /// The momentum of the present update.
     fn momentum_now(&self) -> f64 {
         let now = self.common.num_update;
         let is_first = now <= self.common.begin_num_update + 1;
         let before = if is_first { self.common.lr_at(now) } else { self.common.lr_at(now - 1) };
-        if self.momentum_correction && before != 0.0 {
-            self.momentum * (self.common.lr_at(now) / before)
+        if self.config.momentum_correction && before != 0.0 {
+            self.config.momentum * (self.common.lr_at(now) / before)
         } else {
-            self.momentum
+            self.config.momentum
         }
     }
 }
@@ -61,11 +55,11 @@ fn is_layer(name: &str) -> bool {
     !["gamma", "beta", "bias"].iter().any(|end| name.ends_with(end))
 }
 
-impl Optimizer for Lars {
-    described!("lars", momentum, lazy_update, eta, eps, momentum_correction);
+impl Optimizer for Rule<Lars> {
+    described!();
 
     fn slots(&self) -> Vec<&'static str> {
-        if self.momentum > 0.0 { vec!["mom"] } else { Vec::new() }
+        if self.config.momentum > 0.0 { vec!["mom"] } else { Vec::new() }
     }
 
     fn is_mixed(&self) -> bool {
@@ -94,12 +88,12 @@ impl Optimizer for Lars {
                 let grads: Vec<&NdArray> = group.iter().map(|param| param.grad).collect();
                 let (of_weights, of_grads) = (sums(&weights(&group))?, sums(&grads)?);
                 lrs = Call::new("multi_lars")
-                    .with("eta", self.eta)
-                    .with("eps", self.eps)
+                    .with("eta", self.config.eta)
+                    .with("eps", self.config.eps)
                     .with("rescale_grad", self.common.rescale_grad)
                     .make(nd, &[&lrs, &of_weights, &of_grads, &wds])?;
             }
-            let momentum = (self.momentum > 0.0).then(|| self.momentum_now());
+            let momentum = (self.config.momentum > 0.0).then(|| self.momentum_now());
             descend_by(nd, &self.common, momentum, &group, (&lrs, &wds))?;
         }
         Ok(())

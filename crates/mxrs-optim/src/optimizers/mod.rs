@@ -1,7 +1,18 @@
 //! The optimizers: one file each, with formula, settings and defaults.
 //!
 //! Words used by all: `g = rescale_grad · grad`; `clip(x)` limits x to ±`clip_gradient`; lr and wd are those of the
-//! parameter; t is the number of its update, from 1. Defaults are MXNet 1.9.1's; where none is given, lr is 0.01.
+//! parameter; t is the number of its update, from 1. Defaults are MXNet 1.9.1's; where it has none, lr is 0.01.
+//!
+//! Each is a struct of its settings, which an [`Updater`](crate::Updater) is made of:
+//!
+//! ```
+//! use mxrs_optim::{Updater, optimizers::Adam};
+//!
+//! let mut updater = Updater::new(Adam { lr: 3e-4, beta2: 0.99, ..Adam::default() });
+//! assert!(updater.check().is_ok());
+//! let refused = Updater::new(Adam { beta2: 1.0, ..Adam::default() });
+//! assert!(refused.check().unwrap_err().to_string().contains("`beta2`: got \"1.0\", expected 0 to below 1"));
+//! ```
 
 mod adadelta;
 mod adagrad;
@@ -32,7 +43,7 @@ pub use ftml::Ftml;
 pub use ftrl::Ftrl;
 pub use lamb::Lamb;
 pub use lars::Lars;
-pub use lbsgd::LbSgd;
+pub use lbsgd::{LbSgd, WarmupStrategy};
 pub use nadam::Nadam;
 pub use nag::Nag;
 pub use rmsprop::RmsProp;
@@ -41,11 +52,98 @@ pub use sgld::Sgld;
 pub use signum::Signum;
 pub use test::Test;
 
+/// An optimizer at work: its settings, and what all optimizers have.
+#[derive(Clone, Debug)]
+pub(crate) struct Rule<C> {
+    common: crate::Common,
+    config: C,
+}
+
+impl<C> Rule<C> {
+    fn new(common: crate::Common, config: C) -> Self {
+        Self { common, config }
+    }
+}
+
+/// Declares the settings of an optimizer: its doc, MXNet's name, its learning rate, the one that a text without a learning
+/// rate stands for (`None`: the schedule's, or 0.01), what makes it, and its own settings with default and range.
+macro_rules! optimizer {
+    (
+        $(#[doc = $about:literal])+
+        pub struct $name:ident[$mxnet:literal, lr = $lr:literal, text $text_lr:expr, $make:path] {
+            $($(#[doc = $doc:literal])+ $field:ident: $type:ty = $default:expr, $range:ident;)*
+        }
+    ) => {
+        $(#[doc = $about])+
+        #[doc = concat!(
+            "\n\n```\nuse mxrs_optim::{Updater, optimizers::", stringify!($name), "};\n\n",
+            "let updater = Updater::new(", stringify!($name), " { lr: 0.5, wd: 1e-4, ..Default::default() });\n",
+            "assert_eq!((updater.optimizer().name(), updater.learning_rate()), (\"", $mxnet, "\", 0.5));\n```"
+        )]
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $name {
+            #[doc = concat!("Learning rate; ", stringify!($lr), ".")]
+            pub lr: f64,
+            /// Weight decay; 0.
+            pub wd: f64,
+            /// Bound of the elements of a gradient; none, or 0, does not limit them.
+            pub clip_gradient: Option<f64>,
+            /// Whether weights of 16 bits have a master weight in float32; they do not.
+            pub multi_precision: bool,
+            $($(#[doc = $doc])+ pub $field: $type,)*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                let (wd, clip_gradient, multi_precision) = (0.0, None, false);
+                Self { lr: $lr, wd, clip_gradient, multi_precision, $($field: $default,)* }
+            }
+        }
+
+        impl $crate::config::Config for $name {
+            const NAME: &'static str = $mxnet;
+            const TEXT_LR: Option<f64> = $text_lr;
+
+            fn basics(&self) -> $crate::config::Basics {
+                let Self { lr, wd, clip_gradient, multi_precision, .. } = *self;
+                $crate::config::Basics { lr, wd, clip_gradient, multi_precision }
+            }
+
+            #[allow(unused_variables, reason = "an optimizer may have no settings of its own")]
+            fn read(settings: &$crate::Settings<'_>) -> mxrs_types::Result<Self> {
+                $(let $field = settings.value(stringify!($field), $default, $crate::settings::Range::$range)?;)*
+                Ok(Self { $($field,)* ..Self::default() })
+            }
+
+            fn check(&self) -> mxrs_types::Result<()> {
+                $($crate::settings::check($mxnet, stringify!($field), &self.$field, $crate::settings::Range::$range)?;)*
+                Ok(())
+            }
+
+            fn own(&self) -> Vec<(&'static str, String)> {
+                vec![$((stringify!($field), format!("{:?}", self.$field))),*]
+            }
+
+            fn with(self, common: $crate::Common) -> Box<dyn $crate::Optimizer> {
+                Box::new($make(common, self))
+            }
+        }
+
+        impl From<$name> for $crate::Updater {
+            /// Settings out of range are an error of [`Updater::check`](crate::Updater::check).
+            fn from(settings: $name) -> Self {
+                $crate::config::updater(settings)
+            }
+        }
+    };
+}
+pub(crate) use optimizer;
+
 /// The parts of [`crate::Optimizer`] that are the same for all: name, common settings, own settings as texts.
 macro_rules! described {
-    ($name:literal, $($setting:ident),* $(,)?) => {
+    () => {
         fn name(&self) -> &'static str {
-            $name
+            crate::config::name(&self.config)
         }
 
         fn common(&self) -> &crate::Common {
@@ -57,7 +155,7 @@ macro_rules! described {
         }
 
         fn settings(&self) -> Vec<(&'static str, String)> {
-            vec![$((stringify!($setting), format!("{:?}", self.$setting))),*]
+            crate::config::Config::own(&self.config)
         }
     };
 }
@@ -66,7 +164,7 @@ pub(crate) use described;
 /// Weights that one call of most operators takes.
 pub(crate) const MOST_WEIGHTS: usize = 60;
 
-/// What numbers come to: `1 - beta^t`.
+/// `1 - beta^t`: the weight that a moving average which began at 0 has gathered after `t` updates.
 pub(crate) fn correction(beta: f64, t: u64) -> f64 {
     1.0 - beta.powi(i32::try_from(t).unwrap_or(i32::MAX))
 }

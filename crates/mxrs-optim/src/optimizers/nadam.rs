@@ -5,42 +5,43 @@
 //! `m = (1 - mu(t)) · h / (1 - P) + mu(t + 1) · mean / (1 - P · mu(t + 1))`. As in MXNet the product runs over the updates
 //! of all parameters, so it depends on their number.
 
-use super::{correction, described, interleaved};
+use super::{correction, described, interleaved, optimizer};
 use crate::call::Call;
-use crate::{Common, Optimizer, Param, Settings};
+use crate::{Common, Optimizer, Param};
 use mxrs_exec::Imperative;
 use mxrs_types::Result;
 
-/// MXNet's `Nadam`; lr is 0.001.
-#[derive(Clone, Debug)]
-pub struct Nadam {
-    common: Common,
-    beta1: f64,
-    beta2: f64,
-    epsilon: f64,
-    schedule_decay: f64,
-    m_schedule: f64,
-}
-
-impl Nadam {
-    /// Reads beta1 (0.9), beta2 (0.999), epsilon (1e-8) and schedule_decay (0.004).
-    ///
-    /// # Errors
-    /// A setting that is no number or out of range.
-    pub fn read(settings: &Settings<'_>) -> Result<Self> {
-        Ok(Self {
-            common: Common::read(settings, Some(0.001))?,
-            beta1: settings.decay_or("beta1", 0.9)?,
-            beta2: settings.decay_or("beta2", 0.999)?,
-            epsilon: settings.positive_or("epsilon", 1e-8)?,
-            schedule_decay: settings.positive_or("schedule_decay", 0.004)?,
-            m_schedule: 1.0,
-        })
+optimizer! {
+    /// MXNet's `Nadam`: Adam with Nesterov's momentum.
+    pub struct Nadam["nadam", lr = 0.001, text Some(0.001), NadamRule::new] {
+        /// Share of the moving average of the gradient that an update keeps; 0.9.
+        beta1: f64 = 0.9, Fraction;
+        /// Share of the moving average of the squared gradient that an update keeps; 0.999.
+        beta2: f64 = 0.999, Fraction;
+        /// Added to the denominator; 1e-8.
+        epsilon: f64 = 1e-8, NotNegative;
+        /// How fast `mu` grows with the number of the update; 0.004.
+        schedule_decay: f64 = 0.004, NotNegative;
     }
 }
 
-impl Optimizer for Nadam {
-    described!("nadam", beta1, beta2, epsilon, schedule_decay);
+/// Nadam at work.
+#[derive(Clone, Debug)]
+struct NadamRule {
+    common: Common,
+    config: Nadam,
+    /// The product of `mu` over all updates so far.
+    m_schedule: f64,
+}
+
+impl NadamRule {
+    fn new(common: Common, config: Nadam) -> Self {
+        Self { common, config, m_schedule: 1.0 }
+    }
+}
+
+impl Optimizer for NadamRule {
+    described!();
 
     fn slots(&self) -> Vec<&'static str> {
         vec!["mean", "var"]
@@ -61,19 +62,19 @@ impl Optimizer for Nadam {
     fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {
         for param in batch.iter() {
             let t = self.common.count(param.name);
-            let mu = |t: u64| self.beta1 * (1.0 - 0.5 * 0.96f64.powf(t as f64 * self.schedule_decay));
+            let mu = |t: u64| self.config.beta1 * (1.0 - 0.5 * 0.96f64.powf(t as f64 * self.config.schedule_decay));
             let (now, next) = (mu(t), mu(t + 1));
             self.m_schedule *= now;
             let call = Call::of("_nadam_update", &self.common)
                 .rates(&self.common, param.name)
                 .with("by_grad", (1.0 - now) / (1.0 - self.m_schedule))
                 .with("by_mean", next / (1.0 - self.m_schedule * next))
-                .with("by_var", 1.0 / correction(self.beta2, t))
-                .with("beta1", self.beta1)
-                .with("beta2", self.beta2)
-                .with("rest1", 1.0 - self.beta1)
-                .with("rest2", 1.0 - self.beta2)
-                .with("epsilon", self.epsilon);
+                .with("by_var", 1.0 / correction(self.config.beta2, t))
+                .with("beta1", self.config.beta1)
+                .with("beta2", self.config.beta2)
+                .with("rest1", 1.0 - self.config.beta1)
+                .with("rest2", 1.0 - self.config.beta2)
+                .with("epsilon", self.config.epsilon);
             let inputs = interleaved(&[*param]);
             call.into(nd, &inputs, &[param.weight])?;
         }

@@ -2,35 +2,25 @@
 //! `w' = w + (1 + momentum) · m' - momentum · m`; without momentum as SGD. The m that is kept is
 //! `momentum · m - lr · (clip(g) + wd · w')`: MXNet's kernels read the weight again after they have written it.
 
-use super::{described, has_masters, interleaved};
+use super::{Rule, described, has_masters, interleaved, optimizer};
 use crate::call::Call;
-use crate::{Common, Optimizer, Param, Settings};
+use crate::{Optimizer, Param};
 use mxrs_exec::Imperative;
 use mxrs_types::Result;
 
-/// MXNet's `NAG`.
-#[derive(Clone, Debug)]
-pub struct Nag {
-    common: Common,
-    momentum: f64,
-}
-
-impl Nag {
-    /// Reads momentum (0).
-    ///
-    /// # Errors
-    /// A setting that is no number or out of range.
-    pub fn read(settings: &Settings<'_>) -> Result<Self> {
-        let momentum = settings.positive_or("momentum", 0.0)?;
-        Ok(Self { common: Common::read(settings, None)?, momentum })
+optimizer! {
+    /// MXNet's `NAG`: Nesterov's accelerated gradient.
+    pub struct Nag["nag", lr = 0.01, text None, Rule::new] {
+        /// Share of the last step that the next one keeps; 0.
+        momentum: f64 = 0.0, NotNegative;
     }
 }
 
-impl Optimizer for Nag {
-    described!("nag", momentum);
+impl Optimizer for Rule<Nag> {
+    described!();
 
     fn slots(&self) -> Vec<&'static str> {
-        if self.momentum > 0.0 { vec!["mom"] } else { Vec::new() }
+        if self.config.momentum > 0.0 { vec!["mom"] } else { Vec::new() }
     }
 
     fn is_mixed(&self) -> bool {
@@ -41,15 +31,15 @@ impl Optimizer for Nag {
         for param in batch.iter() {
             self.common.count(param.name);
             let group = [*param];
-            let op = match (has_masters(&group), self.momentum > 0.0) {
+            let op = match (has_masters(&group), self.config.momentum > 0.0) {
                 (false, false) => "sgd_update",
                 (false, true) => "_nag_mom_update",
                 (true, false) => "mp_sgd_update",
                 (true, true) => "mp_nag_mom_update",
             };
             let mut call = Call::of(op, &self.common).rates(&self.common, param.name);
-            if self.momentum > 0.0 {
-                call = call.with("momentum", self.momentum);
+            if self.config.momentum > 0.0 {
+                call = call.with("momentum", self.config.momentum);
             }
             call.into(nd, &interleaved(&group), &[param.weight])?;
         }

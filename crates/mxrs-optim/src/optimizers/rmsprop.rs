@@ -2,59 +2,47 @@
 //! `m = gamma1 · m + (1 - gamma1) · h` (slot `g`), `delta = gamma2 · delta - lr · h / sqrt(n - m² + epsilon)`,
 //! `w += delta`. The new weight is limited to ±`clip_weights`, where that is set.
 
-use super::{described, interleaved};
+use super::{Rule, described, interleaved, optimizer};
 use crate::call::Call;
-use crate::{Common, Optimizer, Param, Settings};
+use crate::{Optimizer, Param};
 use mxrs_exec::Imperative;
 use mxrs_types::Result;
 
-/// MXNet's `RMSProp`; lr is 0.001.
-#[derive(Clone, Debug)]
-pub struct RmsProp {
-    common: Common,
-    gamma1: f64,
-    gamma2: f64,
-    epsilon: f64,
-    centered: bool,
-    clip_weights: Option<f64>,
-}
-
-impl RmsProp {
-    /// Reads gamma1 (0.9), gamma2 (0.9), epsilon (1e-8), centered (False) and clip_weights (None).
-    ///
-    /// # Errors
-    /// A setting that is no number or out of range.
-    pub fn read(settings: &Settings<'_>) -> Result<Self> {
-        Ok(Self {
-            common: Common::read(settings, Some(0.001))?,
-            gamma1: settings.decay_or("gamma1", 0.9)?,
-            gamma2: settings.positive_or("gamma2", 0.9)?,
-            epsilon: settings.positive_or("epsilon", 1e-8)?,
-            centered: settings.flag_or("centered", false)?,
-            clip_weights: settings.positive("clip_weights")?.filter(|bound| *bound > 0.0),
-        })
+optimizer! {
+    /// MXNet's `RMSProp`: steps divided by the root of a moving average of squared gradients.
+    pub struct RmsProp["rmsprop", lr = 0.001, text Some(0.001), Rule::new] {
+        /// Share of the moving averages that an update keeps; 0.9.
+        gamma1: f64 = 0.9, Fraction;
+        /// Share of the last step that the next one keeps, if `centered`; 0.9.
+        gamma2: f64 = 0.9, NotNegative;
+        /// Added to the denominator; 1e-8.
+        epsilon: f64 = 1e-8, NotNegative;
+        /// Whether the gradient's mean is subtracted (Graves' form); it is not.
+        centered: bool = false, Any;
+        /// Bound of the new weights; none, or 0, does not limit them.
+        clip_weights: Option<f64> = None, NotNegative;
     }
 }
 
-impl Optimizer for RmsProp {
-    described!("rmsprop", gamma1, gamma2, epsilon, centered, clip_weights);
+impl Optimizer for Rule<RmsProp> {
+    described!();
 
     fn slots(&self) -> Vec<&'static str> {
-        if self.centered { vec!["n", "g", "delta"] } else { vec!["n"] }
+        if self.config.centered { vec!["n", "g", "delta"] } else { vec!["n"] }
     }
 
     fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {
         for param in batch.iter() {
             self.common.count(param.name);
-            let op = if self.centered { "rmspropalex_update" } else { "rmsprop_update" };
+            let op = if self.config.centered { "rmspropalex_update" } else { "rmsprop_update" };
             let mut call = Call::of(op, &self.common)
                 .rates(&self.common, param.name)
-                .with("gamma1", self.gamma1)
-                .with("epsilon", self.epsilon);
-            if self.centered {
-                call = call.with("gamma2", self.gamma2);
+                .with("gamma1", self.config.gamma1)
+                .with("epsilon", self.config.epsilon);
+            if self.config.centered {
+                call = call.with("gamma2", self.config.gamma2);
             }
-            if let Some(bound) = self.clip_weights {
+            if let Some(bound) = self.config.clip_weights.filter(|bound| *bound > 0.0) {
                 call = call.with("clip_weights", bound);
             }
             let inputs = interleaved(&[*param]);

@@ -1,40 +1,28 @@
 //! Stochastic gradient descent: `m = momentum · m - lr · (clip(g) + wd · w)`, `w += m`; without momentum
 //! `w -= lr · (clip(g) + wd · w)`. Several weights are updated by one call.
 
-use super::{MOST_WEIGHTS, described, has_masters, interleaved, vector, weights};
+use super::{MOST_WEIGHTS, Rule, described, has_masters, interleaved, optimizer, vector, weights};
 use crate::call::Call;
-use crate::{Common, Optimizer, Param, Settings};
+use crate::{Common, Optimizer, Param};
 use mxrs_exec::Imperative;
 use mxrs_ndarray::NdArray;
 use mxrs_types::Result;
 
-/// MXNet's `SGD`, also `ccSGD`.
-#[derive(Clone, Debug)]
-pub struct Sgd {
-    common: Common,
-    momentum: f64,
-    lazy_update: bool,
-}
-
-impl Sgd {
-    /// Reads momentum (0) and lazy_update (True, without effect on dense gradients).
-    ///
-    /// # Errors
-    /// A setting that is no number or out of range.
-    pub fn read(settings: &Settings<'_>) -> Result<Self> {
-        Ok(Self {
-            common: Common::read(settings, None)?,
-            momentum: settings.positive_or("momentum", 0.0)?,
-            lazy_update: settings.flag_or("lazy_update", true)?,
-        })
+optimizer! {
+    /// MXNet's `SGD`, also `ccSGD`: a step down the gradient, with momentum.
+    pub struct Sgd["sgd", lr = 0.01, text None, Rule::new] {
+        /// Share of the last step that the next one keeps; 0.
+        momentum: f64 = 0.0, NotNegative;
+        /// MXNet's switch for sparse gradients; it has no effect on dense ones.
+        lazy_update: bool = true, Any;
     }
 }
 
-impl Optimizer for Sgd {
-    described!("sgd", momentum, lazy_update);
+impl Optimizer for Rule<Sgd> {
+    described!();
 
     fn slots(&self) -> Vec<&'static str> {
-        if self.momentum > 0.0 { vec!["mom"] } else { Vec::new() }
+        if self.config.momentum > 0.0 { vec!["mom"] } else { Vec::new() }
     }
 
     fn is_mixed(&self) -> bool {
@@ -49,7 +37,7 @@ impl Optimizer for Sgd {
         for param in batch.iter() {
             self.common.count(param.name);
         }
-        let momentum = (self.momentum > 0.0).then_some(self.momentum);
+        let momentum = (self.config.momentum > 0.0).then_some(self.config.momentum);
         let lrs = || batch.iter().map(|param| self.common.lr(param.name));
         let wds = || batch.iter().map(|param| self.common.wd(param.name));
         // Rates that change are tensors: other numbers as attributes would be another kernel to prepare.

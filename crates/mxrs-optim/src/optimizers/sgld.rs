@@ -1,30 +1,20 @@
 //! Stochastic gradient Langevin dynamics: `w += -lr / 2 · (clip(g) + wd · w) + sqrt(lr) · e` with normal numbers e, from
 //! the random numbers of the device. Patterson and Teh, NIPS 2013.
 
-use super::{described, interleaved};
+use super::{Rule, described, interleaved, optimizer};
 use crate::call::Call;
-use crate::{Common, Optimizer, Param, Settings};
+use crate::{Optimizer, Param};
 use mxrs_exec::Imperative;
 use mxrs_types::Result;
 
-/// MXNet's `SGLD`.
-#[derive(Clone, Debug)]
-pub struct Sgld {
-    common: Common,
-}
-
-impl Sgld {
-    /// Reads nothing of its own.
-    ///
-    /// # Errors
-    /// A setting that is no number or out of range.
-    pub fn read(settings: &Settings<'_>) -> Result<Self> {
-        Ok(Self { common: Common::read(settings, None)? })
+optimizer! {
+    /// MXNet's `SGLD`: gradient descent with noise, which samples from the posterior.
+    pub struct Sgld["sgld", lr = 0.01, text None, Rule::new] {
     }
 }
 
-impl Optimizer for Sgld {
-    described!("sgld",);
+impl Optimizer for Rule<Sgld> {
+    described!();
 
     fn slots(&self) -> Vec<&'static str> {
         Vec::new()

@@ -1,29 +1,19 @@
 //! An optimizer for tests: `w += rescale_grad · grad`, and the state is a copy of the weight.
 
-use super::described;
+use super::{Rule, described, optimizer};
 use crate::call::Call;
-use crate::{Common, Optimizer, Param, Settings};
+use crate::{Optimizer, Param};
 use mxrs_exec::Imperative;
 use mxrs_types::Result;
 
-/// MXNet's `Test`.
-#[derive(Clone, Debug)]
-pub struct Test {
-    common: Common,
-}
-
-impl Test {
-    /// Reads nothing of its own.
-    ///
-    /// # Errors
-    /// A setting that is no number or out of range.
-    pub fn read(settings: &Settings<'_>) -> Result<Self> {
-        Ok(Self { common: Common::read(settings, None)? })
+optimizer! {
+    /// MXNet's `Test`, which adds the gradient.
+    pub struct Test["test", lr = 0.01, text None, Rule::new] {
     }
 }
 
-impl Optimizer for Test {
-    described!("test",);
+impl Optimizer for Rule<Test> {
+    described!();
 
     fn slots(&self) -> Vec<&'static str> {
         vec!["copy"]

@@ -1,4 +1,5 @@
-//! What is kept of the values of one tensor: least and greatest, and a histogram where entropy decides.
+//! What calibration keeps of the values of one tensor: smallest and largest value, and a histogram for entropy
+//! calibration.
 
 use super::entropy::best_threshold;
 use super::histogram::Histogram;
@@ -6,24 +7,24 @@ use crate::table::{Calibrated, Range};
 use crate::{CalibMode, QuantizedDType};
 use mxrs_types::Result;
 
-/// Quantized values of a signed type, 0 in the middle.
+/// Number of quantized values of a signed type, with 0 in the middle.
 const N_SIGNED: usize = 255;
-/// Bins of a histogram around 0 that a type without negative values has on both sides together.
+/// Number of histogram bins around 0 for a type without negative values, counting both sides.
 const N_UNSIGNED: usize = 2 * N_SIGNED + 1;
 
-/// Least and greatest value so far, and how often values came.
+/// The smallest and largest value so far, and how often each range of values occurred.
 pub struct Collector {
     seen: Option<(f32, f32)>,
     histogram: Option<Histogram>,
 }
 
 impl Collector {
-    /// Nothing seen.
+    /// A collector that has seen no values.
     pub fn new(mode: CalibMode) -> Self {
         Self { seen: None, histogram: (mode == CalibMode::Entropy).then(Histogram::default) }
     }
 
-    /// Takes in the values of one run.
+    /// Adds the values of one run.
     ///
     /// # Errors
     /// A value that is not finite.
@@ -44,12 +45,16 @@ impl Collector {
         Ok(())
     }
 
-    /// The range; `None` when nothing was seen. A type without negative values is considered where no value is negative.
-    /// `go_on` is asked many times.
+    /// The range; `None` if no value was seen. A type without negative values is chosen only if no value is negative.
+    /// `check_interrupt` is called many times.
     ///
     /// # Errors
-    /// That of `go_on`.
-    pub fn finish(self, dtype: QuantizedDType, go_on: &mut dyn FnMut() -> Result<()>) -> Result<Option<Calibrated>> {
+    /// The error of `check_interrupt`.
+    pub fn finish(
+        self,
+        dtype: QuantizedDType,
+        check_interrupt: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<Option<Calibrated>> {
         let Some((seen_min, seen_max)) = self.seen else { return Ok(None) };
         let Some(histogram) = self.histogram else {
             let range = Range { min: seen_min, max: seen_max };
@@ -57,8 +62,10 @@ impl Collector {
         };
         let is_unsigned = seen_min >= 0.0 && dtype != QuantizedDType::Int8;
         let n_quantized = if is_unsigned { N_UNSIGNED } else { N_SIGNED };
-        let Some((threshold, divergence)) = best_threshold(&histogram, n_quantized, go_on)? else { return Ok(None) };
-        // The last bin may end beyond what it holds.
+        let Some((threshold, divergence)) = best_threshold(&histogram, n_quantized, check_interrupt)? else {
+            return Ok(None);
+        };
+        // The last bin may end beyond the largest value that it holds.
         let threshold = threshold.min(f32::MAX.into()) as f32;
         let range = Range { min: if is_unsigned { 0.0 } else { -threshold }, max: threshold };
         let divergence = divergence.is_finite().then_some(divergence as f32);
@@ -98,7 +105,7 @@ mod tests {
         assert_eq!((both.seen_min, both.seen_max), (-0.5, negative[19_999]));
     }
 
-    /// 99 999 values near 0 and one far away: entropy gives the one up.
+    /// 99 999 values near 0 and one far away: entropy calibration cuts off the one.
     #[test]
     fn entropy_cuts_off_outliers() {
         let mut values: Vec<f32> = (0..99_999).map(|i| ((i % 2001) as f32 - 1000.0) / 1000.0).collect();

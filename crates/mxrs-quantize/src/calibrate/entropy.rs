@@ -1,34 +1,34 @@
-//! The threshold that loses least information: MXNet's entropy calibration.
+//! MXNet's entropy calibration: finds the threshold that loses the least information.
 //!
-//! For every threshold from as many bins as there are quantized ones up to the whole histogram, the counts inside it, with
-//! those outside added to its ends (P), are compared with what quantization makes of them (Q): as many groups of bins as
-//! there are quantized values, each spread evenly over its bins that are not empty. The threshold with the least
-//! Kullback-Leibler divergence of P from Q wins. S. Migacz, "8-bit inference with TensorRT", GTC 2017.
+//! It tries every threshold, from as many bins as there are quantized values up to the whole histogram. P is the counts
+//! inside the threshold, with the counts outside added to its ends. Q is what quantization makes of the counts inside:
+//! as many groups of bins as there are quantized values, each spread evenly over its non-empty bins. The threshold with
+//! the smallest Kullback-Leibler divergence of P from Q wins. S. Migacz, "8-bit inference with TensorRT", GTC 2017.
 //!
-//! Two things are as MXNet does them and not as one would: the first bin inside a threshold counts as empty in Q, and bins
-//! that groups of equal size leave over belong to the last group.
+//! Two details follow MXNet and not the paper: the first bin inside a threshold counts as empty in Q, and the bins left
+//! over by groups of equal size belong to the last group.
 
 use super::histogram::Histogram;
 use mxrs_types::Result;
 
-/// What an empty bin is taken for, in counts.
+/// The count that an empty bin is replaced by.
 const SMOOTHING: f64 = 1e-4;
 
-/// The best threshold and its divergence in nats; `None` for a histogram of fewer bins than quantized ones, or without a
-/// count. Where nothing can be compared nothing is cut off, and the divergence is infinite.
+/// Returns the best threshold and its divergence in nats. `None` if the histogram has fewer bins than quantized values,
+/// or no counts. If no threshold can be compared, nothing is cut off and the divergence is infinite.
 ///
-/// `go_on` is asked at each threshold: there may be thousands, each of thousands of bins.
+/// `check_interrupt` is called for each threshold; there may be thousands, each with thousands of bins.
 ///
 /// # Errors
-/// That of `go_on`.
+/// The error of `check_interrupt`.
 pub fn best_threshold(
     histogram: &Histogram,
     n_quantized: usize,
-    go_on: &mut dyn FnMut() -> Result<()>,
+    check_interrupt: &mut dyn FnMut() -> Result<()>,
 ) -> Result<Option<(f64, f64)>> {
     let mut least: Option<(f64, f64)> = None;
     for next in thresholds(histogram, n_quantized) {
-        go_on()?;
+        check_interrupt()?;
         if least.is_none_or(|least| next.1 < least.1) {
             least = Some(next);
         }
@@ -36,7 +36,8 @@ pub fn best_threshold(
     Ok(least.map(|least| if least.1.is_finite() { least } else { (histogram.threshold, f64::INFINITY) }))
 }
 
-/// Every threshold, least first, with its divergence in nats: infinite where too little is filled to compare.
+/// All thresholds, the smallest first, with their divergences in nats. A divergence is infinite if too few bins are
+/// filled.
 pub fn divergences(histogram: &Histogram, n_quantized: usize) -> Vec<(f64, f64)> {
     thresholds(histogram, n_quantized).collect()
 }
@@ -66,7 +67,7 @@ fn thresholds(histogram: &Histogram, n_quantized: usize) -> impl Iterator<Item =
     })
 }
 
-/// What quantization makes of these counts.
+/// Computes Q, the result of quantizing these counts.
 fn quantized(inside: &[u64], p: &[f64], n_quantized: usize, q: &mut Vec<f64>) {
     q.clear();
     q.resize(inside.len(), 0.0);
@@ -80,7 +81,7 @@ fn quantized(inside: &[u64], p: &[f64], n_quantized: usize, q: &mut Vec<f64>) {
         if n_filled == 0 {
             continue;
         }
-        // MXNet divides counts as float32.
+        // MXNet divides counts in float32.
         let each = sum as f64 / n_filled as f64;
         for k in start..stop {
             if p[k] > 0.0 {
@@ -90,7 +91,8 @@ fn quantized(inside: &[u64], p: &[f64], n_quantized: usize, q: &mut Vec<f64>) {
     }
 }
 
-/// The divergence of `p` from `q` once both are smoothed and sum to 1; `None` where too little is filled to be smoothed.
+/// The divergence of `p` from `q` after both are smoothed and scaled to sum 1; `None` if too few bins are filled to
+/// smooth.
 fn divergence(p: &mut [f64], q: &mut [f64]) -> Option<f64> {
     let (p_sum, q_sum) = (smooth(p)?, smooth(q)?);
     let terms = p.iter().zip(q.iter()).map(|(p, q)| {
@@ -100,7 +102,7 @@ fn divergence(p: &mut [f64], q: &mut [f64]) -> Option<f64> {
     Some(terms.sum())
 }
 
-/// Gives every empty bin a little, taken evenly from the others. Returns the sum, which that leaves as it was.
+/// Gives every empty bin a small count, taken evenly from the others. Returns the sum, which does not change.
 fn smooth(counts: &mut [f64]) -> Option<f64> {
     let n_empty = counts.iter().filter(|count| **count == 0.0).count();
     let n_filled = counts.len() - n_empty;
@@ -118,7 +120,7 @@ mod tests {
     use super::*;
     use mxrs_types::Error;
 
-    /// The best threshold, which nobody stops the search for.
+    /// The best threshold, searched without interruption.
     fn best(histogram: &Histogram, n_quantized: usize) -> Option<(f64, f64)> {
         best_threshold(histogram, n_quantized, &mut || Ok(())).unwrap()
     }
@@ -128,7 +130,7 @@ mod tests {
         Histogram { counts: (0..n).map(|bin| count(bin, bin.abs_diff(n / 2))).collect(), threshold: 2.0 }
     }
 
-    /// A peak with a long tail, a triangle, one with gaps and outliers, and one side of a peak.
+    /// A peak with a long tail, a triangle, a histogram with gaps and outliers, and one side of a peak.
     fn shapes(n: usize) -> [Histogram; 4] {
         let middle = n / 2;
         [
@@ -142,8 +144,8 @@ mod tests {
         ]
     }
 
-    /// Thresholds and divergences that MXNet 1.9.1's `_contrib_calibrate_entropy` gives for the same histograms. It computes
-    /// in float32, so that of two neighbors with almost the same divergence it may take the other.
+    /// Thresholds and divergences from MXNet 1.9.1's `_contrib_calibrate_entropy` for the same histograms. MXNet
+    /// computes in float32, so of two neighboring thresholds with almost equal divergence it may choose the other.
     #[test]
     fn thresholds_are_those_of_mxnet() {
         let mxnet = [

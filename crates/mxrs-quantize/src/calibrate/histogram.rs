@@ -1,17 +1,17 @@
-//! A histogram around 0 that grows with what it sees, as MXNet's calibration collects it.
+//! A histogram around 0 that grows with its data, as in MXNet's calibration.
 //!
-//! It has an odd number of bins of one width from `-threshold` to `threshold`, so that 0 is in the middle of one. A batch
-//! with greater values adds whole bins on both sides, and as in MXNet bins keep their width. Here that has an end: the search
-//! for a threshold takes time in proportion to the square of the bins, so where these became too many, neighbors are merged
-//! before, an odd number of them into one. No count is split.
+//! It has an odd number of bins of equal width from `-threshold` to `threshold`, so that 0 is in the middle of a bin. A
+//! batch with larger values adds whole bins on both sides, and bins keep their width, as in MXNet. Unlike in MXNet the
+//! number of bins is limited, because the time to search for a threshold grows with its square: before there are too
+//! many bins, neighbors are merged, an odd number of them into one. No count is split.
 
-/// Bins of a histogram before it grows: those of MXNet.
+/// Number of bins before a histogram grows, as in MXNet.
 pub const N_BINS: usize = 8001;
 
-/// Bins that a histogram grows to. Merging leaves half of them at most, so that it is not to be done again soon.
+/// Most bins of a histogram. Merging leaves at most half of them, so that the next merge is far away.
 pub const MOST_BINS: usize = 8 * N_BINS;
 
-/// Counts of values in bins of one width; at first nothing is counted, and the first batch decides how wide bins are.
+/// Counts of values in bins of equal width. Initially there are no counts; the first batch determines the width.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
     /// Counts.
@@ -21,12 +21,12 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Edge `index` of the bins, from 0 to as many as there are bins.
+    /// Edge `index` of the bins, from 0 to the number of bins.
     pub fn edge(&self, index: usize) -> f64 {
         edge(index, self.counts.len(), self.threshold)
     }
 
-    /// Counts finite values; `max_abs` is the greatest of their absolute values.
+    /// Counts finite values; `max_abs` is the largest of their absolute values.
     pub fn add(&mut self, values: &[f32], max_abs: f64) {
         if self.counts.is_empty() {
             self.counts = vec![0; N_BINS];
@@ -43,7 +43,7 @@ impl Histogram {
         for &value in values {
             let value = f64::from(value);
             let mut bin = (((value + self.threshold) * bins_per_unit) as usize).min(n - 1);
-            // The product is rounded; the edges decide.
+            // The product is rounded, so the edges decide.
             if value < self.edge(bin) {
                 bin = bin.saturating_sub(1);
             } else if bin + 1 < n && value >= self.edge(bin + 1) {
@@ -53,10 +53,10 @@ impl Histogram {
         }
     }
 
-    /// Makes room for `max_abs`, which is greater than the threshold.
+    /// Makes room for `max_abs`, which is larger than the threshold.
     fn grow(&mut self, max_abs: f64) {
         if self.threshold * (N_BINS as f64) < max_abs {
-            // All so far, zeros perhaps, is less than half a bin of what comes now.
+            // All values so far, possibly zeros, are within half a bin of the new width.
             let so_far = self.counts.iter().sum();
             self.counts = vec![0; N_BINS];
             self.counts[N_BINS / 2] = so_far;
@@ -75,13 +75,13 @@ impl Histogram {
         2.0 * self.threshold / self.counts.len() as f64
     }
 
-    /// Bins on each side that `max_abs` needs beside those that are there.
+    /// Number of bins that `max_abs` needs on each side in addition to the present ones.
     fn missing(&self, max_abs: f64) -> usize {
         let beyond = max_abs - self.threshold;
         if beyond > 0.0 { (beyond / self.width()).floor() as usize + 1 } else { 0 }
     }
 
-    /// Adds so many empty bins on each side.
+    /// Adds `more` empty bins on each side.
     fn extend(&mut self, more: usize) {
         let (old, width) = (self.counts.len(), self.width());
         let mut counts = vec![0; old + 2 * more];
@@ -90,14 +90,14 @@ impl Histogram {
         self.threshold += more as f64 * width;
     }
 
-    /// Makes one bin of `factor` neighbors, an odd number; the bin in the middle stays in the middle of its own. Where bins
-    /// are missing at both ends they are added.
+    /// Merges `factor` neighboring bins, an odd number, into one. The middle bin stays in the middle of its merged bin.
+    /// Missing bins at both ends are added.
     fn merge(&mut self, factor: usize) {
         let (old, width) = (self.counts.len(), self.width());
         let half = old / 2;
-        // Bins on each side of the middle one.
+        // Merged bins on each side of the middle one.
         let beside = half.saturating_sub(factor / 2).div_ceil(factor);
-        // Old bins that would be before the first one.
+        // Old bins that are missing before the first one.
         let ahead = beside * factor + factor / 2 - half;
         let mut counts = vec![0; 2 * beside + 1];
         for (bin, count) in self.counts.iter().enumerate() {
@@ -117,7 +117,7 @@ pub fn edge(index: usize, n: usize, threshold: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// That each bin counts the values between its edges.
+    /// Checks that each bin counts the values between its edges.
     #[track_caller]
     fn expect_counts(histogram: &Histogram, values: &[f32]) {
         let n = histogram.counts.len();
@@ -155,10 +155,11 @@ mod tests {
         assert!(histogram.edge(first) <= -3.0 && histogram.edge(first + 1) > -3.0);
     }
 
-    /// However much larger a later batch is, bins stay few, each value is in one of them, and 0 in the middle of its own.
+    /// A later batch with much larger values keeps the number of bins small; each value is in one bin, and 0 is in the
+    /// middle of its bin.
     #[test]
     fn much_greater_values_make_bins_wider() {
-        // No value is near an edge of merged bins, which are rounded.
+        // No value is near an edge of merged bins, because edges are rounded.
         let small: Vec<f32> = (0..300).map(|i| ((i * 37 % 301) as f32 - 150.3) / 151.0).collect();
         for ratio in [9.0f32, 100.0, 1e3, 7e3, 1e9, 1e38] {
             let mut histogram = Histogram::default();
@@ -170,7 +171,7 @@ mod tests {
             assert!(histogram.threshold >= f64::from(ratio), "{ratio}: up to {}", histogram.threshold);
             assert_eq!(histogram.counts.iter().sum::<u64>(), 302, "{ratio}");
             expect_counts(&histogram, &[&small[..], &large].concat());
-            // And again.
+            // Grow again.
             histogram.add(&[0.0, 2.5 * ratio], f64::from(2.5 * ratio));
             assert!(histogram.counts.len() <= MOST_BINS && histogram.counts.iter().sum::<u64>() == 304, "{ratio}");
         }
@@ -180,7 +181,7 @@ mod tests {
     fn neighbors_are_merged_around_the_middle() {
         let mut histogram = Histogram { counts: (1..=9).collect(), threshold: 4.5 };
         histogram.merge(5);
-        // The middle one is of 3 to 7; the others lack three each.
+        // The middle bin is made of bins 3 to 7; its neighbors lack three bins each.
         assert_eq!((histogram.counts, histogram.threshold), (vec![1 + 2, 3 + 4 + 5 + 6 + 7, 8 + 9], 7.5));
         let mut histogram = Histogram { counts: (1..=9).collect(), threshold: 4.5 };
         histogram.merge(3);

@@ -1,4 +1,4 @@
-//! Calibration: the float network runs over examples, and each value that will be quantized is watched.
+//! Calibration: runs the float network on examples and observes each value that will be quantized.
 
 mod collect;
 pub mod entropy;
@@ -17,7 +17,7 @@ use mxrs_types::{Error, Result, ResultExt, Shape};
 
 /// Runs a float network on batches and collects ranges of its values.
 ///
-/// Fed batch by batch, so that who reads the data may show progress and stop early.
+/// The caller feeds it batch by batch, so that it can show progress and stop early.
 pub struct Calibrator {
     graph: Graph,
     params: IndexMap<String, NdArray>,
@@ -30,15 +30,15 @@ pub struct Calibrator {
     examples: u64,
 }
 
-/// What the monitor of the executor fills.
+/// The state that the executor's monitor fills.
 struct Watched {
     collectors: Mutex<IndexMap<String, Collector>>,
-    /// The first error of a monitor call, which cannot return one.
+    /// The first error in a monitor call, which cannot return it.
     error: Mutex<Option<Error>>,
 }
 
 impl Calibrator {
-    /// Prepares to watch `values` (names such as `conv0_output` or `data`) of a graph with these parameters.
+    /// Prepares to observe `values` (names such as `conv0_output` or `data`) of a graph with these parameters.
     ///
     /// # Errors
     /// A value that the graph does not have; no values; calibration mode `none`; out of memory.
@@ -65,7 +65,7 @@ impl Calibrator {
             }
         }
         let collectors = values.iter().map(|name| (name.clone(), Collector::new(mode))).collect();
-        // Every value must be there to be watched: nothing is merged or joined.
+        // No value may disappear, so calls are neither merged nor fused.
         let options = BindOptions {
             eliminate_common: false,
             fuse: false,
@@ -86,11 +86,11 @@ impl Calibrator {
         })
     }
 
-    /// Runs one batch: each input with its shape and row-major values. The first size of the first input is the number of
-    /// examples.
+    /// Runs one batch: each input with its shape and row-major values. The first size of the first input is the number
+    /// of examples.
     ///
     /// # Errors
-    /// Inputs that do not fit the network; values that are not finite; what a kernel reports.
+    /// Inputs that do not fit the network; values that are not finite; the error of a kernel.
     pub fn feed(&mut self, inputs: &[(&str, Shape, &[f32])]) -> Result<()> {
         let shapes: Vec<(String, Shape)> =
             inputs.iter().map(|(name, shape, _)| ((*name).to_owned(), shape.clone())).collect();
@@ -103,12 +103,13 @@ impl Calibrator {
             self.watched.add(name, values);
         }
         executor.forward()?;
-        // Errors of kernels surface where results are read; the monitor has read all others by then.
+        // A kernel's error is returned when its result is read. The monitor has already read all results but the
+        // outputs.
         for output in executor.outputs() {
             output.wait_to_read()?;
         }
         if let Some(error) = self.watched.error.lock().take() {
-            return Err(error.context(format!("calibrating with example {} and those after it", self.examples)));
+            return Err(error.context(format!("calibrating with the batch that starts at example {}", self.examples)));
         }
         self.examples += inputs.first().and_then(|(_, shape, _)| shape.first().copied()).unwrap_or(0) as u64;
         self.bound = Some((shapes, executor));
@@ -130,28 +131,28 @@ impl Calibrator {
         self.examples
     }
 
-    /// The table of what was seen.
+    /// Returns the calibration table.
     ///
     /// # Errors
-    /// No examples; a value that was never computed.
+    /// If there were no examples, or a value was never computed.
     pub fn finish(self) -> Result<CalibrationTable> {
         self.finish_while(|| Ok(()))
     }
 
-    /// As [`Self::finish`], for who may want to stop: `go_on` is asked at every step of the search for thresholds, which may
-    /// take seconds for a value, and its error ends it.
+    /// As [`Self::finish`], but can be stopped. `check_interrupt` is called at every step of the search for thresholds,
+    /// which may take seconds per value; if it returns an error, the search ends.
     ///
     /// # Errors
-    /// As [`Self::finish`], and that of `go_on`.
-    pub fn finish_while(self, mut go_on: impl FnMut() -> Result<()>) -> Result<CalibrationTable> {
+    /// As [`Self::finish`], and the error of `check_interrupt`.
+    pub fn finish_while(self, mut check_interrupt: impl FnMut() -> Result<()>) -> Result<CalibrationTable> {
         if self.examples == 0 {
-            return Err(Error::invalid("calibration data", "no examples", "one at least"));
+            return Err(Error::invalid("calibration data", "no examples", "at least one"));
         }
         let collectors = std::mem::take(&mut *self.watched.collectors.lock());
         let mut ranges = IndexMap::with_capacity(collectors.len());
         for (name, collector) in collectors {
             let found = collector
-                .finish(self.dtype, &mut go_on)?
+                .finish(self.dtype, &mut check_interrupt)?
                 .ok_or_else(|| Error::invalid("value to calibrate", format!("`{name}` never computed"), "a value"))?;
             ranges.insert(name, found);
         }

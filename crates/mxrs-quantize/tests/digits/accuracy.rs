@@ -1,4 +1,4 @@
-//! In 8 bits the networks classify as many digits as in float32, but for one at most.
+//! The 8-bit networks classify as many digits correctly as the float32 networks, or at most one less.
 
 use crate::{Images, images, load, machine, quantize};
 use indexmap::IndexMap;
@@ -9,10 +9,10 @@ use mxrs_ndarray::NdArray;
 use mxrs_quantize::{CalibMode, Granularity, QuantizeMode, QuantizeOptions, QuantizedDType};
 use mxrs_types::Shape;
 
-/// Images that quantized networks are tried on; reference kernels are slow in debug builds.
+/// Number of images on which quantized networks are tested. Reference kernels are slow in debug builds.
 const N_TRIED: usize = if cfg!(debug_assertions) { 27 } else { 297 };
 
-/// The probabilities of each image.
+/// The probabilities of all classes for each image.
 fn classify(graph: &Graph, params: impl Iterator<Item = (String, Tensor)>, images: &Images) -> Vec<f32> {
     let (context, options) = machine();
     let arrays: IndexMap<String, NdArray> = params
@@ -41,7 +41,8 @@ fn all(checkpoint: Checkpoint) -> impl Iterator<Item = (String, Tensor)> {
     checkpoint.arg.into_iter().chain(checkpoint.aux)
 }
 
-/// Quantizes, and compares with the float network on the same images. Returns how many layers are quantized.
+/// Quantizes the network, and compares it with the float network on the same images. Returns the number of quantized
+/// layers.
 fn check(name: &str, options: &QuantizeOptions) -> usize {
     let (net, calibration, tried) = (load(name), images(297), images(N_TRIED));
     let (quantized, _) = quantize(&net, options, &calibration);
@@ -61,7 +62,7 @@ fn check(name: &str, options: &QuantizeOptions) -> usize {
 fn resnet8_by_entropy_and_by_extremes() {
     for calib_mode in [CalibMode::Entropy, CalibMode::Naive] {
         let n = check("resnet8", &QuantizeOptions { calib_mode, ..QuantizeOptions::default() });
-        // 9 convolutions and a fully connected layer, 3 relus behind folded normalizations, 1 flatten.
+        // 9 convolutions, a fully connected layer, 3 relus after folded normalizations, and 1 flatten.
         assert!(n >= 13, "{n} nodes");
     }
 }

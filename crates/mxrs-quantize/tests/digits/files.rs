@@ -1,15 +1,15 @@
-//! What is written: the nodes that MXNet writes, under its names; files that come back; refusals.
+//! The written files: nodes with the names that MXNet gives them, files that are read back, and refusals.
 
 use crate::mxnet::LENET;
 use crate::{images, load, machine, quantize};
-use mxrs_format::symbol::{Registry, graph_from_bytes, graph_to_file};
 use mxrs_format::{Options, Tensor};
 use mxrs_graph::Graph;
 use mxrs_quantize::{CalibMode, Granularity, Outcome, QuantizeOptions, QuantizedDType, Quantizer};
+use mxrs_symbol::{Registry, graph_from_bytes, graph_to_file};
 use mxrs_types::{DType, Shape};
 
-/// Nodes of the lenet that MXNet 1.9.1's `quantize_model` makes with `auto`, variables left out, but for one name: it
-/// calls the node behind the flatten `flatten0_0_quantize`.
+/// Nodes of the lenet that MXNet 1.9.1's `quantize_model` makes with `auto`, without variables. One name differs: MXNet
+/// calls the node after the flatten `flatten0_0_quantize`.
 const MXNET: &str = "\
     _contrib_quantize_v2 data_quantize, _contrib_quantized_conv quantized_conv1, _contrib_requantize requantize_conv1, \
     _contrib_dequantize conv1_dequantize, Activation tanh1, Pooling pool1, _contrib_quantize_v2 pool1_output_quantize, \
@@ -46,7 +46,7 @@ fn per_tensor_the_graph_is_that_of_mxnet() {
         [d("output"), w(""), b(""), d("min_output"), d("max_output"), w("_min"), w("_max"), b("_min"), b("_max")]
     );
     assert_eq!(conv.attrs.get("num_filter"), Some("20"));
-    // Ranges are in the attributes, as MXNet found them.
+    // The attributes hold the ranges that MXNet found.
     for (node, value) in [("requantize_conv2", "conv2_output"), ("pool1_output_quantize", "pool1_output")] {
         let attrs = &graph.node(graph.find(node).unwrap()).attrs;
         let number = |key| attrs.get(key).unwrap().parse::<f32>().unwrap();
@@ -76,7 +76,7 @@ fn the_files_come_back_as_the_network_that_was_written() {
         assert!(
             written.iter().all(|value| ranges.contains(value)) && ranges.iter().all(|value| written.contains(value))
         );
-        // Every array has a variable, and every variable an array, inputs excepted.
+        // Every array has a variable, and every variable except the inputs has an array.
         for id in back.variables() {
             let name = &back.node(*id).name;
             let is_there = quantized.checkpoint.arg.contains_key(name) || quantized.checkpoint.aux.contains_key(name);
@@ -93,12 +93,12 @@ fn per_channel_each_channel_has_a_range_and_biases_stay_floats() {
     assert_eq!(arg["stage2_conv1_weight_quantize_max"].shape().unwrap(), &Shape::from([32]));
     assert_eq!(arg["stage2_conv1_bias"].dtype(), Some(DType::F32));
     assert!(!arg.contains_key("stage2_conv1_weight") && !arg.contains_key("stage2_b_bn_gamma"));
-    // A normalization that reads a sum stays, with its statistics.
+    // A normalization that reads a sum is not folded and keeps its statistics.
     assert!(arg.contains_key("stage2_a_bn_gamma") && quantized.checkpoint.aux.contains_key("stage2_a_bn_moving_var"));
     let outcome = |name: &str| &quantized.report.nodes.iter().find(|node| node.name == name).unwrap().outcome;
     assert_eq!(outcome("stage2_b_bn"), &Outcome::Folded { into: "stage2_conv1".into() });
     assert_eq!(outcome("stage2_b_relu"), &Outcome::Quantized);
-    // What it reads is kept in 8 bits, the sum and what is added.
+    // The sum that this normalization reads is computed in 8 bits, and so are the tensors that it adds.
     assert_eq!(outcome("_plus1"), &Outcome::Quantized);
     assert_eq!(outcome("stage2_a_bn"), &Outcome::Left { reason: "no quantized form".into() });
     let range = |node: &str| quantized.report.ranges.iter().find(|range| range.node == node).map(|r| r.range.unwrap());
@@ -106,7 +106,8 @@ fn per_channel_each_channel_has_a_range_and_biases_stay_floats() {
     let negative = QuantizeOptions { dtype: QuantizedDType::UInt8, ..QuantizeOptions::default() };
     let unsigned = Quantizer::new(&net.graph, &net.params, &net.ops, &negative).unwrap();
     assert!(unsigned.needed().iter().all(|value| !value.starts_with("_plus")), "{:?}", unsigned.needed());
-    // Where a relu alone reads a convolution, its result is what is quantized, without negative numbers.
+    // If a relu is the only reader of a convolution, the relu's result is quantized, so the range has no negative
+    // numbers.
     let range = quantized.report.ranges.iter().find(|range| range.node == "requantize_stage2_conv1").unwrap();
     assert_eq!((range.value.as_str(), range.range.unwrap().min), ("stage2_b_relu_output", 0.0));
 }
@@ -152,7 +153,7 @@ fn uint8_is_for_what_is_never_negative() {
 fn bad_examples_are_told() {
     let mut net = load("lenet");
     let (context, bind) = machine();
-    // Ranges of sums are needed per tensor only.
+    // Ranges of sums are only needed with one range per tensor.
     let options = QuantizeOptions { granularity: Granularity::Tensor, ..QuantizeOptions::default() };
     let start = |net: &crate::Net| {
         let quantizer = Quantizer::new(&net.graph, &net.params, &net.ops, &options).unwrap();
@@ -167,7 +168,7 @@ fn bad_examples_are_told() {
     bad[100] = f32::NAN;
     let error = start(&net).feed(&[("data", [1, 1, 28, 28].into(), &bad)]).unwrap_err().to_string();
     assert!(error.contains("`data`") && error.contains("finite"), "{error}");
-    // A weight that overflows shows in what is computed.
+    // A weight that overflows makes the results infinite.
     let huge = vec![1e38f32; 500];
     net.params.insert("conv1_weight".into(), Tensor::from_slice([20, 1, 5, 5], &huge).unwrap());
     let error = start(&net).feed(&[("data", [1, 1, 28, 28].into(), &rows[..784])]).unwrap_err().to_string();

@@ -1,6 +1,8 @@
-//! The two networks that MXNet trained on digits: calibrated as MXNet calibrates them, and as accurate in 8 bits.
+//! Two networks that MXNet trained on digits. Calibration gives MXNet's ranges, and the 8-bit networks are as accurate
+//! as the float32 ones.
 //!
-//! Debug builds are slow, so there the quantized networks see only the first images; release builds see all.
+//! Reference kernels are slow in debug builds, so there the quantized networks get only the first images. Release
+//! builds use all.
 
 mod accuracy;
 mod files;
@@ -12,18 +14,18 @@ use mxrs_backend_nnpack::{Nnpack, NnpackOptions};
 use mxrs_data::ImageRecordIter;
 use mxrs_engine::{Engine, EngineConfig};
 use mxrs_exec::BindOptions;
-use mxrs_format::symbol::{Registry, open_graph};
 use mxrs_format::{Checkpoint, Options, Tensor};
 use mxrs_graph::Graph;
 use mxrs_ndarray::ArrayContext;
 use mxrs_op::{OpSet, ReferenceBackend};
 use mxrs_quantize::{CalibMode, CalibrationTable, QuantizeOptions, QuantizedNetwork, Quantizer};
 use mxrs_storage::{Storage, StorageConfig};
+use mxrs_symbol::{Registry, open_graph};
 use mxrs_types::{Result, Shape};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A network of the data set.
+/// A network of the data set, as MXNet trained it.
 struct Net {
     graph: Graph,
     params: IndexMap<String, Tensor>,
@@ -62,7 +64,7 @@ fn images(n: usize) -> Images {
     all
 }
 
-/// How to run: our own convolutions for floats, reference kernels for the rest.
+/// How to run networks: convolutions in float32 on mxrs's own backend, the rest on reference kernels.
 fn machine() -> (ArrayContext, BindOptions) {
     let engine = Engine::new(EngineConfig::default()).unwrap();
     let context = ArrayContext::new(engine, Storage::new(StorageConfig::default()).unwrap());
@@ -81,7 +83,7 @@ fn feed(calibrator: &mut mxrs_quantize::Calibrator, images: &Images) -> Result<(
     Ok(())
 }
 
-/// Calibrates and quantizes.
+/// Calibrates and quantizes a network.
 fn quantize(net: &Net, options: &QuantizeOptions, images: &Images) -> (QuantizedNetwork, CalibrationTable) {
     let quantizer = Quantizer::new(&net.graph, &net.params, &net.ops, options).unwrap();
     let (context, bind) = machine();

@@ -1,4 +1,4 @@
-//! Thresholds against those of MXNet's own calibration of the same networks with the same images.
+//! Compares thresholds with those of MXNet's calibration of the same networks with the same images.
 
 use crate::mxnet::{LENET, RESNET8, Row};
 use crate::{feed, images, load, machine};
@@ -54,8 +54,9 @@ fn histogram(name: &str, value: &str) -> Histogram {
     histogram
 }
 
-/// MXNet computes divergences in float32. Where its threshold is another, it is one about as good: its divergence is close
-/// to ours (float32 sums of 8001 terms are off by some 1e-5), and not better.
+/// Compares entropy thresholds. MXNet computes divergences in float32, and its threshold may be a different one that is
+/// about as good: its divergence is close to ours (float32 sums of 8001 terms have errors of about 1e-5), and not
+/// smaller.
 fn entropy(dtype: QuantizedDType, mxnet: impl Fn(&Row) -> f32) {
     let mut n_others = 0;
     for (name, rows) in [("lenet", LENET), ("resnet8", RESNET8)] {

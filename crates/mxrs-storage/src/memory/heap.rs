@@ -1,12 +1,13 @@
-//! The allocator of the process itself, which keeps what was freed.
+//! The process's own allocator, which keeps freed memory.
 
-/// Returns memory to the system that the process has freed and its allocator keeps. Binding a graph of thousands of nodes
-/// frees tens of megabytes of plans that were not chosen; kept, they would count with what the graph needs.
+/// Returns memory to the system that the process has freed but its allocator keeps. Binding a graph of thousands of
+/// nodes frees tens of megabytes of plans that were not chosen; if the allocator kept them, they would count as memory
+/// of the process.
 ///
-/// Takes milliseconds. Does something with glibc's allocator only, and no harm beside another one.
+/// Takes milliseconds. Has an effect only with glibc's allocator.
 pub fn return_freed_heap() {
     #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
-    // SAFETY: may be called at any time, from any thread; it moves nothing that is in use.
+    // SAFETY: `malloc_trim` may be called at any time and on any thread; it does not move memory that is in use.
     let _ = unsafe { libc::malloc_trim(0) };
 }
 
@@ -20,7 +21,7 @@ mod tests {
             let text = std::fs::read_to_string("/proc/self/statm").unwrap();
             text.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap()
         };
-        // Small blocks, with every 64th kept so that the heap cannot shrink from its end: 64 MiB of them.
+        // 64 MiB of small blocks; every 64th is kept, so that the heap cannot shrink from its end.
         let blocks: Vec<Vec<u8>> = (0..1 << 16).map(|_| vec![1u8; 1 << 10]).collect();
         let kept: Vec<Vec<u8>> = blocks.into_iter().enumerate().filter(|(i, _)| i % 64 == 0).map(|(_, b)| b).collect();
         let before = resident_pages();

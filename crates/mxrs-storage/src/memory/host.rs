@@ -1,4 +1,4 @@
-//! Host memory: small requests from the process allocator, large ones as mappings of their own with huge pages.
+//! Host memory: small requests from the process's allocator, large ones as separate mappings with huge pages.
 
 use super::system_probe::SystemProbe;
 use super::{DeviceMemory, GrowableMemory, MemoryInfo, refused};
@@ -9,24 +9,25 @@ use std::alloc::Layout;
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
-/// Requests of at least this many bytes are mapped on their own, aligned to this size, and advised to use huge pages, but
-/// for the last of several if little of it is asked for.
+/// Requests of at least this many bytes get a mapping of their own, aligned to this size and advised to use huge pages.
+/// The last huge page of several is not advised if rounding accounts for much of it.
 pub(super) const LARGE_BYTES: usize = 2 << 20;
 
-/// From so many bytes on, the process allocator is asked for memory that is zero as it comes from the system: nothing of
-/// it is touched. What it would align for us it would clear by writing.
+/// From this size on, the process's allocator is asked for zeroed memory with its own alignment, so that it takes fresh
+/// memory from the system without touching it. For a larger alignment it would clear the memory by writing.
 const UNTOUCHED_BYTES: usize = 128 << 10;
 
-/// What the process allocator aligns memory to by itself.
+/// The alignment that the process's allocator guarantees by itself.
 const HEAP_ALIGNMENT: usize = 16;
 
-/// How long the system's figures are believed before they are read again.
+/// The time for which the system's figures are used before they are read again.
 const INFO_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The memory of this machine, or the part of it that the process's control group may use.
 ///
-/// Free memory is what could be used without swapping: page cache that can be dropped counts as free. The system's
-/// figures are read at most every 100 ms; in between, what this object hands out and takes back is reckoned in.
+/// Free memory is what could be used without swapping, so page cache that can be dropped counts as free. The system's
+/// figures are read at most every 100 ms; in between, memory that this object allocates and frees is taken into
+/// account.
 pub struct HostMemory {
     device: Device,
     probe: SystemProbe,
@@ -36,12 +37,13 @@ pub struct HostMemory {
     total: AtomicU64,
     /// Free bytes at the last reading, plus the bytes this object had handed out by then.
     ceiling: AtomicU64,
-    /// Bytes handed out and not taken back.
+    /// Bytes that are allocated now.
     granted: AtomicU64,
 }
 
 impl HostMemory {
-    /// Host memory that calls itself memory of `device`: `cpu(0)`, or plain memory in place of page-locked memory.
+    /// Host memory that reports `device` as its device: `cpu(0)`, or another one if plain memory replaces page-locked
+    /// memory.
     pub fn new(device: Device) -> Self {
         Self::with_probe(device, SystemProbe::default())
     }
@@ -67,8 +69,8 @@ impl Default for HostMemory {
     }
 }
 
-// SAFETY: memory comes from the process allocator, with a layout of `ALIGNMENT` or aligned within what it gave, or from a
-// mapping of its own; all of it is disjoint, stays, and belongs to no thread.
+// SAFETY: memory comes from the process's allocator, aligned to `ALIGNMENT` by its layout or by `align_within`, or from
+// a separate mapping. Allocations are disjoint, stay valid until freed, and are not tied to a thread.
 unsafe impl DeviceMemory for HostMemory {
     fn device(&self) -> Device {
         self.device
@@ -94,7 +96,7 @@ unsafe impl DeviceMemory for HostMemory {
         let now_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let due_ms = self.probe_due_ms.load(Ordering::Relaxed);
         let next_ms = now_ms.saturating_add(INFO_INTERVAL.as_millis() as u64);
-        // The thread that moves the time reads the files; the others go on with the old figures.
+        // The thread that sets the next due time reads the files; others continue with the old figures.
         if now_ms >= due_ms
             && self.probe_due_ms.compare_exchange(due_ms, next_ms, Ordering::Relaxed, Ordering::Relaxed).is_ok()
         {
@@ -116,7 +118,7 @@ unsafe impl DeviceMemory for HostMemory {
     }
 }
 
-/// Units are as large as huge pages, which the system is advised to use.
+/// A unit has the size of a huge page, which the system is advised to use.
 #[cfg(all(target_os = "linux", not(miri)))]
 impl GrowableMemory for HostMemory {
     fn unit_bytes(&self) -> usize {
@@ -128,7 +130,7 @@ impl GrowableMemory for HostMemory {
     }
 
     unsafe fn commit(&self, ptr: NonNull<u8>, size_bytes: usize) -> Result<()> {
-        // SAFETY: the caller promises whole units of a reservation that have no memory.
+        // SAFETY: the caller guarantees whole units of a reservation that have no memory.
         if !unsafe { super::reservation::commit(ptr, size_bytes) } {
             return Err(refused(self.device, size_bytes));
         }
@@ -138,18 +140,18 @@ impl GrowableMemory for HostMemory {
 
     unsafe fn decommit(&self, ptr: NonNull<u8>, size_bytes: usize) {
         self.granted.fetch_sub(size_bytes as u64, Ordering::Relaxed);
-        // SAFETY: the caller promises whole units of a reservation that nothing uses.
+        // SAFETY: the caller guarantees whole units of a reservation that nothing uses.
         unsafe { super::reservation::decommit(ptr, size_bytes) };
     }
 
     unsafe fn unreserve(&self, ptr: NonNull<u8>, size_bytes: usize) {
-        // SAFETY: the caller promises a reservation of this length that nothing uses.
+        // SAFETY: the caller guarantees a reservation of this length that nothing uses.
         unsafe { super::reservation::unreserve(ptr, size_bytes) };
     }
 }
 
-/// Zeroed host memory of at least `size_bytes` bytes, of which `used_bytes` are asked for now, at a multiple of
-/// [`ALIGNMENT`]; `None` if there is none.
+/// Allocates zeroed host memory of at least `size_bytes` bytes, of which `used_bytes` were requested, at a multiple of
+/// [`ALIGNMENT`]; `None` if there is not enough.
 pub(super) fn host_allocate(size_bytes: usize, used_bytes: usize) -> Option<NonNull<u8>> {
     #[cfg(all(target_os = "linux", not(miri)))]
     if size_bytes >= LARGE_BYTES {
@@ -157,18 +159,19 @@ pub(super) fn host_allocate(size_bytes: usize, used_bytes: usize) -> Option<NonN
     }
     let _ = used_bytes;
     let layout = host_layout(size_bytes)?;
-    // Zeroed, so that an array nobody has written yet is readable memory; recycled blocks were written before.
+    // Zeroed, so that a fresh array is readable memory even before it is written; a recycled block was written by an
+    // earlier owner.
     // SAFETY: the layout has a size of at least 1.
     let start = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) })?;
     Some(if layout.align() == HEAP_ALIGNMENT { align_within(start) } else { start })
 }
 
-/// The first multiple of [`ALIGNMENT`] behind the start of a piece of [`host_layout`] that is aligned by us, after a note of
-/// how far behind it is.
+/// The first multiple of [`ALIGNMENT`] after the start of an allocation of [`host_layout`] that has only the heap's
+/// alignment. The distance from the start is stored in the word before it.
 fn align_within(start: NonNull<u8>) -> NonNull<u8> {
     let ahead = ALIGNMENT - start.addr().get() % ALIGNMENT;
-    // SAFETY: the piece has `ALIGNMENT` bytes more than were asked for, and `ahead` is from `HEAP_ALIGNMENT` to that: so there
-    // is room for the note before the memory handed out, aligned as it has to be, and for all of that memory behind it.
+    // SAFETY: the allocation is `ALIGNMENT` bytes longer than requested, and `HEAP_ALIGNMENT <= ahead <= ALIGNMENT`. So
+    // the stored word fits before the aligned memory, and all of that memory fits after it.
     unsafe {
         let memory = start.add(ahead);
         memory.cast::<usize>().sub(1).write(ahead);
@@ -176,19 +179,19 @@ fn align_within(start: NonNull<u8>) -> NonNull<u8> {
     }
 }
 
-/// Returns memory of [`host_allocate`].
+/// Frees memory of [`host_allocate`].
 ///
 /// # Safety
 /// `ptr` came from `host_allocate(size_bytes, …)` with the same size and is freed once.
 pub(super) unsafe fn host_free(ptr: NonNull<u8>, size_bytes: usize) {
     #[cfg(all(target_os = "linux", not(miri)))]
     if size_bytes >= LARGE_BYTES {
-        // SAFETY: of this size `host_allocate` maps, and the caller promises the same size and a single free.
+        // SAFETY: `host_allocate` maps requests of this size; the caller guarantees the same size and a single call.
         return unsafe { super::mapping::unmap(ptr, size_bytes) };
     }
     if let Some(layout) = host_layout(size_bytes) {
-        // SAFETY: `host_allocate` computed the same layout from the same size for this pointer, and if it aligned the memory
-        // itself it wrote before it how far behind its start it is.
+        // SAFETY: `host_allocate` computed the same layout from the same size for this pointer. If that layout has only
+        // the heap's alignment, `align_within` stored the distance from the start in the word before `ptr`.
         unsafe {
             let ahead = if layout.align() == HEAP_ALIGNMENT { ptr.cast::<usize>().sub(1).read() } else { 0 };
             std::alloc::dealloc(ptr.sub(ahead).as_ptr(), layout);
@@ -196,7 +199,7 @@ pub(super) unsafe fn host_free(ptr: NonNull<u8>, size_bytes: usize) {
     }
 }
 
-/// What the process allocator is asked for: aligned to less than [`ALIGNMENT`] where [`align_within`] is to do that.
+/// The layout to request from the process's allocator; with less than [`ALIGNMENT`] if [`align_within`] is to align.
 fn host_layout(size_bytes: usize) -> Option<Layout> {
     if (UNTOUCHED_BYTES..LARGE_BYTES).contains(&size_bytes) {
         return Layout::from_size_align(size_bytes + ALIGNMENT, HEAP_ALIGNMENT).ok();
@@ -228,7 +231,7 @@ mod tests {
             let ptr = memory.allocate(size).unwrap();
             let expected = if size >= LARGE_BYTES { 4096 } else { ALIGNMENT };
             assert!(ptr.addr().get().is_multiple_of(expected), "{size}");
-            // SAFETY: the allocation has `size` bytes and nobody else knows it.
+            // SAFETY: the allocation has `size` bytes, and no other code knows it.
             unsafe {
                 ptr.write_bytes(0x5a, size);
                 assert_eq!(ptr.add(size - 1).read(), 0x5a);
@@ -253,7 +256,7 @@ mod tests {
         let meminfo = dir.path().join("meminfo");
         fs::write(&meminfo, "MemTotal: 1000000 kB\nMemAvailable: 800000 kB\n").unwrap();
         let memory = HostMemory::with_probe(Device::cpu(0), SystemProbe::at(dir.path(), dir.path()));
-        // A due time far away stands for "less than 100 ms have passed", however slow this machine is.
+        // A due time far in the future simulates "less than 100 ms have passed", however slow this machine is.
         memory.probe_due_ms.store(u64::MAX, Ordering::Relaxed);
         fs::write(&meminfo, "MemTotal: 1000000 kB\nMemAvailable: 300000 kB\n").unwrap();
         assert_eq!(memory.info(), MemoryInfo { free: 800_000 << 10, total: 1_000_000 << 10 });
@@ -262,7 +265,7 @@ mod tests {
         assert_eq!(memory.info().free, (800_000 << 10) - (1 << 20));
         memory.probe_due_ms.store(0, Ordering::Relaxed);
         assert_eq!(memory.info().free, 300_000 << 10);
-        // SAFETY: allocated above with this size, used by nobody.
+        // SAFETY: allocated above with this size, and not used.
         unsafe { memory.free(ptr, 1 << 20) };
         assert!(memory.probe_due_ms.load(Ordering::Relaxed) >= 100);
     }

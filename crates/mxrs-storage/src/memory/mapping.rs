@@ -3,35 +3,35 @@
 use super::host::LARGE_BYTES;
 use std::ptr::NonNull;
 
-/// Page size of the processor; larger ones divide [`LARGE_BYTES`] all the same.
+/// The page size of the processor; even larger ones divide [`LARGE_BYTES`].
 pub(super) fn page_bytes() -> usize {
     // SAFETY: reads a constant of the system.
     usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
 }
 
-/// A private, zeroed mapping of at least `size_bytes` bytes, of which `used_bytes` are asked for now, at a multiple of
+/// A private, zeroed mapping of at least `size_bytes` bytes, of which `used_bytes` were requested, at a multiple of
 /// [`LARGE_BYTES`].
 pub(super) fn map(size_bytes: usize, used_bytes: usize) -> Option<NonNull<u8>> {
     let len = size_bytes.checked_next_multiple_of(page_bytes())?;
     let start = map_aligned(len, libc::PROT_READ | libc::PROT_WRITE)?;
     let advised = advised_bytes(len, used_bytes);
-    // SAFETY: the mapping was made above with at least this length. If the system knows no huge pages it is only slower.
+    // SAFETY: the mapping was made above with at least this length. A system without huge pages ignores the advice.
     unsafe { libc::madvise(start.as_ptr().cast(), advised, libc::MADV_HUGEPAGE) };
     Some(start)
 }
 
-/// How much of a mapping of `len` bytes is advised to use huge pages. The last one of several may be mostly what a pool's
-/// rounding added: in small pages, what nobody touches takes no memory.
+/// How many bytes of a mapping of `len` bytes are advised to use huge pages. The last huge page of several may consist
+/// mostly of a pool's rounding; with small pages, memory that is never touched is never allocated.
 fn advised_bytes(len: usize, used_bytes: usize) -> usize {
     let is_rounded = len.saturating_sub(used_bytes) > LARGE_BYTES / 16;
     if len > LARGE_BYTES && len.is_multiple_of(LARGE_BYTES) && is_rounded { len - LARGE_BYTES } else { len }
 }
 
-/// A private mapping of `len` bytes, whole pages, with this access, at a multiple of [`LARGE_BYTES`].
+/// A private mapping of `len` bytes (whole pages) with this access, at a multiple of [`LARGE_BYTES`].
 pub(super) fn map_aligned(len: usize, access: libc::c_int) -> Option<NonNull<u8>> {
-    // Wherever a range of this length lies, an aligned range of `len` bytes is in it.
+    // A range of this length contains an aligned range of `len` bytes, wherever it starts.
     let reach = len.checked_add(LARGE_BYTES - page_bytes())?;
-    // SAFETY: a new anonymous mapping at an address of the system's choice touches no existing memory.
+    // SAFETY: a new anonymous mapping at an address chosen by the system does not affect existing memory.
     let start =
         unsafe { libc::mmap(std::ptr::null_mut(), reach, access, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0) };
     if start == libc::MAP_FAILED {
@@ -41,7 +41,7 @@ pub(super) fn map_aligned(len: usize, access: libc::c_int) -> Option<NonNull<u8>
     let head = start.addr().next_multiple_of(LARGE_BYTES) - start.addr();
     let tail = reach - head - len;
     // SAFETY: head and tail are whole pages inside the mapping made above and outside the part that is kept. If the
-    // system refuses to trim, the mapping is only larger than it could be.
+    // system refuses to unmap them, the mapping is only larger than needed.
     unsafe {
         let kept = start.add(head);
         if head > 0 {
@@ -60,7 +60,7 @@ pub(super) fn map_aligned(len: usize, access: libc::c_int) -> Option<NonNull<u8>
 /// `ptr` came from [`map`] with the same `size_bytes` and is unmapped once.
 pub(super) unsafe fn unmap(ptr: NonNull<u8>, size_bytes: usize) {
     let len = size_bytes.next_multiple_of(page_bytes());
-    // SAFETY: the caller promises a mapping of this size, which covers exactly these pages.
+    // SAFETY: the caller guarantees a mapping of this size, which covers exactly these pages.
     let status = unsafe { libc::munmap(ptr.as_ptr().cast(), len) };
     debug_assert_eq!(status, 0, "munmap of {len} bytes at {ptr:p}");
 }

@@ -1,4 +1,4 @@
-//! What a pool needs from a device.
+//! The interface of a device's memory.
 
 mod growable;
 mod heap;
@@ -21,7 +21,7 @@ pub use simulated::{SimulatedCall, SimulatedCounters, SimulatedMemory};
 use mxrs_types::{Device, Error, Result};
 use std::ptr::NonNull;
 
-/// How much memory a device has, in bytes.
+/// The amount of memory of a device, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryInfo {
     /// Bytes that could be allocated now.
@@ -35,50 +35,50 @@ pub struct MemoryInfo {
 /// Pools call it without holding a lock, from many threads at once.
 ///
 /// # Safety
-/// `allocate` returns memory of at least the size asked for, at a multiple of [`ALIGNMENT`](crate::ALIGNMENT), that
-/// overlaps no other allocation not yet freed, stays until it is freed, and may be used and freed on any thread. If
-/// [`device`](Self::device) is a host device ([`Device::is_host`]), the host may read and write it. (A device that only
-/// tests see may give addresses with nothing behind them: then it is for the test not to touch them.)
+/// `allocate` returns memory of at least the requested size at a multiple of [`ALIGNMENT`](crate::ALIGNMENT), which
+/// overlaps no other live allocation, stays valid until it is freed, and may be used and freed on any thread. If
+/// [`device`](Self::device) is a host device ([`Device::is_host`]), the host may read and write it. (A device for tests
+/// may return addresses without memory behind them if its maker has promised that nothing accesses them.)
 pub unsafe trait DeviceMemory: Send + Sync {
     /// The device.
     fn device(&self) -> Device;
 
-    /// `size_bytes` (at least 1) bytes of uninitialized memory.
+    /// Allocates `size_bytes` (at least 1) bytes of uninitialized memory.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfMemory`](mxrs_types::ErrorKind::OutOfMemory) if there is no room (the pool replaces its figures
-    /// by its own); any other kind if the device fails.
+    /// [`ErrorKind::OutOfMemory`](mxrs_types::ErrorKind::OutOfMemory) if there is not enough memory (the pool replaces
+    /// the figures by its own); any other kind if the device fails.
     fn allocate(&self, size_bytes: usize) -> Result<NonNull<u8>>;
 
-    /// The same, where the request is for `used_bytes` of them and the rest is what a pool's rounding added. Later requests
-    /// may use all.
+    /// [`allocate`](Self::allocate) with the information that `used_bytes` were requested and the rest is rounding by
+    /// the pool. Later owners may use all of it.
     ///
     /// # Errors
-    /// As [`allocate`](Self::allocate).
+    /// Those of [`allocate`](Self::allocate).
     fn allocate_for(&self, size_bytes: usize, used_bytes: usize) -> Result<NonNull<u8>> {
         let _ = used_bytes;
         self.allocate(size_bytes)
     }
 
-    /// Takes memory back.
+    /// Frees memory.
     ///
     /// # Safety
-    /// `ptr` came from `allocate(size_bytes)` or `allocate_for(size_bytes, …)` of this object with the same size, was not freed
-    /// since, and nothing uses it any more, pending work of the device included.
+    /// `ptr` came from `allocate(size_bytes)` or `allocate_for(size_bytes, …)` of this object with the same size, has
+    /// not been freed since, and nothing uses it any more, including pending work of the device.
     unsafe fn free(&self, ptr: NonNull<u8>, size_bytes: usize);
 
     /// Free and total memory. For page-locked memory these are the system's figures, not those of a GPU.
     ///
-    /// Pools ask on a cache miss, so it may cost a system call, but not milliseconds.
+    /// A pool calls this on a cache miss, so it may cost a system call, but not milliseconds.
     fn info(&self) -> MemoryInfo;
 
-    /// How to put memory behind addresses bit by bit, where the device can; `None` where it cannot.
+    /// The interface for adding memory behind reserved addresses; `None` if the device does not have it.
     fn growable(&self) -> Option<&dyn GrowableMemory> {
         None
     }
 }
 
-/// "No room" as a device reports it; the pool knows the rest.
+/// The error of a device that has not enough memory; the pool adds the details.
 pub(crate) fn refused(device: Device, size_bytes: usize) -> Error {
     Error::out_of_memory(device, size_bytes as u64, "the device refused")
 }

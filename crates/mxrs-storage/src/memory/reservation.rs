@@ -1,29 +1,29 @@
 //! Reserved addresses on Linux: mappings without access, in which whole units are made accessible.
 //!
-//! A mapping without access is charged to nobody, so its length is bounded by the address space alone. Making a part
-//! writable charges that part, and the system may refuse it by its overcommit policy, as it would refuse a new mapping.
+//! The system does not count a mapping without access as used memory, so only the address space limits its length.
+//! Making a part writable does count, and the overcommit policy may refuse it like a new mapping.
 
 use super::mapping::page_bytes;
 use std::ptr::NonNull;
 
 const PRIVATE: libc::c_int = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
 
-/// `size_bytes` of addresses, a multiple of 2 MiB, at a multiple of it.
+/// Reserves `size_bytes` of addresses, a multiple of 2 MiB, at a multiple of 2 MiB.
 pub(super) fn reserve(size_bytes: usize) -> Option<NonNull<u8>> {
     super::mapping::map_aligned(size_bytes, libc::PROT_NONE)
 }
 
-/// Makes a part readable and writable, zeroed, with huge pages where the system grants them.
+/// Makes a part readable and writable, zeroed, with huge pages if the system grants them.
 ///
 /// # Safety
 /// The range consists of whole units of one reservation, none of which is accessible.
 pub(super) unsafe fn commit(ptr: NonNull<u8>, size_bytes: usize) -> bool {
     debug_assert!(ptr.addr().get().is_multiple_of(page_bytes()) && size_bytes.is_multiple_of(page_bytes()));
     let start = ptr.as_ptr().cast();
-    // SAFETY: the pages are mapped and belong to the caller, and gaining access to them disturbs nobody.
+    // SAFETY: the pages are mapped and belong to the caller; making them accessible does not affect other memory.
     let status = unsafe { libc::mprotect(start, size_bytes, libc::PROT_READ | libc::PROT_WRITE) };
     if status == 0 {
-        // SAFETY: as above. If the system knows no huge pages, small ones are used.
+        // SAFETY: the pages belong to the caller. A system without huge pages ignores the advice.
         unsafe { libc::madvise(start, size_bytes, libc::MADV_HUGEPAGE) };
     }
     status == 0
@@ -35,13 +35,13 @@ pub(super) unsafe fn commit(ptr: NonNull<u8>, size_bytes: usize) -> bool {
 /// The range consists of whole units of one reservation, all accessible, and nothing uses them.
 pub(super) unsafe fn decommit(ptr: NonNull<u8>, size_bytes: usize) {
     let start = ptr.as_ptr().cast();
-    // A new mapping in place of the old one rather than `madvise` and `mprotect`: only the end of a mapping takes its
-    // charge back.
-    // SAFETY: the pages belong to the caller, who promises that nothing uses them.
+    // Maps the range again instead of calling `madvise` and `mprotect`, because only replacing a mapping reduces the
+    // memory that the system counts as used.
+    // SAFETY: the pages belong to the caller, who guarantees that nothing uses them.
     let placed = unsafe { libc::mmap(start, size_bytes, libc::PROT_NONE, PRIVATE | libc::MAP_FIXED, -1, 0) };
     if placed == libc::MAP_FAILED {
-        // The system has no room for one more entry in its table of mappings. The pages can go all the same.
-        // SAFETY: as above.
+        // The system's table of mappings is full. The pages can be dropped nevertheless.
+        // SAFETY: the pages belong to the caller, who guarantees that nothing uses them.
         unsafe { libc::madvise(start, size_bytes, libc::MADV_DONTNEED) };
     }
 }
@@ -51,7 +51,7 @@ pub(super) unsafe fn decommit(ptr: NonNull<u8>, size_bytes: usize) {
 /// # Safety
 /// `ptr` came from `reserve(size_bytes)` with the same size, is removed once, and nothing uses it.
 pub(super) unsafe fn unreserve(ptr: NonNull<u8>, size_bytes: usize) {
-    // SAFETY: the caller promises that these pages are a reservation, and that nothing uses them.
+    // SAFETY: the caller guarantees that these pages are one reservation that nothing uses.
     let status = unsafe { libc::munmap(ptr.as_ptr().cast(), size_bytes) };
     debug_assert_eq!(status, 0, "munmap of {size_bytes} bytes at {ptr:p}");
 }
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
     use crate::memory::host::LARGE_BYTES;
 
-    /// Kilobytes of this process that lie in memory, within a range of addresses.
+    /// The resident memory of this process in a range of addresses, in KiB.
     fn resident_kib(start: usize, len: usize) -> u64 {
         let smaps = std::fs::read_to_string("/proc/self/smaps").unwrap();
         let (mut inside, mut sum) = (false, 0);
@@ -84,7 +84,8 @@ mod tests {
         assert!(start.addr().get().is_multiple_of(LARGE_BYTES));
         let address = start.addr().get();
         assert_eq!(resident_kib(address, len), 0);
-        // SAFETY: units of the reservation, each committed before use and given up once; nobody else knows them.
+        // SAFETY: units of the reservation, each committed before it is used and decommitted once; no other code knows
+        // them.
         unsafe {
             let second = start.add(LARGE_BYTES);
             assert!(commit(second, 3 * LARGE_BYTES));
@@ -95,7 +96,7 @@ mod tests {
             assert!((2 << 11..3 << 11).contains(&resident), "{resident} KiB");
             assert_eq!((second.read(), second.add(2 * LARGE_BYTES).read()), (7, 7), "the neighbors stay");
             assert!(commit(second.add(LARGE_BYTES), LARGE_BYTES));
-            assert_eq!(second.add(LARGE_BYTES).read(), 0, "memory that comes anew is zeroed");
+            assert_eq!(second.add(LARGE_BYTES).read(), 0, "memory that is committed again is zeroed");
             unreserve(start, len);
         }
         assert_eq!(resident_kib(address, len), 0);

@@ -1,4 +1,4 @@
-//! A device that exists only in tests: it has as much memory as it is told, fails on command and remembers its calls.
+//! A device for tests: its size is chosen, it fails on command, and it records its calls.
 
 mod growable;
 
@@ -13,25 +13,25 @@ use std::num::NonZero;
 use std::ptr::NonNull;
 use std::time::Duration;
 
-/// One call that a [`SimulatedMemory`] got.
+/// One call to a [`SimulatedMemory`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SimulatedCall {
-    /// A request; the address it got, or `None` if it was refused.
+    /// A request: the address that was returned, or `None` if it was refused.
     Allocate {
         /// Bytes asked for.
         size_bytes: usize,
         /// First address.
         address: Option<usize>,
     },
-    /// Memory came back.
+    /// Memory was freed.
     Free {
         /// Bytes.
         size_bytes: usize,
         /// First address.
         address: usize,
     },
-    /// Memory was asked for behind reserved addresses.
+    /// Memory was requested behind reserved addresses.
     Commit {
         /// Bytes asked for.
         size_bytes: usize,
@@ -40,18 +40,18 @@ pub enum SimulatedCall {
         /// Whether the request was granted.
         granted: bool,
     },
-    /// Memory behind reserved addresses came back.
+    /// Memory behind reserved addresses was removed.
     Decommit {
         /// Bytes.
         size_bytes: usize,
         /// First address.
         address: usize,
     },
-    /// Someone asked how much is free.
+    /// The amount of free memory was queried.
     Info,
 }
 
-/// What a [`SimulatedMemory`] counted. Sizes are in bytes.
+/// Counters of a [`SimulatedMemory`]. Sizes are in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SimulatedCounters {
@@ -59,11 +59,11 @@ pub struct SimulatedCounters {
     pub allocations: u64,
     /// Requests that were refused.
     pub refusals: u64,
-    /// Allocations that came back.
+    /// Allocations that were freed.
     pub frees: u64,
-    /// Questions how much is free.
+    /// Queries of the amount of free memory.
     pub infos: u64,
-    /// Bytes now allocated.
+    /// Bytes that are allocated now.
     pub used_bytes: u64,
     /// Largest `used_bytes` so far.
     pub peak_used_bytes: u64,
@@ -71,7 +71,7 @@ pub struct SimulatedCounters {
 
 type Hook = Box<dyn Fn(&SimulatedCall) + Send + Sync>;
 
-/// Simulated memory of any device. It panics when memory comes back that it did not give, or twice.
+/// Simulated memory of any device. It panics if memory is freed that it did not allocate, or that is already free.
 ///
 /// ```
 /// use mxrs_storage::{DeviceMemory, SimulatedMemory};
@@ -89,9 +89,10 @@ pub struct SimulatedMemory {
     backed: bool,
     latency: Duration,
     hook: Option<Hook>,
-    /// Bytes of a unit, and of the longest range of addresses it reserves; `None` where it reserves none.
+    /// The size of a unit, and of the longest range of addresses that can be reserved; `None` if reserving is not
+    /// supported.
     growable: Option<(usize, usize)>,
-    /// Requests so far, refused ones included.
+    /// The number of requests so far, including refused ones.
     n_requests: AtomicU64,
     state: Mutex<State>,
 }
@@ -103,18 +104,18 @@ struct State {
     /// Sizes by address.
     live: BTreeMap<usize, usize>,
     failing_requests: BTreeSet<u64>,
-    /// Requests whose number is a multiple of this are refused; 0 for none.
+    /// Requests whose number is a multiple of this are refused; 0 refuses none.
     failing_multiple: u64,
     ranges: Ranges,
-    /// Bytes of address space given out so far, where nothing lies behind an address.
+    /// The number of addresses used so far, if there is no memory behind addresses.
     address_space: usize,
 }
 
-/// Where addresses without memory behind them start: far from anything a process maps, like a GPU's.
+/// The start of addresses without memory behind them: far from anything that a process maps, like a GPU's addresses.
 const UNBACKED_START: usize = 1 << 60;
 
 impl SimulatedMemory {
-    /// `total_bytes` bytes of `device`, backed by host memory that can be read and written.
+    /// Makes `total_bytes` bytes of `device`, backed by host memory that can be read and written.
     pub fn new(device: Device, total_bytes: u64) -> Self {
         Self {
             device,
@@ -128,47 +129,60 @@ impl SimulatedMemory {
         }
     }
 
-    /// Gives out addresses with nothing behind them, so that terabytes cost nothing and a host access crashes.
+    /// Uses addresses without memory behind them, so that terabytes cost nothing and a host access crashes.
+    ///
+    /// # Panics
+    /// Panics for a host device: safe code writes to its memory. See [`Self::unbacked_host`].
     #[must_use]
     pub fn unbacked(mut self) -> Self {
+        assert!(!self.device.is_host(), "{}: memory of the host needs something behind it", self.device);
         self.backed = false;
         self
     }
 
-    /// Every call takes at least this long, and takes effect at its end.
+    /// As [`Self::unbacked`], also for a host device.
+    ///
+    /// # Safety
+    /// Nothing may read or write the memory of this device. Making an array in it, for example, writes.
+    #[must_use]
+    pub unsafe fn unbacked_host(mut self) -> Self {
+        self.backed = false;
+        self
+    }
+
+    /// Makes every call take at least this long; it takes effect at its end.
     #[must_use]
     pub fn latency(mut self, latency: Duration) -> Self {
         self.latency = latency;
         self
     }
 
-    /// Runs `hook` at the end of every call, on the calling thread, while this object holds no lock of its own.
+    /// Runs `hook` at the end of every call, on the calling thread, while this object holds none of its locks.
     #[must_use]
     pub fn on_call(mut self, hook: impl Fn(&SimulatedCall) + Send + Sync + 'static) -> Self {
         self.hook = Some(Box::new(hook));
         self
     }
 
-    /// Lets the device put memory behind reserved addresses, in units of `unit_bytes` (a power of two, pages at least)
-    /// and in ranges of at most `range_bytes` bytes of addresses. Commits are requests like any other; reservations are
-    /// free.
+    /// Lets the device add memory behind reserved addresses, in units of `unit_bytes` (a power of two, at least a page)
+    /// and in ranges of at most `range_bytes` bytes. Commits count as requests; reservations do not.
     #[must_use]
     pub fn with_ranges(mut self, unit_bytes: usize, range_bytes: usize) -> Self {
         self.growable = Some((unit_bytes, range_bytes));
         self
     }
 
-    /// Refuses the `nth` request, counted from 1 at the making of this object. May be called for several.
+    /// Refuses the `nth` request, counted from 1 since this object was made. May be called several times.
     pub fn fail_on_request(&self, nth: u64) {
         self.state.lock().failing_requests.insert(nth);
     }
 
-    /// Refuses every `n`th request from now on, counted from 1 at the making of this object; 0 refuses none.
+    /// Refuses every `n`th request from now on, counted from 1 since this object was made; 0 refuses none.
     pub fn fail_every(&self, n: u64) {
         self.state.lock().failing_multiple = n;
     }
 
-    /// Requests so far, refused ones included.
+    /// The number of requests so far, including refused ones.
     pub fn n_requests(&self) -> u64 {
         self.n_requests.load(Ordering::Relaxed)
     }
@@ -207,7 +221,8 @@ impl SimulatedMemory {
         })
     }
 
-    /// Counts a request, and refuses it where it should fail, where there is no room and where `give` has nothing.
+    /// Counts a request and refuses it if it is marked to fail, if there is not enough memory, or if `give` returns
+    /// `None`.
     fn request<T>(&self, size_bytes: usize, give: impl FnOnce(&mut State) -> Option<T>) -> Option<T> {
         let nth = self.n_requests.fetch_add(1, Ordering::Relaxed) + 1;
         let mut state = self.state.lock();
@@ -228,7 +243,7 @@ impl SimulatedMemory {
 }
 
 impl State {
-    /// Addresses with nothing behind them, never given before.
+    /// Returns addresses without memory behind them that were never returned before.
     fn unbacked_addresses(&mut self, size_bytes: usize, align: usize) -> Option<NonNull<u8>> {
         let offset = self.address_space.checked_next_multiple_of(align)?;
         self.address_space = offset.checked_add(size_bytes.checked_next_multiple_of(4096)?)?;
@@ -236,8 +251,8 @@ impl State {
     }
 }
 
-// SAFETY: with backing, as for `HostMemory`; without, addresses are given out once each, in steps of 4096 bytes, and the maker
-// of the object has asked for addresses only.
+// SAFETY: with backing, the memory comes from `host_allocate`, as in `HostMemory`. Without backing, each address is
+// used once, in steps of 4096 bytes, and the creator of the object asked for addresses only.
 unsafe impl DeviceMemory for SimulatedMemory {
     fn device(&self) -> Device {
         self.device
@@ -260,7 +275,8 @@ unsafe impl DeviceMemory for SimulatedMemory {
         state.counters.used_bytes -= size_bytes as u64;
         drop(state);
         if self.backed {
-            // SAFETY: `live` had this address with this size, so it came from `host_allocate`, and it has it no longer.
+            // SAFETY: `live` contained this address with this size, so it came from `host_allocate`, and the entry is
+            // now removed.
             unsafe { host_free(ptr, size_bytes) };
         }
         self.finish(SimulatedCall::Free { size_bytes, address });
@@ -310,7 +326,7 @@ mod tests {
     fn double_free_panics() {
         let memory = SimulatedMemory::new(Device::gpu(0), 1000).unbacked();
         let ptr = memory.allocate(64).unwrap();
-        // SAFETY: the second call breaks the contract on purpose; without backing no memory is touched.
+        // SAFETY: the second call breaks the contract on purpose; without backing no memory is accessed.
         unsafe {
             memory.free(ptr, 64);
             memory.free(ptr, 64);

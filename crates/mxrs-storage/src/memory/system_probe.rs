@@ -1,4 +1,4 @@
-//! How much memory the machine and the process's control group have left.
+//! Reads how much memory the machine and the process's control group have left.
 
 use super::MemoryInfo;
 use std::fs;
@@ -21,8 +21,8 @@ impl SystemProbe {
         Self { proc_dir: proc_dir.into(), cgroup_dir: cgroup_dir.into() }
     }
 
-    /// The tightest of all limits. A system without these files counts as having endless memory, so that nothing is
-    /// released for fear of a shortage nobody measured.
+    /// The tightest of all limits. A system without these files counts as having unlimited memory, so that the cache is
+    /// not emptied because of a shortage that was never measured.
     pub(super) fn read(&self) -> MemoryInfo {
         let machine = self.machine().unwrap_or(MemoryInfo { free: u64::MAX >> 1, total: u64::MAX >> 1 });
         self.control_groups().into_iter().fold(machine, |tightest, group| MemoryInfo {
@@ -40,7 +40,7 @@ impl SystemProbe {
         Some(MemoryInfo { free: bytes("MemAvailable:")?, total: bytes("MemTotal:")? })
     }
 
-    /// The limits of the process's memory group and of every group around it.
+    /// The limits of the process's memory group and of every group that contains it.
     fn control_groups(&self) -> Vec<MemoryInfo> {
         let Ok(text) = fs::read_to_string(self.proc_dir.join("self/cgroup")) else {
             return Vec::new();
@@ -63,11 +63,11 @@ impl SystemProbe {
     }
 }
 
-/// What one version of control groups calls its files.
+/// The file names of one version of control groups.
 struct GroupFiles {
     limit: &'static str,
     usage: &'static str,
-    /// The line of `memory.stat` that says how much of the usage is page cache that can be dropped.
+    /// The line of `memory.stat` with the amount of page cache that can be dropped.
     droppable: &'static str,
 }
 
@@ -76,7 +76,7 @@ const VERSION_1: GroupFiles =
 const VERSION_2: GroupFiles = GroupFiles { limit: "memory.max", usage: "memory.current", droppable: "inactive_file" };
 
 impl GroupFiles {
-    /// `None` for a group that does not exist here or has no limit.
+    /// The limit of a group; `None` if it does not exist or has no limit.
     fn read(&self, group: &Path) -> Option<MemoryInfo> {
         let number = |file: &str| fs::read_to_string(group.join(file)).ok()?.trim().parse::<u64>().ok();
         let total = number(self.limit)?;
@@ -95,7 +95,7 @@ mod tests {
 
     const GIB: u64 = 1 << 30;
 
-    /// A machine with 16 GiB, 1 of them free and 10 available because of page cache.
+    /// A machine with 16 GiB, of which 1 GiB is free and 10 GiB are available because of page cache.
     fn machine(groups: &str) -> (TempDir, SystemProbe) {
         let dir = tempfile::tempdir().unwrap();
         let (proc_dir, cgroup_dir) = (dir.path().join("proc"), dir.path().join("cgroup"));

@@ -1,4 +1,5 @@
-//! What the threads of a pool share: the container, the figures, and the roster of blocks outside the container.
+//! The data that threads of a pool share: the container, the statistics, and the roster of blocks outside the
+//! container.
 
 use super::container::{Apart, Container, Grown};
 use super::counts::Counts;
@@ -8,14 +9,14 @@ use super::rounding::SizeClass;
 use crate::{PoolStats, Tag};
 use mxrs_sync::atomic::Ordering;
 
-/// Everything behind the pool's lock.
+/// Everything that the pool's lock guards.
 pub(super) struct Books {
     pub(super) container: Box<dyn Container>,
-    /// The figures so far; the cached ones are filled in by [`snapshot`](Self::snapshot).
+    /// The statistics so far; [`snapshot`](Self::snapshot) fills in those of cached blocks.
     pub(super) stats: PoolStats,
     pub(super) roster: Roster,
     inventory: Inventory,
-    /// The last handle is gone: what is freed goes straight back to the device.
+    /// Whether the last handle is gone, so that freed blocks go directly to the device.
     pub(super) orphaned: bool,
 }
 
@@ -30,30 +31,30 @@ impl Books {
         }
     }
 
-    /// A block of this class from the container.
+    /// Takes a block of this class from the container.
     pub(super) fn take(&mut self, class: SizeClass) -> Option<RecordRef> {
         let record = self.container.take(class)?;
         self.roster.enter(record);
         Some(record)
     }
 
-    /// A block that has just been taken, and is in no cache, gets an owner.
+    /// Gives an owner to a block that was just taken from a list.
     pub(super) fn hit(&mut self, record: RecordRef, request: Request) {
         let mut counts = Counts::default();
         counts.hit(request.size, record.block_bytes());
         self.stats.fold(&mut counts);
-        // SAFETY: the block came out of a list whose lock is held: the container's, which `&mut self` proves, or that of
-        // a cache of the frozen pool.
+        // SAFETY: the caller holds the lock of the list from which the block was taken: the container's, as `&mut self`
+        // shows, or that of a cache of the frozen pool.
         unsafe { record.revive(request) };
     }
 
-    /// A block without an owner goes into the container.
+    /// Puts a block without an owner into the container.
     pub(super) fn put(&mut self, record: RecordRef) {
         self.roster.leave(record);
         self.container.put(record);
     }
 
-    /// Memory from the device becomes a live block.
+    /// Makes memory from the device a live block.
     pub(super) fn grow(&mut self, memory: Grown, class: SizeClass, request: Request) -> RecordRef {
         let (size, bytes) = (request.size, memory.bytes);
         if !self.container.regroups() {
@@ -65,9 +66,10 @@ impl Books {
         record
     }
 
-    /// A live block is given up, as `counts` says; it is in no list yet. Its tag is for dropping without a lock.
+    /// Frees a live block and counts it by `count`; the caller then adds it to a list. Returns its tag, to be dropped
+    /// without a lock.
     pub(super) fn retire(&mut self, record: RecordRef, count: impl FnOnce(&mut Counts, usize, usize)) -> Option<Tag> {
-        // SAFETY: the caller passes on the owner's right, and `&mut self` proves it holds the lock of the books.
+        // SAFETY: the caller is the owner, and `&mut self` shows that the lock of the books is held.
         let (size, tag) = unsafe { record.retire() };
         let mut counts = Counts::default();
         count(&mut counts, size, record.block_bytes());
@@ -75,7 +77,7 @@ impl Books {
         tag
     }
 
-    /// A live block is given up for good: it must not come out of the container again.
+    /// Frees a live block that must not come out of the container again.
     pub(super) fn discard(&mut self, record: RecordRef) -> (Option<Segment>, Option<Tag>) {
         let tag = self.retire(record, Counts::freed);
         self.roster.leave(record);
@@ -91,7 +93,7 @@ impl Books {
         segments
     }
 
-    /// Blocks that were set apart are waited for in vain.
+    /// Abandons blocks that were set apart and whose events will never finish.
     pub(super) fn abandon(&mut self, unending: &[Apart]) -> Vec<Events> {
         let (bytes, events) = self.container.abandon(unending);
         self.stats.abandoned_bytes += bytes;
@@ -106,12 +108,13 @@ impl Books {
         self.stats.shrank(segment.bytes);
     }
 
-    /// The figures, given the number and bytes of blocks that wait with threads. All threads have reported.
+    /// The statistics, given the number and bytes of blocks that threads cache. All threads have reported.
     pub(super) fn snapshot(&self, with_threads: (u64, u64)) -> PoolStats {
         let mut stats = self.stats;
         let inside = self.container.inside();
         (stats.cached_blocks, stats.cached_bytes) = (inside.0 + with_threads.0, inside.1 + with_threads.1);
-        // More than was ever held was never live: the sum of threads that did not peak together may say so.
+        // The sum of the peaks of threads that did not peak at the same time may exceed what was ever held, so it is
+        // limited.
         stats.peak_live_requested = stats.peak_live_requested.min(stats.peak_reserved).max(stats.live_requested);
         debug_assert_eq!(stats.reserved, stats.live_blocks_bytes + stats.cached_bytes, "S3");
         stats
@@ -128,7 +131,7 @@ impl Drop for Books {
     }
 }
 
-/// The blocks outside the container, live or with a thread, in no order.
+/// The blocks outside the container, live or cached by a thread, in any order.
 #[derive(Default)]
 pub(super) struct Roster {
     records: Vec<RecordRef>,

@@ -1,21 +1,21 @@
-//! What is counted where: each thread's hits and frees in its own cache, everything else in the books.
+//! Counting: each thread counts hits and frees in its own cache, the books count everything else.
 
 use crate::PoolStats;
 
-/// What one thread counted since it last reported to the books. Gains and losses are differences: a thread may free what
-/// another allocated.
+/// The counts of one thread since it last reported to the books. The amounts are signed, because a thread may free what
+/// another one allocated.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
     hits: u64,
     frees: u64,
     live_requested: i64,
     live_bytes: i64,
-    /// Largest `live_requested` since the last report.
+    /// The largest `live_requested` since the last report.
     high: i64,
 }
 
 impl Counts {
-    /// A cached block went to an owner.
+    /// Counts a cached block that got an owner.
     #[inline]
     pub(super) fn hit(&mut self, requested: usize, block_bytes: usize) {
         self.hits += 1;
@@ -24,14 +24,14 @@ impl Counts {
         self.high = self.high.max(self.live_requested);
     }
 
-    /// Takes `hit` back: the block could not be used.
+    /// Undoes `hit`, because the block could not be used.
     pub(super) fn unhit(&mut self, requested: usize, block_bytes: usize) {
         self.hits = self.hits.wrapping_sub(1);
         self.live_requested -= requested as i64;
         self.live_bytes -= block_bytes as i64;
     }
 
-    /// An owner gave a block up.
+    /// Counts a block that its owner freed.
     #[inline]
     pub(super) fn freed(&mut self, requested: usize, block_bytes: usize) {
         self.frees += 1;
@@ -40,10 +40,10 @@ impl Counts {
     }
 }
 
-/// The figures about live blocks wrap around between reports: a thread that frees may report before the thread that
-/// allocated. When all have reported they are exact.
+/// The numbers of live blocks wrap around between reports, because a thread that frees may report before the thread
+/// that allocated. They are exact once all have reported.
 impl PoolStats {
-    /// Adds what a thread counted, and starts its count anew.
+    /// Adds the counts of a thread and resets them.
     pub(super) fn fold(&mut self, counts: &mut Counts) {
         let Counts { hits, frees, live_requested, live_bytes, high } = std::mem::take(counts);
         self.note_peak((self.live_requested as i64).wrapping_add(high));
@@ -60,7 +60,7 @@ impl PoolStats {
         self.peak_live_requested = self.peak_live_requested.max(live_requested);
     }
 
-    /// A block from the device went to an owner.
+    /// Counts a block from the device that got an owner.
     pub(super) fn grew(&mut self, requested: usize, block_bytes: usize, device_bytes: usize) {
         self.system_requests += 1;
         self.reserved += device_bytes as u64;
@@ -75,7 +75,7 @@ impl PoolStats {
         self.hits = self.hits.wrapping_sub(1);
     }
 
-    /// A segment left for the device.
+    /// Counts a segment that was returned to the device.
     pub(super) fn shrank(&mut self, bytes: usize) {
         self.system_frees += 1;
         self.reserved -= bytes as u64;

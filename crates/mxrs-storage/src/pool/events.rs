@@ -1,4 +1,4 @@
-//! S9: a block that other streams may still use is waited for before it changes hands.
+//! S9: waits for the events of a block before it gets another owner.
 
 use super::Pool;
 use super::container::Apart;
@@ -9,15 +9,15 @@ use mxrs_types::{DeviceStream, Result};
 /// What to do about events that are not finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Patience {
-    /// Leave them.
+    /// Do not wait for them.
     None,
-    /// Wait for them on the host.
+    /// Wait for them on the host, without a limit.
     Endless,
 }
 
 impl Pool {
-    /// Makes `stream`, or the host, wait for the former owners of a block that has just been handed out. If that fails
-    /// the block goes back as if it had never been handed out.
+    /// Makes `stream`, or the host, wait for the work of the former owners of a block that was just allocated. If that
+    /// fails, the block is put back as if it had not been allocated.
     #[cold]
     pub(super) fn settle(&self, record: RecordRef, stream: Option<&dyn DeviceStream>) -> Result<()> {
         let events = record.take_events();
@@ -28,7 +28,7 @@ impl Pool {
                 .try_for_each(|event| stream.wait_for(&**event)),
             None => events.iter().try_for_each(|event| event.wait()),
         };
-        // What a stream has been told to wait for may be unfinished still, and the next owner may be another.
+        // The events that a stream waits for may still be unfinished, and the next owner may be another stream.
         if stream.is_some() || outcome.is_err() {
             Record::mark(&record, events.into_iter().filter(|event| !event.is_finished()));
         }
@@ -38,7 +38,7 @@ impl Pool {
         })
     }
 
-    /// Puts a block back on top of its list and takes the hit back.
+    /// Puts a block back on top of its list and undoes the hit.
     fn unhit(&self, record: RecordRef) {
         let tag = self.with_books(|books| {
             let tag = books.retire(record, Counts::unhit);
@@ -48,7 +48,7 @@ impl Pool {
         drop(tag);
     }
 
-    /// Waits on the host for all events of a block that its owner is giving up; whether all are finished.
+    /// Waits on the host for all events of a block that its owner is freeing; returns whether all are finished.
     pub(super) fn wait_for_all(&self, record: RecordRef) -> bool {
         let mut events = record.take_events();
         events.retain(|event| event.wait().is_err() && !event.is_finished());
@@ -57,13 +57,13 @@ impl Pool {
         all
     }
 
-    /// Lets the container join blocks that it had set apart: those whose events are finished, or after waiting for
-    /// them. Whether there were any.
+    /// Lets the container join blocks that were set apart and whose events are finished, after waiting for them if
+    /// `patience` says so. Returns whether there were any.
     pub(super) fn join_finished(&self, patience: Patience) -> bool {
         if !self.joins {
             return false;
         }
-        // Events are asked while no lock is held; meanwhile the blocks may move on, which the container sees.
+        // Events are queried while no lock is held. The blocks may change meanwhile, which the container notices.
         let mut apart = self.books.lock().container.apart();
         let mut unending = Vec::new();
         for block in &mut apart {
@@ -71,7 +71,7 @@ impl Pool {
                 && let Some(error) =
                     block.events.iter().find_map(|event| event.wait().err().filter(|_| !event.is_finished()))
             {
-                tracing::error!(target: "mxrs_storage", "memory of {} may be in use for ever: {error}", self.device);
+                tracing::error!(target: "mxrs_storage", "memory of {} may be in use forever: {error}", self.device);
                 unending.push(Apart { record: block.record, key: block.key, events: block.events.clone() });
             }
             block.events.retain(|event| event.is_finished());
@@ -94,17 +94,17 @@ impl Pool {
                 && !event.is_finished()
             {
                 let (bytes, device) = (segment.bytes, self.device);
-                tracing::error!(target: "mxrs_storage", "{bytes} bytes of {device} may be in use for ever: {error}");
+                tracing::error!(target: "mxrs_storage", "{bytes} bytes of {device} may be in use forever: {error}");
                 self.books.lock().stats.abandoned_bytes += bytes as u64;
                 return;
             }
         }
         let Segment { ptr, bytes, leaving, .. } = segment;
         match self.memory.growable().filter(|_| self.regroups) {
-            // SAFETY: the container has set these units of a range aside; they have memory and nothing uses it.
+            // SAFETY: the container has set these units of a range aside; they have memory that nothing uses.
             Some(growable) => unsafe { growable.decommit(ptr, bytes) },
-            // SAFETY: the segment is the sole owner of memory that `self.memory.allocate(bytes)` gave; it has left every
-            // list, and all work on it is finished.
+            // SAFETY: the segment is the only owner of memory from `self.memory.allocate(bytes)`; it is in no list, and
+            // all work on it is finished.
             None => unsafe { self.memory.free(ptr, bytes) },
         }
         if let Some(leaving) = leaving {

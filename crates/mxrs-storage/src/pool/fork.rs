@@ -1,4 +1,4 @@
-//! Rule 10: all locks of some pools, held from before a fork until after it.
+//! Rule 10: holds all locks of several pools from before a fork until after it.
 
 use super::books::Books;
 use super::thread_cache::Contents;
@@ -6,9 +6,9 @@ use super::{Pool, Threads};
 use mxrs_sync::atomic::Ordering;
 use mxrs_sync::{Arc, BriefGuard};
 
-/// The locks of some pools. Dropping it releases them.
+/// The locks of several pools. Dropping it releases them.
 pub(crate) struct HeldPools {
-    // Released in this order, and before the pools they belong to.
+    // Fields are dropped in this order, so all locks are released before the pools that they belong to are dropped.
     _books: Vec<BriefGuard<'static, Books>>,
     _caches: Vec<BriefGuard<'static, Contents>>,
     _threads: Vec<BriefGuard<'static, Threads>>,
@@ -16,17 +16,17 @@ pub(crate) struct HeldPools {
 }
 
 impl HeldPools {
-    /// Takes every lock of these pools, in the order of locks.
+    /// Takes every lock of these pools in the order of locks.
     pub(crate) fn lock(mut pools: Vec<Arc<Pool>>) -> Self {
         pools.sort_by_key(|pool| pool.id);
-        // SAFETY: the value behind each `Arc` stays where it is for as long as `pools`, which is dropped last, holds it,
-        // and no reference made here leaves this object.
+        // SAFETY: each `Arc` in `pools` keeps its value in place, and `pools` is dropped last. No reference made here
+        // leaves this object.
         let statics: Vec<&'static Pool> = pools.iter().map(|pool| unsafe { &*Arc::as_ptr(pool) }).collect();
         let threads: Vec<_> = statics.iter().map(|pool| pool.threads.lock()).collect();
         let mut caches = Vec::new();
         for cache in threads.iter().flat_map(|threads| &threads.caches) {
             let guard = cache.lock();
-            // SAFETY: the lists of threads are locked and keep every cache in place until after its guard is dropped.
+            // SAFETY: the locked lists of threads keep every cache in place until after its guard is dropped.
             caches
                 .push(unsafe { std::mem::transmute::<BriefGuard<'_, Contents>, BriefGuard<'static, Contents>>(guard) });
         }
@@ -34,7 +34,7 @@ impl HeldPools {
         Self { _books: books, _caches: caches, _threads: threads, pools }
     }
 
-    /// Forgets the threads that the child of a fork does not have.
+    /// Resets the state of threads that do not exist in the child.
     pub(crate) fn forget_other_threads(&self) {
         for pool in &self.pools {
             pool.returning.store(0, Ordering::Relaxed);

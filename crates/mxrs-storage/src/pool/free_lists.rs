@@ -1,11 +1,11 @@
-//! The container of `Naive` and `Round`: one stack of freed blocks for each size class. `Unpooled` leaves it empty.
+//! The container of `Naive` and `Round`: a stack of freed blocks for each size class. Under `Unpooled` it stays empty.
 
 use super::container::{Container, Grown};
 use super::record::{RecordRef, Request, Segment};
 use super::rounding::SizeClass;
 use rustc_hash::FxHashMap;
 
-/// The last one in is the first one out.
+/// Stacks of free blocks by size class; last in, first out.
 #[derive(Debug, Default)]
 pub(crate) struct FreeLists {
     by_key: FxHashMap<usize, Vec<RecordRef>>,
@@ -37,13 +37,13 @@ impl Container for FreeLists {
     }
 
     fn discard(&mut self, record: RecordRef) -> Option<Segment> {
-        // SAFETY: the pool hands over its only copy.
+        // SAFETY: the pool passes its only copy.
         Some(unsafe { record.destroy() })
     }
 
     fn drain(&mut self) -> Vec<Segment> {
         (self.n_blocks, self.n_bytes) = (0, 0);
-        // SAFETY: a record inside has left the roster, and the lists hold its only copy.
+        // SAFETY: a record inside has left the roster, and the lists have the only copy.
         self.by_key.drain().flat_map(|(_, records)| records).map(|record| unsafe { record.destroy() }).collect()
     }
 

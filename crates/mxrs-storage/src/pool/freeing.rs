@@ -1,4 +1,4 @@
-//! Giving a block up: to the thread's own magazine, past it into the container, or straight to the device.
+//! Frees a block: into the thread's own magazine, into the container, or directly to the device.
 
 use super::books::Books;
 use super::counts::Counts;
@@ -10,14 +10,14 @@ use mxrs_sync::Arc;
 use std::ptr::NonNull;
 
 impl Pool {
-    /// Takes a live block back: to the thread, into the container, or to the device where nothing is cached.
+    /// Frees a live block: into the thread's cache, into the container, or to the device if nothing is cached.
     ///
     /// # Safety
-    /// The caller owns the live block of `record`, which `pool` allocated, and gives it up.
+    /// The caller owns the live block of `record`, which `pool` allocated, and does not use it any more.
     #[inline]
     pub(crate) unsafe fn free(pool: NonNull<Self>, record: RecordRef) {
-        // SAFETY: the block is live, so by rule 8 the pool is alive. From the release of the lock below on it may not be,
-        // so no reference to it is kept.
+        // SAFETY: the block is live, so by rule 8 the pool exists. After the lock below is released it may not, so no
+        // reference to it is kept.
         let (id, caches, joins) = unsafe { (pool.as_ref().id, pool.as_ref().caches, pool.as_ref().joins) };
         if caches && !(joins && record.is_marked()) {
             let freed = thread_cache::with(id, |cache| {
@@ -26,28 +26,30 @@ impl Pool {
                     return None;
                 }
                 if !cache.push(record) {
-                    // SAFETY: the lock of a cache that is not orphaned is held, so the pool stays.
+                    // SAFETY: the cache is not orphaned and its lock is held, so the pool exists.
                     let this = unsafe { pool.as_ref() };
                     if !this.push_slowly(&mut cache, record) {
                         return None;
                     }
                 }
-                // SAFETY: the caller gives the block up, and the lock of the cache it is now in is held.
+                // SAFETY: the caller owns the block, and the lock of the cache that now contains it is held.
                 let (size, tag) = unsafe { record.retire() };
                 cache.counts.freed(size, record.block_bytes());
                 Some(tag)
             });
-            // The tag goes when no lock is held. The pool may be gone by now, and the record another's.
+            // The tag is dropped after the lock is released. The pool may be gone by now, and the record may have
+            // another owner.
             if let Some(Some(tag)) = freed {
                 drop(tag);
                 return;
             }
         }
-        // SAFETY: as the caller promises; nothing was done to the block so far.
+        // SAFETY: the caller owns the live block, which has not been changed so far.
         unsafe { Self::free_slowly(pool, record) }
     }
 
-    /// Makes room in, or makes, the magazine for a block and puts it there; false where the block is too large to be kept.
+    /// Makes room in the block's magazine, or makes one, and adds the block; false if the block is too large to be
+    /// cached.
     #[cold]
     fn push_slowly(&self, cache: &mut Contents, record: RecordRef) -> bool {
         let mut books = self.books.lock();
@@ -59,7 +61,7 @@ impl Pool {
             cache.take_all().into_iter().for_each(|older| books.put(older));
         }
         if cache.has_room(record.key()).is_none() {
-            // Sizes that never come back would pile up where every granule makes a class.
+            // If every granule is a class of its own, magazines of sizes that never return would accumulate.
             if self.joins && cache.n_classes() >= thread_cache::FRONT {
                 cache.clear().into_iter().for_each(|older| books.put(older));
             }
@@ -71,23 +73,24 @@ impl Pool {
         cache.push(record)
     }
 
-    /// Takes a live block back where the calling thread has no cache, or the pool keeps nothing.
+    /// Frees a live block if the calling thread has no cache, or the pool caches nothing.
     #[cold]
     unsafe fn free_slowly(pool: NonNull<Self>, record: RecordRef) {
-        // SAFETY: the block is live, so the pool is alive by rule 8, and the pointer came from its `Arc`.
+        // SAFETY: the block is live, so the pool exists by rule 8, and the pointer came from its `Arc`.
         let this = unsafe { lifetime::counted(pool) };
         if !this.caches {
-            // SAFETY: as the caller promises.
+            // SAFETY: the caller owns the live block, which has not been changed so far.
             return unsafe { Self::free_directly(pool, record) };
         }
         if this.joins && record.is_marked() {
             record.sift();
             if !record.is_marked() {
-                // SAFETY: as the caller promises. This happens once: nobody else adds events.
+                // SAFETY: the caller owns the live block. This recursion happens once, because no other thread adds
+                // events.
                 return unsafe { Self::free(pool, record) };
             }
         } else if this.join() {
-            // SAFETY: as the caller promises. This happens once: the thread has a cache now.
+            // SAFETY: the caller owns the live block. This recursion happens once, because the thread has a cache now.
             return unsafe { Self::free(pool, record) };
         }
         let freed = this.with_books(|books| {
@@ -100,17 +103,17 @@ impl Pool {
         });
         match freed {
             Some(tag) => drop(tag),
-            // SAFETY: as the caller promises; nothing was done to the block so far.
+            // SAFETY: the caller owns the live block, which has not been changed so far.
             None => unsafe { Self::free_directly(pool, record) },
         }
     }
 
-    /// Takes a live block back and returns it to the device, after its events.
+    /// Frees a live block and returns it to the device after its events.
     ///
     /// # Safety
     /// As for [`free`](Self::free).
     pub(crate) unsafe fn free_directly(pool: NonNull<Self>, record: RecordRef) {
-        // SAFETY: the block is live, so the pool is alive by rule 8, and the pointer came from its `Arc`.
+        // SAFETY: the block is live, so the pool exists by rule 8, and the pointer came from its `Arc`.
         let this = unsafe { lifetime::counted(pool) };
         let is_apart = this.joins && record.is_marked() && !this.wait_for_all(record);
         let discard = |books: &mut Books| {
@@ -121,7 +124,7 @@ impl Pool {
             (segment, tag, books.orphaned)
         };
         let (segment, tag, orphaned) = if this.joins {
-            // More can leave with the block if its free neighbors are in the container.
+            // More memory can be returned with the block if its free neighbors are in the container.
             this.frozen(|books, caches| {
                 search::gather(books, caches);
                 discard(books)

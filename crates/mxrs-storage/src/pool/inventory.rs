@@ -1,5 +1,5 @@
-//! A debug build's record of every range a pool holds from its device; it makes a broken device or container stop at the
-//! first wrong step.
+//! In a debug build, records every range that a pool holds from its device, and panics at the first wrong step of a
+//! faulty device or container.
 //!
 //! In a release build all methods return at once and the map stays empty.
 
@@ -7,14 +7,14 @@ use crate::Tag;
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 
-/// Ranges by first address, with the tag of their first owner.
+/// Ranges by first address, with their length and the tag of their first owner.
 #[derive(Debug, Default)]
 pub(crate) struct Inventory {
     ranges: BTreeMap<usize, (usize, Tag)>,
 }
 
 impl Inventory {
-    /// A new range from the device.
+    /// Adds a range from the device.
     pub(crate) fn arrived(&mut self, ptr: NonNull<u8>, bytes: usize, tag: &Tag) {
         if !cfg!(debug_assertions) {
             return;
@@ -29,7 +29,7 @@ impl Inventory {
         self.ranges.insert(start, (bytes, tag.clone()));
     }
 
-    /// A range leaves for the device.
+    /// Removes a range that is returned to the device.
     pub(crate) fn left(&mut self, ptr: NonNull<u8>, bytes: usize) {
         if !cfg!(debug_assertions) {
             return;

@@ -1,4 +1,4 @@
-//! Growing a pool: the reserve, the request, and what is tried when the device refuses.
+//! Growing a pool: the reserve, the request, and the steps to try if the device refuses.
 
 use super::Pool;
 use super::best_fit::reserve;
@@ -17,21 +17,21 @@ use mxrs_types::{DeviceKind, Error, ErrorKind, Result};
 use std::ptr::NonNull;
 use std::time::Duration;
 
-/// How a refused request waits for other threads that are returning blocks to the device: in naps, for 10 s at most.
+/// A refused request waits for other threads that are returning memory, in naps of this length, at most 10 s in total.
 const RETURN_NAP: Duration = Duration::from_micros(200);
 const RETURN_NAPS: u32 = 50_000;
 
-/// How many tags an error names.
+/// The largest number of tags that an error names.
 const N_TAGS: usize = 5;
 
 impl Pool {
-    /// Returns all cached blocks to the device; live ones stay. Answers how many bytes that were.
+    /// Returns all cached blocks to the device; live ones stay. Returns the number of bytes.
     pub(crate) fn release_all(&self) -> u64 {
         self.join_finished(Patience::Endless);
         self.empty_cache(|_, _| ())
     }
 
-    /// Step (4): empties the cache unless the device can give `bytes` and keep its reserve.
+    /// Step (4): empties the cache unless the device can provide `bytes` and keep its reserve.
     pub(super) fn keep_reserve(&self, bytes: usize) {
         let free = self.memory.info().free;
         let left = free.checked_sub(bytes as u64).filter(|&left| left > 0);
@@ -40,7 +40,7 @@ impl Pool {
         }
     }
 
-    /// Empties the cache to make room, and counts it if there was something to release.
+    /// Empties the cache to make room, and counts that if there was something to release.
     fn flush(&self) -> u64 {
         self.join_finished(Patience::Endless);
         self.empty_cache(|stats, bytes| {
@@ -66,19 +66,19 @@ impl Pool {
         bytes
     }
 
-    /// Announces memory that has left the books and is not with the device yet: [`finish_return`](Self::finish_return)
-    /// follows. The caller holds the lock of the books.
+    /// Announces memory that has left the books and is not returned yet; [`finish_return`](Self::finish_return) must
+    /// follow. The caller holds the lock of the books.
     pub(super) fn begin_return(&self) {
         self.returning.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns memory that was announced; no lock is held.
+    /// Returns memory that was announced. The caller holds no lock.
     pub(super) fn finish_return(&self, segments: impl IntoIterator<Item = Segment>) {
         let _returning = Returning(self);
         segments.into_iter().for_each(|segment| self.give_back(segment));
     }
 
-    /// Steps (5) to (7): a block made of memory from the device, if need be after making room.
+    /// Steps (5) to (7): makes a block from memory of the device, if necessary after making room.
     pub(super) fn request(self: &Arc<Self>, class: SizeClass, request: &mut Option<Request>) -> Result<RecordRef> {
         let requested = request.as_ref().map_or(0, |request| request.size);
         let mut refusal = match self.attempt(class, request) {
@@ -109,7 +109,7 @@ impl Pool {
         Err(self.explain(refusal, requested, released))
     }
 
-    /// One attempt, and where the pool would like more than the block needs another one for no more than that.
+    /// Makes one attempt, and a second one for a smaller growth if the pool asked for more than the block needs.
     fn attempt_all(self: &Arc<Self>, class: SizeClass, request: &mut Option<Request>) -> Result<RecordRef> {
         let outcome = self.attempt(class, request);
         let refused = |error: &Error| matches!(error.kind(), ErrorKind::OutOfMemory { .. });
@@ -122,7 +122,7 @@ impl Pool {
         outcome
     }
 
-    /// One request of the device. Where blocks are joined, what is inside may serve by now without one.
+    /// Makes one request to the device. If blocks are joined, memory inside may serve by now without one.
     fn attempt(self: &Arc<Self>, class: SizeClass, request: &mut Option<Request>) -> Result<RecordRef> {
         if !self.joins {
             return self.allocate_bytes(class.block_bytes, class, request);
@@ -147,7 +147,7 @@ impl Pool {
             Growth::Reserve(_) => Err(self.refused(refused(self.device, class.block_bytes))),
             Growth::Commit(claim) => {
                 let (ptr, bytes) = (claim.ptr(), claim.len);
-                // SAFETY: these units lie in a reservation of this device, have no memory, and were set aside for this
+                // SAFETY: these units are in a reservation of this device, have no memory, and were set aside for this
                 // thread.
                 let outcome = self.memory.growable().map(|growable| unsafe { growable.commit(ptr, bytes) });
                 if let Some(Ok(())) = outcome {
@@ -164,7 +164,7 @@ impl Pool {
         }
     }
 
-    /// A block from inside, or how to grow.
+    /// Takes a block from inside, or decides how to grow.
     fn hit_or_begin(&self, class: SizeClass, request: &mut Option<Request>) -> std::result::Result<RecordRef, Growth> {
         let mut books = self.books.lock();
         match books.take(class) {
@@ -182,7 +182,7 @@ impl Pool {
         class: SizeClass,
         request: &mut Option<Request>,
     ) -> Result<RecordRef> {
-        // Memory that is not for this request alone is asked for as if all of it were used.
+        // If the memory is not only for this request, all of it counts as used.
         let used =
             request.as_ref().map_or(bytes, |request| if bytes == class.block_bytes { request.size } else { bytes });
         let ptr = self.memory.allocate_for(bytes, used).map_err(|error| self.refused(error))?;
@@ -204,7 +204,7 @@ impl Pool {
     /// Empties the cache and waits for other threads that are returning memory.
     fn make_room(&self) -> u64 {
         let released = self.flush();
-        // Rare, and as long as the device takes: naps will do.
+        // This is rare and takes as long as the device, so polling is sufficient.
         let mut n_naps = 0;
         while self.returning.load(Ordering::Acquire) > 0 && n_naps < RETURN_NAPS {
             mxrs_sync::thread::sleep(RETURN_NAP);
@@ -213,18 +213,18 @@ impl Pool {
         released
     }
 
-    /// Refuses a pointer that breaks the device's promise.
+    /// Rejects a pointer that violates the device's promise of alignment.
     fn aligned(&self, ptr: NonNull<u8>, bytes: usize) -> Result<NonNull<u8>> {
         if ptr.addr().get().is_multiple_of(ALIGNMENT) {
             return Ok(ptr);
         }
-        // SAFETY: the device has just returned this pointer for this size, and nobody else has seen it.
+        // SAFETY: the device has just returned this pointer for this size, and no other code knows it.
         unsafe { self.memory.free(ptr, bytes) };
         let message = format!("{} allocated {ptr:p}, which is not a multiple of {ALIGNMENT}", self.device);
         Err(Error::new(ErrorKind::Backend { backend: "device memory", message }))
     }
 
-    /// Adds the pool's view to "no memory"; other errors of the device pass with a note of what was tried.
+    /// Adds the pool's figures to an out-of-memory error; other errors get the size of the request.
     fn explain(&self, error: Error, requested: usize, released: u64) -> Error {
         match error.kind() {
             ErrorKind::OutOfMemory { .. } => self.out_of_memory(requested, released),
@@ -272,7 +272,7 @@ impl Pool {
     }
 }
 
-/// The request, which is given to one block only.
+/// Takes the request, which can be given to one block only.
 fn taken(request: &mut Option<Request>) -> Request {
     match request.take() {
         Some(request) => request,
@@ -280,13 +280,13 @@ fn taken(request: &mut Option<Request>) -> Request {
     }
 }
 
-/// While it exists a thread is returning blocks; dropping it, also in a panic of the device, lets those who wait go on.
+/// Marks a thread as returning blocks. Dropping it, also during a panic of the device, lets waiting threads continue.
 struct Returning<'a>(&'a Pool);
 
 impl Drop for Returning<'_> {
     fn drop(&mut self) {
-        // A child of a fork starts again from 0 while its own thread may be in here. Release: whoever waits for 0 finds the
-        // memory back at the device.
+        // In the child of a fork the count starts again from 0 while its own thread may be in here, so it must not
+        // wrap. Release: a thread that reads 0 finds the memory returned.
         let _ = self.0.returning.fetch_update(Ordering::Release, Ordering::Relaxed, |n| n.checked_sub(1));
     }
 }

@@ -1,4 +1,4 @@
-//! How long a pool lives (rule 8), and how a thread leaves it (rule 9).
+//! The lifetime of a pool (rule 8), and the end of a thread that uses it (rule 9).
 
 use super::Pool;
 use super::events::Patience;
@@ -8,18 +8,18 @@ use mxrs_sync::Arc;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number no other pool of the process has. Plain std also under loom: it names pools and orders nothing.
+/// A number that identifies the pool in the process. Also under loom a plain atomic, because it orders nothing.
 pub(super) fn next_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// A counted reference to a pool from the uncounted one of a block.
+/// Makes a counted reference to a pool from the uncounted one of a block.
 ///
 /// # Safety
-/// `pool` came from an `Arc`, and the pool is alive.
+/// `pool` came from an `Arc`, and the pool exists.
 pub(super) unsafe fn counted(pool: NonNull<Pool>) -> Arc<Pool> {
-    // SAFETY: as the caller promises; the count that `from_raw` takes over has just been added.
+    // SAFETY: the caller guarantees that the pool exists; `from_raw` takes over the count that was just added.
     unsafe {
         Arc::increment_strong_count(pool.as_ptr());
         Arc::from_raw(pool.as_ptr())
@@ -27,13 +27,14 @@ pub(super) unsafe fn counted(pool: NonNull<Pool>) -> Arc<Pool> {
 }
 
 impl Pool {
-    /// The last handle goes: each live block gets a counted reference, and what is cached goes back to the device.
+    /// Orphans the pool when the last handle is dropped: each live block gets a counted reference, and cached blocks
+    /// are returned to the device.
     pub(crate) fn orphan(self: &Arc<Self>) {
         let segments = self.frozen(|books, caches| {
             books.orphaned = true;
             caches.iter_mut().for_each(|cache| cache.orphaned = true);
             search::gather(books, caches);
-            // Each is taken over by `free_directly` of one block.
+            // `free_directly` of each block takes over one of these references.
             (0..books.stats.live_blocks).for_each(|_| std::mem::forget(Arc::clone(self)));
             books.drain()
         });
@@ -44,7 +45,7 @@ impl Pool {
         }
     }
 
-    /// A thread that has `cache` ends.
+    /// Removes the cache of a thread that ends.
     pub(super) fn dismiss(&self, cache: &Arc<ThreadCache>) {
         let mut threads = self.threads.lock();
         let mut contents = cache.lock();
@@ -60,8 +61,8 @@ impl Drop for Pool {
         let Some(growable) = self.memory.growable().filter(|_| self.regroups) else { return };
         let ranges = self.books.lock().container.close();
         for (start, bytes) in ranges {
-            // SAFETY: the range was reserved with this length and is given up once; no block is left in it, as blocks keep
-            // their pool, and nothing works on it, or the container would not have answered it.
+            // SAFETY: the range was reserved with this length and is unreserved once. No block is left in it, because blocks
+            // keep their pool; and no work uses it, because the container would not have returned it otherwise.
             unsafe { growable.unreserve(start, bytes) };
         }
     }

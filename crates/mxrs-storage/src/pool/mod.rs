@@ -8,42 +8,42 @@
 //! Allocating: round the request and take (1) the block of this class that this thread freed last, (2) the one on top in
 //! the container, (3) one that another thread keeps; these are *hits*. On a miss (4) ask the device how much is free, and
 //! if the block would cut into the reserve, return all cached blocks first; (5) request the memory; if refused, (6) empty
-//! the cache, wait for threads that are returning memory just now, and try again; if refused, (7) run the hooks of
-//! [`Storage::on_pressure`](crate::Storage::on_pressure), empty the cache again and try for the last time.
+//! the cache, wait for threads that are returning memory, and try again; if refused, (7) run the hooks of
+//! [`Storage::on_pressure`](crate::Storage::on_pressure), empty the cache again and try one last time.
 //! Freeing puts the block on top of its magazine; a full magazine first moves its older half to the container.
 //!
-//! In front of a container that joins blocks ([`best_fit`]) all magazines together hold a bounded number of bytes, as what
-//! a thread keeps cannot be joined. Before (4) everything that threads keep goes into the container, which then looks once
-//! more; it looks again before each request of (5) to (7), and asks for what is missing, in reserved addresses where the
-//! device has them.
+//! In front of a container that joins blocks ([`best_fit`]) all magazines together hold a bounded number of bytes,
+//! because blocks cached by a thread cannot be joined. Before (4) all blocks that threads cache go into the container,
+//! which then searches again; it also searches before each request of (5) to (7), and requests only what is missing, in
+//! reserved addresses if the device has them.
 //!
 //! # Rules
-//! 1. **Order of locks**: list of threads, caches by number, books. The way of (1) and of an ordinary free takes one lock,
-//!    the cache of the calling thread, which nobody else wants except under rule 3; it writes no memory that another
-//!    thread's hit reads or writes.
+//! 1. **Order of locks**: list of threads, caches by number, books. Step (1) and an ordinary free take one lock, the
+//!    cache of the calling thread, which other threads take only under rule 3; they write no memory that another thread's
+//!    hit reads or writes.
 //! 2. A block moves between a magazine and the container under both locks, between two magazines under rule 3.
-//! 3. Who must see all blocks at once (a miss, a flush, a snapshot) *freezes* the pool: takes the list of threads, every
-//!    cache and the books. So a miss is a miss: at one instant no thread had a block of that class. Memory does not grow
+//! 3. A step that must see all blocks at once (a miss, a flush, a snapshot) *freezes* the pool: it locks the list of
+//!    threads, every cache and the books. So a miss is certain: at one instant no thread had a block of that class. Memory does not grow
 //!    because one thread allocates what another frees.
 //! 4. S3: while a pool is frozen, `reserved` is the sum of live and cached blocks. Each thread counts in its own cache;
-//!    whoever holds its lock together with the books folds the counts in.
-//! 5. S10: no lock is held while the device is called, an event is waited for, or a hook or an observer runs. So leaving
-//!    blocks are first taken out of the books, and who was refused waits for those under way.
-//! 6. S11: books are written only after the device has said yes.
+//!    a thread that holds its lock together with the books adds the counts to them.
+//! 5. S10: no lock is held while the device is called, an event is waited for, or a hook or an observer runs. So blocks
+//!    that leave are first taken out of the books, and a refused request waits for those on their way.
+//! 6. S11: the books are written only after the device has granted a request.
 //! 7. S9: a block carries the events of its former owners. A hit on a stream makes that stream wait for those of other
-//!    streams and keeps them, as the wait itself may lie in the future; a hit without a stream waits on the host and drops
-//!    them; a block leaves for the device only when all are finished. Where blocks are joined, one with
-//!    events goes past the magazines and stays whole until they are finished: (3) looks, (4) and (6) wait.
+//!    streams and keeps them, because the wait itself may lie in the future; a hit without a stream waits on the host and
+//!    drops them; a block leaves for the device only when all are finished. Where blocks are joined, one with
+//!    events bypasses the magazines and stays whole until they are finished: (3) checks them, (4) and (6) wait.
 //! 8. **Lifetime**: a block points to its pool without counting, so that a hit touches no shared counter. While a
-//!    [`Storage`](crate::Storage) handle exists it owns the pool. When the last one goes it freezes the pool, marks every
+//!    [`Storage`](crate::Storage) handle exists it owns the pool. When the last one is dropped it freezes the pool, marks every
 //!    cache *orphaned*, gives each live block a counted reference of its own ([`Pool::orphan`]), and returns what is
-//!    cached. Whoever frees a block looks at the mark under a lock of rule 3, before the block counts as dead; from then
-//!    on blocks go straight back to the device and the last one takes the pool with it. A pool without handles is never
-//!    allocated from.
-//! 9. A thread that ends puts its cache into the container. One that is ending already, and one that has no cache yet,
-//!    work with the books directly.
+//!    cached. A thread that frees a block checks the mark under a lock of rule 3, before the block counts as freed;
+//!    from then on blocks go directly back to the device, and the last one drops the pool. A pool without handles does
+//!    not allocate.
+//! 9. A thread that ends puts its cache into the container. A thread that is already ending, or has no cache yet, works
+//!    with the books directly.
 //! 10. Across a fork all locks are held by the forking thread ([`ForkGuard`](crate::ForkGuard)), so the child finds every
-//!     pool in order; blocks with threads that the child lacks are found by (3).
+//!     pool consistent; (3) finds the blocks of threads that do not exist in the child.
 
 mod best_fit;
 mod books;
@@ -65,7 +65,7 @@ pub(crate) use fork::HeldPools;
 pub(crate) use record::{RecordRef, Request};
 pub(crate) use rounding::Rounding;
 
-use crate::config::{PoolConfig, PoolKind};
+use crate::config::PoolConfig;
 use crate::memory::{DeviceMemory, SharedMemory};
 use crate::observer::Watch;
 use crate::pressure::PressureHooks;
@@ -78,6 +78,7 @@ use events::Patience;
 use free_lists::FreeLists;
 use mxrs_sync::atomic::AtomicUsize;
 use mxrs_sync::{Arc, BriefLock, Rank};
+use mxrs_types::PoolKind;
 use mxrs_types::{Device, DeviceStream, Result};
 use rounding::SizeClass;
 use search::Found;
@@ -86,38 +87,38 @@ use std::ptr::NonNull;
 use thread_cache::ThreadCache;
 
 pub(crate) struct Pool {
-    /// Names the pool for the threads' caches, and orders it among pools.
+    /// Identifies the pool in the threads' caches, and orders it among pools.
     id: u64,
     /// The device in its canonical form (`cpu(0)` for every cpu).
     device: Device,
     memory: Arc<dyn DeviceMemory>,
-    /// The same, where it can be mapped by other processes.
+    /// The same memory, if other processes can map it.
     segments: Option<Arc<SharedMemory>>,
     rounding: Rounding,
-    /// Whether freed blocks are kept, some of them with threads.
+    /// Whether freed blocks are cached, some of them by threads.
     caches: bool,
-    /// Whether the container joins blocks, and so bounds what threads keep.
+    /// Whether the container joins blocks, and therefore limits what threads cache.
     joins: bool,
-    /// Whether memory leaves in other pieces than it came in: as units of a range.
+    /// Whether memory is returned in other pieces than it was provided: as units of a range.
     regroups: bool,
-    /// Bytes of the device that growth should leave free while there is something to release.
+    /// Bytes of the device that growth should leave free as long as cached memory can be released.
     reserve_bytes: u64,
     watch: Arc<Watch>,
     hooks: Arc<PressureHooks>,
     threads: CachePadded<BriefLock<Threads>>,
     books: CachePadded<BriefLock<Books>>,
-    /// Threads that are returning memory to the device just now; raised under the lock of the books.
+    /// The number of threads that are returning memory to the device; increased under the lock of the books.
     returning: AtomicUsize,
 }
 
-/// The threads that keep blocks of a pool, in the order of their numbers.
+/// The caches of the threads that use a pool, in the order of their numbers.
 #[derive(Default)]
 struct Threads {
     caches: Vec<Arc<ThreadCache>>,
     n_made: u64,
 }
 
-/// What pools of one storage share.
+/// The observer and the hooks that pools of one storage share.
 #[derive(Clone)]
 pub(crate) struct Surroundings {
     pub(crate) watch: Arc<Watch>,
@@ -125,7 +126,7 @@ pub(crate) struct Surroundings {
 }
 
 impl Pool {
-    /// Asks the device for its size, so call it without a lock.
+    /// Queries the device's size, so the caller must hold no lock.
     pub(crate) fn new(
         device: Device,
         memory: Arc<dyn DeviceMemory>,
@@ -159,13 +160,13 @@ impl Pool {
         }
     }
 
-    /// Says that the memory can be mapped by other processes.
+    /// Sets the memory as one that other processes can map.
     pub(crate) fn with_segments(mut self, segments: Arc<SharedMemory>) -> Self {
         self.segments = Some(segments);
         self
     }
 
-    /// The memory, where it can be mapped by other processes.
+    /// The memory, if other processes can map it.
     pub(crate) fn segments(&self) -> Option<&SharedMemory> {
         self.segments.as_deref()
     }
@@ -175,7 +176,7 @@ impl Pool {
         &self.watch
     }
 
-    /// The figures, at one moment.
+    /// The statistics at one moment.
     pub(crate) fn stats(&self) -> PoolStats {
         self.frozen(|books, caches| books.snapshot(search::with_threads(caches)))
     }
@@ -192,8 +193,8 @@ impl Pool {
         });
     }
 
-    /// A live record for `size ≥ 1` bytes that calls itself memory of `device`, for use on `stream` or by the host. The
-    /// caller is its owner.
+    /// Allocates a live record for `size ≥ 1` bytes that reports `device` as its device, for use on `stream` or by the
+    /// host. The caller is its owner.
     #[inline]
     pub(crate) fn allocate(
         self: &Arc<Self>,
@@ -209,7 +210,7 @@ impl Pool {
         let own = if self.caches { self.take_own(class, &request) } else { None };
         let record = match own {
             Some(record) => record,
-            // SAFETY: it has not been moved out of.
+            // SAFETY: `take_own` failed, so `request` has not been moved out of.
             None => self.find_or_grow(class, unsafe { ManuallyDrop::take(&mut request) })?,
         };
         if record.is_marked() {
@@ -218,15 +219,15 @@ impl Pool {
         Ok(record)
     }
 
-    /// Step (1): the block that this thread freed last. On success `request` has been moved out of.
+    /// Step (1): takes the block that this thread freed last. On success `request` has been moved out of.
     #[inline]
     fn take_own(&self, class: SizeClass, request: &ManuallyDrop<Request>) -> Option<RecordRef> {
         thread_cache::with(self.id, |cache| {
             let mut cache = cache.lock();
             let record = cache.pop(class.key)?;
             cache.counts.hit(request.size, class.block_bytes);
-            // SAFETY: the lock of the cache it was in is held. The caller does not use the request again, and nothing
-            // drops it.
+            // SAFETY: the lock of the cache that contained the record is held. The caller neither uses the request again
+            // nor drops it.
             unsafe { record.revive(std::ptr::read(&raw const **request)) };
             Some(record)
         })
@@ -254,7 +255,7 @@ impl Pool {
         self.request(class, &mut request)
     }
 
-    /// Memory that came by another way than the device's `allocate` becomes a live block.
+    /// Makes a live block of memory that did not come from the device's `allocate`.
     pub(crate) fn adopt(self: &Arc<Self>, ptr: NonNull<u8>, bytes: usize, device: Device, tag: Tag) -> RecordRef {
         let grown = Grown { ptr, bytes, pool: Arc::as_ptr(self), claim: None };
         let class = SizeClass { key: bytes, block_bytes: bytes };

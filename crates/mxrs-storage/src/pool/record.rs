@@ -1,6 +1,6 @@
-//! What a pool knows about one piece of memory, live or cached: the record that travels with it.
+//! The record of one piece of memory, live or cached, which moves with it.
 //!
-//! A hit moves one pointer, and whoever holds all locks of a pool can list what is live, for whom.
+//! A hit moves one pointer, and a thread with all locks of a pool can list all live blocks with their tags.
 
 use super::Pool;
 use super::best_fit::Leaving;
@@ -12,17 +12,17 @@ use std::cell::UnsafeCell;
 use std::ops::Deref;
 use std::ptr::NonNull;
 
-/// Events that must be finished before the memory is touched by another stream, by the host, or by its device.
+/// Events that must be finished before another stream, the host or the device uses the memory.
 pub(crate) type Events = Vec<Arc<dyn DeviceEvent>>;
 
-/// From this many events on, finished ones are sifted out when more arrive.
+/// If there are at least this many events, finished ones are removed when more are added.
 const MANY_EVENTS: usize = 16;
 
-/// What a block is made for.
+/// The purpose of a block.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) device: Device,
-    /// Bytes asked for.
+    /// The number of bytes that were requested.
     pub(crate) size: usize,
     pub(crate) tag: Tag,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Request {
 /// The owner's part of a record.
 struct Owner {
     is_live: bool,
-    /// Of the last owner if there is none now; then the tag is a static one.
+    /// The request of the owner. If there is no owner, that of the last one, with a static tag.
     request: Request,
 }
 
@@ -39,30 +39,29 @@ struct Owner {
 pub(crate) struct Record {
     ptr: NonNull<u8>,
     block_bytes: usize,
-    /// The class it was made for; a block is cached under it.
+    /// The key of the class that it was made for, under which it is cached.
     key: usize,
-    /// The pool, out of its `Arc` but not counted; null for an empty block, which no pool knows.
+    /// The pool, from an `Arc` but not counted; null for an empty block, which has no pool.
     pool: *const Pool,
-    /// Written only by whoever moves the record between an owner and a list, under the lock of that list; read by the
-    /// owner, and under all locks of the pool.
+    /// Written only by the thread that moves the record between an owner and a list, under the lock of that list. Read
+    /// by the owner, or under all locks of the pool.
     owner: UnsafeCell<Owner>,
-    /// Whether `events` may hold something; it spares a hit the lock.
+    /// Whether `events` may be non-empty, so that a hit need not take the lock.
     marked: AtomicBool,
     events: BriefLock<Events>,
-    /// Place in the pool's roster; read and written under the lock of the books only.
+    /// The index in the pool's roster; used only under the lock of the books.
     pub(super) roster_at: AtomicUsize,
 }
 
-/// A pointer to a record. Copies lie in two places: with the holder (a `Block`, a list, a cache) and in the roster.
-/// The holder alone destroys it, after it has left the roster.
+/// A pointer to a record. There are two copies: one with the holder (a `Block`, a list, a cache) and one in the roster.
+/// Only the holder destroys the record, after it has left the roster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RecordRef(NonNull<Record>);
 
-// SAFETY: the record is reached from several threads only as the rules of its fields say: fixed fields are never
-// written, atomics and the events' lock take care of themselves, and `owner` is guarded by the pool's locks. The pool is
-// `Send + Sync`.
+// SAFETY: several threads may use a record only as its fields allow: fixed fields are never written, atomics and the
+// lock of the events synchronize themselves, and the locks of the pool guard `owner`. The pool is `Send + Sync`.
 unsafe impl Send for RecordRef {}
-// SAFETY: as for `Send`; a shared `RecordRef` allows nothing that a copy of it does not.
+// SAFETY: a shared `RecordRef` allows nothing that a copy of it does not allow.
 unsafe impl Sync for RecordRef {}
 
 impl Deref for RecordRef {
@@ -70,18 +69,18 @@ impl Deref for RecordRef {
 
     #[inline]
     fn deref(&self) -> &Record {
-        // SAFETY: holder and roster give their copies up before the record is destroyed, so it exists.
+        // SAFETY: holder and roster drop their copies before the record is destroyed, so it exists.
         unsafe { self.0.as_ref() }
     }
 }
 
 impl RecordRef {
-    /// A record with its first owner. `pool` is null or came from an `Arc`.
+    /// Makes a record with its first owner. `pool` is null or came from an `Arc`.
     pub(crate) fn new(ptr: NonNull<u8>, block_bytes: usize, key: usize, pool: *const Pool, request: Request) -> Self {
         Self::made(ptr, block_bytes, key, pool, Owner { is_live: true, request })
     }
 
-    /// A record without an owner, for [`revive`](Record::revive). `pool` came from an `Arc`.
+    /// Makes a record without an owner, for [`revive`](Record::revive). `pool` came from an `Arc`.
     pub(crate) fn idle(ptr: NonNull<u8>, block_bytes: usize, key: usize, pool: *const Pool) -> Self {
         let request = Request { device: Device::cpu(0), size: 0, tag: Tag::default() };
         Self::made(ptr, block_bytes, key, pool, Owner { is_live: false, request })
@@ -101,12 +100,12 @@ impl RecordRef {
         Self(NonNull::from(Box::leak(Box::new(record))))
     }
 
-    /// Ends the record and hands out what it still carries.
+    /// Destroys the record and returns what it still contains.
     ///
     /// # Safety
     /// The caller is the holder, and the record is in no roster.
     pub(crate) unsafe fn destroy(self) -> Segment {
-        // SAFETY: made by `Box::leak` in `new`; the holder's copy is the last one.
+        // SAFETY: `new` made it with `Box::leak`, and the holder's copy is the last one.
         let record = unsafe { Box::from_raw(self.0.as_ptr()) };
         let Record { ptr, block_bytes, events, .. } = *record;
         Segment { ptr, bytes: block_bytes, events: events.into_inner(), leaving: None }
@@ -129,44 +128,45 @@ impl Record {
         self.key
     }
 
-    /// The pool, `None` for an empty block. It is alive while the block is live.
+    /// The pool; `None` for an empty block. It exists while the block is live.
     #[inline]
     pub(crate) fn pool(&self) -> Option<NonNull<Pool>> {
         NonNull::new(self.pool.cast_mut())
     }
 
-    /// What the live block was made for, `None` while it is cached.
+    /// The request of the live block; `None` while the block is cached.
     ///
     /// # Safety
     /// The caller is the owner of the live block, or holds every lock of the pool.
     #[inline]
     pub(crate) unsafe fn request(&self) -> Option<&Request> {
-        // SAFETY: the caller's position excludes writers: they are the owner giving up, or hold a lock of the pool.
+        // SAFETY: the caller's position excludes writers, which are the owner itself, or hold a lock of the pool.
         let owner = unsafe { &*self.owner.get() };
         owner.is_live.then_some(&owner.request)
     }
 
-    /// A cached record gets an owner. `request` is moved out of.
+    /// Gives an owner to a cached record.
     ///
     /// # Safety
     /// The caller holds the lock of the list it has just taken the record from.
     #[inline]
     pub(crate) unsafe fn revive(&self, request: Request) {
-        // SAFETY: the record is with the caller alone, and who reads under all locks waits for the caller's.
+        // SAFETY: only the caller has the record, and a reader under all locks waits for the lock that the caller
+        // holds.
         let owner = unsafe { &mut *self.owner.get() };
         debug_assert!(!owner.is_live, "block {:p} was handed out, but is live as {}", self.ptr, owner.request.tag);
-        // SAFETY: the place is valid; what it held has a static tag and nothing else to drop.
+        // SAFETY: the place is valid; its old value has a static tag and needs no drop.
         unsafe { std::ptr::write(&raw mut owner.request, request) };
         owner.is_live = true;
     }
 
-    /// The owner gives the block up. Answers the bytes it had asked for, and its tag if that has to be dropped.
+    /// Removes the owner. Returns the number of bytes it requested, and its tag if the tag has to be dropped.
     ///
     /// # Safety
-    /// The caller has the owner's right, and holds the lock of the list it is about to put the record into.
+    /// The caller is the owner, and holds the lock of the list that it is about to put the record into.
     #[inline]
     pub(crate) unsafe fn retire(&self) -> (usize, Option<Tag>) {
-        // SAFETY: the owner is the caller, and who reads under all locks waits for the caller's.
+        // SAFETY: the caller is the owner, and a reader under all locks waits for the lock that the caller holds.
         let owner = unsafe { &mut *self.owner.get() };
         debug_assert!(owner.is_live, "block {:p} was given up twice, last by {}", self.ptr, owner.request.tag);
         owner.is_live = false;
@@ -177,13 +177,13 @@ impl Record {
     /// Whether there may be events to wait for.
     #[inline]
     pub(crate) fn is_marked(&self) -> bool {
-        // Relaxed: the record changes hands through locks, which order this flag as they order everything else.
+        // Relaxed: the record changes hands under locks, which also order this flag.
         self.marked.load(Ordering::Relaxed)
     }
 
-    /// More events to wait for. Finished ones are dropped now and then, so that the list stays short.
+    /// Adds events to wait for. Finished ones are removed from time to time, to keep the list short.
     pub(crate) fn mark(&self, new: impl IntoIterator<Item = Arc<dyn DeviceEvent>>) {
-        // Gathered and sifted first: nothing foreign runs under the lock.
+        // Collected and filtered first, so that no foreign code runs under the lock.
         let mut new: Events = new.into_iter().collect();
         if new.is_empty() {
             return;
@@ -196,19 +196,19 @@ impl Record {
         self.marked.store(true, Ordering::Relaxed);
     }
 
-    /// Drops events that are finished; the caller is the owner and holds no lock.
+    /// Removes finished events; the caller is the owner and holds no lock.
     pub(crate) fn sift(&self) {
         let mut events = self.take_events();
         events.retain(|event| !event.is_finished());
         self.mark(events);
     }
 
-    /// Copies of all events; nobody adds any meanwhile.
+    /// Copies all events; no event is added meanwhile.
     pub(crate) fn copy_events(&self) -> Events {
         self.events.lock().clone()
     }
 
-    /// Takes these events away, if they are here; the caller has the record to itself. Whether none is left.
+    /// Removes these events, if present; only the caller has the record. Returns whether none is left.
     pub(crate) fn forget(&self, finished: &[Arc<dyn DeviceEvent>], gone: &mut Events) -> bool {
         let known = |event: &Arc<dyn DeviceEvent>| finished.iter().any(|other| Arc::ptr_eq(event, other));
         let mut events = self.events.lock();
@@ -217,22 +217,22 @@ impl Record {
         events.is_empty()
     }
 
-    /// Takes all events away; the caller is the owner.
+    /// Takes all events; the caller is the owner.
     pub(crate) fn take_events(&self) -> Events {
         self.marked.store(false, Ordering::Relaxed);
         std::mem::take(&mut *self.events.lock())
     }
 }
 
-/// Memory on its way back to the device, with the events that must be finished first.
+/// Memory on its way back to the device, and the events that must be finished first.
 #[derive(Debug)]
 pub(crate) struct Segment {
     pub(crate) ptr: NonNull<u8>,
     pub(crate) bytes: usize,
     pub(crate) events: Events,
-    /// Its place in a container that joins blocks, which is to be told when the device has it.
+    /// Its place in a container that joins blocks, which must be informed when the device has the memory.
     pub(crate) leaving: Option<Leaving>,
 }
 
-// SAFETY: a segment is the sole owner of a piece of device memory, which `DeviceMemory` promises is tied to no thread.
+// SAFETY: a segment is the only owner of device memory, which `DeviceMemory` promises is not tied to a thread.
 unsafe impl Send for Segment {}

@@ -1,27 +1,28 @@
-//! Which block a request gets: the rounding policy of a pool.
+//! The rounding policy of a pool: the block size for a request.
 
 use super::best_fit::{HOST_GRANULE, granule};
-use crate::config::{PoolConfig, PoolKind};
+use crate::config::PoolConfig;
 use mxrs_types::DeviceKind;
+use mxrs_types::PoolKind;
 
-/// The block for a request: its size, and the key under which it is kept when free.
+/// The size of the block for a request, and the key under which it is kept when free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SizeClass {
-    /// Requests with equal keys share blocks; larger requests never have smaller keys.
+    /// Requests with equal keys share blocks; a larger request never has a smaller key.
     pub(crate) key: usize,
     pub(crate) block_bytes: usize,
 }
 
-/// A rounding policy; settings have been validated.
+/// A rounding policy, from validated settings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rounding {
-    /// Multiples of `page`, above `large` multiples of `large`; the key is the size.
+    /// Rounds to multiples of `page`, and above `large` to multiples of `large`; the key is the size.
     Naive { page: usize, large: usize },
-    /// `2^n` up to `n = cutoff` (not below `page_log2`), then `k · 2^cutoff`; the key counts the sizes.
+    /// Rounds to `2^n` up to `n = cutoff` (at least `page_log2`), then to `k · 2^cutoff`; the keys number the sizes.
     Round { page_log2: u32, cutoff: u32 },
-    /// The request itself.
+    /// Does not round.
     Exact,
-    /// Multiples of `bytes`; the key is the size.
+    /// Rounds to multiples of `bytes`; the key is the size.
     Granules { bytes: usize },
 }
 
@@ -35,7 +36,7 @@ impl Rounding {
         }
     }
 
-    /// As [`new`](Self::new), for a kind of device.
+    /// [`new`](Self::new) for a kind of device.
     pub(crate) fn on(kind: DeviceKind, config: &PoolConfig) -> Self {
         match Self::new(config) {
             Self::Granules { .. } => Self::Granules { bytes: granule(kind) },
@@ -43,7 +44,7 @@ impl Rounding {
         }
     }
 
-    /// The class of a request of `size ≥ 1` bytes; `None` if its block would not fit in an address.
+    /// The class of a request of `size ≥ 1` bytes; `None` if its block would not fit into the address space.
     #[inline]
     pub(crate) fn class(&self, size: usize) -> Option<SizeClass> {
         match *self {
@@ -53,7 +54,7 @@ impl Rounding {
                 Some(SizeClass { key: block_bytes, block_bytes })
             }
             Self::Round { page_log2, cutoff } => {
-                // Bit length of size - 1, which is the logarithm of size rounded up.
+                // The bit length of size - 1 is the base-2 logarithm of size, rounded up.
                 let log2 = usize::BITS - size.saturating_sub(1).leading_zeros();
                 if log2 <= cutoff {
                     let bucket = log2.max(page_log2);
@@ -73,7 +74,7 @@ impl Rounding {
     }
 }
 
-/// The next multiple of `unit`, without a division where `unit` is a power of two, as it nearly always is.
+/// The next multiple of `unit`; avoids a division if `unit` is a power of two, the usual case.
 #[inline]
 fn round_up(size: usize, unit: usize) -> Option<usize> {
     if unit.is_power_of_two() {
@@ -87,7 +88,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Sizes around every power of two and every multiple that matters.
+    /// Sizes around every power of two and around the relevant multiples.
     fn sizes() -> impl Strategy<Value = usize> {
         prop_oneof![
             1usize..70_000,

@@ -1,4 +1,4 @@
-//! Beyond a thread's own cache: refilling it from the container, and looking everywhere at once.
+//! Finds blocks outside a thread's own cache: in the container, and with all other threads.
 
 use super::books::Books;
 use super::record::{RecordRef, Request};
@@ -9,13 +9,14 @@ use crate::{Tag, TagStats};
 use mxrs_sync::{Arc, BriefGuard};
 use rustc_hash::FxHashMap;
 
-/// How many blocks a thread takes from the container at once.
+/// The number of blocks that a thread takes from the container at once.
 const REFILL: usize = 8;
 
-/// What a search of the whole pool found.
+/// The result of a search of the whole pool.
 pub(super) enum Found {
     Hit(RecordRef),
-    /// Nothing serves the class. `bytes`: what to ask of the device; `releasable`: whether anything is cached.
+    /// No block serves the class. `bytes`: the amount to request from the device; `releasable`: whether anything is
+    /// cached.
     Nothing {
         bytes: usize,
         releasable: bool,
@@ -23,7 +24,7 @@ pub(super) enum Found {
 }
 
 impl Pool {
-    /// Gives this thread a cache, unless it has one, is ending, or the pool is orphaned. Whether it was given one.
+    /// Gives this thread a cache, unless it has one, is ending, or the pool is orphaned. Returns whether it got one.
     pub(super) fn join(self: &Arc<Self>) -> bool {
         if thread_cache::with(self.id, |_| ()).is_some() || !thread_cache::is_possible() {
             return false;
@@ -32,7 +33,7 @@ impl Pool {
         if self.books.lock().orphaned {
             return false;
         }
-        // Where the threads have to share, this one gets its part below.
+        // If threads have to share a limit, this thread gets its part below.
         let limit_bytes = if self.joins { 0 } else { usize::MAX };
         let cache = Arc::new(ThreadCache::new((self.id << 24) + threads.n_made, limit_bytes));
         threads.n_made += 1;
@@ -45,7 +46,7 @@ impl Pool {
         true
     }
 
-    /// Step (2): a block from the container, and a few more of its class for the thread.
+    /// Step (2): takes a block from the container, and some more of its class for the thread's cache.
     pub(super) fn refill(&self, class: SizeClass, request: &mut Option<Request>) -> Option<RecordRef> {
         thread_cache::with(self.id, |cache| {
             let mut cache = cache.lock();
@@ -57,14 +58,14 @@ impl Pool {
             }
             let request = request.take()?;
             cache.counts.hit(request.size, record.block_bytes());
-            // SAFETY: the lock of the books it was in is held.
+            // SAFETY: the lock of the books is held, which contained the record.
             unsafe { record.revive(request) };
             Some(record)
         })
         .flatten()
     }
 
-    /// Takes a few more blocks of a class from the container for the thread.
+    /// Takes some more blocks of a class from the container for the thread's cache.
     fn take_more(&self, class: SizeClass, cache: &mut Contents, books: &mut Books) {
         if cache.has_room(class.key).is_none() {
             cache.add_magazine(class.key, class.block_bytes);
@@ -75,7 +76,7 @@ impl Pool {
         {
             more.push(next);
         }
-        // Taken from the top, so the last one goes to the bottom.
+        // They were taken from the top, so the last one goes to the bottom.
         for next in more.into_iter().rev() {
             if !cache.push(next) {
                 books.put(next);
@@ -83,7 +84,7 @@ impl Pool {
         }
     }
 
-    /// Step (3): any block of this class, wherever it is.
+    /// Step (3): finds any block of this class, wherever it is cached.
     pub(super) fn search(&self, class: SizeClass, request: &mut Option<Request>) -> Found {
         let own = thread_cache::with(self.id, |cache| cache.number);
         self.frozen(|books, caches| {
@@ -104,7 +105,7 @@ impl Pool {
         })
     }
 
-    /// Rule 3: runs `work` while nothing in the pool can move and every thread has reported to the books.
+    /// Rule 3: runs `work` while no block can move and every thread has reported to the books.
     pub(super) fn frozen<R>(&self, work: impl FnOnce(&mut Books, &mut [BriefGuard<'_, Contents>]) -> R) -> R {
         let threads = self.threads.lock();
         let mut caches: Vec<_> = threads.caches.iter().map(|cache| cache.lock()).collect();
@@ -120,7 +121,7 @@ impl Pool {
     }
 }
 
-/// Sets what each thread may keep, where the container wants it bounded; what is too much goes into the container.
+/// Sets how much each thread may cache, if the container limits it; the excess goes into the container.
 fn share_front(books: &mut Books, caches: &mut [BriefGuard<'_, Contents>]) {
     let limit_bytes = books.container.front_bytes(books.stats.reserved) / caches.len().max(1);
     for cache in caches {
@@ -131,12 +132,12 @@ fn share_front(books: &mut Books, caches: &mut [BriefGuard<'_, Contents>]) {
     }
 }
 
-/// Moves everything that threads keep into the container.
+/// Moves all blocks that threads cache into the container.
 pub(super) fn gather(books: &mut Books, caches: &mut [BriefGuard<'_, Contents>]) {
     caches.iter_mut().flat_map(|cache| cache.clear()).for_each(|record| books.put(record));
 }
 
-/// The older half of what one other thread keeps of this class: one block is the answer, the rest goes to this thread.
+/// Takes the older half of another thread's blocks of this class: returns one, and gives the rest to this thread.
 fn steal(
     class: SizeClass,
     own: Option<u64>,
@@ -161,16 +162,16 @@ fn steal(
     found
 }
 
-/// Number and bytes of blocks that are with threads.
+/// The number and bytes of blocks that threads cache.
 pub(super) fn with_threads(caches: &[BriefGuard<'_, Contents>]) -> (u64, u64) {
     caches.iter().map(|cache| cache.held()).fold((0, 0), |sum, held| (sum.0 + held.0, sum.1 + held.1))
 }
 
-/// Live blocks by tag, most bytes first; the pool is frozen.
+/// Live blocks by tag, most bytes first. The pool is frozen.
 pub(super) fn tags(books: &Books) -> Vec<(Tag, TagStats)> {
     let mut by_tag: FxHashMap<&Tag, TagStats> = FxHashMap::default();
     for record in books.roster.records() {
-        // SAFETY: a pool hands its books out only while it is frozen, so all of its locks are held.
+        // SAFETY: the pool is frozen, so all of its locks are held.
         if let Some(request) = unsafe { record.request() } {
             let stats = by_tag.entry(&request.tag).or_default();
             stats.blocks += 1;

@@ -1,6 +1,6 @@
-//! The blocks one thread keeps to itself, and how a thread finds them.
+//! The blocks that one thread caches, and how a thread finds its caches.
 //!
-//! A magazine bounds the blocks of a class. Where blocks are joined, a limit of bytes bounds all of them together.
+//! A magazine limits the number of blocks of a class. If blocks are joined, their bytes are limited too.
 
 use super::Pool;
 use super::counts::Counts;
@@ -10,33 +10,33 @@ use mxrs_sync::{Arc, BriefGuard, BriefLock, Rank, Weak, thread_local};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
-/// One thread's cache of one pool: listed by the pool, used by the thread, emptied by whoever needs the memory more.
+/// One thread's cache of one pool. The pool lists it, the thread uses it, and other threads may empty it.
 #[derive(Debug)]
 pub(super) struct ThreadCache {
-    /// Place in the lock order, and name.
+    /// Its position in the order of locks, which also identifies it.
     pub(super) number: u64,
     contents: CachePadded<BriefLock<Contents>>,
 }
 
-/// What the lock of a thread's cache guards.
+/// The data that the lock of a thread's cache guards.
 #[derive(Debug)]
 pub(super) struct Contents {
     pub(super) number: u64,
     magazines: Vec<Magazine>,
-    /// Place in `magazines` by key.
+    /// The index in `magazines` by key.
     places: FxHashMap<usize, usize>,
-    /// The place that was asked for last among the keys that [`front`] maps here. It may be out of date.
+    /// For each slot of [`front`], the index that was used last by a key of that slot. It may be outdated.
     recent: [usize; FRONT],
-    /// Sum of the blocks here.
+    /// The sum of the sizes of the blocks here.
     held_bytes: usize,
-    /// No block is kept that would take `held_bytes` beyond this. Set while the pool is frozen.
+    /// A block is not cached if `held_bytes` would exceed this. Set while the pool is frozen.
     pub(super) limit_bytes: usize,
     pub(super) counts: Counts,
-    /// The last handle of the pool is gone: nothing may be kept any more.
+    /// Whether the last handle of the pool is gone, so that nothing may be cached.
     pub(super) orphaned: bool,
 }
 
-/// Freed blocks of one class, the last one on top.
+/// Freed blocks of one class, the latest on top.
 #[derive(Debug)]
 struct Magazine {
     key: usize,
@@ -44,19 +44,19 @@ struct Magazine {
     records: Vec<RecordRef>,
 }
 
-/// Number of places that are found without a search; a power of two.
+/// The number of slots that are found without a search; a power of two.
 pub(super) const FRONT: usize = 64;
 
-/// Blocks up to this size are kept by the dozen, larger ones in pairs or a little more.
+/// A magazine has at most this many bytes of blocks, but holds at least 2 and at most 32.
 const MAGAZINE_BYTES: usize = 4 << 20;
 
-/// How many blocks of this size one thread keeps.
+/// The number of blocks of this size that one thread caches.
 pub(super) fn magazine_limit(block_bytes: usize) -> usize {
     (MAGAZINE_BYTES / block_bytes.max(1)).clamp(2, 32)
 }
 
-/// Spreads keys, which are sizes or small numbers, over [`FRONT`] places: the top bits of a product with 2^64 / φ
-/// (Knuth's multiplicative hashing).
+/// Maps keys, which are sizes or small numbers, to [`FRONT`] slots: the top bits of a product with 2^64 / φ (Knuth's
+/// multiplicative hashing).
 #[inline]
 fn front(key: usize) -> usize {
     ((key as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - FRONT.ilog2())) as usize
@@ -100,7 +100,7 @@ impl Contents {
         Some(place)
     }
 
-    /// The block of this class that was put here last.
+    /// Takes the block of this class that was added last.
     #[inline]
     pub(super) fn pop(&mut self, key: usize) -> Option<RecordRef> {
         let record = self.magazine(key)?.records.pop()?;
@@ -108,7 +108,7 @@ impl Contents {
         Some(record)
     }
 
-    /// Keeps a block if its class has a magazine with room, and the cache has room for its bytes.
+    /// Adds a block if its class has a magazine with room and the limit of bytes allows it.
     #[inline]
     pub(super) fn push(&mut self, record: RecordRef) -> bool {
         let held_bytes = self.held_bytes + record.block_bytes();
@@ -126,29 +126,29 @@ impl Contents {
         }
     }
 
-    /// Whether the bytes of one more block may be kept.
+    /// Whether the limit of bytes allows one more block of this size.
     pub(super) fn has_bytes(&self, block_bytes: usize) -> bool {
         self.held_bytes + block_bytes <= self.limit_bytes
     }
 
-    /// Whether one more block of this class may be kept; `None` if the class has no magazine yet.
+    /// Whether the magazine of this class has room for one more block; `None` if there is no magazine.
     pub(super) fn has_room(&mut self, key: usize) -> Option<bool> {
         self.magazine(key).map(|magazine| magazine.records.len() < magazine.limit)
     }
 
-    /// Makes a magazine for blocks of a class, where there is none.
+    /// Adds a magazine for a class that has none.
     pub(super) fn add_magazine(&mut self, key: usize, block_bytes: usize) {
         let limit = magazine_limit(block_bytes);
         self.places.insert(key, self.magazines.len());
         self.magazines.push(Magazine { key, limit, records: Vec::with_capacity(limit) });
     }
 
-    /// Number of classes that have a magazine.
+    /// The number of classes that have a magazine.
     pub(super) fn n_classes(&self) -> usize {
         self.magazines.len()
     }
 
-    /// Takes the older half of a class away, at least one if there is any, oldest first.
+    /// Takes the older half of a class, oldest first; at least one block if there is any.
     pub(super) fn take_older_half(&mut self, key: usize) -> Vec<RecordRef> {
         let Some(magazine) = self.magazine(key) else { return Vec::new() };
         let half = magazine.records.len().div_ceil(2);
@@ -157,13 +157,13 @@ impl Contents {
         older
     }
 
-    /// Takes everything away, each class oldest first.
+    /// Takes all blocks, each class oldest first.
     pub(super) fn take_all(&mut self) -> Vec<RecordRef> {
         self.held_bytes = 0;
         self.magazines.iter_mut().flat_map(|magazine| magazine.records.drain(..)).collect()
     }
 
-    /// As [`take_all`](Self::take_all), and forgets the classes.
+    /// [`take_all`](Self::take_all) that also removes the magazines.
     pub(super) fn clear(&mut self) -> Vec<RecordRef> {
         let all = self.take_all();
         self.places.clear();
@@ -171,20 +171,20 @@ impl Contents {
         all
     }
 
-    /// Number and bytes of the blocks here.
+    /// The number and bytes of the blocks here.
     pub(super) fn held(&self) -> (u64, u64) {
         let n_blocks = self.magazines.iter().map(|magazine| magazine.records.len() as u64).sum();
         (n_blocks, self.held_bytes as u64)
     }
 
-    /// Bytes of the largest block here.
+    /// The size in bytes of the largest block here.
     pub(super) fn largest_bytes(&self) -> usize {
         let tops = self.magazines.iter().filter_map(|magazine| magazine.records.last());
         tops.map(|record| record.block_bytes()).max().unwrap_or(0)
     }
 }
 
-/// The caches of the current thread, one for each pool it has used.
+/// The caches of the current thread, one for each pool that it has used.
 #[derive(Default)]
 struct Here {
     entries: RefCell<Vec<Entry>>,
@@ -201,7 +201,7 @@ thread_local! {
 }
 
 impl Drop for Here {
-    /// The thread ends: what it kept goes to the containers.
+    /// Moves the blocks to the containers when the thread ends.
     fn drop(&mut self) {
         for Entry { cache, pool, .. } in self.entries.get_mut().drain(..) {
             if let Some(pool) = pool.upgrade() {
@@ -211,8 +211,7 @@ impl Drop for Here {
     }
 }
 
-/// Runs `work` with this thread's cache of a pool; `None` if it has none. `work` must not come back here to
-/// [`insert`].
+/// Runs `work` with this thread's cache of a pool; `None` if it has none. `work` must not call [`insert`].
 #[inline]
 pub(super) fn with<R>(pool_id: u64, work: impl FnOnce(&ThreadCache) -> R) -> Option<R> {
     HERE.try_with(|here| {
@@ -223,12 +222,12 @@ pub(super) fn with<R>(pool_id: u64, work: impl FnOnce(&ThreadCache) -> R) -> Opt
     .flatten()
 }
 
-/// Whether this thread can keep caches: it cannot any more when it is ending.
+/// Whether this thread can have caches; false while its thread-local values are destroyed.
 pub(super) fn is_possible() -> bool {
     HERE.try_with(|_| ()).is_ok()
 }
 
-/// Makes `cache` this thread's cache of `pool`, and forgets those of pools that are gone.
+/// Makes `cache` this thread's cache of `pool`, and removes those of pools that are gone.
 pub(super) fn insert(pool_id: u64, cache: Arc<ThreadCache>, pool: Weak<Pool>) {
     let _ = HERE.try_with(|here| {
         let mut entries = here.entries.borrow_mut();

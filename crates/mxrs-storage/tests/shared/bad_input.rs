@@ -1,4 +1,4 @@
-//! Descriptors and headers as a mistaken or hostile peer would send them: always an error, never a crash or a leak.
+//! Descriptors and headers as a faulty or hostile process would send them: always an error, never a crash or a leak.
 
 use crate::{Turn, allocate, storage};
 use mxrs_storage::{SharedHandle, SharedId, Tag};
@@ -10,9 +10,9 @@ use std::os::unix::fs::FileExt;
 
 const SHRINK: i32 = libc::F_SEAL_SHRINK;
 
-/// A file of the kernel with these bytes at its start, this length and these seals.
+/// A memfd with these bytes at its start, this length and these seals.
 fn file(start: &[u8], len: u64, seals: i32) -> OwnedFd {
-    // SAFETY: makes a descriptor, which belongs to nobody else.
+    // SAFETY: creates a descriptor, which no other code owns.
     let file = unsafe {
         let fd = libc::memfd_create(c"bad".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING);
         assert!(fd >= 0);
@@ -22,7 +22,7 @@ fn file(start: &[u8], len: u64, seals: i32) -> OwnedFd {
     if !start.is_empty() {
         file.write_all_at(&start[..start.len().min(len as usize)], 0).unwrap();
     }
-    // SAFETY: concerns the file alone.
+    // SAFETY: affects only this file.
     assert_eq!(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) }, 0);
     file.into()
 }
@@ -41,7 +41,7 @@ fn refused(fd: OwnedFd) -> Error {
     storage().open_shared(SharedHandle::from(fd), Tag::default()).unwrap_err()
 }
 
-/// The layout that the documentation states is the one that is read, so the cases below differ in one thing each.
+/// The layout that the documentation states is accepted, so each case below differs from it in one point.
 #[test]
 fn s12_the_documented_layout_is_accepted() {
     let _turn = Turn::take();
@@ -91,7 +91,7 @@ fn s12_other_descriptors_are_errors() {
         let error = refused(fd);
         assert!(error.to_string().contains("memfd_create"), "{error}");
     }
-    // Good in every way, but closed to writing: by the descriptor, and by a seal.
+    // Valid except that it cannot be written: because of the descriptor, or of a seal.
     let good = file(&header(MAGIC, 936, 1), 1000, SHRINK);
     let read_only = File::open(format!("/proc/self/fd/{}", good.as_raw_fd())).unwrap();
     for fd in [read_only.into(), file(&header(MAGIC, 936, 1), 1000, SHRINK | libc::F_SEAL_WRITE)] {
@@ -118,7 +118,7 @@ fn s12_unknown_identities_are_errors() {
     assert_eq!(storage().open_shared(handle, Tag::default()).unwrap().shared_mappings(), Some(2));
 }
 
-/// Nobody can cut a segment of ours, or lift its seals.
+/// Another process cannot truncate a segment of ours, or remove its seals.
 #[test]
 fn s12_a_peer_cannot_resize_a_block() {
     let _turn = Turn::take();
@@ -127,12 +127,12 @@ fn s12_a_peer_cannot_resize_a_block() {
     for len in [0, 64, 10_000, 1 << 20] {
         assert!(file.set_len(len).is_err(), "{len}");
     }
-    // SAFETY: concerns the file alone.
+    // SAFETY: affects only this file.
     assert_eq!(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, libc::F_SEAL_WRITE) }, -1);
     assert_eq!(file.metadata().unwrap().len(), 10_064);
 }
 
-/// A peer that writes nonsense into the count cannot make it fall below 0, and the block ends all the same.
+/// If another process writes a wrong count, it still cannot fall below 0, and the block can be freed.
 #[test]
 fn s12_count_stays_at_least_0() {
     let _turn = Turn::take();
@@ -152,7 +152,7 @@ fn s12_count_stays_at_least_0() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Whatever the header and the length of the file: an error, or a block that lies within the file.
+    /// For any header and any length of the file: an error, or a block within the file.
     #[test]
     fn s12_no_header_is_trusted(
         magic in prop_oneof![3 => Just(*MAGIC), 1 => any::<[u8; 8]>()],

@@ -1,9 +1,10 @@
-//! `cpu_shared`, S12: memory that other mappings and other processes see, freed exactly once, whatever a peer does.
+//! `cpu_shared`, S12: memory that other mappings and other processes see, freed exactly once, whatever another process
+//! does.
 //!
-//! The ignored tests are the other processes: the tests start this program anew with a descriptor as standard input.
+//! The ignored tests are the other processes: the tests start this program again with a descriptor as standard input.
 //! Descriptors are counted, so the tests take turns.
 //!
-//! Unsafe code: the tests read and write shared memory, and make files that no honest process would make.
+//! Unsafe code: the tests read and write shared memory, and create files that a correct process would not create.
 #![cfg(all(target_os = "linux", not(miri)))]
 #![allow(unsafe_code)]
 
@@ -18,13 +19,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const SHARED: Device = Device::cpu_shared(0);
 
-/// One test at a time; checks at its end that the test left nothing behind.
+/// Lets one test run at a time; checks at its end that the test left nothing behind.
 struct Turn {
     _turn: MutexGuard<'static, ()>,
     before: Held,
 }
 
-/// What a process holds of the system.
+/// The resources of a process.
 #[derive(Debug, PartialEq, Eq)]
 struct Held {
     n_descriptors: usize,
@@ -76,13 +77,13 @@ fn again(storage: &Storage, block: &Block) -> Block {
 
 fn write(block: &Block, at: usize, byte: u8) {
     assert!(at < block.len());
-    // SAFETY: within the block; the peers of these tests take turns.
+    // SAFETY: `at` is within the block; the processes of these tests take turns.
     unsafe { block.as_ptr().add(at).write_volatile(byte) };
 }
 
 fn read(block: &Block, at: usize) -> u8 {
     assert!(at < block.len());
-    // SAFETY: as in `write`.
+    // SAFETY: `at` is within the block; the processes of these tests take turns.
     unsafe { block.as_ptr().add(at).read_volatile() }
 }
 
@@ -111,7 +112,7 @@ fn s12_mappings_of_one_process_share_bytes_and_count() {
     }
 }
 
-/// S3, S13: shared blocks are never kept; the figures are those of the mappings.
+/// S3, S13: shared blocks are never cached; the statistics are those of the mappings.
 #[test]
 fn s3_s13_nothing_is_kept() {
     let _turn = Turn::take();
@@ -127,7 +128,8 @@ fn s3_s13_nothing_is_kept() {
     assert!(storage.allocate(SHARED, 0, Tag::default()).unwrap().is_empty());
 }
 
-/// Blocks outlive the storage, and a descriptor outlives the block: it keeps the bytes, but nobody can open it again.
+/// Blocks outlive the storage, and a descriptor outlives the block: it keeps the bytes, but the block cannot be opened
+/// again.
 #[test]
 fn s12_a_freed_block_cannot_be_opened() {
     let _turn = Turn::take();
@@ -138,7 +140,7 @@ fn s12_a_freed_block_cannot_be_opened() {
     assert!(error.to_string().contains("its last owner has freed"), "{error}");
 }
 
-/// S11: sizes that no machine has are errors, and change nothing.
+/// S11: sizes larger than any machine's memory are errors and change nothing.
 #[test]
 fn s11_impossible_sizes_are_errors() {
     let _turn = Turn::take();
@@ -152,7 +154,7 @@ fn s11_impossible_sizes_are_errors() {
     assert_eq!((stats.reserved, stats.live_blocks, stats.refusals), (0, 0, 5));
 }
 
-/// Only shared blocks have an identity.
+/// Only shared blocks have an id.
 #[test]
 fn other_blocks_are_not_shared() {
     let _turn = Turn::take();
@@ -165,7 +167,7 @@ fn other_blocks_are_not_shared() {
     }
 }
 
-/// A process that starts a program does not leak its blocks into it.
+/// A process that starts a program does not pass its blocks to it.
 #[test]
 fn descriptors_close_on_exec() {
     let _turn = Turn::take();

@@ -1,4 +1,4 @@
-//! Two processes and one block.
+//! Shared blocks between two processes.
 
 use crate::{Turn, allocate, read, storage, write};
 use mxrs_storage::{Block, SharedHandle, SharedId, Tag};
@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// This program again, running one of the ignored tests, with a block as its standard input.
+/// Starts this program again to run one of the ignored tests, with a block as its standard input.
 fn start(role: &str, block: &Block) -> Child {
     let fd: OwnedFd = block.shared_handle().unwrap().unwrap().into();
     Command::new(std::env::current_exe().unwrap())
@@ -17,7 +17,7 @@ fn start(role: &str, block: &Block) -> Child {
         .unwrap()
 }
 
-/// The block that is the standard input; `None` when a person runs the ignored tests.
+/// The block that is the standard input; `None` if a person runs the ignored tests.
 fn given() -> Option<Block> {
     let handle = SharedHandle::from(std::io::stdin().as_fd().try_clone_to_owned().ok()?);
     storage().open_shared(handle, Tag::default()).ok()
@@ -39,7 +39,8 @@ fn child_writes() {
     write(&block, block.len() - 1, 42);
 }
 
-/// S12: a child maps the parent's block by its descriptor; the parent sees what it wrote, and that it is gone.
+/// S12: a child maps the parent's block by its descriptor; the parent sees what the child wrote, and that its mapping
+/// has ended.
 #[test]
 fn s12_a_child_writes_what_the_parent_reads() {
     let _turn = Turn::take();
@@ -56,13 +57,13 @@ fn child_keeps() {
     let Some(block) = given() else { return };
     write(&block, 0, 2);
     wait_for("the parent's end of the block", || block.shared_mappings() == Some(1));
-    // The bytes stay as long as this mapping; what the parent looks at is another block, which byte 1 leads to.
+    // The bytes stay as long as this mapping. The parent reads another block, whose descriptor is in byte 1.
     let other = SharedId { pid: std::os::unix::process::parent_id(), fd: read(&block, 1).into() };
     let other = storage().open_shared(SharedHandle::of(other).unwrap(), Tag::default()).unwrap();
     write(&other, 0, read(&block, 2));
 }
 
-/// S12: the first owner may go first; and a block is found by process and descriptor number.
+/// S12: the first owner may be the first to free the block; and a block is found by process and descriptor number.
 #[test]
 fn s12_a_child_outlives_its_parent_s_block() {
     let _turn = Turn::take();
@@ -87,8 +88,8 @@ fn child_waits() {
     wait_for("the end of this process", || false);
 }
 
-/// S12: a process that is killed cannot take its mapping off the count; the memory goes with the parent's all the same,
-/// as no descriptor and no mapping is left.
+/// S12: a killed child cannot decrease the count of mappings; the parent's free still frees the memory, because no
+/// descriptor and no mapping is left.
 #[test]
 fn s12_a_killed_child_takes_its_mapping_along() {
     let _turn = Turn::take();
@@ -104,15 +105,15 @@ fn s12_a_killed_child_takes_its_mapping_along() {
     drop(block);
 }
 
-/// A child that was forked, and not replaced, has copies of the parent's blocks; ending them changes no count.
+/// A child that was forked without `exec` has copies of the parent's blocks; dropping them changes no count.
 #[test]
 fn s12_copies_in_a_forked_child_do_not_count() {
     let _turn = Turn::take();
     let storage = storage();
     let block = allocate(&storage, 100);
     let flag = allocate(&storage, 1);
-    // SAFETY: the child touches its mapping and its descriptors, allocates nothing, and ends without running anything
-    // that the parent's other threads could have left half done.
+    // SAFETY: the child uses only its mapping and its descriptors, does not allocate, and ends without running
+    // destructors or other code of the parent.
     let child = unsafe { libc::fork() };
     assert!(child >= 0);
     if child == 0 {
@@ -122,13 +123,13 @@ fn s12_copies_in_a_forked_child_do_not_count() {
         unsafe { libc::_exit(0) };
     }
     let mut status = -1;
-    // SAFETY: `child` is this process's child, and `status` has room.
+    // SAFETY: `child` is a child of this process, and `status` is a valid place.
     assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
     assert_eq!((status, read(&flag, 0), block.shared_mappings()), (0, 1, Some(1)));
     drop(again_after_fork(&storage, &block));
 }
 
-/// The block can still be opened.
+/// Opens the block again.
 fn again_after_fork(storage: &mxrs_storage::Storage, block: &Block) -> Block {
     let second = crate::again(storage, block);
     assert_eq!(block.shared_mappings(), Some(2));

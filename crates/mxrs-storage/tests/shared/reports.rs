@@ -1,4 +1,4 @@
-//! Shared blocks in the reports that all pools make: tags, the observer, hooks, events; and across a fork.
+//! Shared blocks in the reports of all pools (tags, observer, hooks, events), and across a fork.
 
 use crate::{SHARED, Turn, again, allocate, read, write};
 use mxrs_storage::{PoolEvent, PoolObserver, Storage, StorageConfig, Tag};
@@ -24,7 +24,7 @@ impl PoolObserver for Tally {
     }
 }
 
-/// S13: the observer sees made and opened blocks come and go; the tags add up to what is live.
+/// S13: the observer sees created and opened blocks; the tags add up to the live memory.
 #[test]
 fn s13_made_and_opened_blocks_are_reported() {
     let _turn = Turn::take();
@@ -43,7 +43,7 @@ fn s13_made_and_opened_blocks_are_reported() {
     assert_eq!((allocated, freed), (10_000, 10_000));
 }
 
-/// The ladder: hooks run before a shared allocation fails, and the error names what is live and for whom.
+/// Out of memory: hooks run before a shared allocation fails, and the error names live memory by tag.
 #[test]
 fn s11_hooks_run_and_the_error_names_tags() {
     let _turn = Turn::take();
@@ -93,7 +93,7 @@ fn s9_a_mapping_ends_after_its_events() {
     assert_eq!((event.0.load(Ordering::Relaxed), storage.stats(SHARED).reserved), (1, 0));
 }
 
-/// A child that was forked while another thread works with shared memory can use it, and its copies do not count.
+/// A child that was forked while another thread uses shared memory can use it too, and its copies do not count.
 #[test]
 fn a_forked_child_shares_and_does_not_count() {
     let _turn = Turn::take();
@@ -109,11 +109,11 @@ fn a_forked_child_shares_and_does_not_count() {
         });
         for n in 1..=10 {
             guard.prepare();
-            // SAFETY: the child uses glibc's allocator, which takes care of its own locks, and the storage, whose locks this
-            // thread holds; then it exits without running anything of the parent's.
+            // SAFETY: the child uses glibc's allocator, which handles its own locks, and the storage, whose locks this
+            // thread holds; then it exits without running code of the parent.
             let child = unsafe { libc::fork() };
             if child == 0 {
-                // SAFETY: ends a child that is stuck; it has no other use for the signal.
+                // SAFETY: sets a timer that ends the child if it hangs; the child does not use the signal otherwise.
                 unsafe { libc::alarm(20) };
                 guard.child();
                 write(&block, 7, n);
@@ -121,7 +121,7 @@ fn a_forked_child_shares_and_does_not_count() {
                 let works = read(&other, 7) == n && other.shared_mappings() == Some(2);
                 drop(other);
                 drop(allocate(&storage, 100));
-                // SAFETY: ends the child here.
+                // SAFETY: ends the child at once.
                 unsafe { libc::_exit(i32::from(!works)) };
             }
             guard.parent();

@@ -1,4 +1,4 @@
-//! `BestFit` seen from outside: the invariants of every pool at every step, on ranges that grow and on segments.
+//! `BestFit` from outside: the invariants of every pool at every step, on ranges that grow and on segments.
 
 use crate::properties::{Step, steps};
 use crate::{Bench, MIB};
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 pub(crate) const GPU: Device = Device::gpu(0);
 pub(crate) const UNIT: usize = 2 << 20;
 
-/// Where the memory of a pool comes from.
+/// The source of a pool's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Backing {
     Ranges,
@@ -45,13 +45,13 @@ fn sizes() -> impl Strategy<Value = usize> {
     ]
 }
 
-/// A bench, the blocks it gave out, and what must hold after every step.
+/// A bench, the blocks that it allocated, and the conditions to check after every step.
 struct Follower {
     bench: Bench,
     backing: Backing,
     live: Vec<Block>,
     reserve: u64,
-    /// Requests that the simulated device was told to refuse make failures that have nothing to do with room.
+    /// Whether the simulated device refuses requests on command, which causes failures although memory is available.
     may_fail: bool,
 }
 
@@ -110,14 +110,14 @@ impl Follower {
                 self.live.push(block);
                 let used = self.memory().counters().used_bytes;
                 if grew == 1 && TOTAL - used < self.reserve {
-                    // S8: nothing that could have left was still there.
+                    // S8: nothing could have been released first.
                     assert_eq!(self.bench.storage.release_all(GPU), 0);
                 }
             }
             Err(error) => {
                 let ErrorKind::OutOfMemory { requested, live, cached, .. } = error.kind() else { panic!("{error}") };
                 assert_eq!((*requested, *live), (size as u64, before.live_blocks_bytes));
-                // S11: the cache may have been emptied on the way, the rest is as before.
+                // S11: the cache may have been emptied meanwhile; everything else is unchanged.
                 assert_eq!((after.cached_bytes, after.live_blocks), (*cached, before.live_blocks));
                 assert_eq!(before.cached_bytes - after.cached_bytes, before.reserved - after.reserved);
                 assert_eq!((after.allocations, after.live_requested), (before.allocations, before.live_requested));
@@ -133,7 +133,7 @@ impl Follower {
         }
     }
 
-    /// S7: what is wholly free of the units, or the segment, the block lay in leaves; and no more than that.
+    /// S7: of the units, or the segment, that contained the block, exactly what is entirely free is returned.
     fn free_directly(&mut self, index: usize) {
         let block = self.live.swap_remove(index % self.live.len());
         let before = self.bench.storage.stats(GPU);
@@ -166,7 +166,7 @@ impl Follower {
         assert_eq!(stats.allocations - stats.frees, self.live.len() as u64);
     }
 
-    /// S3: everything returns.
+    /// S3: all memory is returned.
     fn finish(mut self) {
         self.live.clear();
         self.check();
@@ -195,7 +195,7 @@ proptest! {
     }
 }
 
-/// A pool's life with growth, reuse, direct frees and flushes.
+/// A program with growth, reuse, direct frees and flushes.
 fn script() -> Vec<Step> {
     (0..40usize)
         .flat_map(|n| {
@@ -211,7 +211,7 @@ fn script() -> Vec<Step> {
         .collect()
 }
 
-/// S11: whichever request fails, up to three times in a row, the books stay right and nothing is lost.
+/// S11: whichever request fails, up to three times in a row, the books stay consistent and nothing is lost.
 #[test]
 fn s11_every_request_may_fail() {
     for backing in BACKINGS {

@@ -1,4 +1,4 @@
-//! `BestFit` seen from outside, case by case: growth, remainders, the reserve, threads, the end.
+//! `BestFit` from outside, case by case: growth, remainders, the reserve, threads, the end.
 
 use crate::best_fit::{BACKINGS, Backing, GPU, TOTAL, UNIT, config};
 use crate::{Bench, MIB};
@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
 use std::time::Duration;
 
-/// S2, S3: a split's remainder serves the next request, and three neighbors become one again.
+/// S2, S3: the remainder of a split serves the next request, and three neighbors are joined again.
 #[test]
 fn s3_remainders_are_used_and_joined() {
     for backing in BACKINGS {
@@ -27,7 +27,7 @@ fn s3_remainders_are_used_and_joined() {
     }
 }
 
-/// A pool grows by what is missing: memory at its end that is free already is not asked for again.
+/// A pool grows by what is missing: it does not request memory again that is already free at its end.
 #[test]
 fn growth_is_what_is_missing() {
     let bench = Backing::Ranges.bench(5, TOTAL);
@@ -39,7 +39,7 @@ fn growth_is_what_is_missing() {
     drop(kept);
 }
 
-/// S8, with the calls in order: free memory leaves before the pool grows into the reserve.
+/// S8, by the order of calls: free memory is returned before the pool grows into the reserve.
 #[test]
 fn s8_memory_leaves_before_growth_into_the_reserve() {
     for backing in BACKINGS {
@@ -48,7 +48,7 @@ fn s8_memory_leaves_before_growth_into_the_reserve() {
         let second = bench.allocate(GPU, 40 << 20);
         drop(first);
         let n_before = bench.memory(GPU).calls().len();
-        // 80 of 100 MiB and more are held; 50 fit nowhere in it.
+        // More than 80 of 100 MiB are held, without room for 50 MiB.
         let _large = bench.allocate(GPU, 50 << 20);
         let calls = bench.memory(GPU).calls();
         let first_out = calls[n_before..].iter().position(|call| matches!(call, Free { .. } | Decommit { .. }));
@@ -69,7 +69,7 @@ fn s10_no_lock_is_held_while_a_range_grows() {
         let (send, receive) = mpsc::channel();
         thread::spawn(move || {
             let stats = storage.stats(GPU);
-            // S3 holds between the two steps of a growth as well.
+            // S3 also holds between the two steps of a growth.
             assert_eq!(stats.reserved, stats.live_blocks_bytes + stats.cached_bytes);
             send.send(()).ok()
         });
@@ -88,7 +88,7 @@ fn s10_no_lock_is_held_while_a_range_grows() {
     assert!(counters.refusals > 0 && counters.frees > 1 && counters.used_bytes == 0, "{counters:?}");
 }
 
-/// Several threads grow one range at once, each with a device that takes its time; what was asked for is what is there.
+/// Several threads grow one range at the same time on a slow device; each gets exactly what it requested.
 #[test]
 fn s2_s3_threads_grow_one_range() {
     for latency in [Duration::ZERO, Duration::from_micros(300)] {
@@ -102,12 +102,12 @@ fn s2_s3_threads_grow_one_range() {
                     for step in 0..60usize {
                         let size = 1 + (step * 7919 + usize::from(byte) * 104_729) % 600_000;
                         let block = bench.allocate(GPU, size);
-                        // SAFETY: simulated memory with backing, which this thread alone owns.
+                        // SAFETY: simulated memory with backing, which only this thread uses.
                         unsafe { block.as_ptr().write_bytes(byte, size) };
                         live.push(block);
                         if step % 3 != 0 {
                             let block = live.swap_remove(step % live.len());
-                            // SAFETY: written whole above by this thread.
+                            // SAFETY: this thread wrote all of it above.
                             let bytes = unsafe { std::slice::from_raw_parts(block.as_ptr(), block.len()) };
                             assert!(bytes.iter().all(|&found| found == byte));
                             if step % 7 == 0 { block.free_directly() } else { drop(block) }
@@ -127,12 +127,12 @@ fn s2_s3_threads_grow_one_range() {
     }
 }
 
-/// A thread that was refused waits for memory that another one is returning just then, instead of giving up.
+/// A refused thread waits for memory that another thread is returning, instead of failing.
 #[test]
 fn no_thread_runs_out_of_memory_while_another_returns_it() {
     let memory = Backing::Ranges.memory(64 * MIB).latency(Duration::from_millis(30));
     let bench = Bench::of(config(0), [memory]);
-    // Ten free pieces with live ones between them, so that they leave one by one.
+    // Ten free pieces separated by live ones, so that they are returned one by one.
     let (large, pins): (Vec<_>, Vec<_>) =
         (0..10).map(|_| (bench.allocate(GPU, 6 << 20), bench.allocate(GPU, 512))).unzip();
     drop(large);
@@ -147,7 +147,7 @@ fn no_thread_runs_out_of_memory_while_another_returns_it() {
     drop(pins);
 }
 
-/// Where ranges are short, a pool takes another one; where they are too short to be of use, segments.
+/// If ranges are short, a pool reserves another one; if they are too short to be useful, it uses segments.
 #[test]
 fn short_ranges_are_joined_by_others() {
     let memory = SimulatedMemory::new(GPU, 1024 * MIB).unbacked().with_ranges(UNIT, 100 << 20);
@@ -166,7 +166,7 @@ fn short_ranges_are_joined_by_others() {
     assert!(bench.memory(GPU).calls().iter().all(|call| !matches!(call, Commit { .. })));
 }
 
-/// The last request of a full device gets what is left, although no whole segment is.
+/// The last request on a full device gets the rest, although it is less than a whole segment.
 #[test]
 fn a_full_device_gives_less_than_a_segment() {
     let bench = Backing::Segments.bench(0, 21 * MIB);
@@ -208,7 +208,7 @@ fn s1_s2_host_memory_grows_and_shrinks() {
     assert!(stats.hits > stats.system_requests, "{stats:?}");
 }
 
-/// A pool that is gone has given its addresses up, those of blocks that outlived the storage last.
+/// A dropped pool unreserves its addresses; if blocks outlive the storage, when the last one is freed.
 #[test]
 fn ranges_end_with_their_last_block() {
     let memory = Arc::new(SimulatedMemory::new(GPU, TOTAL).with_ranges(UNIT, 1 << 30));

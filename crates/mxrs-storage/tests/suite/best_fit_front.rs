@@ -1,4 +1,5 @@
-//! `BestFit` and what threads keep in front of it: exact hits, a bound on bytes, and nothing that is kept from others.
+//! `BestFit` and the blocks that threads cache in front of it: exact hits, a limit on bytes, and nothing withheld from
+//! others.
 
 use crate::best_fit::{BACKINGS, Backing, GPU, TOTAL, UNIT};
 use crate::streams::{Event, dynamic};
@@ -7,12 +8,12 @@ use mxrs_storage::Block;
 use std::sync::Barrier;
 use std::thread;
 
-/// Blocks of `size_bytes`, `size_bytes + 512` and so on: no two of one class.
+/// Blocks of `size_bytes`, `size_bytes + 512` and so on, so that each has its own class.
 fn distinct(bench: &Bench, n: usize, size_bytes: usize) -> Vec<Block> {
     (0..n).map(|n| bench.allocate(GPU, size_bytes + 512 * n)).collect()
 }
 
-/// Gives `blocks` up on another thread, and does `work` while that thread still keeps them.
+/// Frees `blocks` on another thread, and runs `work` while that thread still caches them.
 fn while_kept_elsewhere(blocks: Vec<Block>, work: impl FnOnce()) {
     let (freed, done) = (Barrier::new(2), Barrier::new(2));
     thread::scope(|scope| {
@@ -22,14 +23,15 @@ fn while_kept_elsewhere(blocks: Vec<Block>, work: impl FnOnce()) {
             done.wait();
         });
         freed.wait();
-        // The other thread ends whatever happens here, so that a failure is one.
+        // Lets the other thread end even if `work` panics, so that the failure is reported.
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
         done.wait();
         outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     });
 }
 
-/// S5 within a class: what this thread freed last comes first, although it could have been joined and cut elsewhere.
+/// S5 within a class: the block that this thread freed last is reused first, although it could have been joined and
+/// split.
 #[test]
 fn s5_last_freed_is_first_reused() {
     for backing in BACKINGS {
@@ -45,12 +47,12 @@ fn s5_last_freed_is_first_reused() {
     }
 }
 
-/// All threads together keep 2 MiB, or a 32nd of a larger pool, from being joined.
+/// All threads together cache at most 2 MiB, or a 32nd of a larger pool.
 #[test]
 fn what_threads_keep_is_bounded() {
     const SIZE: usize = 256 << 10;
-    // On how many threads so many blocks each are freed, beside how much that is live; and the bound that follows. Each of
-    // several threads frees as much as the bound allows all of them.
+    // The number of threads, the blocks that each frees, the live memory in MiB, and the limit that follows. If there
+    // are several threads, each frees as much as the limit allows all of them.
     for (n_threads, n_blocks, pin_mib, bound) in
         [(1, 40, 0, 2 * MIB), (3, 7, 0, 2 * MIB), (1, 100, 256, 9 * MIB), (3, 33, 256, 9 * MIB)]
     {
@@ -71,14 +73,14 @@ fn what_threads_keep_is_bounded() {
             seen.wait();
             stats.cached_blocks
         });
-        // What is kept, and as many joined pieces between.
+        // The cached blocks, and as many joined pieces between them.
         let most = 2 * (bound / SIZE as u64) + 1;
         assert!(pieces > 1 && pieces <= most, "{n_threads} threads, {pin_mib} MiB: {pieces} pieces, at most {most}");
         drop(pin);
     }
 }
 
-/// S9, S6: a short block that is in use goes past the thread, so that a flush finds it and waits for it.
+/// S9, S6: a short block with unfinished work is not cached by the thread, so a flush finds it and waits for it.
 #[test]
 fn s9_a_block_in_use_is_not_kept_by_its_thread() {
     for backing in BACKINGS {
@@ -87,7 +89,7 @@ fn s9_a_block_in_use_is_not_kept_by_its_thread() {
         bench.allocate(GPU, 4096).free_after([dynamic(&event)]);
         bench.storage.release_all(GPU);
         assert_eq!((event.host_waits(), bench.storage.stats(GPU).reserved), (1, 0), "{backing:?}");
-        // One that is finished by the time it is freed is kept like any other.
+        // A block whose work is finished when it is freed is cached like any other.
         let block = bench.allocate(GPU, 4096);
         let address = block.as_ptr().addr();
         event.finish();
@@ -112,7 +114,7 @@ fn s3_the_peak_is_exact_where_a_block_in_use_is_freed() {
     }
 }
 
-/// S8: what another thread keeps is joined, and serves, before the pool grows.
+/// S8: blocks that another thread caches are joined and serve a request before the pool grows.
 #[test]
 fn s8_what_others_keep_is_joined_before_growth() {
     for backing in BACKINGS {
@@ -126,7 +128,7 @@ fn s8_what_others_keep_is_joined_before_growth() {
     }
 }
 
-/// S6, S3: a flush reaches what every thread keeps, and the figures count it as cached.
+/// S6, S3: a flush reaches the blocks of all threads, and the statistics count them as cached.
 #[test]
 fn s6_release_all_reaches_what_others_keep() {
     for backing in BACKINGS {
@@ -144,7 +146,7 @@ fn s6_release_all_reaches_what_others_keep() {
     }
 }
 
-/// S7: a block that is freed directly leaves with the free memory around it that a thread keeps.
+/// S7: a block that is freed directly is returned together with adjacent free memory that a thread caches.
 #[test]
 fn s7_a_direct_free_takes_along_what_others_keep() {
     let bench = Backing::Ranges.bench(5, TOTAL);
@@ -156,7 +158,7 @@ fn s7_a_direct_free_takes_along_what_others_keep() {
     });
 }
 
-/// Rule 9: a thread that ends leaves nothing behind that could not be joined.
+/// Rule 9: a thread that ends leaves no block behind that could not be joined.
 #[test]
 fn rule_9_a_thread_that_ends_joins_what_it_kept() {
     let bench = Backing::Ranges.bench(5, TOTAL);

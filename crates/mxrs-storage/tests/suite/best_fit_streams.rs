@@ -1,4 +1,4 @@
-//! `BestFit` and work that is not finished: S9 where blocks are cut and joined, and the last resorts of a refused request.
+//! `BestFit` and unfinished work: S9 with blocks that are split and joined, and the last steps of a refused request.
 
 use crate::best_fit::{BACKINGS, GPU};
 use crate::streams::{Event, Stream, dynamic};
@@ -20,7 +20,7 @@ fn benches(total_mib: u64) -> [Bench; 2] {
     memories(total_mib * MIB).map(|memory| of_kind(PoolKind::BestFit, memory))
 }
 
-/// First address and end of memory that work uses until the event.
+/// The first address and the end of memory that work uses until the event.
 type InUse = ((usize, usize), Arc<Event>);
 
 fn range(block: &Block) -> (usize, usize) {
@@ -31,7 +31,8 @@ fn overlap(a: (usize, usize), b: (usize, usize)) -> bool {
     a.0 < b.1 && b.0 < a.1
 }
 
-/// S9: a block in use is joined with nothing and serves its own size alone, where the stream need not wait for itself.
+/// S9: a block with unfinished work is not joined, and serves only its own size, for a stream that need not wait for
+/// itself.
 #[test]
 fn s9_a_block_in_use_stays_whole() {
     for bench in benches(100) {
@@ -41,7 +42,7 @@ fn s9_a_block_in_use_stays_whole() {
         let [low, mid, high] = blocks;
         mid.free_after([dynamic(&event)]);
         drop((low, high));
-        // A pool that grows joins what its threads keep.
+        // A pool that grows joins the blocks that its threads cache.
         drop(bench.allocate(GPU, 20 << 20));
         let others: Vec<_> = [512, 12_288, 2048, 8192].map(|size| bench.allocate(GPU, size)).into();
         assert!(others.iter().all(|other| !overlap(range(other), middle)));
@@ -59,7 +60,7 @@ fn s9_a_block_in_use_stays_whole() {
     }
 }
 
-/// S9: once its work is finished a block is joined like any other, before the device is asked for more.
+/// S9: once its work is finished, a block is joined like any other before the device is asked for more.
 #[test]
 fn s9_a_finished_block_is_joined() {
     for bench in benches(100) {
@@ -72,7 +73,7 @@ fn s9_a_finished_block_is_joined() {
         let stats = bench.storage.stats(GPU);
         assert_eq!((stats.live_blocks, stats.reserved), (0, stats.cached_bytes));
         events.iter().for_each(|event| event.finish());
-        // They fill the lower half of 2 MiB. The upper half serves one of these, the joined blocks the other.
+        // They fill the lower half of 2 MiB. The upper half serves one of these requests, the joined blocks the other.
         let halves = [bench.allocate(GPU, 1 << 20), bench.allocate(GPU, 1 << 20)];
         assert_eq!(bench.memory(GPU).n_requests(), requests);
         drop(halves);
@@ -80,7 +81,7 @@ fn s9_a_finished_block_is_joined() {
     }
 }
 
-/// S9: what is in use is waited for when nothing else fits, and not before.
+/// S9: unfinished work is waited for if nothing else fits, and only then.
 #[test]
 fn s9_the_host_waits_when_nothing_else_fits() {
     for bench in benches(20) {
@@ -93,7 +94,7 @@ fn s9_the_host_waits_when_nothing_else_fits() {
     }
 }
 
-/// S9, S7, S3: memory goes back to the device after its events, whichever way it goes.
+/// S9, S7, S3: memory is returned to the device only after its events, on every path.
 #[test]
 fn s9_the_device_gets_nothing_back_that_is_in_use() {
     for memory in memories(100 * MIB) {
@@ -132,7 +133,7 @@ fn s9_the_device_gets_nothing_back_that_is_in_use() {
     }
 }
 
-/// Work that failed without an end keeps its memory for ever, and its addresses; the rest goes back.
+/// Failed work that never ends keeps its memory and its addresses forever; the rest is returned.
 #[test]
 fn memory_of_work_without_an_end_is_abandoned() {
     for directly in [false, true] {
@@ -161,7 +162,7 @@ fn memory_of_work_without_an_end_is_abandoned() {
     }
 }
 
-/// S9, S3 for every pool and both kinds of device: memory handed to the host overlaps no work that is not finished.
+/// S9, S3 for every pool and both kinds of device: memory given to the host does not overlap with unfinished work.
 #[test]
 fn s9_random_lives_with_unfinished_work() {
     for kind in [PoolKind::BestFit, PoolKind::Naive, PoolKind::Round] {
@@ -213,7 +214,8 @@ fn s9_random_lives_with_unfinished_work() {
     }
 }
 
-/// The ladder's last step: hooks let go of live blocks, and the request is repeated; the error tells what is there.
+/// The last step of a refused request: hooks release live blocks, and the request is repeated; the error lists what is
+/// live.
 #[test]
 fn hooks_make_room_and_the_error_tells() {
     for bench in benches(20) {

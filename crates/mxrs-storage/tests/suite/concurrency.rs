@@ -26,7 +26,7 @@ fn s10_no_lock_is_held_while_the_device_is_called() {
         });
         let bench = Bench::of(StorageConfig::uniform(PoolConfig::of_kind(kind)), [memory]);
         *handle.lock().unwrap() = Some(bench.storage.clone());
-        // Growth, free, the reserve's flush, a refusal with its flush, direct free, release_all.
+        // Growth, free, a flush for the reserve, a refusal with its flush, a direct free, release_all.
         drop(bench.allocate(GPU, 90 << 20));
         drop(bench.allocate(GPU, 8 << 20));
         drop(bench.allocate(GPU, 96 << 20));
@@ -36,9 +36,9 @@ fn s10_no_lock_is_held_while_the_device_is_called() {
         bench.storage.release_all(GPU);
         let counters = bench.memory(GPU).counters();
         assert!(counters.refusals > 0 && counters.used_bytes == 0);
-        // One question for the size of the device, one for a reserve, one for the error; without a pool the last only.
+        // One query of the device's size, one for a reserve, one for the error; without a pool only the last.
         assert!(counters.infos >= if kind == PoolKind::Unpooled { 1 } else { 3 }, "{counters:?}");
-        // The memory holds the closure, which holds the storage, which holds the memory.
+        // The memory owns the closure, which owns the storage, which owns the memory: this breaks the cycle.
         *handle.lock().unwrap() = None;
     }
 }
@@ -57,11 +57,11 @@ fn fill(block: &Block, byte: u8) {
 }
 
 fn is_filled(block: &Block, byte: u8) -> bool {
-    // SAFETY: all `block_bytes` bytes were written by `fill`, and no other thread may write them.
+    // SAFETY: `fill` wrote all `block_bytes` bytes, and no other thread may write them.
     unsafe { std::slice::from_raw_parts(block.as_ptr(), block.block_bytes()) }.iter().all(|&found| found == byte)
 }
 
-/// S2 and S3 with four threads on one pool: nobody's bytes change under them, and the books balance in the end.
+/// S2 and S3 with four threads on one pool: a thread's bytes do not change, and the books balance in the end.
 #[test]
 fn s2_s3_threads_share_a_pool() {
     for kind in PoolKind::ALL {
@@ -100,7 +100,7 @@ fn s2_s3_threads_share_a_pool() {
     }
 }
 
-/// A device whose `free` tells that it has begun and then waits for a word, and which tells of refusals.
+/// A device whose `free` signals that it has begun and then waits for permission, and which reports refusals.
 struct Gated {
     inner: SimulatedMemory,
     begun: mpsc::SyncSender<()>,
@@ -108,7 +108,7 @@ struct Gated {
     refused: mpsc::SyncSender<()>,
 }
 
-// SAFETY: passed on as it comes from `inner`.
+// SAFETY: forwards to `inner`, which keeps the contract.
 unsafe impl DeviceMemory for Gated {
     fn device(&self) -> Device {
         self.inner.device()
@@ -120,9 +120,9 @@ unsafe impl DeviceMemory for Gated {
 
     unsafe fn free(&self, ptr: NonNull<u8>, size_bytes: usize) {
         self.begun.send(()).unwrap();
-        // A closed gate (the sender is gone at the end of the test) lets everything through.
+        // A closed channel (the sender is dropped at the end of the test) lets every call through.
         let _ = self.proceed.lock().unwrap().recv();
-        // SAFETY: passed on as it came.
+        // SAFETY: the caller keeps the contract, and the arguments are forwarded.
         unsafe { self.inner.free(ptr, size_bytes) };
     }
 
@@ -131,7 +131,7 @@ unsafe impl DeviceMemory for Gated {
     }
 }
 
-/// A thread that was refused waits for blocks that another one is returning just then, instead of giving up.
+/// A refused thread waits for blocks that another thread is returning, instead of failing.
 #[test]
 fn no_thread_runs_out_of_memory_while_another_returns_it() {
     for kind in [PoolKind::Naive, PoolKind::Round, PoolKind::BestFit] {
@@ -156,10 +156,10 @@ fn refused_while_another_returns(kind: PoolKind, give_back: impl FnOnce(&Storage
     thread::scope(|scope| {
         scope.spawn(|| give_back(&storage, block));
         has_begun.recv().unwrap();
-        // 30 of 40 MiB or more are on their way back: no longer cached, not yet free.
+        // At least 30 of 40 MiB are on their way back: no longer cached, and not yet free.
         let second = scope.spawn(|| storage.allocate(GPU, 20 << 20, Tag::default()));
         was_refused.recv().unwrap();
-        // Long enough for a second request that does not wait to be refused too.
+        // Long enough for a second request to be refused too if it does not wait.
         thread::sleep(Duration::from_millis(50));
         go.send(()).unwrap();
         assert!(second.join().unwrap().is_ok(), "{kind}");
@@ -167,7 +167,7 @@ fn refused_while_another_returns(kind: PoolKind, give_back: impl FnOnce(&Storage
     drop(go);
 }
 
-/// Two threads that use a device first make one pool between them.
+/// Two threads that are the first to use a device open one pool together.
 #[test]
 fn first_use_from_many_threads_makes_one_pool() {
     for _ in 0..20 {

@@ -1,4 +1,4 @@
-//! The documented pool settings, D13 to D28: what each one makes observable, on CPU, GPU and CPU_PINNED.
+//! The documented pool settings, D13 to D28: their observable effects on CPU, GPU and CPU_PINNED.
 
 use crate::log_capture::info_lines;
 use crate::{Bench, DEVICES, MANUAL, MIB, only};
@@ -83,11 +83,11 @@ fn d13_d14_d15_one_line_names_the_manager() {
 #[test]
 fn d16_d17_d18_reserve_empties_the_cache() {
     for device in DEVICES {
-        // (reserve in percent, MiB of the second request, flushes)
+        // The reserve in percent, the size of the second request in MiB, and the number of flushes.
         for (reserve_percent, second_mib, flushes) in [
             (5, 60, 1),
             (0, 60, 0),
-            // Exactly the reserve stays free: no flush. One page more is one too much (sizes are in whole 2 MiB).
+            // If exactly the reserve stays free, the cache is not flushed; one unit of 2 MiB more flushes it.
             (5, 50, 0),
             (5, 52, 1),
             // Free memory must exceed the request even without a reserve.

@@ -1,15 +1,15 @@
-//! The same program of allocations and frees again and again, with the device refusing at another place each time:
-//! nothing is lost and nothing leaks, whatever is refused.
+//! Runs the same program of allocations and frees repeatedly, with the device refusing a different request each time:
+//! nothing is lost and nothing leaks.
 
 use crate::{Bench, DEVICES, MIB};
-use mxrs_storage::{Block, PoolConfig, PoolKind, SimulatedMemory, StorageConfig, Tag};
+use mxrs_storage::{Block, PoolConfig, PoolKind, StorageConfig, Tag};
 use mxrs_types::{Device, ErrorKind};
 use std::collections::HashMap;
 use std::time::Duration;
 
 const N_STEPS: usize = 200;
 
-/// What the books must say, kept from the outside: what was granted, and what came back.
+/// The expected books, kept from outside: what was allocated and what was freed.
 #[derive(Default)]
 struct Model {
     live: Vec<(Block, u64)>,
@@ -50,7 +50,8 @@ impl Model {
     }
 }
 
-/// The program (its choices come from a linear congruential generator, Knuth's MMIX constants); the model at the end.
+/// Runs the program (its choices come from a linear congruential generator with Knuth's MMIX constants); returns the
+/// model.
 fn run(bench: &Bench, device: Device) -> Model {
     let mut model = Model::default();
     let mut state = 42_u64;
@@ -103,8 +104,8 @@ fn bench(kind: PoolKind, total_mib: u64) -> Bench {
     Bench::uniform(PoolConfig::of_kind(kind), total_mib * MIB)
 }
 
-/// S11 on every kind of device: the nth request is refused, for every n; so are its repetitions, so that an
-/// allocation fails.
+/// S11 on every kind of device: for every n, the nth request and its repetitions are refused, so that an allocation
+/// fails.
 #[test]
 #[cfg_attr(miri, ignore = "thousands of steps")]
 fn s11_refused_at_every_place() {
@@ -114,7 +115,7 @@ fn s11_refused_at_every_place() {
             let model = run(&whole, device);
             assert_eq!(model.failures, 0);
             let n_requests = whole.memory(device).n_requests();
-            // Best fit asks for longer pieces, less often.
+            // Best fit requests longer pieces, less often.
             assert!(n_requests > if kind == PoolKind::BestFit { 2 } else { 10 }, "{device} {kind} {n_requests}");
             finish(whole, device, model);
             for nth in 1..=n_requests {
@@ -122,7 +123,7 @@ fn s11_refused_at_every_place() {
                 bench.memory(device).fail_on_request(nth);
                 bench.memory(device).fail_on_request(nth + 1);
                 if kind == PoolKind::BestFit {
-                    // It asks once more, for less.
+                    // It makes another request, for less.
                     bench.memory(device).fail_on_request(nth + 2);
                 }
                 let model = run(&bench, device);
@@ -133,7 +134,7 @@ fn s11_refused_at_every_place() {
     }
 }
 
-/// S11: every nth request is refused, from every one to every 20th. A pool gets past single refusals.
+/// S11: every nth request is refused, for n from 1 to 20. A pool recovers from single refusals.
 #[test]
 #[cfg_attr(miri, ignore = "thousands of steps")]
 fn s11_every_nth_request_is_refused() {
@@ -153,12 +154,12 @@ fn s11_every_nth_request_is_refused() {
     }
 }
 
-/// S11 with a device that is really full at times, and slow, on two threads.
+/// S11 with a slow device that is sometimes full, on two threads.
 #[test]
 #[cfg_attr(miri, ignore = "thousands of steps")]
 fn s11_a_full_and_slow_device_on_two_threads() {
     for kind in PoolKind::ALL {
-        let memory = |device| SimulatedMemory::new(device, 4 * MIB).unbacked().latency(Duration::from_micros(5));
+        let memory = |device| crate::addresses_only(device, 4 * MIB).latency(Duration::from_micros(5));
         let bench = Bench::of(StorageConfig::uniform(PoolConfig::of_kind(kind)), DEVICES.map(memory));
         let device = Device::cpu_pinned(0);
         std::thread::scope(|scope| {
@@ -182,7 +183,7 @@ fn s11_a_full_and_slow_device_on_two_threads() {
         let stats = bench.storage.stats(device);
         assert!(stats.refusals > 0);
         assert_eq!((stats.live_blocks, stats.live_requested, stats.allocations - stats.frees), (0, 0, 0));
-        // The books hold no more than the device gave: they are told after it gives and before it gets back.
+        // The books never hold more than the device provides: they are updated after it allocates and before it frees.
         assert!(stats.peak_reserved <= bench.memory(device).counters().peak_used_bytes);
         assert_eq!(stats.reserved, bench.memory(device).counters().used_bytes);
         assert_eq!(bench.storage.release_all(device), stats.cached_bytes);

@@ -1,4 +1,4 @@
-//! What happens when the device says no: S11, at every call, and what the error tells.
+//! The device refuses requests: S11 at every call, and the content of the error.
 
 use crate::{Bench, MANUAL, MIB};
 use mxrs_storage::{Block, DeviceMemory, MemoryInfo, PoolConfig, PoolKind, PoolStats, Storage, StorageConfig, Tag};
@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 const GPU: Device = Device::gpu(0);
 
-/// A day in a pool's life; gives the number of failed allocations. `check` sees the books before and after each one.
+/// A program of allocations and frees; returns the number of failed allocations. `check` gets the books before and
+/// after each.
 fn script(bench: &Bench, check: impl Fn(PoolStats, PoolStats)) -> usize {
     let mut live: Vec<Block> = Vec::new();
     let mut n_failed = 0;
@@ -29,7 +30,7 @@ fn script(bench: &Bench, check: impl Fn(PoolStats, PoolStats)) -> usize {
     n_failed
 }
 
-/// The books after a refused request: the cache was emptied on the way, everything else is as before.
+/// The expected books after a refused request: the cache was emptied, and everything else is unchanged.
 fn after_refusal(before: PoolStats, n_refusals: u64) -> PoolStats {
     let mut expected = before;
     expected.refusals += n_refusals;
@@ -42,7 +43,7 @@ fn after_refusal(before: PoolStats, n_refusals: u64) -> PoolStats {
     expected
 }
 
-/// S11: whichever request fails, once or twice in a row, the books stay right and nothing is lost.
+/// S11: whichever request fails, once or twice in a row, the books stay consistent and nothing is lost.
 #[test]
 fn s11_every_request_may_fail() {
     for kind in MANUAL {
@@ -61,8 +62,8 @@ fn s11_every_request_may_fail() {
                 let n_failed = script(&bench, |before, after| {
                     assert_eq!(after, after_refusal(before, if unpooled { 1 } else { 2 }));
                 });
-                // A pool tries each request twice; without one there is nothing to release in between. The request
-                // after the last one of the script is never made.
+                // A pool tries each request twice; `Unpooled` has nothing to release in between. The request after the
+                // last one of the script is never made.
                 let expected = match (unpooled, twice) {
                     (false, false) => 0,
                     (false, true) => 1,
@@ -79,7 +80,7 @@ fn s11_every_request_may_fail() {
     }
 }
 
-/// S11: a size that fits no address is an error that changes nothing, the cache included.
+/// S11: a size that exceeds the address space is an error that changes nothing, not even the cache.
 #[test]
 fn s11_impossible_sizes_change_nothing() {
     for kind in PoolKind::ALL {
@@ -135,12 +136,13 @@ fn room_is_made_by_emptying_the_cache() {
     }
 }
 
-/// A device that has figures but fails in its own way, or breaks its promise of alignment.
+/// A device that fails with its own error, or returns misaligned memory.
 struct Broken {
     misaligned: bool,
 }
 
-// SAFETY: it is not; what it gives is misaligned, for the pool to refuse, and nobody touches it.
+// SAFETY: it violates the contract on purpose by returning misaligned memory; the pool must reject it, and it is never
+// used.
 unsafe impl DeviceMemory for Broken {
     fn device(&self) -> Device {
         GPU

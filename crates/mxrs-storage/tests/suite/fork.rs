@@ -1,4 +1,4 @@
-//! The pools across a fork: the child goes on with what every thread of the parent had cached.
+//! The pools across a fork: the child reuses what every thread of the parent had cached.
 #![cfg(all(target_os = "linux", not(miri)))]
 
 use mxrs_storage::{PoolConfig, PoolKind, Storage, StorageConfig, Tag};
@@ -36,17 +36,17 @@ fn a_child_of_a_busy_process_has_working_pools() {
             for _ in 0..10 {
                 assert!(pass(&storage));
                 guard.prepare();
-                // SAFETY: the child allocates from glibc, which takes care of its own locks, and from the storage, whose
-                // locks this thread holds; then it exits without running anything of the parent's.
+                // SAFETY: the child uses glibc's allocator, which handles its own locks, and the storage, whose locks
+                // this thread holds; then it exits without running code of the parent.
                 let child = unsafe { libc::fork() };
                 if child == 0 {
                     guard.child();
                     let works = (0..20).all(|_| pass(&storage)) && {
                         storage.release_all(CPU);
-                        // Blocks of the threads that the child lacks keep what shares a unit with them.
+                        // Blocks of threads that do not exist in the child keep the unit that they are in.
                         kind == PoolKind::BestFit || storage.stats(CPU).cached_bytes == 0
                     };
-                    // SAFETY: ends the child here.
+                    // SAFETY: ends the child at once.
                     unsafe { libc::_exit(if works { 0 } else { 1 }) };
                 }
                 guard.parent();
@@ -60,7 +60,7 @@ fn a_child_of_a_busy_process_has_working_pools() {
     }
 }
 
-/// Tells the other threads to end, also when an assertion fails.
+/// Stops the other threads, even if an assertion fails.
 struct StopAtEnd<'a>(&'a AtomicBool);
 
 impl Drop for StopAtEnd<'_> {
@@ -69,7 +69,7 @@ impl Drop for StopAtEnd<'_> {
     }
 }
 
-/// The exit code of a child, `None` if it did not end by itself within 20 seconds.
+/// The exit code of a child; `None` if it does not end by itself within 20 seconds.
 fn wait(child: libc::pid_t) -> Option<i32> {
     for _ in 0..4000 {
         let mut status = 0;
@@ -79,12 +79,12 @@ fn wait(child: libc::pid_t) -> Option<i32> {
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    // SAFETY: the child of this test is stuck; it is ended so that nothing stays behind.
+    // SAFETY: the child of this test hangs and is killed.
     unsafe { libc::kill(child, libc::SIGKILL) };
     None
 }
 
-/// A guard of a storage that is gone does nothing; one may be used again and again.
+/// The guard of a storage that is gone does nothing; a guard can be used repeatedly.
 #[test]
 fn a_guard_does_not_keep_the_storage() {
     let storage = Storage::new(StorageConfig::default()).unwrap();

@@ -1,4 +1,4 @@
-//! S1 to S8 and S13 one by one, and the edges of the interface.
+//! S1 to S8 and S13 one by one, and special cases of the interface.
 
 use crate::{Bench, DEVICES, MANUAL, MIB, only};
 use mxrs_storage::{ALIGNMENT, Block, PoolConfig, PoolKind, SimulatedMemory, Storage, StorageConfig, Tag};
@@ -6,7 +6,7 @@ use mxrs_types::{Device, ErrorKind};
 
 const POOLED: [PoolKind; 2] = [PoolKind::Naive, PoolKind::Round];
 
-/// S1: every block starts at a multiple of 64, on every device, small pages and host memory included.
+/// S1: every block starts at a multiple of 64, on every device, even with small pages.
 #[test]
 fn s1_blocks_are_aligned() {
     for kind in PoolKind::ALL {
@@ -28,7 +28,7 @@ fn s1_blocks_are_aligned() {
     }
 }
 
-/// S2: live blocks do not overlap; each one is written whole and still holds its own bytes at the end.
+/// S2: live blocks do not overlap: each is written completely and still holds its own bytes at the end.
 #[test]
 fn s2_live_blocks_are_disjoint() {
     for kind in PoolKind::ALL {
@@ -52,7 +52,7 @@ fn s2_live_blocks_are_disjoint() {
     }
 }
 
-/// S3: `reserved` is live plus cached bytes and what the device says; all return to 0.
+/// S3: `reserved` is the sum of live and cached bytes and agrees with the device; in the end it is 0.
 #[test]
 fn s3_books_agree_with_the_device() {
     for device in DEVICES {
@@ -79,7 +79,7 @@ fn s3_books_agree_with_the_device() {
     }
 }
 
-/// S4: a block can be asked for by its own size (the key pairs request and free); see also the property in `rounding`.
+/// S4: a request for a block's own size gets that class; see also the property in `rounding`.
 #[test]
 fn s4_block_size_is_its_own_class() {
     for kind in POOLED {
@@ -109,7 +109,7 @@ fn s5_last_freed_is_first_reused() {
     }
 }
 
-/// S6: release_all is idempotent, spares live blocks and other devices.
+/// S6: release_all is idempotent, and does not affect live blocks and other devices.
 #[test]
 fn s6_release_all_empties_this_cache_only() {
     for kind in POOLED {
@@ -129,7 +129,7 @@ fn s6_release_all_empties_this_cache_only() {
     }
 }
 
-/// S7: a block freed directly never comes out of the cache, and `reserved` falls by its size.
+/// S7: a block that was freed directly never comes out of the cache, and `reserved` decreases by its size.
 #[test]
 fn s7_direct_free_bypasses_the_cache() {
     for kind in MANUAL {
@@ -140,12 +140,12 @@ fn s7_direct_free_bypasses_the_cache() {
         block.free_directly();
         let stats = bench.storage.stats(Device::gpu(0));
         assert_eq!((stats.reserved, stats.cached_bytes), (reserved - block_bytes, 0));
-        // The simulated device never gives an address twice, so only a cache could return this one.
+        // The simulated device never returns an address twice, so only a cache could return this one.
         assert_ne!(bench.allocate(Device::gpu(0), 10_000).as_ptr(), address);
     }
 }
 
-/// S8: a pool grows into the reserve only with an empty cache; in the log of calls all frees come before the request.
+/// S8: a pool grows into the reserve only with an empty cache: in the log of calls, all frees precede the request.
 #[test]
 fn s8_cache_is_empty_before_growth_into_the_reserve() {
     use mxrs_storage::SimulatedCall::{Allocate, Free};
@@ -154,7 +154,7 @@ fn s8_cache_is_empty_before_growth_into_the_reserve() {
         let blocks: Vec<_> = (0..5).map(|_| bench.allocate(Device::gpu(0), 16 << 20)).collect();
         drop(blocks);
         let n_before = bench.memory(Device::gpu(0)).calls().len();
-        // 20 MiB are free; 16 of them would leave 4, less than the reserve of 5.
+        // 20 MiB are free; a request of 16 MiB would leave 4, less than the reserve of 5.
         let _block = bench.allocate(Device::gpu(0), (15 << 20) + (1 << 19));
         let stats = bench.storage.stats(Device::gpu(0));
         if kind == PoolKind::Round {
@@ -172,7 +172,7 @@ fn s8_cache_is_empty_before_growth_into_the_reserve() {
     }
 }
 
-/// S13: without a pool each non-zero allocation is one request, and everything that was given came back.
+/// S13: without a pool each allocation of at least 1 byte is one request, and all memory is returned.
 #[test]
 fn s13_unpooled_asks_the_device_each_time() {
     for device in DEVICES {
@@ -204,8 +204,7 @@ fn size_zero_touches_nothing() {
 #[test]
 fn cpu_ids_share_a_pool_and_gpu_ids_do_not() {
     let memories = [Device::cpu(0), Device::gpu(0), Device::gpu(1)];
-    let bench =
-        Bench::of(StorageConfig::default(), memories.map(|device| SimulatedMemory::new(device, MIB).unbacked()));
+    let bench = Bench::of(StorageConfig::default(), memories.map(|device| crate::addresses_only(device, MIB)));
     let block = bench.allocate(Device::cpu(0), 100);
     let address = block.as_ptr();
     drop(block);

@@ -1,4 +1,4 @@
-//! Collects the messages that a piece of code logs.
+//! Captures log messages.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};

@@ -1,6 +1,6 @@
-//! The pools seen from outside, on simulated devices: documented settings, invariants, failures, threads.
+//! The pools from outside, on simulated devices: documented settings, invariants, failures, threads.
 //!
-//! Unsafe code: the tests write through blocks to see that no two share a byte, and one implements a broken device.
+//! Unsafe code: the tests write through blocks to check that no two share a byte, and one implements a faulty device.
 #![allow(unsafe_code)]
 
 mod best_fit;
@@ -28,22 +28,28 @@ const MIB: u64 = 1 << 20;
 /// The three kinds of device that have pool settings.
 const DEVICES: [Device; 3] = [Device::cpu(0), Device::gpu(0), Device::cpu_pinned(0)];
 
-/// The kinds of pool that MXNet has; the fourth one is the subject of the `best_fit` modules.
+/// The kinds of pool that MXNet has; the `best_fit` modules test the fourth.
 const MANUAL: [PoolKind; 3] = [PoolKind::Naive, PoolKind::Round, PoolKind::Unpooled];
 
-/// Storage on simulated devices.
+/// Simulated memory of any device, with nothing behind its addresses.
+fn addresses_only(device: Device, total_bytes: u64) -> SimulatedMemory {
+    // SAFETY: tests of such devices count blocks and compare addresses; those that write through blocks use other memory.
+    unsafe { SimulatedMemory::new(device, total_bytes).unbacked_host() }
+}
+
+/// A storage on simulated devices.
 struct Bench {
     storage: Storage,
     memories: Vec<Arc<SimulatedMemory>>,
 }
 
 impl Bench {
-    /// All three devices, `total_bytes` each, with addresses only.
+    /// Makes all three devices with `total_bytes` each, and without memory behind addresses.
     fn new(config: StorageConfig, total_bytes: u64) -> Self {
-        Self::of(config, DEVICES.map(|device| SimulatedMemory::new(device, total_bytes).unbacked()))
+        Self::of(config, DEVICES.map(|device| addresses_only(device, total_bytes)))
     }
 
-    /// As `new`, with the same settings for each device.
+    /// [`Bench::new`] with the same settings for each device.
     fn uniform(pool: PoolConfig, total_bytes: u64) -> Self {
         Self::new(StorageConfig::uniform(pool), total_bytes)
     }
@@ -64,7 +70,7 @@ impl Bench {
     }
 }
 
-/// One kind's settings changed, the others at their defaults.
+/// Settings that differ from the default for one kind of device.
 fn only(device: Device, pool: PoolConfig) -> StorageConfig {
     let mut config = StorageConfig::default();
     match device {

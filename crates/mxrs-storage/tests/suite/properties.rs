@@ -1,4 +1,4 @@
-//! Random allocate, free, direct free and release_all, compared step by step with a model written from the manual.
+//! Random allocations, frees, direct frees and release_all, compared step by step with a model written from the manual.
 
 use crate::{Bench, MIB};
 use mxrs_storage::{Block, PoolConfig, PoolKind, StorageConfig, Tag};
@@ -19,7 +19,7 @@ pub(crate) enum Step {
     ReleaseAll,
 }
 
-/// Up to `most - 1` steps, at least one, whose allocations have these sizes.
+/// At least one and fewer than `most` steps, whose allocations have these sizes.
 pub(crate) fn steps(size: impl Strategy<Value = usize>, most: usize) -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         8 => size.prop_map(Step::Allocate),
@@ -39,7 +39,7 @@ fn sizes() -> impl Strategy<Value = usize> {
     ]
 }
 
-/// The manual's rules with the default settings, in the plainest form.
+/// The manual's rules with the default settings, in the simplest form.
 struct Model {
     kind: PoolKind,
     reserve: u64,
@@ -52,7 +52,7 @@ struct Model {
 }
 
 enum Expected {
-    /// This address, from the cache.
+    /// The block at this address, from the cache.
     Hit(usize),
     Growth,
     NoRoom,
@@ -86,7 +86,7 @@ impl Model {
             let request = block_bytes as u64;
             let free = TOTAL - self.live_bytes - self.cached_bytes();
             if !(free > request && free - request >= self.reserve) {
-                // S8: from here on growth finds an empty cache.
+                // S8: after this, growth finds an empty cache.
                 self.flush();
             }
             if self.live_bytes + self.cached_bytes() + request > TOTAL {

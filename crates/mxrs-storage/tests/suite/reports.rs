@@ -1,4 +1,4 @@
-//! Who is told what: tags, the observer, and the hooks that run when memory is short.
+//! Reports of the storage: tags, the observer, and the hooks that run if memory is short.
 
 use crate::{Bench, DEVICES, MIB};
 use mxrs_storage::{
@@ -14,7 +14,7 @@ fn tagged(bench: &Bench, size: usize, tag: Tag) -> Block {
     bench.storage.allocate(GPU, size, tag).unwrap()
 }
 
-/// The tags of what is live, on whatever thread and however it was obtained, add up to the live bytes.
+/// The tags of live memory add up to the live bytes, on all threads and however it was allocated.
 #[test]
 fn tags_add_up_to_what_is_live() {
     for kind in PoolKind::ALL {
@@ -23,7 +23,7 @@ fn tags_add_up_to_what_is_live() {
         let weights: Vec<_> = (0..3).map(|_| tagged(&bench, 4096, Tag::new("weight").scoped("net:"))).collect();
         drop(tagged(&bench, 4096, Tag::new("gone")));
         let hit = tagged(&bench, 4096, Tag::new("hit"));
-        // The same words in another allocation are the same tag.
+        // Equal strings in another allocation are the same tag.
         let owned = std::thread::scope(|scope| {
             scope.spawn(|| tagged(&bench, 1 << 20, Tag::from(String::from("hit")))).join().unwrap()
         });
@@ -51,7 +51,7 @@ fn the_error_names_the_largest_tags_and_the_peak() {
     let ErrorKind::OutOfMemory { hint, .. } = error.kind() else { panic!("{error}") };
     let peak = bench.storage.stats(GPU).peak_reserved;
     assert!(hint.contains(&format!("at most {peak} bytes were held so far")), "{hint}");
-    // The five largest, in whole 2 MiB and equals by name: 8, 6 and 6, 4 and 4 MiB.
+    // The five largest, rounded to 2 MiB and sorted by name if equal: 8, 6 and 6, 4 and 4 MiB.
     let list = &hint[hint.find("largest live tags: <unk>:layer7 8388608 bytes in 1 blocks").expect(hint)..];
     let places = [7, 5, 6, 3, 4].map(|n| list.find(&format!("layer{n} ")).expect(hint));
     assert!(places.is_sorted(), "{hint}");
@@ -59,7 +59,7 @@ fn the_error_names_the_largest_tags_and_the_peak() {
     drop(live);
 }
 
-/// Allocated or freed, device, address, bytes asked for, bytes of the block, tag.
+/// Whether it was allocated (or freed), device, address, bytes requested, bytes of the block, tag.
 type Entry = (bool, Device, usize, usize, usize, String);
 
 #[derive(Default)]
@@ -88,12 +88,12 @@ impl PoolObserver for Tally {
     }
 }
 
-/// S13: the observer sees as many frees as allocations, each with the block's own figures, on every kind of pool.
+/// S13: the observer sees as many frees as allocations, each with the block's own figures, for every kind of pool.
 #[test]
 fn s13_the_observer_sees_equal_counts() {
     for kind in PoolKind::ALL {
         let tally = Arc::new(Tally::default());
-        let memory = |device| Arc::new(SimulatedMemory::new(device, 100 * MIB).unbacked());
+        let memory = |device| Arc::new(crate::addresses_only(device, 100 * MIB));
         let builder =
             Storage::builder(StorageConfig::uniform(PoolConfig::of_kind(kind))).observer(Arc::clone(&tally) as _);
         let storage = DEVICES.into_iter().fold(builder, |b, device| b.device(memory(device))).build().unwrap();
@@ -108,7 +108,7 @@ fn s13_the_observer_sees_equal_counts() {
                 live.push(block)
             }
         }
-        assert!(storage.allocate(GPU, 200 << 20, Tag::default()).is_err(), "a failure is no allocation");
+        assert!(storage.allocate(GPU, 200 << 20, Tag::default()).is_err(), "a failure does not count");
         let last =
             live.last().map(|b| (true, b.device(), b.as_ptr().addr(), b.len(), b.block_bytes(), "<unk>:t".to_owned()));
         assert!(tally.log.lock().unwrap().contains(&last.unwrap()));
@@ -135,7 +135,7 @@ fn the_observer_can_be_switched_off_and_on() {
     assert_eq!((tally.count(true), tally.count(false)), (2, 2));
 }
 
-/// The hook runs between the flush and the error, without a lock (S10), and what it lets go of is enough.
+/// The hook runs between the flush and the error, without a lock (S10), and what it releases is sufficient.
 #[test]
 fn pressure_hooks_make_room() {
     for kind in PoolKind::ALL {
@@ -148,7 +148,7 @@ fn pressure_hooks_make_room() {
                 let stats = storage.stats(GPU);
                 assert_eq!((stats.cached_bytes, stats.pressure_rounds), (0, 0), "after the flush");
                 seen.lock().unwrap().push(*pressure);
-                // What a hook allocates may fail, and does not call it again.
+                // An allocation in a hook may fail, and does not run the hook again.
                 assert!(storage.allocate(GPU, 80 << 20, Tag::default()).is_err());
                 arena.lock().unwrap().take();
             })
@@ -170,7 +170,7 @@ fn pressure_hooks_make_room() {
     }
 }
 
-/// Hooks run in the order they came; one that cannot help leaves the error as it is.
+/// Hooks run in the order in which they were added; if they do not help, the error is unchanged.
 #[test]
 fn pressure_hooks_run_in_order_and_may_fail_to_help() {
     let bench = Bench::uniform(PoolConfig::default(), 10 * MIB);

@@ -1,4 +1,4 @@
-//! S9: memory that a stream may still use is waited for, by the one who must and by nobody else.
+//! S9: the next user of memory that a stream may still use waits for it, and nothing else does.
 
 use crate::{Bench, MIB};
 use mxrs_storage::{PoolConfig, PoolKind, SimulatedCall, Tag};
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const GPU: Device = Device::gpu(0);
 
-/// An event that is finished when told, or when the host waits for it.
+/// An event that is finished by `finish`, or when the host waits for it.
 #[derive(Debug)]
 pub(crate) struct Event {
     stream: StreamId,
@@ -65,7 +65,7 @@ impl DeviceEvent for Event {
     }
 }
 
-/// A stream that notes what it was told to wait for.
+/// A stream that records the events it has to wait for.
 #[derive(Debug)]
 pub(crate) struct Stream {
     number: u32,
@@ -73,9 +73,9 @@ pub(crate) struct Stream {
     waited_for: Mutex<Vec<*const ()>>,
 }
 
-// SAFETY: the pointers are compared and never followed.
+// SAFETY: the pointers are compared and never dereferenced.
 unsafe impl Send for Stream {}
-// SAFETY: as above.
+// SAFETY: the pointers are compared and never dereferenced.
 unsafe impl Sync for Stream {}
 
 impl Stream {
@@ -141,7 +141,7 @@ fn s9_another_stream_waits_on_the_device_and_the_own_one_does_not() {
     }
 }
 
-/// The wait of a stream lies in the future, so the events stay with the block until they are finished.
+/// The wait of a stream is in the future, so the events stay with the block until they are finished.
 #[test]
 fn s9_events_outlive_a_stream_that_did_nothing() {
     let bench = bench();
@@ -160,7 +160,7 @@ fn s9_events_outlive_a_stream_that_did_nothing() {
     assert_eq!(bench.storage.stats(GPU).system_requests, 1);
 }
 
-/// `used_by` attaches events to a live block; dropping it is enough.
+/// `used_by` attaches events to a live block, and dropping the block is sufficient.
 #[test]
 fn s9_used_by_counts_when_the_block_is_dropped() {
     let bench = bench();
@@ -173,7 +173,7 @@ fn s9_used_by_counts_when_the_block_is_dropped() {
         }
     }
     assert!(events.iter().all(|event| event.host_waits() == 0));
-    assert!(Arc::strong_count(&events[0]) == 1, "finished events are let go of while more come");
+    assert!(Arc::strong_count(&events[0]) == 1, "finished events are dropped when more are added");
     drop(block);
     let _block = bench.allocate(GPU, 5000);
     assert!(events[30..].iter().all(|event| event.host_waits() == 1));
@@ -220,7 +220,7 @@ fn s10_no_lock_is_held_while_a_hit_waits() {
     });
 }
 
-/// A block returns to the device after its events, whichever way it goes.
+/// A block is returned to the device only after its events, on every path.
 #[test]
 fn s9_the_device_gets_nothing_back_that_is_in_use() {
     let (live, cached, direct, late) = (Event::new(1), Event::new(2), Event::new(3), Event::new(4));
@@ -250,7 +250,7 @@ fn s9_the_device_gets_nothing_back_that_is_in_use() {
     assert_eq!(memories[0].counters().used_bytes, 0);
 }
 
-/// S11: a hit that cannot be waited for is an error that changes nothing; the block is still there with its event.
+/// S11: if the wait for a hit fails, that is an error that changes nothing; the block is still cached with its event.
 #[test]
 fn s11_a_wait_that_fails_takes_the_hit_back() {
     for on_stream in [false, true] {
@@ -277,7 +277,7 @@ fn s11_a_wait_that_fails_takes_the_hit_back() {
     }
 }
 
-/// Work that failed without an end may use its memory for ever: the device does not get it back, and it is counted.
+/// Failed work that never ends may use its memory forever: it is not returned to the device, and it is counted.
 #[test]
 fn memory_of_work_without_an_end_is_abandoned() {
     let bench = bench();

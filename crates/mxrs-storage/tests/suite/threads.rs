@@ -1,4 +1,4 @@
-//! What holds across threads: blocks are found wherever they were freed, and other threads' caches are emptied too.
+//! Blocks across threads: a block is found wherever it was freed, and other threads' caches are emptied too.
 
 use crate::{Bench, MIB};
 use mxrs_storage::{Block, PoolConfig, PoolKind, Tag};
@@ -10,7 +10,7 @@ use std::thread;
 const GPU: Device = Device::gpu(0);
 const POOLED: [PoolKind; 2] = [PoolKind::Naive, PoolKind::Round];
 
-/// A thread that does as it is told, and keeps its cache meanwhile.
+/// A thread that executes orders, and keeps its cache between them.
 struct Worker {
     orders: mpsc::SyncSender<Box<dyn FnOnce() + Send>>,
     done: mpsc::Receiver<()>,
@@ -41,7 +41,7 @@ impl Worker {
     }
 }
 
-/// S3, S5 across threads: one thread allocates, another frees, for ever; memory does not grow.
+/// S3, S5 across threads: one thread allocates and another frees, repeatedly; memory does not grow.
 #[test]
 #[cfg_attr(miri, ignore = "thousands of steps")]
 fn what_one_thread_frees_another_finds() {
@@ -55,7 +55,7 @@ fn what_one_thread_frees_another_finds() {
             }
             let stats = bench.storage.stats(GPU);
             assert_eq!((stats.system_requests, stats.hits), (1, 199), "{kind} {size}");
-            // Several at once: never more than were live together.
+            // Several at once: memory never exceeds what was live together.
             for _ in 0..20 {
                 let blocks: Vec<_> = (0..2).map(|_| bench.allocate(GPU, size)).collect();
                 other.run(move || drop(blocks));
@@ -66,7 +66,7 @@ fn what_one_thread_frees_another_finds() {
     }
 }
 
-/// S6: release_all reaches what other threads keep, and returns exactly that.
+/// S6: release_all returns exactly the blocks that other threads cache.
 #[test]
 fn s6_release_all_empties_the_caches_of_other_threads() {
     for kind in POOLED {
@@ -82,7 +82,7 @@ fn s6_release_all_empties_the_caches_of_other_threads() {
         assert_eq!((stats.cached_blocks, stats.reserved), (6, stats.cached_bytes));
         assert_eq!(bench.storage.release_all(GPU), stats.cached_bytes);
         assert_eq!((bench.storage.release_all(GPU), bench.memory(GPU).counters().used_bytes), (0, 0));
-        // The workers go on as if nothing had happened.
+        // The workers continue as usual.
         let storage = bench.storage.clone();
         workers[0].run(move || drop(storage.allocate(GPU, 1000, Tag::default()).unwrap()));
         assert_eq!(bench.storage.stats(GPU).cached_blocks, 1);
@@ -90,7 +90,7 @@ fn s6_release_all_empties_the_caches_of_other_threads() {
     }
 }
 
-/// S8: a miss that would cut into the reserve flushes what other threads keep as well.
+/// S8: a miss that would cut into the reserve also flushes what other threads cache.
 #[test]
 fn s8_flush_reaches_the_caches_of_other_threads() {
     for kind in POOLED {
@@ -106,7 +106,7 @@ fn s8_flush_reaches_the_caches_of_other_threads() {
     }
 }
 
-/// Rule 9: a thread that ends leaves its blocks to the others.
+/// Rule 9: the blocks of a thread that ends are available to others.
 #[test]
 fn blocks_of_a_thread_that_ended_are_reused() {
     for kind in POOLED {
@@ -123,7 +123,7 @@ fn blocks_of_a_thread_that_ended_are_reused() {
     }
 }
 
-/// S5 beyond one magazine: on one thread the order is last in, first out, however many blocks there are.
+/// S5 beyond one magazine: on one thread the order is last in, first out, whatever the number of blocks.
 #[test]
 #[cfg_attr(miri, ignore = "thousands of steps")]
 fn s5_last_in_first_out_beyond_a_magazine() {
@@ -133,7 +133,7 @@ fn s5_last_in_first_out_beyond_a_magazine() {
             let blocks: Vec<_> = (0..n_blocks).map(|_| bench.allocate(GPU, size)).collect();
             let mut freed: Vec<_> = blocks.iter().map(Block::as_ptr).collect();
             blocks.into_iter().for_each(drop);
-            // Some come out, go back in, and all come out again.
+            // Some are taken, freed again, and then all are taken.
             let mut some: Vec<_> = (0..n_blocks / 3).map(|_| bench.allocate(GPU, size)).collect();
             let taken = freed.split_off(freed.len() - some.len());
             assert!(some.iter().map(Block::as_ptr).eq(taken.into_iter().rev()), "{kind} {size}");
@@ -146,7 +146,7 @@ fn s5_last_in_first_out_beyond_a_magazine() {
     }
 }
 
-/// The last handle goes while other threads hold blocks and caches; the device gets everything back.
+/// The last handle is dropped while other threads have blocks and caches; the device gets all memory back.
 #[test]
 fn blocks_on_many_threads_outlive_every_handle() {
     for kind in PoolKind::ALL {
@@ -178,7 +178,7 @@ fn blocks_on_many_threads_outlive_every_handle() {
     }
 }
 
-/// Blocks are freed while their thread is ending and has no cache any more.
+/// Blocks are freed while their thread is ending and no longer has a cache.
 #[test]
 fn blocks_in_thread_locals_come_back() {
     thread_local! {
@@ -201,7 +201,7 @@ fn blocks_in_thread_locals_come_back() {
     }
 }
 
-/// The peak is exact on one thread, misses, hits and magazines that overflow included.
+/// The peak is exact on one thread, including misses, hits and magazines that overflow.
 #[test]
 #[cfg_attr(miri, ignore = "thousands of steps")]
 fn peaks_are_exact_on_one_thread() {

@@ -1,4 +1,4 @@
-//! Where there is no `fork`, and under loom and Miri, which cannot follow one: guards are accepted and never called.
+//! For systems without `fork`, and for loom and Miri, which do not support it: guards are accepted and never called.
 
 use super::ForkGuard;
 use crate::Rank;

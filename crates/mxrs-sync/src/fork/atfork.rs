@@ -1,4 +1,4 @@
-//! The one `pthread_atfork` of the process, and the lock it holds across a fork.
+//! The process's only `pthread_atfork` handlers, and the lock that they hold across a fork.
 
 use super::ForkGuard;
 use super::registry::{Fork, Registry, Side};
@@ -14,12 +14,12 @@ static GENERATION: AtomicU64 = AtomicU64::new(0);
 /// Written under the registry's lock.
 static WATCHED: AtomicBool = AtomicBool::new(false);
 
-/// Where the registry's lock and the prepared guards live during a fork, between the two hooks of the system.
+/// Keeps the registry's lock and the prepared guards during a fork, between the two handlers.
 struct AcrossFork(UnsafeCell<Option<(MutexGuard<'static, Registry>, Fork)>>);
 
-// SAFETY: only a thread that holds the registry's lock uses the cell, and the lock stays with that thread: `before`
-// takes it and puts its guard here, `after` takes all out again and drops it, and POSIX calls the two in one thread,
-// the forking one, which in the child is the only one.
+// SAFETY: only a thread that holds the registry's lock uses the cell. `before` takes the lock and stores its guard
+// here, and `after` takes both out again and drops the guard. POSIX calls both handlers on the forking thread, which is
+// the only thread of the child.
 unsafe impl Sync for AcrossFork {}
 
 static ACROSS: AcrossFork = AcrossFork(UnsafeCell::new(None));
@@ -43,7 +43,7 @@ pub(super) fn watch() {
         if WATCHED.load(Ordering::Relaxed) {
             return 0;
         }
-        // SAFETY: the handlers are functions of the right signature that never unwind and live as long as the code.
+        // SAFETY: the handlers have the right signature, never unwind, and exist as long as the program's code.
         let rc = unsafe { libc::pthread_atfork(Some(before), Some(after_in_parent), Some(after_in_child)) };
         WATCHED.store(rc == 0, Ordering::Release);
         rc
@@ -74,7 +74,7 @@ extern "C" fn before() {
     never_unwinding(|| {
         let mut registry = REGISTRY.lock();
         let fork = registry.prepare();
-        // SAFETY: this thread holds the lock; see `AcrossFork`.
+        // SAFETY: this thread holds the registry's lock; see `AcrossFork`.
         unsafe { *ACROSS.0.get() = Some((registry, fork)) };
     });
 }
@@ -84,10 +84,10 @@ extern "C" fn after_in_parent() {
 }
 
 extern "C" fn after_in_child() {
-    // First, so that a hook can ask.
+    // First, so that hooks can read it.
     GENERATION.fetch_add(1, Ordering::Relaxed);
     never_unwinding(|| {
-        // Not logged here, where that could block for ever; kept for the next `add`.
+        // Not logged here, where logging could block forever; kept for the next `add`.
         let failures = after(Side::Child);
         if !failures.is_empty() {
             REGISTRY.lock().keep_failures(failures);
@@ -95,9 +95,9 @@ extern "C" fn after_in_child() {
     });
 }
 
-/// Calls the second halves and gives the lock back, then drops the guards; returns what failed.
+/// Calls the second halves of all guards and releases the lock, then drops the guards; returns the failures.
 fn after(side: Side) -> Vec<String> {
-    // SAFETY: `before` ran in this thread and still holds the lock; see `AcrossFork`.
+    // SAFETY: `before` ran on this thread, which still holds the lock; see `AcrossFork`.
     let Some((mut registry, fork)) = (unsafe { (*ACROSS.0.get()).take() }) else { return Vec::new() };
     let released = registry.finish(fork, side);
     let failures = registry.take_failures();
@@ -106,8 +106,8 @@ fn after(side: Side) -> Vec<String> {
     failures
 }
 
-/// A handler that unwound into the C library would abort the process.
+/// Catches panics, because a handler that unwound into the C library would abort the process.
 fn never_unwinding(work: impl FnOnce()) {
-    // Hooks are caught one by one; what is left are the destructor of a guard and a subscriber's panic.
+    // Panics of hooks are caught one by one. What remains are a guard's destructor and a panic of a log subscriber.
     let _ = catch_unwind(AssertUnwindSafe(work));
 }

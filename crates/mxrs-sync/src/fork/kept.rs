@@ -1,10 +1,10 @@
-//! What a fork guard holds from before the fork until after it.
+//! The values that a fork guard holds from before the fork until after it.
 
-/// Lock guards, or whatever else is to be dropped after the fork, last one first.
+/// Lock guards, or other values to be dropped after the fork, in reverse order.
 #[derive(Default)]
 pub struct Kept<'a>(Vec<Box<dyn Anything + 'a>>);
 
-/// Every type: what is kept is only ever dropped.
+/// Implemented by every type, because the values are only dropped.
 trait Anything {}
 
 impl<T> Anything for T {}

@@ -1,47 +1,51 @@
-//! What a process does around `fork`: locks are taken and threads quiesced before, given back and rebuilt after.
+//! Prepares a process for `fork`: before it locks are taken and threads paused, after it locks are released and state
+//! reset.
 //!
-//! `fork` copies the memory of a process but only the calling thread. A lock held by any other thread at that moment stays
-//! locked in the child for ever, what it protects may be half changed, and threads the child believes to have are gone.
-//! So whoever owns threads or shared state registers a [`ForkGuard`]; one `pthread_atfork` for the whole process calls
-//! them. (Loops need none: a [`crate::Team`] notices by itself that its threads are gone.)
+//! `fork` copies the memory of a process, but only the calling thread. A lock held by another thread at that moment
+//! stays locked in the child forever, the data that it guards may be half changed, and the other threads do not exist
+//! there. So code that owns threads or shared state registers a [`ForkGuard`], which the process's `pthread_atfork`
+//! handlers call. (Loops need none: a [`crate::Team`] itself detects that its threads are gone.)
 //!
 //! # Order
 //!
-//! - **F1** Before the fork each guard is asked to [`ForkGuard::prepare`], then to [`ForkGuard::hold`] its locks, the guards
-//!   in ascending [`Rank`] and those of one rank in the order they registered: outer locks before inner ones, the order in which the program takes them anyway, so preparing cannot
-//!   deadlock with a thread at work. The engine comes before storage, since tasks allocate and free: when storage prepares,
-//!   no worker is left that could hold a pool. Then kernel caches, then whatever takes no further lock (profiler, random
-//!   streams). Settings need no guard: they are an immutable snapshot.
-//! - **F2** After it, in the reverse order, each guard's locks are given back and then [`ForkGuard::parent`] or
+//! - **F1** Before the fork each guard's [`ForkGuard::prepare`] and then its [`ForkGuard::hold`] is called, the guards
+//!   in ascending [`Rank`] and those of one rank in the order of registration. So outer locks are taken before inner
+//!   ones, as in the rest of the program, and preparing cannot deadlock with a working thread. The engine comes before
+//!   storage, because tasks allocate and free: when storage prepares, no worker can hold a pool. Then come kernel
+//!   caches, then guards that take no further lock (profiler, random streams). Settings need no guard, because they are
+//!   an immutable snapshot.
+//! - **F2** After the fork, in reverse order, each guard's locks are released and then its [`ForkGuard::parent`] or
 //!   [`ForkGuard::child`] is called.
-//! - **F3** The list of guards is itself locked ([`Rank::Fork`], the outermost of all) from before the first `prepare` until
-//!   after the last of the others: nobody joins or leaves in between, and two forks take turns. Hence a guard must neither
-//!   register nor unregister in its hooks, and no ranked lock may be held while doing so elsewhere.
-//! - **F4** A hook that panics does not stop the fork nor the other hooks. If it was before the fork, what the guard held
-//!   is given back and its other half is not called. The failure is logged after the fork; one in the child at the next [`register`] there.
-//! - **F5** A guard is kept alive from `prepare` to the end of its other half; between forks the list holds it weakly.
+//! - **F3** The list of guards is locked ([`Rank::Fork`], the outermost rank) from before the first `prepare` until
+//!   after the last other call. So no guard is added or removed in between, and two forks take turns. Therefore a hook
+//!   must not register or unregister guards, and no ranked lock may be held while doing so elsewhere.
+//! - **F4** A hook that panics stops neither the fork nor the other hooks. If it panics before the fork, what the guard
+//!   held is released and its second half is not called. The failure is logged after the fork; one in the child at the
+//!   child's next [`register`].
+//! - **F5** A guard is kept alive from `prepare` to the end of its second half; between forks the list holds it weakly.
 //!
 //! # What a guard may do
 //!
-//! `prepare` runs on any thread, one of the library's own included if a task forks: it must not wait for its own thread.
-//! It should leave threads at rest, not end them, and keep errors for later. `child` runs in a process with one thread
-//! that will often replace itself by another program at once: it resets state and starts nothing; threads come back at
-//! their first use. It must not log: a thread of the parent may have been writing, and whatever lock that took (standard
-//! output's, a subscriber's) is locked for ever. The same holds for a panic's message, so a panic in `child` is a gamble.
+//! `prepare` may run on any thread, including one of the library's own if a task forks, so it must not wait for its own
+//! thread. It should pause threads, not end them, and keep errors for later. `child` runs in a process with one thread,
+//! which often replaces itself by another program at once. So it resets state and starts nothing; threads start again
+//! at their first use. It must not log: a thread of the parent may have been logging, and the locks that it held (of
+//! standard output, or of a subscriber) are locked forever. The same holds for the message of a panic, so a panic in
+//! `child` may hang.
 //!
 //! # Why the locks of this crate survive
 //!
-//! [`crate::Mutex`] and [`crate::Condvar`] are std's. On Linux each is a word that the kernel is asked to watch, nothing
-//! more: the forking thread may unlock in the child what it locked in the parent, and sleepers left behind in the parent
-//! are unknown there. Locks that queue their sleepers in a table in memory (parking_lot's) do not survive even if every
-//! one of them is held by the forking thread: the child inherits the queues, whose nodes lie on the stacks of threads that
-//! are gone, and the table's own inner locks, which any sleeping or waking thread may have held.
+//! [`crate::Mutex`] and [`crate::Condvar`] are the standard library's. On Linux each is just a word that the kernel
+//! watches: the forking thread may unlock in the child what it locked in the parent, and the parent's sleeping threads
+//! are unknown there. Locks that queue their sleepers in a table in memory (such as parking_lot's) do not survive, even
+//! if the forking thread holds all of them: the child inherits the queues, whose nodes are on the stacks of threads
+//! that no longer exist, and the table's own inner locks, which any sleeping or waking thread may have held.
 //!
-//! What no guard can mend is a `OnceLock` that another thread was filling at that moment; the child must not ask for it.
-//! So what is made once is made before the first fork, or at worst twice.
+//! No guard can repair a `OnceLock` that another thread was initializing at that moment; the child must not use it. So
+//! values that are made once are made before the first fork, or may be made twice.
 //!
-//! Only `fork` of the C library calls the hooks; a bare system call or `vfork` does not. Elsewhere than on Unix nothing
-//! here does anything.
+//! Only the C library's `fork` calls the hooks; a direct system call or `vfork` does not. On systems other than Unix
+//! this module does nothing.
 
 #[cfg(all(unix, not(any(loom, miri))))]
 mod atfork;
@@ -57,29 +61,30 @@ pub use kept::Kept;
 use crate::Rank;
 use std::sync::Arc;
 
-/// Someone with threads or locks that a fork must not tear apart. See the module for the rules.
+/// An owner of threads or locks that a fork must not interrupt. See the module for the rules.
 pub trait ForkGuard: Send + Sync {
-    /// Before the fork, in the forking thread: bring threads to rest.
+    /// Called before the fork on the forking thread: pauses threads.
     fn prepare(&self);
-    /// Right after [`ForkGuard::prepare`]: take locks, and hand their guards to `kept`, which holds them across the fork.
+    /// Called directly after [`ForkGuard::prepare`]: takes locks and passes their guards to `kept`, which holds them
+    /// across the fork.
     fn hold<'a>(&'a self, kept: &mut Kept<'a>) {
         let _ = kept;
     }
-    /// After the fork, in the process that forked, also when the fork failed: undo [`ForkGuard::prepare`]. The locks are
-    /// free again.
+    /// Called after the fork in the parent, even if the fork failed: undoes [`ForkGuard::prepare`]. The locks are free
+    /// again.
     fn parent(&self);
-    /// After the fork, in the new process: forget threads, start nothing, log nothing. The locks are free again.
+    /// Called after the fork in the child: discards threads, starts nothing, logs nothing. The locks are free again.
     fn child(&self);
 }
 
-/// A guard's place in the list; leaves it when dropped.
+/// The registration of a guard, which ends when this is dropped.
 #[derive(Debug)]
 #[must_use = "the guard leaves the list when this is dropped"]
 pub struct Registration {
     id: u64,
 }
 
-/// Lists `guard`, which from now on takes part in every fork of this process and, inherited, of its children.
+/// Registers `guard`, which from now on takes part in every fork of this process and, by inheritance, of its children.
 ///
 /// ```
 /// use mxrs_sync::{Rank, RankedMutex, fork::{self, ForkGuard, Kept}};
@@ -107,14 +112,15 @@ impl Drop for Registration {
     }
 }
 
-/// Starts to count forks, as the first [`register`] and the first [`crate::Team`] do by themselves.
+/// Starts to count forks. The first [`register`] and the first [`crate::Team`] call it.
 pub fn watch() {
     atfork::watch();
 }
 
-/// Forks between the process in which counting began and this one: 0 there, 1 in its children, 2 in theirs.
+/// The number of forks between the process in which counting began and this one: 0 there, 1 in its children, 2 in
+/// theirs.
 ///
-/// Whoever starts threads notes it: where it has changed, they are gone.
+/// Code that starts threads stores it; if it has changed, the threads do not exist any more.
 #[inline]
 pub fn generation() -> u64 {
     atfork::generation()

@@ -1,4 +1,4 @@
-//! The list of guards and the order in which a fork calls them; knows nothing of the system's hooks.
+//! The list of guards, and the order in which a fork calls them. It does not know the handlers of the system.
 
 use super::{ForkGuard, Kept};
 use crate::Rank;
@@ -6,16 +6,16 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 
-/// Which half of a fork has returned.
+/// The process in which the fork has returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
-    /// The process that forked.
+    /// The process that called `fork`.
     Parent,
     /// The new process.
     Child,
 }
 
-/// Guards by rank.
+/// The guards, sorted by rank.
 pub(super) struct Registry {
     /// Ascending in `(rank, id)`.
     entries: Vec<Entry>,
@@ -32,18 +32,19 @@ struct Entry {
 
 /// A guard between its two halves.
 struct Prepared {
-    /// Borrows from `guard`, and so comes before it.
+    /// Borrows from `guard`, so this field comes first and is dropped first.
     kept: Kept<'static>,
     guard: Arc<dyn ForkGuard>,
     rank: Rank,
-    /// F4: whether `prepare` and `hold` returned.
+    /// F4: whether `prepare` and `hold` returned normally.
     whole: bool,
 }
 
-/// All guards between their two halves, in the order of their `prepare`; tied to the forking thread, as locks are.
+/// All guards between their two halves, in the order of their `prepare`. Tied to the forking thread, as locks are.
 pub(super) struct Fork(Vec<Prepared>);
 
-/// Guards whose fork is over; to be dropped after the registry's lock, since a last reference may run anything.
+/// Guards whose fork is over. Dropped after the registry's lock is released, because dropping the last reference may
+/// run any code.
 #[must_use]
 pub(super) struct Released(#[expect(dead_code, reason = "held to be dropped")] Fork);
 
@@ -52,7 +53,7 @@ impl Registry {
         Self { entries: Vec::new(), next_id: 0, failures: Vec::new() }
     }
 
-    /// Adds a guard behind those of its rank; the number takes it off again.
+    /// Adds a guard after those of the same rank; returns the number by which it is removed.
     pub(super) fn add(&mut self, rank: Rank, guard: &Arc<dyn ForkGuard>) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
@@ -65,7 +66,7 @@ impl Registry {
         self.entries.retain(|e| e.id != id);
     }
 
-    /// F1: ascending.
+    /// F1: calls the first halves in ascending rank.
     pub(super) fn prepare(&mut self) -> Fork {
         let live: Vec<_> = self.entries.iter().filter_map(|e| Some((e.rank, e.guard.upgrade()?))).collect();
         Fork(live.into_iter().map(|(rank, guard)| self.prepare_one(rank, guard)).collect())
@@ -74,9 +75,9 @@ impl Registry {
     fn prepare_one(&mut self, rank: Rank, guard: Arc<dyn ForkGuard>) -> Prepared {
         let mut kept = Kept::default();
         let whole = self.call("prepare", rank, || guard.prepare()) && {
-            // SAFETY: only the lifetime changes. What `hold` borrows it can put nowhere but in `kept`, being written for
-            // every lifetime; and `kept` is emptied before `guard` is dropped, in `finish` or, by the order of the
-            // fields, with the `Prepared`.
+            // SAFETY: only the lifetime changes. `hold` is written for every lifetime, so it can store its borrow only
+            // in `kept`. `kept` is emptied before `guard` is dropped, in `finish` or, by the order of the fields, with
+            // the `Prepared`.
             let lasting: &'static dyn ForkGuard = unsafe { &*Arc::as_ptr(&guard) };
             self.call("hold", rank, || lasting.hold(&mut kept))
         };
@@ -86,7 +87,7 @@ impl Registry {
         Prepared { kept, guard, rank, whole }
     }
 
-    /// F2: descending.
+    /// F2: calls the second halves in descending rank.
     pub(super) fn finish(&mut self, mut fork: Fork, side: Side) -> Released {
         for Prepared { kept, guard, rank, .. } in fork.0.iter_mut().rev().filter(|p| p.whole) {
             drop(std::mem::take(kept));
@@ -103,12 +104,12 @@ impl Registry {
         std::mem::take(&mut self.failures)
     }
 
-    /// Hands panics back, for a later [`Registry::take_failures`].
+    /// Returns panics to the list, for a later [`Registry::take_failures`].
     pub(super) fn keep_failures(&mut self, failures: Vec<String>) {
         self.failures.extend(failures);
     }
 
-    /// F4: false if it panicked.
+    /// F4: calls a hook; false if it panicked.
     fn call(&mut self, hook: &str, rank: Rank, body: impl FnOnce()) -> bool {
         let Err(panic) = catch_unwind(AssertUnwindSafe(body)) else { return true };
         self.failures.push(format!("fork hook `{hook}` of a guard at rank {rank:?} panicked: {}", message(&*panic)));
@@ -168,7 +169,7 @@ mod tests {
     struct Sample {
         registry: Registry,
         log: Arc<Mutex<Vec<String>>>,
-        /// With their numbers.
+        /// The guards with their numbers.
         guards: Vec<(u64, Arc<dyn ForkGuard>)>,
     }
 
@@ -185,12 +186,12 @@ mod tests {
     }
 
     impl Sample {
-        /// What the hooks said since the last call.
+        /// The calls of hooks since the last call of this function.
         fn said(&self) -> String {
             self.log.lock().unwrap().drain(..).collect::<Vec<_>>().join(", ")
         }
 
-        /// One fork seen from `side`: what was said before it and after it.
+        /// One fork as seen from `side`: the calls before it and after it.
         fn fork(&mut self, side: Side) -> [String; 2] {
             let fork = self.registry.prepare();
             let before = self.said();
@@ -218,7 +219,7 @@ mod tests {
             assert_eq!(after, "unlock s1, child s1, unlock e, child e");
             let failures = sample.registry.take_failures();
             assert_eq!(failures, [format!("fork hook `{hook}` of a guard at rank Storage panicked: s2 is broken")]);
-            assert!(sample.registry.take_failures().is_empty(), "told once");
+            assert!(sample.registry.take_failures().is_empty(), "reported once");
         }
     }
 

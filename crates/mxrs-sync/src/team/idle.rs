@@ -1,29 +1,29 @@
-//! How long a thread looks for what it waits for before it sleeps, and how it looks.
+//! How a waiting thread polls, and for how long before it sleeps.
 //!
-//! Waking a sleeper costs the waker a system call and the loop tens of microseconds, so a thread that had work a moment ago
-//! keeps looking, a little longer than the pauses between the loops of one network. It learns: after a wait longer than
-//! that it looks half as long the next time, so that a program that calls now and then pays next to nothing for the
-//! threads it does not use. Whoever has looked for long lets others have the processor between two looks; where
-//! the team has more threads than there are processors, from the start.
+//! Waking a sleeping thread costs the waker a system call and the loop tens of microseconds. So a thread that had work
+//! a moment ago polls a little longer than the usual pause between two loops of one network. It adapts: after a wait
+//! longer than that, it polls half as long the next time, so that a program that rarely runs loops wastes almost no
+//! time in unused threads. A thread that has polled for long yields between two polls; if the team has more threads
+//! than there are processors, it yields from the start.
 
 use crate::{hint, thread};
 use std::time::{Duration, Instant};
 
-/// Longest time to look.
+/// The longest time to poll.
 const LONG: Duration = Duration::from_micros(250);
-/// Shortest time to look, and the longest for a crowded team.
+/// The shortest time to poll, and the longest for an oversubscribed team.
 const SHORT: Duration = Duration::from_micros(20);
-/// Time to look without letting others run.
+/// The time to poll without yielding.
 const SELFISH: Duration = Duration::from_micros(150);
-/// Looks between two readings of the clock.
+/// The number of polls between two readings of the clock.
 const LOOKS: u32 = 32;
 
-/// Whether there are more threads than processors.
+/// Whether the team has more threads than there are processors.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Crowded(bool);
+pub(super) struct Oversubscribed(bool);
 
-impl Crowded {
-    /// For a team of `size`.
+impl Oversubscribed {
+    /// Determines it for a team of `size` threads.
     pub(super) fn ask(size: usize) -> Self {
         if cfg!(loom) || size == 1 {
             return Self(false);
@@ -32,22 +32,22 @@ impl Crowded {
     }
 }
 
-/// One thread's waits.
+/// The waits of one thread.
 #[derive(Debug)]
 pub(super) struct Idle {
     looks: u32,
-    /// Start of the present wait, noted when it is no longer a short one.
+    /// The start of the current wait, read once it is no longer a short one.
     since: Option<Instant>,
     patience: Duration,
-    crowded: Crowded,
+    oversubscribed: Oversubscribed,
 }
 
 impl Idle {
-    pub(super) fn new(crowded: Crowded) -> Self {
-        Self { looks: 0, since: None, patience: longest(crowded), crowded }
+    pub(super) fn new(oversubscribed: Oversubscribed) -> Self {
+        Self { looks: 0, since: None, patience: longest(oversubscribed), oversubscribed }
     }
 
-    /// To be called after each look in vain; false when it is time to sleep.
+    /// Called after each unsuccessful poll; false if it is time to sleep.
     #[inline]
     pub(super) fn look_again(&mut self) -> bool {
         if cfg!(loom) {
@@ -61,20 +61,20 @@ impl Idle {
     #[cold]
     fn is_patient(&mut self) -> bool {
         let waited = self.since.get_or_insert_with(Instant::now).elapsed();
-        if self.crowded.0 || waited > SELFISH {
+        if self.oversubscribed.0 || waited > SELFISH {
             thread::yield_now();
         }
         waited < self.patience
     }
 
-    /// The wait is over after a sleep: next time looks as long as would have sufficed, or else half as long.
+    /// Ends a wait that slept. The next time to poll is as long as would have sufficed, or otherwise half as long.
     pub(super) fn slept(&mut self) {
         if let Some(since) = self.since {
-            self.patience = next_patience(self.patience, since.elapsed(), longest(self.crowded));
+            self.patience = next_patience(self.patience, since.elapsed(), longest(self.oversubscribed));
         }
     }
 
-    /// A new wait begins.
+    /// Starts a new wait.
     #[inline]
     pub(super) fn restart(&mut self) {
         self.looks = 0;
@@ -82,8 +82,8 @@ impl Idle {
     }
 }
 
-fn longest(crowded: Crowded) -> Duration {
-    if crowded.0 { SHORT } else { LONG }
+fn longest(oversubscribed: Oversubscribed) -> Duration {
+    if oversubscribed.0 { SHORT } else { LONG }
 }
 
 fn next_patience(patience: Duration, waited: Duration, longest: Duration) -> Duration {
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn every_wait_ends() {
-        let mut idle = Idle::new(Crowded(false));
+        let mut idle = Idle::new(Oversubscribed(false));
         let started = Instant::now();
         while idle.look_again() {}
         assert!(started.elapsed() >= LONG);

@@ -1,35 +1,38 @@
-//! The team: threads that share one operator's loop.
+//! A team: threads that share one operator's loop.
 //!
 //! # Protocol
 //!
-//! A team of size `n` owns `n - 1` threads; the caller of [`Team::run`] is thread 0. What the threads look at while they
-//! wait is one cache line, the *board*: `state = epoch | hands`, and the *job*, that is the body and how many chunks.
+//! A team of size `n` owns `n - 1` threads; the caller of [`Team::run`] is thread 0. Waiting threads poll one cache
+//! line, the *board*. It contains `state = epoch | hands` and the *job*: the body and the number of chunks.
 //!
-//! - **T1** Only the caller that won `busy` writes the job, and only while every chunk of the job before is finished.
+//! - **T1** Only the caller that has set `busy` writes the job, and only while every chunk of the previous job is
+//!   finished.
 //! - **T2** A thread reads the job only while it owns an unfinished chunk of it.
 //! - **T3** A run starts by storing a new epoch after the job. A thread acts on each epoch at most once.
-//! - **T4** A run ends when every chunk is finished. So when `run` returns, nobody can still see the body: that is what
+//! - **T4** A run ends when every chunk is finished. So when `run` returns, no thread can use the body any more; that
 //!   makes lending a borrowed closure sound.
-//! - **T5** With at most `n` chunks, `hands` is their number and chunk `i` belongs to thread `i`, from the moment it sees the
-//!   epoch until it stores the epoch in its *seat*, which says that the chunk is finished. So all chunks are in progress at
-//!   the same time. With more chunks, `hands` is 0 and the chunks are taken from `left`, the number not yet taken:
-//!   whoever lowers it while it is positive owns a chunk. A thread that comes too late finds none and is not waited for;
-//!   one that comes so late that it takes a chunk of the next run may, since it reads the job only then (T2).
-//! - **T6** An idle thread looks for a while, then announces in its seat that it is `asleep`, looks once more, and parks. A
-//!   sequentially consistent fence stands between the two, and another between the caller's store of the epoch and its
-//!   last look at `asleep`, so one of them sees the other. That last look comes late, when a thread has not finished long
-//!   after the caller has: a sleeper is nearly always seen without a fence, right after the store. Wake-ups spread as a
-//!   tree: thread `i` wakes `4i + 1 ..= 4i + 4`.
-//! - **T7** The caller waits the same way, with `waiting` in the part of `asleep`.
-//! - **T8** A run from inside a body, or while another caller has the team, or with one chunk, happens on the caller alone.
-//! - **T9** A team remembers the [`fork::generation`] its threads were started in. In a forked child they do not exist, and
-//!   the board, `busy` and the locks are as some thread of the parent left them; so there the team has size 1, every run
-//!   happens on the caller and touches none of these, and dropping the team joins nobody. A thread that was itself in a
-//!   body when that body forked finds out at its next wait: the caller's run panics, a team thread ends.
-//! - **T10** Threads that are kept back take no chunk from `left`, and a run that begins later counts without them. A run
-//!   that had counted with them as hands keeps them until it ends, so T4 and T5 hold for it.
+//! - **T5** With at most `n` chunks, `hands` is their number and chunk `i` belongs to thread `i`, from the moment it
+//!   sees the epoch until it stores the epoch in its *slot*, which marks the chunk as finished. So all chunks are in
+//!   progress at the same time. With more chunks, `hands` is 0 and the chunks are taken from `left`, the number not yet
+//!   taken: a thread that decreases it while it is positive owns a chunk. A thread that comes too late finds none and
+//!   is not waited for. If it comes so late that it takes a chunk of the next run, that is allowed, because it reads
+//!   the job only then (T2).
+//! - **T6** An idle thread polls for a while, then sets `asleep` in its slot, polls again, and parks. A sequentially
+//!   consistent fence separates these two steps, and another one separates the caller's store of the epoch from its
+//!   last look at `asleep`, so one of them sees the other. That last look comes late, if a thread has not finished long
+//!   after the caller has: a sleeping thread is nearly always seen without a fence, directly after the store. Wake-ups
+//!   spread as a tree: thread `i` wakes `4i + 1 ..= 4i + 4`.
+//! - **T7** The caller waits in the same way, with `waiting` in the role of `asleep`.
+//! - **T8** A run from inside a body, or while another caller uses the team, or with one chunk, runs on the caller
+//!   only.
+//! - **T9** A team stores the [`fork::generation`] in which its threads were started. In a forked child they do not
+//!   exist, and the board, `busy` and the locks may be in any state. So in a child the team has size 1, every run
+//!   happens on the caller and uses none of these, and dropping the team joins no thread. A thread that was in a body
+//!   when that body forked notices at its next wait: the caller's run panics, and a team thread ends.
+//! - **T10** Threads that are kept back take no chunk from `left`, and later runs do not count them. A run that has
+//!   already assigned chunks to them by number keeps them until it ends, so T4 and T5 hold for it.
 //!
-//! How long a thread looks before it parks is in `idle`.
+//! `idle` decides how long a thread polls before it parks.
 
 mod idle;
 mod shared;
@@ -43,23 +46,24 @@ use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-// Loom's macro knows no `const` initializers.
+// Loom's macro does not support `const` initializers.
 #[cfg(loom)]
 crate::thread_local! { static IN_BODY: Cell<bool> = Cell::new(false); }
 #[cfg(not(loom))]
 crate::thread_local! { static IN_BODY: Cell<bool> = const { Cell::new(false) }; }
 
-/// Size and place of a [`Team`].
+/// The size and placement of a [`Team`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TeamConfig {
-    /// Threads that run a loop together, the caller included.
+    /// The number of threads that run a loop together, including the caller.
     pub threads: NonZeroUsize,
-    /// Logical CPUs to pin to: thread `i` to the `i`-th, starting over at the end. The caller, thread 0, is pinned at its
-    /// first shared loop and stays so. Linux only. See [`affinity::cpu_list`].
-    pub cpus: Option<Vec<usize>>,
+    /// The places to pin to, each some logical CPUs: thread `i` to the `i`-th, starting again from the beginning after the
+    /// end. The caller, thread 0, is pinned at its first shared loop and stays pinned. Linux only. See
+    /// [`affinity::cpu_list`].
+    pub cpus: Option<Vec<Vec<usize>>>,
 }
 
-/// Threads that share one operator's loop. See the module for how.
+/// Threads that share one operator's loop. See the module for the protocol.
 pub struct Team {
     shared: Arc<Shared>,
     threads: Vec<thread::JoinHandle<()>>,
@@ -75,8 +79,8 @@ impl Team {
     /// Starts the threads.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidValue`] for an empty CPU list or a CPU this process may not use, [`ErrorKind::Io`] when the
-    /// system refuses a thread.
+    /// [`ErrorKind::InvalidValue`] for an empty CPU list or a CPU that this process may not use, [`ErrorKind::Io`] if
+    /// the system refuses a thread.
     pub fn new(config: TeamConfig) -> Result<Arc<Self>> {
         let size = config.threads.get();
         if size > MAX_SIZE {
@@ -94,7 +98,7 @@ impl Team {
                 let _inside = Inside::enter();
                 shared.serve(i);
             };
-            // On failure `team` is dropped, which stops the threads made so far.
+            // On an error `team` is dropped, which stops the threads started so far.
             let spawned = thread::Builder::new().name(format!("mxrs-team-{i}")).spawn(serve);
             team.threads.push(spawned.map_err(|e| {
                 Error::new(ErrorKind::Io {
@@ -102,6 +106,7 @@ impl Team {
                     message: format!("cannot start team thread {i} of {size}: {e}"),
                     kind: e.kind(),
                 })
+                .with_source(e)
             })?);
         }
         shared.can_wake(team.threads.iter().map(|t| t.thread().clone()).collect());
@@ -113,8 +118,8 @@ impl Team {
         Arc::new(Self { shared: Arc::new(Shared::new(1, None)), threads: Vec::new() })
     }
 
-    /// Leaves `threads` of the team's threads out of loops from now on, the last ones, so that their CPUs are free for
-    /// something else; the caller always takes part. The last call counts.
+    /// Excludes the last `threads` of the team's threads from loops from now on, so that their CPUs are free for other
+    /// work; the caller always takes part. The last call wins.
     ///
     /// ```
     /// use mxrs_sync::{Team, TeamConfig};
@@ -127,13 +132,24 @@ impl Team {
         self.shared.keep_back(threads);
     }
 
-    /// Threads that run a loop together, the caller included, without those [kept back](Self::keep_back); 1 in a process
-    /// forked since the team was made.
+    /// From now on kernels keep loops of fewer elements on one thread. Without it each kernel decides by itself.
+    pub fn share_from(&self, elements: usize) {
+        self.shared.share_from(elements);
+    }
+
+    /// The number of elements from which on kernels share a loop; 0 where they decide by themselves.
+    pub fn shares_from(&self) -> usize {
+        self.shared.shares_from()
+    }
+
+    /// The number of threads that run a loop together, including the caller and excluding those [kept
+    /// back](Self::keep_back); 1 in a process forked since the team was made.
     pub fn size(&self) -> usize {
         if self.shared.is_orphan() { 1 } else { self.shared.size() }
     }
 
-    /// Keeps the calling thread's loops to itself until the answer is dropped: [`Team::run`] is serial, as inside a body.
+    /// Makes the calling thread run its loops alone until the result is dropped: [`Team::run`] is serial, as inside a
+    /// body.
     ///
     /// ```
     /// use mxrs_sync::{Team, TeamConfig};
@@ -146,21 +162,22 @@ impl Team {
         Alone { _inside: Inside::enter(), _thread: PhantomData }
     }
 
-    /// Whether the calling thread is inside a team's loop body right now, or keeps its loops to itself ([`Team::alone`]):
-    /// a further [`Team::run`] is serial.
+    /// Whether the calling thread is inside a team's loop body, or runs its loops alone ([`Team::alone`]), so that
+    /// [`Team::run`] is serial.
     pub fn is_inside() -> bool {
         IN_BODY.with(Cell::get)
     }
 
-    /// Runs `body(i)` for every `i` in `0..n_chunks`, the caller included; returns when all are done.
+    /// Runs `body(i)` for every `i` in `0..n_chunks` on the team's threads, including the caller; returns when all are
+    /// done.
     ///
     /// With `n_chunks <= size`, chunk `i` runs on thread `i` and all run at the same time; with more, each thread takes
-    /// the next chunk when it is free. From inside a body, or while another caller has the team, or in a process forked
-    /// since the team was made, all chunks run on the caller, in ascending order.
+    /// the next chunk when it is free. Inside a body, or while another caller uses the team, or in a process forked
+    /// since the team was made, all chunks run on the caller in ascending order.
     ///
     /// # Panics
-    /// With the first panic of a body, after all chunks have been run; in a process that a body forked, when the run would
-    /// wait for threads that exist in the parent only.
+    /// With the first panic of a body, after all chunks have run; also in a process that a body forked, if the run
+    /// would wait for threads that exist only in the parent.
     pub fn run(&self, n_chunks: usize, body: &(dyn Fn(usize) + Sync)) {
         let shared = &*self.shared;
         let countable = (2..=isize::MAX as usize).contains(&n_chunks);
@@ -169,9 +186,9 @@ impl Team {
             return run_inline(n_chunks, body);
         }
         let inside = Inside::enter();
-        // SAFETY: only the lifetime changes. `run` returns when the last chunk is finished (T4), so nobody uses the body once
-        // the borrow ends; it unwinds before that only in a process without the threads that could (T9), as panics of bodies
-        // are caught one by one.
+        // SAFETY: only the lifetime changes. `run` returns when the last chunk is finished (T4), so no thread uses the
+        // body after the borrow ends. It unwinds earlier only in a forked process, which has no threads that could use
+        // it (T9), because panics of bodies are caught one by one.
         let body = unsafe { std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), *const shared::Body>(body) };
         shared.run(Job { body, n_chunks });
         drop(inside);
@@ -184,7 +201,7 @@ impl Team {
 impl Drop for Team {
     fn drop(&mut self) {
         if self.shared.is_orphan() {
-            // The system may have given the numbers of the parent's threads to new ones: neither join nor detach.
+            // The system may have reused the parent's thread ids, so the handles are neither joined nor detached.
             self.threads.drain(..).for_each(std::mem::forget);
             return;
         }
@@ -193,7 +210,7 @@ impl Drop for Team {
             thread.thread().unpark();
         }
         for thread in self.threads.drain(..) {
-            // Bodies' panics are caught; a thread has nothing else to say.
+            // Panics of bodies are caught, so a thread's result carries no information.
             let _ = thread.join();
         }
     }
@@ -216,16 +233,16 @@ fn run_inline(n_chunks: usize, body: &(dyn Fn(usize) + Sync)) {
     }
 }
 
-/// See [`Team::alone`].
+/// Makes loops serial while it exists; see [`Team::alone`].
 #[must_use = "loops are kept to the thread only while this lives"]
 #[derive(Debug)]
 pub struct Alone {
     _inside: Inside,
-    /// Belongs to the thread that made it.
+    /// Makes it `!Send`: it belongs to the thread that made it.
     _thread: PhantomData<*const ()>,
 }
 
-/// Marks the thread as being in a body, and restores what was there.
+/// Marks the thread as inside a body, and restores the earlier mark.
 #[derive(Debug)]
 struct Inside {
     before: bool,

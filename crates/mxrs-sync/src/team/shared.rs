@@ -1,28 +1,30 @@
-//! What the threads of a team share, and what each does with it; the rules are in [`super`].
+//! The data that the threads of a team share, and the steps of each thread; the rules are in [`super`].
 
-use super::idle::{Crowded, Idle};
+use super::idle::{Idle, Oversubscribed};
 use crate::atomic::{AtomicBool, AtomicIsize, AtomicU64, AtomicUsize, Ordering, fence};
 use crate::cell::UnsafeCell;
 use crate::{Mutex, affinity, fork, hint, thread};
 use crossbeam_utils::CachePadded;
 use std::any::Any;
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
-/// The part of `state` that says who has a chunk by number: 0 for nobody, [`STOP`] for the end of the team.
+/// The part of `state` with the number of threads that have a chunk by number: 0 for none, [`STOP`] for the end of the
+/// team.
 const HANDS: u64 = EPOCH - 1;
-/// One step of the epoch, the high bits of `state`.
+/// One step of the epoch, which is in the high bits of `state`.
 const EPOCH: u64 = 1 << 20;
 const STOP: u64 = HANDS;
-/// Threads of the largest team.
+/// The size of the largest team.
 pub(super) const MAX_SIZE: usize = STOP as usize - 1;
-/// Threads woken by one thread.
+/// The number of threads that one thread wakes.
 const FAN_OUT: usize = 4;
-/// Looks of the caller before its last look for sleepers (T6): long for a thread that is awake, short for one that is not.
+/// How often the caller polls before its last look for sleeping threads (T6): long for a thread that is awake, short
+/// for one that is not.
 const LOOKS_BEFORE_FENCE: u32 = if cfg!(loom) { 0 } else { 100 };
 
-/// What a loop does to one chunk, its lifetime erased.
+/// The body of a loop, called with the number of a chunk; its lifetime is erased.
 pub(super) type Body = dyn Fn(usize) + Sync;
 
 #[derive(Clone, Copy)]
@@ -32,37 +34,39 @@ pub(super) struct Job {
     pub(super) n_chunks: usize,
 }
 
-/// What waiting threads look at, in one cache line.
+/// The data that waiting threads poll, in one cache line.
 struct Board {
     state: AtomicU64,
     job: UnsafeCell<Option<Job>>,
 }
 
-/// What one thread says about itself, in a cache line of its own.
-struct Seat {
-    /// `state` of the last run in which this thread had a chunk by number, once that is finished.
+/// The state of one thread, in its own cache line.
+struct ThreadSlot {
+    /// The `state` of the last run in which this thread had a chunk by number, once that chunk is finished.
     finished: AtomicU64,
     asleep: AtomicBool,
 }
 
 pub(super) struct Shared {
     board: CachePadded<Board>,
-    /// By thread number; entry 0, the caller's, is unused.
-    seats: Box<[CachePadded<Seat>]>,
-    /// Chunks nobody has taken yet, when there are more chunks than threads; 0 or less otherwise.
+    /// Indexed by thread number; entry 0, the caller's, is unused.
+    slots: Box<[CachePadded<ThreadSlot>]>,
+    /// The number of chunks that are not taken yet, if there are more chunks than threads; otherwise 0 or less.
     left: CachePadded<AtomicIsize>,
-    /// Of such chunks those finished by threads other than the caller.
+    /// The number of such chunks that threads other than the caller have finished.
     finished: CachePadded<AtomicUsize>,
     busy: CachePadded<AtomicBool>,
-    // From here on rarely written.
+    // The fields below are rarely written.
     size: usize,
-    /// Threads that take part in runs that begin now: `size`, or fewer once some are kept back (T10).
+    /// The number of threads for runs that begin now: `size`, or fewer if some are kept back (T10).
     active: AtomicUsize,
-    crowded: Crowded,
-    /// T9.
+    oversubscribed: Oversubscribed,
+    /// The generation in which the threads were started (T9).
     generation: u64,
-    cpus: Option<Vec<usize>>,
-    /// To wake threads 1, 2, …
+    cpus: Option<Vec<Vec<usize>>>,
+    /// See [`super::Team::share_from`].
+    share_from: AtomicUsize,
+    /// Handles to wake threads 1, 2, …
     handles: OnceLock<Vec<thread::Thread>>,
     waiting: AtomicBool,
     waiter: Mutex<Option<thread::Thread>>,
@@ -71,28 +75,29 @@ pub(super) struct Shared {
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-// SAFETY: all fields but `job` are Send and Sync by themselves. `job` is written by one thread at a time, and not while
-// another may read it (T1, T2): the release of `state` or `left` and its acquire by the reader order the write before, the
-// release of a seat or `finished` and its acquire by the caller order it after. The body it points to is Sync, so it may
-// be called from any thread, and it outlives its readers (T4).
+// SAFETY: all fields except `job` are Send and Sync. One thread at a time writes `job`, and not while another may read
+// it (T1, T2): the release of `state` or `left` and its acquire by the reader order the write before the read; the
+// release of a slot or of `finished` and its acquire by the caller order the next write after it. The body behind the
+// pointer is Sync, so any thread may call it, and it outlives its readers (T4).
 unsafe impl Send for Shared {}
-// SAFETY: see Send.
+// SAFETY: the argument for `Send` also covers shared use.
 unsafe impl Sync for Shared {}
 
 impl Shared {
-    pub(super) fn new(size: usize, cpus: Option<Vec<usize>>) -> Self {
-        let seat = || CachePadded::new(Seat { finished: AtomicU64::new(0), asleep: AtomicBool::new(false) });
+    pub(super) fn new(size: usize, cpus: Option<Vec<Vec<usize>>>) -> Self {
+        let slot = || CachePadded::new(ThreadSlot { finished: AtomicU64::new(0), asleep: AtomicBool::new(false) });
         Self {
             board: CachePadded::new(Board { state: AtomicU64::new(0), job: UnsafeCell::new(None) }),
-            seats: (0..size).map(|_| seat()).collect(),
+            slots: (0..size).map(|_| slot()).collect(),
             left: CachePadded::new(AtomicIsize::new(0)),
             finished: CachePadded::new(AtomicUsize::new(0)),
             busy: CachePadded::new(AtomicBool::new(false)),
             size,
             active: AtomicUsize::new(size),
-            crowded: Crowded::ask(size),
+            oversubscribed: Oversubscribed::ask(size),
             generation: fork::generation(),
             cpus,
+            share_from: AtomicUsize::new(0),
             handles: OnceLock::new(),
             waiting: AtomicBool::new(false),
             waiter: Mutex::new(None),
@@ -101,43 +106,52 @@ impl Shared {
         }
     }
 
-    /// Threads that take part in runs.
+    /// The number of threads that take part in runs.
     #[inline]
     pub(super) fn size(&self) -> usize {
         self.active.load(Ordering::Relaxed)
     }
 
-    /// T10.
+    /// Sets how many threads are kept back (T10).
     pub(super) fn keep_back(&self, threads: usize) {
         self.active.store(self.size.saturating_sub(threads).max(1), Ordering::Relaxed);
     }
 
-    pub(super) fn cpus(&self) -> Option<&[usize]> {
+    pub(super) fn share_from(&self, elements: usize) {
+        self.share_from.store(elements, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(super) fn shares_from(&self) -> usize {
+        self.share_from.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn cpus(&self) -> Option<&[Vec<usize>]> {
         self.cpus.as_deref()
     }
 
-    /// T9: whether the threads were left behind in a parent process.
+    /// T9: whether the threads exist only in a parent process.
     #[inline]
     pub(super) fn is_orphan(&self) -> bool {
         self.generation != fork::generation()
     }
 
-    /// Hands in what is needed to wake threads 1, 2, …; once, before the first run.
+    /// Stores the handles to wake threads 1, 2, …; called once, before the first run.
     pub(super) fn can_wake(&self, handles: Vec<thread::Thread>) {
         let _ = self.handles.set(handles);
     }
 
-    /// Lets the threads leave; after the last run. They may have to be woken.
+    /// Lets the threads end; called after the last run. They may have to be woken.
     pub(super) fn stop(&self) {
         self.board.state.fetch_or(STOP, Ordering::Release);
     }
 
-    /// Takes the team for one run (T1); false if another caller has it.
+    /// Takes the team for one run (T1); false if another caller uses it.
     pub(super) fn begin(&self) -> bool {
         !self.busy.swap(true, Ordering::Acquire)
     }
 
-    /// Gives the team back after a run, with the first panic of its bodies.
+    /// Releases the team after a run; returns the first panic of its bodies.
     pub(super) fn end(&self) -> Option<Box<dyn Any + Send>> {
         let panicked = self.panicked.load(Ordering::Relaxed);
         let panic = if panicked { self.take_panic() } else { None };
@@ -151,11 +165,12 @@ impl Shared {
         self.panic.lock().take()
     }
 
-    /// One run, from the thread for which `begin` was true.
+    /// Executes one run, on the thread for which `begin` returned true.
     pub(super) fn run(&self, job: Job) {
         let size = self.size();
         self.pin(0);
-        // SAFETY: T1: this thread holds `busy`, and the run before ended with all its chunks finished (T4), so nobody reads.
+        // SAFETY: T1: this thread has set `busy`, and the previous run ended with all its chunks finished (T4), so no
+        // thread reads the job.
         self.board.job.with_mut(|slot| unsafe { *slot = Some(job) });
         if job.n_chunks <= size {
             let state = self.announce(job.n_chunks as u64);
@@ -163,7 +178,7 @@ impl Shared {
             self.call(job, 0);
             let mut first = 1;
             self.wait(job.n_chunks, |s| {
-                while first < job.n_chunks && s.seats[first].finished.load(Ordering::Acquire) == state {
+                while first < job.n_chunks && s.slots[first].finished.load(Ordering::Acquire) == state {
                     first += 1;
                 }
                 first == job.n_chunks
@@ -179,7 +194,7 @@ impl Shared {
         }
     }
 
-    /// T3: a new epoch; returns its `state`.
+    /// T3: stores a new epoch and returns its `state`.
     fn announce(&self, hands: u64) -> u64 {
         let before = self.board.state.load(Ordering::Relaxed);
         let state = (before & !HANDS).wrapping_add(EPOCH) | hands;
@@ -199,28 +214,28 @@ impl Shared {
                 drop(first);
                 discard(panic);
             }
-            // Seen by the caller with the chunk's end.
+            // The caller sees this flag together with the end of the chunk.
             self.panicked.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Runs chunks for as long as `left`, the count before taking one, was positive; returns how many.
+    /// Runs chunks while `left`, the count before taking one, is positive; returns their number.
     fn take_chunks(&self, job: Job, mut left: isize) -> usize {
         let mut n_taken = 0;
         while left > 0 {
             self.call(job, job.n_chunks - left as usize);
             n_taken += 1;
-            // Not below a count of the next run: this run lasts until what was taken here is known to be finished.
+            // Cannot take a chunk of the next run: this run lasts until the chunks taken here are known to be finished.
             left = self.left.fetch_sub(1, Ordering::Relaxed);
         }
         n_taken
     }
 
-    /// Life of team thread `me`.
+    /// The loop of team thread `me`.
     pub(super) fn serve(&self, me: usize) {
         self.pin(me);
         let mut last = 0;
-        let mut idle = Idle::new(self.crowded);
+        let mut idle = Idle::new(self.oversubscribed);
         loop {
             let state = self.board.state.load(Ordering::Acquire);
             if state != last {
@@ -241,18 +256,18 @@ impl Shared {
         }
     }
 
-    /// T6: parks until there is another epoch than `last`.
+    /// T6: parks until the epoch differs from `last`.
     #[cold]
     fn sleep(&self, me: usize, last: u64) {
-        self.seats[me].asleep.store(true, Ordering::Relaxed);
+        self.slots[me].asleep.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);
         while self.board.state.load(Ordering::Acquire) == last && !self.is_orphan() {
             thread::park();
         }
-        self.seats[me].asleep.store(false, Ordering::Relaxed);
+        self.slots[me].asleep.store(false, Ordering::Relaxed);
     }
 
-    /// What thread `me` does for a new epoch; false when there was no chunk for it.
+    /// Does the work of thread `me` for a new epoch; false if there was no chunk for it.
     fn work(&self, me: usize, state: u64) -> bool {
         let hands = (state & HANDS) as usize;
         if hands == 0 {
@@ -266,7 +281,7 @@ impl Shared {
             let job = self.job();
             self.wake_children(me, hands);
             self.call(job, me);
-            self.seats[me].finished.store(state, Ordering::Release);
+            self.slots[me].finished.store(state, Ordering::Release);
         } else {
             return false;
         }
@@ -276,7 +291,8 @@ impl Shared {
 
     /// The job, for a thread that owns an unfinished chunk of it (T2).
     fn job(&self) -> Job {
-        // SAFETY: T2: the slot was filled before this thread could own a chunk, and is not written until that is finished.
+        // SAFETY: T2: the slot was filled before this thread could own a chunk, and is not written until that chunk is
+        // finished.
         let job = self.board.job.with(|slot| unsafe { *slot });
         match job {
             Some(job) => job,
@@ -284,7 +300,7 @@ impl Shared {
         }
     }
 
-    /// Takes a chunk of whatever run is going on; returns the count before.
+    /// Takes a chunk of the current run, whichever it is; returns the count before.
     fn take_first(&self) -> Option<isize> {
         let mut left = self.left.load(Ordering::Relaxed);
         while left > 0 {
@@ -305,14 +321,14 @@ impl Shared {
 
     #[inline]
     fn wake(&self, thread: usize) {
-        if self.seats[thread].asleep.load(Ordering::Relaxed)
+        if self.slots[thread].asleep.load(Ordering::Relaxed)
             && let Some(handles) = self.handles.get()
         {
             handles[thread - 1].unpark();
         }
     }
 
-    /// T7, the other side: after the end of a chunk has been made known.
+    /// T7: wakes the caller if it waits, after the end of a chunk was published.
     fn wake_caller(&self) {
         fence(Ordering::SeqCst);
         if self.waiting.load(Ordering::Relaxed)
@@ -322,7 +338,7 @@ impl Shared {
         }
     }
 
-    /// Waits, as the caller, until threads below `hands` have made `done` true, or others of their own accord.
+    /// Waits, as the caller, until `done` is true; the threads below `hands` are woken if they sleep.
     fn wait(&self, hands: usize, mut done: impl FnMut(&Self) -> bool) {
         for _ in 0..LOOKS_BEFORE_FENCE {
             if done(self) {
@@ -332,7 +348,7 @@ impl Shared {
         }
         fence(Ordering::SeqCst);
         (1..hands).for_each(|thread| self.wake(thread));
-        let mut idle = Idle::new(self.crowded);
+        let mut idle = Idle::new(self.oversubscribed);
         while !done(self) {
             assert!(!self.is_orphan(), "a loop body forked this process; its other threads stayed in the parent");
             if idle.look_again() {
@@ -352,20 +368,20 @@ impl Shared {
 
     fn pin(&self, thread: usize) {
         let Some(cpus) = &self.cpus else { return };
-        std::thread_local! { static PINNED: Cell<Option<usize>> = const { Cell::new(None) }; }
-        let cpu = cpus[thread % cpus.len()];
-        if PINNED.get() == Some(cpu) {
+        std::thread_local! { static PINNED: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) }; }
+        let place = &cpus[thread % cpus.len()];
+        if PINNED.with_borrow(|pinned| pinned == place) {
             return;
         }
-        if let Err(error) = affinity::pin_current(cpu) {
+        if let Err(error) = affinity::pin_current(place) {
             tracing::warn!(target: "mxrs_sync", "team thread {thread} is not pinned: {error}");
         }
-        PINNED.set(Some(cpu));
+        PINNED.set(place.clone());
     }
 }
 
-/// Drops the payload of a panic that is not reported. A payload whose own drop panics must not unwind this thread, which would leave
-/// the run before its chunks are finished (T4); such a payload, and what its drop panicked with, are leaked.
+/// Drops the payload of a panic that is not reported. If the payload's own drop panics, that must not unwind this thread,
+/// which would leave the run before its chunks are finished (T4); such a payload, and that of its drop's panic, are leaked.
 pub(super) fn discard(payload: Box<dyn Any + Send>) {
     if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(second);

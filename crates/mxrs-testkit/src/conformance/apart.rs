@@ -1,4 +1,5 @@
-//! Kernels that write their images apart: the bits they write side by side, and nothing between.
+//! Checks kernels that write the images of a batch apart: the same bits as side by side, and nothing between the
+//! images.
 
 use super::run_once;
 use crate::AlignedBuffer;
@@ -6,12 +7,12 @@ use mxrs_op::{PlannedKernel, TensorDesc};
 use mxrs_sync::Team;
 use mxrs_types::Layout;
 
-/// Runs a kernel of one output with the images apart, if it [offers](mxrs_op::Kernel::strided) that: as parts of tensors with one
-/// and with three blocks of channels more. `written` is what it writes, for these inputs, to an output of this description. Says
-/// whether it offers.
+/// If a kernel of one output [offers](mxrs_op::Kernel::strided) it, runs it with the images apart, as parts of tensors
+/// with one and with three additional blocks of channels. `written` is the output of an ordinary run with these inputs
+/// and this description. Returns whether the kernel offers it.
 ///
 /// # Errors
-/// A sentence with what differs.
+/// A sentence with the difference.
 pub fn check_images_apart(
     planned: &PlannedKernel,
     inputs: &[AlignedBuffer],
@@ -53,7 +54,7 @@ mod tests {
     use mxrs_types::{DType, Result};
     use std::sync::Arc;
 
-    /// Two images of a block of one pixel.
+    /// Two images, each with a block of channels of one pixel.
     fn two_images() -> TensorDesc {
         let layout = Layout::Blocked {
             padded: [2, 16, 1, 1].into_iter().collect(),
@@ -63,7 +64,7 @@ mod tests {
         TensorDesc::dense([2, 16, 1, 1], DType::F32).with_layout(layout)
     }
 
-    /// Its images apart are written by a reference kernel; none without.
+    /// Writes its images apart with a reference kernel, if it has one.
     struct Copying(Option<ReferenceFn>);
 
     impl Kernel for Copying {

@@ -1,14 +1,17 @@
-//! The conformance runner: every sample × dtype of an operator on a backend, compared with the reference kernel.
+//! The conformance runner: compares every sample × dtype of an operator on a backend with the reference kernel.
 //!
-//! For each case that the backend says it supports, the runner checks: the numbers with request `Write`, on the given
-//! team and on one thread (visible outputs bit-equal); that `Null` leaves outputs alone; `Add` on top of a base, by a
-//! kernel that offers it with the bits of writing and adding;
-//! `Inplace` for each pair the operator declares, where the plan allows it; images of the output apart, where the kernel
-//! offers that; that inputs keep their bytes and nothing is
-//! written behind the end of an output or of the scratch memory; and the same with the inputs after the first declared
-//! constant, as parameters are. Inputs whose content the operator ignores have no memory. Layouts other than row-major
-//! are reached and left through [`mxrs_op::Backend::reorder`]. Hidden outputs are a kernel's own affair and are not
-//! compared.
+//! For each case that the backend has an offer for, the runner checks:
+//!
+//! - the numbers with request `Write`, on the given team and on one thread (visible outputs bit-equal);
+//! - that `Null` leaves outputs unchanged;
+//! - `Add` to a base; a kernel that offers it must give the bits of writing and adding;
+//! - `Inplace` for each pair that the operator declares, if the plan allows it;
+//! - images of the output apart, if the kernel offers that;
+//! - that inputs are unchanged and nothing is written after the end of an output or of the scratch memory;
+//! - the same with the inputs after the first declared constant, as parameters are.
+//!
+//! Inputs whose content the operator ignores have no memory. [`mxrs_op::Backend::reorder`] converts to and from layouts
+//! other than row-major. Hidden outputs are internal to a kernel and are not compared.
 
 mod apart;
 mod once;
@@ -22,31 +25,31 @@ pub use prepared::Prepared;
 pub use report::{Case, ExpectedFailure, Report};
 pub use runner::Runner;
 
-use mxrs_op::{Backend, OpDef, Sample, Support};
+use mxrs_op::{Backend, OpDef, Sample};
 use mxrs_sync::{Team, TeamConfig};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-/// Threads for kernels under test.
+/// Makes a team of threads for kernels under test.
 ///
 /// # Panics
-/// For 0 of them, or when the system starts none: this is for tests.
+/// If `n_threads` is 0, or the system refuses a thread: this is for tests.
 pub fn team(n_threads: usize) -> Arc<Team> {
     let threads = NonZeroUsize::new(n_threads).expect("a positive number of threads");
     Team::new(TeamConfig { threads, cpus: None }).expect("threads can be started")
 }
 
-/// Runs every sample of `op` with each of its dtypes on `backend`, samples for inference in training mode too.
+/// Runs every sample of `op` with each of its dtypes on `backend`; samples for inference also in training mode.
 ///
-/// Nothing panics on a wrong kernel; look at the [`Report`]. An operator without samples, or whose samples do not even
-/// run on the reference, is a failure too.
+/// A wrong kernel does not cause a panic; look at the [`Report`]. An operator without samples, or whose samples do not
+/// even run on the reference, is also a failure.
 pub fn run(backend: &dyn Backend, op: &OpDef, team: &Arc<Team>) -> Report {
     let mut report = Report::default();
     let samples = (op.samples)();
     let in_training = samples.iter().filter(|s| !s.is_train).map(|s| Sample { is_train: true, ..s.clone() });
     for sample in samples.iter().cloned().chain(in_training) {
         let fixed = sample.inputs.first().and_then(|i| i.dtype);
-        // Without inputs, or with a fixed first one, the dtype does not vary.
+        // Without inputs, or if the first input has a fixed dtype, the dtype does not vary.
         let dtypes = if sample.inputs.is_empty() || fixed.is_some() { &op.dtypes[..1] } else { op.dtypes };
         for &dtype in dtypes {
             match Prepared::new(op, &sample, dtype) {
@@ -75,7 +78,7 @@ fn run_case(backend: &dyn Backend, op: &OpDef, prepared: &Prepared, team: &Arc<T
     }
     let mut kernel = None;
     for (what, is_constant) in &variants {
-        if let Support::No(reason) = backend.supports(&prepared.call(op, is_constant)) {
+        if let Err(reason) = backend.offer(&prepared.call(op, is_constant)) {
             report.skipped.push((prepared.case.clone(), format!("{what}{reason}")));
             continue;
         }

@@ -1,15 +1,15 @@
-//! One run of a kernel, watched: what it writes, and that it writes nothing else.
+//! Runs a kernel once, and checks that it writes nothing but its output.
 
 use crate::AlignedBuffer;
 use mxrs_op::{Kernel, KernelArgs, RawTensor};
 use mxrs_sync::Team;
 use mxrs_types::WriteReq;
 
-/// What a kernel of one output writes, for these inputs in its layouts, to an output of so many bytes. Output and scratch memory
-/// begin poisoned.
+/// Runs a kernel with one output on these inputs, which are in its layouts, and returns the output of `len_bytes`
+/// bytes. Output and scratch memory are filled with NaN first.
 ///
 /// # Errors
-/// A sentence: it fails, or writes behind the output or its scratch memory.
+/// A sentence: the kernel fails, or writes after the end of the output or of its scratch memory.
 pub fn run_once(
     kernel: &dyn Kernel,
     inputs: &[&AlignedBuffer],

@@ -1,4 +1,4 @@
-//! A sample turned into a call: parameters parsed, shapes and types inferred, inputs filled, expected numbers computed.
+//! A sample as a call: parsed parameters, inferred shapes and types, filled inputs, expected numbers.
 
 use super::Case;
 use crate::{AlignedBuffer, Seeded, fill_input};
@@ -11,34 +11,34 @@ use mxrs_types::{DType, Error, PartialShape, Result, WriteReq};
 
 /// A call with its inputs and the reference's outputs.
 pub struct Prepared {
-    /// Which case it is.
+    /// The case.
     pub case: Case,
     /// Parameters.
     pub params: OpParams,
     /// Row-major descriptions of the inputs.
     pub inputs: Vec<TensorDesc>,
-    /// Row-major descriptions of all outputs, rewritten inputs behind them.
+    /// Row-major descriptions of all outputs, followed by those of rewritten inputs.
     pub outputs: Vec<TensorDesc>,
-    /// Inputs that the call rewrites.
+    /// The inputs that the call rewrites.
     pub rewrites: &'static [usize],
-    /// Outputs a user sees; hidden ones after these are not compared.
+    /// The number of outputs that a user sees; the hidden ones after them are not compared.
     pub n_visible: usize,
-    /// Content of the inputs.
+    /// The content of the inputs.
     pub data: Vec<AlignedBuffer>,
-    /// Content of all outputs according to the reference kernel.
+    /// The content of all outputs according to the reference kernel.
     pub expected: Vec<AlignedBuffer>,
-    /// Training mode.
+    /// Whether the call runs in training mode.
     pub is_train: bool,
 }
 
 impl Prepared {
-    /// The random numbers every backend gets.
+    /// The random numbers that every backend gets.
     pub const RANDOM: RandomCall = RandomCall { seed: 1, number: 2 };
 
     /// Prepares one sample with one dtype.
     ///
     /// # Errors
-    /// What parsing, inference or the reference kernel report: a mistake in the sample or the operator.
+    /// The error of parsing, inference or the reference kernel: a mistake in the sample or the operator.
     pub fn new(op: &OpDef, sample: &Sample, dtype: DType) -> Result<Self> {
         let params = op.parse(&sample.attrs)?;
         let n_inputs = op.n_inputs(&params);
@@ -68,7 +68,7 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// Outputs whose numbers are compared: those a user sees, and rewritten inputs.
+    /// The outputs whose numbers are compared: visible ones, and rewritten inputs.
     pub fn compared(&self) -> impl Iterator<Item = usize> {
         let n = self.outputs.len();
         (0..self.n_visible).chain(n - self.rewrites.len()..n)
@@ -105,7 +105,7 @@ impl Prepared {
     }
 }
 
-/// Runs inference to a fixed point. The first input has `dtype` unless it fixes its own; the others follow from
+/// Runs inference to a fixed point. The first input has `dtype` unless it fixes its own. The others follow from
 /// inference, and only inputs that inference leaves open get `dtype` too.
 fn infer(
     op: &OpDef,

@@ -1,4 +1,4 @@
-//! What a conformance run found.
+//! The result of a conformance run.
 
 use mxrs_types::DType;
 use std::fmt;
@@ -6,11 +6,11 @@ use std::fmt;
 /// One sample with one element type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Case {
-    /// Operator.
+    /// The operator.
     pub op: &'static str,
-    /// Sample of the operator.
+    /// The sample of the operator.
     pub sample: &'static str,
-    /// Element type of the first input (or of the output, when there are no inputs).
+    /// The element type of the first input, or of the output if there are no inputs.
     pub dtype: DType,
 }
 
@@ -20,62 +20,62 @@ impl fmt::Display for Case {
     }
 }
 
-/// A known difference: it must exist as long as it is listed.
+/// A known difference, which must exist as long as it is listed.
 #[derive(Clone, Copy, Debug)]
 pub struct ExpectedFailure {
-    /// Operator.
+    /// The operator.
     pub op: &'static str,
-    /// Sample.
+    /// The sample.
     pub sample: &'static str,
-    /// Element type; `None` for every type.
+    /// The element type; `None` for every type.
     pub dtype: Option<DType>,
-    /// Why it differs and why that is accepted.
+    /// Why the result differs and why that is accepted.
     pub reason: &'static str,
 }
 
 impl ExpectedFailure {
-    /// Whether it speaks of this case.
+    /// Whether it applies to this case.
     pub fn is_about(&self, case: &Case) -> bool {
         self.op == case.op && self.sample == case.sample && self.dtype.is_none_or(|d| d == case.dtype)
     }
 }
 
-/// Result of running one operator on one backend.
+/// The result of running one operator on one backend.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// Cases that agree with the reference, with the name of the kernel that ran.
     pub passed: Vec<(Case, String)>,
-    /// Cases the backend does not support, with its reason.
+    /// Cases that the backend does not support, with its reason.
     pub skipped: Vec<(Case, String)>,
-    /// Cases that differ or fail, with what happened.
+    /// Cases that differ or fail, with a description.
     pub failed: Vec<(Case, String)>,
 }
 
 impl Report {
-    /// Cases whose numbers were compared and agree.
+    /// The number of cases whose numbers were compared and agree.
     pub fn n_compared(&self) -> usize {
         self.passed.len()
     }
 
-    /// Adds another report, of another operator say.
+    /// Adds another report, for example of another operator.
     pub fn extend(&mut self, other: Self) {
         self.passed.extend(other.passed);
         self.skipped.extend(other.skipped);
         self.failed.extend(other.failed);
     }
 
-    /// Panics with the whole list when a case failed.
+    /// Asserts that no case failed.
     ///
     /// # Panics
-    /// When [`Self::failed`] is not empty; this is a test's assertion.
+    /// If [`Self::failed`] is not empty, with the whole list.
     pub fn assert_ok(&self) {
         assert!(self.failed.is_empty(), "{self}");
     }
 
-    /// As [`Self::assert_ok`], but the listed cases must fail: one that has started to pass is reported too.
+    /// [`Self::assert_ok`] except that the listed cases must fail: one that passes is reported too.
     ///
     /// # Panics
-    /// When a case fails that is not listed, or a listed one passes.
+    /// If a case fails that is not listed, or a listed one passes.
     pub fn assert_ok_except(&self, expected: &[ExpectedFailure]) {
         let surprises: Vec<String> = self
             .failed

@@ -1,4 +1,4 @@
-//! Running one prepared call on a backend in every way an executor may.
+//! Runs one prepared call on a backend in every way that an executor may use.
 
 use super::{Prepared, check_images_apart};
 use crate::{AlignedBuffer, Tolerance, compare};
@@ -6,7 +6,7 @@ use mxrs_op::{Accuracy, Backend, KernelArgs, OpDef, PlannedKernel, RawTensor, Te
 use mxrs_sync::Team;
 use mxrs_types::{DType, Layout, WriteReq};
 
-/// A planned call of a backend, with its inputs already in the layouts it wants.
+/// A planned call of a backend, with its inputs in the layouts that it wants.
 pub struct Runner<'a> {
     backend: &'a dyn Backend,
     op: &'a OpDef,
@@ -17,7 +17,7 @@ pub struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    /// Plans the call and brings the inputs into the planned layouts.
+    /// Plans the call and converts the inputs to the planned layouts.
     ///
     /// # Errors
     /// A sentence for the report.
@@ -47,7 +47,7 @@ impl<'a> Runner<'a> {
             .zip(&planned.input_layouts)
             .map(|((data, desc), layout)| reorder(backend, data, desc, &desc.with_layout(layout.clone()), team))
             .collect::<Result<_, _>>()?;
-        // A mixed call is as inexact as its coarsest float.
+        // A call with several types is as inexact as its least exact float type.
         let tolerance = prepared
             .inputs
             .iter()
@@ -62,7 +62,7 @@ impl<'a> Runner<'a> {
         Ok(Self { backend, op, prepared, planned, inputs, tolerance })
     }
 
-    /// Name of the kernel that runs.
+    /// The name of the kernel that runs.
     pub fn kernel_name(&self) -> &str {
         self.planned.kernel.name()
     }
@@ -71,10 +71,10 @@ impl<'a> Runner<'a> {
         self.prepared.outputs[index].with_layout(self.planned.output_layouts[index].clone())
     }
 
-    /// Every way of running it.
+    /// Checks every way of running it.
     ///
     /// # Errors
-    /// A sentence naming the way and what differs.
+    /// A sentence with the way and the difference.
     pub fn check_all(&self, team: &Team) -> Result<(), String> {
         let written = self.check_write(team)?;
         let serial =
@@ -91,7 +91,7 @@ impl<'a> Runner<'a> {
         self.check_inplace(team)
     }
 
-    /// Outputs nobody has written; rewritten inputs are as they come.
+    /// Outputs filled with NaN; rewritten inputs have their original content.
     fn poisoned(&self) -> Vec<AlignedBuffer> {
         let n_plain = self.n_plain();
         let content = |i: usize| match i.checked_sub(n_plain) {
@@ -101,7 +101,7 @@ impl<'a> Runner<'a> {
         (0..self.prepared.outputs.len()).map(content).collect()
     }
 
-    /// Outputs that are no rewritten inputs.
+    /// The number of outputs that are not rewritten inputs.
     fn n_plain(&self) -> usize {
         self.prepared.outputs.len() - self.prepared.rewrites.len()
     }
@@ -138,7 +138,7 @@ impl<'a> Runner<'a> {
         for (input, output) in self.prepared.rewrites.iter().zip(&outputs[self.n_plain()..]) {
             inputs[*input] = *output;
         }
-        // What the operator ignores has no memory.
+        // Inputs that the operator ignores have no memory.
         for ignored in self.op.unread_inputs(self.prepared.is_train) {
             if let Some(input) = inputs.get_mut(ignored) {
                 *input = RawTensor::from_slice(&[]);
@@ -174,7 +174,7 @@ impl<'a> Runner<'a> {
         Ok(outputs)
     }
 
-    /// Compares a visible output with the reference's, plus `base` where given.
+    /// Compares a visible output with the reference's, plus `base` if it is given.
     fn compare_output(
         &self,
         index: usize,
@@ -185,14 +185,14 @@ impl<'a> Runner<'a> {
         let desc = &self.prepared.outputs[index];
         let dense = reorder(self.backend, output, &self.output_desc(index), desc, team)?;
         let mut expected = self.prepared.expected[index].to_f64(desc.dtype);
-        // Integers beside floats: a quantum is not measured by the floats' tolerance.
+        // Quantized integers in a call with floats do not use the floats' tolerance.
         let mut tolerance = match self.op.accuracy {
             Accuracy::Quantum => Tolerance::of(Accuracy::Quantum, desc.dtype),
             _ => self.tolerance,
         };
         if let Some(base) = base {
             expected.iter_mut().zip(base).for_each(|(e, b)| *e += b);
-            // The sum is rounded once more, and may cancel.
+            // The sum is rounded again, and may cancel.
             expected = AlignedBuffer::from_f64(&expected, desc.dtype).to_f64(desc.dtype);
             tolerance = tolerance.widest(if desc.dtype.is_float() {
                 Tolerance::of(Accuracy::Reduction, desc.dtype)
@@ -203,7 +203,7 @@ impl<'a> Runner<'a> {
         compare(&dense.to_f64(desc.dtype), &expected, tolerance).map_err(|e| format!("output {index} ({desc}): {e}"))
     }
 
-    /// Images apart, where the kernel offers that: never asked for of kernels with several outputs.
+    /// Checks images apart, if the kernel offers that; kernels with several outputs are never asked for it.
     fn check_apart(&self, team: &Team, written: &[AlignedBuffer]) -> Result<(), String> {
         let [written] = written else { return Ok(()) };
         check_images_apart(&self.planned, &self.inputs, (&self.output_desc(0), written), team).map(drop)
@@ -217,7 +217,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Sums: right, and of a kernel that [offers](mxrs_op::Kernel::adds) them the bits of writing and adding.
+    /// Checks sums; a kernel that [offers](mxrs_op::Kernel::adds) them must give the bits of writing and adding.
     fn check_add(&self, team: &Team, written: &[AlignedBuffer]) -> Result<(), String> {
         let visible = &self.prepared.outputs[..self.prepared.n_visible];
         if visible.iter().any(|d| d.dtype == DType::Bool) {
@@ -233,7 +233,7 @@ impl<'a> Runner<'a> {
             bases.push((base, outputs[i].clone()));
         }
         let outputs = self.run(WriteReq::Add, outputs, team).map_err(|e| format!("request add: {e}"))?;
-        // Sums of integers may leave their range, where the numbers do not say what is right.
+        // Sums of integers may overflow, and then the numbers do not define the right result.
         let has_right_numbers = visible.iter().all(|d| d.dtype.is_float());
         for (i, (base, mut sum)) in bases.into_iter().enumerate() {
             if has_right_numbers {
@@ -280,7 +280,7 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Bit-equal, except that one NaN is as good as another.
+/// Whether the bits are equal; all NaNs count as equal.
 fn bits_agree(a: &[u8], b: &[u8], dtype: DType) -> bool {
     if a == b {
         return true;
@@ -295,7 +295,7 @@ fn bits_agree(a: &[u8], b: &[u8], dtype: DType) -> bool {
         })
 }
 
-/// A copy of a tensor in another layout, made by the backend.
+/// Copies a tensor to another layout, using the backend's reorder.
 fn reorder(
     backend: &dyn Backend,
     data: &AlignedBuffer,

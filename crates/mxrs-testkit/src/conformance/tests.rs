@@ -1,9 +1,9 @@
-//! The runner must find every kind of wrong kernel.
+//! The runner must detect every kind of wrong kernel.
 
 use super::*;
 use mxrs_op::{
-    Accuracy, Kernel, KernelArgs, OpCall, PlannedKernel, RefInput, RefOutput, ReferenceBackend, Sample, TensorDesc,
-    elements,
+    Accuracy, Answer, Kernel, KernelArgs, Offer, OpCall, PlannedKernel, RefInput, RefOutput, ReferenceBackend, Sample,
+    TensorDesc, elements,
 };
 use mxrs_types::{DType, Layout, Result, WriteReq};
 
@@ -39,7 +39,7 @@ fn nearly_double() -> OpDef {
     }
 }
 
-/// A few bits off, which no tolerance minds.
+/// Wrong in the last bits, within every tolerance.
 fn just_double() -> OpDef {
     OpDef {
         reference: Some(|_, inputs, outputs, _| {
@@ -63,7 +63,7 @@ enum Fault {
     OddLayout,
 }
 
-/// The reference kernel with one fault built around it.
+/// The reference kernel with one fault added.
 struct Doubling {
     fault: Fault,
     right: Arc<dyn Kernel>,
@@ -106,10 +106,19 @@ impl Backend for Faulty {
     fn name(&self) -> &'static str {
         "faulty"
     }
-    fn supports(&self, _: &OpCall<'_>) -> Support {
-        if self.0 == Fault::Refuses { Support::no("does not feel like it") } else { Support::VENDOR }
+    fn offer<'a>(&'a self, call: &'a OpCall<'a>) -> Answer<'a> {
+        if self.0 == Fault::Refuses {
+            return Err("does not feel like it".into());
+        }
+        Ok(Offer::new(1e-6, || self.planned(call)))
     }
-    fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
+    fn reorder(&self, _: &TensorDesc, _: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {
+        Ok(None)
+    }
+}
+
+impl Faulty {
+    fn planned(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
         let right = ReferenceBackend.plan(call)?.kernel;
         let is_close = self.0 == Fault::RoundsSums;
         let wrong = if is_close { just_double() } else { nearly_double() };
@@ -123,9 +132,6 @@ impl Backend for Faulty {
             kernel: Arc::new(Doubling { fault: self.0, right, wrong }),
         })
     }
-    fn reorder(&self, _: &TensorDesc, _: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {
-        Ok(None)
-    }
 }
 
 #[test]
@@ -133,7 +139,7 @@ fn right_kernels_pass() {
     let team = team(2);
     let report = run(&Faulty(Fault::None), &double(), &team);
     report.assert_ok();
-    // Two samples, each for inference and in training.
+    // Two samples, each for inference and for training.
     assert_eq!(report.n_compared(), 4);
     run(&ReferenceBackend, &double(), &team).assert_ok();
 }

@@ -5,15 +5,15 @@ use super::numeric;
 use super::subject::{Forward, Subject};
 use crate::{AlignedBuffer, Tolerance, compare};
 
-/// How exactly a gradient is linear in its heads.
+/// The tolerance for the linearity of a gradient in its heads.
 const LINEAR: Tolerance = Tolerance { rtol: 1e-9, atol: 1e-9 };
 
-/// Shapes and element types of the gradients.
+/// Checks shapes and element types of the gradients.
 pub(super) fn shapes(subject: &Subject<'_>) -> Result<(), String> {
     subject.forward(subject.data(), &subject.heads(0))?.gradients(&subject.is_differentiated()).map(drop)
 }
 
-/// All checks.
+/// Runs all checks.
 pub(super) fn check(subject: &Subject<'_>) -> Result<Checked, String> {
     let wants = subject.is_differentiated();
     let data = subject.data();
@@ -39,7 +39,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Result<Checked, String> {
     }
 }
 
-/// Wanting fewer gradients does not change the others.
+/// Checks that requesting fewer gradients does not change the others.
 fn one_at_a_time(
     subject: &Subject<'_>,
     wants: &[bool],
@@ -62,7 +62,7 @@ fn one_at_a_time(
     Ok(())
 }
 
-/// The gradient for `a · h + b · k` is the same sum of gradients; for a loss all of them are equal.
+/// Checks that the gradient for `a · h + b · k` is the same sum of gradients; for a loss, that all of them are equal.
 fn heads_count_linearly(subject: &Subject<'_>, wants: &[bool], of_first: &[Option<Vec<f64>>]) -> Result<(), String> {
     let (a, b) = (0.75, -2.5);
     let (first, second) = (subject.heads(0), subject.heads(1));

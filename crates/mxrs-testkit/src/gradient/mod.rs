@@ -1,15 +1,15 @@
-//! Checks of declared gradients: a [`Tape`] that differentiates calls without a graph, and the comparison of what it
-//! gives with central differences.
+//! Checks of declared gradients: a [`Tape`] differentiates calls without a graph, and its results are compared with
+//! central differences.
 //!
-//! For each sample, in `f64`: the forward call runs on the reference kernel, the declared gradient records its calls,
-//! which run on reference kernels too (with no memory for inputs they ignore), and
+//! For each sample, in `f64`, the forward call runs on the reference kernel. The declared gradient records its calls,
+//! which also run on reference kernels (without memory for inputs that they ignore). Then the checks are:
 //! - every gradient has the shape and element type of its input, in all float types of the operator;
 //! - it agrees with the central difference of `Σ head · output` over the visible outputs, for random heads;
 //! - it is linear in the heads (or, for a loss that ignores them, does not depend on them);
-//! - it is the same bit for bit when only one input's gradient is wanted.
+//! - it is bit-equal if only one input's gradient is requested.
 //!
-//! Elements where the function has a kink or jumps (the one-sided differences differ) are counted and not compared.
-//! Samples with NaN or infinities, and those that are not in `f64`, keep only the first check. Random calls draw
+//! Elements at which the function has a kink or jumps (the one-sided differences differ) are counted and not compared.
+//! For samples with NaN or infinities, and those that are not in `f64`, only the first check is made. Random calls draw
 //! the same numbers every time.
 //!
 //! ```
@@ -40,7 +40,7 @@
 //! # Ok::<(), mxrs_types::Error>(())
 //! ```
 //!
-//! Read next: [`Tape`] for how a call is differentiated, `numeric.rs` for the differences.
+//! Read next: [`Tape`] for how a call is differentiated, `numeric.rs` for the central differences.
 
 mod first;
 mod numeric;
@@ -59,13 +59,13 @@ use mxrs_types::{DType, Shape};
 use std::sync::Arc;
 use subject::Subject;
 
-/// Half the distance of the two points of a central difference.
+/// Half the distance between the two points of a central difference.
 pub const EPS: f64 = 1e-6;
 
-/// How close a gradient must be to the central difference.
+/// The tolerance between a gradient and the central difference.
 pub const TOLERANCE: Tolerance = Tolerance { rtol: 1e-5, atol: 1e-7 };
 
-/// A tensor as a loss function sees it.
+/// A tensor as a loss function gets it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Numbers {
     /// Sizes.
@@ -74,15 +74,15 @@ pub struct Numbers {
     pub values: Vec<f64>,
 }
 
-/// The loss whose gradient a loss operator gives, from its parameters, inputs and visible outputs.
+/// The loss whose gradient a loss operator computes, as a function of its parameters, inputs and visible outputs.
 pub type LossFn = fn(&OpParams, &[Numbers], &[Numbers]) -> f64;
 
-/// What is special about an operator's gradient.
+/// Special properties of an operator's gradient.
 #[derive(Clone, Copy, Default)]
 pub struct Options {
-    /// For an operator whose gradient is that of a loss and ignores head gradients: the loss.
+    /// The loss, if the operator's gradient is that of a loss and ignores head gradients.
     pub loss: Option<LossFn>,
-    /// Inputs whose gradient is zero by decree: labels. Auxiliary states always are.
+    /// Inputs whose gradient is defined as zero, such as labels. Auxiliary states always count as such.
     pub stopped: &'static [usize],
 }
 
@@ -91,7 +91,7 @@ pub fn check(ops: &OpSet, op: &Arc<OpDef>, options: &Options) -> GradientReport 
     over_samples(op, |sample| check_sample(ops, op, sample, options))
 }
 
-/// Checks the derivative of the derivative on every sample.
+/// Checks the second derivative on every sample.
 pub fn check_second_order(ops: &OpSet, op: &Arc<OpDef>, options: &Options) -> GradientReport {
     over_samples(op, |sample| check_sample_second_order(ops, op, sample, options))
 }
@@ -107,7 +107,7 @@ fn over_samples(op: &OpDef, one: impl Fn(&Sample) -> Result<Checked, String>) ->
 /// Checks the first derivative on one sample, which need not be one of the operator's own.
 ///
 /// # Errors
-/// What is wrong, as a sentence.
+/// A sentence with the difference.
 pub fn check_sample(ops: &OpSet, op: &Arc<OpDef>, sample: &Sample, options: &Options) -> Result<Checked, String> {
     let others = op.dtypes.iter().filter(|d| d.is_float() && **d != DType::F64);
     for dtype in others.filter(|_| sample.inputs.first().is_some_and(|i| i.dtype.is_none())) {
@@ -117,10 +117,10 @@ pub fn check_sample(ops: &OpSet, op: &Arc<OpDef>, sample: &Sample, options: &Opt
     first::check(&Subject::new(ops, op, sample, DType::F64, options)?)
 }
 
-/// Checks the derivative of the derivative on one sample, with respect to inputs and head gradients.
+/// Checks the second derivative on one sample, with respect to inputs and head gradients.
 ///
 /// # Errors
-/// What is wrong, as a sentence.
+/// A sentence with the difference.
 pub fn check_sample_second_order(
     ops: &OpSet,
     op: &Arc<OpDef>,

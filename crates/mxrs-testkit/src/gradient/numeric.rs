@@ -4,19 +4,20 @@ use super::{Checked, EPS, TOLERANCE};
 use crate::{AlignedBuffer, Seeded};
 use mxrs_types::DType;
 
-/// Elements of one tensor whose derivatives are compared, at most; of larger ones a seeded choice is taken.
+/// The largest number of elements of one tensor whose derivatives are compared; of larger tensors some are chosen by a
+/// seed.
 const PROBES: usize = 64;
 
-/// How far the two one-sided differences may be apart, absolutely and relative to their mean, before the place counts
-/// as a kink: a second derivative of 1000 is still smooth.
+/// The largest distance between the two one-sided differences, absolute and relative to their mean, before the place
+/// counts as a kink: a second derivative of 1000 still counts as smooth.
 const KINK: f64 = 1e-3;
 
 /// Compares derivatives with central differences of `Σ weight · f`.
 ///
-/// `derivatives` has one entry per tensor of `at`, `None` for those that are not varied.
+/// `derivatives` has one entry for each tensor of `at`; `None` for tensors that are not varied.
 ///
 /// # Errors
-/// The first derivative that differs, or what `f` reports.
+/// The first derivative that differs, or the error of `f`.
 pub(super) fn compare(
     at: &[AlignedBuffer],
     derivatives: &[Option<Vec<f64>>],
@@ -58,7 +59,7 @@ pub(super) fn compare(
     Ok(checked)
 }
 
-/// `Σ weight · (a - b)`, element by element so that large terms which do not move cancel exactly.
+/// `Σ weight · (a - b)`, computed element by element so that large constant terms cancel exactly.
 fn weighted(a: &[Vec<f64>], b: &[Vec<f64>], weights: &[Vec<f64>]) -> f64 {
     let one = |((a, b), w): ((&Vec<f64>, &Vec<f64>), &Vec<f64>)| -> f64 {
         a.iter().zip(b).zip(w).map(|((a, b), w)| w * (a - b)).sum()
@@ -66,7 +67,7 @@ fn weighted(a: &[Vec<f64>], b: &[Vec<f64>], weights: &[Vec<f64>]) -> f64 {
     a.iter().zip(b).zip(weights).map(one).sum()
 }
 
-/// All elements, or a seeded choice with the first and the last.
+/// All elements, or some chosen by a seed, including the first and the last.
 fn probes(n: usize) -> Vec<usize> {
     if n <= PROBES {
         return (0..n).collect();

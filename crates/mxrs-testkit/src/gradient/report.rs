@@ -1,22 +1,22 @@
-//! What a check of gradients found.
+//! The result of a check of gradients.
 
 use std::fmt;
 
-/// What was checked on one sample.
+/// The result of checking one sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// Derivatives compared with differences.
+    /// The number of derivatives compared with differences.
     pub n_compared: usize,
-    /// Elements left out because the function has a kink or jumps there.
+    /// The number of elements skipped because the function has a kink or jumps there.
     pub n_kinks: usize,
 }
 
-/// Result of checking one operator.
+/// The result of checking one operator.
 #[derive(Clone, Debug, Default)]
 pub struct GradientReport {
-    /// Operator and sample, and what was compared.
+    /// Operator and sample, with the number of comparisons.
     pub passed: Vec<(String, Checked)>,
-    /// Operator and sample, and what is wrong.
+    /// Operator and sample, with a description of the difference.
     pub failed: Vec<(String, String)>,
 }
 
@@ -36,20 +36,20 @@ impl GradientReport {
         self.failed.extend(other.failed);
     }
 
-    /// Derivatives compared with differences, over all samples.
+    /// The number of derivatives compared with differences, over all samples.
     pub fn n_compared(&self) -> usize {
         self.passed.iter().map(|(_, checked)| checked.n_compared).sum()
     }
 
-    /// Elements left out at kinks, over all samples.
+    /// The number of elements skipped at kinks, over all samples.
     pub fn n_kinks(&self) -> usize {
         self.passed.iter().map(|(_, checked)| checked.n_kinks).sum()
     }
 
-    /// Panics with the whole list when a sample failed.
+    /// Asserts that no sample failed.
     ///
     /// # Panics
-    /// When [`Self::failed`] is not empty; this is a test's assertion.
+    /// If [`Self::failed`] is not empty, with the whole list.
     pub fn assert_ok(&self) {
         assert!(self.failed.is_empty(), "{self}");
     }

@@ -1,4 +1,4 @@
-//! The derivative of the derivative: gradients of gradients, by inputs and by head gradients.
+//! The second derivative: gradients of gradients, with respect to inputs and head gradients.
 
 use super::subject::Subject;
 use super::{Checked, numeric};
@@ -12,7 +12,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Result<Checked, String> {
     if !subject.is_smooth() {
         return Ok(Checked::default());
     }
-    // The point: inputs, then head gradients.
+    // The point of evaluation: the inputs, followed by the head gradients.
     let n_inputs = wants.len();
     let at: Vec<AlignedBuffer> = subject.data().iter().cloned().chain(subject.heads(0)).collect();
     let weights: Vec<AlignedBuffer> =

@@ -7,7 +7,7 @@ use mxrs_op::{Attrs, GradValue, OpDef, OpSet, Sample, TensorDesc};
 use mxrs_types::DType;
 use std::sync::Arc;
 
-/// A sample, with what may be asked about it.
+/// A sample, with the properties that the checks need.
 pub(super) struct Subject<'a> {
     ops: &'a OpSet,
     op: &'a Arc<OpDef>,
@@ -16,7 +16,7 @@ pub(super) struct Subject<'a> {
     prepared: Prepared,
 }
 
-/// One forward run and what can be differentiated of it.
+/// One forward run, with its differentiable values.
 pub(super) struct Forward<'a> {
     pub(super) tape: Tape<'a>,
     pub(super) inputs: Vec<GradValue>,
@@ -54,14 +54,14 @@ impl<'a> Subject<'a> {
         &self.prepared.outputs[..self.prepared.n_visible]
     }
 
-    /// Whether the gradient of each input has a meaning: floats that are neither auxiliary nor stopped.
+    /// For each input, whether its gradient is defined: floats that are neither auxiliary nor stopped.
     pub(super) fn is_differentiated(&self) -> Vec<bool> {
         let n_plain = self.inputs().len() - self.op.n_aux;
         let is_stopped = |i: usize| i >= n_plain || self.options.stopped.contains(&i);
         self.inputs().iter().enumerate().map(|(i, d)| d.dtype.is_float() && !is_stopped(i)).collect()
     }
 
-    /// Whether differences mean something: everything that counts is in `f64` and finite.
+    /// Whether differences are meaningful: all relevant values are in `f64` and finite.
     pub(super) fn is_smooth(&self) -> bool {
         let is_f64 = |d: &TensorDesc| d.dtype == DType::F64;
         let is_finite = |(data, desc): (&AlignedBuffer, &TensorDesc)| {
@@ -74,7 +74,7 @@ impl<'a> Subject<'a> {
             && self.prepared.expected.iter().zip(self.outputs()).all(is_finite)
     }
 
-    /// Head gradients away from zero, another set for each `which`.
+    /// Head gradients that are not close to zero; a different set for each `which`.
     pub(super) fn heads(&self, which: u64) -> Vec<AlignedBuffer> {
         self.outputs().iter().map(|d| self.weights(d, which)).collect()
     }
@@ -112,7 +112,7 @@ impl<'a> Subject<'a> {
 }
 
 impl Forward<'_> {
-    /// Gradients of the inputs marked in `wants`, as values of the tape.
+    /// The gradients of the inputs marked in `wants`, as values of the tape.
     pub(super) fn gradients(&mut self, wants: &[bool]) -> Result<Vec<Option<GradValue>>, String> {
         let pairs: Vec<(GradValue, GradValue)> = self.outputs.iter().copied().zip(self.heads.iter().copied()).collect();
         let wrt: Vec<GradValue> = self.inputs.iter().zip(wants).filter(|(_, w)| **w).map(|(v, _)| *v).collect();
@@ -130,7 +130,7 @@ impl Forward<'_> {
         Ok(all)
     }
 
-    /// The numbers of a gradient; zeros where there is none.
+    /// The numbers of a gradient; zeros if there is none.
     pub(super) fn numbers(&self, input: usize, gradient: Option<GradValue>) -> Vec<f64> {
         let zeros = || vec![0.0; self.tape.desc(self.inputs[input]).shape.n_elements()];
         gradient.map_or_else(zeros, |v| self.tape.numbers(v))

@@ -1,6 +1,7 @@
-//! An eager tape: every call runs at once on the reference kernel and is remembered, so that it can be differentiated.
+//! An eager tape: every call runs immediately on the reference kernel and is recorded, so that it can be
+//! differentiated.
 //!
-//! Gradients are calls of the same tape, so they can be differentiated in turn.
+//! Gradients are calls on the same tape, so they can also be differentiated.
 
 use super::scope::CallScope;
 use crate::AlignedBuffer;
@@ -19,7 +20,7 @@ struct Value {
     data: AlignedBuffer,
 }
 
-/// A call that ran.
+/// A recorded call.
 pub(super) struct Call {
     pub(super) op: Arc<OpDef>,
     pub(super) attrs: Attrs,
@@ -28,7 +29,7 @@ pub(super) struct Call {
     pub(super) outputs: Vec<GradValue>,
 }
 
-/// Values and the calls that made them, in order.
+/// Values, and the calls that made them, in order.
 pub struct Tape<'a> {
     pub(super) ops: &'a OpSet,
     is_train: bool,
@@ -37,7 +38,7 @@ pub struct Tape<'a> {
     sum: Arc<OpDef>,
 }
 
-/// The sum of two contributions to one gradient, as an operator of this tape only.
+/// The sum of two terms of one gradient, as an operator that exists only on this tape.
 fn sum_of_two() -> OpDef {
     OpDef {
         inputs: InputNames::Fixed(&["lhs", "rhs"]),
@@ -56,15 +57,15 @@ fn sum_of_two() -> OpDef {
 }
 
 impl<'a> Tape<'a> {
-    /// An empty tape; gradients call operators of `ops`.
+    /// Makes an empty tape; gradients call operators of `ops`.
     pub fn new(ops: &'a OpSet, is_train: bool) -> Self {
         Self { ops, is_train, values: Vec::new(), calls: Vec::new(), sum: Arc::new(sum_of_two()) }
     }
 
-    /// A tensor that no call made.
+    /// Adds a tensor that was not made by a call.
     ///
     /// # Errors
-    /// When `data` has not the size of `desc`.
+    /// If `data` does not have the size of `desc`.
     pub fn leaf(&mut self, desc: TensorDesc, data: AlignedBuffer) -> Result<GradValue> {
         if data.len_bytes() != desc.size_bytes() {
             return Err(Error::invalid("bytes of a tensor", data.len_bytes(), desc.size_bytes().to_string()));
@@ -73,7 +74,7 @@ impl<'a> Tape<'a> {
         Ok(GradValue(self.values.len() as u32 - 1))
     }
 
-    /// Shape and element type of a value.
+    /// The shape and element type of a value.
     pub fn desc(&self, value: GradValue) -> &TensorDesc {
         &self.values[value.0 as usize].desc
     }
@@ -89,16 +90,16 @@ impl<'a> Tape<'a> {
         self.values[value.0 as usize].data.bytes()
     }
 
-    /// Names of the operators called so far, in order.
+    /// The names of the operators called so far, in order.
     pub fn called(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.calls.iter().map(|call| call.op.name)
     }
 
-    /// Runs `op` and returns all its outputs, hidden ones included. Inputs that it ignores are handed over without
-    /// memory; inputs that it rewrites have their new content afterwards. Every random call draws the same numbers.
+    /// Runs `op` and returns all its outputs, including hidden ones. Inputs that it ignores have no memory; inputs that
+    /// it rewrites have their new content afterwards. Every random call draws the same numbers.
     ///
     /// # Errors
-    /// What parsing, inference and the kernel report.
+    /// Those of parsing, inference and the kernel.
     pub fn apply(&mut self, op: &Arc<OpDef>, attrs: Attrs, inputs: &[GradValue]) -> Result<Vec<GradValue>> {
         let params = op.parse(&attrs)?;
         if op.n_inputs(&params) != inputs.len() {
@@ -148,15 +149,15 @@ impl<'a> Tape<'a> {
         Ok(outputs)
     }
 
-    /// Gradients of `Σ head · weight` over the given pairs with respect to `wrt`; `None` where it is zero because no head
-    /// depends on the value. The calls of the gradients are recorded.
+    /// The gradients of `Σ head · weight` over the given pairs with respect to `wrt`; `None` if a gradient is zero
+    /// because no head depends on the value. The calls of the gradients are recorded.
     ///
     /// # Errors
-    /// An operator on the way whose gradient is undefined, and what [`Self::apply`] reports.
+    /// If an operator on the way has no defined gradient; those of [`Self::apply`].
     pub fn gradients(&mut self, heads: &[(GradValue, GradValue)], wrt: &[GradValue]) -> Result<Vec<Option<GradValue>>> {
         let n_values = self.values.len();
         let n_calls = self.calls.len();
-        // Values that depend on what is asked for.
+        // The values that depend on `wrt`.
         let mut is_needed = vec![false; n_values];
         wrt.iter().for_each(|v| is_needed[v.0 as usize] = true);
         for call in &self.calls {
@@ -186,10 +187,10 @@ impl<'a> Tape<'a> {
         Ok(wrt.iter().map(|v| gradients[v.0 as usize]).collect())
     }
 
-    /// Asks the operator of one call for its gradient.
+    /// Calls the gradient function of the operator of one call.
     ///
     /// # Errors
-    /// An undefined gradient, one of another length than the inputs, and what its function reports.
+    /// If the gradient is undefined or its length differs from the number of inputs; those of its function.
     pub(super) fn differentiate(
         &mut self,
         call: usize,
@@ -205,7 +206,7 @@ impl<'a> Tape<'a> {
         };
         let answers = function(&params, &mut CallScope { tape: self, call, out_grads, wants })?;
         if answers.len() != n_inputs {
-            let what = format!("answers of the gradient of {}", op.name);
+            let what = format!("results of the gradient of {}", op.name);
             return Err(Error::invalid(what, answers.len(), n_inputs.to_string()));
         }
         Ok(answers)
@@ -224,7 +225,7 @@ impl<'a> Tape<'a> {
     }
 }
 
-/// Descriptions of the outputs, from the operator's own inference.
+/// The descriptions of the outputs, from the operator's own inference.
 fn infer(op: &OpDef, params: &OpParams, inputs: &[TensorDesc]) -> Result<Vec<TensorDesc>> {
     let n_outputs = op.n_outputs.get(params);
     let mut in_shapes: Vec<PartialShape> = inputs.iter().map(|d| PartialShape::from(&d.shape)).collect();

@@ -1,4 +1,4 @@
-//! Every kind of wrong gradient must be found.
+//! Every kind of wrong gradient must be detected.
 
 use super::*;
 use mxrs_op::{Attrs, Fill, GradValue, Gradient, InputNames, elements};
@@ -10,7 +10,7 @@ fn read(input: &mxrs_op::RefInput<'_>) -> Vec<f64> {
     elements::read_f64(input.bytes, input.desc.dtype)
 }
 
-/// `out = a · b`, with the samples of a well-behaved operator.
+/// `out = a · b`, with the samples of a correct operator.
 fn product(gradient: mxrs_op::GradientFn) -> OpDef {
     OpDef {
         inputs: InputNames::Fixed(&["a", "b"]),
@@ -125,7 +125,7 @@ fn dependence_on_what_else_is_wanted_is_found() {
 #[test]
 fn wrong_counts_and_missing_gradients_are_found() {
     let short = product(|params, scope| Ok(vec![right(params, scope)?[0]]));
-    assert!(first_failure(short).contains("answers of the gradient"));
+    assert!(first_failure(short).contains("results of the gradient"));
     let undefined = OpDef { gradient: Gradient::Undefined, ..product(right) };
     assert!(first_failure(undefined).contains("not differentiable"));
     let zero = OpDef { gradient: Gradient::Zero, ..product(right) };
@@ -134,7 +134,7 @@ fn wrong_counts_and_missing_gradients_are_found() {
 
 #[test]
 fn g9_a_wrong_second_derivative_is_found() {
-    // The first derivative is right, but the operator it is made of claims not to depend on anything.
+    // The first derivative is right, but it is computed by an operator that claims not to depend on anything.
     let constant = OpDef { name: "frozen", gradient: Gradient::Zero, ..product(right) };
     let op = product(|_, scope| {
         let (head, a, b) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
@@ -157,7 +157,7 @@ fn ignored_inputs_have_no_memory() {
     let data = crate::AlignedBuffer::from_f64(&[1.0, 2.0], DType::F64);
     let a = tape.leaf(desc, data).expect("a leaf");
     let out = tape.apply(op, Attrs::new(), &[a, a]).expect("a call")[0];
-    // The kernel pairs elements, and the second input has none: nothing is written.
+    // The kernel pairs elements, and the second input has none, so nothing is written.
     assert!(tape.numbers(out).iter().all(|v| v.is_nan()));
 }
 
@@ -185,7 +185,7 @@ fn contributions_to_one_value_are_summed() {
     assert_eq!(tape.numbers(second), [2.0, 2.0]);
 }
 
-/// `loss = Σ (x - 1)²/2`, whatever the heads are; the operator shows `x`.
+/// `loss = Σ (x - 1)²/2`, whatever the heads are; the output of the operator is `x`.
 #[test]
 fn losses_are_compared_with_their_own_function() {
     let minus_one = OpDef {

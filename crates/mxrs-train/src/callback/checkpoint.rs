@@ -1,17 +1,20 @@
 //! Checkpoints after epochs.
 
 use super::{EpochEnd, EpochEndCallback};
+use crate::module::guard::{diverged, not_finite};
 use crate::resume::{Keeper, Position};
 use mxrs_types::Result;
 use std::path::PathBuf;
 
-/// Writes `<prefix>-symbol.json` and `<prefix>-NNNN.params` after epochs, NNNN being the epochs done.
+/// Writes `<prefix>-symbol.json` and `<prefix>-NNNN.params` after epochs, NNNN being the epochs done. Ends the training with an
+/// error before it writes a trained parameter or an auxiliary state that is not finite.
 pub struct Checkpoints {
     prefix: PathBuf,
     period: u64,
     with_states: bool,
     keep: (Option<usize>, bool),
     keeper: Option<Keeper>,
+    saved: Option<Position>,
 }
 
 /// After every `period` epochs, without the optimizer's states.
@@ -23,7 +26,14 @@ pub fn do_checkpoint(prefix: impl Into<PathBuf>, period: u64) -> Checkpoints {
 /// those that `fit` writes.
 pub fn module_checkpoint(prefix: impl Into<PathBuf>, period: u64, save_optimizer_states: bool) -> Checkpoints {
     let with_states = save_optimizer_states;
-    Checkpoints { prefix: prefix.into(), period: period.max(1), with_states, keep: (None, false), keeper: None }
+    Checkpoints {
+        prefix: prefix.into(),
+        period: period.max(1),
+        with_states,
+        keep: (None, false),
+        keeper: None,
+        saved: None,
+    }
 }
 
 impl Checkpoints {
@@ -50,8 +60,13 @@ impl EpochEndCallback for Checkpoints {
     fn epoch_end(&mut self, at: &EpochEnd<'_>) -> Result<()> {
         let done = at.epoch + 1;
         if done.is_multiple_of(self.period) {
+            let position = Position::epoch(done);
+            if let Some(found) = not_finite(&at.module.get_params()?, &at.module.names().fixed_params) {
+                return Err(diverged(&found, position, &self.prefix, self.saved));
+            }
             at.module.save_checkpoint(&self.prefix, done, self.with_states)?;
-            self.keeper().wrote(Position::epoch(done));
+            self.saved = Some(position);
+            self.keeper().wrote(position);
         }
         Ok(())
     }

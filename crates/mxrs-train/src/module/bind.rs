@@ -3,7 +3,8 @@
 use super::{Module, unbound};
 use mxrs_data::DataDesc;
 use mxrs_exec::{BindOptions, Executor, GradReq, GradRequests};
-use mxrs_types::{Error, Result, ResultExt, Shape};
+use mxrs_graph::{NodeId, infer_dtypes, infer_shapes};
+use mxrs_types::{DType, Error, Result, ResultExt, Shape};
 
 /// What a module is bound for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,13 +59,16 @@ impl Module {
         if given != wanted {
             return Err(Error::invalid("inputs to bind", given.join(", "), wanted.join(", ")));
         }
-        let params = if self.is_initialized { Some(self.get_params()?) } else { None };
+        let has_params = self.is_initialized;
+        if has_params {
+            self.loaded = Some(self.get_params()?);
+        }
         self.bound.clear();
         self.params.clear();
         self.update = None;
         (self.current, self.how, self.is_initialized) = (0, how, false);
         self.bind_more(data, labels, how.training)?;
-        if let Some(params) = params {
+        if has_params && let Some(params) = self.loaded.take() {
             self.set_params(&params)?;
         }
         Ok(())
@@ -75,7 +79,11 @@ impl Module {
         let labels: Vec<DataDesc> = labels.iter().filter(|desc| graph.find(&desc.name).is_some()).cloned().collect();
         let inputs: Vec<(&str, Shape)> =
             data.iter().chain(&labels).map(|desc| (desc.name.as_str(), desc.shape.clone())).collect();
-        let dtypes = data.iter().chain(&labels).map(|desc| (desc.name.clone(), desc.dtype)).collect();
+        let given = self.given_params(&inputs);
+        let mut dtypes: Vec<(String, DType)> =
+            data.iter().chain(&labels).map(|desc| (desc.name.clone(), desc.dtype)).collect();
+        dtypes.extend(self.unconverted(&given, &dtypes)?);
+        let shapes = given.iter().map(|(name, shape, _)| (name.clone(), shape.clone())).collect();
         let requests = || {
             let fixed = self.names.fixed_params.iter().chain(&self.names.labels);
             let known = |name: &&String| graph.find(name).is_some();
@@ -88,13 +96,45 @@ impl Module {
         };
         let pool = self.bound.first().map(|first| first.executor.pool().clone());
         let gradients = with_gradients.then(requests);
-        let options = BindOptions { dtypes, pool, gradients, ..self.options.clone() };
+        let options = BindOptions { dtypes, shapes, pool, gradients, ..self.options.clone() };
         let executor = Executor::simple_bind(graph, &self.context, &inputs, &options).context(|| {
             let shapes: Vec<String> = inputs.iter().map(|(name, shape)| format!("`{name}` {shape}")).collect();
             format!("binding the network to {}", shapes.join(", "))
         })?;
         self.bound.push(Bound { data: data.to_vec(), labels, executor });
         Ok(())
+    }
+
+    /// Shapes and element types of the parameters that the module has or was loaded with. Not all follow from the inputs: a range
+    /// per channel has as many elements as its file says. Empty if the shapes do not fit the network: then the parameters are
+    /// refused by name when they are set.
+    fn given_params(&self, inputs: &[(&str, Shape)]) -> Vec<(String, Shape, DType)> {
+        let (args, aux) = self.param_ids();
+        let of_param = |id: &NodeId| {
+            let name = self.graph.node(*id).name.as_str();
+            let loaded = self.loaded.as_ref().and_then(|params| params.arg.get(name).or_else(|| params.aux.get(name)));
+            let (shape, dtype) = match self.bound.first() {
+                Some(first) => first.executor.argument(name).ok().map(|array| (array.shape(), array.dtype()))?,
+                None => loaded.and_then(|tensor| tensor.shape().zip(tensor.dtype()))?,
+            };
+            Some((name.to_owned(), shape.clone(), dtype))
+        };
+        let given: Vec<(String, Shape, DType)> = args.iter().chain(&aux).filter_map(of_param).collect();
+        let inputs = inputs.iter().map(|(name, shape)| (*name, shape.into()));
+        let seeds = inputs.chain(given.iter().map(|(name, shape, _)| (name.as_str(), shape.into())));
+        if infer_shapes(&self.graph, seeds).is_ok() { given } else { Vec::new() }
+    }
+
+    /// Parameters that keep the element type of their file: those that the network would take as integers. The bias of a quantized
+    /// layer is a float or has 8 bits, and only the file says which. Other parameters are converted to what the network computes in.
+    fn unconverted(&self, given: &[(String, Shape, DType)], fed: &[(String, DType)]) -> Result<Vec<(String, DType)>> {
+        let fed = fed.iter().map(|(name, dtype)| (name.as_str(), *dtype));
+        let inferred = infer_dtypes(&self.graph, fed, Some(self.options.default_dtype))?.complete(&self.graph)?;
+        let is_kept = |(name, ..): &&(String, Shape, DType)| {
+            let entry = self.graph.find(name).map(|id| self.graph.output_id(id, 0).index());
+            entry.is_some_and(|entry| !inferred[entry].is_float())
+        };
+        Ok(given.iter().filter(is_kept).map(|(name, _, dtype)| (name.clone(), *dtype)).collect())
     }
 
     /// Makes the executor for inputs of these shapes the current one. One with the shapes bound first has gradients; others

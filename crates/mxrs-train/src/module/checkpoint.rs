@@ -2,14 +2,13 @@
 
 use super::training::Training;
 use super::{Module, ModuleNames};
+use crate::Host;
 use crate::resume::{OptimizerStates, Position, Restored, Run, TrainingState};
-use mxrs_exec::BindOptions;
 use mxrs_format::params::{checkpoint_path, symbol_path};
 use mxrs_format::pickle::{PickledStates, StateKey};
-use mxrs_format::symbol::{Registry, graph_to_file, open_graph};
 use mxrs_format::{Checkpoint, Options};
-use mxrs_ndarray::ArrayContext;
 use mxrs_optim::SavedStates;
+use mxrs_symbol::{Registry, graph_to_file, open_graph};
 use mxrs_types::{Device, Result};
 use std::path::Path;
 
@@ -20,13 +19,8 @@ impl Module {
     ///
     /// # Errors
     /// What is wrong with either file, naming it; an operator that the options do not have.
-    pub fn load(
-        prefix: impl AsRef<Path>,
-        epoch: u64,
-        context: &ArrayContext,
-        options: &BindOptions,
-        names: ModuleNames,
-    ) -> Result<Self> {
+    pub fn load(prefix: impl AsRef<Path>, epoch: u64, host: &impl Host, names: ModuleNames) -> Result<Self> {
+        let options = host.bind_options();
         let (symbol, params) = (symbol_path(&prefix), checkpoint_path(&prefix, epoch));
         let registry = Registry { ops: &options.ops, legacy: mxrs_ops::legacy_name };
         let graph = open_graph(&symbol, &registry, &Options::default())?;
@@ -34,7 +28,7 @@ impl Module {
         for (path, warnings) in [(symbol, graph.warnings), (params, checkpoint.warnings)] {
             warnings.iter().for_each(|warning| tracing::warn!("{}: {warning}", path.display()));
         }
-        let module = Self::new(&graph.value, context, options, names)?;
+        let module = Self::with_names(host, &graph.value, names)?;
         Ok(Self { loaded: Some(checkpoint.value), ..module })
     }
 
@@ -51,7 +45,7 @@ impl Module {
         let (prefix, position) = (prefix.as_ref(), Position::epoch(epoch));
         if with_states {
             let (best, run) = self.training.borrow_mut().tells(prefix, position)?;
-            return self.save_training(prefix, position, best, run);
+            return self.save_training(prefix, position, self.get_params()?, best, run);
         }
         self.save_symbol(prefix)?;
         let path = position.path(prefix, ".params");
@@ -74,11 +68,11 @@ impl Module {
         &self,
         prefix: &Path,
         position: Position,
+        params: Checkpoint,
         best: Option<(u64, f64)>,
         run: Run,
     ) -> Result<()> {
         self.save_symbol(prefix)?;
-        let params = self.get_params()?;
         let optimizer = match &self.update {
             Some(update) => OptimizerStates::Own(update.states()?),
             None => OptimizerStates::Own(SavedStates::default()),

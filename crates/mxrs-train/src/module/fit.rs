@@ -1,15 +1,16 @@
 //! The loop: epochs of batches, metrics, validation, checkpoints; MXNet's log lines.
 
-use super::guard::{FiniteWatch, LabelCheck, tell_bad_records};
+use super::guard::{FiniteWatch, LabelCheck, diverged, not_finite, tell_bad_records};
 use super::training::Training;
 use super::{BindFor, CheckpointOptions, FitOptions, Module};
 use crate::callback::{BatchEnd, Callbacks, EpochEnd, LogValidationMetrics, fixed};
 use crate::metric::EvalMetric;
-use crate::resume::{Keeper, Position, Restored, Run, check_room, clear_up, newest, own_epochs, set_best};
-use crate::update::WeightUpdate;
+use crate::resume::{Keeper, Position, PrefixLock, Restored, Run, check_room, clear_up, newest, own_epochs, set_best};
 use mxrs_data::DataIter;
+use mxrs_optim::Updater;
 use mxrs_sync::atomic::Ordering;
 use mxrs_types::{Device, Error, Result};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// How a training ended.
@@ -39,6 +40,8 @@ struct Loop<'a> {
     options: &'a FitOptions,
     run: Run,
     keeper: Option<Keeper>,
+    /// Keeps other trainings away from the prefix.
+    _lock: Option<Arc<PrefixLock>>,
     /// The place of the newest checkpoint.
     saved: Option<Position>,
     finite: FiniteWatch,
@@ -55,13 +58,15 @@ impl Module {
     ///
     /// # Errors
     /// Whatever any part of it reports; labels that are no class, in the first epoch; before the first epoch, a folder or
-    /// disk that would not take the checkpoints, and going on within an epoch of other batches.
+    /// disk that would not take the checkpoints, another training that writes with the same prefix, and resuming within an epoch
+    /// of other batches. Returns an error in place of writing a checkpoint if a trained parameter or an auxiliary state is not
+    /// finite: the error names it, its epoch and the last good checkpoint, which stays.
     pub fn fit(
         &mut self,
         train: &mut dyn DataIter,
         mut eval: Option<&mut dyn DataIter>,
         metric: &mut dyn EvalMetric,
-        optimizer: Option<Box<dyn WeightUpdate>>,
+        optimizer: Option<Updater>,
         callbacks: &mut Callbacks,
         options: &FitOptions,
     ) -> Result<FitReport> {
@@ -122,7 +127,12 @@ impl Module {
         let epoch_size = train.n_batches().or_else(most);
         let mut run = Run { number: 0, batch_size, epoch_size, data_seed: options.data_seed };
         let mut keeper = None;
+        let mut lock = None;
         if let Some(CheckpointOptions { prefix, keep_last, keep_best, .. }) = &options.checkpoint {
+            lock = Some(match &options.lock {
+                Some(lock) => Arc::clone(lock),
+                None => Arc::new(PrefixLock::take(prefix)?),
+            });
             for leftover in clear_up(prefix)? {
                 tracing::info!("Removed \"{}\", which a killed process left", leftover.display());
             }
@@ -149,7 +159,7 @@ impl Module {
         let report = FitReport { outcome: Outcome::Finished, position, train: Vec::new(), validation: Vec::new() };
         let labels = if options.check_labels { LabelCheck::of(self)? } else { Vec::new() };
         let saved = from.map(|from| from.position);
-        Ok(Loop { options, run, keeper, saved, finite: FiniteWatch::default(), labels, report })
+        Ok(Loop { options, run, keeper, _lock: lock, saved, finite: FiniteWatch::default(), labels, report })
     }
 
     /// Goes to the place of a checkpoint, if there is one to go on from whose epoch this training can finish.
@@ -169,7 +179,8 @@ impl Module {
     /// About what a checkpoint takes: parameters, and the states of the optimizer.
     fn checkpoint_bytes(&self) -> Result<u64> {
         let arrays = self.first()?.executor.arrays().iter().map(|(_, array)| array.size_bytes() as u64);
-        let states = self.update.as_ref().map_or(0, |update| update.state_bytes(&self.params));
+        let of_all = |update: &Updater| self.params.iter().map(|param| update.state_bytes(&param.weight)).sum();
+        let states = self.update.as_ref().map_or(0, of_all);
         Ok(arrays.sum::<u64>() + states)
     }
 
@@ -238,7 +249,11 @@ impl Module {
         let Some((checkpoint, keeper)) = all.options.checkpoint.as_ref().zip(all.keeper.as_mut()) else {
             return Ok(());
         };
-        self.save_training(&checkpoint.prefix, all.report.position, keeper.best(), all.run)?;
+        let params = self.get_params()?;
+        if let Some(found) = not_finite(&params, &self.names.fixed_params) {
+            return Err(diverged(&found, all.report.position, &checkpoint.prefix, all.saved));
+        }
+        self.save_training(&checkpoint.prefix, all.report.position, params, keeper.best(), all.run)?;
         keeper.wrote(all.report.position);
         all.saved = Some(all.report.position);
         Ok(())

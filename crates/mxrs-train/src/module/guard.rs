@@ -1,11 +1,14 @@
-//! What is noticed while training: labels no class belongs to, outputs that are no numbers any more, records left out.
+//! What is noticed while training: labels that are no class, outputs and parameters that are not finite, records left out.
 
 use super::Module;
 use crate::metric::View;
+use crate::resume::Position;
 use mxrs_data::{DataBatch, DataIter};
+use mxrs_format::{Checkpoint, Tensor};
 use mxrs_ndarray::{NdArray, Reading};
 use mxrs_types::{Error, Result};
 use std::collections::VecDeque;
+use std::path::Path;
 
 /// Labels of one input of the network that are classes.
 pub(super) struct LabelCheck {
@@ -115,5 +118,81 @@ impl FiniteWatch {
             }
         }
         Ok(())
+    }
+}
+
+/// A parameter or auxiliary state that is not finite.
+#[derive(Debug, PartialEq)]
+pub(crate) struct NotFinite {
+    name: String,
+    value: f64,
+}
+
+/// The first trained parameter or auxiliary state with an element that is NaN or infinite. Parameters in `fixed` may be so: a mask
+/// of minus infinity, say.
+pub(crate) fn not_finite(params: &Checkpoint, fixed: &[String]) -> Option<NotFinite> {
+    let trained = params.arg.iter().filter(|(name, _)| !fixed.contains(name));
+    trained.chain(&params.aux).find_map(|(name, tensor)| {
+        let value = first_not_finite(tensor)?;
+        Some(NotFinite { name: name.clone(), value })
+    })
+}
+
+fn first_not_finite(tensor: &Tensor) -> Option<f64> {
+    if let Ok(elements) = tensor.as_slice::<f32>() {
+        return elements.iter().find(|v| !v.is_finite()).map(|v| f64::from(*v));
+    }
+    let dense = tensor.as_dense().ok()?;
+    let n_rows = dense.shape().first().copied().unwrap_or(1);
+    View::new(dense.shape(), dense.dtype(), dense.bytes(), n_rows).ok()?.iter().find(|v| !v.is_finite())
+}
+
+/// The error of a training that would write such a checkpoint at `position`. `saved` is the newest checkpoint, if there is one.
+pub(crate) fn diverged(found: &NotFinite, position: Position, prefix: &Path, saved: Option<Position>) -> Error {
+    let epoch = if position.batch == 0 { position.epoch.saturating_sub(1) } else { position.epoch };
+    let last = match saved {
+        Some(saved) => format!("The last good checkpoint is \"{}\"", saved.path(prefix, ".params").display()),
+        None => "There is no earlier checkpoint".to_owned(),
+    };
+    Error::invalid(
+        format!("parameter `{}` after epoch {epoch}", found.name),
+        found.value,
+        format!(
+            "finite numbers, so no checkpoint {position} was written. {last}. A smaller learning rate or gradient clipping may help"
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use indexmap::IndexMap;
+    use mxrs_types::DType;
+
+    #[test]
+    fn numbers_that_are_not_finite_are_found_in_every_element_type() {
+        let tensor = |values: &[f64], dtype| Tensor::from_slice([values.len()], values).unwrap().cast(dtype);
+        for dtype in [DType::F32, DType::F64, DType::F16, DType::BF16] {
+            let of = |values: &[f64]| {
+                let params = IndexMap::from([("w".to_owned(), tensor(values, dtype))]);
+                let as_aux = Checkpoint::new(IndexMap::new(), params.clone());
+                let [arg, aux] = [Checkpoint::new(params, IndexMap::new()), as_aux]
+                    .map(|params| not_finite(&params, &[]).map(|found| found.value.to_string()));
+                assert_eq!(arg, aux);
+                arg
+            };
+            assert_eq!(of(&[1.0, -3.5, 0.0]), None, "{dtype}");
+            assert_eq!(of(&[]), None, "{dtype}");
+            assert_eq!(of(&[1.0, f64::NAN]).as_deref(), Some("NaN"), "{dtype}");
+            assert_eq!(of(&[f64::NEG_INFINITY, 1.0]).as_deref(), Some("-inf"), "{dtype}");
+        }
+    }
+
+    #[test]
+    fn fixed_parameters_may_be_infinite() {
+        let mask = Tensor::from_slice([2], &[0.0f32, f32::NEG_INFINITY]).unwrap();
+        let params = Checkpoint::new(IndexMap::from([("mask".to_owned(), mask)]), IndexMap::new());
+        assert!(not_finite(&params, &[]).is_some_and(|found| found.name == "mask"));
+        assert_eq!(not_finite(&params, &["mask".to_owned()]), None);
     }
 }

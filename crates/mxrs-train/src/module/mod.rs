@@ -7,7 +7,7 @@
 mod bind;
 mod checkpoint;
 mod fit;
-mod guard;
+pub(crate) mod guard;
 mod options;
 mod params;
 mod run;
@@ -19,13 +19,13 @@ pub use fit::{FitReport, Outcome};
 pub use options::{CheckpointOptions, FitOptions, InitOptions, ModuleNames};
 pub use params::load_initializer;
 
-use crate::update::{Parameter, WeightUpdate};
+use crate::Host;
 use bind::Bound;
 use mxrs_exec::{BindOptions, Executor, Imperative};
 use mxrs_format::Checkpoint;
 use mxrs_graph::{Graph, NodeId};
 use mxrs_ndarray::{ArrayContext, NdArray};
-use mxrs_optim::Updater;
+use mxrs_optim::{Parameter, Updater};
 use mxrs_types::{DType, Error, Result};
 use std::cell::RefCell;
 use training::Training;
@@ -44,19 +44,40 @@ pub struct Module {
     /// Parameters that were read before there were arrays for them.
     loaded: Option<Checkpoint>,
     is_initialized: bool,
-    update: Option<Box<dyn WeightUpdate>>,
+    update: Option<Updater>,
     params: Vec<Parameter>,
     /// A checkpoint that is saved may be the first with its prefix, and makes this say so.
     training: RefCell<Training>,
 }
 
 impl Module {
-    /// A module of this network, not bound yet. The options say which backends and operators it runs on, and whether in mixed
-    /// precision; gradients in them are ignored.
+    /// A module of this network, not bound yet, with inputs and labels of the usual [names](ModuleNames). Gradients in the
+    /// options of the host are ignored.
+    ///
+    /// ```no_run
+    /// # fn example(runtime: &impl mxrs_train::Host, graph: &mxrs_graph::Graph) -> mxrs_types::Result<()> {
+    /// use mxrs_optim::Sgd;
+    /// use mxrs_train::Module;
+    ///
+    /// let mut module = Module::new(runtime, graph)?;
+    /// // After `bind` and `init_params`:
+    /// module.init_optimizer(Sgd { lr: 0.1, momentum: 0.9, ..Sgd::default() })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
-    /// A name of a parameter to keep as it is that the network does not have; out of memory.
-    pub fn new(graph: &Graph, context: &ArrayContext, options: &BindOptions, names: ModuleNames) -> Result<Self> {
+    /// An input `data` that the network does not have; out of memory.
+    pub fn new(host: &impl Host, graph: &Graph) -> Result<Self> {
+        Self::with_names(host, graph, ModuleNames::default())
+    }
+
+    /// As [`Self::new`], with inputs and labels of other names, or with parameters that stay as they are.
+    ///
+    /// # Errors
+    /// A name of an input, or of a parameter to keep as it is, that the network does not have; out of memory.
+    pub fn with_names(host: &impl Host, graph: &Graph, names: ModuleNames) -> Result<Self> {
+        let (context, options) = (host.arrays(), &host.bind_options());
         let is_variable = |name: &String| graph.find(name).is_some_and(|id| graph.node(id).is_variable());
         if let Some(unknown) = names.fixed_params.iter().chain(&names.data).find(|name| !is_variable(name)) {
             let known = graph.argument_names();
@@ -120,18 +141,22 @@ impl Module {
     }
 
     /// What updates the weights, once [`init_optimizer`](Self::init_optimizer) was called.
-    pub fn optimizer(&self) -> Option<&dyn WeightUpdate> {
-        self.update.as_deref()
+    pub fn optimizer(&self) -> Option<&Updater> {
+        self.update.as_ref()
     }
 
-    /// Takes what is to update the weights: parameters that are not fixed, and have gradients. Gradients are scaled by one
+    /// Takes what is to update the weights, such as `Sgd { lr: 0.1, ..Sgd::default() }`: parameters that are not fixed, and have
+    /// gradients. Gradients are scaled by one
     /// over the batch size. Factors of learning rate and weight decay are those that it has, else those of the attributes
     /// `__lr_mult__` and `__wd_mult__` of the variables: MXNet's module looks at these only where it makes the optimizer by its
     /// name, and leaves a given one as it is.
     ///
     /// # Errors
-    /// The module is not bound for training; a learning rate or attributes that are no numbers.
-    pub fn init_optimizer(&mut self, mut update: Box<dyn WeightUpdate>) -> Result<()> {
+    /// The module is not bound for training; settings of the optimizer that are out of range; a learning rate or attributes that
+    /// are no numbers.
+    pub fn init_optimizer(&mut self, optimizer: impl Into<Updater>) -> Result<()> {
+        let mut update = optimizer.into();
+        update.check()?;
         let batch_size = self.batch_size()?;
         let lr = update.learning_rate();
         if !lr.is_finite() {
@@ -139,7 +164,7 @@ impl Module {
         }
         for &id in self.graph.variables() {
             let variable = self.graph.node(id);
-            update.take_attributes(&variable.name, &variable.attrs)?;
+            update.optimizer_mut().common_mut().mult.take_attributes(&variable.name, variable.attrs.iter())?;
         }
         update.set_rescale_grad(1.0 / batch_size as f64);
         self.params = self.parameters()?;
@@ -147,16 +172,15 @@ impl Module {
         Ok(())
     }
 
-    /// As [`init_optimizer`](Self::init_optimizer), by MXNet's name and settings; a `rescale_grad` among them stays. As many
-    /// weights are updated by one call as the options say that the module was made with.
+    /// As [`init_optimizer`](Self::init_optimizer), by MXNet's name and settings, as command lines have them; a `rescale_grad`
+    /// among them stays.
     ///
     /// # Errors
     /// As [`mxrs_optim::create`] and [`init_optimizer`](Self::init_optimizer).
     pub fn init_optimizer_named(&mut self, name: &str, settings: &[(&str, &str)]) -> Result<()> {
-        let mut optimizer = mxrs_optim::create(name, settings)?;
-        optimizer.common_mut().aggregate_num = self.options.optimizer_aggregation;
+        let optimizer = mxrs_optim::create(name, settings)?;
         let rescale = settings.iter().any(|(key, _)| *key == "rescale_grad").then(|| optimizer.common().rescale_grad);
-        self.init_optimizer(Box::new(Updater::new(optimizer)))?;
+        self.init_optimizer(optimizer)?;
         if let (Some(rescale), Some(update)) = (rescale, &mut self.update) {
             update.set_rescale_grad(rescale);
         }

@@ -1,6 +1,6 @@
 //! What a caller may choose: names, initial values, the loop.
 
-use crate::resume::Restored;
+use crate::resume::{PrefixLock, Restored};
 use mxrs_models::Initializer;
 use mxrs_sync::atomic::AtomicBool;
 use std::path::PathBuf;
@@ -91,6 +91,8 @@ pub struct FitOptions {
     /// among those that may go. Otherwise, and from states without a number, it gets one of its own, and what is there stays
     /// until it is written over.
     pub restored: Option<Restored>,
+    /// The lock of the checkpoints' prefix, if the caller holds it already. Otherwise [`fit`](crate::Module::fit) takes it.
+    pub lock: Option<Arc<PrefixLock>>,
     /// What the order of the training data depends on, for the checkpoints to tell; not told.
     pub data_seed: Option<u64>,
     /// Once true, the batch is finished, a checkpoint written, and [`Outcome::Interrupted`](crate::Outcome::Interrupted)
@@ -117,6 +119,7 @@ impl FitOptions {
             checkpoint: None,
             resume: false,
             restored: None,
+            lock: None,
             data_seed: None,
             interrupt: None,
             check_labels: true,

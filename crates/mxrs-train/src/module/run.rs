@@ -77,7 +77,7 @@ impl Module {
     /// No optimizer; what operators report.
     pub fn update(&mut self) -> Result<()> {
         let update = self.update.as_mut().ok_or_else(|| unbound("init_optimizer"))?;
-        update.update(&self.nd, &self.params)
+        update.update_all(&self.nd, &self.params)
     }
 
     /// Scales the gradients of the last batch so that their norm over all parameters, divided by the batch size, is at most

@@ -23,9 +23,10 @@ fn less_is_better(metric: &str) -> bool {
     ["mae", "mse", "rmse", "loss", "nll-loss", "cross-entropy", "perplexity", "torch", "caffe"].contains(&metric)
 }
 
-/// Whether `new` is better than `old`; numbers are better than what is none.
+/// Whether `new` is better than `old`. NaN is never better; a number is better than NaN and than nothing.
 fn is_better(metric: &str, new: f64, old: Option<f64>) -> bool {
     match old.filter(|old| !old.is_nan()) {
+        _ if new.is_nan() => false,
         None => true,
         Some(old) if less_is_better(metric) => new < old,
         Some(old) => new > old,
@@ -120,6 +121,7 @@ mod tests {
     fn better_is_more_or_less() {
         assert!(is_better("accuracy", 0.1, None) && is_better("accuracy", 0.2, Some(0.1)));
         assert!(!is_better("accuracy", 0.1, Some(0.1)) && !is_better("mse", 0.2, Some(0.1)));
+        assert!(!is_better("mse", f64::NAN, None) && !is_better("accuracy", f64::NAN, Some(f64::NAN)));
         assert!(is_better("mse", 0.1, Some(0.2)) && is_better("mse", 0.1, Some(f64::NAN)));
     }
 

@@ -20,11 +20,15 @@
 //! Where the best checkpoint is kept, its states tell so once its epoch is validated. A kill or an interrupt may come before
 //! that; then the epoch is validated when training goes on.
 //!
+//! One training at a time writes with a prefix (`lock.rs`). It ends with an error before it writes a parameter that is not
+//! finite, so the checkpoints before it stay as they are.
+//!
 //! Read next: `states.rs` for what is in the file, `choice.rs` for which is taken, `keep.rs` for which checkpoints stay.
 
 mod choice;
 mod disk;
 mod keep;
+mod lock;
 mod run;
 mod states;
 
@@ -32,6 +36,7 @@ pub use choice::newest;
 pub(crate) use choice::{goes_on, own_epochs};
 pub use disk::{check_room, clear_up};
 pub use keep::Keeper;
+pub use lock::PrefixLock;
 pub use run::{Batching, Difference, Restored, Run};
 pub(crate) use states::set_best;
 pub use states::{Found, OptimizerStates, TrainingState, find};

@@ -8,6 +8,8 @@ use super::{Found, Position, TrainingState, find};
 use indexmap::IndexMap;
 use mxrs_format::Options;
 use mxrs_types::{Error, Result};
+use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -175,6 +177,14 @@ pub(super) struct Head {
     pub behind: Option<Position>,
 }
 
+/// The texts of a header. The tensors beside them are passed over: general JSON values would take many times the memory of their
+/// text.
+#[derive(Deserialize)]
+struct Header {
+    #[serde(rename = "__metadata__", default)]
+    metadata: BTreeMap<String, String>,
+}
+
 impl Head {
     /// Reads the head of the file alone; nothing where it is damaged.
     pub(super) fn read(path: &Path) -> Option<Self> {
@@ -190,8 +200,8 @@ impl Head {
         if *header.first()? != b'{' {
             return Some(Self::default());
         }
-        let header: serde_json::Value = serde_json::from_slice(&header).ok()?;
-        let text = |key: &str| header["__metadata__"][key].as_str();
+        let header: Header = serde_json::from_slice(&header).ok()?;
+        let text = |key: &str| header.metadata.get(key).map(String::as_str);
         let number = text(NUMBER).map_or(Some(0), |text| text.parse().ok())?;
         Some(Self { number, behind: text(BEHIND).and_then(Position::of_text) })
     }

@@ -1,19 +1,18 @@
 //! What the tests share: a machine on the reference kernels, small networks and data.
 #![allow(dead_code)]
 
-use indexmap::IndexMap;
 use mxrs_data::{DataBatch, DataIter, NdArrayIter};
 use mxrs_engine::{Engine, EngineConfig, EngineKind};
-use mxrs_exec::{BindOptions, Imperative};
+use mxrs_exec::BindOptions;
 use mxrs_format::{Dense, Tensor};
 use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};
 use mxrs_models::Initializer;
 use mxrs_ndarray::{ArrayContext, NdArray};
-use mxrs_op::{Attrs, OpSet, ReferenceBackend};
-use mxrs_optim::SavedStates;
+use mxrs_op::{OpSet, ReferenceBackend};
+use mxrs_optim::{Updater, optimizers::Sgd};
 use mxrs_storage::{Storage, StorageConfig};
-use mxrs_train::{FitOptions, InitOptions, Module, ModuleNames, Parameter, WeightUpdate};
-use mxrs_types::{Result, Shape};
+use mxrs_train::{FitOptions, InitOptions, Module};
+use mxrs_types::Shape;
 use std::sync::Arc;
 
 pub const KINDS: [EngineKind; 3] = [EngineKind::Naive, EngineKind::Threaded, EngineKind::ThreadedPerDevice];
@@ -50,71 +49,9 @@ pub fn numbers(seed: u64, n: usize) -> Vec<f32> {
     std::iter::repeat_with(next).take(n).collect()
 }
 
-/// Stochastic gradient descent with momentum, for tests that need no other.
-pub struct Sgd {
-    pub lr: f64,
-    pub momentum: f64,
-    rescale: f64,
-    n: u64,
-    states: IndexMap<String, NdArray>,
-}
-
-impl Sgd {
-    pub fn boxed(lr: f64, momentum: f64) -> Box<dyn WeightUpdate> {
-        Box::new(Self { lr, momentum, rescale: 1.0, n: 0, states: IndexMap::new() })
-    }
-}
-
-impl WeightUpdate for Sgd {
-    fn set_rescale_grad(&mut self, rescale: f64) {
-        self.rescale = rescale;
-    }
-
-    fn learning_rate(&self) -> f64 {
-        self.lr
-    }
-
-    fn num_update(&self) -> u64 {
-        self.n
-    }
-
-    fn update(&mut self, nd: &Imperative, params: &[Parameter]) -> Result<()> {
-        self.n += 1;
-        for param in params {
-            let zeros = || NdArray::zeros(nd.context(), param.weight.shape().clone(), param.weight.dtype());
-            if !self.states.contains_key(&param.name) {
-                self.states.insert(param.name.clone(), zeros()?);
-            }
-            let momentum = &self.states[&param.name];
-            let step = nd.mul_scalar(&param.grad, -self.lr * self.rescale)?;
-            let kept = nd.mul_scalar(momentum, self.momentum)?;
-            let none = Attrs::new();
-            nd.invoke_into("elemwise_add", &none, &[&kept, &step], &[momentum])?;
-            nd.invoke_into("elemwise_add", &none, &[&param.weight, momentum], &[&param.weight])?;
-        }
-        Ok(())
-    }
-
-    fn states(&self) -> Result<SavedStates> {
-        let mut states = SavedStates::default();
-        states.metadata.insert("num_update".into(), self.n.to_string());
-        for (name, array) in &self.states {
-            let tensor = Tensor::from_slice(array.shape().clone(), &array.to_vec::<f32>()?)?;
-            states.tensors.insert(format!("state/{name}/mom"), tensor);
-        }
-        Ok(states)
-    }
-
-    fn set_states(&mut self, nd: &Imperative, _: &[Parameter], states: &SavedStates) -> Result<()> {
-        self.n = states.metadata["num_update"].parse().expect("a number");
-        self.states.clear();
-        for (name, tensor) in &states.tensors {
-            let name = name.strip_prefix("state/").and_then(|name| name.strip_suffix("/mom")).expect("a momentum");
-            let shape = tensor.shape().expect("a dense array").clone();
-            self.states.insert(name.into(), NdArray::from_slice(nd.context(), shape, tensor.as_slice::<f32>()?)?);
-        }
-        Ok(())
-    }
+/// Stochastic gradient descent with momentum.
+pub fn sgd(lr: f64, momentum: f64) -> Updater {
+    Updater::new(Sgd { lr, momentum, ..Sgd::default() })
 }
 
 /// Makes calls of operators, for a graph of them.
@@ -229,7 +166,7 @@ impl tracing::Subscriber for Lines {
 
 /// A small network that is not bound.
 pub fn module() -> Module {
-    Module::new(&small_net(8, 3), &context(), &options(), ModuleNames::default()).unwrap()
+    Module::new(&(context(), options()), &small_net(8, 3)).unwrap()
 }
 
 /// So many epochs from the same weights.

@@ -6,6 +6,9 @@ use mxrs_env::Settings;
 use mxrs_sync::Team;
 use std::sync::Arc;
 
+/// This build has code for oneDNN.
+pub const IS_BUILT: bool = true;
+
 /// oneDNN on `team`, unless the settings switch it off or the library cannot be used.
 pub fn load(settings: &Settings, team: &Arc<Team>) -> Result<LoadedBackend, String> {
     if !settings.onednn.enabled {
@@ -14,6 +17,7 @@ pub fn load(settings: &Settings, team: &Arc<Team>) -> Result<LoadedBackend, Stri
     let config = mxrs_backend_onednn::OneDnnConfig {
         team: Arc::clone(team),
         cache_entries: crate::settings::onednn_cache_entries(settings),
+        row_major_weights: settings.onednn.force_fc_ab,
     };
     let backend = OneDnn::new(config).map_err(|error| error.to_string())?;
     let version = backend.version().to_owned();

@@ -44,6 +44,9 @@ pub struct Backends {
 }
 
 impl Backends {
+    /// Whether this build has code for oneDNN.
+    pub(crate) const HAVE_ONEDNN: bool = onednn::IS_BUILT;
+
     /// Loads what this build and the settings allow and the convolutions of mxrs, then what the caller brings; other kernels of
     /// mxrs come next, and the reference kernels last.
     pub(crate) fn load(

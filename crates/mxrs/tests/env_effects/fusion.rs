@@ -5,7 +5,7 @@ use crate::{Vars, builder, check_older_name, log_lines};
 use mxrs::Runtime;
 use mxrs::exec::Executor;
 use mxrs::graph::Symbol;
-use mxrs::op::{Backend, FUSED_OP, Kernel, OpCall, PlannedKernel, ReferenceBackend, Support, TensorDesc};
+use mxrs::op::{Answer, Backend, FUSED_OP, Kernel, Offer, OpCall, ReferenceBackend, TensorDesc};
 use std::sync::Arc;
 
 /// Runs fused calls and nothing else.
@@ -16,14 +16,12 @@ impl Backend for Fusing {
         "fusing"
     }
 
-    fn supports(&self, call: &OpCall<'_>) -> Support {
-        if call.op.name == FUSED_OP { Support::VENDOR } else { Support::no("fused calls only") }
+    fn offer<'a>(&'a self, call: &'a OpCall<'a>) -> Answer<'a> {
+        if call.op.name != FUSED_OP {
+            return Err("fused calls only".into());
+        }
+        Ok(Offer::new(1e-6, || ReferenceBackend.plan(call)))
     }
-
-    fn plan(&self, call: &OpCall<'_>) -> mxrs::Result<PlannedKernel> {
-        ReferenceBackend.plan(call)
-    }
-
     fn reorder(&self, _: &TensorDesc, _: &TensorDesc) -> mxrs::Result<Option<Arc<dyn Kernel>>> {
         Ok(None)
     }

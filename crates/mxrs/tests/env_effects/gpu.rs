@@ -185,7 +185,10 @@ fn m1_event_has_the_effect_of_async_and_does_not_undo_it() {
 #[test]
 fn settings_of_gpu_workers_are_said_to_have_no_effect_here() {
     for (name, value) in [(COPY_WORKERS, "3"), (STREAMS, "2"), (SYNC, "event")] {
-        assert_eq!(warnings(&[(name, value)]), [format!("{name}={value} has no effect: this build has no GPU")]);
+        assert_eq!(
+            warnings(&[(name, value)]),
+            [format!("{name}={value} has no effect: it needs a GPU device, which this build has none of")]
+        );
     }
     assert!(warnings(&[(WORKERS, "3")]).is_empty(), "it also limits the planner");
 }

@@ -1,14 +1,18 @@
-//! D74 and D75, with the older names O9 and O10: the oneDNN backend.
+//! D74, D75 and D76, with the older names O9 to O11: the oneDNN backend.
 
 /// Names of the variables, for [`crate::coverage`] and for builds of every kind.
 const ENABLED: &str = "MXNET_ONEDNN_ENABLED";
 const CACHE: &str = "MXNET_ONEDNN_CACHE_NUM";
+#[cfg_attr(not(any(feature = "onednn", feature = "onednn-dynamic")), allow(dead_code))]
+const ROW_MAJOR: [&str; 2] = ["MXNET_ONEDNN_FORCE_FC_AB_FORMAT", "MXNET_MKLDNN_FORCE_FC_AB_FORMAT"];
 
 #[cfg(any(feature = "onednn", feature = "onednn-dynamic"))]
 mod with_onednn {
-    use super::{CACHE, ENABLED};
+    use super::{CACHE, ENABLED, ROW_MAJOR};
+    use crate::graphs::{Calls, bind};
     use crate::{Vars, builder, check_older_name, warnings};
     use mxrs::Model;
+    use mxrs::graph::Symbol;
     use mxrs::op::{Attrs, Kernel, OpCall, TensorDesc};
     use mxrs::types::{DType, Shape};
     use std::sync::Arc;
@@ -81,6 +85,24 @@ mod with_onednn {
         assert_eq!((notes(&[(CACHE, "3")]), notes(&[(CACHE, "-1")]), notes(&[])), (1, 0, 0));
     }
 
+    /// Layouts of the weights of a fully-connected layer of 256 by 1024 in the network that this runtime binds.
+    fn layer_weights(vars: Vars<'_>) -> String {
+        let runtime = builder(vars).only_backend("onednn").build().unwrap();
+        let attrs = [("num_hidden", "256"), ("no_bias", "True")];
+        let graph = Calls::new(&runtime).call("FullyConnected", &attrs, &[&Symbol::variable("x")]).graph().unwrap();
+        let steps = bind(&runtime, &graph, [64, 1024]).report().unwrap().steps;
+        steps.iter().find(|step| step.op == "FullyConnected").expect("a layer").inputs[1].clone()
+    }
+
+    #[test]
+    fn d76_and_o11_keep_the_weights_of_layers_in_rows() {
+        let [canonical, older] = ROW_MAJOR;
+        let rows = layer_weights(&[(canonical, "1")]);
+        assert!(!rows.contains("onednn"), "{rows}");
+        assert_eq!(layer_weights(&[(older, "1")]), rows);
+        assert_eq!(layer_weights(&[(canonical, "0")]), layer_weights(&[]));
+    }
+
     #[test]
     fn o9_is_d74() {
         check_older_name("MXNET_MKLDNN_ENABLED", ENABLED, ["0", "1"], |vars| lenet(vars).0);
@@ -104,6 +126,6 @@ fn without_the_backend_its_settings_have_no_effect() {
         assert_eq!(runtime.backends().absent[0].reason, reason);
     }
     let lines = warnings(&[(CACHE, "3")]);
-    assert!(lines.contains(&format!("{CACHE}=3 has no effect: {reason}")), "{lines:?}");
+    assert!(lines.contains(&format!("{CACHE}=3 has no effect: it needs oneDNN: {reason}")), "{lines:?}");
     assert!(warnings(&[(CACHE, "-1"), (ENABLED, "0")]).is_empty());
 }

@@ -6,8 +6,8 @@ use crate::{Vars, builder, runtime};
 use mxrs::data::DataDesc;
 use mxrs::graph::Symbol;
 use mxrs::ndarray::NdArray;
-use mxrs::optim::{Gradient, Updater};
-use mxrs::train::{BindFor, InitOptions, Module, ModuleNames};
+use mxrs::optim::{Parameter, Updater};
+use mxrs::train::{BindFor, InitOptions, Module};
 use mxrs::types::DType;
 
 const SIZE: &str = "MXNET_OPTIMIZER_AGGREGATION_SIZE";
@@ -25,8 +25,9 @@ fn updates(vars: Vars<'_>, optimizer: &str, n_weights: u8, n_updates: usize) -> 
     let weights: Vec<NdArray> = (0..n_weights).map(|i| array(f32::from(i))).collect();
     let grads: Vec<NdArray> = (0..n_weights).map(|i| array(0.1 * f32::from(i))).collect();
     let names: Vec<String> = (0..n_weights).map(|i| format!("fc{i}_weight")).collect();
-    let all: Vec<Gradient<'_>> =
-        names.iter().zip(&weights).zip(&grads).map(|((name, weight), grad)| Gradient { name, weight, grad }).collect();
+    let arrays = names.into_iter().zip(&weights).zip(grads);
+    let all: Vec<Parameter> =
+        arrays.map(|((name, weight), grad)| Parameter { name, weight: weight.clone(), grad }).collect();
     let settings = [("learning_rate", "0.1"), ("wd", "0.01")];
     let mut updater = Updater::new(runtime.optimizer(optimizer, &settings).unwrap());
     (0..n_updates).for_each(|_| updater.update_all(&nd, &all).unwrap());
@@ -77,7 +78,7 @@ fn pushed(vars: Vars<'_>) -> u64 {
         x = calls.named(&format!("fc{i}"), "FullyConnected", &[("num_hidden", "3")], &[&x]);
     }
     let graph = calls.named("softmax", "SoftmaxOutput", &[], &[&x]).graph().unwrap();
-    let mut module = Module::new(&graph, runtime.arrays(), &runtime.bind_options(), ModuleNames::default()).unwrap();
+    let mut module = Module::new(&runtime, &graph).unwrap();
     let (data, label) = (DataDesc::new("data", [2, 3], DType::F32), DataDesc::new("softmax_label", [2], DType::F32));
     module.bind(&[data], &[label], BindFor::default()).unwrap();
     module.init_params(None, &InitOptions::default()).unwrap();

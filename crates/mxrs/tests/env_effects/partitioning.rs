@@ -5,6 +5,9 @@ use crate::log_lines::log_lines;
 use crate::{Vars, builder, check_older_name, runtime, warnings};
 use mxrs::Runtime;
 use mxrs::graph::{Graph, Symbol};
+use mxrs::op::{Answer, Backend, Kernel, KernelArgs, Offer, OpCall, PlannedKernel, TensorDesc};
+use mxrs::types::Layout;
+use std::sync::Arc;
 
 const BACKEND: &str = "MXNET_SUBGRAPH_BACKEND";
 const VERBOSE: &str = "MXNET_SUBGRAPH_VERBOSE";
@@ -68,6 +71,71 @@ fn d92_names_the_backend_or_none() {
         "{error}"
     );
     assert!(error.contains("REFERENCE"), "{error}");
+}
+
+/// A backend with a kernel for one operator, which leaves its outputs as they are.
+struct Only(&'static str);
+
+impl Backend for Only {
+    fn name(&self) -> &'static str {
+        "only"
+    }
+
+    fn offer<'a>(&'a self, call: &'a OpCall<'a>) -> Answer<'a> {
+        if call.op.name != self.0 {
+            return Err("another operator".into());
+        }
+        Ok(Offer::new(0.0, move || {
+            Ok(PlannedKernel {
+                input_layouts: vec![Layout::RowMajor; call.inputs.len()],
+                output_layouts: vec![Layout::RowMajor; call.outputs.len()],
+                scratch_bytes: 0,
+                can_run_inplace: false,
+                kernel: Arc::new(Nothing),
+            })
+        }))
+    }
+
+    fn reorder(&self, _: &TensorDesc, _: &TensorDesc) -> mxrs::Result<Option<Arc<dyn Kernel>>> {
+        Ok(None)
+    }
+}
+
+struct Nothing;
+
+impl Kernel for Nothing {
+    fn name(&self) -> &str {
+        "nothing"
+    }
+
+    fn run(&self, _: &KernelArgs<'_>) -> mxrs::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn d92_the_named_backend_alone_decides() {
+    let ops = |op, vars: Vars<'_>| {
+        let all: Vec<(&str, &str)> = vars.iter().copied().chain([("MXNET_ONEDNN_ENABLED", "0")]).collect();
+        ops_of(&builder(&all).backend(Arc::new(Only(op))).build().expect("a runtime"))
+    };
+    let normalization = ops("_sg_bn_relu", &[(BACKEND, "ONLY")]);
+    let expected = [&WHOLE[..4], &["_sg_bn_relu"], &WHOLE[6..]].concat();
+    assert_eq!(normalization, expected);
+    assert_eq!(ops("_sg_conv", &[(BACKEND, "ONLY")])[..2], ["_sg_conv", "BatchNorm"]);
+    assert_eq!(ops("nothing of this", &[(BACKEND, "ONLY")]), WHOLE);
+    // Others have kernels for more chains.
+    assert_ne!(ops("_sg_bn_relu", &[]), expected);
+}
+
+/// A backend that is known and not here changes nothing, as its warning says.
+#[test]
+fn d92_of_an_absent_backend_has_no_effect() {
+    let off = ("MXNET_ONEDNN_ENABLED", "0");
+    let ops = |vars: Vars<'_>| ops_of(&builder(vars).build().expect("a runtime"));
+    assert_eq!(ops(&[(BACKEND, "ONEDNN"), off]), ops(&[off]));
+    let about = |line: &String| line.starts_with("MXNET_SUBGRAPH_BACKEND=ONEDNN has no effect: ");
+    assert_eq!(warnings(&[(BACKEND, "ONEDNN"), off]).iter().filter(|line| about(line)).count(), 1);
 }
 
 #[cfg(any(feature = "onednn", feature = "onednn-dynamic"))]
@@ -219,5 +287,5 @@ fn o16_are_the_switches() {
 #[test]
 fn o16_of_attention_waits_for_attention() {
     let lines = warnings(&[("MXNET_DISABLE_MKLDNN_TRANSFORMER_OPT", "1")]);
-    assert!(lines.iter().any(|line| line.ends_with("is not yet in effect")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains(" is not yet in effect: ")), "{lines:?}");
 }

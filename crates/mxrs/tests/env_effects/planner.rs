@@ -1,4 +1,4 @@
-//! D10, D11, D12, B28, B29 and M8, with the older names O2 and O8: what the memory plan of a bound graph says.
+//! D10, D11, D12, B28, B29, B31 and M8, with the older names O2 and O8: what the memory plan of a bound graph says.
 
 use crate::graphs::{Calls, bind};
 use crate::log_lines::log_lines;
@@ -181,14 +181,17 @@ fn o8_is_d12() {
 }
 
 #[test]
-fn b29_logs_a_line_for_each_array() {
-    let logged = |value: &str| -> Vec<String> {
-        let runtime = runtime(&[("MXNET_MEM_PLAN_VERBOSE_LOGGING", value)]);
+fn b29_and_b31_log_a_line_for_each_array() {
+    let logged_by = |name: &str, value: &str| -> Vec<String> {
+        let runtime = runtime(&[(name, value)]);
         let graph = relu_relu(&runtime);
         let (_, lines) = log_lines(|| bind(&runtime, &graph, [1000]));
         lines.into_iter().filter(|line| line.starts_with("INFO entry ")).collect()
     };
+    let logged = |value: &str| logged_by("MXNET_MEM_PLAN_VERBOSE_LOGGING", value);
     let lines = logged("1");
+    assert_eq!(logged_by("MXNET_EXEC_VERBOSE_LOGGING", "1"), lines);
+    assert!(logged_by("MXNET_EXEC_VERBOSE_LOGGING", "0").is_empty());
     // The variable and four results.
     assert_eq!(lines.len(), 5, "{lines:#?}");
     for (entry, line) in lines.iter().enumerate() {

@@ -5,8 +5,9 @@
 
 use crate::log_lines::log_lines;
 use crate::{Vars, builder, check_older_name, runtime, warnings};
+use mxrs::ndarray::NdArray;
 use mxrs::storage::{PoolStats, SimulatedMemory, Storage, Tag};
-use mxrs::types::{Device, ErrorKind};
+use mxrs::types::{DType, Device, ErrorKind};
 use std::sync::Arc;
 
 const MIB: usize = 1 << 20;
@@ -54,7 +55,8 @@ const KINDS: [Kind; 3] = [
 
 /// The runtime's settings on simulated memory of one device.
 fn simulated(vars: Vars<'_>, device: Device, total_bytes: usize) -> Storage {
-    let memory = SimulatedMemory::new(device, total_bytes as u64).unbacked();
+    let memory = SimulatedMemory::new(device, total_bytes as u64);
+    let memory = if device.is_host() { memory } else { memory.unbacked() };
     Storage::builder(*runtime(vars).storage().config()).device(Arc::new(memory)).build().unwrap()
 }
 
@@ -99,6 +101,19 @@ fn d13_d14_d15_the_table_of_block_sizes() {
                 assert_eq!(block.block_bytes(), expected, "{} {word} {size}", kind.word);
             }
         }
+    }
+}
+
+/// The pool of `cpu_pinned` is that of arrays which a program makes there.
+#[test]
+fn d15_is_the_pool_of_arrays_on_cpu_pinned() {
+    for (word, expected) in [("Naive", 6_291_456), ("Round", 8_388_608), ("Unpooled", 5_000_000)] {
+        let runtime = runtime(&[("MXNET_CPU_PINNED_MEM_POOL_TYPE", word)]);
+        let device = Device::cpu_pinned(0);
+        let array = NdArray::empty(runtime.arrays(), [5_000_000], DType::U8, device, "pinned").unwrap();
+        array.copy_from(&vec![7_u8; 5_000_000]).unwrap();
+        assert_eq!(array.to_vec::<u8>().unwrap()[4_999_999], 7);
+        assert_eq!(runtime.storage().stats(device).live_blocks_bytes, expected, "{word}");
     }
 }
 
@@ -250,7 +265,10 @@ fn gpu_settings_are_said_to_have_no_effect_here() {
     for (name, value) in
         [(gpu.pool_type, "Round"), (gpu.reserve, "7"), (gpu.large, "1"), (gpu.cutoff, "20"), (gpu.page, "64")]
     {
-        assert_eq!(warnings(&[(name, value)]), [format!("{name}={value} has no effect: this build has no GPU")]);
+        assert_eq!(
+            warnings(&[(name, value)]),
+            [format!("{name}={value} has no effect: it needs a GPU device, which this build has none of")]
+        );
     }
     assert!(warnings(&[(gpu.pool_type, "Naive"), (KINDS[1].pool_type, "Round")]).is_empty());
 }

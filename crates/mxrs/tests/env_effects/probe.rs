@@ -1,7 +1,7 @@
 //! A backend that takes every call and runs a closure, to look at a kernel's surroundings.
 
 use mxrs::Result;
-use mxrs::op::{Backend, Kernel, KernelArgs, OpCall, PlannedKernel, Support, TensorDesc};
+use mxrs::op::{Answer, Backend, Kernel, KernelArgs, Offer, OpCall, PlannedKernel, TensorDesc};
 use mxrs::types::Layout;
 use std::sync::Arc;
 
@@ -32,20 +32,17 @@ impl Backend for Probe {
         "probe"
     }
 
-    fn supports(&self, _: &OpCall<'_>) -> Support {
-        Support::Yes { cost: 0.0 }
+    fn offer<'a>(&'a self, call: &'a OpCall<'a>) -> Answer<'a> {
+        Ok(Offer::new(0.0, move || {
+            Ok(PlannedKernel {
+                input_layouts: vec![Layout::RowMajor; call.inputs.len()],
+                output_layouts: vec![Layout::RowMajor; call.outputs.len()],
+                scratch_bytes: self.scratch_bytes,
+                can_run_inplace: false,
+                kernel: Arc::new(ProbeKernel(Arc::clone(&self.look))),
+            })
+        }))
     }
-
-    fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
-        Ok(PlannedKernel {
-            input_layouts: vec![Layout::RowMajor; call.inputs.len()],
-            output_layouts: vec![Layout::RowMajor; call.outputs.len()],
-            scratch_bytes: self.scratch_bytes,
-            can_run_inplace: false,
-            kernel: Arc::new(ProbeKernel(Arc::clone(&self.look))),
-        })
-    }
-
     fn reorder(&self, _: &TensorDesc, _: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {
         Ok(None)
     }

@@ -1,4 +1,4 @@
-//! M2 to M5: what an engine says of failures and stalls, and how long its end waits.
+//! D56 and M2 to M5: what an engine says of failures and stalls, and how long its end waits.
 
 use crate::door::Door;
 use crate::log_lines::{await_line_of_others, line_of_others, log_lines};
@@ -32,6 +32,25 @@ fn m2_errors_say_where_their_operator_was_pushed() {
         let text = runtime.engine().wait_to_read(&var).unwrap_err().to_string();
         assert_eq!(text.contains("push_one_that_fails"), is_said, "{vars:?}: {text}");
     }
+}
+
+#[test]
+fn d56_errors_carry_so_many_frames() {
+    let frames = |vars: Vars<'_>| {
+        let runtime = runtime(vars);
+        let var = runtime.engine().new_var();
+        push_one_that_fails(&runtime, &var);
+        let text = runtime.engine().wait_to_read(&var).unwrap_err().to_string();
+        let (_, trace) = text.split_once("Stack trace:")?;
+        Some(trace.lines().filter(|line| line.starts_with("  [")).map(str::to_owned).collect::<Vec<_>>())
+    };
+    const DEPTH: &str = "DMLC_LOG_STACK_TRACE_DEPTH";
+    assert_eq!((frames(&[]), frames(&[(DEPTH, "0")])), (None, None));
+    let three = frames(&[(DEPTH, "3")]).expect("a trace");
+    assert_eq!(three.len(), 3, "{three:?}");
+    assert!(three.iter().any(|frame| frame.contains("push_one_that_fails")), "{three:?}");
+    assert!(!three[0].contains("mxrs_engine"), "the first frame is the caller's: {three:?}");
+    assert_eq!(frames(&[(DEPTH, "1")]).expect("a trace"), three[..1]);
 }
 
 #[test]
@@ -82,7 +101,7 @@ fn m5_the_end_waits_so_long_for_what_is_pending() {
         runtime.engine().task("stuck").push(door.body()).unwrap();
         assert_eq!(door.wait_for(1), 1);
         let (_, lines) = log_lines(|| drop(runtime));
-        let expected = format!("ERROR 1 tasks are left behind: they did not end in {seconds} s");
+        let expected = format!("ERROR 1 tasks were abandoned: they did not end within {seconds} s");
         assert!(lines.contains(&expected), "{lines:?}");
     }
 }

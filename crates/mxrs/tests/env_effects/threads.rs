@@ -1,13 +1,13 @@
-//! D8, D9, B26 and O1: the team, seen by an operator that shares its loop, and how much of it convolutions use.
+//! D8, D9, D78, B26 and O1: the team, seen by an operator that shares its loop, and how much of it convolutions use.
 
 use crate::door::Door;
 use crate::graphs::{Calls, bind, chain};
 use crate::log_lines::log_lines;
 use crate::probe::Probe;
 use crate::{Vars, builder};
-use mxrs::Model;
 use mxrs::graph::Symbol;
 use mxrs::sync::{affinity, physical_cores};
+use mxrs::{Model, Runtime};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -91,12 +91,24 @@ fn d9_pins_each_thread_to_a_cpu_of_its_own() {
         let threads = loop_threads(&[("OMP_NUM_THREADS", &n_cpus), ("KMP_AFFINITY", value)]);
         threads.into_iter().map(|(_, mask)| mask.expect("Linux tells")).collect()
     };
-    for value in [value, "compact", "scatter", "granularity=thread,compact,0,1"] {
+    for value in [value, "granularity=fine,scatter", "granularity=thread,compact,0,1"] {
         let mut pinned = masks(value);
         pinned.sort();
         let each_alone: Vec<Vec<usize>> = allowed.iter().map(|&cpu| vec![cpu]).collect();
         assert_eq!(pinned, each_alone, "{value}");
     }
+    // A thread may move within its core.
+    let topology = mxrs::sync::Topology::read().expect("it was there");
+    for value in ["compact", "granularity=core,scatter"] {
+        let mut pinned = masks(value);
+        pinned.sort();
+        let mut cores: Vec<_> = allowed.iter().map(|&cpu| affinity::core_of(cpu, &topology)).collect();
+        cores.sort();
+        assert_eq!(pinned, cores, "{value}");
+    }
+    let both: String = allowed.iter().take(2).map(usize::to_string).collect::<Vec<_>>().join(",");
+    let place = masks(&format!("proclist=[{{{both}}}],explicit"));
+    assert!(place.iter().all(|mask| *mask == allowed[..allowed.len().min(2)]), "a place of several: {place:?}");
     for value in ["none", "disabled"] {
         assert!(masks(value).iter().all(|mask| *mask == allowed), "{value}");
     }
@@ -104,6 +116,44 @@ fn d9_pins_each_thread_to_a_cpu_of_its_own() {
     let explicit = masks(&format!("proclist=[{last}],explicit"));
     assert!(explicit.iter().all(|mask| *mask == [last]), "{explicit:?}");
     assert_eq!(affinity::current(), Some(allowed), "the thread that builds the runtime is left alone");
+}
+
+/// A process that was kept to one processor takes the others too if it is told not to respect that.
+#[test]
+#[cfg(target_os = "linux")]
+fn d9_norespect_takes_processors_that_the_process_was_kept_from() {
+    let allowed = affinity::current().expect("Linux shows it");
+    if mxrs::sync::Topology::read().is_none() || allowed.len() < 2 {
+        eprintln!("skipped: it takes two processors that can be seen");
+        return;
+    }
+    // The mask of a thread is that of the runtime it builds; other tests have threads of their own.
+    let masks = |value: &'static str, first: usize| {
+        let kept = thread::spawn(move || {
+            affinity::pin_current(&[first]).expect("it may run there");
+            loop_threads(&[("OMP_NUM_THREADS", "64"), ("KMP_AFFINITY", value)])
+        });
+        let masks: HashSet<Vec<usize>> =
+            kept.join().expect("no panic").into_iter().filter_map(|(_, mask)| mask).collect();
+        masks
+    };
+    assert_eq!(masks("granularity=fine,compact", allowed[0]), HashSet::from([vec![allowed[0]]]));
+    let all = masks("norespect,granularity=fine,compact", allowed[0]);
+    assert!(allowed.iter().all(|&cpu| all.contains(&vec![cpu])), "{all:?}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn d9_warns_of_processors_that_cannot_be_used() {
+    if mxrs::sync::Topology::read().is_none() {
+        return;
+    }
+    let warned = |value: &str| {
+        let (_, lines) = log_lines(|| crate::runtime(&[("KMP_AFFINITY", value)]));
+        lines.iter().any(|line| line.starts_with("WARN KMP_AFFINITY: this process may not use the processors [9999]"))
+    };
+    assert!(warned("proclist=[9999],explicit") && warned("warnings,proclist=[9999],explicit"));
+    assert!(!warned("nowarnings,proclist=[9999],explicit"));
 }
 
 #[test]
@@ -169,6 +219,48 @@ fn settled(tasks: &[PathBuf]) -> Option<Vec<u64>> {
     None
 }
 
+/// The caller of `work`, and those of the team's other threads that are on a processor meanwhile, counted.
+fn threads_of(runtime: &Runtime, work: &dyn Fn()) -> Option<usize> {
+    let size = runtime.team().size();
+    let tasks = Mutex::new(Vec::new());
+    runtime.team().run(size, &|i| {
+        if i > 0 {
+            tasks.lock().unwrap().extend(std::fs::read_link("/proc/thread-self").ok());
+        }
+    });
+    let tasks = tasks.into_inner().unwrap();
+    let before = settled(&tasks).filter(|before| before.len() == size - 1);
+    work();
+    before.zip(settled(&tasks)).map(|(before, after)| {
+        let is_used = |(before, after): &(&u64, &u64)| before < after;
+        1 + before.iter().zip(&after).filter(is_used).count()
+    })
+}
+
+#[test]
+fn d78_keeps_smaller_loops_on_one_thread() {
+    const SIZE: &str = "MXNET_CPU_PARALLEL_SIZE";
+    const N: usize = 4_000_000;
+    let counted = |vars: Vars<'_>| {
+        let vars = [vars, &[("OMP_NUM_THREADS", "3")]].concat();
+        let runtime = builder(&vars).only_backend("cpu").build().unwrap();
+        let graph = Calls::new(&runtime).call("exp", &[], &[&Symbol::variable("x")]).graph().unwrap();
+        let executor = bind(&runtime, &graph, [N]);
+        let forward = || {
+            executor.forward().unwrap();
+            runtime.engine().wait_for_all().unwrap();
+        };
+        forward();
+        threads_of(&runtime, &forward)
+    };
+    // On a busy machine the caller may be done before the others wake.
+    let shares = |vars: Vars<'_>| (0..20).any(|_| counted(vars).is_none_or(|n| n > 1));
+    for above in [N + 1, 1 << 40] {
+        assert!(counted(&[(SIZE, &above.to_string())]).is_none_or(|n| n == 1), "{above}");
+    }
+    assert!(shares(&[]) && shares(&[(SIZE, &N.to_string())]) && shares(&[(SIZE, "0")]));
+}
+
 /// Threads that have a part in a convolution of mxrs on a team of six: as its kernel's name ends, and counted: its caller, and those
 /// of the other five that are on a processor meanwhile.
 fn convolution_threads(vars: Vars<'_>) -> (String, Option<usize>) {
@@ -184,19 +276,7 @@ fn convolution_threads(vars: Vars<'_>) -> (String, Option<usize>) {
     };
     // The first run packs the weights, with all threads.
     forward();
-    let tasks = Mutex::new(Vec::new());
-    runtime.team().run(6, &|i| {
-        if i > 0 {
-            tasks.lock().unwrap().extend(std::fs::read_link("/proc/thread-self").ok());
-        }
-    });
-    let tasks = tasks.into_inner().unwrap();
-    let before = settled(&tasks).filter(|before| before.len() == 5);
-    forward();
-    let counted = before.zip(settled(&tasks)).map(|(before, after)| {
-        let is_used = |(before, after): &(&u64, &u64)| before < after;
-        1 + before.iter().zip(&after).filter(is_used).count()
-    });
+    let counted = threads_of(&runtime, &forward);
     let steps = executor.report().unwrap().steps;
     let kernel = &steps.iter().find(|step| step.op == "Convolution").expect("a convolution").kernel;
     (kernel.rsplit(':').next().unwrap_or_default().to_owned(), counted)
@@ -205,7 +285,7 @@ fn convolution_threads(vars: Vars<'_>) -> (String, Option<usize>) {
 #[test]
 fn o1_limits_the_threads_of_a_convolution() {
     const THREADS: &str = "MXNET_CPU_NNPACK_NTHREADS";
-    for (text, n_threads) in [(Some("1"), 1), (Some("3"), 3), (Some("64"), 6), (None, 4)] {
+    for (text, n_threads) in [(Some("1"), 1), (Some("3"), 3), (Some("64"), 6), (None, 6)] {
         let vars: Vec<(&str, &str)> = text.map(|text| (THREADS, text)).into_iter().collect();
         let (said, counted) = convolution_threads(&vars);
         assert_eq!(said, n_threads.to_string(), "{text:?}");

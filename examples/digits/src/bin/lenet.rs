@@ -4,15 +4,12 @@
 //! cargo run --release -p mxrs-example-digits --bin lenet
 //! ```
 
-use mxrs::data::{DataBatch, DataIter, ImageRecordIter, PrefetchingIter};
-use mxrs::exec::{BackwardOptions, Imperative, autograd};
-use mxrs::models::Initializer;
+use mxrs::data::{ImageRecordIter, PrefetchingIter};
+use mxrs::format::Dense;
+use mxrs::layers::{Conv2d, FullyConnected, Pool2d, SoftmaxOutput};
 use mxrs::ndarray::NdArray;
-use mxrs::op::Attrs;
-use mxrs::optim::Updater;
-use mxrs::train::Trainer;
-use mxrs::train::metric::{self, EvalMetric};
-use mxrs::types::Shape;
+use mxrs::prelude::*;
+use mxrs::train::metric::EvalMetric;
 use mxrs::{Result, Runtime};
 
 const BATCH: usize = 32;
@@ -34,25 +31,22 @@ fn digits(name: &str) -> Result<PrefetchingIter> {
 }
 
 /// Class probabilities of a batch of images; `label` matters to the gradient alone.
-fn lenet(nd: &Imperative, params: &[NdArray], image: &NdArray, label: &NdArray) -> Result<NdArray> {
-    let halved = Attrs::from([("pool_type", "max"), ("kernel", "(2, 2)"), ("stride", "(2, 2)")]);
+fn lenet(params: &[Array], image: &Array, label: &Array) -> Result<Array> {
     let mut x = image.clone();
-    for (layer, filters) in ["20", "50"].into_iter().enumerate() {
-        let attrs = Attrs::from([("kernel", "(5, 5)"), ("num_filter", filters)]);
-        x = nd.convolution(&x, &params[2 * layer], Some(&params[2 * layer + 1]), &attrs)?;
-        x = nd.pooling(&nd.tanh(&x)?, &halved)?;
+    for (layer, num_filter) in [20, 50].into_iter().enumerate() {
+        let conv = Conv2d { kernel: [5, 5], num_filter, ..Conv2d::default() };
+        x = x.apply(&conv, &[&params[2 * layer], &params[2 * layer + 1]])?;
+        x = x.tanh()?.apply(&Pool2d::max([2, 2]), &[])?;
     }
-    x = nd.tanh(&nd.fully_connected(&x, &params[4], Some(&params[5]), 500)?)?;
-    x = nd.fully_connected(&x, &params[6], Some(&params[7]), 10)?;
-    Ok(nd.invoke("SoftmaxOutput", &Attrs::new(), &[&x, label])?.remove(0))
+    x = x.apply(&FullyConnected::new(500), &[&params[4], &params[5]])?.tanh()?;
+    x = x.apply(&FullyConnected::new(10), &[&params[6], &params[7]])?;
+    x.apply(&SoftmaxOutput::default(), &[label])
 }
 
 /// The batch as arrays.
-fn arrays(runtime: &Runtime, batch: &DataBatch) -> Result<[NdArray; 2]> {
-    let [image, label] = [&batch.data[0], &batch.labels[0]];
-    let array =
-        |t: &mxrs::format::Dense| NdArray::from_bytes(runtime.arrays(), t.shape().clone(), t.dtype(), t.bytes());
-    Ok([array(image)?, array(label)?])
+fn arrays(nd: &Imperative, batch: &DataBatch) -> Result<[Array; 2]> {
+    let array = |t: &Dense| Ok(nd.wrap(&NdArray::from_bytes(nd.context(), t.shape().clone(), t.dtype(), t.bytes())?));
+    Ok([array(&batch.data[0])?, array(&batch.labels[0])?])
 }
 
 fn main() -> Result<()> {
@@ -61,29 +55,31 @@ fn main() -> Result<()> {
     let xavier = Initializer::xavier(2.0);
     let param = |(name, shape): &(&str, &[usize])| {
         let shape: Shape = shape.iter().copied().collect();
-        NdArray::from_slice(runtime.arrays(), shape.clone(), &xavier.values(name, None, &shape, 1)?)
+        nd.array(shape.clone(), &xavier.values(name, None, &shape, 1)?)
     };
-    let params: Vec<NdArray> = PARAMS.iter().map(param).collect::<Result<_>>()?;
-    let named: Vec<(&str, &NdArray)> = PARAMS.iter().map(|(name, _)| *name).zip(&params).collect();
-    let sgd = runtime.optimizer("sgd", &[("learning_rate", "0.05"), ("momentum", "0.9"), ("wd", "0.0001")])?;
-    let mut trainer = Trainer::new(&nd, &named, Box::new(Updater::new(sgd)))?;
+    let params: Vec<Array> = PARAMS.iter().map(param).collect::<Result<_>>()?;
+    let named = PARAMS.iter().zip(&params).map(|((name, _), param)| Ok((*name, param.as_nd()?)));
+    let named: Vec<(&str, &NdArray)> = named.collect::<Result<_>>()?;
+    let sgd = Sgd { lr: 0.05, momentum: 0.9, wd: 1e-4, ..Sgd::default() };
+    let mut trainer = Trainer::new(&nd, &named, sgd)?;
     let (mut train, mut val) = (digits("train")?, digits("val")?);
     let mut accuracy = metric::create("accuracy", &[])?;
     for epoch in 0..10 {
         while let Some(batch) = train.next_batch()? {
-            let [image, label] = arrays(&runtime, &batch)?;
+            let [image, label] = arrays(&nd, &batch)?;
             let probabilities = {
                 let _recorded = autograd::record();
-                lenet(&nd, &params, &image, &label)?
+                lenet(&params, &image, &label)?
             };
-            nd.backward(&[&probabilities], &[], BackwardOptions::default())?;
+            probabilities.backward()?;
             trainer.step(BATCH)?;
         }
         train.reset()?;
         accuracy.reset();
         while let Some(batch) = val.next_batch()? {
-            let [image, label] = arrays(&runtime, &batch)?;
-            accuracy.update(&[&label], &[&lenet(&nd, &params, &image, &label)?], batch.pad)?;
+            let [image, label] = arrays(&nd, &batch)?;
+            let probabilities = lenet(&params, &image, &label)?;
+            accuracy.update(&[label.as_nd()?], &[probabilities.as_nd()?], batch.pad)?;
         }
         val.reset()?;
         println!("epoch {epoch}: accuracy on images it has not seen {:.4}", accuracy.get()?[0].1);

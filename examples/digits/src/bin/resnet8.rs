@@ -6,9 +6,9 @@
 
 use mxrs::data::{Augment, ImageRecordIter, PrefetchingIter};
 use mxrs::models::{Initializer, ModelOptions, model};
-use mxrs::optim::Updater;
+use mxrs::optim::Sgd;
 use mxrs::train::callback::{Callbacks, Speedometer};
-use mxrs::train::{CheckpointOptions, FitOptions, Module, ModuleNames, metric};
+use mxrs::train::{CheckpointOptions, FitOptions, Module, metric};
 use mxrs::{Result, Runtime};
 
 const BATCH: usize = 32;
@@ -30,19 +30,18 @@ fn main() -> Result<()> {
     let options =
         ModelOptions { n_classes: 10, image: Some([1, 28, 28]), n_layers: Some(8), ..ModelOptions::default() };
     let network = model("resnet", &options)?.symbol.graph()?;
-    let mut module = Module::new(&network, runtime.arrays(), &runtime.bind_options(), ModuleNames::default())?;
+    let mut module = Module::new(&runtime, &network)?;
 
     let (mut train, mut val) = (digits("train", true)?, digits("val", false)?);
     let mut accuracy = metric::create("accuracy", &[])?;
-    let sgd = [("learning_rate", "0.1"), ("momentum", "0.9"), ("wd", "0.0001")];
-    let sgd = Box::new(Updater::new(runtime.optimizer("sgd", &sgd)?));
+    let sgd = Sgd { lr: 0.1, momentum: 0.9, wd: 1e-4, ..Sgd::default() };
     let mut callbacks = Callbacks::default();
     callbacks.batch_end.push(Box::new(Speedometer::every(BATCH, 20, true)));
     let mut fit = FitOptions::new(EPOCHS);
     fit.init.initializer = Initializer::xavier(2.0);
     fit.checkpoint = Some(CheckpointOptions::new(std::env::temp_dir().join("digits-resnet8")));
 
-    let report = module.fit(&mut train, Some(&mut val), &mut accuracy, Some(sgd), &mut callbacks, &fit)?;
+    let report = module.fit(&mut train, Some(&mut val), &mut accuracy, Some(sgd.into()), &mut callbacks, &fit)?;
     for (name, value) in report.validation {
         println!("{name} on images it has not seen: {value:.4}");
     }

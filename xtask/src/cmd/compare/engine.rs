@@ -1,4 +1,4 @@
-//! `cargo xtask compare engine`: finds MXNet's library and runs its engine beside ours.
+//! `cargo xtask compare engine`: finds MXNet's library and runs its engine and ours in turn.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! `cargo xtask compare`: peers and ours side by side on this machine, one file per comparison.
 //!
-//! The measuring is done by programs of the package `mxrs-benches`; here they are built in release, told where the peers
-//! are, and run. Nothing is judged: the exit code says only whether something failed.
+//! The measuring is done by programs of the package `mxrs-benches`; here they are built in release, given the paths of
+//! the peers, and run. Nothing is judged: the exit code says only whether something failed.
 
 mod engine;
 mod memory;

@@ -1,4 +1,4 @@
-//! `_backward_bn_relu`: sums of the gradient over a block of channels, then the gradient of its data.
+//! `_backward_bn_relu`: sums the gradient over a block of channels, then computes the gradient of its data.
 
 use super::super::batch_norm::Factors;
 use super::Problem;
@@ -12,39 +12,41 @@ use crate::layouts::BLOCK;
 use mxrs_op::{Kernel, KernelArgs};
 use mxrs_types::{Result, WriteReq};
 
-/// The kernel.
+/// The kernel of `_backward_bn_relu`.
 pub struct Backward {
     name: String,
     problem: Problem,
 }
 
-/// Planes of one block of an image.
+/// The planes of one block of one image.
 struct Planes<'a> {
     ograd: *const f32,
     data: *const f32,
     dst: *mut f32,
     pixels: usize,
     factors: &'a Factors,
-    /// What is subtracted of the gradient, alone and times the distance from the mean.
+    /// Subtracted from the gradient: the first alone, the second times the distance of the data from the mean.
     less: &'a [[f32; BLOCK]; 2],
-    /// Whether the result is added to what is there.
+    /// Whether the result is added to the old value.
     adds: bool,
-    /// Whether it is stored past the caches.
+    /// Whether the result is stored past the caches.
     past_caches: bool,
 }
 
 for_each_set! {
-    /// Code for the gradient of the data.
+    /// Returns the code for the gradient of the data.
     fn gradient: unsafe fn(planes: &Planes<'_>) = gradient_of
 }
 
 /// # Safety
-/// The planes may be read and written, and the instructions of `L` are there.
+/// `planes.ograd` and `planes.data` must be readable and `planes.dst` writable for `planes.pixels * BLOCK` values; with
+/// `past_caches`, `dst` must begin at a cache line. The processor must have the instructions of `L`.
 #[inline(always)]
 unsafe fn gradient_of<L: Lanes>(planes: &Planes<'_>) {
     let f = planes.factors;
     for lane in (0..BLOCK).step_by(L::N) {
-        // SAFETY: the caller's promise; each number is read before it is written.
+        // SAFETY: `at + L::N <= pixels * BLOCK`, because `at` is `lane` plus a multiple of `BLOCK` and `lane + L::N <=
+        // BLOCK`. `dst` may be one of the inputs: each value is read before its place is written.
         unsafe {
             let of = |values: &[f32; BLOCK]| L::load(values.as_ptr().add(lane));
             let factors = [of(&f.mean), of(&f.scale), of(&f.shift)];
@@ -64,27 +66,27 @@ unsafe fn gradient_of<L: Lanes>(planes: &Planes<'_>) {
     }
 }
 
-/// The call under way.
+/// The running call.
 struct Call<'a> {
     problem: &'a Problem,
-    /// The output's gradient, data, gamma, beta, mean and inverse deviation.
+    /// The output's gradient, data, gamma, beta, mean and inverse standard deviation.
     inputs: [*const f32; 6],
-    /// Null where the gradient of the data is not wanted.
+    /// Null if the gradient of the data is not wanted.
     dst: *mut f32,
     adds: bool,
     products: unsafe fn(&Products<'_>, &mut Sums),
     gradient: unsafe fn(&Planes<'_>),
 }
 
-// SAFETY: pointers only; `Sweep` says who may use what they point to.
+// SAFETY: only the addresses are shared; the methods of `Sweep` state who may use the memory behind them.
 unsafe impl Sync for Call<'_> {}
 
 impl Call<'_> {
     /// # Safety
-    /// As those of [`Sweep`].
+    /// As [`Sweep::gather`].
     unsafe fn factors(&self, block: usize) -> (Factors, [f32; BLOCK]) {
         let [_, _, gamma, beta, mean, inverse] = self.inputs;
-        // SAFETY: the inputs are those of the call.
+        // SAFETY: `inputs[2..6]` are inputs of the call with a value for every channel.
         unsafe { given_factors(self.problem, block, [gamma, beta, mean, inverse]) }
     }
 }
@@ -92,7 +94,8 @@ impl Call<'_> {
 impl Sweep for Call<'_> {
     unsafe fn gather(&self, n: usize, block: usize) -> Sums {
         let (mut sums, at) = (Sums::NONE, self.problem.at(n, block));
-        // SAFETY: planes of the call; the code is for instructions that are there.
+        // SAFETY: `at(n, block)` is the start of a plane of `pixels * BLOCK` values of both tensors, and `products` was
+        // chosen for the instruction set of this processor.
         unsafe {
             let (factors, _) = self.factors(block);
             let [ograd, data] = [0, 1].map(|input: usize| self.inputs[input].add(at));
@@ -107,7 +110,7 @@ impl Sweep for Call<'_> {
     }
 
     unsafe fn settle(&self, block: usize, all: &Sums) -> Kept {
-        // SAFETY: the caller's promise.
+        // SAFETY: the contract of `settle` includes that of `factors`.
         let (_, inverse) = unsafe { self.factors(block) };
         let mut kept = Kept { results: [[0.0; BLOCK]; 2], factors: [[0.0; BLOCK]; 2] };
         for i in 0..self.problem.channels_of(block).1 {
@@ -115,7 +118,7 @@ impl Sweep for Call<'_> {
             let to_gamma = all.second[i] * inverse;
             kept.results[0][i] = if self.problem.fix_gamma { 0.0 } else { to_gamma as f32 };
             kept.results[1][i] = all.first[i] as f32;
-            // Statistics of the batch are functions of the data, moving ones are constants.
+            // The statistics of the batch depend on the data; moving statistics are constants.
             if self.problem.uses_batch {
                 kept.factors[0][i] = (all.first[i] / all.count) as f32;
                 kept.factors[1][i] = (to_gamma * inverse / all.count) as f32;
@@ -129,7 +132,9 @@ impl Sweep for Call<'_> {
             return;
         }
         let at = self.problem.at(n, block);
-        // SAFETY: planes of the call, of which the written one is this thread's.
+        // SAFETY: `at(n, block)` is the start of a plane of all three tensors, and the caller gives this plane of `dst`
+        // to this thread. `past_caches` is set only if `dst` is not an input's memory; planes are multiples of a cache
+        // line.
         unsafe {
             let (factors, _) = self.factors(block);
             let [ograd, data] = [0, 1].map(|input: usize| self.inputs[input].add(at));
@@ -148,7 +153,7 @@ impl Sweep for Call<'_> {
 }
 
 impl Backward {
-    /// The kernel of this name.
+    /// Makes the kernel with this name.
     pub fn new(name: String, problem: Problem) -> Self {
         Self { name, problem }
     }
@@ -179,9 +184,9 @@ impl Kernel for Backward {
                 put(&args.outputs[output], args.reqs[output], first, &values[..n]);
             }
         };
-        // SAFETY: the tensors of a running call have the planned layouts and are used by nobody else, except that the first
-        // input may be the first output, each number of which is read before it is written; the scratch memory is as large
-        // as planned.
+        // SAFETY: the tensors belong to the running call and have the planned layouts; the scratch memory has the
+        // planned `scratch_bytes`. The first input may be the first output, since each value is read before its place
+        // is written.
         unsafe { sweep::run(problem, &call, args, settled) };
         Ok(())
     }

@@ -1,13 +1,13 @@
-//! What the channels of a block are normalized by.
+//! The factors that the channels of a block are normalized with.
 
 use super::super::batch_norm::Factors;
 use super::Problem;
 use crate::layouts::BLOCK;
 
-/// What a channel is normalized by; of those that do not exist 0 remains 0.
+/// Returns the factors of a block. Entries of padding channels are 0, so their values stay 0.
 ///
 /// # Safety
-/// `gamma` and `beta` have a number for every channel.
+/// `gamma` and `beta` must have a value for every channel of `problem`.
 pub unsafe fn factors(
     problem: &Problem,
     block: usize,
@@ -17,7 +17,7 @@ pub unsafe fn factors(
     let mut factors = Factors { mean: [0.0; BLOCK], scale: [0.0; BLOCK], shift: [0.0; BLOCK] };
     let (first, n) = problem.channels_of(block);
     for i in 0..n {
-        // SAFETY: below the number of channels.
+        // SAFETY: `first + i < first + n <= problem.channels`, the length that the caller promises.
         let (gamma, beta) = unsafe { (*gamma.add(first + i), *beta.add(first + i)) };
         let gamma = if problem.fix_gamma { 1.0 } else { f64::from(gamma) };
         factors.mean[i] = mean[i];
@@ -27,21 +27,21 @@ pub unsafe fn factors(
     factors
 }
 
-/// The same from statistics that are inputs, and the inverse deviations.
+/// Returns the factors for statistics that are inputs, and the inverse standard deviations of the block.
 ///
 /// # Safety
-/// All have a number for every channel.
+/// All four inputs must have a value for every channel of `problem`.
 pub unsafe fn given_factors(
     problem: &Problem,
     block: usize,
     [gamma, beta, mean, inverse]: [*const f32; 4],
 ) -> (Factors, [f32; BLOCK]) {
     let (first, n) = problem.channels_of(block);
-    let [mut means, mut inverses] = [[0.0; BLOCK]; 2];
+    let [mut context, mut inverses] = [[0.0; BLOCK]; 2];
     for i in 0..n {
-        // SAFETY: below the number of channels.
-        (means[i], inverses[i]) = unsafe { (*mean.add(first + i), *inverse.add(first + i)) };
+        // SAFETY: `first + i < first + n <= problem.channels`, the length that the caller promises.
+        (context[i], inverses[i]) = unsafe { (*mean.add(first + i), *inverse.add(first + i)) };
     }
-    // SAFETY: the caller's promise.
-    (unsafe { factors(problem, block, [gamma, beta], [&means, &inverses]) }, inverses)
+    // SAFETY: the caller promises the lengths of `gamma` and `beta`.
+    (unsafe { factors(problem, block, [gamma, beta], [&context, &inverses]) }, inverses)
 }

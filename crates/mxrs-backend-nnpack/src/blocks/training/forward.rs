@@ -1,4 +1,4 @@
-//! `_bn_relu`: statistics of a block of channels, then its values.
+//! `_bn_relu`: computes the statistics of a block of channels, then its output.
 
 use super::Problem;
 use super::factors::factors;
@@ -9,33 +9,34 @@ use crate::layouts::BLOCK;
 use mxrs_op::{Kernel, KernelArgs, RawTensor};
 use mxrs_types::{DType, Result, WriteReq};
 
-/// The kernel.
+/// The kernel of `_bn_relu`.
 pub struct Forward {
-    /// For traces.
+    /// The name in traces.
     pub name: String,
-    /// What is normalized.
+    /// The tensor that is normalized, and how.
     pub problem: Problem,
-    /// Inputs that are rewritten.
+    /// Indices of the inputs that the operator updates, such as the moving statistics.
     pub rewrites: &'static [usize],
 }
 
-/// The call under way.
+/// The running call.
 struct Call<'a> {
     problem: &'a Problem,
-    /// Data, gamma, beta and the moving statistics.
+    /// Data, gamma, beta and the two moving statistics.
     inputs: [*const f32; 5],
     dst: *mut f32,
     moments: unsafe fn(&Moments, &mut Sums),
 }
 
-// SAFETY: pointers only; `Sweep` says who may use what they point to.
+// SAFETY: only the addresses are shared; the methods of `Sweep` state who may use the memory behind them.
 unsafe impl Sync for Call<'_> {}
 
 impl Sweep for Call<'_> {
     unsafe fn gather(&self, n: usize, block: usize) -> Sums {
         let mut sums = Sums::NONE;
         if self.problem.uses_batch {
-            // SAFETY: a plane of the data; the code is for instructions that are there.
+            // SAFETY: `at(n, block)` is the start of a plane of the data, and `moments` was chosen for the instruction
+            // set of this processor.
             unsafe {
                 let data = self.inputs[0].add(self.problem.at(n, block));
                 (self.moments)(&Moments { data, pixels: self.problem.pixels }, &mut sums);
@@ -54,7 +55,7 @@ impl Sweep for Call<'_> {
         let mut kept = Kept { results: [[0.0; BLOCK]; 2], factors: [[0.0; BLOCK]; 2] };
         let (first, n) = self.problem.channels_of(block);
         for i in 0..n {
-            // SAFETY: below the number of channels.
+            // SAFETY: `first + i < first + n <= channels`, the length of both moving statistics.
             let moving = |input: usize| unsafe { f64::from(*self.inputs[input].add(first + i)) };
             let (mean, variance) = match self.problem.uses_batch {
                 true => (all.first[i], all.second[i] / all.count),
@@ -62,7 +63,7 @@ impl Sweep for Call<'_> {
             };
             kept.results[0][i] = mean as f32;
             kept.results[1][i] = (1.0 / (variance + self.problem.eps).sqrt()) as f32;
-            // What moves the moving statistics.
+            // The variance that updates the moving variance.
             kept.factors[0][i] = variance as f32;
         }
         kept
@@ -73,7 +74,8 @@ impl Sweep for Call<'_> {
             return;
         }
         let [mean, inverse] = &kept.results;
-        // SAFETY: the inputs are those of the call, the plane is this thread's.
+        // SAFETY: `inputs[1]` and `inputs[2]` have a value for every channel. `at(n, block)` is the start of a plane of
+        // data and output, and the caller gives this plane of the output to this thread.
         unsafe {
             let factors = factors(self.problem, block, [self.inputs[1], self.inputs[2]], [mean, inverse]);
             let at = self.problem.at(n, block);
@@ -96,33 +98,35 @@ impl Forward {
                 let mut values = [1.0; BLOCK];
                 if *input != 1 {
                     for i in 0..n {
-                        // SAFETY: below the number of channels; it is rewritten after this.
+                        // SAFETY: `first + i < first + n <= channels`, the length of a moving statistic. The same
+                        // memory is written only below, by `put`.
                         let old = f64::from(unsafe { *inputs[*input].add(first + i) });
                         let moved = problem.momentum * old + (1.0 - problem.momentum) * f64::from(batch[i]);
                         values[i] = moved as f32;
                     }
                 }
-                // The old value is part of the new one: there is nothing to add to.
+                // The new value already contains the old one, so a request to add means to write.
                 let req = if *req == WriteReq::Null { *req } else { WriteReq::Write };
                 put(output, req, first, &values[..n]);
             }
         };
-        // SAFETY: the tensors of a running call have the planned layouts and are used by nobody else; the scratch memory is
-        // as large as planned.
+        // SAFETY: the tensors belong to the running call and have the planned layouts, no other thread uses them, and
+        // the scratch memory has the planned `scratch_bytes`.
         unsafe { sweep::run(problem, &call, args, settled) }
     }
 }
 
-/// Outputs before the rewritten inputs.
+/// Number of outputs before the updated inputs.
 const N_OUTPUTS: usize = 3;
 
-/// Does with some numbers of an output what is asked for.
+/// Writes or adds `values` to the elements of an output from `first` on, as `req` says.
 pub fn put(output: &RawTensor<'_>, req: WriteReq, first: usize, values: &[f32]) {
     if req == WriteReq::Null {
         return;
     }
     for (i, value) in values.iter().enumerate() {
-        // SAFETY: an output of the running call with a number for each channel, of which no slice lives.
+        // SAFETY: the output belongs to the running call and has a value for each channel; callers pass `first +
+        // values.len() <= channels`. No slice of this memory exists.
         unsafe {
             let to = output.as_ptr().cast::<f32>().add(first + i);
             *to = if req == WriteReq::Add { *to + value } else { *value };

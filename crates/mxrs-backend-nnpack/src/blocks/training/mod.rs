@@ -1,26 +1,27 @@
-//! Batch normalization with relu in training: forward, its output once more, and backward.
+//! Batch normalization with ReLU in training: forward, recomputation of its output, and backward.
 //!
-//! Statistics and gradients of a channel take all images before any of them can be written. So a thread takes a block of 16
-//! channels, goes through its plane of every image once to gather and once more to write: the second time much of it is
-//! still in a cache. Sums are made plane by plane and added in the order of the images, whoever makes them: results are the
-//! same bits on any number of threads.
+//! The statistics and the gradient of a channel need all images before any of them can be written. So a thread takes a
+//! block of 16 channels and visits its plane of every image twice: first to sum, then to write. In the second visit
+//! much of the data is still in a cache. Sums are made per plane and added in the order of the images, so results have
+//! the same bits on any number of threads.
 //!
-//! What the relu let through is computed anew from the data, by the very operations of the forward pass: the gradient needs
-//! neither the output nor a mask.
+//! The gradient needs neither the output nor a mask: it finds out from the data which values ReLU let through, by
+//! exactly the operations of the forward pass.
 
-mod again;
 mod backward;
 mod factors;
 mod forward;
+mod recompute;
 mod sums;
 mod sweep;
 
+use super::Build;
 use super::batch_norm::{Factors, Run, normalize};
 use crate::Isa;
 use crate::epilogue::Bounds;
 use crate::layouts::{BLOCK, LARGE_BYTES, NAME, blocked, image};
 use mxrs_op::{Kernel, OpCall, PlannedKernel};
-use mxrs_ops::fused::bn_relu_training::{AGAIN, BACKWARD, FORWARD};
+use mxrs_ops::fused::bn_relu_training::{BACKWARD, FORWARD, RECOMPUTE};
 use mxrs_ops::nn::batch_norm::BatchNormParams;
 use mxrs_types::Layout;
 use std::sync::Arc;
@@ -34,7 +35,7 @@ struct Problem {
     eps: f64,
     momentum: f64,
     fix_gamma: bool,
-    /// Whether statistics are those of the batch.
+    /// Whether the statistics are those of the batch, not the moving ones.
     uses_batch: bool,
     isa: Isa,
     threads: usize,
@@ -45,58 +46,63 @@ impl Problem {
         self.channels.div_ceil(BLOCK)
     }
 
-    /// Numbers of one block of one image.
+    /// Values of one block of one image.
     fn plane(&self) -> usize {
         self.pixels * BLOCK
     }
 
-    /// Whether the tensor does not fit into the caches, so that whoever reads it next finds it in memory only.
+    /// Whether the tensor does not fit into the caches, so that its next reader finds it only in memory.
     fn is_large(&self) -> bool {
         self.n * self.blocks() * self.plane() * size_of::<f32>() > LARGE_BYTES
     }
 
-    /// Where that begins.
+    /// Index of the first value of a block of image `n`.
     fn at(&self, n: usize, block: usize) -> usize {
         (n * self.blocks() + block) * self.plane()
     }
 
-    /// A plane of data after normalization and relu, stored past the caches where they cannot hold the tensor.
+    /// Normalizes a plane of data and applies ReLU. Stores past the caches if they cannot hold the tensor.
     ///
     /// # Safety
-    /// Both planes are of tensors of this problem, `dst` is the caller's, and is `src` or another tensor's.
+    /// `src` and `dst` must point to whole planes of tensors of this problem. No other thread may use the plane at
+    /// `dst`. The two planes must be the same or not overlap.
     unsafe fn normalize(&self, src: *const f32, dst: *mut f32, factors: &Factors) {
         let past_caches = self.is_large() && !std::ptr::eq(src, dst);
         let run = Run { src, dst, len: self.plane(), factors, bounds: Bounds::RELU, past_caches };
-        // SAFETY: the caller's promise; the code is for instructions that are there. Tensors and planes begin at cache lines.
+        // SAFETY: both planes have `self.plane()` values, as `Run::len` says. `past_caches` holds only if the planes
+        // differ; tensors are aligned to 64 bytes and a plane is a multiple of 64 bytes, so it begins at a cache line
+        // and fills whole ones.
         unsafe { normalize(self.isa)(&run) }
     }
 
-    /// Channels of a block that exist: the first, and how many.
+    /// The first channel of a block, and how many of its channels are not padding.
     fn channels_of(&self, block: usize) -> (usize, usize) {
         let first = block * BLOCK;
         (first, (self.channels - first).min(BLOCK))
     }
 }
 
-/// The kernel of a call, or why there is none; `None` where the operator is none of these.
-pub fn plan(call: &OpCall<'_>, isa: Isa, threads: usize) -> Option<Result<PlannedKernel, String>> {
+/// Returns how to prepare the kernel of a call, or the reason why there is none. Returns `None` if the operator is not
+/// in this module.
+pub fn look_at<'a>(call: &'a OpCall<'a>, isa: Isa, threads: usize) -> Option<Result<Build<'a>, String>> {
     let data_at = match call.op.name {
-        FORWARD | AGAIN => 0,
+        FORWARD | RECOMPUTE => 0,
         BACKWARD => 1,
         _ => return None,
     };
-    Some(problem(call, data_at, isa, threads).map(|problem| planned(call, problem)))
+    let problem = problem(call, data_at, isa, threads);
+    Some(problem.map(|problem| -> Build<'a> { Box::new(move || planned(call, problem)) }))
 }
 
 fn problem(call: &OpCall<'_>, data_at: usize, isa: Isa, threads: usize) -> Result<Problem, String> {
     let p = call.params.get::<BatchNormParams>();
-    let data = call.inputs.get(data_at).ok_or("a call without data")?;
-    let [n, channels, h, w] = image(data).ok_or_else(|| format!("data of shape {}", data.shape))?;
+    let data = call.inputs.get(data_at).ok_or("the call lacks data")?;
+    let [n, channels, h, w] = image(data).ok_or_else(|| format!("no kernel for data of shape {}", data.shape))?;
     if data.shape.axis(i64::from(p.axis)) != Ok(1) {
-        return Err(format!("channels along axis {}", p.axis));
+        return Err(format!("no kernel for channels along axis {}", p.axis));
     }
     if channels < BLOCK {
-        return Err(format!("{channels} channels, less than a block"));
+        return Err(format!("{channels} channels are less than a block"));
     }
     let uses_batch = p.uses_batch(call.is_train);
     let (eps, momentum, fix_gamma) = (p.eps, f64::from(p.momentum), p.fix_gamma);
@@ -121,7 +127,7 @@ fn planned(call: &OpCall<'_>, problem: Problem) -> PlannedKernel {
             let kernel = backward::Backward::new(name("bn_relu_gradient"), problem);
             (2, sweep::scratch_bytes(&problem), true, Arc::new(kernel))
         }
-        _ => (1, 0, false, Arc::new(again::kernel(name("bn_relu_again"), problem))),
+        _ => (1, 0, false, Arc::new(recompute::kernel(name("bn_relu_again"), problem))),
     };
     PlannedKernel {
         input_layouts: layouts(call.inputs, n_images),

@@ -1,31 +1,33 @@
-//! Sums over the pixels of a plane, for each of its 16 channels: short ones in `f32`, all of them together in `f64`.
+//! Sums over the pixels of a plane, for each of its 16 channels: partial sums of 128 pixels in `f32`, their total in
+//! `f64`.
 
 use super::super::batch_norm::Factors;
 use crate::gemm::lanes::Lanes;
 use crate::isa::for_each_set;
 use crate::layouts::BLOCK;
 
-/// Pixels of a short sum: they stay in the first-level cache while their mean is made.
-const SHORT: usize = 128;
+/// Pixels of a partial sum. They stay in the first-level cache between the passes for mean and variance.
+const PARTIAL: usize = 128;
 
-/// Two sums of each channel, and of how many pixels: of mean and squared distance from it, or of products.
+/// Two sums per channel and the number of pixels: mean and squared distance from it (forward), or two sums of the
+/// gradient (backward).
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Sums {
-    /// Pixels.
+    /// Number of pixels.
     pub count: f64,
-    /// Means; or sums of gradients.
+    /// GradientContext; or sums of gradients.
     pub first: [f64; BLOCK],
     /// Sums of squared distances from the mean; or of gradients times distances from the mean.
     pub second: [f64; BLOCK],
 }
 
 impl Sums {
-    /// Of no pixels.
+    /// The sums of no pixels.
     pub const NONE: Self = Self { count: 0.0, first: [0.0; BLOCK], second: [0.0; BLOCK] };
 
-    /// Means and squared distances of both together. Chan, Golub and LeVeque, Updating formulae and a pairwise algorithm
-    /// for computing sample variances, 1979.
+    /// Merges the means and squared distances of `count` other pixels. Chan, Golub and LeVeque, Updating formulae and a
+    /// pairwise algorithm for computing sample variances, 1979.
     #[inline(always)]
     pub fn join_moments(&mut self, count: f64, first: &[f64; BLOCK], second: &[f64; BLOCK]) {
         let all = self.count + count;
@@ -38,7 +40,7 @@ impl Sums {
         self.count = all;
     }
 
-    /// Sums of both together.
+    /// Adds the sums of `count` other pixels.
     #[inline(always)]
     pub fn join_sums(&mut self, count: f64, first: &[f64; BLOCK], second: &[f64; BLOCK]) {
         self.count += count;
@@ -49,29 +51,31 @@ impl Sums {
     }
 }
 
-/// A plane to gather the moments of.
+/// A plane whose moments are wanted.
 pub struct Moments {
-    /// Its pixels, 16 numbers each.
+    /// Its pixels, 16 values each.
     pub data: *const f32,
-    /// How many.
+    /// Number of pixels.
     pub pixels: usize,
 }
 
 for_each_set! {
-    /// Code for the moments of a plane.
+    /// Returns the code for the moments of a plane.
     pub fn moments: unsafe fn(plane: &Moments, to: &mut Sums) = moments_of
 }
 
 /// # Safety
-/// The plane may be read, and the instructions of `L` are there.
+/// `plane.data` must be readable for `plane.pixels * BLOCK` values, and the processor must have the instructions of
+/// `L`.
 #[inline(always)]
 unsafe fn moments_of<L: Lanes>(plane: &Moments, to: &mut Sums) {
     *to = Sums::NONE;
-    for start in (0..plane.pixels).step_by(SHORT) {
-        let len = SHORT.min(plane.pixels - start);
+    for start in (0..plane.pixels).step_by(PARTIAL) {
+        let len = PARTIAL.min(plane.pixels - start);
         let [mut mean, mut squares] = [[0.0f32; BLOCK]; 2];
         for lane in (0..BLOCK).step_by(L::N) {
-            // SAFETY: the caller's promise: these pixels are in the plane, and a register fits into the arrays.
+            // SAFETY: `start + i < start + len <= plane.pixels` and `lane + L::N <= BLOCK`, so every load lies in the
+            // plane and every store in the arrays of `BLOCK` values.
             unsafe {
                 let from = plane.data.add(start * BLOCK + lane);
                 let sum = over_pixels::<L>(len, |sum, i| sum.add(L::load(from.add(i * BLOCK))));
@@ -88,34 +92,37 @@ unsafe fn moments_of<L: Lanes>(plane: &Moments, to: &mut Sums) {
     }
 }
 
-/// Planes to gather the gradient of.
+/// Planes of gradient and data whose products are summed.
 pub struct Products<'a> {
     /// The gradient of the output.
     pub ograd: *const f32,
     /// The data.
     pub data: *const f32,
-    /// How many pixels.
+    /// Number of pixels.
     pub pixels: usize,
-    /// What the data are normalized by.
+    /// The factors that the data are normalized with.
     pub factors: &'a Factors,
 }
 
 for_each_set! {
-    /// Code for the sums of what the relu let through of a gradient, alone and times the data's distance from the mean.
+    /// Returns the code that sums the part of the gradient that ReLU let through, alone and times the distance of the
+    /// data from the mean.
     pub fn products: unsafe fn(planes: &Products<'_>, to: &mut Sums) = products_of
 }
 
 /// # Safety
-/// The planes may be read, and the instructions of `L` are there.
+/// `planes.ograd` and `planes.data` must be readable for `planes.pixels * BLOCK` values, and the processor must have
+/// the instructions of `L`.
 #[inline(always)]
 unsafe fn products_of<L: Lanes>(planes: &Products<'_>, to: &mut Sums) {
     *to = Sums::NONE;
     let f = planes.factors;
-    for start in (0..planes.pixels).step_by(SHORT) {
-        let len = SHORT.min(planes.pixels - start);
+    for start in (0..planes.pixels).step_by(PARTIAL) {
+        let len = PARTIAL.min(planes.pixels - start);
         let [mut all, mut times] = [[0.0f32; BLOCK]; 2];
         for lane in (0..BLOCK).step_by(L::N) {
-            // SAFETY: the caller's promise: these pixels are in both planes, and a register fits into the arrays.
+            // SAFETY: `start + i < start + len <= planes.pixels` and `lane + L::N <= BLOCK`, so every load lies in both
+            // planes and every store in the arrays of `BLOCK` values.
             unsafe {
                 let at = start * BLOCK + lane;
                 let of = |values: &[f32; BLOCK]| L::load(values.as_ptr().add(lane));
@@ -136,27 +143,27 @@ unsafe fn products_of<L: Lanes>(planes: &Products<'_>, to: &mut Sums) {
     }
 }
 
-/// Of a gradient what the relu let through, and the distance of the data from the mean: the operations are those of the
-/// forward pass.
+/// Returns the gradient where ReLU let the value through and 0 elsewhere, and the distance of the data from the mean.
+/// Uses exactly the operations of the forward pass, so both agree on every value.
 ///
 /// # Safety
-/// The instructions of `L` are there.
+/// The processor must have the instructions of `L`.
 #[inline(always)]
 pub unsafe fn let_through<L: Lanes>(ograd: L, data: L, [mean, scale, shift]: [L; 3]) -> (L, L) {
-    // SAFETY: the caller's promise.
+    // SAFETY: no memory is accessed; the caller has the instructions of `L`.
     unsafe {
         let distance = data.sub(mean);
         (ograd.where_above_zero(distance.mul_add(scale, shift)), distance)
     }
 }
 
-/// The sum of what `add` adds for every pixel, over four sums that do not wait for each other.
+/// Adds up all pixels by `add`, in four sums that do not depend on each other.
 ///
 /// # Safety
-/// `add` may be called for all pixels, and the instructions of `L` are there.
+/// `add` must be callable for all `i < pixels`, and the processor must have the instructions of `L`.
 #[inline(always)]
 unsafe fn over_pixels<L: Lanes>(pixels: usize, add: impl Fn(L, usize) -> L) -> L {
-    // SAFETY: the caller has the instructions.
+    // SAFETY: `i + k < whole <= pixels` and `i < pixels`, as `add` requires; the caller has the instructions of `L`.
     unsafe {
         let mut sums = [L::splat(0.0); 4];
         let whole = pixels / 4 * 4;

@@ -1,4 +1,5 @@
-//! Which thread does what: whole blocks of channels, one thread each; those that are left over, all threads together.
+//! How training shares blocks of channels among threads. Each thread takes an equal number of whole blocks; all threads
+//! together do each of the remaining blocks.
 
 use super::Problem;
 use super::sums::Sums;
@@ -7,125 +8,133 @@ use crate::convolve::part;
 use crate::layouts::BLOCK;
 use mxrs_op::KernelArgs;
 
-/// What is done with a block of channels.
+/// What is done with a block of channels: sum, finish the sums, write.
 pub trait Sweep: Sync {
-    /// Sums over the plane of one image.
+    /// Returns the sums over the plane of image `n`.
     ///
     /// # Safety
-    /// The tensors of the call have the planned sizes and layouts, and nobody writes what is read.
+    /// `n` and `block` must exist, the tensors of the call must have the planned sizes and layouts, and no other thread
+    /// may write what is read.
     unsafe fn gather(&self, n: usize, block: usize) -> Sums;
 
     /// Adds the sums of the next image.
     fn join(&self, all: &mut Sums, next: &Sums);
 
-    /// Makes of all sums what is kept of the block.
+    /// Computes from the sums of all images what is kept of the block.
     ///
     /// # Safety
     /// As [`Self::gather`].
     unsafe fn settle(&self, block: usize, all: &Sums) -> Kept;
 
-    /// Writes the plane of one image.
+    /// Writes the plane of image `n`.
     ///
     /// # Safety
-    /// As [`Self::gather`], and nobody else uses this plane of what is written.
+    /// As [`Self::gather`], and no other thread may use this plane of the output.
     unsafe fn write(&self, n: usize, block: usize, kept: &Kept);
 }
 
-/// Two numbers of each channel of a block, and what the planes are written with.
+/// Two results per channel of a block, and the factors that its planes are written with.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Kept {
-    /// Mean and inverse deviation; or the gradients of gamma and beta.
+    /// Mean and inverse standard deviation; or the gradients of gamma and beta.
     pub results: [[f32; BLOCK]; 2],
-    /// What the sweep knows.
+    /// Factors that the implementation of [`Sweep`] chooses.
     pub factors: [[f32; BLOCK]; 2],
 }
 
-/// Memory of one sweep: sums of each image for blocks left over, and what is kept of every block.
+/// The scratch memory of a sweep: what is kept of every block, then the sums per image of the remaining blocks.
 struct Scratch {
     sums: *mut Sums,
     kept: *mut Kept,
 }
 
-// SAFETY: pointers only; `run` says who writes which part.
+// SAFETY: only the addresses are shared; `run` argues which thread writes which part.
 unsafe impl Sync for Scratch {}
 
 impl Scratch {
     /// # Safety
-    /// Memory of [`scratch_bytes`], aligned to 64 bytes, that nobody else uses.
+    /// `memory` must have [`scratch_bytes`] bytes, be aligned to 64 bytes, and be used by no one else.
     unsafe fn new(problem: &Problem, memory: *mut u8) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: `scratch_bytes` counts `blocks * size_of::<Kept>()` bytes before the sums. This is a multiple of 256,
+        // so the sums are aligned too.
         let sums = unsafe { memory.add(problem.blocks() * size_of::<Kept>()) };
         Self { kept: memory.cast(), sums: sums.cast() }
     }
 
-    /// What is kept of a block.
+    /// Returns what is kept of a block.
     ///
     /// # Safety
-    /// The block is settled.
+    /// `block` must exist and be settled.
     unsafe fn kept(&self, block: usize) -> Kept {
-        // SAFETY: the caller's promise.
+        // SAFETY: the memory has one `Kept` per block, and the caller says that this one is written.
         unsafe { *self.kept.add(block) }
     }
 }
 
-/// Bytes that a sweep needs.
+/// Bytes of scratch memory that a sweep needs.
 pub fn scratch_bytes(problem: &Problem) -> usize {
     let left = problem.blocks() % problem.threads.max(1);
     problem.blocks() * size_of::<Kept>() + left * problem.n * size_of::<Sums>()
 }
 
-/// Sweeps over all blocks; afterwards tells `settled` of each its first channel, how many channels it has, and what is kept.
+/// Sweeps over all blocks. Then calls `settled` for each with its first channel, its number of channels, and what is
+/// kept of it.
 ///
 /// # Safety
-/// As the methods of [`Sweep`], of the call with these arguments, whose scratch memory has [`scratch_bytes`].
+/// `args` must be the arguments of the call that `sweep` describes, under the conditions of [`Sweep::write`] for every
+/// plane, and its scratch memory must have [`scratch_bytes`].
 pub unsafe fn run<S: Sweep>(
     problem: &Problem,
     sweep: &S,
     args: &KernelArgs<'_>,
     mut settled: impl FnMut(usize, usize, &Kept),
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises `scratch_bytes` of memory; a run uses its scratch memory alone.
     let scratch = unsafe { Scratch::new(problem, args.scratch.as_ptr()) };
     let (threads, images) = (problem.threads.max(1), problem.n);
     let left = problem.blocks() % threads;
     let whole = problem.blocks() - left;
     let phases = Phases::new(threads, (0..left).flat_map(|_| [images, 1, images]));
     args.team.run(threads, &|thread| {
-        // Not the fields: who captures them alone captures pointers, which are not to be shared.
+        // Captures the struct, not its fields: a closure that captured the fields would capture pointers, which are not
+        // `Sync`.
         let scratch = &scratch;
         for block in part(whole, threads, thread) {
-            // SAFETY: the caller's promise; each block belongs to one thread, and so does its part of the memory.
+            // SAFETY: `block < whole <= blocks` and `n < images`. `part` gives each block to one thread, which alone
+            // writes the block's planes and its `Kept`.
             unsafe {
                 let mut all = Sums::NONE;
                 (0..images).for_each(|n| sweep.join(&mut all, &sweep.gather(n, block)));
                 let kept = sweep.settle(block, &all);
                 *scratch.kept.add(block) = kept;
-                // Backwards: what was read last may still be in the caches.
+                // In reverse order, because the images read last may still be in the caches.
                 (0..images).rev().for_each(|n| sweep.write(n, block, &kept));
             }
         }
         for i in 0..left {
             let (block, phase) = (whole + i, 3 * i);
-            // SAFETY: the caller's promise; each item of a phase is done once, and what earlier phases wrote is only read.
+            // SAFETY: `i < left` and `n < images`, and the memory has `left * images` sums. `Phases` runs each item
+            // once, so each sum is written by one thread; the next phase only reads it.
             let sums = |n: usize| unsafe { scratch.sums.add(i * images + n) };
-            // SAFETY: as above.
+            // SAFETY: `block = whole + i < blocks`, and only this item writes `sums(n)`.
             phases.work(phase, thread, |n| unsafe { *sums(n) = sweep.gather(n, block) });
             phases.wait(phase);
-            // SAFETY: as above.
+            // SAFETY: phase `phase` is finished, so all sums of the block are written. This phase has one item, so one
+            // thread writes the block's `Kept`.
             phases.work(phase + 1, thread, |_| unsafe {
                 let mut all = Sums::NONE;
                 (0..images).for_each(|n| sweep.join(&mut all, &*sums(n)));
                 *scratch.kept.add(block) = sweep.settle(block, &all);
             });
             phases.wait(phase + 1);
-            // SAFETY: as above; the block is settled.
+            // SAFETY: phase `phase + 1` is finished, so the block is settled. Each item writes another image's plane.
             phases.work(phase + 2, thread, |n| unsafe { sweep.write(images - 1 - n, block, &scratch.kept(block)) });
         }
     });
     for block in 0..problem.blocks() {
         let (first, n) = problem.channels_of(block);
-        // SAFETY: all blocks are settled.
+        // SAFETY: the loops above have settled every block, and the team has finished.
         settled(first, n, &unsafe { scratch.kept(block) });
     }
 }

@@ -1,7 +1,7 @@
-//! Gradients of BatchNorm: of data, gamma and beta, from the statistics that the forward call left as outputs.
+//! Gradients of BatchNorm for data, gamma and beta, from the statistics that are outputs of the forward call.
 //!
-//! The forward call gives the inverse standard deviation, oneDNN wants a variance: it gets the variance that belongs to
-//! it with an epsilon of 0.
+//! The forward call returns the inverse standard deviation, but oneDNN wants a variance. It gets the variance that
+//! gives this deviation with an epsilon of 0.
 
 use super::super::wrong_arity;
 use crate::accumulate::Written;
@@ -17,32 +17,32 @@ use mxrs_ops::nn::batch_norm::BatchNormParams;
 use mxrs_types::{DType, Layout, Result};
 use std::sync::Arc;
 
-/// Whether the call fits.
+/// Checks that the backend takes the call.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
-    let [_, data, per_channel @ ..] = call.inputs else { return Err("too few inputs".into()) };
+    let [_, data, per_channel @ ..] = call.inputs else { return Err("the call lacks inputs".into()) };
     super::check_axis(call.params.get::<BatchNormParams>(), data)?;
     if per_channel.iter().any(|t| t.dtype != DType::F32) {
-        return Err("statistics that are not float32".into());
+        return Err("the statistics are not float32".into());
     }
     Ok(())
 }
 
-/// Variances of inverse standard deviations, in input 4.
+/// Computes variances from the inverse standard deviations in input 4.
 fn write_variances(args: &KernelArgs<'_>, variance: FloatPart) {
-    // SAFETY: an input of the call; its outputs and the scratch memory are elsewhere.
+    // SAFETY: it is an input of the running call; outputs and scratch memory do not overlap it.
     let inverse: &[f32] = bytemuck::cast_slice(unsafe { args.inputs[4].bytes() });
-    // SAFETY: no other slice of the part, and no primitive runs now.
+    // SAFETY: no other slice of this part exists, and no primitive runs now.
     for (v, i) in unsafe { variance.of(args) }.iter_mut().zip(inverse) {
         *v = f64::from(*i).powi(-2) as f32;
     }
 }
 
-/// Builds `_backward_BatchNorm(ograd, data, gamma, mean, inverse deviation) -> data, gamma, beta`.
+/// Prepares `_backward_BatchNorm(ograd, data, gamma, mean, inverse deviation) -> data, gamma, beta`.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let p = call.params.get::<BatchNormParams>();
     let ([ograd, data, _, _, _, ..], [_, _, _]) = (call.inputs, call.outputs) else { return Err(wrong_arity(call)) };
     let channels = data.shape[1];
-    // One layout for all three; the tensor that has another is copied.
+    // All three images have one layout; the one that has another layout is copied.
     let leader = if data.layout.is_row_major() { ograd } else { data };
     let layout = leader.layout.clone();
     let md = library.md(leader)?;
@@ -50,7 +50,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let scale = if p.fix_gamma { 0 } else { sys::dnnl_use_scale };
     let flags = global | scale | sys::dnnl_use_shift;
     let hint = library.prim_desc(|out| {
-        // SAFETY: the descriptor outlives the call.
+        // SAFETY: `md` and the attributes outlive the call.
         unsafe {
             result::batch_normalization_forward_primitive_desc_create(
                 out,
@@ -65,7 +65,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         }
     })?;
     let pd = library.prim_desc(|out| {
-        // SAFETY: the descriptors outlive the call.
+        // SAFETY: the descriptors, the hint and the attributes outlive the call.
         unsafe {
             result::batch_normalization_backward_primitive_desc_create(
                 out,
@@ -103,7 +103,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let before = move |args: &KernelArgs<'_>| {
         write_variances(args, variance);
         if fix_gamma {
-            // SAFETY: an output of the call that nothing else writes.
+            // SAFETY: it is an output of the call, and the primitive does not write it if gamma is fixed.
             unsafe { args.outputs[1].bytes_mut() }.fill(0);
         }
         Ok(())

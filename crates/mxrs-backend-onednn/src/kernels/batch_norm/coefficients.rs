@@ -1,43 +1,44 @@
-//! What batch normalization at inference does to the elements of each channel: `(x - mean) · scale + shift`.
+//! The effect of batch normalization at inference on the elements of each channel: `(x - mean) · scale + shift`.
 
 use crate::scratch::{FloatPart, ScratchPlan};
 use mxrs_op::KernelArgs;
 use mxrs_ops::nn::batch_norm::BatchNormParams;
 
-/// Where mean, scale and shift of every channel are computed, and from what.
+/// Computes mean, scale and shift of every channel.
 pub struct Coefficients {
-    /// Channels that there are.
+    /// Number of channels without padding.
     channels: usize,
     eps: f64,
     fix_gamma: bool,
-    /// Where gamma, beta, moving mean and moving variance are among the inputs.
+    /// Positions of gamma, beta, moving mean and moving variance among the inputs.
     places: [usize; 4],
-    /// Where they lie; zeros where there is no channel.
+    /// The places of mean, scale and shift in scratch memory; zeros for padding channels.
     parts: [FloatPart; 3],
 }
 
 impl Coefficients {
-    /// Of `channels` channels, that layouts fill up to `padded`.
+    /// For `channels` channels, which layouts pad to `padded`.
     pub fn new(p: &BatchNormParams, channels: usize, padded: usize, scratch: &mut ScratchPlan) -> Self {
         let parts = [(); 3].map(|()| FloatPart::new(scratch, padded));
         Self { channels, eps: p.eps, fix_gamma: p.fix_gamma, places: [1, 2, 3, 4], parts }
     }
 
-    /// The same of inputs in these places: gamma, beta, moving mean and moving variance.
+    /// The same with inputs at these positions: gamma, beta, moving mean and moving variance.
     pub fn at(self, places: [usize; 4]) -> Self {
         Self { places, ..self }
     }
 
-    /// Fills mean, scale and shift from gamma, beta and the moving statistics, for results counted in `per_unit` parts
-    /// of 1. Of data counted in quanta the mean goes into the shift, and is 0 itself.
+    /// Computes mean, scale and shift from gamma, beta and the moving statistics. Results count in units of `1 /
+    /// per_unit`. If data is quantized with `quantum`, the mean is included in the shift, and is 0 itself.
     ///
     /// # Safety
-    /// The arguments are those of a call with the inputs of BatchNorm, statistics in f32, and with scratch memory as
-    /// planned; nobody else has slices of these parts.
+    /// `args` must be those of a call with the inputs of BatchNorm, f32 statistics, and scratch memory as planned. No
+    /// other slice of these parts may exist.
     pub unsafe fn fill<'a>(&self, args: &KernelArgs<'a>, quantum: Option<f64>, per_unit: f64) -> [&'a [f32]; 3] {
         // SAFETY: the scratch memory is as large as planned, and these are the only slices of the parts.
         let [mean, scale, shift] = self.parts.map(|part| unsafe { part.of(args) });
-        // SAFETY: an input of `channels` f32 of the running call; its outputs are of other sizes or places.
+        // SAFETY: `input` is only called with `c < channels`, the number of f32 values of these inputs; outputs do not
+        // overlap them.
         let input = |i: usize, c: usize| unsafe { args.inputs[i].as_ptr().cast::<f32>().wrapping_add(c).read() };
         let [of_gamma, of_beta, of_mean, of_var] = self.places;
         for c in 0..mean.len() {

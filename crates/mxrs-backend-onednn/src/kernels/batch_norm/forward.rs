@@ -1,8 +1,9 @@
-//! BatchNorm with its statistics, hidden or visible: in training those of the batch, otherwise the moving ones.
+//! BatchNorm with its statistics as outputs, hidden or visible: those of the batch in training, otherwise the moving
+//! ones.
 //!
-//! Where it computes statistics, the primitive leaves mean and variance in scratch memory; code behind it turns the variance
-//! into the inverse standard deviation and rewrites the moving statistics and a fixed gamma. What nobody asks for is not
-//! made.
+//! If the primitive computes statistics, it writes mean and variance to scratch memory. The code after it computes the
+//! inverse standard deviation from the variance, and rewrites the moving statistics and a fixed gamma. Outputs that are
+//! not wanted are not computed.
 
 use crate::cache::Prepared;
 use crate::library::Library;
@@ -19,9 +20,9 @@ use std::sync::Arc;
 /// Number of outputs before the rewritten inputs.
 const N_OUTPUTS: usize = 3;
 
-/// What follows the primitive.
+/// The code that runs after the primitive.
 struct Finish {
-    /// Where the primitive left mean and variance of the batch; `None` where the moving ones were used.
+    /// Mean and variance of the batch, written by the primitive; `None` if it used the moving ones.
     batch: Option<[FloatPart; 2]>,
     channels: usize,
     eps: f64,
@@ -29,7 +30,7 @@ struct Finish {
     rewrites: &'static [usize],
 }
 
-/// One number per channel in an output, as asked for.
+/// Writes or adds one value per channel to an output, as `req` says.
 fn write(output: &RawTensor<'_>, req: WriteReq, n: usize, value: impl Fn(usize) -> f64) {
     if req == WriteReq::Null {
         return;
@@ -38,8 +39,8 @@ fn write(output: &RawTensor<'_>, req: WriteReq, n: usize, value: impl Fn(usize) 
     let first = output.as_ptr().cast::<f32>();
     for c in 0..n {
         let value = value(c);
-        // SAFETY: an output of `n` f32 of the running call; no slice of it lives, and a rewritten input, which is the
-        // same memory, is read through raw pointers too, element by element before it is written.
+        // SAFETY: the output of the running call has `n` f32 values, as asserted, and no slice of it exists. A
+        // rewritten input has the same memory; it too is read through raw pointers, each element before it is written.
         unsafe {
             let to = first.wrapping_add(c);
             to.write(if req == WriteReq::Add { (f64::from(to.read()) + value) as f32 } else { value as f32 });
@@ -49,12 +50,13 @@ fn write(output: &RawTensor<'_>, req: WriteReq, n: usize, value: impl Fn(usize) 
 
 impl Finish {
     fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
-        // SAFETY: inputs 3 and 4 are `channels` f32; they may be rewritten below, element by element after this read.
+        // SAFETY: inputs 3 and 4 have `channels` f32 values and `c < channels`. They may be rewritten below, each
+        // element after this read.
         let moving = |input: usize, c: usize| unsafe {
             f64::from(args.inputs[input].as_ptr().cast::<f32>().wrapping_add(c).read())
         };
         let batch = self.batch.map(|parts| {
-            // SAFETY: the primitive is done; these are the only slices of the two parts.
+            // SAFETY: the primitive has finished, and these are the only slices of the two parts.
             parts.map(|part| &*unsafe { part.of(args) })
         });
         let statistic = |k: usize, c: usize| batch.map_or_else(|| moving(3 + k, c), |b| f64::from(b[k][c]));
@@ -62,7 +64,7 @@ impl Finish {
         write(&args.outputs[2], args.reqs[2], self.channels, |c| 1.0 / (statistic(1, c) + self.eps).sqrt());
         let outputs = args.outputs.iter().zip(args.reqs).skip(N_OUTPUTS);
         for (&input, (output, &req)) in self.rewrites.iter().zip(outputs) {
-            // The old value is part of the new one: there is nothing to add to.
+            // The new value already contains the old one, so a request to add means to write.
             let req = if req == WriteReq::Null { req } else { WriteReq::Write };
             write(output, req, self.channels, |c| match input {
                 3 | 4 => self.momentum * moving(input, c) + (1.0 - self.momentum) * statistic(input - 3, c),
@@ -73,7 +75,7 @@ impl Finish {
     }
 }
 
-/// Builds the kernel.
+/// Prepares the call.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let p = call.params.get::<BatchNormParams>();
     let channels = call.inputs[0].shape[1];
@@ -82,7 +84,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let scale = if p.fix_gamma { 0 } else { sys::dnnl_use_scale };
     let global = if uses_batch { 0 } else { sys::dnnl_use_global_stats };
     let pd = library.prim_desc(|out| {
-        // SAFETY: the descriptors outlive the call.
+        // SAFETY: `src` and the attributes outlive the call.
         unsafe {
             result::batch_normalization_forward_primitive_desc_create(
                 out,

@@ -1,5 +1,5 @@
-//! BatchNorm over the second axis, in any layout: with its statistics, and at inference with what follows it. The former are
-//! primitives of oneDNN, the latter loops of our own.
+//! BatchNorm over the second axis, in any layout: with its statistics, by primitives of oneDNN; and at inference with
+//! the operators that follow it, by loops of this crate.
 
 pub mod backward;
 mod coefficients;
@@ -13,19 +13,19 @@ use mxrs_op::{OpCall, TensorDesc};
 use mxrs_ops::nn::batch_norm::BatchNormParams;
 use mxrs_types::DType;
 
-/// Whether the call fits.
+/// Checks that the backend takes the call.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     check_axis(call.params.get::<BatchNormParams>(), &call.inputs[0])?;
     if call.inputs[1..].iter().any(|t| t.dtype != DType::F32) {
-        return Err("statistics that are not float32".into());
+        return Err("the statistics are not float32".into());
     }
     Ok(())
 }
 
-/// Whether the channels are where oneDNN has them.
+/// Checks that the channels are the second axis, as oneDNN requires.
 fn check_axis(p: &BatchNormParams, data: &TensorDesc) -> std::result::Result<(), String> {
     if p.axis != 1 || data.shape.ndim() < 2 {
-        return Err(format!("axis {} of data of shape {}", p.axis, data.shape));
+        return Err(format!("no kernel for axis {} of data of shape {}", p.axis, data.shape));
     }
     Ok(())
 }

@@ -1,29 +1,29 @@
-//! In which order a tensor's layout has its channels, for loops of our own over all elements.
+//! The order of channels in a tensor's layout, for loops of this crate over all elements.
 
 use mxrs_op::TensorDesc;
 use mxrs_types::Layout;
 
-/// The elements in the order of memory: `n_units` units of `n_steps` steps of `lanes` neighboring channels each; the units
-/// go round the groups of channels.
+/// The elements in the order of memory: `n_units` units of `n_steps` steps of `lanes` neighboring channels each.
+/// Consecutive units are consecutive groups of channels, starting over after the last group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
-    /// How many units.
+    /// Number of units.
     pub n_units: usize,
     /// Steps of a unit.
     pub n_steps: usize,
     /// Channels of a step.
     pub lanes: usize,
-    /// Channels, those that only fill the last group included.
+    /// Number of channels, including those that pad the last group.
     pub channels: usize,
 }
 
 impl Order {
-    /// Of a row-major tensor of these sizes.
+    /// The order of a row-major tensor of these sizes.
     pub fn row_major(sizes: &[usize]) -> Self {
         Self { n_units: sizes[0] * sizes[1], n_steps: sizes[2..].iter().product(), lanes: 1, channels: sizes[1] }
     }
 
-    /// Of a tensor in its own layout, channels second; `None` when that is none of ours.
+    /// The order of a tensor in its own layout, with channels second; `None` for other layouts.
     pub fn of(desc: &TensorDesc) -> Option<Self> {
         let sizes: &[usize] = &desc.shape;
         let Layout::Blocked { padded, strides, blocks } = &desc.layout else {
@@ -41,7 +41,7 @@ impl Order {
             }
             _ => return None,
         };
-        // Nothing but the channels may be padded, and the cells of an image must follow one another.
+        // Only the channels may be padded, and the pixels of an image must be contiguous.
         let mut stride = block;
         for axis in (2..sizes.len()).rev() {
             if sizes[axis] != 1 && strides[axis] != stride {
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
     use mxrs_types::DType;
 
-    /// A tensor of 2 images of 20 channels and 3 x 4 cells.
+    /// A tensor of 2 images with 20 channels and 3 x 4 pixels.
     fn desc(padded: [usize; 4], strides: [usize; 4], blocks: &[(u8, u16)]) -> TensorDesc {
         let (padded, strides) = (padded.into_iter().collect(), strides.into_iter().collect());
         let layout = Layout::Blocked { padded, strides, blocks: blocks.iter().copied().collect() };

@@ -1,5 +1,6 @@
-//! `_sg_bn_relu_quantize`: BatchNorm with the moving statistics, relu and quantization in one pass to 8 bits, from f32 or
-//! from 8 bits, over the elements of any layout that `order` knows. Images of few channels are in `quantize_images`.
+//! `_sg_bn_relu_quantize`: BatchNorm with the moving statistics, ReLU and quantization to 8 bits in one pass, from f32
+//! or 8-bit data, over the elements of any layout that `order` knows. Images of few channels are handled in
+//! `quantize_images`.
 
 use super::super::loops::{Loop, Shared, in_ranges, widest};
 use super::super::quantized::{image, layouts, like, range, write_ranges, written_ranges};
@@ -17,15 +18,16 @@ use mxrs_types::{DType, Layout, Result};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Whether the call fits.
+/// Checks that the backend takes the call.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     super::check_axis(&call.params.get::<BnReluQuantizeParams>().norm, &call.inputs[0])
 }
 
-/// 1.5 · 2²³: added to a number of at most 2²², it leaves the nearest integer, halves to even, in the lowest bits.
+/// 1.5 · 2²³. When it is added to a number of at most 2²², the lowest bits hold the nearest integer, with halves
+/// rounded to even.
 const ROUNDING: f32 = 12_582_912.0;
 
-/// Where integers end.
+/// The smallest and the largest integer of the result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ends {
     pub least: f32,
@@ -33,14 +35,14 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// Of integers of this type, behind relu or not.
+    /// The limits of this integer type, with or without ReLU.
     pub fn new(dtype: DType, with_relu: bool) -> Self {
         let (least, most) = if dtype == DType::I8 { (-128.0, 127.0) } else { (0.0, 255.0) };
         Self { least: if with_relu { 0.0 } else { least }, most }
     }
 
-    /// The nearest integer within the ends: its lowest byte, which is right for i8 and u8. NaN becomes 0, and needs care
-    /// only where the least number is another.
+    /// The lowest byte of the nearest integer within the limits, which is right for i8 and u8. NaN becomes 0; that
+    /// needs care only if the smallest integer is not 0.
     #[inline(always)]
     pub fn integer<const IS_SIGNED: bool>(self, y: f32) -> u8 {
         let y = if IS_SIGNED && y.is_nan() { 0.0 } else { y };
@@ -50,9 +52,9 @@ impl Ends {
     }
 }
 
-/// Elements of data.
+/// The element types of data.
 trait Element: Copy + Send + Sync {
-    /// Whether the mean is taken off before the scale is applied.
+    /// Whether the mean is subtracted before the scale is applied.
     const HAS_MEAN: bool;
 
     fn real(self) -> f32;
@@ -85,7 +87,7 @@ impl Element for u8 {
     }
 }
 
-/// An element in quanta of out, of channel `[mean, scale, shift]`.
+/// Computes an element in quanta of out, for a channel with `[mean, scale, shift]`.
 #[inline(always)]
 fn element<T: Element, const IS_SIGNED: bool>(x: T, [mean, scale, shift]: [f32; 3], ends: Ends) -> u8 {
     let x = if T::HAS_MEAN { x.real() - mean } else { x.real() };
@@ -95,18 +97,18 @@ fn element<T: Element, const IS_SIGNED: bool>(x: T, [mean, scale, shift]: [f32; 
 struct BnReluQuantize {
     order: Order,
     data: DType,
-    /// Position of the range of data.
+    /// Position of the range of data, if data is quantized.
     data_range: Option<usize>,
     dtype: DType,
     ends: Ends,
     range: mxrs_ops::Range,
     coefficients: Coefficients,
-    /// Whether out has the channels of a pixel side by side, unlike data.
+    /// Whether out has channels last, unlike data.
     interleaves: bool,
     written: Vec<Written>,
 }
 
-/// What there is to compute, unit by unit.
+/// The work, unit by unit.
 struct Units<'a, T, const IS_SIGNED: bool> {
     order: Order,
     from: Shared<T>,
@@ -123,29 +125,30 @@ struct Part<'a, T, const IS_SIGNED: bool> {
 }
 
 impl<T: Element, const IS_SIGNED: bool> Units<'_, T, IS_SIGNED> {
-    /// `WIDTH` elements from `at` on, with the coefficients that `of` gives.
+    /// Computes `WIDTH` elements from `at` on, with the coefficients that `of` returns for each.
     ///
     /// # Safety
-    /// They are elements of both tensors, and nobody else's.
+    /// They must be elements of both tensors, and no other thread may use those of the output.
     #[inline(always)]
     unsafe fn chunk(&self, at: usize, of: impl Fn(usize) -> [f32; 3]) {
-        // SAFETY: the caller's promise. Tensors are not aligned to arrays, and out is no memory of data.
+        // SAFETY: the caller allows these elements. Tensors need not be aligned to arrays. The output does not overlap
+        // data.
         let xs = unsafe { self.from.at(at).cast::<[T; WIDTH]>().read_unaligned() };
         let mut ys = [0; WIDTH];
         for (i, (y, x)) in ys.iter_mut().zip(xs).enumerate() {
             *y = element::<T, IS_SIGNED>(x, of(i), self.ends);
         }
-        // SAFETY: as above.
+        // SAFETY: the caller gives this thread these elements of the output.
         unsafe { self.to.at(at).cast::<[u8; WIDTH]>().write_unaligned(ys) };
     }
 
-    /// One element.
+    /// Computes one element.
     ///
     /// # Safety
-    /// It is an element of both tensors, and nobody else's.
+    /// As [`Self::chunk`], for one element.
     #[inline(always)]
     unsafe fn one(&self, at: usize, of: [f32; 3]) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller allows this element of both tensors.
         unsafe { self.to.at(at).write(element::<T, IS_SIGNED>(self.from.at(at).read(), of, self.ends)) };
     }
 }
@@ -161,11 +164,12 @@ impl<T: Element, const IS_SIGNED: bool> Loop for Part<'_, T, IS_SIGNED> {
             if let ([m], [a], [b]) = (m, a, b) {
                 let whole = n_steps - n_steps % WIDTH;
                 for at in (0..whole).step_by(WIDTH) {
-                    // SAFETY: below the element count of both tensors; units are disjoint.
+                    // SAFETY: `at + WIDTH <= n_steps`, so the chunk lies in this unit; units are disjoint, and each
+                    // belongs to one thread.
                     unsafe { self.all.chunk(first + at, |_| [*m, *a, *b]) };
                 }
                 for at in whole..n_steps {
-                    // SAFETY: as above.
+                    // SAFETY: `at < n_steps`, so the element lies in this unit.
                     unsafe { self.all.one(first + at, [*m, *a, *b]) };
                 }
                 continue;
@@ -174,11 +178,11 @@ impl<T: Element, const IS_SIGNED: bool> Loop for Part<'_, T, IS_SIGNED> {
             for at in (first..).step_by(lanes).take(n_steps) {
                 for c in (0..whole).step_by(WIDTH) {
                     let [m, a, b] = [m, a, b].map(|part| &part[c..c + WIDTH]);
-                    // SAFETY: as above; chunks are disjoint.
+                    // SAFETY: `c + WIDTH <= lanes`, so the chunk lies in one step of this unit.
                     unsafe { self.all.chunk(at + c, |i| [m[i], a[i], b[i]]) };
                 }
                 for c in whole..lanes {
-                    // SAFETY: as above.
+                    // SAFETY: `c < lanes`, so the element lies in one step of this unit.
                     unsafe { self.all.one(at + c, [m[c], a[c], b[c]]) };
                 }
             }
@@ -210,12 +214,14 @@ impl Kernel for BnReluQuantize {
     fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         accumulate::run(args, &self.written, |args| {
             let quantum = self.data_range.map(|at| range(args, at).quantum(self.data));
-            // SAFETY: the inputs are those of BatchNorm, and of data's range; the scratch memory is that of the plan.
+            // SAFETY: the inputs are those of BatchNorm and of data's range; the scratch memory is as planned, and no
+            // other slice of it exists.
             let parts = unsafe { self.coefficients.fill(args, quantum, self.range.per_unit(self.dtype)) };
             match self.data {
                 DType::I8 => self.of::<i8>(args, parts),
                 DType::U8 => self.of::<u8>(args, parts),
-                // SAFETY: data is f32 and row-major, out has as many elements.
+                // SAFETY: in this case data is f32 and row-major, of sizes that `fits` accepts, and out has as many
+                // elements.
                 _ if self.interleaves => unsafe { quantize_images::run(args, &self.order, parts, self.ends) },
                 _ => self.of::<f32>(args, parts),
             }
@@ -225,12 +231,12 @@ impl Kernel for BnReluQuantize {
     }
 }
 
-/// Builds the kernel.
+/// Prepares the call.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let p = call.params.get::<BnReluQuantizeParams>();
     let (data, out) = (&call.inputs[0], &call.outputs[0]);
     let known = match Order::of(data) {
-        // The arrangement must be one of 8 bits too.
+        // The arrangement must exist for 8 bits too.
         Some(order) if like(library, out, &data.layout)?.1 == data.layout => Some((data.layout.clone(), order)),
         _ => None,
     };
@@ -284,7 +290,7 @@ mod tests {
         ] {
             let ends = Ends { least: 0.0, most };
             assert_eq!(element::<f32, false>(x, [0.0, 1.0, 0.0], ends), expected, "{x} at most {most}");
-            // Without relu the positive numbers are the same, and NaN.
+            // Without ReLU, positive numbers and NaN give the same result.
             let signed = element::<f32, true>(x, [0.0, 1.0, 0.0], Ends { least: -128.0, ..ends });
             assert!(x < 0.0 || signed == expected, "{x}: {signed}");
         }

@@ -1,5 +1,5 @@
-//! Images of few channels, one plane behind the other in f32, become pixels in 8 bits with their channels side by side: what
-//! the first convolution of a quantized network reads.
+//! Converts images of few channels, one f32 plane after another, to 8-bit pixels with channels last, as the first
+//! convolution of a quantized network reads them.
 
 use super::super::loops::{Loop, Shared, in_ranges, widest};
 use super::order::Order;
@@ -13,7 +13,7 @@ pub fn fits(sizes: &[usize]) -> bool {
     (3..=5).contains(&sizes.len()) && (2..=4).contains(&sizes[1])
 }
 
-/// Pixels of one unit of work.
+/// Pixels of a unit of work.
 const PIXELS: usize = 1 << 12;
 
 struct Images<'a, const N: usize, const IS_SIGNED: bool> {
@@ -44,32 +44,34 @@ impl<const N: usize, const IS_SIGNED: bool> Loop for Part<'_, N, IS_SIGNED> {
             for at in (start..whole).step_by(WIDTH) {
                 let mut pixels = [0u32; WIDTH];
                 for c in 0..N {
-                    // SAFETY: `WIDTH` elements of a plane of the image; tensors are not aligned to arrays.
+                    // SAFETY: `at + WIDTH <= end <= n_pixels` and `c < N`, so these elements lie in a plane of this
+                    // image. Tensors need not be aligned to arrays.
                     let plane = unsafe { from.at(first + c * n_pixels + at).cast::<[f32; WIDTH]>().read_unaligned() };
                     pixels.iter_mut().zip(plane).for_each(|(pixel, x)| *pixel |= u32::from(element(x, c)) << (8 * c));
                 }
-                // SAFETY: `WIDTH * N` bytes of the same image, of no other unit.
+                // SAFETY: these `WIDTH * N` bytes are the pixels `at..at + WIDTH` of this image, which belong to this
+                // unit alone.
                 unsafe { write::<N>(pixels, to.at(first + at * N)) };
             }
             for (at, c) in (whole..end).flat_map(|at| (0..N).map(move |c| (at, c))) {
-                // SAFETY: as above.
+                // SAFETY: `at < end <= n_pixels` and `c < N`, so both places are a pixel of this unit.
                 unsafe { to.at(first + at * N + c).write(element(from.at(first + c * n_pixels + at).read(), c)) };
             }
         }
     }
 }
 
-/// Writes the `N` low bytes of each pixel, one pixel behind the other.
+/// Writes the `N` low bytes of each pixel, one pixel after another.
 ///
 /// # Safety
-/// There are `WIDTH * N` bytes at `to` that nobody else has.
+/// `to` must be writable for `WIDTH * N` bytes that no other thread uses.
 #[inline(always)]
 unsafe fn write<const N: usize>(pixels: [u32; WIDTH], to: *mut u8) {
     let to_words = to.cast::<[u8; 4]>();
     match N {
         4 => {
             for (i, pixel) in pixels.into_iter().enumerate() {
-                // SAFETY: the caller's promise.
+                // SAFETY: `WIDTH` words of four bytes.
                 unsafe { to_words.wrapping_add(i).write(pixel.to_le_bytes()) };
             }
         }
@@ -77,7 +79,7 @@ unsafe fn write<const N: usize>(pixels: [u32; WIDTH], to: *mut u8) {
             for i in 0..WIDTH / 4 {
                 let [a, b, c, d] = [0, 1, 2, 3].map(|k| pixels[4 * i + k]);
                 for (k, word) in [a | b << 24, b >> 8 | c << 16, c >> 16 | d << 8].into_iter().enumerate() {
-                    // SAFETY: three words of each four pixels.
+                    // SAFETY: every four pixels of three bytes are three words, and `3 * i + k < WIDTH * 3 / 4`.
                     unsafe { to_words.wrapping_add(3 * i + k).write(word.to_le_bytes()) };
                 }
             }
@@ -85,7 +87,7 @@ unsafe fn write<const N: usize>(pixels: [u32; WIDTH], to: *mut u8) {
         _ => {
             for i in 0..WIDTH / 2 {
                 let word = pixels[2 * i] | pixels[2 * i + 1] << 16;
-                // SAFETY: a word of each two pixels, which have two bytes.
+                // SAFETY: every two pixels of two bytes are one word, and `i < WIDTH / 2`.
                 unsafe { to_words.wrapping_add(i).write(word.to_le_bytes()) };
             }
         }
@@ -110,7 +112,8 @@ fn of<const N: usize, const IS_SIGNED: bool>(args: &KernelArgs<'_>, order: &Orde
 /// Normalizes and quantizes the images.
 ///
 /// # Safety
-/// The first input is f32 in row-major order `order`, of sizes that [`fits`] took; out has as many bytes, and no memory of it.
+/// The first input must be f32 and row-major with `order`, of sizes that [`fits`] accepts. The output must have as many
+/// bytes as the input has elements, and not overlap it.
 pub unsafe fn run(args: &KernelArgs<'_>, order: &Order, parts: [&[f32]; 3], ends: Ends) {
     match (order.channels, ends.least < 0.0) {
         (2, false) => of::<2, false>(args, order, parts, &ends),

@@ -1,5 +1,5 @@
-//! `_sg_bn_relu`: BatchNorm with the moving statistics and a relu that lets NaN through, in one pass over the elements of
-//! any layout that keeps channels together, in blocks or apart. oneDNN's fused relu makes 0 of NaN.
+//! `_sg_bn_relu`: BatchNorm with the moving statistics and a ReLU that keeps NaN, in one pass over the elements of any
+//! layout with channels in groups or planes. oneDNN's fused ReLU maps NaN to 0.
 
 use super::super::loops::{Loop, Shared, in_ranges, map, wide};
 use super::coefficients::Coefficients;
@@ -15,17 +15,18 @@ use mxrs_types::{DType, Layout, Result, bfloat16};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What happens to an element: `max((x - mean) · scale + shift, 0)`.
+/// Computes `max((x - mean) · scale + shift, 0)`.
 #[inline(always)]
 fn element(x: f32, mean: f32, scale: f32, shift: f32) -> f32 {
     let y = (x - mean) * scale + shift;
     if y < 0.0 { 0.0 } else { y }
 }
 
-/// Neighboring channels computed at a time: through an array of fixed length the compiler sees that nothing overlaps.
+/// Neighboring channels that are computed at a time. With an array of fixed length, the compiler sees that nothing
+/// overlaps.
 pub const WIDTH: usize = 16;
 
-/// [`element`] of neighboring channels, with their means, scales and shifts.
+/// [`element`] for neighboring channels, with their means, scales and shifts.
 #[inline(always)]
 fn elements<T: Copy>(
     xs: [T; WIDTH],
@@ -52,7 +53,7 @@ impl BnRelu {
         widen: impl Fn(T) -> f32 + Sync,
         narrow: impl Fn(f32) -> T + Sync,
     ) {
-        // SAFETY: the inputs are those of BatchNorm, the scratch memory is that of the plan.
+        // SAFETY: the inputs are those of BatchNorm, the scratch memory is as planned, and no other slice of it exists.
         let [mean, scale, shift] = unsafe { self.coefficients.fill(args, None, 1.0) };
         let Order { n_units, n_steps, lanes, .. } = self.order;
         let (from, to) = (Shared(args.inputs[0].as_ptr().cast::<T>()), Shared(args.outputs[0].as_ptr().cast::<T>()));
@@ -61,7 +62,7 @@ impl BnRelu {
     }
 }
 
-/// What there is to compute, unit by unit.
+/// The work, unit by unit.
 struct Units<'a, T, W, N> {
     order: Order,
     from: Shared<T>,
@@ -88,16 +89,17 @@ impl<T: Copy, W: Fn(T) -> f32, N: Fn(f32) -> T> Loop for Part<'_, T, W, N> {
             let (first, c) = (unit * n_steps * lanes, order.first_channel(unit));
             let [m, a, b] = [mean, scale, shift].map(|part| &part[c..c + lanes]);
             if let ([m], [a], [b]) = (m, a, b) {
-                // SAFETY: below the element count of both tensors; units are disjoint, and the output is the memory of the
-                // input or does not overlap it.
+                // SAFETY: unit `unit` has `n_steps` elements of both tensors and belongs to one thread. The output is
+                // the memory of the input, or does not overlap it.
                 unsafe { map(from.at(first), to.at(first), n_steps, |_, x| narrow(element(widen(x), *m, *a, *b))) };
                 continue;
             }
             let whole = lanes - lanes % WIDTH;
             for at in (first..).step_by(lanes).take(n_steps) {
                 for c in (0..whole).step_by(WIDTH) {
-                    // SAFETY: below the element count of both tensors, `WIDTH` elements that no other chunk holds; the
-                    // output is the memory of the input or does not overlap it. Tensors are not aligned to arrays.
+                    // SAFETY: `c + WIDTH <= lanes`, so the chunk lies in one step of this unit, which belongs to one
+                    // thread. The output is the memory of the input, or does not overlap it. Tensors need not be
+                    // aligned to arrays.
                     unsafe {
                         let xs = from.at(at + c).cast::<[T; WIDTH]>().read_unaligned();
                         let ys = elements(xs, [m, a, b].map(|part| &part[c..c + WIDTH]), widen, narrow);
@@ -105,7 +107,7 @@ impl<T: Copy, W: Fn(T) -> f32, N: Fn(f32) -> T> Loop for Part<'_, T, W, N> {
                     }
                 }
                 let [m, a, b] = [m, a, b].map(|part| &part[whole..]);
-                // SAFETY: as above. The three slices have the other items of the `lanes`.
+                // SAFETY: the remaining `lanes - whole` elements of this step; the three slices have as many values.
                 unsafe {
                     let (from, to) = (from.at(at + whole), to.at(at + whole));
                     map(from, to, lanes - whole, |i, x| narrow(element(widen(x), m[i], a[i], b[i])));
@@ -134,7 +136,7 @@ impl Kernel for BnRelu {
     }
 }
 
-/// Builds the kernel.
+/// Prepares the call.
 pub fn prepare(_: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let p = call.params.get::<BatchNormParams>();
     let data = &call.inputs[0];

@@ -1,4 +1,4 @@
-//! The gradient of Concat: a copy of each input's range.
+//! The gradient of Concat: copies each input's range.
 
 use super::super::wrong_arity;
 use crate::cache::Prepared;
@@ -13,7 +13,7 @@ use mxrs_ops::shape::concat::ConcatParams;
 use mxrs_types::{Layout, Result};
 use std::sync::Arc;
 
-/// Whether the call fits.
+/// Checks that the backend takes the call.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     if call.inputs.len() != call.outputs.len() + 1 {
         return Err(format!("{} inputs for {} outputs", call.inputs.len(), call.outputs.len()));
@@ -21,11 +21,11 @@ pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     super::check(call)
 }
 
-/// Builds `_backward_Concat(ograd, arg0, arg1, …)`, of the arguments only shapes: each gradient in the layout of its
-/// argument.
+/// Prepares `_backward_Concat(ograd, arg0, arg1, …)`. Only the shapes of the arguments are used; each gradient has the
+/// layout of its argument.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let [ograd, arguments @ ..] = call.inputs else { return Err(wrong_arity(call)) };
-    // A range that would cut a block is taken from a row-major copy.
+    // If a range would cut a block, it is taken from a row-major copy.
     build(library, call, ograd, arguments)
         .or_else(|_| build(library, call, &ograd.with_layout(Layout::RowMajor), arguments))
 }
@@ -65,7 +65,7 @@ fn copy(
 ) -> Result<PrimitiveKernel> {
     let engine = library.engine();
     let pd = library.prim_desc(|out| {
-        // SAFETY: both descriptors outlive the call.
+        // SAFETY: both descriptors and the attributes outlive the call.
         unsafe { result::reorder_primitive_desc_create(out, from.0, engine, to.0, engine, library.attributes()) }
     })?;
     let arguments = vec![

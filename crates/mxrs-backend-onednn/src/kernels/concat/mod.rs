@@ -1,4 +1,4 @@
-//! Concat: copies every input to its place, in a layout all inputs can take.
+//! Concat: copies every input to its range, in a layout that all inputs can have.
 
 pub mod backward;
 
@@ -13,13 +13,13 @@ use mxrs_types::{Error, Result};
 use std::ffi::c_int;
 use std::sync::Arc;
 
-/// Whether the call fits.
+/// Checks that the backend takes the call.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     let p = call.params.get::<ConcatParams>();
     call.inputs[0].shape.axis(i64::from(p.dim)).map(|_| ()).map_err(|e| e.to_string())
 }
 
-/// Builds the primitive.
+/// Prepares the call.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let p = call.params.get::<ConcatParams>();
     let axis = call.inputs[0].shape.axis(i64::from(p.dim))?;
@@ -29,7 +29,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let n =
         c_int::try_from(raw.len()).map_err(|_| Error::invalid("Concat num_args", raw.len(), "at most 2147483647"))?;
     let pd = library.prim_desc(|out| {
-        // SAFETY: every descriptor outlives the call; the array has `n` items.
+        // SAFETY: the descriptors and the attributes outlive the call; `raw` has `n` items.
         unsafe {
             result::concat_primitive_desc_create(
                 out,

@@ -1,8 +1,9 @@
-//! Gradients of Convolution with respect to data and weights. Data and the gradient of the output are taken in the layout
-//! a primitive left them in, where there is an implementation for it: what oneDNN likes best of all is often another than
-//! the forward call's, and copying every activation costs more than it gains.
+//! Gradients of Convolution for data and weights. Data and the gradient of the output keep the layout in which a
+//! primitive produced them, if the library has an implementation for it. The layout that oneDNN prefers often differs
+//! from the forward call's, and copying every activation costs more than it gains.
 //!
-//! Inputs of both: the gradient of the output, the other factor, and the tensor asked about, for its shape only.
+//! Both take the gradient of the output, the other factor, and the tensor whose gradient is computed, of which only the
+//! shape is used.
 
 use super::Problem;
 use crate::cache::Prepared;
@@ -16,8 +17,8 @@ use mxrs_ops::nn::convolution::ConvolutionParams;
 use mxrs_types::Result;
 use std::sync::Arc;
 
-/// The convolution that either is a gradient of, with data and the gradient of the output as they come if it `follows`
-/// them, and the forward primitive as a hint.
+/// Describes the convolution that either is a gradient of, and its forward primitive as a hint. With `follows`, data
+/// and the gradient of the output keep their layouts.
 fn describe(
     library: &Library,
     call: &OpCall<'_>,
@@ -32,7 +33,7 @@ fn describe(
     Ok((problem, hint))
 }
 
-/// Builds `_backward_Convolution_data(ograd, weight, data)`.
+/// Prepares `_backward_Convolution_data(ograd, weight, data)`.
 pub fn prepare_data(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     build_data(library, call, true).or_else(|_| build_data(library, call, false))
 }
@@ -41,7 +42,7 @@ fn build_data(library: &Arc<Library>, call: &OpCall<'_>, follows: bool) -> Resul
     let [ograd, weights, data] = call.inputs else { return Err(super::super::wrong_arity(call)) };
     let (problem, hint) = describe(library, call, [ograd, weights, data], follows)?;
     let pd = library.prim_desc(|out| {
-        // SAFETY: every descriptor and array outlives the call.
+        // SAFETY: the descriptors, arrays, hint and attributes outlive the call.
         unsafe {
             result::convolution_backward_data_primitive_desc_create(
                 out,
@@ -80,19 +81,19 @@ fn build_data(library: &Arc<Library>, call: &OpCall<'_>, follows: bool) -> Resul
     Ok(Prepared { input_layouts, output_layouts, scratch_bytes, can_run_inplace: false, kernel })
 }
 
-/// Builds `_backward_Convolution_weight(ograd, data, weight)`.
+/// Prepares `_backward_Convolution_weight(ograd, data, weight)`.
 pub fn prepare_weight(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     build_weight(library, call, true).or_else(|_| build_weight(library, call, false))
 }
 
 fn build_weight(library: &Arc<Library>, call: &OpCall<'_>, follows: bool) -> Result<Prepared> {
     let [ograd, data, weights] = call.inputs else { return Err(super::super::wrong_arity(call)) };
-    // The sums may be wider than the factors; a forward call has weights as short as its data.
+    // The sums may be float32 even if the factors are 16-bit. The forward call's weights have the type of its data.
     let short = TensorDesc { dtype: data.dtype, ..weights.clone() };
     let (mut problem, hint) = describe(library, call, [ograd, &short, data], follows)?;
     problem.weights = MemDesc::any(&problem.weights_sizes, weights.dtype)?;
     let pd = library.prim_desc(|out| {
-        // SAFETY: every descriptor and array outlives the call; a null bias means none.
+        // SAFETY: the descriptors, arrays, hint and attributes outlive the call; a null bias means that there is none.
         unsafe {
             result::convolution_backward_weights_primitive_desc_create(
                 out,
@@ -122,7 +123,7 @@ fn build_weight(library: &Arc<Library>, call: &OpCall<'_>, follows: bool) -> Res
         library.registry.activation_layout(data, MemDesc::copy_of(data_md.0)?)?,
         weights.layout.clone(),
     ];
-    // Whoever wants it row-major, an array of the user's say, copies it: the same work the primitive would have.
+    // A consumer that needs it row-major copies it, which is the same work that the primitive would do.
     let output_layouts = vec![library.registry.weights_layout(MemDesc::copy_of(out_md.0)?, &problem.weights_sizes)?];
     let arguments = vec![
         Argument { arg: sys::DNNL_ARG_DIFF_DST, slot: Slot::Input(0), md: ograd_md },

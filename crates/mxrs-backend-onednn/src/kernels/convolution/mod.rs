@@ -1,4 +1,4 @@
-//! Convolution in 1 to 3 dimensions, channels second, groups and dilation included.
+//! Convolution in 1 to 3 dimensions, with channels second, including groups and dilation.
 
 pub mod backward;
 
@@ -16,17 +16,17 @@ use mxrs_ops::nn::convolution::ConvolutionParams;
 use mxrs_types::{DType, Error, Layout, Result, Shape};
 use std::sync::Arc;
 
-/// `values`, or `default` on every one of `n` axes when none are given.
+/// `values`, or `default` on each of `n` axes if there are none.
 pub fn spatial(values: &ShapeAttr, n: usize, default: i64) -> Dims {
     if values.is_empty() { Dims::from_elem(default, n) } else { values.iter().copied().collect() }
 }
 
-/// Whether the call, forward or backward, fits.
+/// Checks that the backend takes the call, forward or backward.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     check_layout(call.params.get::<ConvolutionParams>())
 }
 
-/// Whether a convolution with what follows it fits.
+/// Checks that the backend takes a convolution with its epilogue.
 pub fn check_fused(call: &OpCall<'_>) -> std::result::Result<(), String> {
     let p = call.params.get::<SgConvParams>();
     check_layout(&p.product)?;
@@ -40,19 +40,19 @@ fn check_layout(p: &ConvolutionParams) -> std::result::Result<(), String> {
     }
 }
 
-/// A convolution as oneDNN sees it: sizes, and three tensors in whatever layouts it likes best.
+/// A convolution in oneDNN's terms: sizes, and three tensors whose layouts oneDNN may choose.
 struct Problem {
     strides: Dims,
     dilates: Dims,
     pads: Dims,
-    /// Sizes of the weights, with the groups as first axis where there are several.
+    /// Sizes of the weights, with the groups as first axis if there are several.
     weights_sizes: Dims,
     src: MemDesc,
     weights: MemDesc,
     dst: MemDesc,
 }
 
-/// Sizes of the weights as oneDNN sees them: with the groups as first axis where there are several.
+/// Sizes of the weights in oneDNN's terms: with the groups as first axis if there are several.
 pub fn weights_sizes(p: &ConvolutionParams, weights: &Shape) -> Dims {
     let (groups, sizes) = (i64::from(p.num_group), shape_dims(weights));
     if groups == 1 {
@@ -61,10 +61,10 @@ pub fn weights_sizes(p: &ConvolutionParams, weights: &Shape) -> Dims {
     [groups, sizes[0] / groups].into_iter().chain(sizes[1..].iter().copied()).collect()
 }
 
-/// A convolution at inference of these descriptors of data, weight and out; a null bias means none.
+/// Describes a convolution at inference with these descriptors of data, weight and out, and a bias if there is one.
 ///
 /// # Errors
-/// What oneDNN reports.
+/// The error that oneDNN reports.
 pub fn forward_of(
     library: &Library,
     p: &ConvolutionParams,
@@ -92,7 +92,7 @@ impl Problem {
         let weights_sizes = weights_sizes(p, &weights.shape);
         Ok(Self {
             strides: spatial(&p.stride, n_spatial, 1),
-            // oneDNN counts the holes, MXNet the step.
+            // oneDNN counts the holes between cells, MXNet the distance.
             dilates: spatial(&p.dilate, n_spatial, 1).iter().map(|d| d - 1).collect(),
             pads: spatial(&p.pad, n_spatial, 0),
             src: MemDesc::any(&shape_dims(&src.shape), src.dtype)?,
@@ -102,7 +102,7 @@ impl Problem {
         })
     }
 
-    /// Takes data and the gradient of the output as they come, where a primitive left them.
+    /// Keeps the layouts of data and of the gradient of the output if a primitive produced them.
     fn follow(&mut self, library: &Library, data: &TensorDesc, ograd: &TensorDesc) -> Result<()> {
         for (md, desc) in [(&mut self.src, data), (&mut self.dst, ograd)] {
             if !desc.layout.is_row_major() {
@@ -120,7 +120,7 @@ impl Problem {
         attributes: sys::const_dnnl_primitive_attr_t,
     ) -> Result<PrimDesc> {
         library.prim_desc(|out| {
-            // SAFETY: every descriptor and array outlives the call; a null bias means none.
+            // SAFETY: the descriptors, arrays and attributes outlive the call; a null bias means that there is none.
             unsafe {
                 result::convolution_forward_primitive_desc_create(
                     out,
@@ -142,22 +142,23 @@ impl Problem {
     }
 }
 
-/// Who chooses the layouts of data and output.
+/// How the layouts of data and output are chosen.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layouts {
-    /// The library.
-    Its,
-    /// Blocks of 16 channels, which others read and write too.
+    /// By the library.
+    Preferred,
+    /// Blocks of 16 channels, which other backends read and write too.
     Blocks,
 }
 
-/// Name of the way with data and output in blocks of 16 channels.
+/// Name of the algorithm with data and output in blocks of 16 channels.
 pub const BLOCKED: &str = "nChw16c";
 
 /// Channels of a block.
 const BLOCK: usize = 16;
 
-/// Who prepares a call with data and output in blocks of 16 channels, and a name for it; `None` where they make no sense.
+/// The function that prepares a call with data and output in blocks of 16 channels, and a name for it; `None` for calls
+/// without such layouts.
 pub fn blocked_preparer(call: &OpCall<'_>) -> Option<(&'static str, Prepare)> {
     let found: (&'static str, Prepare) = match call.op.name {
         "Convolution" => ("Convolution in blocks", prepare_blocked),
@@ -170,29 +171,30 @@ pub fn blocked_preparer(call: &OpCall<'_>) -> Option<(&'static str, Prepare)> {
     (fits && !call.is_train && out.shape[1] >= BLOCK).then_some(found)
 }
 
-/// Builds a Convolution. In training it stays in blocks where its data are: gradients are made there, and what the library likes
-/// best would be copied twice.
+/// Prepares a Convolution. In training it stays in blocks if its data are in blocks, because gradients are computed
+/// there, and another layout would be copied twice.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
-    let its = || build(library, call, call.params.get::<ConvolutionParams>(), &Epilogue::default(), Layouts::Its);
+    let preferred =
+        || build(library, call, call.params.get::<ConvolutionParams>(), &Epilogue::default(), Layouts::Preferred);
     let is_in_blocks =
         |desc: &TensorDesc| matches!(&desc.layout, Layout::Blocked { blocks, .. } if blocks[..] == [(1, BLOCK as u16)]);
     match call.inputs.first() {
-        Some(data) if call.is_train && is_in_blocks(data) => prepare_blocked(library, call).or_else(|_| its()),
-        _ => its(),
+        Some(data) if call.is_train && is_in_blocks(data) => prepare_blocked(library, call).or_else(|_| preferred()),
+        _ => preferred(),
     }
 }
 
-/// Builds a Convolution in blocks.
+/// Prepares a Convolution in blocks.
 fn prepare_blocked(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     build(library, call, call.params.get::<ConvolutionParams>(), &Epilogue::default(), Layouts::Blocks)
 }
 
-/// Builds a `_sg_conv`.
+/// Prepares a `_sg_conv`.
 pub fn prepare_fused(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
-    build_fused(library, call, Layouts::Its)
+    build_fused(library, call, Layouts::Preferred)
 }
 
-/// Builds a `_sg_conv` in blocks.
+/// Prepares a `_sg_conv` in blocks.
 fn prepare_fused_blocked(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     build_fused(library, call, Layouts::Blocks)
 }
@@ -203,7 +205,7 @@ fn build_fused(library: &Arc<Library>, call: &OpCall<'_>, layouts: Layouts) -> R
     build(library, call, &p.product, &epilogue, layouts)
 }
 
-/// Builds the primitive of data, weight, bias if there is one, and the operand of the epilogue if there is one.
+/// Prepares the primitive for data, weight, bias if there is one, and the operand of the epilogue if there is one.
 fn build(
     library: &Arc<Library>,
     call: &OpCall<'_>,
@@ -214,7 +216,7 @@ fn build(
     let source = &call.inputs[0];
     let mut problem = Problem::new(p, source, &call.inputs[1], &call.outputs[0])?;
     if layouts == Layouts::Blocks {
-        // The few channels of a first layer are read as they come.
+        // The first layer's few channels are read in the layout that they have.
         if source.shape[1] >= BLOCK {
             problem.src = MemDesc::tagged(&shape_dims(&source.shape), source.dtype, sys::dnnl_aBcd16b)?;
         }
@@ -223,7 +225,7 @@ fn build(
     let bias = MemDesc::dense(&dims([call.outputs[0].shape[1]]), source.dtype)?;
     let bias = (!p.no_bias).then_some(bias);
     let attributes = epilogue.attributes()?;
-    // Training asks the library for nothing more: there is no workspace.
+    // Training needs nothing more of the library, because there is no workspace.
     let pd = problem.forward(library, sys::dnnl_forward_inference, bias.as_ref(), attributes.0)?;
     if layouts == Layouts::Blocks {
         expect_code(&pd)?;

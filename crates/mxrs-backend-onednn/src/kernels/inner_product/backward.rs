@@ -1,32 +1,32 @@
-//! Gradients of FullyConnected with respect to data and weights.
+//! Gradients of FullyConnected for data and weights.
 //!
-//! Inputs of both: the gradient of the output, the other factor, and the tensor asked about, for its shape only.
+//! Both take the gradient of the output, the other factor, and the tensor whose gradient is computed, of which only the
+//! shape is used.
 
 use super::Problem;
 use crate::cache::Prepared;
 use crate::library::Library;
-use crate::objects::{MemDesc, dims};
 use crate::primitive::{Argument, PrimitiveKernel, Slot};
 use mxrs_onednn_sys::{result, sys};
 use mxrs_op::{OpCall, TensorDesc};
 use mxrs_types::{Layout, Result};
 use std::sync::Arc;
 
-/// Whether the call fits; `weights` is the position of the weights.
+/// Checks that the backend takes the call; `weights` is the position of the weights.
 pub fn check(call: &OpCall<'_>, weights: usize) -> std::result::Result<(), String> {
     match call.inputs.get(weights) {
         Some(weights) if weights.shape.ndim() == 2 => Ok(()),
-        _ => Err("weights that are no matrix".into()),
+        _ => Err("the weights are not a matrix".into()),
     }
 }
 
-/// Builds `_backward_FullyConnected_data(ograd, weight, data)`.
+/// Prepares `_backward_FullyConnected_data(ograd, weight, data)`.
 pub fn prepare_data(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let [_, weights, data] = call.inputs else { return Err(super::super::wrong_arity(call)) };
-    let problem = Problem::new(data, weights)?;
+    let problem = Problem::new(library, data, weights)?;
     let hint = problem.forward(library, sys::dnnl_forward_training, None, library.attributes())?;
     let pd = library.prim_desc(|out| {
-        // SAFETY: every descriptor outlives the call.
+        // SAFETY: the descriptors, hint and attributes outlive the call.
         unsafe {
             result::inner_product_backward_data_primitive_desc_create(
                 out,
@@ -56,16 +56,16 @@ pub fn prepare_data(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepare
     })
 }
 
-/// Builds `_backward_FullyConnected_weight(ograd, data, weight)`.
+/// Prepares `_backward_FullyConnected_weight(ograd, data, weight)`.
 pub fn prepare_weight(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let [_, data, weights] = call.inputs else { return Err(super::super::wrong_arity(call)) };
-    // The sums may be wider than the factors; a forward call has weights as short as its data.
+    // The sums may be float32 even if the factors are 16-bit. The forward call's weights have the type of its data.
     let short = TensorDesc { dtype: data.dtype, ..weights.clone() };
-    let mut problem = Problem::new(data, &short)?;
+    let mut problem = Problem::new(library, data, &short)?;
     let hint = problem.forward(library, sys::dnnl_forward_training, None, library.attributes())?;
-    problem.weights = MemDesc::any(&dims([problem.n_out, problem.k]), weights.dtype)?;
+    problem.weights = library.layer_weights(problem.n_out, problem.k, weights.dtype)?;
     let pd = library.prim_desc(|out| {
-        // SAFETY: every descriptor outlives the call; a null bias means none.
+        // SAFETY: the descriptors, hint and attributes outlive the call; a null bias means that there is none.
         unsafe {
             result::inner_product_backward_weights_primitive_desc_create(
                 out,
@@ -80,7 +80,7 @@ pub fn prepare_weight(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepa
         }
     })?;
     let out_md = Arc::new(pd.required_md(sys::dnnl_query_diff_weights_md, 0)?);
-    // Whoever wants it row-major copies it.
+    // A consumer that needs it row-major copies it.
     let output_layouts = vec![problem.weights_layout(library, &out_md)?];
     let arguments = vec![
         Argument { arg: sys::DNNL_ARG_DIFF_DST, slot: Slot::Input(0), md: Arc::new(problem.dst) },

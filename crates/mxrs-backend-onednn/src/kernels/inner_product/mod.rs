@@ -1,5 +1,5 @@
-//! FullyConnected as an inner product: `[N, K] x [O, K]ᵀ + [O]`. Weights have the layout that oneDNN likes best; in training
-//! they stay as they are.
+//! FullyConnected as an inner product: `[N, K] x [O, K]ᵀ + [O]`. Weights have the layout that oneDNN prefers; in
+//! training they keep their own.
 
 pub mod backward;
 
@@ -14,21 +14,21 @@ use mxrs_ops::nn::fully_connected::FullyConnectedParams;
 use mxrs_types::{Error, Layout, Result};
 use std::sync::Arc;
 
-/// Whether the call fits.
+/// Checks that the backend takes the call.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     if call.inputs[0].shape.ndim() < 1 || call.inputs[1].shape.ndim() != 2 {
-        return Err(format!("data of shape {}", call.inputs[0].shape));
+        return Err(format!("no kernel for data of shape {}", call.inputs[0].shape));
     }
     Ok(())
 }
 
-/// Whether a product with what follows it fits.
+/// Checks that the backend takes a product with its epilogue.
 pub fn check_fused(call: &OpCall<'_>) -> std::result::Result<(), String> {
     check(call)?;
     Epilogue::of(&call.params.get::<SgFullyConnectedParams>().epilogue, call).map(|_| ())
 }
 
-/// The product as oneDNN sees it: two row-major matrices, and weights in whatever layout it likes best.
+/// The product in oneDNN's terms: two row-major matrices, and weights whose layout oneDNN may choose.
 struct Problem {
     k: usize,
     n_out: usize,
@@ -38,15 +38,15 @@ struct Problem {
 }
 
 impl Problem {
-    /// Rows are everything but what the weights contract; data are row-major and seen as a matrix.
-    fn new(src: &TensorDesc, weights: &TensorDesc) -> Result<Self> {
+    /// Rows are all axes that the weights do not contract. Data is row-major and viewed as a matrix.
+    fn new(library: &Library, src: &TensorDesc, weights: &TensorDesc) -> Result<Self> {
         let (n_out, k) = (weights.shape[0], weights.shape[1]);
         let n = src.shape.n_elements() / k;
         Ok(Self {
             k,
             n_out,
             src: MemDesc::dense(&dims([n, k]), src.dtype)?,
-            weights: MemDesc::any(&dims([n_out, k]), weights.dtype)?,
+            weights: library.layer_weights(n_out, k, weights.dtype)?,
             dst: MemDesc::dense(&dims([n, n_out]), src.dtype)?,
         })
     }
@@ -59,7 +59,7 @@ impl Problem {
         attributes: sys::const_dnnl_primitive_attr_t,
     ) -> Result<PrimDesc> {
         library.prim_desc(|out| {
-            // SAFETY: every descriptor outlives the call; a null bias means none.
+            // SAFETY: the descriptors and attributes outlive the call; a null bias means that there is none.
             unsafe {
                 result::inner_product_forward_primitive_desc_create(
                     out,
@@ -75,36 +75,37 @@ impl Problem {
         })
     }
 
-    /// The layout of weights that the primitive wants or makes.
+    /// The layout of weights that the primitive reads or writes.
     fn weights_layout(&self, library: &Library, md: &MemDesc) -> Result<Layout> {
         library.registry.weights_layout(MemDesc::copy_of(md.0)?, &dims([self.n_out, self.k]))
     }
 }
 
-/// Builds a FullyConnected.
+/// Prepares a FullyConnected.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     build(library, call, call.params.get::<FullyConnectedParams>(), &Epilogue::default())
 }
 
-/// Builds a `_sg_fully_connected`.
+/// Prepares a `_sg_fully_connected`.
 pub fn prepare_fused(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let p = call.params.get::<SgFullyConnectedParams>();
     let epilogue = Epilogue::of(&p.epilogue, call).map_err(|reason| Error::not_built(call.op.name, reason))?;
     build(library, call, &p.product, &epilogue)
 }
 
-/// Builds the primitive of data, weight, bias if there is one, and the operand of the epilogue if there is one.
+/// Prepares the primitive for data, weight, bias if there is one, and the operand of the epilogue if there is one.
 fn build(library: &Arc<Library>, call: &OpCall<'_>, p: &FullyConnectedParams, epilogue: &Epilogue) -> Result<Prepared> {
     let source = &call.inputs[0];
-    let mut problem = Problem::new(source, &call.inputs[1])?;
+    let mut problem = Problem::new(library, source, &call.inputs[1])?;
     if !call.is_constant.get(1).copied().unwrap_or(false) && call.is_train {
-        // Other weights in every step: a copy in another layout takes longer than it saves, and as much memory again.
+        // In training weights change in every step: a copy in another layout would cost more than it saves, and as much
+        // memory again.
         problem.weights = MemDesc::dense(&dims([problem.n_out, problem.k]), call.inputs[1].dtype)?;
     }
     let bias = MemDesc::dense(&dims([problem.n_out]), source.dtype)?;
     let bias = (!p.no_bias).then_some(bias);
     let attributes = epilogue.attributes()?;
-    // Training asks the library for nothing more: there is no workspace.
+    // Training needs nothing more of the library, because there is no workspace.
     let pd = problem.forward(library, sys::dnnl_forward_inference, bias.as_ref(), attributes.0)?;
     let weights = pd.required_md(sys::dnnl_query_weights_md, 0)?;
     let layouts = [Layout::RowMajor, problem.weights_layout(library, &weights)?, Layout::RowMajor];

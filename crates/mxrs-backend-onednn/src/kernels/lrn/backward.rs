@@ -1,4 +1,4 @@
-//! The gradient of LRN. Some implementations want a workspace.
+//! The gradient of LRN. Some implementations need a workspace.
 
 use super::super::arranged::{Arranged, arranged};
 use super::super::workspace::Gradient;
@@ -13,9 +13,9 @@ use mxrs_ops::nn::lrn::LrnParams;
 use mxrs_types::Result;
 use std::sync::Arc;
 
-/// Whether the call fits.
+/// Checks that the backend takes the call.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
-    // oneDNN 3.14 crashes while it writes the code for it: `jit_avx512_common_lrn_kernel_bwd_nhwc_t::compute`.
+    // oneDNN 3.14 crashes when it generates the code for it: `jit_avx512_common_lrn_kernel_bwd_nhwc_t::compute`.
     if call.params.get::<LrnParams>().nsize == 1 {
         return Err("nsize 1".into());
     }
@@ -24,7 +24,7 @@ pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
 
 fn backward(library: &Library, p: &LrnParams, md: &MemDesc, hint: &PrimDesc) -> Result<PrimDesc> {
     library.prim_desc(|out| {
-        // SAFETY: the descriptors outlive the call.
+        // SAFETY: the descriptors, hint and attributes outlive the call.
         unsafe {
             result::lrn_backward_primitive_desc_create(
                 out,
@@ -44,7 +44,7 @@ fn backward(library: &Library, p: &LrnParams, md: &MemDesc, hint: &PrimDesc) -> 
     })
 }
 
-/// Builds `_backward_LRN(ograd, data)`; everything follows the layout of data.
+/// Prepares `_backward_LRN(ograd, data)`; all tensors have the layout of data.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let [_, data] = call.inputs else { return Err(wrong_arity(call)) };
     let p = call.params.get::<LrnParams>();

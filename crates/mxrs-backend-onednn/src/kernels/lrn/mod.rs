@@ -13,20 +13,20 @@ use mxrs_ops::nn::lrn::LrnParams;
 use mxrs_types::Result;
 use std::sync::Arc;
 
-/// Whether the call fits.
+/// Checks that the backend takes the call.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     if call.inputs[0].shape.ndim() != 4 {
-        return Err(format!("data of shape {}", call.inputs[0].shape));
+        return Err(format!("no kernel for data of shape {}", call.inputs[0].shape));
     }
     if call.params.get::<LrnParams>().nsize.is_multiple_of(2) {
-        return Err("an even nsize".into());
+        return Err("no kernel for an even nsize".into());
     }
     Ok(())
 }
 
 fn forward(library: &Library, p: &LrnParams, kind: sys::dnnl_prop_kind_t, md: &MemDesc) -> Result<PrimDesc> {
     library.prim_desc(|out| {
-        // SAFETY: the descriptor outlives the call.
+        // SAFETY: `md` and the attributes outlive the call.
         unsafe {
             result::lrn_forward_primitive_desc_create(
                 out,
@@ -45,7 +45,7 @@ fn forward(library: &Library, p: &LrnParams, kind: sys::dnnl_prop_kind_t, md: &M
     })
 }
 
-/// Builds the primitive.
+/// Prepares the call.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let p = call.params.get::<LrnParams>();
     let data = arranged(library, &call.inputs[0], |md| forward(library, p, sys::dnnl_forward_inference, md))?;

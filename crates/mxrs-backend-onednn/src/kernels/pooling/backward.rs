@@ -1,7 +1,8 @@
 //! Gradients of pooling.
 //!
-//! Of a maximum: the forward primitive runs again into scratch memory, for the workspace that says where each maximum
-//! was; the gradient goes to the first of equal ones. Of an average: from the gradient of the output alone.
+//! For max pooling, the forward primitive runs again into scratch memory to make the workspace with the position of
+//! each maximum; among equal elements the first gets the gradient. For average pooling, only the gradient of the output
+//! is needed.
 
 use super::super::arranged::{Arranged, arranged};
 use super::super::workspace::Gradient;
@@ -17,9 +18,9 @@ use mxrs_ops::nn::pooling::PoolingParams;
 use mxrs_types::Result;
 use std::sync::Arc;
 
-/// Whether the call, `(ograd, data, …) -> data`, fits.
+/// Checks that the backend takes the call `(ograd, data, …) -> data`.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
-    let [ograd, data, ..] = call.inputs else { return Err("too few inputs".into()) };
+    let [ograd, data, ..] = call.inputs else { return Err("the call lacks inputs".into()) };
     check_window(call.params.get::<PoolingParams>(), &data.shape, &ograd.shape)
 }
 
@@ -31,7 +32,7 @@ fn backward(
     hint: &PrimDesc,
 ) -> Result<PrimDesc> {
     library.prim_desc(|out| {
-        // SAFETY: every descriptor and array outlives the call.
+        // SAFETY: the descriptors, arrays, hint and attributes outlive the call.
         unsafe {
             result::pooling_backward_primitive_desc_create(
                 out,
@@ -51,7 +52,7 @@ fn backward(
     })
 }
 
-/// Builds the kernel; both gradients follow the layout of data.
+/// Prepares the call; both gradients have the layout of data.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let [ograd, data, ..] = call.inputs else { return Err(wrong_arity(call)) };
     let p = call.params.get::<PoolingParams>();

@@ -1,4 +1,4 @@
-//! Pooling: maximum and average, in the layout the data arrive in.
+//! Max and average pooling, in the layout of the data.
 
 pub mod backward;
 
@@ -19,9 +19,9 @@ struct Window {
     kernel: Dims,
     strides: Dims,
     before: Dims,
-    /// Padding at the end: what the output size asks for, negative when the last cells are not reached.
+    /// Padding at the end that follows from the output's size; negative if windows do not reach the last cells.
     after: Dims,
-    /// The end padding the attributes ask for.
+    /// Padding at the end as the attributes give it.
     declared: Dims,
 }
 
@@ -35,12 +35,12 @@ fn window(p: &PoolingParams, data: &Shape, out: &Shape) -> Window {
     Window { declared: before.clone(), kernel, strides, before, after }
 }
 
-/// Whether the call fits.
+/// Checks that the backend takes the call.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     check_window(call.params.get::<PoolingParams>(), &call.inputs[0].shape, &call.outputs[0].shape)
 }
 
-/// Whether oneDNN can pool data of this shape to this shape.
+/// Checks that oneDNN can pool data of this shape to an output of this shape.
 fn check_window(p: &PoolingParams, data: &Shape, out: &Shape) -> std::result::Result<(), String> {
     if let Some(layout) = p.layout
         && !layout.to_word().starts_with("NC")
@@ -48,27 +48,27 @@ fn check_window(p: &PoolingParams, data: &Shape, out: &Shape) -> std::result::Re
         return Err(format!("layout {}", layout.to_word()));
     }
     if data.ndim() < 3 || out.ndim() != data.ndim() {
-        return Err(format!("data of shape {data}"));
+        return Err(format!("no kernel for data of shape {data}"));
     }
     let w = window(p, data, out);
     match p.pool_type {
         PoolType::Max => {}
         PoolType::Avg => {
-            // A window that sticks out over the declared padding is divided by its clipped size, which oneDNN does not.
+            // MXNet divides by the clipped size of a window that extends beyond the declared padding; oneDNN does not.
             if p.counts_padding() && w.after.iter().zip(&w.declared).any(|(a, d)| a > d) {
-                return Err("an average over a clipped window".into());
+                return Err("no kernel for the average over a clipped window".into());
             }
         }
         other => return Err(format!("pool_type {}", other.to_word())),
     }
-    // oneDNN refuses windows that lie in the padding alone.
+    // oneDNN refuses windows that lie entirely in the padding.
     if w.kernel.iter().zip(w.before.iter().zip(&w.after)).any(|(k, (b, a))| b >= k || a >= k) {
-        return Err("padding as large as the window".into());
+        return Err("the padding is as large as the window".into());
     }
     Ok(())
 }
 
-/// A pooling as oneDNN sees it.
+/// A pooling in oneDNN's terms.
 struct Problem {
     algorithm: sys::dnnl_alg_kind_t,
     window: Window,
@@ -94,7 +94,7 @@ impl Problem {
         dst: &MemDesc,
     ) -> Result<PrimDesc> {
         library.prim_desc(|out| {
-            // SAFETY: every descriptor and array outlives the call.
+            // SAFETY: the descriptors, arrays and attributes outlive the call.
             unsafe {
                 result::pooling_forward_primitive_desc_create(
                     out,
@@ -115,20 +115,20 @@ impl Problem {
     }
 }
 
-/// A pooling call at inference of these descriptors of data and out.
+/// Describes pooling at inference with these descriptors of data and out.
 ///
 /// # Errors
-/// What oneDNN reports.
+/// The error that oneDNN reports.
 pub fn describe(library: &Library, call: &OpCall<'_>, src: &MemDesc, dst: &MemDesc) -> Result<PrimDesc> {
     let problem = Problem::new(call.params.get::<PoolingParams>(), &call.inputs[0].shape, &call.outputs[0].shape);
     problem.forward(library, sys::dnnl_forward_inference, src, dst)
 }
 
-/// Builds the primitive.
+/// Prepares the call.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let out = &call.outputs[0];
     let dst_any = MemDesc::any(&shape_dims(&out.shape), out.dtype)?;
-    // Training too: the gradient makes the workspace anew, which costs less than keeping it.
+    // Also in training: the gradient computes the workspace again, which costs less than keeping it.
     let problem = Problem::new(call.params.get::<PoolingParams>(), &call.inputs[0].shape, &out.shape);
     let forward = |src: &MemDesc| problem.forward(library, sys::dnnl_forward_inference, src, &dst_any);
     let data = arranged(library, &call.inputs[0], |md| forward(md))?;

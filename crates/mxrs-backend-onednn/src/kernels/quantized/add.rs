@@ -1,4 +1,4 @@
-//! The sum of two quantized tensors of any of the two types.
+//! The sum of two quantized tensors, each i8 or u8.
 
 use super::{layouts, like, numbers, range, write_ranges, written_ranges};
 use crate::cache::Prepared;
@@ -13,15 +13,15 @@ use mxrs_ops::quant::quantized_elemwise_add::QuantizedAddParams;
 use mxrs_types::{Error, Result};
 use std::sync::Arc;
 
-/// Whether the call fits: a calibrated range.
+/// Checks that the range is calibrated.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     match call.params.get::<QuantizedAddParams>().calibrated() {
         Ok(Some(_)) => Ok(()),
-        _ => Err("a range that was not calibrated".into()),
+        _ => Err("the range is not calibrated".into()),
     }
 }
 
-/// Builds the primitive.
+/// Prepares the call.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let calibrated = call.params.get::<QuantizedAddParams>().calibrated()?;
     let out_range = calibrated.ok_or_else(|| Error::not_built(call.op.name, "no calibrated range"))?;
@@ -36,7 +36,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     }
     let pd = library.prim_desc(|out| {
         let (engine, add) = (library.engine(), sys::dnnl_binary_add);
-        // SAFETY: descriptors and attributes outlive the call.
+        // SAFETY: the descriptors and attributes outlive the call.
         unsafe { result::binary_primitive_desc_create(out, engine, add, a.0, b.0, dst.0, attributes.0) }
     })?;
     let mut scratch = ScratchPlan::default();
@@ -56,7 +56,8 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let fill = Step::Code(Box::new(move |args| {
         for (i, part) in parts.iter().enumerate() {
             let quantum = range(args, 2 + 2 * i).quantum(types[i]);
-            // SAFETY: the plan's scratch memory; no other slice of this part lives, and no primitive runs yet.
+            // SAFETY: the scratch memory is as planned, no other slice of this part exists, and the primitive runs
+            // later.
             unsafe { part.of(args) }.fill((quantum * per_unit) as f32);
         }
         write_ranges(args, std::iter::once(out_range));

@@ -1,4 +1,4 @@
-//! Relu and flattening of quantized tensors: loops over bytes. Ranges are passed on.
+//! ReLU and flattening of quantized tensors: loops over bytes. Ranges are passed on.
 
 use super::{layouts, ranges, write_ranges, written_ranges};
 use crate::accumulate::{self, Written};
@@ -10,7 +10,7 @@ use mxrs_types::{DType, Layout, Result};
 use std::sync::Arc;
 
 struct Bytes {
-    /// Negative numbers become 0.
+    /// Whether negative numbers become 0.
     is_relu: bool,
     n_bytes: usize,
     written: Vec<Written>,
@@ -28,7 +28,8 @@ impl Kernel for Bytes {
             in_ranges(args.team, self.n_bytes, 1, &|part| {
                 let (from, to) = (from.at(part.start), to.at(part.start));
                 let n = part.len();
-                // SAFETY: both tensors have these bytes, are the same memory or do not overlap, and ranges are disjoint.
+                // SAFETY: both tensors have `n_bytes` bytes, and are the same memory or do not overlap; the ranges of
+                // threads are disjoint.
                 unsafe {
                     match is_relu {
                         true => wide(MapLoop::new(from.cast::<i8>(), to.cast::<i8>(), n, &|x| x.max(0))),
@@ -57,12 +58,12 @@ fn prepare(call: &OpCall<'_>, is_relu: bool, layout: Layout) -> Result<Prepared>
     })
 }
 
-/// Builds a `_contrib_quantized_act`.
+/// Prepares a `_contrib_quantized_act`.
 pub fn prepare_relu(_: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     prepare(call, call.inputs[0].dtype == DType::I8, call.inputs[0].layout.clone())
 }
 
-/// Builds a `_contrib_quantized_flatten`.
+/// Prepares a `_contrib_quantized_flatten`.
 pub fn prepare_flatten(_: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     prepare(call, false, Layout::RowMajor)
 }

@@ -1,4 +1,5 @@
-//! Concat of quantized tensors: every input is copied to its place, multiplied by what brings it to the joint range.
+//! Concat of quantized tensors: every input is copied to its range, multiplied by the factor that converts it to the
+//! common range.
 
 use super::{like, numbers, range, write_ranges, written_ranges};
 use crate::cache::Prepared;
@@ -14,26 +15,26 @@ use mxrs_ops::shape::concat::ConcatParams;
 use mxrs_types::{Layout, Result};
 use std::sync::Arc;
 
-/// Whether the call fits.
+/// Checks that the backend takes the call.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     let p = call.params.get::<ConcatParams>();
     call.outputs[0].shape.axis(i64::from(p.dim)).map(|_| ()).map_err(|e| e.to_string())
 }
 
-/// The range of all inputs, 0 included.
+/// The common range of all inputs, which includes 0.
 fn joined(args: &KernelArgs<'_>, n: usize) -> Range {
     let all = (0..n).map(|i| range(args, n + 2 * i));
     all.fold(Range { min: 0.0, max: 0.0 }, |a, b| Range { min: a.min.min(b.min), max: a.max.max(b.max) })
 }
 
-/// Builds a copy for each input.
+/// Prepares a copy for each input.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let axis = call.outputs[0].shape.axis(i64::from(call.params.get::<ConcatParams>().dim))?;
     let n = call.inputs.len() / 3;
     let (data, out) = (&call.inputs[..n], &call.outputs[0]);
     let leader = data.iter().find(|t| !t.layout.is_row_major()).unwrap_or(&data[0]).layout.clone();
     let first = like(library, &data[0], &leader)?;
-    // Of the arrangements that all can take: channels last where a side has it, else row-major.
+    // An arrangement that all inputs can have: channels last if an input has it, otherwise row-major.
     let (dst, layout) = match first.1.is_row_major() {
         true => (library.md(&out.with_layout(Layout::RowMajor))?, Layout::RowMajor),
         false => super::image(library, out)?,
@@ -50,7 +51,8 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         let all = joined(args, n);
         for (i, part) in scales.iter().enumerate() {
             let scale = range(args, n + 2 * i).quantum(types[i]) * all.per_unit(dtype);
-            // SAFETY: the plan's scratch memory; no other slice of this part lives, and no primitive runs yet.
+            // SAFETY: the scratch memory is as planned, no other slice of this part exists, and the primitives run
+            // later.
             unsafe { part.of(args) }.fill(scale as f32);
         }
         write_ranges(args, std::iter::once(all));
@@ -67,7 +69,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         offsets[axis] += desc.shape[axis] as i64;
         let pd = library.prim_desc(|out| {
             let engine = library.engine();
-            // SAFETY: descriptors and attributes outlive the call.
+            // SAFETY: the descriptors and attributes outlive the call.
             unsafe { result::reorder_primitive_desc_create(out, src.0, engine, part.0, engine, attributes.0) }
         })?;
         let arguments = vec![

@@ -1,4 +1,4 @@
-//! Between real numbers and integers of 8 or 32 bits: copies with a scale.
+//! Conversions between real numbers and 8-bit or 32-bit integers: copies with a scale.
 
 use super::{image, layouts, like, numbers, range, write_ranges, written_ranges};
 use crate::cache::Prepared;
@@ -14,24 +14,24 @@ use mxrs_ops::quant::quantize_v2::QuantizeParams;
 use mxrs_types::{DType, Error, Layout, Result};
 use std::sync::Arc;
 
-/// Whether a `_contrib_quantize_v2` fits: real numbers, in a calibrated range.
+/// Checks that a `_contrib_quantize_v2` has float32 data and a calibrated range.
 pub fn check_quantize(call: &OpCall<'_>) -> std::result::Result<(), String> {
     match calibrated(call) {
         Ok(Some(_)) if call.inputs[0].dtype == DType::F32 => Ok(()),
-        Ok(Some(_)) => Err("data that is quantized already".into()),
-        _ => Err("a range that was not calibrated".into()),
+        Ok(Some(_)) => Err("the data are already quantized".into()),
+        _ => Err("the range is not calibrated".into()),
     }
 }
 
-/// Whether a `_contrib_requantize` fits: one calibrated range, one of the sums.
+/// Checks that a `_contrib_requantize` has one calibrated range, and one range of its sums.
 pub fn check_requantize(call: &OpCall<'_>) -> std::result::Result<(), String> {
     match calibrated(call) {
         Ok(Some(_)) => check_dequantize(call),
-        _ => Err("a range that was not calibrated".into()),
+        _ => Err("the range is not calibrated".into()),
     }
 }
 
-/// Whether a `_contrib_dequantize` fits: one range.
+/// Checks that a `_contrib_dequantize` has one range.
 pub fn check_dequantize(call: &OpCall<'_>) -> std::result::Result<(), String> {
     match call.inputs[1].shape.n_elements() {
         1 => Ok(()),
@@ -43,7 +43,8 @@ fn calibrated(call: &OpCall<'_>) -> Result<Option<Range>> {
     call.params.get::<QuantizeParams>().calibrated()
 }
 
-/// A copy between these arrangements whose elements are multiplied by what `scale` says of each run.
+/// Prepares a copy between these arrangements that multiplies the elements by the scale that `scale` computes in each
+/// run.
 fn build(
     library: &Arc<Library>,
     call: &OpCall<'_>,
@@ -56,7 +57,7 @@ fn build(
     unsafe { result::primitive_attr_set_scales_mask(attributes.0, sys::DNNL_ARG_SRC, 0)? };
     let pd = library.prim_desc(|out| {
         let engine = library.engine();
-        // SAFETY: descriptors and attributes outlive the call.
+        // SAFETY: the descriptors and attributes outlive the call.
         unsafe { result::reorder_primitive_desc_create(out, src.0.0, engine, dst.0.0, engine, attributes.0) }
     })?;
     let mut scratch = ScratchPlan::default();
@@ -72,7 +73,7 @@ fn build(
     ];
     let copy = PrimitiveKernel::in_scratch(library, &pd, arguments, &mut scratch)?;
     let fill = Step::Code(Box::new(move |args| {
-        // SAFETY: the plan's scratch memory; no other slice of this part lives, and no primitive runs yet.
+        // SAFETY: the scratch memory is as planned, no other slice of this part exists, and the primitive runs later.
         unsafe { part.of(args) }.fill(scale(args) as f32);
         write_ranges(args, out_range.into_iter());
         Ok(())
@@ -86,7 +87,7 @@ fn build(
     })
 }
 
-/// Builds a `_contrib_quantize_v2`.
+/// Prepares a `_contrib_quantize_v2`.
 pub fn prepare_quantize(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let range = calibrated(call)?.ok_or_else(|| Error::not_built(call.op.name, "no calibrated range"))?;
     let (data, out) = (&call.inputs[0], &call.outputs[0]);
@@ -95,10 +96,10 @@ pub fn prepare_quantize(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Pre
     build(library, call, ends, move |_| per_unit, Some(range.reported(out.dtype)))
 }
 
-/// Builds a `_contrib_dequantize`.
+/// Prepares a `_contrib_dequantize`.
 pub fn prepare_dequantize(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let (data, out) = (&call.inputs[0], &call.outputs[0]);
-    // Real numbers stay where the integers were.
+    // The real numbers get the arrangement of the integers.
     let dst = library.md(&out.with_layout(data.layout.clone())).map(|md| (md, data.layout.clone()));
     let row_major = || Ok((library.md(&out.with_layout(Layout::RowMajor))?, Layout::RowMajor));
     let ends = [(library.md(data)?, data.layout.clone()), dst.or_else(|_: Error| row_major())?];
@@ -106,7 +107,7 @@ pub fn prepare_dequantize(library: &Arc<Library>, call: &OpCall<'_>) -> Result<P
     build(library, call, ends, move |args| range(args, 1).quantum(dtype), None)
 }
 
-/// Builds a `_contrib_requantize`.
+/// Prepares a `_contrib_requantize`.
 pub fn prepare_requantize(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let out_range = calibrated(call)?.ok_or_else(|| Error::not_built(call.op.name, "no calibrated range"))?;
     let (data, out) = (&call.inputs[0], &call.outputs[0]);

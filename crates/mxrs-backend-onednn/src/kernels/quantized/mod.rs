@@ -1,5 +1,5 @@
-//! Kernels of quantized calls. Ranges are tensors, so scales are known at run time only: a step of our own computes them
-//! into temporary memory, from which the primitive reads them.
+//! Kernels of quantized calls. Ranges are tensors, so scales are known only at run time. A step of this crate computes
+//! them into scratch memory, from which the primitive reads them.
 
 pub mod add;
 pub mod bytes;
@@ -16,40 +16,40 @@ use mxrs_ops::Range;
 use mxrs_types::{DType, Layout, Result};
 use std::sync::Arc;
 
-/// The numbers of an input of f32, row-major.
+/// The values of a row-major f32 input.
 pub fn floats<'a>(args: &KernelArgs<'a>, input: usize) -> &'a [f32] {
-    // SAFETY: inputs of ranges and biases are outputs of no call at the same time, and of this one never.
+    // SAFETY: inputs with ranges and biases are not outputs of this call, and no other call writes them while it runs.
     bytemuck::cast_slice(unsafe { args.inputs[input].bytes() })
 }
 
-/// The ranges whose minima are this input and whose maxima are the next.
+/// The ranges whose minima are in input `min` and whose maxima are in the next.
 pub fn ranges<'a>(args: &KernelArgs<'a>, min: usize) -> impl Iterator<Item = Range> + Clone + use<'a> {
     let pairs = floats(args, min).iter().zip(floats(args, min + 1));
     pairs.map(|(min, max)| Range { min: f64::from(*min), max: f64::from(*max) })
 }
 
-/// The only range there.
+/// The first range of input `min`.
 pub fn range(args: &KernelArgs<'_>, min: usize) -> Range {
     ranges(args, min).next().unwrap_or(Range { min: 0.0, max: 0.0 })
 }
 
-/// Writes the outputs behind the first: minima and maxima.
+/// Writes minima and maxima to the outputs after the first.
 pub fn write_ranges(args: &KernelArgs<'_>, all: impl Iterator<Item = Range> + Clone) {
     for (output, value) in [(1, (|r: Range| r.min) as fn(Range) -> f64), (2, |r: Range| r.max)] {
         let Some(output) = args.outputs.get(output) else { return };
-        // SAFETY: an output of the running call; no other slice of it lives.
+        // SAFETY: the output belongs to the running call, and no other slice of it exists.
         let numbers: &mut [f32] = bytemuck::cast_slice_mut(unsafe { output.bytes_mut() });
         numbers.iter_mut().zip(all.clone()).for_each(|(to, range)| *to = value(range) as f32);
     }
 }
 
-/// The outputs that [`write_ranges`] writes, of a call with these outputs.
+/// The outputs that [`write_ranges`] writes, for a call with these outputs.
 pub fn written_ranges(outputs: &[TensorDesc]) -> Vec<Written> {
     let of = |(i, desc): (usize, &TensorDesc)| Written { output: i, dtype: desc.dtype, n_bytes: desc.size_bytes() };
     outputs.iter().enumerate().skip(1).map(of).collect()
 }
 
-/// Row-major layouts but for the first.
+/// `n` row-major layouts, except for the first.
 pub fn layouts(first: Layout, n: usize) -> Vec<Layout> {
     let mut all = vec![Layout::RowMajor; n];
     if let Some(layout) = all.first_mut() {
@@ -58,15 +58,16 @@ pub fn layouts(first: Layout, n: usize) -> Vec<Layout> {
     all
 }
 
-/// `n` f32 numbers.
+/// A descriptor of `n` f32 values.
 pub fn numbers(n: usize) -> Result<Arc<MemDesc>> {
     MemDesc::dense(&dims([n]), DType::F32).map(Arc::new)
 }
 
-/// The arrangement of images of 8 bits: the channels of a pixel side by side. Other tensors are row-major.
+/// The arrangement of 8-bit images: channels last. Other tensors are row-major.
 pub use super::arranged::channels_last as image;
 
-/// The same arrangement for another element type; `desc` says which, and where it is known from.
+/// The arrangement `layout` for the tensor `desc`, which may have another dtype; the arrangement of images if oneDNN
+/// does not know `layout` for it.
 pub fn like(library: &Library, desc: &TensorDesc, layout: &Layout) -> Result<(Arc<MemDesc>, Layout)> {
     let (md, image_layout) = image(library, desc)?;
     if *layout == image_layout {

@@ -1,4 +1,4 @@
-//! Pooling of quantized tensors, in the layout the data arrive in. Ranges are passed on.
+//! Pooling of quantized tensors, in the layout of the data. Ranges are passed on.
 
 use super::{image, layouts, ranges, write_ranges, written_ranges};
 use crate::cache::Prepared;
@@ -13,10 +13,10 @@ use mxrs_op::OpCall;
 use mxrs_types::Result;
 use std::sync::Arc;
 
-/// Builds the primitive.
+/// Prepares the call.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let (data, out) = (&call.inputs[0], &call.outputs[0]);
-    // The library's fast kernels of 8 bits want the channels of a pixel side by side.
+    // The library's fast 8-bit kernels need channels last.
     let (src, src_layout) = match data.layout.is_row_major() {
         true => image(library, data)?,
         false => (library.md(data)?, data.layout.clone()),

@@ -1,8 +1,8 @@
-//! Quantized convolutions and fully connected layers, alone and with what follows them.
+//! Quantized convolutions and fully-connected layers, alone and with an epilogue.
 //!
-//! out = round((sums · quantum(data) · quantum(weight) + bias + sum · quantum(sum)) / quantum(out)): everything is brought
-//! to quanta of out beforehand, so that the primitive multiplies each channel's sums once, adds, and rounds once. Relu keeps
-//! the sign and needs no scale; unsigned results have it already.
+//! out = round((sums · quantum(data) · quantum(weight) + bias + sum · quantum(sum)) / quantum(out)). All factors are
+//! converted to quanta of out beforehand, so that the primitive multiplies each channel's sums once, adds, and rounds
+//! once. ReLU only depends on the sign and needs no scale; unsigned results include it.
 
 use super::{floats, image, layouts, numbers, range, ranges, write_ranges, written_ranges};
 use crate::accumulate::{self, Written};
@@ -24,13 +24,13 @@ use mxrs_types::{DType, Error, Layout, Result};
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Either product's parameters.
+/// The parameters of either product.
 enum Params {
     Convolution(ConvolutionParams),
     FullyConnected(FullyConnectedParams),
 }
 
-/// Product and epilogue of a call; without an epilogue out is i32.
+/// Splits a call into product and epilogue; without an epilogue, out is i32.
 fn split(call: &OpCall<'_>) -> std::result::Result<(Params, Option<Requantized>), String> {
     let p = call.params;
     Ok(match call.op.name {
@@ -48,23 +48,23 @@ fn split(call: &OpCall<'_>) -> std::result::Result<(Params, Option<Requantized>)
     })
 }
 
-/// Whether the call fits.
+/// Checks that the backend takes the call.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     if !is_exact() {
-        return Err("products of 8 bits, two of which saturate at 16 bits on a processor without VNNI".into());
+        return Err("8-bit products are wrong on a processor without VNNI: the sum of two saturates at 16 bits".into());
     }
     let (params, epilogue) = split(call)?;
     match params {
-        Params::FullyConnected(_) if call.inputs[0].shape.ndim() < 1 => Err("data without axes".into()),
+        Params::FullyConnected(_) if call.inputs[0].shape.ndim() < 1 => Err("the data have no axes".into()),
         _ if epilogue.as_ref().is_some_and(|e| e.with_sum && e.out_type == FusedType::Float32) => {
-            Err("a quantized sum in real numbers".into())
+            Err("no kernel for a quantized product with a float32 sum".into())
         }
         _ => Ok(()),
     }
 }
 
-/// Whether the library adds products of 8 bits in 32. Without the instructions for that it adds pairs in 16 bits, which saturate, and
-/// halves weights that meet signed data.
+/// Whether the library adds 8-bit products in 32 bits. Without the instructions for that it adds pairs in 16 bits,
+/// which saturate, and halves weights that are multiplied with signed data.
 fn is_exact() -> bool {
     #[cfg(target_arch = "x86_64")]
     return is_x86_feature_detected!("avx512vnni") || is_x86_feature_detected!("avxvnni");
@@ -72,7 +72,7 @@ fn is_exact() -> bool {
     return true;
 }
 
-/// All that a primitive of the call is made from, but the scale of its sum.
+/// Everything that describes a primitive of the call, except the scale of its sum.
 struct Recipe {
     library: Arc<Library>,
     params: Params,
@@ -82,10 +82,10 @@ struct Recipe {
     bias: Option<Arc<MemDesc>>,
     sum: Option<DType>,
     is_relu: bool,
-    /// Output channels, and which axes of the weights they are.
+    /// Number of output channels, and a mask of their axes in the weights.
     n_channels: usize,
     channel_mask: c_int,
-    /// Scales: none, one, or one per channel.
+    /// Number of scales: none, one, or one per channel.
     n_scales: usize,
 }
 
@@ -104,7 +104,7 @@ impl Recipe {
             unsafe { result::post_ops_append_sum(post_ops.0, sum_scale, 0, dtype)? };
         }
         if self.is_relu && self.sum == Some(DType::F32) {
-            // NaN may come in, and must stay.
+            // The sum may contain NaN, which must be kept.
             append_relu(&post_ops)?;
         } else if self.is_relu {
             // SAFETY: the list is alive.
@@ -121,7 +121,7 @@ impl Recipe {
                 convolution::forward_of(&self.library, p, [&self.src, &self.weights, &self.dst], bias, &attributes)
             }
             Params::FullyConnected(_) => self.library.prim_desc(|out| {
-                // SAFETY: every descriptor outlives the call; a null bias means none.
+                // SAFETY: the descriptors and attributes outlive the call; a null bias means that there is none.
                 unsafe {
                     result::inner_product_forward_primitive_desc_create(
                         out,
@@ -138,7 +138,7 @@ impl Recipe {
         }
     }
 
-    /// The primitive, with the temporary memory it uses behind that of `scratch`.
+    /// The primitive, with its scratch memory added to that of `scratch`.
     fn primitive(&self, pd: &PrimDesc, parts: &Parts, scratch: &mut ScratchPlan) -> Result<PrimitiveKernel> {
         let weights = Arc::new(pd.required_md(sys::dnnl_query_weights_md, 0)?);
         let mut arguments = vec![
@@ -159,15 +159,15 @@ impl Recipe {
     }
 }
 
-/// Temporary memory of ours.
+/// The scratch memory of this kernel's own steps.
 #[derive(Clone, Copy)]
 struct Parts {
     scales: FloatPart,
     bias: FloatPart,
 }
 
-/// A quantized product. The scale of a sum is part of the primitive: it is made again if that changes, which in a calibrated
-/// network happens once.
+/// A quantized product. The scale of a sum is part of the primitive, which is prepared again if the scale changes. In a
+/// calibrated network that happens once.
 struct Quantized {
     recipe: Recipe,
     epilogue: Option<Requantized>,
@@ -191,33 +191,34 @@ impl Quantized {
             let parts = parts(&mut scratch, self.recipe.n_scales, self.recipe.n_channels);
             let primitive = self.recipe.primitive(&pd, &parts, &mut scratch)?;
             if scratch.n_bytes() > self.scratch_bytes {
-                return Err(backend_error("another scale needs more temporary memory"));
+                return Err(backend_error("a kernel with new scales needs more scratch memory"));
             }
             *made = (sum_scale.to_bits(), Arc::new(primitive));
         }
         Ok(made.1.clone())
     }
 
-    /// Fills scales and bias; the scale of the sum comes back.
+    /// Fills scales and bias, and returns the scale of the sum.
     fn fill(&self, args: &KernelArgs<'_>) -> f32 {
         let at = self.places.product.ranges;
         let of_data = range(args, at).quantum(self.data);
-        // Quanta of out in 1.
+        // Number of quanta of out in 1.
         let per_unit = match (&self.epilogue, self.out_range) {
             (Some(e), Some(range)) => range.per_unit(e.output_dtype()),
             _ => 1.0,
         };
         if self.epilogue.is_some() {
-            // SAFETY: the plan's scratch memory; the only slice of this part, and no primitive runs yet.
+            // SAFETY: the scratch memory is as planned, this is the only slice of this part, and the primitive runs
+            // later.
             let scales = unsafe { self.parts.scales.of(args) };
-            // The quantum of a weight is as large a part of its range as that of the range to 1.
+            // The quantum of a weight is proportional to its range, so it follows from that of a range up to 1.
             let of_one = of_data * Range { min: 0.0, max: 1.0 }.quantum(DType::I8) * per_unit;
             let ranges = floats(args, at + 2).iter().zip(floats(args, at + 3));
             let reaches = ranges.map(|(min, max)| min.abs().max(max.abs()));
             scales.iter_mut().zip(reaches).for_each(|(to, reach)| *to = (f64::from(reach) * of_one) as f32);
         }
         if let Some(bias) = self.places.product.bias {
-            // SAFETY: as above.
+            // SAFETY: as above, for the part of the bias.
             let to = unsafe { self.parts.bias.of(args) };
             match &self.epilogue {
                 Some(_) => self.fill_real_bias(args, bias, per_unit, to),
@@ -233,20 +234,20 @@ impl Quantized {
         }
     }
 
-    /// The bias if it is real numbers.
+    /// The bias, if it is float32.
     fn real_bias<'a>(&self, args: &KernelArgs<'a>, bias: usize) -> Option<&'a [f32]> {
         let is_real = args.inputs[bias].len_bytes() == self.recipe.n_channels * size_of::<f32>();
         is_real.then(|| floats(args, bias))
     }
 
-    /// The bias if it is integers, and what one of them is worth.
+    /// The bias, if it is integers, and its quantum.
     fn integer_bias<'a>(&self, args: &KernelArgs<'a>, bias: usize) -> (&'a [i8], f64) {
-        // SAFETY: an input, written by nobody while the call runs.
+        // SAFETY: it is an input, and nothing writes it while the call runs.
         let integers = bytemuck::cast_slice(unsafe { args.inputs[bias].bytes() });
         (integers, range(args, self.places.product.ranges + 4).quantum(DType::I8))
     }
 
-    /// In quanta of out.
+    /// Fills the bias in quanta of out.
     fn fill_real_bias(&self, args: &KernelArgs<'_>, bias: usize, per_unit: f64, to: &mut [f32]) {
         match self.real_bias(args, bias) {
             Some(real) => to.iter_mut().zip(real).for_each(|(to, b)| *to = (f64::from(*b) * per_unit) as f32),
@@ -258,7 +259,7 @@ impl Quantized {
         }
     }
 
-    /// In quanta of the sums, as integers of 32 bits.
+    /// Fills the bias in quanta of the sums, as 32-bit integers.
     fn fill_counted_bias(&self, args: &KernelArgs<'_>, bias: usize, of_data: f64, to: &mut [f32]) {
         let at = self.places.product.ranges + 2;
         let quanta: Vec<f64> = ranges(args, at).map(|r| of_data * r.quantum(DType::I8)).collect();
@@ -273,7 +274,7 @@ impl Quantized {
             };
             let quantum = quanta[c.min(quanta.len() - 1)];
             let counted = if quantum > 0.0 { (value / quantum).trunc() } else { 0.0 };
-            // The bias of sums in 32 bits is an integer of 32 bits in the same place.
+            // For sums in 32 bits, the primitive reads the bias as a 32-bit integer from the same place.
             *to = f32::from_bits((counted.clamp(f64::from(i32::MIN), f64::from(i32::MAX)) as i32).cast_unsigned());
         }
     }
@@ -319,7 +320,7 @@ fn parts(scratch: &mut ScratchPlan, n_scales: usize, n_channels: usize) -> Parts
     Parts { scales: FloatPart::new(scratch, n_scales), bias: FloatPart::new(scratch, n_channels) }
 }
 
-/// Builds a quantized product.
+/// Prepares a quantized product.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let (params, epilogue) = split(call).map_err(|reason| Error::not_built(call.op.name, reason))?;
     let no_bias = match &params {
@@ -344,7 +345,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
             let src = MemDesc::dense(&dims([n, k]), data.dtype)?;
             let dst = MemDesc::dense(&dims([n, n_channels]), out.dtype)?;
             let sizes = dims([n_channels, k]);
-            let weights = MemDesc::any(&sizes, DType::I8)?;
+            let weights = library.layer_weights(n_channels, k, DType::I8)?;
             (Arc::new(src), weights, Arc::new(dst), [Layout::RowMajor, Layout::RowMajor], sizes, 0b1)
         }
     };

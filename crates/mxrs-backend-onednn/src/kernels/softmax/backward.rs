@@ -10,14 +10,15 @@ use mxrs_types::{Error, Result};
 use std::ffi::c_int;
 use std::sync::Arc;
 
-/// Builds `_backward_softmax(ograd, output, data)`, of data only the shape; everything follows the layout of the output.
+/// Prepares `_backward_softmax(ograd, output, data)`. Only the shape of data is used; all tensors have the layout of
+/// the output.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let [_, output, data] = call.inputs else { return Err(wrong_arity(call)) };
     let axis = super::axis(call).map_err(|reason| Error::not_built(call.op.name, reason))?;
     let md = library.md(output)?;
     let hint = super::forward(library, axis, sys::dnnl_forward_training, &md)?;
     let pd = library.prim_desc(|out| {
-        // SAFETY: the descriptors outlive the call.
+        // SAFETY: the descriptors, hint and attributes outlive the call.
         unsafe {
             result::softmax_backward_primitive_desc_create(
                 out,
@@ -37,7 +38,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Input(1), md: md.clone() },
         Argument { arg: sys::DNNL_ARG_DIFF_SRC, slot: Slot::Output(0), md },
     ];
-    // In place the plain loop gives zeros for blocks of channels.
+    // In place, the plain loop writes zeros for blocks of channels.
     let is_loop = pd.is_plain_loop();
     let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
     let layout = output.layout.clone();

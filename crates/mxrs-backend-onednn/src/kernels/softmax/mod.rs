@@ -1,4 +1,4 @@
-//! softmax and the forward of SoftmaxOutput.
+//! softmax, and the forward pass of SoftmaxOutput.
 
 pub mod backward;
 
@@ -19,30 +19,30 @@ fn axis(call: &OpCall<'_>) -> std::result::Result<usize, String> {
     if matches!(call.op.name, "softmax" | "_backward_softmax") {
         let p = call.params.get::<SoftmaxParams>();
         if p.temperature.is_some_and(|t| t != 1.0) || p.use_length == Some(true) {
-            return Err("temperature or length".into());
+            return Err("no kernel for a temperature or lengths".into());
         }
         if call.inputs[0].dtype != call.outputs[0].dtype {
-            return Err("an output of another dtype".into());
+            return Err("the output has another dtype than the data".into());
         }
         return shape.axis(i64::from(p.axis)).map_err(|e| e.to_string());
     }
     let p = call.params.get::<SoftmaxOutputParams>();
     match (shape.ndim(), p.multi_output, p.preserve_shape) {
-        (0 | 1, ..) => Err(format!("data of shape {shape}")),
+        (0 | 1, ..) => Err(format!("no kernel for data of shape {shape}")),
         (2, false, _) | (_, true, false) => Ok(1),
         (n, false, true) => Ok(n - 1),
-        _ => Err("data seen as a matrix".into()),
+        _ => Err("no kernel for data flattened to a matrix".into()),
     }
 }
 
-/// Whether the call fits.
+/// Checks that the backend takes the call.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     axis(call).map(|_| ())
 }
 
 fn forward(library: &Library, axis: usize, kind: sys::dnnl_prop_kind_t, md: &MemDesc) -> Result<PrimDesc> {
     library.prim_desc(|out| {
-        // SAFETY: the descriptor outlives the call.
+        // SAFETY: `md` and the attributes outlive the call.
         unsafe {
             result::softmax_forward_primitive_desc_create(
                 out,
@@ -58,11 +58,11 @@ fn forward(library: &Library, axis: usize, kind: sys::dnnl_prop_kind_t, md: &Mem
     })
 }
 
-/// Builds the primitive.
+/// Prepares the call.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let axis = axis(call).map_err(|reason| Error::not_built(call.op.name, reason))?;
     let md = library.md(&call.inputs[0])?;
-    // Training too: its loss is in the gradient.
+    // Also in training, because the loss only affects the gradient.
     let pd = forward(library, axis, sys::dnnl_forward_inference, &md)?;
     let arguments = vec![
         Argument { arg: sys::DNNL_ARG_SRC, slot: Slot::Input(0), md: md.clone() },

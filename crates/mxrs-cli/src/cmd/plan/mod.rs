@@ -43,7 +43,7 @@ pub struct Args {
     /// Run every algorithm of the planner, and show what each needs; in training also every mode of MXRS_REMAT
     #[arg(long)]
     compare: bool,
-    /// Show what each graph pass did: nodes, kernels, bytes of the arena, time
+    /// Show what each pass did: nodes, steps, kernels, bytes of the arena and of packed constants, time
     #[arg(long, conflicts_with_all = ["compare", "svg", "dump"])]
     passes: bool,
     /// Print the graph after this pass, as a symbol file

@@ -1,15 +1,16 @@
-//! `plan --passes` and `plan --dump`: what each graph pass did, in the order in which binding runs them.
+//! `plan --passes` and `plan --dump`: what each pass did, in the order in which binding runs them.
 
 use super::report::{readable, table};
 use crate::args::ListFormat;
 use crate::exit::{Failure, Outcome};
 use crate::terminal;
 use mxrs::exec::{DryGraph, PassReport, pass_names};
-use mxrs::format::symbol::graph_to_file;
+use mxrs::symbol::graph_to_file;
 use mxrs::types::Error;
 use serde::Serialize;
 
-const COLUMNS: [&str; 7] = ["pass", "result", "nodes before", "nodes after", "kernels", "arena", "time"];
+const COLUMNS: [&str; 9] =
+    ["pass", "result", "nodes before", "nodes after", "steps", "kernels", "arena", "packed", "time"];
 
 /// One row.
 #[derive(Serialize)]
@@ -18,8 +19,10 @@ struct Row {
     result: &'static str,
     nodes_before: usize,
     nodes_after: usize,
+    steps: Option<usize>,
     kernels: Option<usize>,
     arena_bytes: Option<usize>,
+    packed_bytes: Option<usize>,
     microseconds: u64,
     switch: &'static str,
 }
@@ -31,8 +34,10 @@ impl Row {
             result: report.outcome.word(),
             nodes_before: report.n_nodes[0],
             nodes_after: report.n_nodes[1],
+            steps: report.n_steps,
             kernels: report.n_kernels,
             arena_bytes: report.arena_bytes,
+            packed_bytes: report.packed_bytes,
             microseconds: report.time.as_micros().try_into().unwrap_or(u64::MAX),
             switch: report.switch,
         }
@@ -45,8 +50,10 @@ impl Row {
             self.result.into(),
             self.nodes_before.to_string(),
             self.nodes_after.to_string(),
+            or_dash(self.steps.map(|n| n.to_string())),
             or_dash(self.kernels.map(|n| n.to_string())),
             or_dash(self.arena_bytes.map(readable)),
+            or_dash(self.packed_bytes.map(readable)),
             format!("{:.3} ms", self.microseconds as f64 / 1000.0),
         ]
     }

@@ -3,7 +3,7 @@
 mod outcome;
 
 use crate::args::{Compute, Format, Rgb, finite, image_shape, positive_rgb, rgb};
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Outcome, expect_writable};
 use crate::picture::{self, Picture};
 use crate::records::ImageSource;
 use crate::{interrupt, start, terminal};
@@ -82,6 +82,7 @@ enum OutputForm {
 /// A checkpoint or images that cannot be used; a shape that does not fit the network; what a kernel reports.
 pub fn run(args: &Args, with_progress: bool) -> Outcome {
     let form = args.output.as_deref().map(output_form).transpose()?;
+    args.output.as_deref().map_or(Ok(()), expect_writable)?;
     let runtime = start::runtime(Some(&args.compute))?;
     let classes = args.synset.as_deref().map(read_synset).transpose()?;
     let model = Model::load(&runtime, &args.model, args.epoch).map_err(Failure::input)?;

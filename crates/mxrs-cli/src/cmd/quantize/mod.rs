@@ -8,12 +8,12 @@ use crate::exit::{Failure, Outcome};
 use crate::{start, terminal};
 use calibrate::calibrate;
 use mxrs::format::params::{checkpoint_path, symbol_path};
-use mxrs::format::symbol::graph_to_file;
 use mxrs::format::{Checkpoint, Options};
 use mxrs::quantize::{
     CalibMode, CalibrationTable, Granularity, QuantizeMode, QuantizeOptions, QuantizedDType, QuantizedNetwork,
     Quantizer,
 };
+use mxrs::symbol::graph_to_file;
 use mxrs::types::Shape;
 use mxrs::{Error, Model};
 use report::Report;

@@ -5,7 +5,7 @@ mod measure;
 mod report;
 
 use crate::args::{Compute, float_dtype, image_shape};
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Outcome, expect_writable};
 use crate::networks::{self, BENCHMARK, Network, WITHOUT_FLOAT16, is_built};
 use crate::{interrupt, start};
 use explain::Explained;
@@ -76,6 +76,7 @@ pub struct Args {
 /// A network nobody knows, a flag or a file that cannot be used, an interrupt; a measurement that failed, after the others.
 pub fn run(args: &Args) -> Outcome {
     let names = names(args)?;
+    args.json.as_deref().map_or(Ok(()), expect_writable)?;
     let runtime = match args.tune {
         true => start::runtime_searching(&args.compute, Search::default())?,
         false => start::runtime(Some(&args.compute))?,

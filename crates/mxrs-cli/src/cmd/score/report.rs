@@ -93,7 +93,7 @@ pub struct Report {
     mxrs: &'static str,
     device: String,
     threads: usize,
-    affinity: Option<Vec<usize>>,
+    affinity: Option<Vec<Vec<usize>>>,
     engine: &'static str,
     backends: Vec<String>,
     num_batches: u32,
@@ -104,7 +104,7 @@ pub struct Report {
 impl Report {
     /// Nothing measured yet.
     pub fn new(runtime: &Runtime, device: Device, num_batches: u32, warmup: u32) -> Self {
-        let topology = mxrs::sync::Topology::read();
+        let topology = settings::topology(runtime.settings());
         let loaded = &runtime.backends().loaded;
         Self {
             mxrs: env!("CARGO_PKG_VERSION"),

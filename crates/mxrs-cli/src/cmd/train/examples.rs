@@ -5,6 +5,7 @@ use super::plan::Plan;
 use crate::batches::{self, Parameters};
 use crate::exit::{Failure, Outcome};
 use mxrs::data::{DataIter, MnistIter, NdArrayIter, ResizeIter};
+use mxrs::env::Settings;
 use mxrs::format::Tensor;
 use mxrs::types::Error;
 use std::path::{Path, PathBuf};
@@ -23,17 +24,17 @@ pub struct Source {
 }
 
 impl Source {
-    /// Opens what the flags name.
+    /// Opens what the flags name, and for MNIST what the settings name.
     ///
     /// # Errors
     /// A file that is missing or is not what it should be, as bad input; parameters that do not fit, as bad usage.
-    pub fn open(plan: &Plan) -> Outcome<Self> {
+    pub fn open(plan: &Plan, settings: &Settings) -> Outcome<Self> {
         if plan.data.benchmark {
             let n_examples = BENCHMARK_BATCHES.saturating_mul(plan.batch_size as u64);
             return Ok(Self { train: synthetic(plan)?, eval: None, n_examples });
         }
         match plan.kind {
-            Kind::Mnist => mnist(plan),
+            Kind::Mnist => mnist(plan, settings),
             _ => records(plan),
         }
     }
@@ -98,10 +99,10 @@ pub fn record_iterator(
     batches::open(&parameters)
 }
 
-/// The four files of MNIST in the folder `data`, compressed or not.
-fn mnist(plan: &Plan) -> Outcome<Source> {
+/// The four files of MNIST, compressed or not.
+fn mnist(plan: &Plan, settings: &Settings) -> Outcome<Source> {
     let open = |images: &str, labels: &str, shuffle: bool| {
-        let (images, labels) = (mnist_file(images)?, mnist_file(labels)?);
+        let (images, labels) = (mnist_file(images, settings)?, mnist_file(labels, settings)?);
         let seed = plan.training.seed.to_string();
         let (images, labels) = (images.display().to_string(), labels.display().to_string());
         let batch_size = plan.batch_size.to_string();
@@ -125,9 +126,12 @@ fn mnist(plan: &Plan) -> Outcome<Source> {
     Ok(Source { train, eval: Some(eval), n_examples })
 }
 
-fn mnist_file(name: &str) -> Outcome<PathBuf> {
-    let folder = Path::new("data");
-    let names = [folder.join(name), folder.join(format!("{name}.gz"))];
+/// A file of MNIST in the folder `data`, or in `datasets/mnist` of the user's data (`MXNET_HOME`).
+fn mnist_file(name: &str, settings: &Settings) -> Outcome<PathBuf> {
+    let of_user = settings.data_folder().map(|folder| folder.join("datasets").join("mnist"));
+    let folders = std::iter::once(PathBuf::from("data")).chain(of_user);
+    let names: Vec<PathBuf> =
+        folders.flat_map(|folder| [folder.join(name), folder.join(format!("{name}.gz"))]).collect();
     names.iter().find(|path| path.is_file()).cloned().ok_or_else(|| {
         let missing = std::io::Error::new(std::io::ErrorKind::NotFound, "not found, nor with .gz at its end");
         Failure::Input(Error::io(&names[0], &missing))

@@ -15,8 +15,9 @@ use mxrs::format::Checkpoint;
 use mxrs::graph::Graph;
 use mxrs::optim::{TwoBit, Updater};
 use mxrs::train::callback::{BatchEnd, Callbacks, Monitor, MonitorOptions, Speedometer};
-use mxrs::train::resume::{Position, Run};
-use mxrs::train::{BindFor, CheckpointOptions, FitOptions, InitOptions, Module, ModuleNames};
+use mxrs::train::resume::{Position, PrefixLock, Run};
+use mxrs::train::{BindFor, CheckpointOptions, FitOptions, InitOptions, Module};
+use std::sync::Arc;
 
 /// A network that is given: its graph, and parameters by name that it begins with.
 pub struct Given {
@@ -38,11 +39,13 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
     };
     let runtime = start::runtime(Some(&plan.training.compute))?;
     runtime.arrays().random().seed(plan.training.seed);
-    let mut source = Source::open(plan)?;
+    let mut source = Source::open(plan, runtime.settings())?;
     if plan.training.test_io {
         return test_io::run(plan, &mut *source.train);
     }
     let epoch_size = source.n_examples.div_ceil(plan.batch_size as u64);
+    // Before a checkpoint is looked for: another training might write a newer one.
+    let lock = plan.training.model_prefix.as_deref().map(PrefixLock::take).transpose()?.map(Arc::new);
     let from = GoingOn::open(plan)?;
     if let Some(from) = &from {
         from.check(&batching(plan, epoch_size))?;
@@ -52,11 +55,11 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
     // A checkpoint of this training has everything, what is given lacks the new layers.
     fit.init.allow_missing = from.is_none();
     fit.begin_epoch = from.as_ref().map_or(0, |from| from.position.epoch);
+    fit.lock = lock;
     fit.restored = from.as_ref().and_then(GoingOn::restored);
     let mut metric = metrics(plan.training.top_k, &losses(plan))?;
     let options = BindOptions { autocast: plan.autocast(), ..runtime.bind_options() };
-    let mut module =
-        Module::new(&graph, runtime.arrays(), &options, ModuleNames::default()).map_err(Failure::binding)?;
+    let mut module = Module::new(&(runtime.arrays().clone(), options), &graph).map_err(Failure::binding)?;
     let (data, labels) = (source.train.provide_data().to_vec(), source.train.provide_label().to_vec());
     module.bind(&data, &labels, BindFor::default()).map_err(Failure::binding)?;
     let params = from.as_ref().map(|from| &from.params).or(given.as_ref().map(|given| &given.params));
@@ -67,7 +70,7 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
     if let Some(threshold) = plan.compression {
         updater.set_compression(TwoBit::new(threshold)?)?;
     }
-    module.init_optimizer(Box::new(updater)).map_err(Failure::binding)?;
+    module.init_optimizer(updater).map_err(Failure::binding)?;
     if let Some(GoingOn { state: Some(state), params, .. }) = &from {
         module.restore(state, params).map_err(Failure::input)?;
     }

@@ -1,4 +1,4 @@
-//! Finds accesses that nothing orders, whether or not they met in time.
+//! Finds conflicting accesses that are not ordered, even if they did not overlap in time.
 
 use super::clock::{Agent, Clock};
 use mxrs_sync::Mutex;
@@ -14,23 +14,23 @@ pub(crate) mod tests;
 /// Checks that conflicting accesses of launches and of the host are ordered. Two accesses conflict if they overlap and one
 /// of them writes.
 ///
-/// The order is that of vector clocks. A launch comes after what its stream held before, after what events told the stream
-/// to wait for, and after what the host knew to be done when it enqueued the launch: by waiting for a stream or an event,
-/// or by asking an event that was finished. It is judged when it is enqueued, so a missing wait is found though the device
-/// happened to be quick; that holds in full while the device is held back ([`super::SimulatedGpu::hold`]), as finished
-/// events teach the host nothing then.
+/// Order is defined by vector clocks. A launch comes after what its stream held before, after the events that the
+/// stream waits for, and after what the host knew to be done when it enqueued the launch, by waiting for a stream or an
+/// event or by querying a finished event. A launch is judged when it is enqueued, so a missing wait is found even if
+/// the device happened to be fast. That holds without exception while the device is held
+/// ([`super::SimulatedGpu::hold`]), because no query then finds a finished event.
 ///
-/// The host is one agent: what one thread waited for, all threads know. So a missing order between threads of the host is
-/// found only as an overlap of two [`HostAccess`]es.
+/// The host is one agent: what one thread has waited for counts as known to all threads. So a missing order between
+/// threads of the host is found only if two [`HostAccess`]es overlap.
 #[derive(Debug, Default)]
 pub struct Checker(Mutex<State>);
 
-/// Memory that a launch or the host reads or writes: addresses, or any numbers that stand for it.
+/// Memory that a launch or the host reads or writes: addresses, or any numbers that represent it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Touch {
-    /// Which addresses.
+    /// The addresses.
     pub range: Range<u64>,
-    /// Whether it changes them.
+    /// Whether the access writes.
     pub write: bool,
 }
 
@@ -45,7 +45,7 @@ impl Touch {
         Self { range, write: true }
     }
 
-    /// Reads one cell, such as the number of a variable.
+    /// Reads one cell, such as a variable's id.
     pub fn read_cell(cell: u64) -> Self {
         Self::read(cell..cell + 1)
     }
@@ -73,9 +73,9 @@ impl Touch {
 pub struct Site {
     /// The name of the launch or of the host access.
     pub name: Arc<str>,
-    /// Where it was launched, `None` for the host.
+    /// The stream of the launch; `None` for the host.
     pub stream: Option<StreamId>,
-    /// What it touched.
+    /// The memory that was accessed.
     pub touch: Touch,
 }
 
@@ -91,10 +91,10 @@ impl fmt::Display for Site {
     }
 }
 
-/// Two conflicting accesses that nothing orders.
+/// Two conflicting accesses that are not ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// The one that the checker heard of first.
+    /// The one that the checker saw first.
     pub first: Site,
     /// The other.
     pub second: Site,
@@ -102,7 +102,7 @@ pub struct Violation {
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, and nothing makes it wait for: {}", self.second, self.first)
+        write!(f, "{}, without waiting for: {}", self.second, self.first)
     }
 }
 
@@ -112,7 +112,7 @@ struct State {
     streams: BTreeMap<StreamId, Clock>,
     /// Accesses that later ones may conflict with.
     past: Vec<Past>,
-    /// Host accesses under way, by number.
+    /// Host accesses in progress, by number.
     open: BTreeMap<u64, Site>,
     n_opened: u64,
     violations: Vec<Violation>,
@@ -127,12 +127,12 @@ struct Past {
 }
 
 impl Checker {
-    /// One that has seen nothing.
+    /// A checker without any access yet.
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
 
-    /// The host starts to access memory, and stops when the guard is dropped.
+    /// Starts an access by the host, which ends when the guard is dropped.
     pub fn host_access(self: &Arc<Self>, name: impl Into<Arc<str>>, touches: &[Touch]) -> HostAccess {
         let name: Arc<str> = name.into();
         let mut state = self.0.lock();
@@ -140,7 +140,7 @@ impl Checker {
         let mut opened = Vec::with_capacity(touches.len());
         for touch in touches {
             let site = Site { name: Arc::clone(&name), stream: None, touch: touch.clone() };
-            // A program may read twice what it writes; its own accesses do not conflict.
+            // A program may also read what it writes: its own accesses do not conflict.
             let mine = opened.clone();
             state.judge(&site, &clock, &mine);
             let number = state.n_opened;
@@ -151,15 +151,15 @@ impl Checker {
         HostAccess { checker: Arc::clone(self), opened }
     }
 
-    /// What was found so far.
+    /// The violations found so far.
     pub fn violations(&self) -> Vec<Violation> {
         self.0.lock().violations.clone()
     }
 
-    /// Nothing was found.
+    /// Asserts that no violation was found.
     ///
     /// # Panics
-    /// Something was; the message lists it.
+    /// If there are violations; the message lists them.
     #[track_caller]
     pub fn assert_clean(&self) {
         let violations = self.violations();
@@ -179,7 +179,7 @@ impl Checker {
         }
     }
 
-    /// What is done when all that the stream holds now is done.
+    /// The clock of a stream: what is done once everything that it holds now is done.
     pub(super) fn record(&self, stream: StreamId) -> Clock {
         self.0.lock().stream(stream).clone()
     }
@@ -194,14 +194,14 @@ impl Checker {
 }
 
 impl State {
-    /// A stream's clock, told what the host knows: whoever enqueues there is the host.
+    /// A stream's clock, after adding what the host knows, since the host enqueues the work.
     fn stream(&mut self, stream: StreamId) -> &mut Clock {
         let clock = self.streams.entry(stream).or_default();
         clock.join(&self.host);
         clock
     }
 
-    /// Looks for accesses that conflict with this one and are not before `clock`.
+    /// Records a violation for each conflicting access that is not before `clock`.
     fn judge(&mut self, site: &Site, clock: &Clock, mine: &[u64]) {
         let past = self.past.iter().filter(|past| past.tick > clock.of(past.agent)).map(|past| &past.site);
         let open = self.open.iter().filter(|(number, _)| !mine.contains(number)).map(|(_, site)| site);
@@ -210,7 +210,7 @@ impl State {
         self.violations.extend(found);
     }
 
-    /// Remembers an access, and forgets those it stands for: what comes after it comes after them.
+    /// Keeps an access, and drops the earlier ones that it covers: whatever comes after it also comes after them.
     fn keep(&mut self, new: Past, clock: &Clock) {
         self.past.retain(|old| {
             let is_before = old.tick <= clock.of(old.agent);
@@ -221,7 +221,7 @@ impl State {
     }
 }
 
-/// The host accesses memory until this is dropped; made by [`Checker::host_access`].
+/// An access by the host, in progress until this is dropped; made by [`Checker::host_access`].
 #[derive(Debug)]
 #[must_use = "the access is over when this is dropped"]
 pub struct HostAccess {

@@ -10,13 +10,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The host waits no longer than this: a test that waits for what it holds back should fail, not hang.
+/// The longest wait of the host: a test that waits for work it holds back should fail instead of hanging.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// An event of a simulated GPU.
 pub struct SimulatedEvent {
     pub(super) id: EventId,
-    /// What is done once the event is finished.
+    /// The clock at this position of the stream: what is done once the event is finished.
     pub(super) clock: Clock,
     pub(super) mark: Arc<Mark>,
     shared: Arc<Shared>,
@@ -27,7 +27,7 @@ impl SimulatedEvent {
         Self { id, clock, mark: Arc::default(), shared }
     }
 
-    /// Which.
+    /// Identifies the event.
     pub fn id(&self) -> EventId {
         self.id
     }
@@ -70,7 +70,8 @@ impl fmt::Debug for SimulatedEvent {
     }
 }
 
-/// A place in a queue that somebody may wait for: set once, with the failure of the work before it.
+/// A position in a queue that threads can wait for. It is set once, with the failure of the work before it, if there
+/// was one.
 #[derive(Debug, Default)]
 pub(super) struct Mark {
     outcome: Mutex<Option<Option<Error>>>,
@@ -83,12 +84,12 @@ impl Mark {
         self.changed.notify_all();
     }
 
-    /// `None` until set.
+    /// The outcome; `None` until it is set.
     pub(super) fn outcome(&self) -> Option<Option<Error>> {
         self.outcome.lock().clone()
     }
 
-    /// Waits, as a stream does.
+    /// Waits as a stream does, without a time limit.
     pub(super) fn wait_on_device(&self) -> Option<Error> {
         let mut outcome = self.outcome.lock();
         loop {
@@ -99,7 +100,7 @@ impl Mark {
         }
     }
 
-    /// Waits, as a thread of the host does; fails if that takes suspiciously long.
+    /// Waits as a thread of the host does; fails after [`PATIENCE`].
     pub(super) fn wait_on_host(&self, what: &dyn fmt::Display) -> Result<Option<Error>> {
         let mut outcome = self.outcome.lock();
         loop {

@@ -1,11 +1,11 @@
-//! Holding work back: one launch, or a whole device.
+//! Holds back work: one launch, or a whole device.
 
 use mxrs_sync::{Condvar, Mutex};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A closure made by a gate waits until the gate is opened; those waiting are counted. Dropping the gate opens it, so that
-/// a test which fails leaves no thread behind.
+/// Makes closures that wait until the gate is opened, and counts how many have started. Dropping the gate opens it, so
+/// that a failing test leaves no thread behind.
 #[derive(Debug, Default)]
 pub struct Gate(Arc<(Mutex<Visitors>, Condvar)>);
 
@@ -16,12 +16,12 @@ struct Visitors {
 }
 
 impl Gate {
-    /// A closed one.
+    /// A closed gate.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A body for a launch, or part of one.
+    /// A body for a launch that waits at the gate.
     pub fn body(&self) -> impl FnOnce() + Send + 'static {
         let gate = Arc::clone(&self.0);
         move || {
@@ -35,7 +35,7 @@ impl Gate {
         }
     }
 
-    /// Waits until `n` bodies have come; how many have, after ten seconds, if fewer come.
+    /// Waits until `n` bodies have reached the gate, at most ten seconds; returns the number that have.
     pub fn wait_for(&self, n: usize) -> usize {
         let (visitors, changed) = &*self.0;
         let until = Instant::now() + Duration::from_secs(10);
@@ -46,7 +46,7 @@ impl Gate {
         visitors.n_came
     }
 
-    /// Lets all go on, those that come later too.
+    /// Opens the gate, for waiting bodies and for later ones.
     pub fn open(&self) {
         self.0.0.lock().is_open = true;
         self.0.1.notify_all();
@@ -59,7 +59,7 @@ impl Drop for Gate {
     }
 }
 
-/// Keeps a device's streams from starting anything, until dropped; made by [`super::SimulatedGpu::hold`].
+/// Keeps a device's streams from starting work until it is dropped; made by [`super::SimulatedGpu::hold`].
 #[derive(Debug)]
 #[must_use = "dropped at once, it holds nothing"]
 pub struct Hold(Arc<Holds>);
@@ -78,7 +78,7 @@ impl Drop for Hold {
     }
 }
 
-/// How many [`Hold`]s there are; and whether they count any more.
+/// The number of [`Hold`]s, and whether they are abolished.
 #[derive(Debug, Default)]
 pub(super) struct Holds {
     n_holds: Mutex<(usize, bool)>,
@@ -86,7 +86,7 @@ pub(super) struct Holds {
 }
 
 impl Holds {
-    /// Waits until there is none.
+    /// Waits until there is none, or until they are abolished.
     pub(super) fn pass(&self) {
         let mut n_holds = self.n_holds.lock();
         while n_holds.0 > 0 && !n_holds.1 {
@@ -94,7 +94,7 @@ impl Holds {
         }
     }
 
-    /// From now on none counts.
+    /// Makes all holds ineffective from now on.
     pub(super) fn abolish(&self) {
         self.n_holds.lock().1 = true;
         self.changed.notify_all();

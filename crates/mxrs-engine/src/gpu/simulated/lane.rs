@@ -1,4 +1,4 @@
-//! A stream's queue, and the thread that works it off.
+//! The queue of a simulated stream, and the thread that executes it.
 
 use super::event::Mark;
 use super::{Shared, failure};
@@ -10,17 +10,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(super) enum Command {
-    /// Runs a closure, or fails.
+    /// Runs a closure; fails instead if `fails` is set.
     Launch { name: Arc<str>, number: u64, fails: bool, body: Box<dyn FnOnce() + Send> },
-    /// An event is reached.
+    /// Marks an event as reached.
     Record(Arc<Mark>),
-    /// Another stream's event must be reached first.
+    /// Waits until another stream's event is reached.
     Wait(Arc<Mark>),
-    /// The host synchronizes: hears of a failure, which is over then.
+    /// Wakes the host, which synchronizes: reports the failure of the stream and clears it.
     Synchronize(Arc<Mark>),
 }
 
-/// A queue that one thread works off, in order.
+/// A queue of commands that one thread executes in order.
 #[derive(Default)]
 pub(super) struct Lane {
     queue: Mutex<Queue>,
@@ -31,7 +31,7 @@ pub(super) struct Lane {
 pub(super) struct Queue {
     commands: VecDeque<Command>,
     is_closed: bool,
-    /// Events recorded so far.
+    /// The number of events recorded so far.
     pub(super) n_events: u64,
 }
 
@@ -42,7 +42,7 @@ impl Queue {
 }
 
 impl Lane {
-    /// The queue, locked, so that what the checker and the log hear is in the order of the queue.
+    /// Locks the queue, so that the checker and the log see calls in the order of the queue.
     pub(super) fn lock(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock()
     }
@@ -53,7 +53,7 @@ impl Lane {
         self.changed.notify_one();
     }
 
-    /// What is in the queue is still done, nothing is taken any more.
+    /// Closes the queue: what it holds is still executed, and nothing more is accepted.
     pub(super) fn close(&self) {
         self.queue.lock().is_closed = true;
         self.changed.notify_one();
@@ -72,7 +72,7 @@ impl Lane {
         }
     }
 
-    /// Works the queue off until it is closed.
+    /// Executes the commands until the queue is closed and empty.
     pub(super) fn serve(&self, id: StreamId, shared: &Shared, latency: Duration) {
         let mut failed: Option<Error> = None;
         while let Some(command) = self.next() {

@@ -1,4 +1,4 @@
-//! What a simulated GPU was asked to do, and what it is to refuse.
+//! The calls that a simulated GPU received, and those that it is to refuse.
 
 use super::super::device::StreamUse;
 use mxrs_sync::Mutex;
@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-/// Names an event of a simulated GPU.
+/// Identifies an event of a simulated GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EventId {
-    /// The stream it was recorded on.
+    /// The stream that it was recorded on.
     pub stream: StreamId,
-    /// Its number among the events of that stream, from 1.
+    /// Its number among the events of that stream, starting at 1.
     pub place: u64,
 }
 
@@ -22,7 +22,7 @@ impl fmt::Display for EventId {
     }
 }
 
-/// One call that a [`super::SimulatedGpu`] or one of its streams or events got.
+/// One call to a [`super::SimulatedGpu`] or to one of its streams or events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SimulatedGpuCall {
@@ -30,34 +30,34 @@ pub enum SimulatedGpuCall {
     CreateStream {
         /// The new stream, or `None` if it was refused.
         stream: Option<StreamId>,
-        /// What for.
+        /// What the stream is for.
         stream_use: StreamUse,
     },
     /// Work was enqueued.
     Launch {
-        /// Where.
+        /// The stream.
         stream: StreamId,
-        /// What the launcher calls it.
+        /// The name given by the caller.
         name: Arc<str>,
     },
     /// An event was enqueued.
     Record(EventId),
-    /// A stream was told to wait.
+    /// A stream was ordered to wait.
     StreamWait {
-        /// Which.
+        /// The stream that waits.
         stream: StreamId,
-        /// For what.
+        /// The event that it waits for.
         event: EventId,
     },
     /// A thread of the host waited for a stream.
     Synchronize(StreamId),
     /// A thread of the host waited for an event that was not finished yet.
     EventWait(EventId),
-    /// The engine is gone.
+    /// The engine was dropped.
     Close,
 }
 
-/// What a [`super::SimulatedGpu`] counted.
+/// Counters of a [`super::SimulatedGpu`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SimulatedGpuCounters {
@@ -73,13 +73,13 @@ pub struct SimulatedGpuCounters {
     pub failed: u64,
     /// Events recorded.
     pub records: u64,
-    /// Times a stream was told to wait for an event.
+    /// Waits of a stream for an event.
     pub stream_waits: u64,
-    /// Times a thread of the host waited for a stream.
+    /// Waits of the host for a stream.
     pub synchronizations: u64,
-    /// Times a thread of the host waited for an event that was not finished yet.
+    /// Waits of the host for an event that was not finished yet.
     pub event_waits: u64,
-    /// Most launches that ran at the same time.
+    /// The largest number of launches that ran at the same time.
     pub peak_running: usize,
 }
 
@@ -128,7 +128,7 @@ impl Log {
         if refused { Err(format!("request {nth} for a stream is refused")) } else { Ok(()) }
     }
 
-    /// The number of the launch, from 1, and whether it is to fail.
+    /// Logs a launch: its number, starting at 1, and whether it is to fail.
     pub(super) fn launch(&self, stream: StreamId, name: &Arc<str>) -> (u64, bool) {
         let mut state = self.0.lock();
         state.counters.launches += 1;

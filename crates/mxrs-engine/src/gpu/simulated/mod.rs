@@ -1,10 +1,11 @@
-//! A GPU that exists only in tests: streams that run closures in the background, in order, and a checker of that order.
+//! A GPU that exists only in tests: its streams run closures in order in the background, and a checker verifies the
+//! order.
 //!
-//! - [`SimulatedStream::launch`] enqueues a closure; a thread per stream runs them. [`SimulatedGpu::latency`] slows them
-//!   down, a [`Gate`] or [`SimulatedGpu::hold`] keeps them back.
-//! - [`SimulatedGpu::fail_launch`] makes a launch fail as kernels do: later, where somebody waits.
-//! - [`SimulatedGpu::calls`] and [`SimulatedGpu::counters`] tell what was asked of the device.
-//! - [`Checker`] compares what launches and the host touch with the order that events and waits give.
+//! - [`SimulatedStream::launch`] enqueues a closure; one thread per stream runs them. [`SimulatedGpu::latency`] slows
+//!   them down, and a [`Gate`] or [`SimulatedGpu::hold`] holds them back.
+//! - [`SimulatedGpu::fail_launch`] makes a launch fail as kernels do: later, at a wait.
+//! - [`SimulatedGpu::calls`] and [`SimulatedGpu::counters`] list and count the calls to the device.
+//! - [`Checker`] compares the accesses of launches and of the host with the order that events and waits establish.
 
 pub(crate) mod checker;
 mod clock;
@@ -34,8 +35,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A simulated GPU. Its drop lets go of all that was held back, runs what is enqueued, and ends its threads; streams that
-/// are still around then refuse work.
+/// A simulated GPU. Dropping it ends all holds, runs what is enqueued and ends its threads; streams that still exist
+/// then refuse work.
 ///
 /// ```
 /// use mxrs_engine::gpu::{GpuDevice, SimulatedGpu, SimulatedStream, StreamUse, Touch};
@@ -53,7 +54,7 @@ pub struct SimulatedGpu {
     shared: Arc<Shared>,
 }
 
-/// What streams and their threads share.
+/// The state that streams and their threads share.
 struct Shared {
     device: Device,
     checker: Arc<Checker>,
@@ -72,17 +73,18 @@ struct Lanes {
 }
 
 impl SimulatedGpu {
-    /// A device with a checker of its own.
+    /// Makes a device with its own checker.
     pub fn new(device: Device) -> Arc<Self> {
         Self::build(device, Duration::ZERO, Checker::new())
     }
 
-    /// A device each of whose launches takes at least this long.
+    /// Makes a device whose launches take at least this long each.
     pub fn with_latency(device: Device, latency: Duration) -> Arc<Self> {
         Self::build(device, latency, Checker::new())
     }
 
-    /// A second device of the same machine: streams of both may wait for each other's events, and one checker sees both.
+    /// Makes a second device of the same machine: streams of both may wait for each other's events, and they share one
+    /// checker.
     pub fn beside(&self, device: Device) -> Arc<Self> {
         Self::build(device, self.latency, Arc::clone(&self.shared.checker))
     }
@@ -99,20 +101,21 @@ impl SimulatedGpu {
         Arc::new(Self { latency, shared: Arc::new(shared) })
     }
 
-    /// What checks the order of accesses.
+    /// The checker of the order of accesses.
     pub fn checker(&self) -> &Arc<Checker> {
         &self.shared.checker
     }
 
-    /// Keeps every stream from starting anything further, until the guard is dropped. Waiting on the host meanwhile is an
-    /// error, after half a minute.
+    /// Keeps every stream from starting further work until the guard is dropped. A wait of the host meanwhile fails
+    /// after 30 seconds.
     pub fn hold(&self) -> Hold {
         Hold::new(&self.shared.holds)
     }
 
-    /// Makes the `nth` launch fail, counted from 1 over all streams. Its closure does not run, nor does anything that comes
-    /// after it in order, in its stream or one that waits for it; events after it and [`DeviceStream::synchronize`] report
-    /// it. Work enqueued on a stream after it was synchronized runs again. (A real device would stay broken.)
+    /// Makes the `nth` launch fail, counted from 1 over all streams. Its closure does not run, and neither does work
+    /// that comes after it in order, in its stream or in one that waits for it. Events after it and
+    /// [`DeviceStream::synchronize`] report the failure. Work enqueued on a stream after it was synchronized runs
+    /// again. (A real device would stay unusable.)
     pub fn fail_launch(&self, nth: u64) {
         self.shared.log.fail_launch(nth);
     }
@@ -184,11 +187,11 @@ impl Drop for SimulatedGpu {
             lane.close();
         }
         if std::thread::panicking() {
-            // A failed test may have left work waiting for what will not happen any more.
+            // A failed test may have left work that waits for something that will not happen.
             return;
         }
         for thread in lanes.threads.drain(..) {
-            // A closure may own the device and so end it here, on a stream's own thread.
+            // A closure may own the device, and so drop it here on a stream's own thread.
             if thread.thread().id() != thread::current().id() {
                 let _ = thread.join();
             }
@@ -203,7 +206,7 @@ impl fmt::Debug for SimulatedGpu {
 }
 
 impl Shared {
-    /// Counts a launch in, for as long as the guard lives.
+    /// Counts one running launch until the guard is dropped.
     fn run(&self) -> Running<'_> {
         self.log.note_running(self.running.fetch_add(1, Ordering::SeqCst) + 1);
         Running(self)

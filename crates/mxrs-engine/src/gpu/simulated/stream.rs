@@ -11,7 +11,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// A stream of a simulated GPU. What is enqueued when it is dropped still runs.
+/// A stream of a simulated GPU. Work that is enqueued when it is dropped still runs.
 pub struct SimulatedStream {
     id: StreamId,
     stream_use: StreamUse,
@@ -24,32 +24,32 @@ impl SimulatedStream {
         Self { id, stream_use, lane, shared }
     }
 
-    /// The simulated stream behind a stream.
+    /// Downcasts a stream.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] if it is another kind of stream.
+    /// [`mxrs_types::ErrorKind::InvalidValue`] if it is not a simulated stream.
     pub fn of(stream: &dyn DeviceStream) -> Result<&Self> {
         let simulated = stream.as_any().downcast_ref();
         simulated.ok_or_else(|| Error::invalid("stream", format!("{stream:?}"), "a stream of a simulated GPU"))
     }
 
-    /// What it was made for.
+    /// The purpose that the stream was created for.
     pub fn stream_use(&self) -> StreamUse {
         self.stream_use
     }
 
-    /// Enqueues a closure. A panic in it counts as the failure of the launch.
+    /// Enqueues a closure. A panic in it counts as a failure of the launch.
     ///
     /// # Errors
-    /// The device is gone.
+    /// If the device is gone.
     pub fn launch(&self, name: impl Into<Arc<str>>, body: impl FnOnce() + Send + 'static) -> Result<()> {
         self.launch_on(name, &[], body)
     }
 
-    /// [`SimulatedStream::launch`], telling the checker what the closure touches.
+    /// [`SimulatedStream::launch`] that also reports to the checker what the closure accesses.
     ///
     /// # Errors
-    /// The device is gone.
+    /// If the device is gone.
     pub fn launch_on(
         &self,
         name: impl Into<Arc<str>>,

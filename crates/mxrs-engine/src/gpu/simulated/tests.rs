@@ -1,4 +1,4 @@
-//! The simulated GPU itself: order, time, failures, records.
+//! The simulated GPU itself: order, latency, failures, counters.
 
 use super::super::device::{GpuDevice, StreamUse};
 use super::*;
@@ -113,7 +113,7 @@ fn a_failure_goes_where_the_order_goes_and_ends_with_a_synchronization() {
     assert!(a.synchronize().is_err());
     a.synchronize().unwrap();
     launch(&a, "again").wait().unwrap();
-    assert!(b.synchronize().is_err(), "each stream tells");
+    assert!(b.synchronize().is_err(), "each stream reports it");
     let mut ran: Vec<_> = receiver.try_iter().collect();
     ran.sort_unstable();
     assert_eq!(ran, ["again", "elsewhere", "good"]);

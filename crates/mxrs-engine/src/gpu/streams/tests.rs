@@ -1,4 +1,5 @@
-//! D2, D3 and D58 of the environment's list, as far as streams go: who owns which, and when they are made.
+//! D2, D3 and D58 of the list of environment variables, as far as they concern streams: which worker owns which, and when
+//! they are created.
 
 use super::super::{
     GpuSync, Gpus, SimulatedGpu, SimulatedGpuCall, SimulatedStream, TaskStreams, Touch, VarEvents, Waits,
@@ -13,8 +14,8 @@ fn streams(gpu: &Arc<SimulatedGpu>, layout: StreamLayout) -> GpuStreams {
     GpuStreams::new(Arc::clone(gpu) as Arc<dyn GpuDevice>, layout)
 }
 
-fn main_of(streams: &GpuStreams, seat: Seat) -> StreamId {
-    streams.of(seat).unwrap().main.id()
+fn main_of(streams: &GpuStreams, owner: StreamOwner) -> StreamId {
+    streams.of(owner).unwrap().main.id()
 }
 
 #[test]
@@ -22,18 +23,24 @@ fn each_worker_owns_a_stream_made_at_its_first_task() {
     let gpu = SimulatedGpu::new(Device::gpu(0));
     let streams = streams(&gpu, LAYOUT);
     assert_eq!(gpu.counters().streams, 0);
-    let seats = [Seat::Worker(2), Seat::Worker(0), Seat::Prioritised(2), Seat::Copy(0), Seat::Copy(1)];
-    let ids: Vec<_> = seats.iter().map(|&seat| main_of(&streams, seat)).collect();
-    assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), seats.len());
-    for (&seat, &id) in seats.iter().zip(&ids) {
-        assert_eq!(main_of(&streams, seat), id, "the same again");
-        assert!(streams.of(seat).unwrap().aux.is_none());
+    let owners = [
+        StreamOwner::Worker(2),
+        StreamOwner::Worker(0),
+        StreamOwner::Prioritised(2),
+        StreamOwner::Copy(0),
+        StreamOwner::Copy(1),
+    ];
+    let ids: Vec<_> = owners.iter().map(|&owner| main_of(&streams, owner)).collect();
+    assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), owners.len());
+    for (&owner, &id) in owners.iter().zip(&ids) {
+        assert_eq!(main_of(&streams, owner), id, "the same again");
+        assert!(streams.of(owner).unwrap().aux.is_none());
     }
     use StreamUse::{Compute, Copy, Prioritised};
     let uses: Vec<_> = gpu.streams().into_iter().map(|(_, stream_use)| stream_use).collect();
     assert_eq!(uses, [Compute, Compute, Prioritised, Copy, Copy]);
-    for seat in [Seat::Worker(3), Seat::Prioritised(3), Seat::Copy(2)] {
-        assert!(streams.of(seat).is_err(), "{seat:?} is not in the layout");
+    for owner in [StreamOwner::Worker(3), StreamOwner::Prioritised(3), StreamOwner::Copy(2)] {
+        assert!(streams.of(owner).is_err(), "{owner:?} is not in the layout");
     }
 }
 
@@ -41,12 +48,12 @@ fn each_worker_owns_a_stream_made_at_its_first_task() {
 fn the_pooled_engine_takes_sixteen_in_turn_and_one_for_copies() {
     let gpu = SimulatedGpu::new(Device::gpu(0));
     let streams = streams(&gpu, LAYOUT);
-    let round: Vec<_> = (0..16).map(|_| main_of(&streams, Seat::Shared)).collect();
+    let round: Vec<_> = (0..16).map(|_| main_of(&streams, StreamOwner::Shared)).collect();
     assert_eq!(round.iter().collect::<BTreeSet<_>>().len(), 16);
-    let again: Vec<_> = (0..16).map(|_| main_of(&streams, Seat::Shared)).collect();
+    let again: Vec<_> = (0..16).map(|_| main_of(&streams, StreamOwner::Shared)).collect();
     assert_eq!(round, again);
-    let copy = main_of(&streams, Seat::SharedCopy);
-    assert_eq!(main_of(&streams, Seat::SharedCopy), copy);
+    let copy = main_of(&streams, StreamOwner::SharedCopy);
+    assert_eq!(main_of(&streams, StreamOwner::SharedCopy), copy);
     assert!(!round.contains(&copy));
     assert_eq!(gpu.streams()[16], (copy, StreamUse::Copy));
 }
@@ -55,12 +62,12 @@ fn the_pooled_engine_takes_sixteen_in_turn_and_one_for_copies() {
 fn a_pushing_thread_keeps_its_stream() {
     let gpu = SimulatedGpu::new(Device::gpu(0));
     let streams = Arc::new(streams(&gpu, LAYOUT));
-    let mine = main_of(&streams, Seat::Pusher);
-    assert_eq!(main_of(&streams, Seat::Pusher), mine);
+    let mine = main_of(&streams, StreamOwner::Pusher);
+    assert_eq!(main_of(&streams, StreamOwner::Pusher), mine);
     let all: BTreeSet<_> = (0..40)
         .map(|_| {
             let streams = Arc::clone(&streams);
-            std::thread::spawn(move || main_of(&streams, Seat::Pusher)).join().unwrap()
+            std::thread::spawn(move || main_of(&streams, StreamOwner::Pusher)).join().unwrap()
         })
         .collect();
     assert_eq!(all.len(), 16, "forty threads share sixteen");
@@ -70,16 +77,16 @@ fn a_pushing_thread_keeps_its_stream() {
 fn d58_compute_workers_own_two_streams_and_copy_workers_one() {
     let gpu = SimulatedGpu::new(Device::gpu(0));
     let streams = streams(&gpu, StreamLayout { with_aux: true, ..LAYOUT });
-    for (seat, has_aux) in [
-        (Seat::Worker(0), true),
-        (Seat::Prioritised(0), true),
-        (Seat::Shared, true),
-        (Seat::Pusher, true),
-        (Seat::Copy(0), false),
-        (Seat::SharedCopy, false),
+    for (owner, has_aux) in [
+        (StreamOwner::Worker(0), true),
+        (StreamOwner::Prioritised(0), true),
+        (StreamOwner::Shared, true),
+        (StreamOwner::Pusher, true),
+        (StreamOwner::Copy(0), false),
+        (StreamOwner::SharedCopy, false),
     ] {
-        let streams = streams.of(seat).unwrap();
-        assert_eq!(streams.aux.as_ref().map(|aux| aux.id() != streams.main.id()), has_aux.then_some(true), "{seat:?}");
+        let streams = streams.of(owner).unwrap();
+        assert_eq!(streams.aux.as_ref().map(|aux| aux.id() != streams.main.id()), has_aux.then_some(true), "{owner:?}");
     }
     let n_aux = gpu.streams().iter().filter(|(_, stream_use)| *stream_use == StreamUse::Auxiliary).count();
     assert_eq!((n_aux, gpu.streams().len()), (4, 10));
@@ -91,7 +98,7 @@ fn threads_that_come_at_once_get_one_stream() {
     let streams = streams(&gpu, LAYOUT);
     std::thread::scope(|scope| {
         for _ in 0..8 {
-            scope.spawn(|| main_of(&streams, Seat::SharedCopy));
+            scope.spawn(|| main_of(&streams, StreamOwner::SharedCopy));
         }
     });
     assert_eq!(gpu.counters().streams, 1);
@@ -103,31 +110,31 @@ fn a_refused_stream_is_an_error_now_and_asked_for_again_later() {
     gpu.fail_create_stream(1);
     gpu.fail_create_stream(3);
     let streams = streams(&gpu, StreamLayout { with_aux: true, ..LAYOUT });
-    let text = streams.of(Seat::Worker(0)).unwrap_err().to_string();
+    let text = streams.of(StreamOwner::Worker(0)).unwrap_err().to_string();
     assert_eq!(text, "simulated GPU: request 1 for a stream is refused\n  while making a stream of gpu(2)");
-    assert!(streams.of(Seat::Worker(0)).is_err(), "the auxiliary stream is refused");
-    assert!(streams.of(Seat::Worker(0)).is_ok());
+    assert!(streams.of(StreamOwner::Worker(0)).is_err(), "the auxiliary stream is refused");
+    assert!(streams.of(StreamOwner::Worker(0)).is_ok());
 }
 
 #[test]
 fn the_end_empties_the_streams_and_closes_the_device() {
     let gpu = SimulatedGpu::with_latency(Device::gpu(0), std::time::Duration::from_millis(3));
     let streams = streams(&gpu, LAYOUT);
-    let main = Arc::clone(&streams.of(Seat::Worker(0)).unwrap().main);
+    let main = Arc::clone(&streams.of(StreamOwner::Worker(0)).unwrap().main);
     SimulatedStream::of(&*main).unwrap().launch("late", || {}).unwrap();
     drop(streams);
     assert_eq!(gpu.counters().executed, 1);
     assert_eq!(gpu.calls().last(), Some(&SimulatedGpuCall::Close));
 }
 
-/// A failure that a wait for everything told is no obstacle to later tasks.
+/// A failure that a wait for everything reported does not stop later tasks.
 #[test]
-fn what_a_synchronization_tells_is_told() {
+fn a_synchronization_reports_a_failure_once() {
     let gpu = SimulatedGpu::new(Device::gpu(0));
     gpu.fail_launch(2);
     let gpus =
         Gpus::new(vec![Arc::clone(&gpu) as Arc<dyn GpuDevice>], StreamLayout { with_aux: true, ..LAYOUT }).unwrap();
-    let task = TaskStreams::new(gpus.get(Device::gpu(0)).unwrap().of(Seat::Worker(1)).unwrap());
+    let task = TaskStreams::new(gpus.get(Device::gpu(0)).unwrap().of(StreamOwner::Worker(1)).unwrap());
     let mut var = VarEvents::new();
     for stream in [task.main(), task.aux().unwrap().unwrap()] {
         launch(stream, Touch::write_cell(u64::from(stream.id().number)));
@@ -135,9 +142,9 @@ fn what_a_synchronization_tells_is_told() {
     var.after(&task.finish(GpuSync::Event).unwrap().expect("an event"), true);
     let mut waits = Waits::of_host();
     var.before(true, &mut waits);
-    assert!(waits.wait(gpus.told()).is_err());
+    assert!(waits.wait(gpus.reported()).is_err());
     assert!(gpus.synchronize().is_err());
-    waits.wait(gpus.told()).unwrap();
+    waits.wait(gpus.reported()).unwrap();
     gpus.synchronize().unwrap();
 }
 
@@ -158,13 +165,13 @@ fn launch(stream: &Arc<dyn DeviceStream>, touch: Touch) {
     SimulatedStream::of(&**stream).unwrap().launch_on("k", &[touch], || {}).unwrap();
 }
 
-/// D58: work of the two streams inside a scope runs at once; what came before and what comes after is ordered by events.
+/// D58: work of the two streams inside a scope may overlap; events order what came before and what comes after.
 #[test]
 fn d58_a_scope_orders_the_auxiliary_stream() {
     for with_aux in [true, false] {
         let gpu = SimulatedGpu::new(Device::gpu(0));
         let all = streams(&gpu, StreamLayout { with_aux, ..LAYOUT });
-        let streams = all.of(Seat::Worker(0)).unwrap();
+        let streams = all.of(StreamOwner::Worker(0)).unwrap();
         let hold = gpu.hold();
         for _ in 0..3 {
             launch(&streams.main, Touch::write(0..3));
@@ -180,7 +187,7 @@ fn d58_a_scope_orders_the_auxiliary_stream() {
         gpu.checker().assert_clean();
         assert_eq!(gpu.counters().stream_waits, if with_aux { 6 } else { 0 });
         assert_eq!((gpu.counters().synchronizations, gpu.counters().event_waits), (0, 0));
-        // The same cell on both streams inside the scope is a mistake of the body.
+        // Writing the same cell on both streams inside the scope is an error of the body.
         let scope = streams.aux_scope(|aux| {
             launch(aux, Touch::write_cell(0));
             launch(&streams.main, Touch::write_cell(0));
@@ -195,7 +202,7 @@ fn d58_a_scope_orders_the_auxiliary_stream() {
     }
 }
 
-/// A task's event stands for what it enqueued on either stream.
+/// A task's event covers what it enqueued on either stream.
 #[test]
 fn a_task_is_marked_at_the_end_of_both_streams() {
     let gpu = SimulatedGpu::new(Device::gpu(0));
@@ -203,11 +210,11 @@ fn a_task_is_marked_at_the_end_of_both_streams() {
     let hold = gpu.hold();
     let mut var = VarEvents::new();
     for round in 0..6 {
-        let task = TaskStreams::new(streams.of(Seat::Worker(round % 3)).unwrap());
+        let task = TaskStreams::new(streams.of(StreamOwner::Worker(round % 3)).unwrap());
         let mut waits = task.waits();
         var.before(true, &mut waits);
-        task.start(&waits, &Told::default()).unwrap();
-        // On main, then beside it, and never met again by the body.
+        task.start(&waits, &ReportedFailures::default()).unwrap();
+        // First on the main stream, then on the auxiliary one, which the body does not order again.
         launch(task.main(), Touch::write(0..2));
         launch(task.aux().unwrap().unwrap(), Touch::write_cell(0));
         assert!(task.aux().unwrap().is_some());
@@ -225,23 +232,23 @@ fn host_mode_waits_for_both_streams_and_tells_their_failure() {
     let gpu = SimulatedGpu::with_latency(Device::gpu(0), std::time::Duration::from_millis(2));
     let streams = streams(&gpu, StreamLayout { with_aux: true, ..LAYOUT });
     gpu.fail_launch(3);
-    for is_told in [false, true, false] {
-        let task = TaskStreams::new(streams.of(Seat::Worker(0)).unwrap());
+    for is_reported in [false, true, false] {
+        let task = TaskStreams::new(streams.of(StreamOwner::Worker(0)).unwrap());
         launch(task.main(), Touch::write_cell(0));
         launch(task.aux().unwrap().unwrap(), Touch::write_cell(0));
-        assert_eq!(task.finish(GpuSync::Host).is_err(), is_told);
+        assert_eq!(task.finish(GpuSync::Host).is_err(), is_reported);
         drop(gpu.checker().host_access("look", &[Touch::read_cell(0)]));
     }
     gpu.checker().assert_clean();
 }
 
-/// If the device gives no event, the task's work is over when the task fails.
+/// If the device returns no event, the task's work is done when the task fails.
 #[test]
 fn without_an_event_the_host_waits() {
     let gpu = SimulatedGpu::with_latency(Device::gpu(0), std::time::Duration::from_millis(2));
     let streams = streams(&gpu, LAYOUT);
     gpu.fail_record(1);
-    let task = TaskStreams::new(streams.of(Seat::Worker(0)).unwrap());
+    let task = TaskStreams::new(streams.of(StreamOwner::Worker(0)).unwrap());
     launch(task.main(), Touch::write_cell(0));
     assert!(task.finish(GpuSync::Event).is_err());
     drop(gpu.checker().host_access("look", &[Touch::read_cell(0)]));

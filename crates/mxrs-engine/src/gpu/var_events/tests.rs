@@ -1,13 +1,13 @@
-//! Which events are named, and that they are enough, and that none of them is too much.
+//! The events that a variable names are sufficient, and none of them is superfluous.
 
 // The integration tests of GPUs run the same programs on an engine.
 #[path = "../../../tests/support/accesses.rs"]
 mod accesses;
 
 use super::super::device::{GpuDevice, StreamUse};
+use super::super::reported::ReportedFailures;
 use super::super::simulated::checker::tests::Order;
 use super::super::simulated::{SimulatedGpu, SimulatedStream, Touch};
-use super::super::told::Told;
 use super::*;
 use accesses::Accesses;
 use mxrs_types::{Device, Result, StreamId};
@@ -83,7 +83,7 @@ fn reads_wait_for_the_writer_and_writes_for_all() {
     assert_eq!(named(&events, Some(0), false), [], "its own stream is in order anyway");
     assert_eq!(named(&events, Some(1), true), [(0, 1), (2, 1)]);
     events.after(&fake(1, 3), true);
-    assert_eq!(named(&events, None, true), [(1, 3)], "a write stands for all before it");
+    assert_eq!(named(&events, None, true), [(1, 3)], "a write implies all events before it");
     events.after_host(false);
     assert!(!events.is_empty());
     events.after_host(true);
@@ -102,7 +102,7 @@ fn of_two_events_of_a_stream_the_later_counts() {
         second.before(true, &mut waits);
         assert_eq!(waits.events().map(|e| e.place()).collect::<Vec<_>>(), [7]);
     }
-    // Workers that share a stream may come in the other order.
+    // Workers that share a stream may get here in the opposite order.
     let mut shared = VarEvents::new();
     shared.after(&fake(4, 9), false);
     shared.after(&fake(4, 8), false);
@@ -126,7 +126,7 @@ fn what_was_waited_for_is_forgotten_and_the_rest_is_drained() {
     assert!(events.is_empty());
 }
 
-/// A failed read is no news for a writer of what was read; a failed write is.
+/// A failed read does not concern a later writer of what was read; a failed write does.
 #[test]
 fn failures_of_sources_only() {
     let gpu = SimulatedGpu::new(Device::gpu(0));
@@ -134,36 +134,36 @@ fn failures_of_sources_only() {
     let [a, b] = [(); 2].map(|()| gpu.create_stream(StreamUse::Compute).unwrap());
     SimulatedStream::of(&*a).unwrap().launch("fails", || {}).unwrap();
     let event = a.record().unwrap();
-    let (mut read, mut written, told) = (VarEvents::new(), VarEvents::new(), Told::default());
+    let (mut read, mut written, reported) = (VarEvents::new(), VarEvents::new(), ReportedFailures::default());
     read.after(&event, false);
     written.after(&event, true);
-    for (events, write, is_told) in [(&read, true, false), (&written, true, true), (&written, false, true)] {
+    for (events, write, is_reported) in [(&read, true, false), (&written, true, true), (&written, false, true)] {
         let mut waits = Waits::of_host();
         events.before(write, &mut waits);
-        assert_eq!(waits.wait(&told).is_err(), is_told);
+        assert_eq!(waits.wait(&reported).is_err(), is_reported);
         let mut waits = Waits::of_stream(b.id());
         events.before(write, &mut waits);
-        assert_eq!(waits.place(&*b, &told).is_err(), is_told, "it is known by now");
+        assert_eq!(waits.place(&*b, &reported).is_err(), is_reported, "it is known by now");
     }
     assert_eq!(gpu.counters().stream_waits, 0, "nothing to wait for any more");
     let mut waits = Waits::of_host();
     written.before(false, &mut waits);
-    assert!(waits.wait_and_tell(&told).is_err());
-    waits.wait_and_tell(&told).unwrap();
+    assert!(waits.wait_and_report(&reported).is_err());
+    waits.wait_and_report(&reported).unwrap();
     let mut waits = Waits::of_stream(b.id());
     written.before(true, &mut waits);
-    waits.place(&*b, &told).unwrap();
-    // What fails later is another matter.
+    waits.place(&*b, &reported).unwrap();
+    // A later failure is reported independently.
     SimulatedStream::of(&*a).unwrap().launch("too", || {}).unwrap();
     written.after(&a.record().unwrap(), true);
     let mut waits = Waits::of_host();
     written.before(false, &mut waits);
-    assert!(waits.wait(&told).is_err());
+    assert!(waits.wait(&reported).is_err());
 }
 
 #[derive(Clone, Debug)]
 struct Step {
-    /// Which stream; `None` for the host.
+    /// The stream; `None` for the host.
     stream: Option<usize>,
     accesses: Accesses,
 }
@@ -182,11 +182,11 @@ struct Outcome {
     values: Vec<u64>,
     n_violations: usize,
     n_unordered: usize,
-    /// Events that were not finished when a stream asked, per step.
+    /// For each step, the number of events that were not finished when a stream asked.
     n_waits: Vec<usize>,
 }
 
-/// Runs the steps on simulated streams of two devices, each ordered by the events of its variables; but the step and wait
+/// Runs the steps on simulated streams of two devices, ordered by the events of the variables. The step and wait in
 /// `without` are left out.
 fn run(steps: &[Step], n_streams: usize, n_vars: usize, held: bool, without: Option<(usize, usize)>) -> Outcome {
     let gpu = SimulatedGpu::new(Device::gpu(0));
@@ -209,7 +209,7 @@ fn run(steps: &[Step], n_streams: usize, n_vars: usize, held: bool, without: Opt
         let Some(stream) = step.stream.map(|i| &streams[i]) else {
             let mut waits = Waits::of_host();
             accesses.iter().for_each(|&(var, write)| vars[var].before(write, &mut waits));
-            waits.wait(&Told::default()).unwrap();
+            waits.wait(&ReportedFailures::default()).unwrap();
             let access = gpu.checker().host_access(format!("step {number}"), &touches);
             body();
             drop(access);
@@ -227,7 +227,7 @@ fn run(steps: &[Step], n_streams: usize, n_vars: usize, held: bool, without: Opt
                 }
             }
         } else {
-            waits.place(&**stream, &Told::default()).unwrap();
+            waits.place(&**stream, &ReportedFailures::default()).unwrap();
         }
         let name = format!("step {number}");
         SimulatedStream::of(&**stream).unwrap().launch_on(name, &touches, body).unwrap();
@@ -241,7 +241,7 @@ fn run(steps: &[Step], n_streams: usize, n_vars: usize, held: bool, without: Opt
     Outcome {
         values: accesses::plain(&values),
         n_violations: gpu.checker().violations().len(),
-        // Without the hold, finished events order too, which the graph does not know.
+        // Without the hold, events that happen to be finished also order, and the graph does not know them.
         n_unordered: if held { order.unordered().len() } else { 0 },
         n_waits,
     }
@@ -262,7 +262,7 @@ fn e3_e4_random_programs_are_ordered_by_events() {
     }
 }
 
-/// Leaving one wait out is found whenever another does not imply it; and that is most of the time.
+/// Omitting one wait is detected whenever no other wait implies it, which is the usual case.
 #[test]
 fn a_missing_wait_is_found() {
     let (mut n_needed, mut n_implied) = (0, 0);

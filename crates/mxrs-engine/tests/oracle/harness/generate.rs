@@ -1,4 +1,4 @@
-//! Random programs, a function of the seed alone.
+//! Random programs, each a function of its seed only.
 
 use super::program::{Delay, Ending, Line, Phase, Program, Task, Wait};
 use mxrs_engine::{EngineKind, Property};
@@ -7,14 +7,14 @@ use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Most tasks and deletions of one program.
+/// The largest number of tasks and deletions of one program.
 pub const MAX_TASKS: usize = 200;
-/// Most variables of one program.
+/// The largest number of variables of one program.
 pub const MAX_VARS: usize = 100;
-/// One beyond the device ids whose pools the engine keeps at hand.
+/// Includes one beyond the device ids whose pools the engine finds without a lock.
 const DEVICES: [u32; 5] = [0, 1, 2, 3, 9];
 
-/// How this program's lines are drawn.
+/// The parameters with which this program's lines are drawn.
 struct Style {
     rng: ChaCha8Rng,
     most_reads: usize,
@@ -68,7 +68,7 @@ pub fn program(seed: u64, kind: EngineKind, is_async: bool) -> Program {
     let n_phases = one_of(&mut style.rng, &[1, 1, 1, 2, 3]);
     let n_threads = one_of(&mut style.rng, &[1, 1, 2, 3]);
     if n_threads > 1 && style.bulks > 0.0 {
-        // A buffered task whose variable another thread deletes meanwhile may be refused when its push has returned.
+        // A buffered task whose variable another thread deletes meanwhile may be refused after its push has returned.
         style.deletes = 0.0;
     }
     let mut phases = Vec::new();
@@ -84,7 +84,7 @@ pub fn program(seed: u64, kind: EngineKind, is_async: bool) -> Program {
     Program { seed, kind, is_async, cpu_workers, priority_workers, n_vars, phases, ends_with_stop, epilogue }
 }
 
-/// Variables with a deletion anywhere.
+/// The variables that a deletion names anywhere.
 fn deleted(phases: &[Phase]) -> BTreeSet<usize> {
     fn walk(lines: &[Line], found: &mut BTreeSet<usize>) {
         for line in lines {
@@ -107,7 +107,7 @@ fn one_of<T: Copy>(rng: &mut ChaCha8Rng, choices: &[T]) -> T {
 }
 
 impl Style {
-    /// Each thread has variables of its own, and all share the rest.
+    /// Each thread has some variables of its own, and all threads share the rest.
     fn thread(&mut self, share: usize, n_vars: usize, thread: usize, n_threads: usize) -> Vec<Line> {
         let own = if n_threads == 1 { 0..n_vars } else { thread * n_vars / 6..(thread + 1) * n_vars / 6 };
         let mut lines = Vec::new();
@@ -151,7 +151,7 @@ impl Style {
         }
     }
 
-    /// Usually few, at times many; with repeats.
+    /// Draws variables, usually few and sometimes many; they may repeat.
     fn vars(&mut self, most: usize, own: &Range<usize>, n_vars: usize) -> Vec<usize> {
         let most = if self.rng.random_bool(0.9) { most.min(3) } else { most };
         (0..self.rng.random_range(0..=most)).map(|_| self.var(own, n_vars)).collect()

@@ -1,7 +1,7 @@
 //! Random programs on a real engine, judged by the rules E3 to E15 of `mxrs_engine::var`.
 //!
-//! `program` is what a program is, `generate` makes one from a seed, `world` runs it and notes what happened, `judge`
-//! compares the notes with a serial interpreter, and `shrink` finds a small program that still fails.
+//! `program` defines what a program is, `generate` makes one from a seed, `world` runs it and records what happens,
+//! `judge` compares the record with a serial interpreter, and `shrink` finds a small program that still fails.
 
 mod generate;
 mod judge;
@@ -17,7 +17,7 @@ use std::thread;
 use std::time::Duration;
 use world::{Answer, World};
 
-/// Every word of `MXNET_ENGINE_TYPE`, as kind and suffix.
+/// Every value of `MXNET_ENGINE_TYPE`, as kind and suffix.
 pub const KINDS: [(EngineKind, bool); 6] = {
     use EngineKind::{Naive, Threaded, ThreadedPerDevice};
     [
@@ -30,17 +30,17 @@ pub const KINDS: [(EngineKind, bool); 6] = {
     ]
 };
 
-/// A program that has not ended by then hangs (E10, E14). Long, as the machine may be busy.
+/// A program that has not ended by then counts as hung (E10, E14). Long, because the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What one or more programs did.
+/// Counters of one or more programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     pub programs: u64,
     pub tasks: u64,
     pub skipped: u64,
     pub failed: u64,
-    /// Programs of which the rules allow exactly one outcome of every wait and every task.
+    /// Programs for which the rules allow exactly one outcome of every wait and every task.
     pub exact: u64,
 }
 
@@ -57,13 +57,13 @@ impl Tally {
 /// Runs the program of a seed.
 ///
 /// # Errors
-/// It broke a rule or hung: what is wrong, and a program that shows it.
+/// If it breaks a rule or hangs: what is wrong, and a small program that shows it.
 pub fn check(seed: u64, kind: EngineKind, is_async: bool) -> Result<Tally, String> {
     let program = generate::program(seed, kind, is_async);
     attempt(&program, PATIENCE).map_err(|error| shrink::report(&program, &error))
 }
 
-/// Runs a program on a thread of its own, which is left behind if it hangs.
+/// Runs a program on a thread of its own, which is abandoned if it hangs.
 fn attempt(program: &Program, patience: Duration) -> Result<Tally, String> {
     silence_injected_panics();
     let (tell, told) = mpsc::channel();
@@ -77,9 +77,7 @@ fn attempt(program: &Program, patience: Duration) -> Result<Tally, String> {
             let _ = thread.join();
             outcome
         }
-        Err(mpsc::RecvTimeoutError::Timeout) => {
-            Err(format!("E10, E14: not at its end after {} s", patience.as_secs_f32()))
-        }
+        Err(mpsc::RecvTimeoutError::Timeout) => Err(format!("E10, E14: not done after {} s", patience.as_secs_f32())),
         Err(mpsc::RecvTimeoutError::Disconnected) => Err("the program's thread panicked".into()),
     }
 }
@@ -100,7 +98,7 @@ fn run(program: &Program) -> Result<Tally, String> {
             let (mut notes, mut _scope) = (Vec::new(), None);
             for line in lines {
                 if let Line::Bulk(n) = line {
-                    // The old scope ends first; a new one of 0 would only lower the number.
+                    // The old scope has to end first; a new one with limit 0 would only lower the limit.
                     drop(_scope.take());
                     _scope = (*n > 0).then(|| world.engine.bulk(*n));
                 }
@@ -128,18 +126,18 @@ fn run(program: &Program) -> Result<Tally, String> {
     } else {
         sleep_until_idle(&world);
     }
-    // From here on nothing runs, so each answer is certain. Deleted variables refuse.
+    // Nothing runs from here on, so each answer is certain. Deleted variables refuse.
     let in_turn = |var: usize| if var.is_multiple_of(2) { Wait::Read(var) } else { Wait::Write(var) };
     let turn = program.seed as usize % program.n_vars;
     waits.extend((turn..program.n_vars).chain(0..turn).map(|var| world.wait(in_turn(var))));
     waits.extend([Wait::All, Wait::All].map(|wait| world.wait(wait)));
-    // Everything has been told: variables can be used again.
+    // All failures have been reported, so variables can be used again.
     world.push(&program.epilogue);
     waits.push(world.wait(Wait::All));
     judge::judge(program, &world, &waits)
 }
 
-/// Stops and starts: nothing is pending in between, and nothing is accepted.
+/// Stops and starts the engine: nothing is pending in between, and nothing is accepted.
 fn restart(world: &World) {
     let engine = &world.engine;
     engine.stop();
@@ -158,7 +156,7 @@ fn restart(world: &World) {
     }
 }
 
-/// Unlike a wait, asks for no error.
+/// Waits until nothing is pending; unlike the engine's wait, takes no error.
 fn sleep_until_idle(world: &World) {
     let mut pause = Duration::from_micros(20);
     loop {
@@ -171,7 +169,7 @@ fn sleep_until_idle(world: &World) {
     }
 }
 
-/// Injected panics are many, and printing them takes longer than running them.
+/// There are many injected panics, and printing them takes longer than running them.
 fn silence_injected_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -185,7 +183,7 @@ fn silence_injected_panics() {
     });
 }
 
-/// True for answers that say nothing about a failure.
+/// Whether the answer is a refusal, which contains no failure.
 fn is_refusal(answer: &Answer) -> bool {
     matches!(answer, Answer::Refused(_))
 }

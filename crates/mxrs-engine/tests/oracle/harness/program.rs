@@ -1,10 +1,10 @@
-//! What a random program is: phases of lines, each line one call of the engine, all of it printable and removable.
+//! Random programs: phases of lines. Each line is one call of the engine, and can be printed and removed.
 
 use mxrs_engine::{EngineKind, Property};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// An engine's settings, and what threads do with it.
+/// An engine's settings, and the calls that threads make.
 #[derive(Clone, Debug)]
 pub struct Program {
     pub seed: u64,
@@ -13,22 +13,22 @@ pub struct Program {
     pub cpu_workers: usize,
     pub priority_workers: usize,
     pub n_vars: usize,
-    /// One after the other; the threads of one end before the next begins.
+    /// Run one after the other; all threads of a phase end before the next begins.
     pub phases: Vec<Phase>,
-    /// How the end of all tasks is awaited without asking for errors: by a stop, or by looking at the counters.
+    /// Whether a stop waits for all tasks at the end, which reports no errors; otherwise the counters are polled.
     pub ends_with_stop: bool,
-    /// Pushed last, when every failure has been told: it must run.
+    /// Pushed last, when every failure has been reported, so it must run.
     pub epilogue: Task,
 }
 
-/// Lines of one to three threads, and what happens when all have ended.
+/// The lines of one to three threads, and whether the engine restarts when all have ended.
 #[derive(Clone, Debug)]
 pub struct Phase {
     pub threads: Vec<Vec<Line>>,
     pub restart: bool,
 }
 
-/// One call.
+/// One call of the engine.
 #[derive(Clone, Debug)]
 pub enum Line {
     Push(Task),
@@ -37,7 +37,7 @@ pub enum Line {
         var: usize,
     },
     Wait(Wait),
-    /// From here on the thread buffers this many tasks; 0 ends that.
+    /// From here on the thread collects this many tasks; 0 ends that.
     Bulk(usize),
 }
 
@@ -54,11 +54,11 @@ pub enum Ending {
     Good,
     Fails,
     Panics,
-    /// Never says how it ended: drops the promise to do so. With [`Task::later`] only.
+    /// Drops its completion without a call. Only with [`Task::later`].
     Forgets,
 }
 
-/// What a body does to the schedule.
+/// A delay in a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delay {
     None,
@@ -68,11 +68,11 @@ pub enum Delay {
     Sleeps(u64),
 }
 
-/// One task as it is pushed. Ids are unique in a program, also over deletions and over what bodies push.
+/// One task. Ids are unique within a program, including deletions and nested tasks.
 #[derive(Clone, Debug)]
 pub struct Task {
     pub id: usize,
-    /// As given to the engine: with repeats, and with variables that are also written.
+    /// As given to the engine: may repeat, and may contain variables that are also written.
     pub reads: Vec<usize>,
     pub writes: Vec<usize>,
     pub property: Property,
@@ -80,11 +80,11 @@ pub struct Task {
     pub priority: i32,
     pub ending: Ending,
     pub delay: Delay,
-    /// Whether the body ends at once, or hands its end to another thread.
+    /// Whether the body completes on another thread instead of when it returns.
     pub later: bool,
     /// Whether the body tries to wait, which must be refused.
     pub waits_inside: bool,
-    /// Pushed by the body.
+    /// The lines that the body pushes.
     pub nested: Vec<Line>,
 }
 
@@ -101,7 +101,7 @@ impl Task {
 }
 
 impl Program {
-    /// Every push and deletion with the id of the task whose body makes it, outer before inner.
+    /// Visits every push and deletion, with the id of the task whose body makes it, outer before inner.
     pub fn visit<'p>(&'p self, mut f: impl FnMut(&'p Line, Option<usize>)) {
         fn walk<'p>(lines: &'p [Line], parent: Option<usize>, f: &mut impl FnMut(&'p Line, Option<usize>)) {
             for line in lines {
@@ -116,8 +116,8 @@ impl Program {
         }
     }
 
-    /// Whether any thread buffers its pushes: versions count less then, and a push that has returned may still be in a
-    /// buffer.
+    /// Whether any thread collects its pushes. Then versions count fewer writes, and a push that has returned may still
+    /// be in a buffer.
     pub fn bulks(&self) -> bool {
         let mut found = false;
         self.visit(|line, _| found |= matches!(line, Line::Bulk(_)));
@@ -129,7 +129,7 @@ impl Program {
         self.epilogue.id + 1
     }
 
-    /// The same program without the lines, counted as [`Program::visit`] does, that `keep` refuses.
+    /// The same program without the lines for which `keep` is false; lines are counted as in [`Program::visit`].
     pub fn filtered(&self, mut keep: impl FnMut(usize) -> bool) -> Self {
         fn walk(lines: &[Line], next: &mut usize, keep: &mut impl FnMut(usize) -> bool) -> Vec<Line> {
             let mut kept = Vec::new();
@@ -154,7 +154,7 @@ impl Program {
         smaller
     }
 
-    /// The same program with each task changed.
+    /// The same program after changing each task.
     pub fn with_tasks(&self, mut change: impl FnMut(&mut Task)) -> Self {
         fn walk(lines: &mut [Line], change: &mut impl FnMut(&mut Task)) {
             for line in lines {

@@ -1,18 +1,18 @@
-//! From a program that fails to a small one that still does.
+//! Reduces a failing program to a small one that still fails.
 
 use super::attempt;
 use super::program::{Delay, Ending, Line, Program, Task};
 use mxrs_engine::Property;
 use std::time::{Duration, Instant};
 
-/// Time for all of it.
+/// The time limit for all of it.
 const BUDGET: Duration = Duration::from_secs(20);
-/// A failure may need luck: so often a candidate is tried before it counts as good.
+/// Failures may depend on timing, so a candidate counts as good only after this many tries.
 const TRIES: usize = 30;
-/// Small programs are quick; longer than this is a hang.
+/// Small programs are fast; one that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What to print on a failure: the error, the program's origin, and a small program with its own error.
+/// The text to print on a failure: the error, the program's seed, and a small program with its own error.
 pub fn report(program: &Program, error: &str) -> String {
     let until = Instant::now() + BUDGET;
     let mut small = program.clone();
@@ -53,7 +53,7 @@ pub fn report(program: &Program, error: &str) -> String {
     }
 }
 
-/// Takes away halves, quarters and so on, down to single lines.
+/// Removes halves, quarters and so on, down to single lines.
 fn remove_lines(small: &mut Program, until: Instant, adopt: &mut impl FnMut(Program, &mut Program) -> bool) {
     let mut chunk = n_lines(small).div_ceil(2);
     while chunk > 0 && Instant::now() < until {

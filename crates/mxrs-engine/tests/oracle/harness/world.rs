@@ -1,7 +1,7 @@
-//! What bodies do, and what they and their pushers note down.
+//! The bodies of a program's tasks, and the notes that they and their pushers take.
 //!
-//! The notes order nothing by themselves: bodies use relaxed operations only, so that the values arrive where they should
-//! because of the engine or not at all.
+//! The notes do not order anything: bodies use only relaxed operations, so a value is correct only if the engine orders
+//! the tasks.
 
 use super::program::{Delay, Ending, Line, Task, Wait};
 use mxrs_engine::{Completion, Engine, Property, RunContext, Var};
@@ -11,44 +11,44 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
-/// A closed span on the program's clock.
+/// A closed interval of the program's clock.
 pub type Span = (u64, u64);
 
-/// An engine with its variables and the notes on every task.
+/// An engine with its variables, and the notes on every task.
 pub struct World {
     pub engine: Engine,
     pub vars: Vec<Var>,
     clock: AtomicU64,
-    /// What the variables stand for.
+    /// The values that the variables protect.
     values: Vec<AtomicU64>,
-    /// Bodies inside each variable: readers, or a large negative number for a writer (E3).
+    /// The bodies that are using each variable: their number, or a large negative number for a writer (E3).
     inside: Vec<AtomicI32>,
     notes: Vec<Mutex<Note>>,
     complaints: Mutex<Vec<String>>,
 }
 
-/// What became of one task or deletion.
+/// The notes on one task or deletion.
 #[derive(Clone, Debug, Default)]
 pub struct Note {
-    /// The push: when, and what it returned.
+    /// The push: when it happened and what it returned.
     pub push: Option<(Span, Answer)>,
     pub runs: u32,
-    /// Times the captured values were dropped.
+    /// How often the captured values were dropped.
     pub drops: u32,
-    /// When the body ran, or when it was dropped unrun.
+    /// When the body ran, or when it was dropped without running.
     pub span: Option<Span>,
-    /// What each variable held at the start: those read, then those written.
+    /// The values of its variables at the start: first those read, then those written.
     pub seen: Vec<u64>,
-    /// Failing task of the error that the context showed.
+    /// The failing task whose error the context contained.
     pub inherited: Option<usize>,
 }
 
-/// What a call of the engine said.
+/// The result of a call of the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     Good,
     /// The failure of this task.
-    Told(usize),
+    Reported(usize),
     /// Any other error.
     Refused(String),
 }
@@ -61,7 +61,7 @@ pub struct WaitNote {
     pub answer: Answer,
 }
 
-/// What task `id` stores in variable `var`, given what it found in its variables.
+/// The value that task `id` stores in variable `var`, computed from the values that it read.
 pub fn mix(id: usize, var: usize, seen: &[u64]) -> u64 {
     let start = (id as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ var as u64;
     seen.iter().fold(start, |hash, value| (hash ^ value).wrapping_mul(0x100_0000_01b3).rotate_left(17))
@@ -80,7 +80,8 @@ impl World {
         })
     }
 
-    /// The next moment. Relaxed: moments ordered by anything else are ordered alike, and this must not order anything.
+    /// The next moment. Relaxed, because the clock must not order anything itself; moments of operations that are
+    /// ordered otherwise are ordered in the same way.
     pub fn now(&self) -> u64 {
         self.clock.fetch_add(1, Ordering::Relaxed)
     }
@@ -101,13 +102,13 @@ impl World {
         std::mem::take(&mut *self.complaints.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
     }
 
-    /// Makes one call, notes it, and gives back the note of a wait.
+    /// Makes one call, records it, and returns the note of a wait.
     pub fn play(self: &Arc<Self>, line: &Line) -> Option<WaitNote> {
         match line {
             Line::Push(task) => self.push(task),
             Line::Delete { id, var } => self.delete(*id, *var),
             Line::Wait(wait) => return Some(self.wait(*wait)),
-            // The thread that plays keeps the scope.
+            // The thread that executes the lines keeps the scope.
             Line::Bulk(_) => {}
         }
         None
@@ -168,11 +169,11 @@ impl World {
 fn answer_of(result: Result<()>) -> Answer {
     match result {
         Ok(()) => Answer::Good,
-        Err(error) => failing_task(&error).map_or_else(|| Answer::Refused(error.to_string()), Answer::Told),
+        Err(error) => failing_task(&error).map_or_else(|| Answer::Refused(error.to_string()), Answer::Reported),
     }
 }
 
-/// The task whose body failed: each injected failure carries `#id#`; one that never said how it ended is named by the
+/// The task whose body failed: each injected failure contains `#id#`; a task that never completed is named by the
 /// engine.
 fn failing_task(error: &Error) -> Option<usize> {
     let text = error.to_string();
@@ -180,7 +181,7 @@ fn failing_task(error: &Error) -> Option<usize> {
     between("#", "#").or_else(|| between("running `t", "`"))
 }
 
-/// Notes that what a deletion captured is gone.
+/// Records when the captured values of a deletion are dropped.
 struct Freed {
     world: Arc<World>,
     id: usize,
@@ -192,14 +193,14 @@ impl Drop for Freed {
     }
 }
 
-/// What a task captures.
+/// The captured values of a task.
 struct Body {
     world: Arc<World>,
     task: Task,
     ran: bool,
 }
 
-/// What a body that has begun knows.
+/// What a body knows after it has begun.
 struct Begun {
     at: u64,
     seen: Vec<u64>,
@@ -219,7 +220,7 @@ impl Body {
         }
     }
 
-    /// Ends later, and says so twice, which is once too often (E6). What the body captured goes away before the task ends.
+    /// Completes later, and twice, which is once too often (E6). The captured values are dropped before the task ends.
     fn run_on_another_thread(mut self, context: &RunContext, done: Completion) {
         let begun = self.begin(context);
         let (world, id) = (Arc::clone(&self.world), self.task.id);
@@ -270,7 +271,7 @@ impl Body {
         }
         let inherited = context.inherited_error().map(|error| failing_task(error).unwrap_or(usize::MAX));
         if inherited.is_some() && task.property != Property::NoSkip {
-            world.complain(format!("t{} is no NoSkip and sees the failure of t{inherited:?}", task.id));
+            world.complain(format!("t{} is not a NoSkip task and sees the failure of t{inherited:?}", task.id));
         }
         if task.waits_inside {
             self.try_to_wait();

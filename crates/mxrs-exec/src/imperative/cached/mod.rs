@@ -20,7 +20,7 @@ use mxrs_ndarray::{NdArray, RandomCalls};
 use mxrs_sync::atomic::{AtomicU64, Ordering};
 use mxrs_sync::{Rank, RankedMutex};
 use mxrs_types::{Device, Error, Result, ResultExt};
-use plan::{Plan, Signature, State, push};
+use plan::{Plan, Signature, State, push_segments};
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -273,8 +273,8 @@ impl CachedOp {
         let bound = pad(inputs, plan.n_bound());
         let outputs = pad(outputs, plan.n_outputs());
         let team = nd.options().team.clone();
-        let (machine, is_new) = state.machine(plan, false, bound.clone(), outputs.clone(), team);
+        let (ready, is_new) = state.ready(plan, false, bound.clone(), outputs.clone(), team);
         self.0.bindings_made.fetch_add(u64::from(is_new), Ordering::Relaxed);
-        push(nd.context().engine(), &plan.forward, Arc::new(machine), state, &bound, &outputs, random)
+        push_segments(nd.context().engine(), &plan.forward, Arc::new(ready), state, &bound, &outputs, random)
     }
 }

@@ -5,13 +5,14 @@ use crate::bind::{Given, known};
 use crate::gradients::{GradReq, GradRequests};
 use crate::imperative::prepared::spoils;
 use crate::lower::Bound;
-use crate::machine::{Addressed, Machine, Memory};
 use crate::options::BindOptions;
 use crate::packed::Packed;
 use crate::pipeline::{Context, Wanted, lower_graph};
-use crate::planned::{Planned, allocate_arena};
 use crate::program::Origin;
-use crate::segment::{Segment, segments};
+use crate::program_passes::Planned;
+use crate::program_passes::plan_memory::arena_bytes;
+use crate::ready::{Memory, ReadyProgram, ReadySteps};
+use crate::segment::{Segment, push, push_prepare, segments};
 use mxrs_engine::{Engine, Var};
 use mxrs_graph::Graph;
 use mxrs_ndarray::{ArrayContext, NdArray, RandomCalls};
@@ -96,14 +97,14 @@ impl Plan {
         let outputs: Vec<_> = outputs.collect();
         let mut head_grads = vec![None; outputs.len()];
         let mut gradients = Vec::new();
-        let program = match &signature.wants {
+        let planned = match &signature.wants {
             None if !signature.is_train => {
-                let context = Context { options, is_train: false, has_gradient: false };
-                lower_graph(graph, &known, &bound, &context)?.program
+                let context = Context::new(options, false, false);
+                lower_graph(graph, &known, &bound, &context)?.planned
             }
             None => {
-                let context = Context { options, is_train: true, has_gradient: false };
-                lower_graph(graph, &known, &bound, &context)?.program
+                let context = Context::new(options, true, false);
+                lower_graph(graph, &known, &bound, &context)?.planned
             }
             Some(wants) => {
                 let mut requests = GradRequests::all(GradReq::Null);
@@ -112,7 +113,7 @@ impl Plan {
                     requests = requests.with(names[i], GradReq::Write);
                 }
                 let options = BindOptions { gradients: Some(requests), ..options.clone() };
-                let context = Context { options: &options, is_train: signature.is_train, has_gradient: true };
+                let context = Context::new(&options, signature.is_train, true);
                 let lowered = lower_graph(graph, &known, &bound, &context)?;
                 head_grads = lowered.head_grads;
                 for wanted in lowered.gradients {
@@ -120,7 +121,7 @@ impl Plan {
                         gradients.push((input, wanted));
                     }
                 }
-                lowered.program
+                lowered.planned
             }
         };
         let mut spoilt = Vec::new();
@@ -130,7 +131,6 @@ impl Plan {
             let inputs = rewritten.map(|i| node.inputs[*i].node);
             spoilt.extend(inputs.filter_map(|id| graph.variables().iter().position(|v| *v == id)));
         }
-        let planned = Planned::new(program, &options.plan)?;
         let program = &planned.program;
         let n_steps = program.steps.len();
         let is_inference = signature.wants.is_none() && !signature.is_train;
@@ -223,7 +223,7 @@ pub struct State {
 
 /// Addresses that are good as long as the parameters are the same arrays.
 struct Half {
-    addressed: Arc<Addressed>,
+    steps: Arc<ReadySteps>,
     params: Vec<NdArray>,
 }
 
@@ -234,47 +234,50 @@ impl State {
     /// Out of memory.
     pub fn new(plan: &Plan, context: &ArrayContext, is_static: bool) -> Result<Self> {
         let engine = context.engine().clone();
-        let arena = allocate_arena(&plan.planned.plan, context)?;
-        let packed = Arc::new(Packed::new(&plan.planned.program, context, None)?);
+        let arena = match arena_bytes(&plan.planned.plan) {
+            0 => None,
+            n => Some(Arc::new(context.storage().allocate(Device::cpu(0), n, Tag::new("executor:arena"))?)),
+        };
+        let packed = Arc::new(Packed::new(&plan.planned, context, None)?);
         Ok(Self { arena, packed, var: engine.new_var(), engine, is_static, halves: [None, None] })
     }
 
     /// What runs the forward steps, or those of the gradient, on these arrays. With `static_shape` the addresses of steps
-    /// that use parameters and temporaries only are found once, and again when a parameter is another array; tells
-    /// whether they were found now.
-    pub fn machine(
+    /// that use parameters and temporary values only are found once, and again when a parameter is another array. The flag
+    /// is true if they were found now.
+    pub fn ready(
         &mut self,
         plan: &Plan,
         is_gradient: bool,
         bound: Vec<NdArray>,
         outputs: Vec<NdArray>,
         team: Arc<Team>,
-    ) -> (Machine, bool) {
+    ) -> (ReadyProgram, bool) {
         let (planned, memory) = (&plan.planned, self.memory());
         let n_forward = planned.program.n_forward;
         let range = if is_gradient { n_forward..planned.program.steps.len() } else { 0..n_forward };
         let Some(per_call) = &plan.per_call else {
-            return (Machine::over(planned, memory, bound, outputs, range, team), true);
+            return (ReadyProgram::over(planned, memory, bound, outputs, range, team), true);
         };
         let place = &mut self.halves[usize::from(is_gradient)];
         let params = || plan.params.iter().filter_map(|i| bound.get(*i));
         let is_same = |(a, b): (&NdArray, &NdArray)| a.shares_storage(b) && a.as_ptr() == b.as_ptr();
         let known = place.as_ref().filter(|half| half.params.iter().zip(params()).all(is_same));
-        let (addressed, is_new) = match known {
-            Some(half) => (half.addressed.clone(), false),
+        let (steps, is_new) = match known {
+            Some(half) => (half.steps.clone(), false),
             None => {
-                let addressed = Arc::new(Addressed::new(planned, &memory, &bound, &outputs, range.clone()));
+                let steps = Arc::new(ReadySteps::new(planned, &memory, &bound, &outputs, range.clone()));
                 let params = params().cloned().collect();
-                *place = Some(Half { addressed: addressed.clone(), params });
-                (addressed, true)
+                *place = Some(Half { steps: steps.clone(), params });
+                (steps, true)
             }
         };
         let begin = per_call.partition_point(|step| *step < range.start);
         let end = per_call.partition_point(|step| *step < range.end);
-        (Machine::of(addressed, &per_call[begin..end], planned, memory, bound, outputs, team), is_new)
+        (ReadyProgram::of(steps, &per_call[begin..end], planned, memory, bound, outputs, team), is_new)
     }
 
-    /// For [`Machine::over`].
+    /// For [`ReadyProgram::over`].
     fn memory(&self) -> Memory {
         (self.arena.clone(), self.packed.clone())
     }
@@ -319,33 +322,24 @@ impl Drop for State {
 /// Pushes segments that run on a state.
 ///
 /// # Errors
-/// What the engine reports; under `NaiveEngine` what a kernel reports.
-pub fn push(
+/// Returns the errors of the engine; with `NaiveEngine` also those of kernels.
+pub fn push_segments(
     engine: &Engine,
     segments: &[Segment],
-    machine: Arc<Machine>,
+    ready: Arc<ReadyProgram>,
     state: &State,
     bound: &[NdArray],
     outputs: &[NdArray],
     random: RandomCalls,
 ) -> Result<()> {
-    if machine.has_prepare() {
-        let machine = machine.clone();
-        let task = engine.task("prepare").device(Device::cpu(0)).write(&state.var);
-        task.reads(bound.iter().map(NdArray::var)).push(move |_| machine.prepare())?;
+    if ready.has_prepare() {
+        let ready = ready.clone();
+        push_prepare(engine, &state.var, bound.iter().map(NdArray::var), move || ready.prepare())?;
     }
     for segment in segments {
-        let machine = machine.clone();
-        let steps = segment.steps.clone();
-        engine
-            .task(segment.name.clone())
-            .device(Device::cpu(0))
-            .write(&state.var)
-            .reads(segment.reads.iter().map(|&i| bound[i].var()))
-            .reads(segment.reads_outputs.iter().map(|&i| outputs[i].var()))
-            .writes(segment.rewrites.iter().map(|&i| bound[i].var()))
-            .writes(segment.outputs.iter().map(|&i| outputs[i].var()))
-            .push(move |_| machine.run(steps, random))?;
+        let (ready, steps) = (ready.clone(), segment.steps.clone());
+        let run = move || ready.run(steps, random);
+        push(engine, segment, [&state.var], |index| bound[index].var(), |index| outputs[index].var(), run)?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The gradient of a recorded call of a cached graph.
 
-use super::plan::{Plan, State, push};
+use super::plan::{Plan, State, push_segments};
 use super::replay::replay;
 use crate::imperative::tape::{Desc, Entry, History, How, Link, Node, Saved, entry_of};
 use crate::imperative::walk::{Head, Walk};
@@ -112,8 +112,8 @@ impl CachedRun {
             grads[*input] = Some(grad);
         }
         let team = imperative.options().team.clone();
-        let (machine, _) = state.machine(plan, true, bound.clone(), outputs.clone(), team);
-        push(context.engine(), &plan.backward, Arc::new(machine), &state, &bound, &outputs, self.random)?;
+        let (ready, _) = state.ready(plan, true, bound.clone(), outputs.clone(), team);
+        push_segments(context.engine(), &plan.backward, Arc::new(ready), &state, &bound, &outputs, self.random)?;
         plan.give_back(state);
         Ok(grads)
     }

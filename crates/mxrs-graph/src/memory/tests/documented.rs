@@ -1,4 +1,4 @@
-//! What the manual lets a user observe of each variable (D10, D11, D12, B28).
+//! The observable effect of each variable according to the manual (D10, D11, D12, B28).
 
 use super::interpreter::run;
 use super::program::Program;
@@ -24,13 +24,13 @@ fn d10_in_place_pairs_and_bytes() {
     let p = relu_relu();
     let on = p.plan(&PlanOptions::default());
     let off = p.plan(&PlanOptions { enable_inplace: false, ..PlanOptions::default() });
-    // `x` is the caller's, so the first step takes memory of its own.
+    // `x` belongs to the caller, so the first step takes its own memory.
     assert_eq!((on.report.n_inplace, on.report.bytes), (2, 4000));
-    // Without pairs each step needs input and output at once; reuse after release goes on.
+    // Without pairs each step needs input and output at the same time; memory is still reused after release.
     assert_eq!((off.report.n_inplace, off.report.lower_bound_bytes), (0, 8000));
     assert!(on.report.bytes < off.report.bytes);
     assert_eq!(run(&p, Some(&on)), run(&p, Some(&off)));
-    // With a range of 0 too, nothing is shared at all.
+    // With a range of 0 as well, nothing is shared.
     let off = p.plan(&PlanOptions { enable_inplace: false, ..explicit(0) });
     assert_eq!(off.report.bytes, 12_000);
 }
@@ -52,21 +52,21 @@ fn d11_sweeps_and_reports_every_range() {
     let report = p.plan(&explicit(16)).report;
     let ranges: Vec<u32> = report.tried.iter().map(|t| t.match_range).collect();
     assert_eq!(ranges, [1, 2, 4, 8, 16]);
-    // By hand: a storage is free two steps after it was made, when the request is 9 times as large. Ranges below 9 make
-    // all four; 16 lets 9 take the storage of 1 (grown), and 27 that of 3.
+    // Computed by hand: a storage is free two steps after it was made, when the request is 9 times as large. Ranges
+    // below 9 make all four storages; with 16, 9 takes the storage of 1 (which grows) and 27 that of 3.
     let bytes: Vec<usize> = report.tried.iter().map(|t| t.bytes).collect();
     assert_eq!(bytes, [160, 160, 160, 160, 144]);
     assert_eq!((report.algorithm, report.bytes), (Algorithm::Pool { match_range: 16 }, 144));
     assert_eq!(p.plan(&explicit(0)).report.tried, [TriedRange { match_range: 0, bytes: 160 }]);
     assert!(p.plan(&explicit(1)).report.bytes >= p.plan(&explicit(16)).report.bytes);
-    // The first of equals wins.
+    // Among equals the first wins.
     assert_eq!(p.plan(&explicit(8)).report.algorithm, Algorithm::Pool { match_range: 1 });
-    // A value that is no power of two is tried too.
+    // A value that is not a power of two is tried too.
     let ranges: Vec<u32> = p.plan(&explicit(10)).report.tried.iter().map(|t| t.match_range).collect();
     assert_eq!(ranges, [1, 2, 4, 8, 10]);
 }
 
-/// Storages of 64, 256 and 320 bytes are free and one of 8 is not, when `bytes` are asked for.
+/// Storages of 64, 256 and 320 bytes are free and one of 8 is not, when `bytes` are requested.
 #[test]
 fn d11_takes_the_smallest_that_is_large_enough_else_the_largest() {
     let total = |bytes| {
@@ -97,14 +97,15 @@ fn b28_off_tries_one_range() {
 #[test]
 fn unset_takes_the_smallest_of_all() {
     let report = powers_of_three().plan(&PlanOptions::default()).report;
-    // 9 and 27 live together: 36 units, which offsets reach (aligned to 64 bytes, 27 units are 108 and end at 128).
+    // 9 and 27 are alive together: 36 units, which the offset planner reaches (aligned to 64 bytes, 27 units are 108
+    // bytes and end at 128).
     assert_eq!(report.lower_bound_bytes, 144);
     assert_eq!(report.bytes, 144);
     assert_eq!(report.offset_bytes, Some(128 + 36));
     assert!(powers_of_three().plan(&explicit(16)).report.offset_bytes.is_none());
 }
 
-/// Two branches of four steps from one source, joined.
+/// Two branches of four steps each, from one source to one common end.
 fn two_branches() -> Program {
     let mut p = Program::default();
     let x = p.entry(64, EntryKind::External);
@@ -133,7 +134,7 @@ fn d12_colors_keep_branches_apart() {
     assert!(shares(&pool_one) && !shares(&two));
     assert!(two.report.bytes > pool_one.report.bytes && two.report.bytes > one.report.bytes);
     assert_eq!((pool_one.report.n_colors, two.report.n_colors), (1, 2));
-    // Values of 1 and below are one color; the caller caps the value with the number of workers.
+    // Values of 1 and below mean one color; the caller limits the value to the number of workers.
     assert_eq!(plan(0), plan(1));
 }
 

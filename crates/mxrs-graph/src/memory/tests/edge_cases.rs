@@ -1,4 +1,4 @@
-//! Cases that a planner gets wrong first.
+//! Special cases of the planner.
 
 use super::interpreter::run;
 use super::program::{Program, all_options};
@@ -72,7 +72,7 @@ fn entries_nobody_reads_take_no_memory() {
     let x = p.entry(64, EntryKind::External);
     let (out, mask) = (p.entry(64, EntryKind::Planned), p.entry(640, EntryKind::Planned));
     p.steps.push(PlanStep { inputs: vec![x], outputs: vec![out, mask], ..PlanStep::default() });
-    // The only reader of `label` ignores it.
+    // The only reader of `label` does not read its content.
     let label = p.step(&[x], 64, &[]);
     let last = p.step(&[out, label], 64, &[]);
     p.steps[2].ignored_inputs = vec![1];
@@ -118,7 +118,7 @@ fn steps_that_contradict_themselves_are_refused() {
     fails(&|p| p.heads[0] = EntryId(3), "head 0");
 }
 
-/// A program of `n` steps, each reading the last output and one further back.
+/// A program of `n` steps, each of which reads the last output and an earlier one.
 fn skip_chain(n: usize) -> Program {
     let mut p = Program::default();
     let x = p.entry(64, EntryKind::External);

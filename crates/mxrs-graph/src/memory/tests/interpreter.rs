@@ -1,5 +1,6 @@
-//! Runs a program on real bytes, twice: every entry in memory of its own, and in the plan's memory with every byte
-//! poisoned as soon as nobody needs it. Each step's outputs depend on every byte it reads, so one wrong byte shows.
+//! Runs a program on real bytes, twice: with separate memory for every entry, and in the plan's memory, where every
+//! byte is overwritten as soon as it is not needed. Each step's outputs depend on every byte that it reads, so one
+//! wrong byte is detected.
 
 use super::program::Program;
 use crate::EntryId;
@@ -8,14 +9,14 @@ use mxrs_types::Device;
 
 const POISON: u8 = 0xA5;
 
-/// What running observed: a digest of each step's inputs, and the heads' bytes.
+/// The observations of a run: a digest of each step's inputs, and the bytes of the heads.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Observed {
     digests: Vec<u64>,
     heads: Vec<Vec<u8>>,
 }
 
-/// Where entries are: their own buffers, or ranges of arenas.
+/// The memory of entries: separate buffers, or ranges of arenas.
 struct Memory<'a> {
     own: Vec<Vec<u8>>,
     arenas: Vec<(Device, Vec<u8>)>,
@@ -28,7 +29,7 @@ impl Memory<'_> {
         &mut arena.1[offset..offset + len]
     }
 
-    /// Bytes of an entry; none for an entry nobody reads.
+    /// The bytes of an entry; none if no step reads it.
     fn of(&mut self, program: &Program, entry: EntryId) -> &mut [u8] {
         let described = program.entries[entry.index()];
         match self.plan.map(|p| p.placements[entry.index()]) {
@@ -55,7 +56,7 @@ fn fill(bytes: &mut [u8], mut seed: u64) {
     }
 }
 
-/// Runs the program in its own order; with a plan, in the plan's memory.
+/// Runs the program in its own order, in the plan's memory if a plan is given.
 pub fn run(program: &Program, plan: Option<&MemoryPlan>) -> Observed {
     let order: Vec<usize> = (0..program.steps.len()).collect();
     run_in_order(program, plan, &order)
@@ -74,7 +75,8 @@ pub fn run_in_order(program: &Program, plan: Option<&MemoryPlan>, order: &[usize
         let step = &program.steps[s];
         let inplace: Vec<usize> = plan
             .map_or(Vec::new(), |p| p.inplace.iter().filter(|pair| pair.step == s).map(|pair| pair.output).collect());
-        // The worst a kernel may do first: write its scratch and every output that is nobody's input.
+        // The worst that a kernel may do first: write its scratch memory and every output that is not the memory of an
+        // input.
         if let Some((plan, id)) = plan.and_then(|p| p.scratch[s].map(|id| (p, id))) {
             let storage = plan.storages[id.index()];
             assert!(storage.size_bytes >= step.scratch_bytes, "P3");
@@ -92,7 +94,7 @@ pub fn run_in_order(program: &Program, plan: Option<&MemoryPlan>, order: &[usize
             }
         }
         digests[s] = seen;
-        // Identities first: they read, the others overwrite.
+        // First the identities, which read; the others overwrite.
         let mut written: Vec<(usize, Vec<u8>)> = Vec::new();
         for (o, output) in step.outputs.iter().enumerate() {
             let copied = step.identity.iter().find(|(_, to)| *to == o);
@@ -122,7 +124,8 @@ pub fn run_in_order(program: &Program, plan: Option<&MemoryPlan>, order: &[usize
     Observed { digests, heads }
 }
 
-/// Overwrites every arena byte that no living entry owns: none that has been made and is a head or still to be read.
+/// Overwrites every arena byte that belongs to no living entry, that is, one that has been made and is a head or still
+/// to be read.
 fn poison_the_dead(program: &Program, plan: &MemoryPlan, has_run: &[bool], memory: &mut Memory<'_>) {
     let mut is_wanted = vec![false; program.entries.len()];
     let mut is_made = vec![false; program.entries.len()];

@@ -1,4 +1,4 @@
-//! The planner against the manual's words, its invariants and an interpreter that poisons freed bytes.
+//! Compares the planner with the manual, its invariants, and an interpreter that overwrites freed bytes.
 
 mod documented;
 mod edge_cases;

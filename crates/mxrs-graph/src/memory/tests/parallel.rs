@@ -1,4 +1,5 @@
-//! P10: reuse never races when steps run in any order that their variables allow, as an engine with several workers may.
+//! P10: reuse causes no race if steps run in any order that their variables allow, as in an engine with several
+//! workers.
 
 use super::interpreter::{run, run_in_order};
 use super::program::{Program, all_options, programs};
@@ -7,7 +8,7 @@ use crate::memory::{Algorithm, MemoryPlan, Placement, PlanOptions, StorageId};
 use proptest::prelude::*;
 use rustc_hash::FxHashSet;
 
-/// What steps list as read and written: a storage for entries that have one, else the entry itself.
+/// The variables that steps list as read and written: a storage if the entry has one, otherwise the entry itself.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Variable {
     Storage(StorageId),
@@ -28,8 +29,8 @@ fn overlaps(plan: &MemoryPlan, a: StorageId, b: StorageId) -> bool {
     a.device == b.device && a.offset_bytes < end(b) && b.offset_bytes < end(a)
 }
 
-/// Reads and writes of every step. With `has_reuse_edges`, who first writes a storage lists as written every storage in
-/// use before whose bytes overlap: what an offset plan needs.
+/// The reads and writes of every step. With `has_reuse_edges`, the first writer of a storage lists as written every
+/// storage used earlier whose bytes overlap with it, as an offset plan requires.
 fn lists(program: &Program, plan: &MemoryPlan, has_reuse_edges: bool) -> Vec<[FxHashSet<Variable>; 2]> {
     let mut in_use: Vec<StorageId> = Vec::new();
     let mut lists = Vec::new();
@@ -52,7 +53,8 @@ fn lists(program: &Program, plan: &MemoryPlan, has_reuse_edges: bool) -> Vec<[Fx
     lists
 }
 
-/// Steps that must run before each step: those pushed earlier that write what it lists, or read what it writes.
+/// For each step, the steps that must run before it: those pushed earlier that write what it lists, or read what it
+/// writes.
 fn before(lists: &[[FxHashSet<Variable>; 2]]) -> Vec<Vec<usize>> {
     let waits = |earlier: &[FxHashSet<Variable>; 2], [reads, writes]: &[FxHashSet<Variable>; 2]| {
         !earlier[1].is_disjoint(reads) || !earlier[1].is_disjoint(writes) || !earlier[0].is_disjoint(writes)
@@ -61,7 +63,7 @@ fn before(lists: &[[FxHashSet<Variable>; 2]]) -> Vec<Vec<usize>> {
     (0..lists.len()).map(of).collect()
 }
 
-/// An order that the engine may choose, by these numbers.
+/// An order that the engine may choose, determined by these numbers.
 fn order(before: &[Vec<usize>], choices: &[u16]) -> Vec<usize> {
     let mut order: Vec<usize> = Vec::new();
     let mut choices = choices.iter().cycle();
@@ -69,7 +71,7 @@ fn order(before: &[Vec<usize>], choices: &[u16]) -> Vec<usize> {
         let is_ready = |s: &usize| !order.contains(s) && before[*s].iter().all(|b| order.contains(b));
         let ready: Vec<usize> = (0..before.len()).filter(is_ready).collect();
         let choice = choices.next().map_or(0, |c| *c as usize);
-        // Late steps first, so that a missing dependency shows.
+        // Late steps first, so that a missing dependency is detected.
         order.push(ready[ready.len() - 1 - choice % ready.len().min(3)]);
     }
     order
@@ -94,13 +96,13 @@ proptest! {
     }
 }
 
-/// The other direction: without its edges an offset plan does race, so that the test above would see it.
+/// The opposite: without these edges an offset plan does race, so the test above can detect it.
 #[test]
 fn p10_needs_the_edges_of_an_offset_plan() {
     use crate::memory::EntryKind;
     let mut p = Program::default();
     let x = p.entry(64, EntryKind::External);
-    // Two chains that do not wait for each other.
+    // Two chains that do not depend on each other.
     let mut ends = [x, x];
     for size in [640, 64, 320, 64] {
         ends = ends.map(|end| p.step(&[end], size, &[]));

@@ -1,4 +1,4 @@
-//! Programs for tests: steps, entries and heads, written by hand or at random.
+//! Programs for tests: steps, entries and heads, written by hand or random.
 
 use crate::EntryId;
 use crate::memory::{EntryKind, MemoryPlan, PlanEntry, PlanOptions, PlanStep, plan_memory};
@@ -18,7 +18,7 @@ impl Program {
         EntryId::new(self.entries.len() - 1)
     }
 
-    /// A step with one planned output.
+    /// Adds a step with one planned output.
     pub fn step(&mut self, inputs: &[EntryId], size_bytes: usize, inplace: &[(usize, usize)]) -> EntryId {
         let output = self.entry(size_bytes, EntryKind::Planned);
         self.steps.push(PlanStep {
@@ -34,8 +34,8 @@ impl Program {
         plan_memory(&self.steps, &self.entries, &self.heads, options).unwrap()
     }
 
-    /// First and last step at which each entry's content matters, found by looking, not by counting; `None` when nobody
-    /// reads it.
+    /// The first and last step at which each entry's content matters, found by search instead of counting; `None` if it
+    /// is never read.
     pub fn lifetimes(&self) -> Vec<Option<(usize, usize)>> {
         let mut found = vec![None; self.entries.len()];
         for (e, life) in found.iter_mut().enumerate() {
@@ -54,7 +54,7 @@ impl Program {
     }
 }
 
-/// Options that take every path through the planner.
+/// Options that exercise every path of the planner.
 pub fn all_options() -> Vec<PlanOptions> {
     let with = |match_range, num_colors, enable_inplace, auto_search| PlanOptions {
         match_range,
@@ -78,7 +78,7 @@ pub fn all_options() -> Vec<PlanOptions> {
     ]
 }
 
-/// One random step: what to read, what to make.
+/// One random step: the entries to read and the sizes to make.
 #[derive(Clone, Debug)]
 struct Wish {
     reads: Vec<u16>,
@@ -113,7 +113,7 @@ fn realise((wishes, heads): (Vec<Wish>, Vec<u16>)) -> Program {
         let inputs: Vec<EntryId> = wish.reads.iter().map(pick).collect();
         let mut step = PlanStep { inputs, ..PlanStep::default() };
         for (o, size) in wish.sizes.iter().enumerate() {
-            // Few different sizes, so that reuse and in-place happen; some sizes are 0.
+            // Few different sizes, so that reuse and in-place pairs happen; some sizes are 0.
             let mut size_bytes = [0, 1, 32, 64, 96, 100, 200, 640][*size as usize % 8];
             let mut device = Device::cpu(u32::from(size % 5 == 0));
             let kind = match size % 23 {

@@ -5,10 +5,10 @@ use super::program::{Program, all_options, programs};
 use crate::memory::{Algorithm, EntryKind, MemoryPlan, Placement, PlanOptions, PlanReport};
 use proptest::prelude::*;
 
-/// Device text, start and end in its arena.
+/// The device's name, and the start and end in its arena.
 type Range = (String, usize, usize);
 
-/// Byte range of a placed entry: device text, start, end.
+/// The range of bytes of a placed entry.
 fn range(program: &Program, plan: &MemoryPlan, e: usize) -> Option<Range> {
     let Placement::Storage(id) = plan.placements[e] else { return None };
     let storage = plan.storages[id.index()];
@@ -16,7 +16,7 @@ fn range(program: &Program, plan: &MemoryPlan, e: usize) -> Option<Range> {
     Some((storage.device.to_string(), start, start + program.entries[e].size_bytes))
 }
 
-/// The chain of each entry: entries joined by in-place pairs have one number.
+/// The chain of each entry: entries connected by in-place pairs have the same number.
 fn chains(program: &Program, plan: &MemoryPlan) -> Vec<usize> {
     let mut chain: Vec<usize> = (0..program.entries.len()).collect();
     for pair in &plan.inplace {
@@ -50,7 +50,7 @@ fn check_sharing(program: &Program, plan: &MemoryPlan) {
     }
 }
 
-/// Most bytes alive at one step, by looking at every step.
+/// The largest number of bytes alive at one step, found by checking every step.
 fn peak_live(program: &Program, plan: &MemoryPlan) -> usize {
     let lifetimes = program.lifetimes();
     let chain = chains(program, plan);
@@ -85,7 +85,7 @@ fn peak_live(program: &Program, plan: &MemoryPlan) -> usize {
     sum
 }
 
-/// Bytes of the best range the pool tried.
+/// The size of the best range that the pool tried.
 fn least(report: &PlanReport) -> usize {
     report.tried.iter().map(|t| t.bytes).min().unwrap_or(usize::MAX)
 }
@@ -129,8 +129,8 @@ proptest! {
         }
     }
 
-    /// The default competes with every range it tries and with no sharing at all. It makes no promise against other
-    /// ranges or more colors: greedy choices can be lucky there.
+    /// The default plan is the smallest of every range that it tries and of no sharing. It need not be smaller than
+    /// other ranges or more colors, for which greedy choices may happen to be better.
     #[test]
     fn the_default_is_never_larger_than_what_it_competes_with(program in programs(40)) {
         let default = program.plan(&PlanOptions::default()).report;

@@ -1,4 +1,4 @@
-//! Mixed precision: types are what operators ask for, and nothing else changes.
+//! Mixed precision: types are those that operators ask for, and nothing else changes.
 
 use super::autocast;
 use crate::test_ops::norm;
@@ -11,18 +11,18 @@ use rustc_hash::FxHashSet;
 op_params! {
     /// Parameters of `amp_cast`.
     pub struct CastParams for "amp_cast" {
-        /// Type of the output.
+        /// The type of the output.
         dtype: String,
     }
 }
 
-const SHORT: DType = DType::BF16;
+const HALF: DType = DType::BF16;
 
 fn of_two(name: &'static str, inputs: &'static [&'static str], precision: fn(&OpParams) -> Precision) -> OpDef {
-    OpDef { inputs: InputNames::Fixed(inputs), dtypes: &[DType::F32, SHORT], precision, ..OpDef::new(name) }
+    OpDef { inputs: InputNames::Fixed(inputs), dtypes: &[DType::F32, HALF], precision, ..OpDef::new(name) }
 }
 
-/// Of (ograd, like): the type of what the product was made of, or float32.
+/// Of (ograd, like): the type of the product's factors, or float32.
 fn sum_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
     outputs[0] = inputs[1].or(inputs[0]);
     match (inputs[0], inputs[1]) {
@@ -36,7 +36,7 @@ fn grad_product(_: &OpParams, s: &mut dyn GradientScope) -> Result<Vec<Option<Gr
     Ok(vec![Some(s.call_one("SumLike", &[g, data])?), Some(s.call_one("SumLike", &[g, weight])?)])
 }
 
-/// `Product` is worth 16 bits, `Follow` and `Norm` take what they get, `Sum` the widest, `Loss` is in float32.
+/// `Product` runs in half precision, `Follow` and `Norm` accept any type, `Sum` uses the widest, `Loss` uses float32.
 fn set() -> OpSet {
     let cast = OpDef {
         infer_dtype: |params, inputs, outputs| {
@@ -66,7 +66,7 @@ fn set() -> OpSet {
     let product =
         OpDef { gradient: Gradient::By(grad_product), ..of_two("Product", &["data", "weight"], Precision::short) };
     let norm = OpDef {
-        dtypes: &[DType::F32, SHORT],
+        dtypes: &[DType::F32, HALF],
         precision: Precision::follows,
         infer_dtype: |_, inputs, outputs| {
             outputs[0] = inputs[0];
@@ -88,7 +88,7 @@ fn set() -> OpSet {
     .unwrap()
 }
 
-/// Calls by kind, each of entries made before; the last so many are heads.
+/// Calls by kind, each with two earlier entries as inputs; the last `n_heads` calls are heads.
 fn net(ops: &OpSet, calls: &[(u8, u16, u16)], n_heads: usize) -> Graph {
     let mut b = GraphBuilder::new();
     let mut made = vec![b.add_variable("data", Attrs::new())];
@@ -115,7 +115,7 @@ fn types(graph: &Graph) -> Vec<DType> {
     infer_dtypes(graph, given, None).unwrap().complete(graph).unwrap()
 }
 
-/// What an entry is a conversion of.
+/// The entry from which an entry was converted.
 fn behind(graph: &Graph, entry: Entry) -> (String, u32) {
     let node = graph.node(entry.node);
     match node.op_name() {
@@ -131,16 +131,16 @@ proptest! {
     fn types_are_what_operators_ask_for(calls in prop::collection::vec(any::<(u8, u16, u16)>(), 1..24)) {
         let ops = set();
         let old = net(&ops, &calls, calls.len());
-        let new = autocast(&old, &ops, SHORT).unwrap();
+        let new = autocast(&old, &ops, HALF).unwrap();
         let dtypes = types(&new);
         let of = |entry: &Entry| dtypes[new.entry_id(*entry).index()];
         for (_, node) in new.iter() {
             let inputs: Vec<DType> = node.inputs.iter().map(of).collect();
             match node.op_name() {
-                "Product" => prop_assert_eq!(inputs, [SHORT, SHORT]),
+                "Product" => prop_assert_eq!(inputs, [HALF, HALF]),
                 "Loss" => prop_assert_eq!(inputs, [DType::F32]),
                 "Norm" => prop_assert_eq!(&inputs[1..], [DType::F32; 3]),
-                // Nothing is converted to what it is, nor forth and back.
+                // No conversion has equal types, or undoes another.
                 "amp_cast" => {
                     prop_assert_ne!(inputs[0], of(&Entry::new(new.find(&node.name).unwrap(), 0)));
                     prop_assert_ne!(new.node(node.inputs[0].node).op_name(), "amp_cast");
@@ -148,11 +148,11 @@ proptest! {
                 _ => {}
             }
         }
-        // Heads stay in float32, and so do variables: auxiliary states are read as they are.
+        // Heads and variables stay in float32, and auxiliary states are read unconverted.
         prop_assert!(new.heads().iter().all(|head| of(head) == DType::F32));
         let aux = new.aux_states().all(|id| new.consumers(new.output_id(id, 0)).iter().all(|(node, _)| new.node(*node).op_name() == "Norm"));
         prop_assert!(aux);
-        // Without conversions it is the old graph.
+        // Without the conversions it is the old graph.
         let calls = |graph: &Graph| -> Vec<(String, Vec<(String, u32)>)> {
             let calls = graph.iter().filter(|(_, node)| node.op_name() != "amp_cast");
             let one = |(_, node): (NodeId, &crate::Node)| {
@@ -161,30 +161,30 @@ proptest! {
             calls.map(one).collect()
         };
         prop_assert_eq!(calls(&old), calls(&new));
-        // Each value is converted to a type once.
+        // Each value is converted to a type at most once.
         let casts = || new.nodes().iter().filter(|node| node.op_name() == "amp_cast");
         let once: FxHashSet<_> = casts().map(|node| (node.inputs[0], node.attrs.get("dtype"))).collect();
         prop_assert_eq!(casts().count(), once.len());
-        // A converted graph stays.
-        prop_assert_eq!(autocast(&new, &ops, SHORT).unwrap().n_nodes(), new.n_nodes());
+        // A converted graph stays unchanged.
+        prop_assert_eq!(autocast(&new, &ops, HALF).unwrap().n_nodes(), new.n_nodes());
     }
 }
 
-/// Calls given as (kind, first, second) of [`net`].
+/// The conversions for calls given as (kind, first, second) of [`net`].
 fn casts(calls: &[(u8, u16, u16)]) -> Vec<String> {
     let ops = set();
-    let graph = autocast(&net(&ops, calls, calls.len()), &ops, SHORT).unwrap();
+    let graph = autocast(&net(&ops, calls, calls.len()), &ops, HALF).unwrap();
     graph.iter().filter(|(_, node)| node.op_name() == "amp_cast").map(|(_, node)| node.name.clone()).collect()
 }
 
 #[test]
 fn casts_stand_where_types_change() {
-    // A product, what follows it, a loss: the head of each in float32.
+    // A product, a call that follows it, and a loss: the head of each is in float32.
     let expected = ["data_amp_cast_bfloat16", "weight0_amp_cast_bfloat16", "n1_output_amp_cast_float32"];
     assert_eq!(casts(&[(0, 0, 0), (1, 1, 0), (4, 2, 0)])[..3], expected);
-    // Nothing is worth it.
+    // There is no product.
     assert!(casts(&[(1, 0, 0), (2, 0, 1), (4, 1, 0)]).is_empty());
-    // A sum of a product's result and of something in float32 is in float32.
+    // A sum of a half-precision result and a float32 value is in float32.
     let mixed = casts(&[(0, 0, 0), (4, 0, 0), (2, 1, 2)]);
     assert_eq!(mixed, ["data_amp_cast_bfloat16", "weight0_amp_cast_bfloat16", "n0_output_amp_cast_float32"]);
 }
@@ -192,17 +192,17 @@ fn casts_stand_where_types_change() {
 #[test]
 fn gradients_of_weights_leave_their_sums_in_float32() {
     let ops = set();
-    // The second product reads what the first made; both weights are variables in float32.
-    let forward = autocast(&net(&ops, &[(0, 0, 0), (0, 1, 0)], 1), &ops, SHORT).unwrap();
+    // The second product reads the result of the first; both weights are variables in float32.
+    let forward = autocast(&net(&ops, &[(0, 0, 0), (0, 1, 0)], 1), &ops, HALF).unwrap();
     let dtypes = types(&forward);
     let wanted: Vec<Entry> = ["weight0", "weight1"].map(|name| Entry::new(forward.find(name).unwrap(), 0)).into();
-    let joined = gradient(&forward, &ops, &GradientRequest::new(wanted).head_variables()).unwrap();
-    let wide = joined.wide_sums(&dtypes).unwrap();
+    let training = gradient(&forward, &ops, &GradientRequest::new(wanted).head_variables()).unwrap();
+    let wide = training.wide_sums(&dtypes).unwrap();
     let backward = |graph: &Graph, op: &str| graph.nodes().iter().filter(|node| node.op_name() == op).count();
-    assert_eq!(backward(&joined.graph, "_backward_cast") - backward(&wide.graph, "_backward_cast"), 2);
+    assert_eq!(backward(&training.graph, "_backward_cast") - backward(&wide.graph, "_backward_cast"), 2);
     for head in wide.gradients() {
         let node = wide.graph.node(head.node);
         assert_eq!((node.op_name(), wide.graph.node(node.inputs[1].node).is_variable()), ("SumLike", true));
     }
-    assert_eq!(wide.n_forward_nodes, joined.n_forward_nodes);
+    assert_eq!(wide.n_forward_nodes, training.n_forward_nodes);
 }

@@ -1,4 +1,4 @@
-//! Common subexpressions: G3, G16, G17, G18, and what is never merged.
+//! Common-subexpression elimination: G3, G16, G17, G18, and what is never merged.
 
 use super::{Key, eliminate_common};
 use crate::passes::interpreter::{self as run, Choices, Given};
@@ -12,7 +12,7 @@ fn op_count(graph: &Graph, op: &str) -> usize {
     graph.nodes().iter().filter(|n| n.op_name() == op).count()
 }
 
-/// G18, by comparing every pair: no two mergeable calls are equal, unless one waits for what follows the other.
+/// G18, by comparing every pair: no two mergeable calls are equal, unless one waits for a node after the other.
 fn nothing_left(graph: &Graph) -> bool {
     let is_head = |id: NodeId| graph.heads().iter().any(|h| h.node == id);
     let mut seen: HashMap<Key, NodeId> = HashMap::new();
@@ -33,7 +33,7 @@ proptest! {
         choices in prop::collection::vec((any::<u8>(), 0u16..6, 0u16..6, prop::bool::weighted(0.2)), 1..60),
         picked in prop::collection::vec(any::<u16>(), 1..6),
     ) {
-        // Few operands, so that much is equal.
+        // Few operands, so that many calls are equal.
         let choices: Choices = choices;
         let ops = smooth::set();
         let graph = run::random_graph(&ops, &choices, &picked);
@@ -43,26 +43,26 @@ proptest! {
         prop_assert!(nothing_left(&less), "{:?}", less);
         let again = eliminate_common(&less, &ops).unwrap();
         prop_assert_eq!(format!("{again:?}"), format!("{less:?}"));
-        // Any order that respects the edges gives the same: no edge that matters was lost. The graph's own
-        // edges do not order the readers of a state against its writer, so states are read by nobody else here.
+        // Any order that respects the edges gives the same values, so no necessary edge was lost. The graph's own edges
+        // do not order the readers of a state against its writer, so each state has only one reader here.
         let order = run::any_order(&less, picked[0].into());
         prop_assert_eq!(order.len(), less.n_nodes());
         let any = run::run_in(&less, &Given::default(), order);
         let heads: Vec<_> = less.heads().iter().map(|h| any.entries[less.entry_id(*h).index()].clone()).collect();
         prop_assert_eq!(heads, run::heads(&graph, &Given::default()));
 
-        // The same of a gradient graph, which keeps its forward part in front.
+        // The same for a training graph, whose forward part stays in front.
         let request = GradientRequest::of_variables(&graph, ["x0", "x1", "x2"]).unwrap();
-        let joined = gradient(&graph, &ops, &request).unwrap();
-        let merged = joined.eliminate_common(&ops).unwrap();
-        prop_assert_eq!(run::heads(&merged.graph, &Given::default()), run::heads(&joined.graph, &Given::default()));
+        let training = gradient(&graph, &ops, &request).unwrap();
+        let merged = training.eliminate_common(&ops).unwrap();
+        prop_assert_eq!(run::heads(&merged.graph, &Given::default()), run::heads(&training.graph, &Given::default()));
         prop_assert!(nothing_left(&merged.graph));
         prop_assert_eq!(merged.n_forward_nodes, less.n_nodes());
         for (a, b) in less.nodes().iter().zip(merged.graph.nodes()) {
             prop_assert_eq!((&a.name, &a.inputs, &a.control_deps), (&b.name, &b.inputs, &b.control_deps));
         }
-        for (of, was) in merged.wanted.iter().zip(&joined.wanted) {
-            prop_assert_eq!(&merged.graph.node(of.node).name, &joined.graph.node(was.node).name);
+        for (of, was) in merged.wanted.iter().zip(&training.wanted) {
+            prop_assert_eq!(&merged.graph.node(of.node).name, &training.graph.node(was.node).name);
         }
     }
 }
@@ -84,7 +84,7 @@ fn effects_groups_and_parameters_keep_calls_apart() {
         call("Moving", none(), vec![x, state]);
         call("Tanh", Attrs::from([("__ctx_group__", ["a", "b"][i])]), vec![x]);
         call("Fan", Attrs::from([("num_outputs", ["2", "3"][i])]), vec![x]);
-        // Written differently, the same; and what concerns learning rates does not count.
+        // Different texts of equal parameters; and annotations for learning rates are ignored.
         call("Sin", Attrs::from([("__lr_mult__", ["1", "2"][i])]), vec![x]);
         call("add_n", Attrs::from([("num_args", ["1", "01"][i])]), vec![x]);
     }
@@ -120,7 +120,8 @@ fn dependencies_are_united_and_never_close_a_cycle() {
     assert_eq!(graph.node(graph.find("later").unwrap()).control_deps, [graph.find("after_a").unwrap()]);
 }
 
-/// An output listed twice is the caller's wish and stays; two outputs that become one are kept apart by a copy.
+/// An output that is listed twice stays, because the caller wanted it; two outputs that become one are kept apart by a
+/// copy.
 #[test]
 fn g17_outputs_listed_twice_and_merged() {
     let ops = smooth::set();
@@ -134,7 +135,7 @@ fn g17_outputs_listed_twice_and_merged() {
     assert_eq!((op_count(&graph, "Sin"), op_count(&graph, "_copy")), (1, 1));
 }
 
-/// Nodes that no output needs are left out whenever a graph is built, so no pass is needed for them.
+/// Building a graph always drops nodes that no output needs, so there is no pass for that.
 #[test]
 fn what_no_output_needs_is_dropped_by_the_builder() {
     let ops = smooth::set();

@@ -1,4 +1,4 @@
-//! The graph with one call for each set.
+//! Builds the graph with one fused call for each set.
 
 use super::sets::Sets;
 use super::{FusedGraph, FusionRequest, ProposedSet};
@@ -7,15 +7,15 @@ use mxrs_op::{Attrs, Fused, FusedCall, FusedValue, OpParams};
 use mxrs_types::{Error, Result};
 use std::sync::Arc;
 
-/// The new graph under way.
+/// The new graph under construction.
 struct Emit<'g> {
     graph: &'g Graph,
     out: GraphBuilder,
-    /// What each old node is in `out`, or is part of.
+    /// For each old node, the node of `out` that it has become or is part of.
     nodes: Vec<Option<NodeId>>,
-    /// What each old entry is in `out`.
+    /// For each old entry, the entry of `out`.
     entries: Vec<Option<Entry>>,
-    /// Old entries of the outputs of each node of `out`.
+    /// For each node of `out`, the old entries of its outputs.
     origins: Vec<Vec<EntryId>>,
 }
 
@@ -29,7 +29,7 @@ struct Proposal {
 /// Copies the graph in the order of the sets, and fuses those that are accepted.
 ///
 /// # Errors
-/// None that sets from [`super::sets::grow`] cause.
+/// None for sets from [`super::sets::grow`].
 pub fn emit(graph: &Graph, request: &FusionRequest<'_>, sets: &Sets<'_>) -> Result<Option<FusedGraph>> {
     let mut emit = Emit {
         graph,
@@ -107,7 +107,7 @@ impl Emit<'_> {
         Ok(())
     }
 
-    /// Adds what some old nodes become, whose outputs are these old entries.
+    /// Adds the new node of some old nodes; its outputs are the given old entries.
     fn add(&mut self, olds: &[NodeId], node: Node, outputs: Vec<EntryId>) {
         let new = self.out.push(node);
         olds.iter().for_each(|old| self.nodes[old.index()] = Some(new));
@@ -117,7 +117,7 @@ impl Emit<'_> {
         self.origins.push(outputs);
     }
 
-    /// A set as one call; `None` when nobody reads anything of it.
+    /// The set as one call; `None` if no other node reads it.
     fn propose(&self, sets: &Sets<'_>, set: NodeId) -> Result<Option<Proposal>> {
         let (members, inputs, outputs) = (sets.members(&set), sets.inputs(set), sets.outputs(set));
         if outputs.is_empty() {
@@ -149,7 +149,7 @@ impl Emit<'_> {
         }))
     }
 
-    /// Adds the call that a set becomes.
+    /// Adds the fused call of a set.
     fn fuse(&mut self, request: &FusionRequest<'_>, members: &[NodeId], proposal: Proposal) -> Result<()> {
         let olds = || members.iter().map(|id| self.graph.node(*id));
         let mut control_deps: Vec<NodeId> = Vec::new();

@@ -1,20 +1,20 @@
-//! Pointwise fusion: sets of calls that work element by element become one `_FusedOp` each
-//! ([`mxrs_op::Fused`]), whose kernel keeps the values between them out of memory.
+//! Pointwise fusion: sets of calls that work element by element become one `_FusedOp` each ([`mxrs_op::Fused`]), whose
+//! kernel does not store the values between them in memory.
 //!
-//! Sets grow along edges. Every set has a position in an order of execution; two sets that an edge joins become one where
-//! the earlier may wait for the later, or the later may run as early as the earlier, without overtaking anything that it
-//! reads or that reads it (control dependencies included). A set is thus one place of an order of execution, and no path
-//! leaves it and comes back; the work is a constant number of looks at each edge.
+//! Sets grow along edges. Every set has a position in an order of execution. Two sets connected by an edge are merged
+//! if the earlier one can wait for the later one, or the later one can run as early as the earlier one, without passing
+//! anything that it reads or that reads it (including control dependencies). So a set has one position in an order of
+//! execution, and no path leaves it and returns. The work is a constant number of looks at each edge.
 //!
-//! In one set are calls of one shape, of one `__ctx_group__`, of one class of whoever asks (say, one layout), on one side
-//! of the border between forward part and gradient. Never fused: calls that are views or read only the shape of an input
-//! in the mode at hand, that hold subgraphs, and that read a variable which some call rewrites. A set has 16 inputs and
-//! outputs together at most, 8 of them outputs, and 32 calls.
+//! The calls of a set have one shape, one `__ctx_group__`, one class defined by the caller (such as a layout), and are
+//! on one side of the border between forward part and gradient. Never fused: calls that are views or read only the
+//! shape of an input in the current mode, calls with subgraphs, and calls that read a variable which some call
+//! rewrites. A set has at most 16 inputs and outputs together, at most 8 of them outputs, and at most 32 calls.
 //!
-//! Invariants: F1 sets are convex; F2 values are those of the calls one by one, on one backend bit for bit; F3 no set
-//! spans forward part and gradient; F4 there are never more calls, for a set has two at least; F5 what others read, and
-//! heads, are still there. G3 holds: the forward part stays in front. That planned bytes do not rise (G14) is the caller's
-//! to check, who can ask for less [`Reach`].
+//! Invariants: F1 sets are convex; F2 values are those of the separate calls, on one backend bit for bit; F3 no set
+//! spans forward part and gradient; F4 the number of calls decreases, because a set has at least two; F5 values that
+//! other nodes read, and heads, still exist. G3 holds: the forward part stays in front. The caller has to check that
+//! planned bytes do not increase (G14), and can request a smaller [`Reach`].
 
 mod emit;
 #[cfg(test)]
@@ -28,41 +28,41 @@ use mxrs_op::{OpDef, OpParams};
 use mxrs_types::{DType, Error, Result, Shape};
 use std::sync::Arc;
 
-/// How far apart in the order of execution two calls may be that become one.
+/// How far apart two calls may be in the order of execution to be fused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// Any distance.
     Any,
-    /// Any, as long as the bytes alive between them do not rise.
+    /// Any distance, as long as the bytes alive between them do not increase.
     SameBytes,
-    /// No call that stays out is between them.
+    /// No call outside the set is between them.
     Neighbors,
 }
 
 impl Reach {
-    /// All, the farthest first.
+    /// All values, the largest reach first.
     pub const ALL: [Self; 3] = [Self::Any, Self::SameBytes, Self::Neighbors];
 }
 
-/// What is fused, and who decides.
+/// The input of fusion: the graph's properties and the decisions of the caller.
 #[derive(Clone, Copy)]
 pub struct FusionRequest<'a> {
-    /// The definition of `_FusedOp` that calls refer to ([`mxrs_op::fused_op`]).
+    /// The definition of `_FusedOp` for the new calls ([`mxrs_op::fused_op`]).
     pub op: &'a Arc<OpDef>,
-    /// How many nodes are the forward part; all, where there is no gradient.
+    /// The number of nodes of the forward part; all nodes if there is no gradient.
     pub n_forward_nodes: usize,
-    /// Shape of each entry.
+    /// The shape of each entry.
     pub shapes: &'a [Shape],
-    /// Element type of each entry.
+    /// The element type of each entry.
     pub dtypes: &'a [DType],
-    /// Training mode.
+    /// Whether the graph runs in training mode.
     pub is_train: bool,
-    /// How far apart calls may be.
+    /// How far apart fused calls may be.
     pub reach: Reach,
-    /// The class of a call, asked for pointwise calls only: calls of one class may be fused, a call without class stays as
-    /// it is.
+    /// The class of a call; only queried for pointwise calls. Calls of one class may be fused, and a call without a
+    /// class is not fused.
     pub class: &'a dyn Fn(NodeId) -> Option<u64>,
-    /// Whether a set is fused; what is denied stays as it is.
+    /// Whether to fuse a set; otherwise its calls stay separate.
     pub accept: &'a dyn Fn(&ProposedSet<'_>) -> bool,
 }
 
@@ -71,33 +71,33 @@ pub struct FusionRequest<'a> {
 pub struct ProposedSet<'a> {
     /// Its calls.
     pub members: &'a [NodeId],
-    /// Parameters of the call it would become: [`mxrs_op::Fused`].
+    /// The parameters of that call: [`mxrs_op::Fused`].
     pub params: &'a OpParams,
-    /// What it reads, each entry once.
+    /// The entries that it reads, each once.
     pub inputs: &'a [Entry],
-    /// What others read of it, and heads.
+    /// The entries that other nodes read, and heads.
     pub outputs: &'a [Entry],
 }
 
-/// A graph with fused calls, and what became of the old one.
+/// A graph with fused calls, and the mapping from the old graph.
 #[derive(Debug)]
 pub struct FusedGraph {
     /// The graph.
     pub graph: Graph,
-    /// How many of its nodes are the forward part.
+    /// The number of nodes of its forward part.
     pub n_forward_nodes: usize,
     /// The old nodes in each fused call.
     pub sets: Vec<Vec<NodeId>>,
-    /// For each entry, the old entry it is.
+    /// For each entry, the old entry.
     pub entries: Vec<EntryId>,
-    /// For each old node, the node it is or is part of; `None` where it is gone.
+    /// For each old node, the node that it has become or is part of; `None` if it is gone.
     pub nodes: Vec<Option<NodeId>>,
 }
 
-/// Fuses pointwise calls; `None` where there is nothing to fuse.
+/// Fuses pointwise calls; `None` if there is nothing to fuse.
 ///
 /// # Errors
-/// Shapes or types of another graph.
+/// If the shapes or types belong to another graph.
 pub fn fuse_pointwise(graph: &Graph, request: &FusionRequest<'_>) -> Result<Option<FusedGraph>> {
     for n_given in [request.shapes.len(), request.dtypes.len()] {
         if n_given != graph.n_entries() {

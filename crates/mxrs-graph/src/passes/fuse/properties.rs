@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 type Checked = std::result::Result<(), TestCaseError>;
 
-/// Everything a request may say, with answers made of node ids and a number.
+/// The variable parts of a request, with answers computed from node ids and a number.
 struct Asked {
     n_forward_nodes: usize,
     reach: Reach,
@@ -49,7 +49,7 @@ impl Asked {
     }
 }
 
-/// What runs before a node, without which it cannot run: inputs and control dependencies, and theirs.
+/// For each node, the nodes that must run earlier: its inputs and control dependencies, and theirs.
 fn ancestors(graph: &Graph) -> Vec<BTreeSet<NodeId>> {
     let mut all: Vec<BTreeSet<NodeId>> = Vec::new();
     for node in graph.nodes() {
@@ -59,13 +59,13 @@ fn ancestors(graph: &Graph) -> Vec<BTreeSet<NodeId>> {
     all
 }
 
-/// Every rule of a fused graph.
+/// Checks every rule of a fused graph.
 fn check(old: &Graph, new: &FusedGraph, asked: &Asked) -> Checked {
     let (before, after) = (ancestors(old), ancestors(&new.graph));
     let is_forward = |id: &NodeId| id.index() < asked.n_forward_nodes;
     let mut n_gone = 0;
     for members in &new.sets {
-        // F1: what is between two members is a member.
+        // F1: a node between two members is a member.
         for id in (0..old.n_nodes()).map(NodeId::new).filter(|id| !members.contains(id)) {
             let reads_it = members.iter().any(|m| before[id.index()].contains(m));
             let feeds_it = members.iter().any(|m| before[m.index()].contains(&id));
@@ -76,7 +76,7 @@ fn check(old: &Graph, new: &FusedGraph, asked: &Asked) -> Checked {
         let class = asked.class(members[0]);
         prop_assert!(!asked.denies(members));
         prop_assert!(class.is_some() && members.iter().all(|m| asked.class(*m) == class));
-        // F4: at least two become one.
+        // F4: at least two calls are fused.
         prop_assert!(members.len() >= 2, "F4");
         n_gone += members.len() - 1;
         let fused = new.graph.node(new.nodes[members[0].index()].expect("a set is read"));
@@ -86,7 +86,8 @@ fn check(old: &Graph, new: &FusedGraph, asked: &Asked) -> Checked {
         prop_assert!(members.iter().all(|m| new.nodes[m.index()] == new.nodes[members[0].index()]));
     }
     prop_assert_eq!(new.graph.n_nodes(), old.n_nodes() - n_gone, "F4");
-    // G3, and edges: what had to run before another still has to, and the forward part needs nothing of the gradient.
+    // G3 and edges: a node that had to run before another still has to, and the forward part needs nothing of the
+    // gradient.
     for (id, node) in old.iter() {
         let here = new.nodes[id.index()].expect("nothing is dropped");
         prop_assert_eq!(here.index() < new.n_forward_nodes, is_forward(&id), "G3");
@@ -99,19 +100,19 @@ fn check(old: &Graph, new: &FusedGraph, asked: &Asked) -> Checked {
         let deps = node.inputs.iter().map(|e| e.node).chain(node.control_deps.iter().copied());
         prop_assert!(deps.into_iter().all(|dep| dep < id), "ids are an order of execution");
     }
-    // F5: heads, and every entry with its old name's value.
+    // F5: heads, and every entry with the value of its old entry.
     prop_assert_eq!(new.entries.len(), new.graph.n_entries());
     for (head, was) in new.graph.heads().iter().zip(old.heads()) {
         prop_assert_eq!(new.entries[new.graph.entry_id(*head).index()], old.entry_id(*was), "F5");
     }
-    // F2: equal bits, in order of ids and in any order that the edges allow.
+    // F2: equal bits, in id order and in any order that the edges allow.
     let expected = run::run(old, &Given::default());
     let order = run::any_order(&new.graph, asked.salt);
     prop_assert_eq!(order.len(), new.graph.n_nodes(), "F1: no cycle");
     for found in [run::run(&new.graph, &Given::default()), run::run_in(&new.graph, &Given::default(), order)] {
         for (value, was) in found.entries.iter().zip(&new.entries) {
             let (maker, _) = old.entry_at(*was);
-            // A state is rewritten at another time in another order.
+            // In another order a state is rewritten at another time.
             if !old.node(maker).is_variable() {
                 prop_assert_eq!(value, &expected.entries[was.index()], "F2: {}", old.entry_name(*was));
             }
@@ -150,10 +151,10 @@ proptest! {
         let wanted = GradientRequest::of_variables(&graph, ["x0", "x1", "x2"])?;
         let all = gradient(&graph, &ops, &wanted)?;
         let again = recompute(&all, |id| stored[id.index() % stored.len()])?;
-        for joined in [all, again] {
-            let asked = Asked { n_forward_nodes: joined.n_forward_nodes, reach: Reach::ALL[reach], salt };
-            if let Some(fused) = asked.fuse(&joined.graph) {
-                check(&joined.graph, &fused, &asked)?;
+        for training in [all, again] {
+            let asked = Asked { n_forward_nodes: training.n_forward_nodes, reach: Reach::ALL[reach], salt };
+            if let Some(fused) = asked.fuse(&training.graph) {
+                check(&training.graph, &fused, &asked)?;
             }
         }
     }

@@ -6,40 +6,40 @@ use mxrs_op::{Pointwise, View};
 use mxrs_types::Shape;
 use rustc_hash::FxHashMap;
 
-/// Most inputs and outputs of a set.
+/// The largest number of inputs and outputs of a set.
 pub(in crate::passes) const MAX_TENSORS: usize = 16;
-/// Most outputs of a set.
+/// The largest number of outputs of a set.
 pub(in crate::passes) const MAX_OUTPUTS: usize = 8;
-/// Most calls of a set.
+/// The largest number of calls of a set.
 pub(in crate::passes) const MAX_CALLS: usize = 32;
-/// Readers of one entry that are looked at.
+/// The largest number of readers of one entry that are examined.
 const MAX_READERS: usize = 64;
 
-/// Nodes in sets, each set at a place of an order of execution.
+/// Sets of nodes; each set has a position in an order of execution.
 pub struct Sets<'g> {
     graph: &'g Graph,
     reach: Reach,
-    /// What two calls must have in common; `None` for nodes that are not fused.
+    /// The properties that two calls of a set must have in common, as a number; `None` for nodes that are not fused.
     classes: Vec<Option<u32>>,
-    /// One node of the set of each node, which stands for it.
+    /// For each node, the representative of its set.
     set_of: Vec<NodeId>,
-    /// Nodes of a set in order, at the node that stands for it; empty where that is the only one.
+    /// The nodes of a set in order, stored at its representative; empty if that is the only one.
     members: Vec<Vec<NodeId>>,
-    /// Place of a set, at the node that stands for it: the id of one of its nodes.
+    /// The position of a set, stored at its representative: the id of one of its nodes.
     places: Vec<usize>,
-    /// For each place, itself where a set with calls is there, else a place further on.
+    /// For each position, itself if a set with calls is there, otherwise a later position.
     next_taken: Vec<usize>,
     is_head: Vec<bool>,
-    /// Nodes that wait for a node without reading it.
+    /// The nodes that wait for a node without reading it.
     waiting: Vec<Vec<NodeId>>,
-    /// Bytes of one element of each entry: all tensors of a set have as many elements.
+    /// The bytes of one element of each entry; all tensors of a set have the same number of elements.
     item_bytes: Vec<usize>,
 }
 
 /// Finds the sets of a graph.
 pub fn grow<'g>(graph: &'g Graph, request: &FusionRequest<'_>) -> Sets<'g> {
     let mut sets = Sets::singles(graph, request);
-    // Twice: what speaks against a pair may be gone once their neighbors have joined.
+    // Two passes, because an obstacle for a pair may disappear once their neighbors are merged.
     for (id, node) in graph.iter().chain(graph.iter()) {
         for input in &node.inputs {
             sets.join(input.node, id);
@@ -48,7 +48,7 @@ pub fn grow<'g>(graph: &'g Graph, request: &FusionRequest<'_>) -> Sets<'g> {
     sets
 }
 
-/// For each node, a number that calls share which may be fused.
+/// For each node, a number shared by calls that may be fused.
 fn classes(graph: &Graph, request: &FusionRequest<'_>) -> Vec<Option<u32>> {
     let mut is_rewritten = vec![false; graph.n_nodes()];
     for node in graph.nodes() {
@@ -82,7 +82,7 @@ fn classes(graph: &Graph, request: &FusionRequest<'_>) -> Vec<Option<u32>> {
 }
 
 impl<'g> Sets<'g> {
-    /// Every node alone, where it is.
+    /// Each node as its own set, at its own position.
     fn singles(graph: &'g Graph, request: &FusionRequest<'_>) -> Self {
         let n = graph.n_nodes();
         let mut is_head = vec![false; graph.n_entries()];
@@ -109,7 +109,7 @@ impl<'g> Sets<'g> {
         }
     }
 
-    /// The nodes that stand for a set each, by place.
+    /// The representatives of all sets, by position.
     pub fn in_order(&self) -> Vec<NodeId> {
         let mut at: Vec<Option<NodeId>> = vec![None; self.places.len()];
         for (index, set) in self.set_of.iter().enumerate() {
@@ -120,12 +120,12 @@ impl<'g> Sets<'g> {
         at.into_iter().flatten().collect()
     }
 
-    /// Place of a set.
+    /// The position of a set.
     pub fn place(&self, set: NodeId) -> usize {
         self.places[set.index()]
     }
 
-    /// Nodes of a set, in order.
+    /// The nodes of a set, in order.
     pub fn members<'s>(&'s self, set: &'s NodeId) -> &'s [NodeId] {
         match self.members[set.index()].as_slice() {
             [] => std::slice::from_ref(set),
@@ -133,12 +133,12 @@ impl<'g> Sets<'g> {
         }
     }
 
-    /// What a set reads, each entry once, in the order of its calls.
+    /// The entries that a set reads, each once, in the order of its calls.
     pub fn inputs(&self, set: NodeId) -> Vec<EntryId> {
         self.inputs_of(self.members(&set), |other| other == set)
     }
 
-    /// What others read of a set, and heads.
+    /// The entries of a set that other nodes read, and heads.
     pub fn outputs(&self, set: NodeId) -> Vec<EntryId> {
         self.outputs_of(self.members(&set), |other| other == set)
     }
@@ -164,7 +164,7 @@ impl<'g> Sets<'g> {
         members.iter().flat_map(|id| self.graph.output_ids(*id)).filter(is_read_outside).collect()
     }
 
-    /// The first place from `place` on where a set with calls is.
+    /// The first position from `place` on that has a set with calls.
     fn taken_from(&mut self, place: usize) -> usize {
         let mut root = place;
         while self.next_taken[root] != root {
@@ -177,7 +177,7 @@ impl<'g> Sets<'g> {
         root
     }
 
-    /// Makes the sets of two calls one, where nothing speaks against it.
+    /// Merges the sets of two calls, if nothing prevents that.
     fn join(&mut self, a: NodeId, b: NodeId) {
         let (class, other) = (self.classes[a.index()], self.classes[b.index()]);
         let (a, b) = (self.set_of[a.index()], self.set_of[b.index()]);
@@ -217,7 +217,7 @@ impl<'g> Sets<'g> {
         self.places[early.index()] = place;
     }
 
-    /// Whether `early` may run at the place of `late`: all others that read it or wait for it are behind that.
+    /// Whether `early` may run at the position of `late`: all other nodes that read it or wait for it are after that.
     fn may_wait(&self, early: NodeId, late: NodeId) -> bool {
         let limit = self.place(late);
         let is_behind = |reader: &NodeId| {
@@ -233,7 +233,7 @@ impl<'g> Sets<'g> {
         })
     }
 
-    /// Whether `late` may run at the place of `early`: all others that it reads or waits for are before that.
+    /// Whether `late` may run at the position of `early`: all other nodes that it reads or waits for are before that.
     fn may_hurry(&self, late: NodeId, early: NodeId) -> bool {
         let limit = self.place(early);
         let is_before = |node: NodeId| {
@@ -246,17 +246,17 @@ impl<'g> Sets<'g> {
         })
     }
 
-    /// Bytes per element of these entries.
+    /// The bytes per element of these entries.
     fn bytes(&self, entries: impl Iterator<Item = EntryId>) -> usize {
         entries.map(|e| self.item_bytes[e.index()]).sum()
     }
 
-    /// Whether an entry has memory of a plan: no variable, no head.
+    /// Whether the planner places an entry: it is neither a variable nor a head.
     fn is_planned(&self, entry: EntryId) -> bool {
         !self.is_head[entry.index()] && !self.graph.node(self.graph.entry_at(entry).0).is_variable()
     }
 
-    /// Whether some set but these two reads an entry behind a place.
+    /// Whether a set other than these two reads an entry after a position.
     fn is_read_behind(&self, entry: EntryId, place: usize, pair: [NodeId; 2]) -> bool {
         let readers = self.graph.consumers(entry);
         readers.len() <= MAX_READERS
@@ -266,7 +266,7 @@ impl<'g> Sets<'g> {
             })
     }
 
-    /// Whether keeping what `early` reads until `late` costs no more than what is no longer kept: values between the two.
+    /// Whether keeping the inputs of `early` until `late` costs no more bytes than are saved by values between the two.
     fn waits_for_free(&self, early: NodeId, late: NodeId, outputs: &[EntryId]) -> bool {
         let by_late = self.inputs(late);
         let is_kept_longer = |entry: &EntryId| {
@@ -277,7 +277,8 @@ impl<'g> Sets<'g> {
         lost <= self.vanished(early, outputs)
     }
 
-    /// Whether what `late` makes earlier costs no more than what is no longer kept until then.
+    /// Whether making the outputs of `late` earlier costs no more bytes than are saved by values that need not be kept
+    /// until then.
     fn hurries_for_free(&self, late: NodeId, early: NodeId, outputs: &[EntryId]) -> bool {
         let made_earlier = |entry: &&EntryId| self.set_of[self.graph.entry_at(**entry).0.index()] == late;
         let lost = self.bytes(outputs.iter().filter(made_earlier).copied().filter(|e| self.is_planned(*e)));
@@ -291,7 +292,7 @@ impl<'g> Sets<'g> {
         lost <= self.vanished(early, outputs) + self.bytes(self.inputs(late).into_iter().filter(is_freed))
     }
 
-    /// Bytes per element of outputs of a set that are no outputs of what it becomes part of.
+    /// The bytes per element of those outputs of a set that are not outputs of the merged set.
     fn vanished(&self, set: NodeId, outputs: &[EntryId]) -> usize {
         self.bytes(self.outputs(set).into_iter().filter(|entry| !outputs.contains(entry)))
     }

@@ -1,4 +1,4 @@
-//! Fusion of small graphs: what is joined and what never is, reach and limits.
+//! Fusion of small graphs: what is fused and what is not, reach and limits.
 
 use super::*;
 use crate::Node;
@@ -7,7 +7,7 @@ use crate::test_ops::growth::growth_is_linear;
 use crate::test_ops::smooth;
 use mxrs_op::{Attrs, FUSED_OP, OpSet, View, fused_op};
 
-/// All calls, any distance: what the small tests ask.
+/// Fuses all calls of one class.
 fn fuse_all(graph: &Graph, reach: Reach) -> Option<FusedGraph> {
     fuse_where(graph, reach, graph.n_nodes(), &|_| Some(0))
 }
@@ -59,7 +59,7 @@ impl Net {
     }
 }
 
-/// Names of the calls in each set.
+/// The names of the calls in each set.
 fn sets(graph: &Graph, fused: Option<FusedGraph>) -> Vec<Vec<String>> {
     let names = |set: &Vec<NodeId>| set.iter().map(|id| graph.node(*id).name.clone()).collect();
     fused.map_or(Vec::new(), |fused| fused.sets.iter().map(names).collect())
@@ -81,7 +81,7 @@ fn d86_a_chain_of_five_is_one_call() {
     assert!(fuse_where(&graph, Reach::Any, graph.n_nodes(), &|_| None).is_none(), "calls without class stay");
 }
 
-/// F1: a path through something else keeps calls apart, data and control alike.
+/// F1: a path through another node keeps calls apart, through data or control dependencies.
 #[test]
 fn f1_paths_outside_keep_calls_apart() {
     for by_control in [false, true] {
@@ -99,7 +99,7 @@ fn f1_paths_outside_keep_calls_apart() {
     }
 }
 
-/// Two sets that a call joins become one, whichever of them has to move.
+/// Two sets connected by a call are merged, whichever of them has to move.
 #[test]
 fn branches_meet() {
     let mut net = Net::new();
@@ -112,7 +112,7 @@ fn branches_meet() {
     let graph = net.graph(&[both]);
     assert_eq!(sets(&graph, fuse_all(&graph, Reach::Any)), [["left", "left2", "right", "both"]]);
     assert_eq!(sets(&graph, fuse_all(&graph, Reach::Neighbors)), [vec!["left", "left2"], vec!["right", "both"]]);
-    // A call that nothing holds back runs earlier, beside the one it reads.
+    // A call without obstacles runs earlier, next to the one that it reads.
     let mut net = Net::new();
     let x = net.variable("x");
     let a = net.call("Sin", "a", &[x]);
@@ -122,7 +122,8 @@ fn branches_meet() {
     assert_eq!(sets(&graph, fuse_all(&graph, Reach::Any)), [["a", "b"]]);
 }
 
-/// A sum of sums that waits keeps all terms alive; a call that waits in place of what it reads keeps nothing more.
+/// A sum of sums that waits keeps all terms alive; a call that waits instead of the value that it reads keeps nothing
+/// more alive.
 #[test]
 fn g14_same_bytes_keeps_nothing_more_alive() {
     let terms = |first: &str| {
@@ -131,7 +132,7 @@ fn g14_same_bytes_keeps_nothing_more_alive() {
         let t = ["t1", "t2", "t3"].map(|name| net.call("Opaque", name, &[x]));
         let one = net.call(first, "one", if first == "Add" { &t[..2] } else { &t[..1] });
         let two = net.call("Add", "two", &[one, t[2]]);
-        // Two first, so that the third term is made between the sums.
+        // `two` comes after the third term, so that the term is made between the sums.
         net.graph(&[two])
     };
     let (sum, sine) = (terms("Add"), terms("Sin"));
@@ -141,7 +142,8 @@ fn g14_same_bytes_keeps_nothing_more_alive() {
     assert!(fuse_all(&sine, Reach::Neighbors).is_none());
 }
 
-/// What runs earlier than it has to keeps its outputs alive meanwhile, unless they are heads, and frees what it reads.
+/// A call that runs earlier than necessary keeps its outputs alive longer, unless they are heads, and frees what it
+/// reads.
 #[test]
 fn g14_what_hurries_keeps_nothing_more_alive() {
     let beside = |b_is_head: bool| {
@@ -158,7 +160,8 @@ fn g14_what_hurries_keeps_nothing_more_alive() {
     assert_eq!(sets(&head, fuse_all(&head, Reach::SameBytes)), [["a", "b", "c"]]);
     assert_eq!(sets(&inner, fuse_all(&inner, Reach::Any)), [["a", "b", "c"]]);
     assert_eq!(sets(&inner, fuse_all(&inner, Reach::SameBytes)), [["b", "c"]]);
-    // `a` must not wait, because `outside` waits for it; `fan` made there would be two tensors in place of one.
+    // `a` cannot wait, because `outside` waits for it; if `fan` ran at its position, two tensors would be alive instead
+    // of one.
     let mut net = Net::new();
     let x = net.variable("x");
     let a = net.call("Sin", "a", &[x]);
@@ -244,7 +247,7 @@ fn what_is_never_fused() {
     assert!(of(&[flat(3), flat(3)], &[DType::F32; 3]).is_err());
 }
 
-/// Sets are full at 16 tensors and at 32 calls, and the rest makes other sets.
+/// A set is full at 16 tensors or 32 calls; the rest becomes other sets.
 #[test]
 fn sets_are_bounded() {
     let mut net = Net::new();
@@ -267,7 +270,7 @@ fn sets_are_bounded() {
     assert_eq!(fused.graph.nodes().iter().filter(|n| !n.is_variable()).count(), 3);
 }
 
-/// Near-linear time: 20,000 and 100,000 calls in chains, in a fan, and in pairs that wait for each other.
+/// Almost linear time: 20,000 and 100,000 calls in chains, in a fan, and in pairs that wait for each other.
 #[test]
 fn large_graphs_take_linear_time() {
     for kind in 0..3 {

@@ -1,39 +1,39 @@
-//! What gradients are asked for.
+//! Requests for gradients.
 
 use crate::{Entry, Graph};
 use mxrs_types::{Error, Result};
 
-/// Where the gradients of the heads come from.
+/// The source of the gradients of the heads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HeadGrads {
-    /// They are ones.
+    /// All ones.
     #[default]
     Ones,
-    /// A new variable per head, named `<output>_grad`; a head listed twice gets two, which add up.
+    /// A new variable per head, named `<output>_grad`; a head that is listed twice gets two, which are added.
     Variables,
 }
 
 /// What to do about a wanted entry that no head depends on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unreachable {
-    /// Refuse, naming it.
+    /// Return an error that names it.
     #[default]
     Error,
-    /// Its gradient is zeros.
+    /// Use zeros as its gradient.
     Zeros,
 }
 
-/// Which gradients to build, and how.
+/// The gradients to build, and how.
 #[derive(Clone, Debug)]
 pub struct GradientRequest {
-    /// Whose gradients: variables, or outputs of calls.
+    /// The entries whose gradients are wanted: variables, or outputs of calls.
     pub wanted: Vec<Entry>,
-    /// The gradients of the heads.
+    /// The source of the gradients of the heads.
     pub head_grads: HeadGrads,
-    /// Wanted entries that no head depends on.
+    /// What to do about wanted entries that no head depends on.
     pub unreachable: Unreachable,
-    /// Number of terms from which a sum is a chain of `_grad_add`, each as soon as its term is there, instead of one
-    /// `add_n` (`MXNET_EXEC_INPLACE_GRAD_SUM_CAP`). Readers are counted, whether or not they turn out to contribute.
+    /// From this number of terms on, a sum is a chain of `_grad_add`, each as soon as its term is available, instead of
+    /// one `add_n` (`MXNET_EXEC_INPLACE_GRAD_SUM_CAP`). All readers are counted, whether or not they contribute a term.
     pub sum_cap: usize,
 }
 
@@ -41,7 +41,7 @@ impl GradientRequest {
     /// The documented default of `MXNET_EXEC_INPLACE_GRAD_SUM_CAP`.
     pub const DEFAULT_SUM_CAP: usize = 8;
 
-    /// The gradients of these entries, with ones as gradients of the heads.
+    /// Requests the gradients of these entries, with ones as gradients of the heads.
     pub fn new(wanted: Vec<Entry>) -> Self {
         Self {
             wanted,
@@ -51,10 +51,10 @@ impl GradientRequest {
         }
     }
 
-    /// The gradients of the variables with these names.
+    /// Requests the gradients of the variables with these names.
     ///
     /// # Errors
-    /// A name that no variable of the graph has.
+    /// If no variable of the graph has one of the names.
     pub fn of_variables<'a>(graph: &Graph, names: impl IntoIterator<Item = &'a str>) -> Result<Self> {
         let entry = |name: &str| match graph.find(name).filter(|id| graph.node(*id).is_variable()) {
             Some(id) => Ok(Entry::new(id, 0)),
@@ -63,14 +63,14 @@ impl GradientRequest {
         Ok(Self::new(names.into_iter().map(entry).collect::<Result<_>>()?))
     }
 
-    /// With new variables as gradients of the heads.
+    /// Uses new variables as gradients of the heads.
     #[must_use]
     pub fn head_variables(mut self) -> Self {
         self.head_grads = HeadGrads::Variables;
         self
     }
 
-    /// With zeros for what no head depends on.
+    /// Uses zeros for entries that no head depends on.
     #[must_use]
     pub fn zeros_where_unreachable(mut self) -> Self {
         self.unreachable = Unreachable::Zeros;

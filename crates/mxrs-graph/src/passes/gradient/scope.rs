@@ -1,4 +1,4 @@
-//! What an operator's gradient function sees: one call, its values, and the graph its calls go into.
+//! The view of an operator's gradient function: one call, its values, and the graph to which it adds calls.
 
 use super::sweep::Sweep;
 use crate::{Entry, EntryId, Node, NodeId};
@@ -10,13 +10,13 @@ struct Scope<'s, 'g> {
     sweep: &'s mut Sweep<'g>,
     id: NodeId,
     node: &'g Node,
-    /// What each [`GradValue`] of this call is.
+    /// The entry of each [`GradValue`] of this call.
     values: Vec<Entry>,
-    /// Zeros made for outputs no head depends on.
+    /// The zeros made for outputs that no head depends on.
     zeros: Vec<(usize, GradValue)>,
 }
 
-/// Stands for an input or output that the call does not have; using it is an error.
+/// Represents an input or output that the call does not have; using it is an error.
 const NOTHING: GradValue = GradValue(u32::MAX);
 
 impl Scope<'_, '_> {
@@ -103,7 +103,7 @@ impl GradientScope for Scope<'_, '_> {
     }
 }
 
-/// Runs the gradient function of `id` and hands what it answers to the inputs it is wanted of.
+/// Calls the gradient function of `id`, and adds its results to the gradients of the wanted inputs.
 pub(super) fn differentiate<'g>(sweep: &mut Sweep<'g>, id: NodeId, gradient: GradientFn) -> Result<()> {
     let graph = sweep.graph;
     let node: &'g Node = graph.node(id);

@@ -1,27 +1,27 @@
 //! The terms of each entry's gradient, and their sum.
 //!
-//! Few terms become one `add_n` when all are there. Where many may come, each is added as it comes, by `_grad_add`, and
-//! the call that makes a term waits for the sum of those before it: two terms are alive at a time, however many there
-//! are. Both ways add from the first term to the last.
+//! A few terms become one `add_n` when all are available. If there may be many, each is added by `_grad_add` as soon as
+//! it is available, and the call that makes a term waits for the sum of the earlier ones, so that only two terms are
+//! alive at a time. Both ways add from the first term to the last.
 
 use super::sweep::Sweep;
 use crate::{Entry, EntryId, NodeId};
 use mxrs_op::Attrs;
 use mxrs_types::Result;
 
-/// What an entry has collected.
+/// The terms collected for an entry.
 #[derive(Default)]
 pub(super) struct Terms {
-    /// Terms not summed yet. One at most, when they are added as they come.
+    /// Terms that are not summed yet; at most one if they are added one by one.
     list: Vec<Entry>,
-    /// Whether `list[0]` is a sum made here.
+    /// Whether `list[0]` is a partial sum made here.
     has_partial: bool,
-    /// The gradient, once all readers have been seen.
+    /// The gradient, once all readers have been visited.
     pub sum: Option<Entry>,
 }
 
 impl Sweep<'_> {
-    /// Adds a term to the gradient of `entry`; a term that is zeros adds nothing.
+    /// Adds a term to the gradient of `entry`; a term that is zero is ignored.
     pub(super) fn add_term(&mut self, entry: EntryId, term: Entry) -> Result<()> {
         if self.zeros.contains(&term.node) {
             return Ok(());
@@ -44,7 +44,7 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    /// Sums the terms of `entry`: all its readers have been seen.
+    /// Sums the terms of `entry`, all of whose readers have been visited.
     pub(super) fn close(&mut self, entry: EntryId) -> Result<Option<Entry>> {
         let list = std::mem::take(&mut self.terms[entry.index()].list);
         let sum = match list.as_slice() {

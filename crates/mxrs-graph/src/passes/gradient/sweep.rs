@@ -1,37 +1,37 @@
-//! The reverse sweep that builds the gradient graph.
+//! The reverse sweep that builds the training graph.
 
 use super::sums::Terms;
-use super::{GradientGraph, GradientRequest, HeadGrads, Unreachable, scope};
+use super::{GradientRequest, HeadGrads, TrainingGraph, Unreachable, scope};
 use crate::passes::names::UniqueNames;
 use crate::{Entry, Graph, GraphBuilder, Node, NodeId};
 use mxrs_op::{Attrs, Gradient, OpSet, is_annotation_key};
 use mxrs_types::{Error, Result, ResultExt};
 use rustc_hash::FxHashSet;
 
-/// The annotation that gradient calls inherit: they run where the forward call does.
+/// The annotation that gradient calls inherit, so that they run on the device of the forward call.
 const CTX_GROUP: &str = "__ctx_group__";
 
 /// The state of one sweep.
 pub(super) struct Sweep<'g> {
     pub graph: &'g Graph,
     pub ops: &'g OpSet,
-    /// Forward nodes under their ids, then gradient calls.
+    /// Forward nodes with their ids, followed by gradient calls.
     pub out: GraphBuilder,
     names: UniqueNames,
     pub sum_cap: usize,
-    /// Per entry.
+    /// The terms of each entry.
     pub terms: Vec<Terms>,
-    /// Per entry: how many terms its gradient may get.
+    /// For each entry, the number of terms that its gradient may get.
     pub n_readers: Vec<u32>,
-    /// Nodes whose outputs are known to be zeros.
+    /// Nodes whose outputs are known to be zero.
     pub zeros: FxHashSet<NodeId>,
-    /// Per entry: whether it is wanted.
+    /// For each entry, whether its gradient is wanted.
     is_wanted: Vec<bool>,
-    /// Per node: whether its value depends on something wanted.
+    /// For each node, whether its value depends on a wanted entry.
     depends: Vec<bool>,
 }
 
-pub(super) fn run(graph: &Graph, ops: &OpSet, request: &GradientRequest) -> Result<GradientGraph> {
+pub(super) fn run(graph: &Graph, ops: &OpSet, request: &GradientRequest) -> Result<TrainingGraph> {
     let mut out = GraphBuilder::new();
     for node in graph.nodes() {
         out.push(node.clone());
@@ -64,18 +64,18 @@ pub(super) fn run(graph: &Graph, ops: &OpSet, request: &GradientRequest) -> Resu
     let mut heads = graph.heads().to_vec();
     heads.extend(gradients);
     sweep.out.set_heads(heads);
-    let (joined, new_ids) = sweep.out.build_in_order()?;
-    Ok(GradientGraph {
+    let (training, new_ids) = sweep.out.build_in_order()?;
+    Ok(TrainingGraph {
         n_forward_nodes: graph.n_nodes(),
         n_forward_heads: graph.heads().len(),
         wanted: request.wanted.clone(),
         head_grads: head_grads.into_iter().map(|v| v.and_then(|id: NodeId| new_ids[id.index()])).collect(),
-        graph: joined,
+        graph: training,
     })
 }
 
 impl<'g> Sweep<'g> {
-    /// Finds what is wanted, what depends on it, and what of that the heads depend on; refuses what cannot be reached.
+    /// Marks the wanted entries and what depends on them; returns an error if no head does.
     fn mark_paths(&mut self, request: &GradientRequest) -> Result<()> {
         let graph = self.graph;
         for (i, wanted) in request.wanted.iter().enumerate() {
@@ -120,7 +120,7 @@ impl<'g> Sweep<'g> {
         }
     }
 
-    /// Gives each head that something wanted is behind its gradient.
+    /// Sets the gradient of each head that depends on a wanted entry.
     fn seed(&mut self, from: HeadGrads) -> Result<Vec<Option<NodeId>>> {
         let graph = self.graph;
         let mut variables = vec![None; graph.heads().len()];
@@ -141,7 +141,7 @@ impl<'g> Sweep<'g> {
         Ok(variables)
     }
 
-    /// Closes the sums of a node's outputs and passes them on to its inputs.
+    /// Sums the gradients of a node's outputs and passes them on to its inputs.
     fn visit(&mut self, id: NodeId) -> Result<()> {
         let graph = self.graph;
         let node = graph.node(id);
@@ -160,7 +160,7 @@ impl<'g> Sweep<'g> {
         }
     }
 
-    /// Puts a `_copy` behind each gradient that is another one too, a variable, or a forward output.
+    /// Inserts a `_copy` after each gradient that is also another gradient, a variable, or a forward output.
     fn separate(&mut self, wanted: &[Entry], gradients: Vec<Entry>) -> Result<Vec<Entry>> {
         let mut seen = FxHashSet::default();
         let mut separated = Vec::with_capacity(gradients.len());
@@ -178,12 +178,12 @@ impl<'g> Sweep<'g> {
         Ok(separated)
     }
 
-    /// Whether the gradient of an entry leads to something wanted.
+    /// Whether the gradient of an entry leads to a wanted one.
     fn wants_entry(&self, entry: Entry) -> bool {
         self.is_wanted[self.graph.entry_id(entry).index()] || self.depends[entry.node.index()]
     }
 
-    /// Whether the gradient of an input is wanted; never that of an auxiliary state.
+    /// Whether the gradient of an input is wanted; never for an auxiliary state.
     pub(super) fn wants_input(&self, node: &Node, position: usize) -> bool {
         position < node.n_arguments() && self.wants_entry(node.inputs[position])
     }

@@ -1,4 +1,4 @@
-//! The gradient graph: G3, G9, G10, G12, sums, pruning, and that what cannot be done is refused by name.
+//! The training graph: G3, G9, G10, G12, sums, pruning, and errors that name the cause.
 
 use crate::passes::interpreter::{self as run, Choices, Given};
 use crate::test_ops::growth::growth_is_linear;
@@ -37,7 +37,7 @@ fn close(a: f64, b: f64, slack: f64) -> bool {
     (a - b).abs() <= 1e-6 * (1.0 + a.abs().max(b.abs())) + slack
 }
 
-/// Sum over heads and elements, as a function of one element of one variable.
+/// The sum over heads and elements, as a function of one element of one variable.
 fn objective(graph: &Graph, name: &str, element: usize, delta: f64) -> f64 {
     let mut value = run::value_of(name);
     value[element] += delta;
@@ -61,33 +61,33 @@ proptest! {
         let ops = smooth::set();
         let graph = run::random_graph(&ops, &choices, &picked);
         let request = GradientRequest::of_variables(&graph, NAMES).unwrap();
-        let joined = gradient(&graph, &ops, &request).unwrap();
-        // G3: the forward nodes keep their ids, and nothing of them moved.
-        for (a, b) in graph.nodes().iter().zip(joined.graph.nodes()) {
+        let training = gradient(&graph, &ops, &request).unwrap();
+        // G3: the forward nodes are unchanged and keep their ids.
+        for (a, b) in graph.nodes().iter().zip(training.graph.nodes()) {
             prop_assert_eq!((&a.name, &a.inputs, &a.control_deps), (&b.name, &b.inputs, &b.control_deps));
         }
-        prop_assert!(joined.graph.iter().all(|(id, n)| joined.is_forward(id) == n.backward_of.is_none()));
-        prop_assert_eq!(joined.forward_heads(), graph.heads());
+        prop_assert!(training.graph.iter().all(|(id, n)| training.is_forward(id) == n.backward_of.is_none()));
+        prop_assert_eq!(training.forward_heads(), graph.heads());
         // Inputs come first, and names are unique.
-        for (id, node) in joined.graph.iter() {
+        for (id, node) in training.graph.iter() {
             prop_assert!(node.inputs.iter().all(|e| e.node < id) && node.control_deps.iter().all(|d| *d < id));
         }
-        let names: std::collections::HashSet<&str> = joined.graph.nodes().iter().map(|n| n.name.as_str()).collect();
-        prop_assert_eq!(names.len(), joined.graph.n_nodes());
-        // G9: finite differences, with their own error estimated by halving the step.
-        let values = run::heads(&joined.graph, &Given::default());
+        let names: std::collections::HashSet<&str> = training.graph.nodes().iter().map(|n| n.name.as_str()).collect();
+        prop_assert_eq!(names.len(), training.graph.n_nodes());
+        // G9: finite differences, whose own error is estimated by halving the step.
+        let values = run::heads(&training.graph, &Given::default());
         for (i, name) in NAMES.iter().enumerate() {
             for element in 0..run::LENGTH {
                 let (wide, narrow) = (differences(&graph, name, element, 1e-4), differences(&graph, name, element, 5e-5));
-                let found = values[joined.n_forward_heads + i][element];
+                let found = values[training.n_forward_heads + i][element];
                 let slack = 4.0 * (wide - narrow).abs();
                 prop_assert!(close(found, narrow, slack), "{name}[{element}]: {found} against {narrow} ({slack})");
             }
         }
-        // G12: an operator here makes three calls at most, and an entry one sum of its own.
+        // G12: an operator of these tests makes at most three calls, and an entry one sum.
         let calls = graph.nodes().iter().filter(|n| !n.is_variable()).count();
-        prop_assert!(joined.graph.n_nodes() - joined.n_forward_nodes <= 6 * calls + 2 * graph.heads().len() + 3);
-        prop_assert!(joined.graph.nodes().iter().all(|n| n.clone_of.is_none()));
+        prop_assert!(training.graph.n_nodes() - training.n_forward_nodes <= 6 * calls + 2 * graph.heads().len() + 3);
+        prop_assert!(training.graph.nodes().iter().all(|n| n.clone_of.is_none()));
     }
 
     #[test]
@@ -95,11 +95,11 @@ proptest! {
         let ops = smooth::set();
         let graph = run::random_graph(&ops, &choices, &picked);
         let request = GradientRequest::of_variables(&graph, NAMES).unwrap().head_variables();
-        let joined = gradient(&graph, &ops, &request).unwrap();
+        let training = gradient(&graph, &ops, &request).unwrap();
         let with = |f: &dyn Fn(&str) -> Vec<f64>| {
-            let variables = joined.head_grads.iter().flatten().map(|id| joined.graph.node(*id).name.clone());
+            let variables = training.head_grads.iter().flatten().map(|id| training.graph.node(*id).name.clone());
             let given: Given = variables.map(|name| (name.clone(), f(&name))).collect();
-            run::heads(&joined.graph, &given).split_off(joined.n_forward_heads)
+            run::heads(&training.graph, &given).split_off(training.n_forward_heads)
         };
         let first = |name: &str| run::value_of(&format!("{name}.first"));
         let second = |name: &str| run::value_of(&format!("{name}.second"));
@@ -108,7 +108,7 @@ proptest! {
         for ((p, q), both) in p.iter().flatten().zip(q.iter().flatten()).zip(both.iter().flatten()) {
             prop_assert!((a * p + b * q - both).abs() <= 1e-9 * (1.0 + p.abs() + q.abs()), "{p} {q} {both}");
         }
-        // Ones in the variables are what `Ones` means.
+        // Ones in the variables have the same effect as `Ones`.
         let ones = gradient(&graph, &ops, &GradientRequest::of_variables(&graph, NAMES).unwrap()).unwrap();
         let plain = run::heads(&ones.graph, &Given::default()).split_off(ones.n_forward_heads);
         prop_assert_eq!(with(&|_| vec![1.0; run::LENGTH]), plain);
@@ -136,12 +136,12 @@ fn a_head_listed_twice_counts_twice() {
     let y = net.call("Sin", "y", &[&x]);
     let graph = Symbol::group([&y, &y, &x]).graph().unwrap();
     let request = GradientRequest::of_variables(&graph, ["x"]).unwrap();
-    let joined = gradient(&graph, &net.ops, &request).unwrap();
-    let found = run::heads(&joined.graph, &Given::default()).pop().unwrap();
+    let training = gradient(&graph, &net.ops, &request).unwrap();
+    let found = run::heads(&training.graph, &Given::default()).pop().unwrap();
     let expected: Vec<f64> = run::value_of("x").iter().map(|x| 2.0 * x.cos() + 1.0).collect();
     assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}");
-    let joined = gradient(&graph, &net.ops, &request.head_variables()).unwrap();
-    let names: Vec<&str> = joined.head_grads.iter().map(|v| joined.graph.node(v.unwrap()).name.as_str()).collect();
+    let training = gradient(&graph, &net.ops, &request.head_variables()).unwrap();
+    let names: Vec<&str> = training.head_grads.iter().map(|v| training.graph.node(v.unwrap()).name.as_str()).collect();
     assert_eq!(names, ["y_output_grad", "y_output_grad1", "x_grad"]);
 }
 
@@ -153,11 +153,11 @@ fn gradients_are_heads_of_their_own() {
     let graph = y.graph().unwrap();
     let request = GradientRequest::of_variables(&graph, ["a", "b", "a"]).unwrap();
     for request in [request.clone(), request.head_variables()] {
-        let joined = gradient(&graph, &net.ops, &request).unwrap();
-        let own: std::collections::HashSet<Entry> = joined.gradients().iter().copied().collect();
-        assert_eq!(own.len(), 3, "{:?}", joined.graph);
-        assert!(own.iter().all(|e| !joined.is_forward(e.node) && !joined.graph.node(e.node).is_variable()));
-        let values = run::heads(&joined.graph, &Given::default());
+        let training = gradient(&graph, &net.ops, &request).unwrap();
+        let own: std::collections::HashSet<Entry> = training.gradients().iter().copied().collect();
+        assert_eq!(own.len(), 3, "{:?}", training.graph);
+        assert!(own.iter().all(|e| !training.is_forward(e.node) && !training.graph.node(e.node).is_variable()));
+        let values = run::heads(&training.graph, &Given::default());
         assert!(values[1..].iter().all(|g| *g == [1.0; run::LENGTH]));
     }
 }
@@ -166,21 +166,21 @@ fn gradients_are_heads_of_their_own() {
 fn only_the_paths_wanted_are_built() {
     let mut net = Net::new();
     let (a, b) = (Symbol::variable("a"), Symbol::variable("b"));
-    // `b` goes through an operator without gradient: no matter, as long as `b` is not wanted.
+    // `b` passes through an operator without a gradient, which is allowed if `b` is not wanted.
     let blocked = net.call("Opaque", "blocked", &[&b]);
     let product = net.call("Mul", "product", &[&a, &blocked]);
     let graph = product.graph().unwrap();
-    let joined = gradient(&graph, &net.ops, &GradientRequest::of_variables(&graph, ["a"]).unwrap()).unwrap();
-    assert_eq!(op_names(&joined.graph, joined.n_forward_nodes), ["ones_like", "Mul"]);
-    assert_eq!(joined.graph.nodes().last().unwrap().name, "product_backward");
-    assert_eq!(joined.graph.nodes().last().unwrap().backward_of, graph.find("product"));
+    let training = gradient(&graph, &net.ops, &GradientRequest::of_variables(&graph, ["a"]).unwrap()).unwrap();
+    assert_eq!(op_names(&training.graph, training.n_forward_nodes), ["ones_like", "Mul"]);
+    assert_eq!(training.graph.nodes().last().unwrap().name, "product_backward");
+    assert_eq!(training.graph.nodes().last().unwrap().backward_of, graph.find("product"));
     let error = gradient(&graph, &net.ops, &GradientRequest::of_variables(&graph, ["a", "b"]).unwrap()).unwrap_err();
     let text = error.to_string();
     assert!(text.contains("Opaque") && text.contains("`blocked`"), "{text}");
-    // An inner entry may be wanted, and then nothing behind it is.
+    // If an inner entry is wanted, nothing before it is visited.
     let inner = GradientRequest::new(vec![Entry::new(graph.find("blocked").unwrap(), 0)]);
-    let joined = gradient(&graph, &net.ops, &inner).unwrap();
-    let values = run::heads(&joined.graph, &Given::default());
+    let training = gradient(&graph, &net.ops, &inner).unwrap();
+    let values = run::heads(&training.graph, &Given::default());
     assert_eq!(values[1], run::value_of("a"));
 }
 
@@ -189,18 +189,18 @@ fn zeros_stop_the_sweep() {
     let mut net = Net::new();
     let x = Symbol::variable("x");
     for stopper in ["Sign", "Blocked"] {
-        // The operator without gradient is behind one whose gradient is zero: nothing is asked of it.
+        // The operator without a gradient comes before one whose gradient is zero, so it is not asked.
         let opaque = net.call("Opaque", "opaque", &[&x]);
         let stopped = net.call(stopper, "stopped", &[&opaque]);
         let graph = stopped.graph().unwrap();
         let request = GradientRequest::of_variables(&graph, ["x"]).unwrap();
-        let joined = gradient(&graph, &net.ops, &request).unwrap();
-        assert_eq!(op_names(&joined.graph, joined.n_forward_nodes), ["zeros_like"], "{stopper}");
-        // A term that is zeros is left out of a sum.
+        let training = gradient(&graph, &net.ops, &request).unwrap();
+        assert_eq!(op_names(&training.graph, training.n_forward_nodes), ["zeros_like"], "{stopper}");
+        // A term that is zero is omitted from a sum.
         let sum = net.call("Add", "sum", &[&stopped, &net_sin(&mut Net::new(), &x)]);
         let graph = sum.graph().unwrap();
-        let joined = gradient(&graph, &net.ops, &GradientRequest::of_variables(&graph, ["x"]).unwrap()).unwrap();
-        assert!(!op_names(&joined.graph, joined.n_forward_nodes).contains(&"add_n"), "{:?}", joined.graph);
+        let training = gradient(&graph, &net.ops, &GradientRequest::of_variables(&graph, ["x"]).unwrap()).unwrap();
+        assert!(!op_names(&training.graph, training.n_forward_nodes).contains(&"add_n"), "{:?}", training.graph);
     }
 }
 
@@ -217,8 +217,8 @@ fn what_no_head_depends_on_is_named_or_zero() {
     let request = GradientRequest::of_variables(&graph, ["x", "state"]).unwrap();
     let text = gradient(&graph, &net.ops, &request).unwrap_err().to_string();
     assert!(text.contains("wanted gradient 1") && text.contains("`state`"), "{text}");
-    let joined = gradient(&graph, &net.ops, &request.zeros_where_unreachable()).unwrap();
-    assert_eq!(run::heads(&joined.graph, &Given::default())[2], [0.0; run::LENGTH]);
+    let training = gradient(&graph, &net.ops, &request.zeros_where_unreachable()).unwrap();
+    assert_eq!(run::heads(&training.graph, &Given::default())[2], [0.0; run::LENGTH]);
     assert!(GradientRequest::of_variables(&graph, ["y"]).unwrap_err().to_string().contains("`y`"));
     let nowhere = GradientRequest::new(vec![Entry::new(NodeId(77), 0)]);
     assert!(gradient(&graph, &net.ops, &nowhere).unwrap_err().to_string().contains("wanted gradient 0"));
@@ -232,9 +232,9 @@ fn outputs_without_gradient_count_as_zeros() {
     let fan = SymbolCall::new(net.ops.get("Fan").unwrap()).name("fan").input(&x).attr("num_outputs", 3);
     let fan = fan.build(&mut net.names).unwrap();
     let graph = net.call("Sin", "y", &[&fan.output(1).unwrap()]).graph().unwrap();
-    let joined = gradient(&graph, &net.ops, &GradientRequest::of_variables(&graph, ["x"]).unwrap()).unwrap();
-    assert_eq!(op_names(&joined.graph, joined.n_forward_nodes).iter().filter(|n| **n == "zeros_like").count(), 2);
-    let found = run::heads(&joined.graph, &Given::default()).pop().unwrap();
+    let training = gradient(&graph, &net.ops, &GradientRequest::of_variables(&graph, ["x"]).unwrap()).unwrap();
+    assert_eq!(op_names(&training.graph, training.n_forward_nodes).iter().filter(|n| **n == "zeros_like").count(), 2);
+    let found = run::heads(&training.graph, &Given::default()).pop().unwrap();
     let expected: Vec<f64> = run::value_of("x").iter().map(|x| 2.0 * (2.0 * x).cos()).collect();
     assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}");
 }
@@ -246,20 +246,21 @@ fn groups_are_inherited_and_nothing_else() {
     let y = SymbolCall::new(net.ops.get("Sin").unwrap()).name("y").input(&x);
     let y = y.attr("__ctx_group__", "left").attr("__lr_mult__", "2").build(&mut net.names).unwrap();
     let graph = y.graph().unwrap();
-    let joined = gradient(&graph, &net.ops, &GradientRequest::of_variables(&graph, ["x"]).unwrap()).unwrap();
+    let training = gradient(&graph, &net.ops, &GradientRequest::of_variables(&graph, ["x"]).unwrap()).unwrap();
     let expected = Attrs::from([("__ctx_group__", "left")]);
-    assert!(joined.graph.nodes()[joined.n_forward_nodes..].iter().all(|n| n.attrs == expected));
+    assert!(training.graph.nodes()[training.n_forward_nodes..].iter().all(|n| n.attrs == expected));
 }
 
-/// A sum at the cap is a chain in which each term waits for the sum before it, so that two terms are alive at a time.
+/// A sum at the cap is a chain in which each term waits for the previous partial sum, so that two terms are alive at a
+/// time.
 #[test]
 fn long_sums_take_terms_as_they_come() {
     let mut net = Net::new();
     let x = Symbol::variable("x");
     let sines: Vec<Symbol> = (0..10).map(|i| net.call("Sin", &format!("s{i}"), &[&x])).collect();
     let graph = Symbol::group(&sines).graph().unwrap();
-    let joined = gradient(&graph, &net.ops, &GradientRequest::of_variables(&graph, ["x"]).unwrap()).unwrap();
-    let graph = &joined.graph;
+    let training = gradient(&graph, &net.ops, &GradientRequest::of_variables(&graph, ["x"]).unwrap()).unwrap();
+    let graph = &training.graph;
     let sums: Vec<NodeId> = graph.iter().filter(|(_, n)| n.op_name() == "_grad_add").map(|(id, _)| id).collect();
     assert_eq!(sums.len(), 9);
     for pair in sums.windows(2) {
@@ -269,11 +270,11 @@ fn long_sums_take_terms_as_they_come() {
     }
     assert_eq!(graph.node(sums[0]).name, "x_grad_sum");
     let few = Symbol::group(&sines[..7]).graph().unwrap();
-    let joined = gradient(&few, &net.ops, &GradientRequest::of_variables(&few, ["x"]).unwrap()).unwrap();
-    assert_eq!(op_names(&joined.graph, joined.n_forward_nodes).iter().filter(|n| **n == "add_n").count(), 1);
+    let training = gradient(&few, &net.ops, &GradientRequest::of_variables(&few, ["x"]).unwrap()).unwrap();
+    assert_eq!(op_names(&training.graph, training.n_forward_nodes).iter().filter(|n| **n == "add_n").count(), 1);
 }
 
-/// Near-linear time: a chain and a fan, of 20,000 nodes and of 100,000.
+/// Almost linear time: a chain and a fan, with 20,000 and with 100,000 nodes.
 #[test]
 fn large_graphs_take_linear_time() {
     let ops = smooth::set();
@@ -299,7 +300,7 @@ fn large_graphs_take_linear_time() {
     }
 }
 
-/// What is composed of differentiable calls is differentiable again: y + y' of y = x³ has the derivative 3x² + 6x.
+/// A composition of differentiable calls can be differentiated again: y + y' of y = x³ has the derivative 3x² + 6x.
 #[test]
 fn gradients_of_gradients() {
     let mut net = Net::new();
@@ -315,7 +316,8 @@ fn gradients_of_gradients() {
     assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}");
 }
 
-/// Calls of the gradient infer like any other, and tell the shapes of the variables that hold gradients of heads.
+/// Calls of the gradient take part in inference, and determine the shapes of the variables that hold gradients of
+/// heads.
 #[test]
 fn shapes_of_a_gradient_graph_are_inferred() {
     let mut net = Net::new();
@@ -323,7 +325,7 @@ fn shapes_of_a_gradient_graph_are_inferred() {
     let y = net.call("Tanh", "y", &[&x]);
     let graph = net.call("Mul", "z", &[&y, &y]).graph().unwrap();
     let request = GradientRequest::of_variables(&graph, ["x"]).unwrap().head_variables();
-    let joined = gradient(&graph, &net.ops, &request).unwrap();
-    let shapes = crate::infer_shapes(&joined.graph, [("x", mxrs_types::Shape::from([2, 3]).into())]).unwrap();
-    assert!(shapes.complete(&joined.graph).unwrap().iter().all(|s| *s == mxrs_types::Shape::from([2, 3])));
+    let training = gradient(&graph, &net.ops, &request).unwrap();
+    let shapes = crate::infer_shapes(&training.graph, [("x", mxrs_types::Shape::from([2, 3]).into())]).unwrap();
+    assert!(shapes.complete(&training.graph).unwrap().iter().all(|s| *s == mxrs_types::Shape::from([2, 3])));
 }

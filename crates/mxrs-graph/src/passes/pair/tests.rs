@@ -1,4 +1,4 @@
-//! Pairs of calls: G3, the same values however they are joined, what is left alone; and outputs that are made again (G13, G14).
+//! Pairs of calls: G3, equal values after fusion, what is not fused; and recomputed outputs (G13, G14).
 
 use super::*;
 use crate::passes::interpreter::{self as run, Given};
@@ -7,7 +7,7 @@ use crate::{GradientRequest, GraphBuilder, first_again, gradient, recompute};
 use mxrs_op::Attrs;
 
 /// `n` times Norm, Tanh and Sin; `then` adds heads and calls, given the outputs of each layer's Norm.
-fn chain(n: usize, force: &str, then: impl Fn(&mut GraphBuilder, &[Entry], Entry) -> Vec<Entry>) -> GradientGraph {
+fn chain(n: usize, force: &str, then: impl Fn(&mut GraphBuilder, &[Entry], Entry) -> Vec<Entry>) -> TrainingGraph {
     let ops = smooth::set();
     let mut b = GraphBuilder::new();
     let mut last = Entry::new(b.add_variable("x", Attrs::new()), 0);
@@ -28,12 +28,12 @@ fn chain(n: usize, force: &str, then: impl Fn(&mut GraphBuilder, &[Entry], Entry
     gradient(&graph, &ops, &GradientRequest::of_variables(&graph, ["x"]).unwrap()).unwrap()
 }
 
-fn paired(joined: &GradientGraph) -> Option<GradientGraph> {
-    paired_with(joined, &[0])
+fn paired(training: &TrainingGraph) -> Option<TrainingGraph> {
+    paired_with(training, &[0])
 }
 
-/// With a gradient that takes these inputs of the first calls.
-fn paired_with(joined: &GradientGraph, kept_inputs: &'static [usize]) -> Option<GradientGraph> {
+/// Fuses with a gradient that reads these inputs of the first calls.
+fn paired_with(training: &TrainingGraph, kept_inputs: &'static [usize]) -> Option<TrainingGraph> {
     let ops = smooth::set();
     let pair = Pair {
         first: "Norm",
@@ -47,15 +47,15 @@ fn paired_with(joined: &GradientGraph, kept_inputs: &'static [usize]) -> Option<
     };
     let op = |name| ops.get(name).unwrap().clone();
     let calls = CallPair { pair: &pair, both: op("NormTanh"), gradient: op(pair.gradient) };
-    join_pairs(joined, &calls, |_| true).unwrap()
+    join_pairs(training, &calls, |_| true).unwrap()
 }
 
-fn count(joined: &GradientGraph, op: &str) -> usize {
-    joined.graph.nodes().iter().filter(|n| n.op_name() == op).count()
+fn count(training: &TrainingGraph, op: &str) -> usize {
+    training.graph.nodes().iter().filter(|n| n.op_name() == op).count()
 }
 
-fn assert_same(a: &GradientGraph, b: &GradientGraph) {
-    let heads = |g: &GradientGraph, order: Vec<NodeId>| -> Vec<Vec<f64>> {
+fn assert_same(a: &TrainingGraph, b: &TrainingGraph) {
+    let heads = |g: &TrainingGraph, order: Vec<NodeId>| -> Vec<Vec<f64>> {
         let run = run::run_in(&g.graph, &Given::default(), order);
         g.graph.heads().iter().map(|h| run.entries[g.graph.entry_id(*h).index()].clone()).collect()
     };
@@ -104,7 +104,7 @@ fn what_others_read_is_left_alone() {
     }
 }
 
-/// The first outputs are made again from what is kept in any case, as many as are wanted.
+/// First outputs are recomputed from values that are kept in any case, as many as are wanted.
 #[test]
 fn g13_first_outputs_are_made_again() {
     let all = chain(6, "", |_, _, last| vec![last]);
@@ -125,7 +125,8 @@ fn g13_first_outputs_are_made_again() {
         }
         assert_same(&all, &less);
     }
-    // What the gradient does not read otherwise is not kept for it: of a chain only the first call's data are there anyway.
+    // A tensor that the gradient does not read otherwise is not kept for recomputation: in a chain only the first
+    // call's data exist anyway.
     let forgetful = paired_with(&all, &[]).unwrap();
     let stored = first_again(&forgetful, 1000, |_| 1);
     assert_eq!(stored.iter().filter(|stored| !**stored).count(), 1);

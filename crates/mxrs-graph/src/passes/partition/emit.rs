@@ -1,4 +1,4 @@
-//! What a chain becomes: checked when it is proposed, added to the new graph when its place comes.
+//! The replacement of a chain: checked when it is proposed, added to the new graph at the chain's position.
 
 use super::grow::ChainCall;
 use super::{Partitioning, Rewrite, UniqueNames};
@@ -7,7 +7,7 @@ use mxrs_op::{Member, NewCall, OpCall, OpDef, OpParams, Operand, Pattern, Propos
 use mxrs_types::{Error, PartialShape, Result};
 use std::sync::Arc;
 
-/// A new call with all that is known of it.
+/// A new call with everything that is known about it.
 struct Planned {
     call: NewCall,
     op: Arc<OpDef>,
@@ -24,7 +24,7 @@ pub struct Emission {
 }
 
 impl Emission {
-    /// The replacement of this chain, where the pattern has one, it makes what the chain made, and it is wanted.
+    /// The replacement of this chain, if the pattern has one, it makes what the chain made, and it is wanted.
     pub fn propose(
         graph: &Graph,
         with: &Partitioning<'_>,
@@ -52,7 +52,7 @@ impl Emission {
         let (Some(last), Some((inputs, is_constant)), Some(end)) = (calls.last(), of_last, members.last()) else {
             return Ok(None);
         };
-        // The first output always, the others where somebody reads them.
+        // The first output always; the others only if they are read.
         let is_read = |i: usize| i == 0 || chain.last().is_some_and(|call| call.is_read.get(i) == Some(&true));
         let is_same = |i: usize| !is_read(i) || last.outputs.get(i) == end.outputs.get(i);
         if !(0..end.outputs.len()).all(is_same) {
@@ -66,24 +66,24 @@ impl Emission {
             is_constant: &is_constant,
             is_train: false,
         };
-        // What prepares the replacement is worth it only where it runs once.
+        // Calls that prepare the replacement only pay off if they run once.
         let prepares_once = calls.iter().rev().skip(1).all(|c| c.is_constant);
         let is_wanted = prepares_once && (with.accept)(&Proposal { pattern, members: &members, call });
         let members = chain.iter().map(|call| call.id).collect();
         Ok(is_wanted.then_some(Self { pattern: pattern.name, members, calls }))
     }
 
-    /// The call of the chain whose place this takes, and those that are gone.
+    /// The call of the chain whose position the replacement takes, and the calls that are gone.
     pub fn last_and_inner(&self) -> (NodeId, &[NodeId]) {
         match self.members.split_last() {
             Some((last, inner)) => (*last, inner),
-            // A chain has two calls at least.
+            // A chain has at least two calls.
             None => (NodeId(0), &[]),
         }
     }
 
-    /// Adds the calls, and what they make to `made`. The last has the name of the chain's last call, so that outputs keep
-    /// their names, and waits for what any call of the chain waited for.
+    /// Adds the calls, and their outputs to `made`. The last one has the name of the chain's last call, so that outputs
+    /// keep their names, and waits for everything that any call of the chain waited for.
     pub fn emit(
         &self,
         graph: &Graph,
@@ -124,7 +124,7 @@ impl Emission {
     }
 }
 
-/// What is known of an input of a new call.
+/// What is known about an input of a new call.
 fn describe(
     operand: Operand,
     members: &[Member<'_>],
@@ -133,7 +133,7 @@ fn describe(
 ) -> Result<(TensorDesc, bool)> {
     let found = match operand {
         Operand::Input { member, position } => members.get(member).and_then(|m| {
-            // What the chain makes itself is gone.
+            // A value made inside the chain is gone.
             let is_inner = member > 0 && m.entered_by == position;
             let desc = (!is_inner).then(|| m.inputs.get(position)).flatten()?;
             Some((desc.clone(), m.is_constant.get(position).copied()?))
@@ -146,7 +146,7 @@ fn describe(
     })
 }
 
-/// Shapes and types of a call's outputs; `None` where they do not follow from its inputs.
+/// The shapes and types of a call's outputs; `None` if they do not follow from its inputs.
 fn outputs(op: &OpDef, params: &OpParams, inputs: &[TensorDesc]) -> Result<Option<Vec<TensorDesc>>> {
     let n_outputs = op.n_outputs.get(params);
     if inputs.len() != op.n_inputs(params) {

@@ -1,4 +1,4 @@
-//! Growing a chain from its seed.
+//! Grows a chain from its seed.
 
 use super::Partitioning;
 use crate::{Graph, Node, NodeId};
@@ -8,16 +8,16 @@ use mxrs_op::{Member, Pattern, Stage, TensorDesc};
 #[derive(Clone, Debug)]
 pub struct ChainCall {
     pub id: NodeId,
-    /// Name of the stage it stands at.
+    /// The name of its stage of the pattern.
     pub stage: &'static str,
-    /// Input by which it reads the call before it.
+    /// The input by which it reads the previous call.
     pub entered_by: usize,
     inputs: Vec<TensorDesc>,
     outputs: Vec<TensorDesc>,
     is_constant: Vec<bool>,
-    /// Which inputs are which outputs of the call before it.
+    /// Pairs of its inputs and the outputs of the previous call that they read.
     reads: Vec<(usize, usize)>,
-    /// Per output, whether anybody looks at it.
+    /// For each output, whether it is read.
     pub is_read: Vec<bool>,
 }
 
@@ -47,7 +47,7 @@ impl ChainCall {
         }
     }
 
-    /// As patterns see it; `None` for a variable.
+    /// The call as patterns see it; `None` for a variable.
     pub fn member<'a>(&'a self, graph: &'a Graph) -> Option<Member<'a>> {
         let node = graph.node(self.id);
         let (op, params) = node.call()?;
@@ -65,12 +65,12 @@ impl ChainCall {
     }
 }
 
-/// Calls of which each reads the one before it.
+/// A list of calls each of which reads the previous one.
 pub struct Chain {
     pub calls: Vec<ChainCall>,
 }
 
-/// Looks for chains, and remembers which calls have been taken.
+/// Searches for chains, and remembers which calls are already part of one.
 pub struct Grower<'a> {
     graph: &'a Graph,
     with: &'a Partitioning<'a>,
@@ -90,7 +90,7 @@ impl<'a> Grower<'a> {
         Self { graph, with, is_head, is_waited_for, is_taken: vec![false; graph.n_nodes()] }
     }
 
-    /// The longest chain of the pattern from this seed, of two calls at least.
+    /// The longest chain of the pattern from this seed; it has at least two calls.
     pub fn grow(&self, pattern: &Pattern, seed: NodeId) -> Option<Chain> {
         let mut chain = Chain { calls: vec![self.accepted(&pattern.seed, &[], seed, 0)?] };
         let mut stages = pattern.then.iter();
@@ -104,12 +104,12 @@ impl<'a> Grower<'a> {
         (chain.calls.len() > 1).then_some(chain)
     }
 
-    /// No other chain may have these.
+    /// Excludes these calls from other chains.
     pub fn take(&mut self, members: &[NodeId]) {
         members.iter().for_each(|id| self.is_taken[id.index()] = true);
     }
 
-    /// The call, where it can stand at this stage behind the chain.
+    /// The call, if it fits this stage after the chain.
     fn accepted(&self, stage: &Stage, chain: &[ChainCall], id: NodeId, position: usize) -> Option<ChainCall> {
         let node = self.graph.node(id);
         let can_stand = stage.ops.contains(&node.op_name())
@@ -127,7 +127,7 @@ impl<'a> Grower<'a> {
         accepts.then_some(call)
     }
 
-    /// Who reads the first output, and by which input, where nobody else looks at the node.
+    /// The reader of the first output and the position of its input, if nothing else uses the node.
     fn only_reader(&self, id: NodeId) -> Option<(NodeId, usize)> {
         let entry = self.graph.output_id(id, 0);
         let (reader, position) = match self.graph.consumers(entry) {
@@ -142,7 +142,7 @@ impl<'a> Grower<'a> {
     }
 }
 
-/// Forward calls that do nothing but make their outputs.
+/// Whether the node is a forward call without side effects.
 fn is_plain(node: &Node) -> bool {
     let has_effect = node
         .call()
@@ -150,7 +150,7 @@ fn is_plain(node: &Node) -> bool {
     !has_effect && node.subgraphs.is_empty() && node.backward_of.is_none() && node.clone_of.is_none()
 }
 
-/// Device group; a chain stays on one device.
+/// The device group; a chain stays on one device.
 fn group(node: &Node) -> Option<&str> {
     node.attrs.get("__ctx_group__")
 }

@@ -1,17 +1,17 @@
-//! Partitioning for inference: chains of calls become the fewer calls that [patterns](Pattern) say.
+//! Partitioning for inference: replaces chains of calls by fewer calls, as [patterns](Pattern) define.
 //!
-//! Seeds are taken in order of execution. From a seed the chain grows as long as nobody but its next call looks at what
-//! it has made: an output that somebody else reads, that is a head, or that a call waits for without reading, ends it,
-//! and so does a call that another chain has. Where the longest chain is not accepted, shorter ones from the same seed
-//! are proposed. The replacement stands where the last call of its chain stood.
+//! Seeds are visited in order of execution. A chain grows from its seed as long as only its next call uses the last
+//! result. An output that another call reads, that is a head, or that a call waits for without reading ends the chain,
+//! and so does a call that belongs to another chain. If the longest chain is not accepted, shorter ones from the same
+//! seed are proposed. The replacement takes the position of the chain's last call.
 //!
-//! So a chain is closed inside: data and order leave it at its end only. A path that leaves it therefore never comes
-//! back, and no search for cycles is needed:
-//! - G21 the new graph has no cycle;
-//! - G22 chains are disjoint, and convex: a path from one call of a chain to another stays in it;
-//! - G23 the outputs of the graph keep their number, order, names and, within rounding, their values.
+//! So a chain is closed: data and order leave it only at its end. A path that leaves it never returns, and no search
+//! for cycles is needed:
+//! - G19 the new graph has no cycle;
+//! - G20 chains are disjoint and convex: a path from one call of a chain to another stays inside;
+//! - G21 the outputs of the graph keep their number, order, names and, within rounding, their values.
 //!
-//! Nothing of a gradient is touched. Variables keep their order, and auxiliary states stay such.
+//! Calls of a gradient are not changed. Variables keep their order, and auxiliary states stay auxiliary states.
 
 mod emit;
 mod grow;
@@ -24,15 +24,15 @@ use grow::{Chain, Grower};
 use mxrs_op::{OpSet, Pattern, Proposal, TensorDesc};
 use mxrs_types::Result;
 
-/// What partitioning works with.
+/// The input of partitioning.
 pub struct Partitioning<'a> {
-    /// What is looked for; a seed takes the first that fits.
+    /// The patterns to search for; a seed takes the first that fits.
     pub patterns: &'a [Pattern],
-    /// Operators that replacements call.
+    /// The operators that replacements call.
     pub ops: &'a OpSet,
-    /// Shape and type of every entry.
+    /// The shape and type of every entry.
     pub descs: &'a [TensorDesc],
-    /// Per node, whether its outputs are the same in every run.
+    /// For each node, whether its outputs are the same in every run.
     pub is_constant: &'a [bool],
     /// Whether a replacement is wanted.
     pub accept: &'a dyn Fn(&Proposal<'_>) -> bool,
@@ -45,11 +45,11 @@ pub struct Region {
     pub pattern: &'static str,
     /// Its calls in the old graph, in order.
     pub members: Vec<NodeId>,
-    /// What gives its output in the new graph.
+    /// The node with its output in the new graph.
     pub node: NodeId,
 }
 
-/// A chain that nobody wanted replaced, not even in part.
+/// A chain of which no part was replaced, because no proposal was accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Declined {
     /// Name of the pattern.
@@ -62,20 +62,20 @@ pub struct Declined {
 pub struct Partitioned {
     /// The new graph.
     pub graph: Graph,
-    /// Shape and type of every entry of it.
+    /// The shape and type of every entry of it.
     pub descs: Vec<TensorDesc>,
-    /// By id in the old graph; `None` for calls that are gone.
+    /// The new id of each old node; `None` for calls that are gone.
     pub new_ids: Vec<Option<NodeId>>,
-    /// What was replaced.
+    /// The chains that were replaced.
     pub regions: Vec<Region>,
-    /// What was not.
+    /// The chains that were not.
     pub declined: Vec<Declined>,
 }
 
 /// Replaces the chains of a graph.
 ///
 /// # Errors
-/// A pattern that names an operator `ops` does not have, or asks for impossible parameters.
+/// If a pattern names an operator that `ops` does not have, or specifies impossible parameters.
 pub fn partition(graph: &Graph, with: &Partitioning<'_>) -> Result<Partitioned> {
     let mut grower = Grower::new(graph, with);
     let mut chosen: Vec<Option<Emission>> = (0..graph.n_nodes()).map(|_| None).collect();
@@ -118,7 +118,7 @@ pub fn partition(graph: &Graph, with: &Partitioning<'_>) -> Result<Partitioned> 
     finish(rewrite.finish(heads)?, made, regions, declined)
 }
 
-/// The longest part of the chain, from its seed on, that has a replacement somebody wants.
+/// The longest part of the chain, from its seed on, whose replacement is accepted.
 fn longest_accepted(
     graph: &Graph,
     with: &Partitioning<'_>,
@@ -133,7 +133,7 @@ fn longest_accepted(
     Ok(None)
 }
 
-/// Nodes were added in the order of `made`; those that no head needs have gone.
+/// Nodes were added in the order of `made`; those that no head needs are gone.
 fn finish(
     rewritten: Rewritten,
     made: Vec<Vec<TensorDesc>>,

@@ -1,4 +1,4 @@
-//! G21 to G23 on random graphs.
+//! G19 to G21 on random graphs.
 
 use super::Partitioned;
 use super::toy::{Choices, partitioned, partitioned_with, pattern, random_graph};
@@ -9,7 +9,7 @@ use mxrs_op::Proposal;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// For each node, the nodes that can be reached from it by data and order, itself included.
+/// For each node, the nodes that can be reached from it through data and order, including itself.
 fn reachable(graph: &Graph) -> Vec<BTreeSet<NodeId>> {
     let mut from: Vec<BTreeSet<NodeId>> = (0..graph.n_nodes()).map(|i| BTreeSet::from([NodeId::new(i)])).collect();
     for (id, node) in graph.iter().rev() {
@@ -21,11 +21,11 @@ fn reachable(graph: &Graph) -> Vec<BTreeSet<NodeId>> {
 }
 
 fn check(old: &Graph, new: &Partitioned, salt: u64) -> Result<(), TestCaseError> {
-    // G21: every node comes after what it needs.
+    // G19: every node comes after what it needs.
     for (id, node) in new.graph.iter() {
         prop_assert!(node.inputs.iter().all(|e| e.node < id) && node.control_deps.iter().all(|d| *d < id));
     }
-    // G22.
+    // G20.
     let mut taken = BTreeSet::new();
     let reach = reachable(old);
     for region in &new.regions {
@@ -40,7 +40,7 @@ fn check(old: &Graph, new: &Partitioned, salt: u64) -> Result<(), TestCaseError>
             prop_assert!(!(is_left && comes_back), "a path through {outside}");
         }
     }
-    // G23, and in any order of execution.
+    // G21, also in any other order of execution.
     prop_assert_eq!(old.output_names(), new.graph.output_names());
     let expected = heads(old, &Given::default());
     let run = run_in(&new.graph, &Given::default(), any_order(&new.graph, salt));
@@ -49,7 +49,7 @@ fn check(old: &Graph, new: &Partitioned, salt: u64) -> Result<(), TestCaseError>
         prop_assert!((a - b).abs() <= 1e-12 * (1.0 + a.abs()), "{} became {}", a, b);
     }
     prop_assert_eq!(new.descs.len(), new.graph.n_entries());
-    // Whoever had to come before still does.
+    // A node that had to run before another still does.
     let reach_new = reachable(&new.graph);
     let names: BTreeSet<&str> = new.graph.nodes().iter().map(|n| n.name.as_str()).collect();
     for (id, node) in old.iter().filter(|(_, n)| names.contains(n.name.as_str())) {
@@ -66,7 +66,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn g21_g22_g23_hold(
+    fn g19_g22_g23_hold(
         choices in prop::collection::vec(any::<(u8, u16, u16, bool)>(), 1..40),
         chosen in prop::collection::vec(any::<u16>(), 0..4),
         salt in any::<u64>(),
@@ -74,18 +74,18 @@ proptest! {
         let graph = random_graph(&choices, &chosen);
         let new = partitioned(&graph);
         check(&graph, &new, salt)?;
-        // Nothing that could have been joined is left, folding aside, which may be done twice.
+        // No chain is left that could be replaced, except by constant shifts, which could be applied again.
         let mut joins = pattern();
         joins.then.remove(0);
         let again = partitioned_with(&new.graph, &smooth::set(), &[joins], &|_| true);
         prop_assert_eq!(again.regions.len(), 0, "{:?}", new.graph);
-        // The same where some proposals are refused.
+        // The same if some proposals are rejected.
         let picky = |p: &Proposal<'_>| (salt >> (p.members.len() + p.call.inputs.len())) & 1 == 0;
         check(&graph, &partitioned_with(&graph, &smooth::set(), &[pattern()], &picky), salt)?;
     }
 }
 
-/// The graphs above do have chains of every kind.
+/// The random graphs above contain chains of every kind.
 #[test]
 fn random_graphs_have_long_chains() {
     let mut lengths = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Cases by hand, each a rule of its own.
+//! Cases by hand, one for each rule.
 
 use super::toy::{Net, partitioned, partitioned_with, pattern};
 use super::{Declined, Partitioned};
@@ -7,7 +7,7 @@ use crate::test_ops::smooth;
 use crate::{Graph, NodeId};
 use mxrs_op::Stage;
 
-/// Operators of the new graph, variables left out, in order; the outputs are checked to be the old ones (G23).
+/// The operators of the new graph in order, without variables, after checking that the outputs are unchanged (G21).
 fn ops_after(graph: &Graph) -> Vec<&'static str> {
     let new = partitioned(graph);
     same_outputs(graph, &new);
@@ -24,7 +24,7 @@ fn same_outputs(old: &Graph, new: &Partitioned) {
 }
 
 #[test]
-fn g23_a_whole_chain_becomes_one_call_and_its_constants() {
+fn g21_a_whole_chain_becomes_one_call_and_its_constants() {
     let mut net = Net::new();
     net.scale("s", "x");
     net.call("Shift", "n", &["s", "cmean"]);
@@ -50,7 +50,7 @@ fn stages_may_be_missing_but_keep_their_order() {
         (&["Tanh"][..], &["ScaleTanh"][..]),
         (&["Add"], &["ScaleSum"]),
         (&["Shift"], &["Sub", "Scale"]),
-        // A function before the sum: only the function.
+        // A function before the sum: only the function is replaced.
         (&["Tanh", "Add"], &["ScaleTanh", "Add"]),
         (&["Add", "Shift"], &["ScaleSum", "Shift"]),
         (&["Sin", "Tanh"], &["Scale", "Sin", "Tanh"]),
@@ -86,13 +86,13 @@ fn a_sum_with_itself_stays() {
 }
 
 #[test]
-fn g22_of_two_products_in_one_sum_the_first_takes_it() {
+fn g20_of_two_products_in_one_sum_the_first_takes_it() {
     let mut net = Net::new();
     net.scale("s", "x");
     net.scale("t", "x");
     net.call("Add", "a", &["s", "t"]);
     net.call("Tanh", "y", &["a"]);
-    // The second has to run before the first now.
+    // The second chain has to run before the first now.
     assert_eq!(ops_after(&net.heads(&["y"])), ["Scale", "ScaleSumTanh"]);
 }
 
@@ -115,14 +115,14 @@ fn residual_units_become_two_calls_each() {
 }
 
 #[test]
-fn g22_a_path_that_leaves_and_comes_back_ends_the_chain() {
+fn g20_a_path_that_leaves_and_comes_back_ends_the_chain() {
     // From the product through a sine into its own sum.
     let mut net = Net::new();
     net.scale("s", "x");
     net.call("Sin", "side", &["s"]);
     net.call("Add", "a", &["s", "side"]);
     assert_eq!(ops_after(&net.heads(&["a"])), ["Scale", "Sin", "Add"]);
-    // The same by order only.
+    // The same through order only.
     let mut net = Net::new();
     net.scale("s", "x");
     net.call_after("Sin", "side", &["x"], &["s"]);
@@ -131,7 +131,7 @@ fn g22_a_path_that_leaves_and_comes_back_ends_the_chain() {
 }
 
 #[test]
-fn g21_chains_that_wait_for_each_other_crosswise_make_no_cycle() {
+fn g19_chains_that_wait_for_each_other_crosswise_make_no_cycle() {
     let mut net = Net::new();
     net.scale("s", "x");
     net.scale("t", "x");
@@ -158,7 +158,7 @@ fn a_replacement_waits_for_what_its_chain_waited_for() {
 }
 
 #[test]
-fn g23_a_head_in_the_middle_stays_a_head() {
+fn g21_a_head_in_the_middle_stays_a_head() {
     let mut net = Net::new();
     net.scale("s", "x");
     net.call("Shift", "n", &["s", "cmean"]);
@@ -270,7 +270,7 @@ fn a_pattern_that_asks_for_an_unknown_operator_is_an_error() {
         super::partition(&graph, &with).err().unwrap().to_string()
     };
     assert!(error(&wrong).contains("Nobody"));
-    // The second call's first input is what the first makes: it is gone.
+    // The second call's first input is the output of the first call, which is gone.
     wrong.replace = |_| {
         let inputs = vec![mxrs_op::Operand::Input { member: 1, position: 0 }];
         Some(vec![mxrs_op::NewCall { op: "Sin", suffix: "", attrs: mxrs_op::Attrs::new(), inputs }])

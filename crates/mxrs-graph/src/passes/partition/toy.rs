@@ -1,4 +1,4 @@
-//! A pattern over the smooth test operators, and graphs to look for it in.
+//! A pattern over the smooth test operators, and graphs in which to search for it.
 
 use super::{Partitioned, Partitioning, partition};
 use crate::test_ops::smooth;
@@ -31,7 +31,7 @@ fn replace(chain: &[Member<'_>]) -> Option<Vec<NewCall>> {
     Some(calls)
 }
 
-/// `Scale`, then a constant shift, a sum, a tanh.
+/// `Scale`, followed by a constant shift, a sum and a tanh.
 pub fn pattern() -> Pattern {
     Pattern {
         name: "scale",
@@ -50,7 +50,7 @@ pub fn pattern() -> Pattern {
     }
 }
 
-/// Variables called `c…` are constants.
+/// Partitions a graph; variables whose names begin with `c` are constants.
 pub fn partitioned_with(
     graph: &Graph,
     ops: &OpSet,
@@ -63,12 +63,12 @@ pub fn partitioned_with(
     partition(graph, &with).expect("a graph that can be partitioned")
 }
 
-/// As [`partitioned_with`], where everything is accepted.
+/// [`partitioned_with`] that accepts everything.
 pub fn partitioned(graph: &Graph) -> Partitioned {
     partitioned_with(graph, &smooth::set(), &[pattern()], &|_| true)
 }
 
-/// A graph by hand: calls by operator, name and inputs; a name that is no call is a variable.
+/// Builds a graph from calls given by operator, name and inputs; a name that is not a call is a variable.
 pub struct Net {
     builder: GraphBuilder,
     ops: OpSet,
@@ -90,7 +90,7 @@ impl Net {
         Entry::new(id, 0)
     }
 
-    /// Adds a call that waits for others too.
+    /// Adds a call that also waits for other nodes.
     pub fn call_after(&mut self, op: &str, name: &str, inputs: &[&str], deps: &[&str]) -> NodeId {
         let inputs = inputs.iter().map(|input| self.entry(input)).collect();
         let id = self.builder.add_op(self.ops.get(op).unwrap(), name, Attrs::new(), inputs).unwrap();
@@ -104,7 +104,7 @@ impl Net {
         self.call_after(op, name, inputs, &[])
     }
 
-    /// `Scale` of `data` with constants of its own.
+    /// Adds `Scale` of `data` with its own constants.
     pub fn scale(&mut self, name: &str, data: &str) -> NodeId {
         self.call("Scale", name, &[data, &format!("c{name}_weight"), &format!("c{name}_bias")])
     }
@@ -116,16 +116,16 @@ impl Net {
     }
 }
 
-/// One choice per call: kind, two operands, and whether it waits for some node without reading it.
+/// For each call: its kind, two operands, and whether it waits for some node without reading it.
 pub type Choices = Vec<(u8, u16, u16, bool)>;
 
-/// A random graph in which chains of the pattern are common; also forks, heads inside, control dependencies.
+/// A random graph in which chains of the pattern are common; it also has forks, inner heads and control dependencies.
 pub fn random_graph(choices: &Choices, heads: &[u16]) -> Graph {
     let ops = smooth::set();
     let mut b = GraphBuilder::new();
     let mut made: Vec<Entry> = ["x0", "x1"].map(|name| Entry::new(b.add_variable(name, Attrs::new()), 0)).to_vec();
     for (i, (kind, first, second, waits)) in choices.iter().enumerate() {
-        // Often a whole chain, of which anybody may read any part.
+        // Often a whole chain, any part of which may also be read by other calls.
         let kinds = if kind % 4 == 3 { vec![0, 2 + 2 * (first % 2), 4, 5] } else { vec![u16::from(*kind) / 4 % 8] };
         for (k, kind) in kinds.into_iter().enumerate() {
             // Mostly the newest value, so that chains grow.
@@ -135,7 +135,7 @@ pub fn random_graph(choices: &Choices, heads: &[u16]) -> Graph {
             let mut fresh = |name: &str| Entry::new(b.add_variable(format!("{name}{i}_{k}"), Attrs::new()), 0);
             let (op, inputs) = match kind {
                 0 | 1 => ("Scale", vec![p, fresh("cw"), fresh("cb")]),
-                // The mean is no constant every other time.
+                // The mean is a constant every other time.
                 2 => ("Shift", vec![p, fresh(if second % 2 == 0 { "cm" } else { "m" })]),
                 3 => ("Add", vec![q, p]),
                 4 => ("Add", vec![p, q]),

@@ -1,4 +1,4 @@
-//! Placement: nodes follow their groups, data crosses borders by copies only.
+//! Placement: nodes follow their groups, and data crosses devices only through copies.
 
 use super::place;
 use crate::passes::interpreter::{self as run, Choices, Given};
@@ -51,12 +51,12 @@ fn nodes_follow_groups_and_neighbors() {
     let expected = [("x", LEFT), ("before", LEFT), ("a", LEFT), ("follows", LEFT), ("m", RIGHT), ("state", RIGHT)];
     expected.iter().for_each(|(name, device)| assert_eq!(at(name), *device, "{name}"));
     assert_eq!(at("y"), RIGHT);
-    // `follows` is read twice on the right, and copied once.
+    // `follows` is read twice on the right device, and copied once.
     let copies: Vec<&str> =
         placed.nodes().iter().filter(|n| n.op_name() == "_CrossDeviceCopy").map(|n| n.name.as_str()).collect();
     assert_eq!(copies, ["follows_0_copy"]);
     assert_eq!(at("follows_0_copy"), RIGHT);
-    // Without groups, nothing moves.
+    // Without groups, every node stays on the default device.
     let (same, devices) = place(&graph, &ops, HERE, &IndexMap::new()).unwrap();
     assert_eq!((format!("{same:?}"), devices), (format!("{graph:?}"), vec![HERE; graph.n_nodes()]));
 }

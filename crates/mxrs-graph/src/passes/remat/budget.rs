@@ -1,38 +1,38 @@
-//! Recomputation as cheap as possible within a budget of bytes.
+//! The cheapest recomputation within a budget of bytes.
 
 use super::chain::Stages;
 use super::cuts::Line;
 use super::sqrt::in_segments;
 use super::{must_store, recompute};
-use crate::{GradientGraph, NodeId};
+use crate::{NodeId, TrainingGraph};
 use mxrs_types::{Error, Result};
 
-/// Choices tried of each kind.
+/// The number of choices tried of each kind.
 const N_STEPS: usize = 8;
 
-/// Finds the choice of calls to store that costs least and whose planned bytes are within `budget_bytes`: among prefixes
-/// of the calls in order of cost per byte, checkpoints on the chain, and segments of several sizes. `None` when the graph fits
-/// as it is.
+/// Finds the cheapest choice of calls to store whose planned bytes are within `budget_bytes`. The candidates are
+/// prefixes of the calls in order of cost per byte, checkpoints on the chain, and segments of several sizes. `None` if
+/// the graph fits without recomputation.
 ///
-/// `bytes` are those of a call's outputs, `cost` the work of a call in any unit, `planned_bytes` what the planner says of a
-/// gradient graph.
+/// `bytes` are the bytes of a call's outputs, `cost` is the work of a call in any unit, and `planned_bytes` is the
+/// planner's result for a training graph.
 ///
 /// # Errors
-/// When no choice fits: the fewest bytes reached. What `planned_bytes` fails with.
+/// If no choice fits: the fewest bytes that were reached. Also the errors of `planned_bytes`.
 pub fn within_budget(
-    joined: &GradientGraph,
+    training: &TrainingGraph,
     budget_bytes: usize,
     bytes: impl Fn(NodeId) -> usize,
     cost: impl Fn(NodeId) -> f64,
-    planned_bytes: impl Fn(&GradientGraph) -> Result<usize>,
-) -> Result<Option<GradientGraph>> {
-    let mut fewest = planned_bytes(joined)?;
+    planned_bytes: impl Fn(&TrainingGraph) -> Result<usize>,
+) -> Result<Option<TrainingGraph>> {
+    let mut fewest = planned_bytes(training)?;
     if fewest <= budget_bytes {
         return Ok(None);
     }
     let mut candidates = Vec::new();
-    for stored in choices(joined, bytes, &cost) {
-        let candidate = recompute(joined, |id| stored[id.index()])?;
+    for stored in choices(training, bytes, &cost) {
+        let candidate = recompute(training, |id| stored[id.index()])?;
         // The forward ids of both graphs are the same.
         let work: f64 = candidate.graph.nodes().iter().filter_map(|n| n.clone_of).map(&cost).sum();
         candidates.push((work, candidate));
@@ -52,14 +52,14 @@ pub fn within_budget(
     ))
 }
 
-/// Sets of calls to store, per forward node.
-fn choices(joined: &GradientGraph, bytes: impl Fn(NodeId) -> usize, cost: &impl Fn(NodeId) -> f64) -> Vec<Vec<bool>> {
-    let line = Line::of(joined, bytes);
-    let n_nodes = joined.n_forward_nodes;
+/// Sets of calls to store, as one flag per forward node.
+fn choices(training: &TrainingGraph, bytes: impl Fn(NodeId) -> usize, cost: &impl Fn(NodeId) -> f64) -> Vec<Vec<bool>> {
+    let line = Line::of(training, bytes);
+    let n_nodes = training.n_forward_nodes;
     let mut choices = Vec::new();
 
-    // The calls in order of cost per byte saved; each step computes an equal share of the bytes again.
-    let must = must_store(joined);
+    // The calls in order of cost per saved byte; each step recomputes an equal share of the bytes.
+    let must = must_store(training);
     let mut cheap: Vec<usize> =
         (0..line.calls.len()).filter(|i| line.saved[*i] > 0 && !must[line.calls[*i].index()]).collect();
     let rate = |i: &usize| cost(line.calls[*i]) / line.saved[*i] as f64;

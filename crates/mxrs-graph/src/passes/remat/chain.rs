@@ -1,40 +1,42 @@
-//! Checkpoints on a chain: the cheapest choice of calls to store, by dynamic programming.
+//! Checkpoints on a chain: the best choice of calls to store, by dynamic programming.
 //!
-//! The forward part is cut where one call alone connects what is before with what is after. With a set of such calls
-//! stored, the memory is their bytes, plus those of the largest segment between two of them, which is computed again for
-//! its backward part. For each bound on the segments, a pass over the chain finds the fewest bytes to store; the best
-//! bound wins. Exact for chains of up to 89 stages, where all bounds are tried; longer ones try evenly spaced ones.
+//! The forward part can be cut where a single call connects what is before with what is after. If a set of such calls
+//! is stored, the memory consists of their bytes plus those of the largest segment between two of them, which is
+//! recomputed for its backward part. For each bound on the size of segments, a pass over the chain finds the fewest
+//! bytes to store; the best bound wins. Exact for chains of up to 89 stages, for which all bounds are tried; for longer
+//! ones evenly spaced bounds are tried.
 
 use super::cuts::Line;
-use crate::{GradientGraph, NodeId};
+use crate::{NodeId, TrainingGraph};
 use std::collections::VecDeque;
 
-/// Most bounds tried.
+/// The largest number of bounds to try.
 const MAX_BOUNDS: usize = 4096;
 
-/// Most steps of all passes together, as long as the fewest bounds allow: a bound takes as many as there are stages.
+/// The largest number of steps of all passes together, unless the smallest number of bounds needs more; a bound takes
+/// one step per stage.
 const MAX_STEPS: usize = 1 << 22;
 
-/// The forward calls to store, per forward node, for the least sum of stored bytes and largest segment; the last segment
-/// is stored too. `bytes` are those of a call's outputs.
-pub fn chain_checkpoints(joined: &GradientGraph, bytes: impl Fn(NodeId) -> usize) -> Vec<bool> {
-    let line = Line::of(joined, bytes);
+/// The forward calls to store, as one flag per forward node, for the smallest sum of stored bytes and largest segment;
+/// the last segment is stored too. `bytes` are the bytes of a call's outputs.
+pub fn chain_checkpoints(training: &TrainingGraph, bytes: impl Fn(NodeId) -> usize) -> Vec<bool> {
+    let line = Line::of(training, bytes);
     let stages = Stages::of(&line);
     let best = stages.best();
     let from = best.last().map_or(0, |stage| stages.positions[*stage] + 1);
-    line.stored(joined.n_forward_nodes, best.into_iter().map(|stage| stages.positions[stage]), from)
+    line.stored(training.n_forward_nodes, best.into_iter().map(|stage| stages.positions[stage]), from)
 }
 
-/// A chain of stages: what may be stored, and what lies between.
+/// A chain of stages: the calls that may be stored, and the bytes between them.
 #[derive(Debug, Default)]
 pub(super) struct Stages {
-    /// Position in the line of each call that may be stored.
+    /// The position in the line of each call that may be stored.
     pub positions: Vec<usize>,
-    /// Its bytes.
+    /// The bytes of each of these calls.
     pub bytes: Vec<usize>,
-    /// Saved bytes before it that do not belong to calls that may be stored, summed up to each; then the total.
+    /// For each of them, the sum of the saved bytes before it that belong to other calls; then the total.
     pub before: Vec<usize>,
-    /// Saved bytes of the calls that may be stored, summed up to and without each; then the total.
+    /// For each of them, the sum of the saved bytes of such calls before it; then the total.
     pub own_before: Vec<usize>,
 }
 
@@ -58,19 +60,20 @@ impl Stages {
         stages
     }
 
-    /// Saved bytes between stage `from` and stage `to`, neither included; `None` is the start, `len()` the end.
+    /// The saved bytes between stage `from` and stage `to`, excluding both; `None` is the start, `len()` the end.
     pub fn between(&self, from: Option<usize>, to: usize) -> usize {
         let start = from.map_or(0, |f| self.before[f] + self.own_before[f + 1]);
         self.before[to] + self.own_before[to] - start
     }
 
-    /// Stages to store when no segment may be larger than `bound`, and their bytes; `None` when one stage alone is.
+    /// The stages to store if no segment may be larger than `bound`, and their bytes; `None` if a single stage is
+    /// larger.
     pub fn cheapest(&self, bound: usize) -> Option<(usize, Vec<usize>)> {
         let n = self.positions.len();
-        // Least bytes stored up to and with each stage, the end included; and the stage stored before it.
+        // The fewest stored bytes up to and including each stage and the end; and the stage stored before it.
         let mut least: Vec<Option<usize>> = vec![None; n + 1];
         let mut from: Vec<Option<usize>> = vec![None; n + 1];
-        // Stages that may come before, cheapest first, each later than those cheaper. `None` is the start.
+        // The possible predecessors, cheapest first, each later than the cheaper ones. `None` is the start.
         let mut window: VecDeque<(Option<usize>, usize)> = VecDeque::from([(None, 0)]);
         for to in 0..=n {
             while window.front().is_some_and(|(f, _)| self.between(*f, to) > bound) {
@@ -90,7 +93,7 @@ impl Stages {
         least[n].map(|stored| (stored, chosen))
     }
 
-    /// Bounds worth trying, ascending: all sums between two stages, or evenly spaced ones where those are too many.
+    /// The bounds to try, ascending: all sums between two stages, or evenly spaced ones if there are too many.
     pub fn bounds(&self) -> Vec<usize> {
         let n = self.positions.len();
         let total = self.between(None, n);
@@ -106,7 +109,7 @@ impl Stages {
         bounds
     }
 
-    /// Stages to store for the least memory; the fewest of equal ones.
+    /// The stages to store for the least memory; among equals the fewest.
     pub fn best(&self) -> Vec<usize> {
         let mut best: Option<(usize, Vec<usize>)> = None;
         for bound in self.bounds().into_iter().rev() {

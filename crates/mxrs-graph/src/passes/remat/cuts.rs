@@ -1,36 +1,36 @@
-//! The forward part as a line of calls, and where it can be cut.
+//! The forward part as a line of calls, and the positions where it can be cut.
 
 use super::{is_read, must_store};
-use crate::{GradientGraph, NodeId};
+use crate::{NodeId, TrainingGraph};
 
 /// The calls of the forward part in order of execution.
 pub(super) struct Line {
     pub calls: Vec<NodeId>,
-    /// Bytes of the outputs of each call.
+    /// The bytes of the outputs of each call.
     pub bytes: Vec<usize>,
-    /// Bytes of each call that the backward part makes live: the gradient reads it, and it can be computed again.
+    /// The bytes of each call that the backward part keeps alive: the gradient reads it, and it can be recomputed.
     pub saved: Vec<usize>,
-    /// Position of the last forward call that reads each call; its own when none does.
+    /// The position of the last forward call that reads each call; its own position if there is none.
     last_reader: Vec<usize>,
 }
 
 impl Line {
-    pub fn of(joined: &GradientGraph, bytes: impl Fn(NodeId) -> usize) -> Self {
-        let graph = &joined.graph;
+    pub fn of(training: &TrainingGraph, bytes: impl Fn(NodeId) -> usize) -> Self {
+        let graph = &training.graph;
         let calls: Vec<NodeId> =
-            graph.iter().take(joined.n_forward_nodes).filter(|(_, n)| !n.is_variable()).map(|(id, _)| id).collect();
-        let must = must_store(joined);
-        let mut position = vec![usize::MAX; joined.n_forward_nodes];
+            graph.iter().take(training.n_forward_nodes).filter(|(_, n)| !n.is_variable()).map(|(id, _)| id).collect();
+        let must = must_store(training);
+        let mut position = vec![usize::MAX; training.n_forward_nodes];
         calls.iter().enumerate().for_each(|(i, id)| position[id.index()] = i);
         let mut is_head = vec![false; graph.n_nodes()];
-        joined.forward_heads().iter().for_each(|h| is_head[h.node.index()] = true);
+        training.forward_heads().iter().for_each(|h| is_head[h.node.index()] = true);
         let mut last_reader: Vec<usize> = (0..calls.len()).collect();
         let mut saved = vec![0; calls.len()];
         let bytes: Vec<usize> = calls.iter().map(|id| bytes(*id)).collect();
         for (i, id) in calls.iter().enumerate() {
             let readers = graph.output_ids(*id).flat_map(|e| graph.consumers(e));
             for (reader, input) in readers {
-                if joined.is_forward(*reader) {
+                if training.is_forward(*reader) {
                     last_reader[i] = last_reader[i].max(position[reader.index()]);
                 } else if is_read(graph.node(*reader), *input as usize) && !must[id.index()] && !is_head[id.index()] {
                     saved[i] = bytes[i];
@@ -40,12 +40,12 @@ impl Line {
         Self { calls, bytes, saved, last_reader }
     }
 
-    /// The calls before the cut behind `position` that calls after it read.
+    /// The calls up to `position` that calls after it read.
     pub fn crossing(&self, position: usize) -> impl Iterator<Item = usize> + '_ {
         (0..=position).filter(move |i| self.last_reader[*i] > position)
     }
 
-    /// Per cut behind each position: bytes of the calls that cross it, and whether only the last call does.
+    /// For the cut after each position: the bytes of the calls that cross it, and whether only the last call does.
     pub fn cuts(&self) -> Vec<(usize, bool)> {
         let mut ends: Vec<Vec<usize>> = vec![Vec::new(); self.calls.len()];
         let (mut bytes, mut n) = (0usize, 0usize);
@@ -66,8 +66,8 @@ impl Line {
         cuts
     }
 
-    /// Per forward node, whether it is stored, when these positions are, and all behind `from` too: what follows the last
-    /// cut would be computed again at once.
+    /// For each forward node, whether it is stored, if these positions are stored and everything from `from` on, which
+    /// would otherwise be recomputed at once.
     pub fn stored(&self, n_forward_nodes: usize, positions: impl IntoIterator<Item = usize>, from: usize) -> Vec<bool> {
         let mut stored = vec![false; n_forward_nodes];
         for position in positions.into_iter().chain(from..self.calls.len()) {

@@ -1,18 +1,19 @@
-//! A little recomputation for little time: outputs that are made again from what is kept anyway.
+//! Cheap recomputation: outputs that are recomputed from values that are kept anyway.
 
 use super::{is_read, must_store};
-use crate::{GradientGraph, Node, NodeId};
+use crate::{Node, NodeId, TrainingGraph};
 
-/// The forward calls to store, per forward node: all but some that operators say how to make [again](mxrs_op::OpDef::again)
-/// from tensors that gradients read in any case. Of these as many as it takes to free `wanted_bytes`, the first ones first:
-/// their gradients come last, when little else is kept. `bytes` are those of a call's outputs.
-pub fn first_again(joined: &GradientGraph, wanted_bytes: usize, bytes: impl Fn(NodeId) -> usize) -> Vec<bool> {
-    let graph = &joined.graph;
-    let must = must_store(joined);
-    let mut stored = vec![true; joined.n_forward_nodes];
+/// The forward calls to store, as one flag per forward node: all except some whose first output the operator can
+/// [recompute](mxrs_op::OpDef::again) from tensors that gradients read in any case. As many of these as are needed to
+/// free `wanted_bytes`, the first calls first, because their gradients come last, when little else is kept. `bytes` are
+/// the bytes of a call's outputs.
+pub fn first_again(training: &TrainingGraph, wanted_bytes: usize, bytes: impl Fn(NodeId) -> usize) -> Vec<bool> {
+    let graph = &training.graph;
+    let must = must_store(training);
+    let mut stored = vec![true; training.n_forward_nodes];
     let is_read_backward = |entry| {
         let mut readers = graph.consumers(entry).iter();
-        readers.any(|(reader, input)| !joined.is_forward(*reader) && is_read(graph.node(*reader), *input as usize))
+        readers.any(|(reader, input)| !training.is_forward(*reader) && is_read(graph.node(*reader), *input as usize))
     };
     let is_kept = |node: &Node| {
         let n_aux = node.op.as_ref().map_or(0, |op| op.n_aux);
@@ -20,14 +21,14 @@ pub fn first_again(joined: &GradientGraph, wanted_bytes: usize, bytes: impl Fn(N
         inputs.iter().all(|e| graph.node(e.node).is_variable() || is_read_backward(graph.entry_id(*e)))
     };
     let mut freed = 0;
-    for (id, node) in graph.iter().take(joined.n_forward_nodes) {
+    for (id, node) in graph.iter().take(training.n_forward_nodes) {
         if freed >= wanted_bytes {
             break;
         }
         let is_candidate = node.op.as_ref().is_some_and(|op| op.again.is_some())
             && node.attrs.get("__force_mirroring__").is_none()
             && !must[id.index()]
-            && !joined.forward_heads().iter().any(|head| head.node == id);
+            && !training.forward_heads().iter().any(|head| head.node == id);
         let output = graph.output_id(id, 0);
         if is_candidate && is_kept(node) && is_read_backward(output) {
             stored[id.index()] = false;

@@ -1,13 +1,16 @@
-//! Recomputation: the backward part reads clones of forward calls, so that their outputs need not be kept until then.
+//! Recomputation: the backward part reads clones of forward calls, so that the originals' outputs need not be kept
+//! until then.
 //!
-//! Every way of choosing ([`first_again`], [`mirror`], [`sqrt_segments`], [`chain_checkpoints`], [`within_budget`]) is a set of forward
-//! calls to *store*; [`recompute`] does the rest. A forward call is computed once more at most, all in one go with what
-//! it needs, just before the first gradient call that reads it, and waits for the gradient call before that. Where an operator
-//! says how its first output is made [again](mxrs_op::OpDef::again) from the others, these are kept, and that is done.
+//! Every strategy ([`first_again`], [`mirror`], [`sqrt_segments`], [`chain_checkpoints`], [`within_budget`]) returns a
+//! set of forward calls to *store*; [`recompute`] does the rest. A forward call is recomputed at most once, together
+//! with everything that it needs, directly before the first gradient call that reads it, and it waits for the gradient
+//! call before that. If an operator can [recompute](mxrs_op::OpDef::again) its first output from the others, the others
+//! are kept and only the first output is recomputed.
 //!
-//! - G13 no value, no gradient, no auxiliary state and no random number changes: clones say what they are a clone of
-//!   ([`Node::clone_of`](crate::Node::clone_of)), so that whoever runs them replays random numbers and lets them rewrite nothing.
-//! - G14 planned bytes never rise: [`recompute_if_smaller`] gives up when they do, and a budget is met or refused.
+//! - G13 no value, gradient, auxiliary state or random number changes: clones refer to their original
+//!   ([`Node::clone_of`](crate::Node::clone_of)), so that the executor repeats its random numbers and lets them rewrite
+//!   nothing.
+//! - G14 planned bytes never increase: [`recompute_if_smaller`] gives up if they would, and a budget is met or refused.
 
 mod budget;
 mod chain;
@@ -26,40 +29,40 @@ pub use sqrt::sqrt_segments;
 
 use super::names::UniqueNames;
 use super::rewrite::Rewrite;
-use crate::{Entry, GradientGraph, Graph, Node, NodeId};
+use crate::{Entry, Graph, Node, NodeId, TrainingGraph};
 use mxrs_op::OpDef;
 use mxrs_types::Result;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Lets the backward part read clones of forward calls that `is_stored` denies.
+/// Lets the backward part read clones of the forward calls for which `is_stored` is false.
 ///
-/// Stored whatever it says: outputs of the graph, which are alive anyway; calls with subgraphs; and calls that read a
-/// variable which some call rewrites in training, for they would see the new content. A call that rewrites inputs itself
-/// may be cloned: its outputs must not depend on the old content of what it rewrites (store it where they do). Tensors
-/// that a gradient call reads only for their shape are not computed again.
+/// Always stored: outputs of the graph, which are alive anyway; calls with subgraphs; and calls that read a variable
+/// which some call rewrites in training, because a clone would read the new content. A call that rewrites inputs itself
+/// may be cloned, but its outputs must not depend on the old content (otherwise store it). Tensors that a gradient call
+/// reads only for their shape are not recomputed.
 ///
 /// # Errors
-/// None that a graph from [`gradient`](crate::gradient()) causes.
-pub fn recompute(joined: &GradientGraph, is_stored: impl Fn(NodeId) -> bool) -> Result<GradientGraph> {
-    let must_store = must_store(joined);
-    let graph = &joined.graph;
+/// None for a graph from [`gradient`](crate::gradient()).
+pub fn recompute(training: &TrainingGraph, is_stored: impl Fn(NodeId) -> bool) -> Result<TrainingGraph> {
+    let must_store = must_store(training);
+    let graph = &training.graph;
     let mut pass = Recompute {
         rewrite: Rewrite::of(graph),
         names: UniqueNames::of(graph),
-        is_kept: kept_entries(joined, |id| must_store[id.index()] || is_stored(id)),
-        clones: vec![None; joined.n_forward_nodes],
+        is_kept: kept_entries(training, |id| must_store[id.index()] || is_stored(id)),
+        clones: vec![None; training.n_forward_nodes],
         again: FxHashMap::default(),
         graph,
     };
-    // The last gradient call before the one at hand.
+    // The last gradient call before the current one.
     let mut before: Option<NodeId> = None;
     for (id, old) in graph.iter() {
-        if id.index() == joined.n_forward_nodes {
+        if id.index() == training.n_forward_nodes {
             pass.rewrite.end_forward();
         }
         let mut node = pass.rewrite.moved(old);
-        if !joined.is_forward(id) && !old.is_variable() {
+        if !training.is_forward(id) && !old.is_variable() {
             pass.clone_for(id, before)?;
             node.inputs = pass.inputs(old);
             before = Some(pass.rewrite.put(id, node));
@@ -67,26 +70,26 @@ pub fn recompute(joined: &GradientGraph, is_stored: impl Fn(NodeId) -> bool) -> 
             pass.rewrite.put(id, node);
         }
     }
-    if joined.n_forward_nodes == graph.n_nodes() {
+    if training.n_forward_nodes == graph.n_nodes() {
         pass.rewrite.end_forward();
     }
     let heads = graph.heads().iter().map(|h| pass.rewrite.entry(*h)).collect();
-    joined.after(pass.rewrite.finish(heads)?)
+    training.after(pass.rewrite.finish(heads)?)
 }
 
-/// As [`recompute`] with that of several choices whose planned bytes are fewest; the first of equal ones. `None`, and the
-/// graph stays as it is, where none makes them fewer (G14).
+/// [`recompute`] with the choice that has the fewest planned bytes, the first among equals. `None` if no choice has
+/// fewer bytes than the graph itself (G14).
 ///
 /// # Errors
-/// What `planned_bytes` fails with.
+/// Those of `planned_bytes`.
 pub fn recompute_if_smaller(
-    joined: &GradientGraph,
+    training: &TrainingGraph,
     choices: &[Vec<bool>],
-    planned_bytes: impl Fn(&GradientGraph) -> Result<usize>,
-) -> Result<Option<GradientGraph>> {
-    let mut best: Option<(usize, GradientGraph)> = None;
+    planned_bytes: impl Fn(&TrainingGraph) -> Result<usize>,
+) -> Result<Option<TrainingGraph>> {
+    let mut best: Option<(usize, TrainingGraph)> = None;
     for stored in choices {
-        let less = recompute(joined, |id| stored.get(id.index()).copied().unwrap_or(true))?;
+        let less = recompute(training, |id| stored.get(id.index()).copied().unwrap_or(true))?;
         if n_clones(&less) == 0 {
             continue;
         }
@@ -96,25 +99,25 @@ pub fn recompute_if_smaller(
         }
     }
     let Some((after, less)) = best else { return Ok(None) };
-    let before = planned_bytes(joined)?;
+    let before = planned_bytes(training)?;
     tracing::debug!("recomputing {} calls: {before} bytes planned become {after}", n_clones(&less));
     Ok((after < before).then_some(less))
 }
 
-fn n_clones(joined: &GradientGraph) -> usize {
-    joined.graph.nodes().iter().filter(|n| n.clone_of.is_some()).count()
+fn n_clones(training: &TrainingGraph) -> usize {
+    training.graph.nodes().iter().filter(|n| n.clone_of.is_some()).count()
 }
 
-/// The pass under way.
+/// The state of the pass.
 struct Recompute<'g> {
     graph: &'g Graph,
     rewrite: Rewrite<'g>,
     names: UniqueNames,
-    /// Per entry, whether gradient calls read the original.
+    /// For each entry, whether gradient calls read the original.
     is_kept: Vec<bool>,
-    /// New id of the clone of each forward node.
+    /// The new id of the clone of each forward node.
     clones: Vec<Option<NodeId>>,
-    /// Operators that make first outputs again, by those that made them.
+    /// The operators that recompute first outputs, by the name of the original operator.
     again: FxHashMap<&'static str, Arc<OpDef>>,
 }
 
@@ -128,7 +131,7 @@ impl Recompute<'_> {
         node.inputs.iter().enumerate().filter_map(is_cloned)
     }
 
-    /// New inputs of a gradient call or a clone.
+    /// The new inputs of a gradient call or a clone.
     fn inputs(&self, old: &Node) -> Vec<Entry> {
         let input = |(position, e): (usize, &Entry)| {
             let clone = self.clones.get(e.node.index()).copied().flatten();
@@ -140,14 +143,14 @@ impl Recompute<'_> {
         old.inputs.iter().enumerate().map(input).collect()
     }
 
-    /// The operator that makes the first output of a call again.
+    /// The operator that recomputes the first output of a call.
     fn again(&mut self, node: &Node) -> Option<Arc<OpDef>> {
         let op = node.op.as_ref()?;
         let define = op.again?;
         Some(self.again.entry(op.name).or_insert_with(|| Arc::new(define())).clone())
     }
 
-    /// Makes the clones that the gradient call `reader` reads and that are not there yet, and what those read.
+    /// Makes the missing clones that the gradient call `reader` reads, and those that they read.
     fn clone_for(&mut self, reader: NodeId, before: Option<NodeId>) -> Result<()> {
         let mut missing: Vec<NodeId> = Vec::new();
         let mut stack = vec![reader];
@@ -185,18 +188,18 @@ impl Recompute<'_> {
     }
 }
 
-/// Whether a training step's kernel reads the content of an input.
+/// Whether the kernel reads the content of an input in training.
 fn is_read(node: &Node, position: usize) -> bool {
     node.op.as_ref().is_none_or(|op| op.unread_inputs(true).all(|unread| unread != position))
 }
 
-/// Per entry: all but outputs of forward calls that are not stored and no heads.
-fn kept_entries(joined: &GradientGraph, is_stored: impl Fn(NodeId) -> bool) -> Vec<bool> {
-    let graph = &joined.graph;
+/// For each entry, whether it is kept: all except outputs of forward calls that are neither stored nor heads.
+fn kept_entries(training: &TrainingGraph, is_stored: impl Fn(NodeId) -> bool) -> Vec<bool> {
+    let graph = &training.graph;
     let mut kept = vec![true; graph.n_entries()];
-    for (id, node) in graph.iter().take(joined.n_forward_nodes) {
+    for (id, node) in graph.iter().take(training.n_forward_nodes) {
         if !node.is_variable() && !is_stored(id) {
-            // With the others it is made again.
+            // The first output is recomputed from the others.
             let n_lost = if node.op.as_ref().is_some_and(|op| op.again.is_some()) { 1 } else { node.n_outputs };
             graph.output_ids(id).take(n_lost).for_each(|e| kept[e.index()] = false);
         }
@@ -207,9 +210,9 @@ fn kept_entries(joined: &GradientGraph, is_stored: impl Fn(NodeId) -> bool) -> V
     kept
 }
 
-/// Per forward node, whether a clone could give something else.
-fn must_store(joined: &GradientGraph) -> Vec<bool> {
-    let graph = &joined.graph;
+/// For each forward node, whether a clone could give another result.
+fn must_store(training: &TrainingGraph) -> Vec<bool> {
+    let graph = &training.graph;
     let mut is_written = vec![false; graph.n_nodes()];
     let writes = |node: &Node, position: usize| {
         node.call().is_some_and(|(op, params)| (op.rewrites)(params, true).contains(&position))
@@ -225,5 +228,5 @@ fn must_store(joined: &GradientGraph) -> Vec<bool> {
         };
         !node.subgraphs.is_empty() || node.inputs.iter().enumerate().any(is_stale)
     };
-    graph.nodes()[..joined.n_forward_nodes].iter().map(must).collect()
+    graph.nodes()[..training.n_forward_nodes].iter().map(must).collect()
 }

@@ -1,23 +1,24 @@
-//! Segments of about √n of the saved bytes: memory grows with the root of the depth, for one more forward run.
+//! Segments of about √n of the saved bytes: memory grows with the square root of the depth, for one more forward run.
 //! Chen, Xu, Zhang and Guestrin, "Training deep nets with sublinear memory cost", arXiv:1604.06174.
 
 use super::cuts::Line;
-use crate::{GradientGraph, NodeId};
+use crate::{NodeId, TrainingGraph};
 
-/// The forward calls to store, per forward node: those that cross cuts between segments of about equal bytes, √n of
-/// them for n calls that gradients read, and all of the last segment. `bytes` are those of a call's outputs.
+/// The forward calls to store, as one flag per forward node: those that cross the cuts between about √n segments of
+/// equal bytes, for n calls that gradients read, and all of the last segment. `bytes` are the bytes of a call's
+/// outputs.
 ///
-/// Each cut is taken where the fewest bytes cross, up to half a segment later than where the segment is full.
-pub fn sqrt_segments(joined: &GradientGraph, bytes: impl Fn(NodeId) -> usize) -> Vec<bool> {
-    let line = Line::of(joined, bytes);
+/// Each cut is where the fewest bytes cross, at most half a segment after the segment is full.
+pub fn sqrt_segments(training: &TrainingGraph, bytes: impl Fn(NodeId) -> usize) -> Vec<bool> {
+    let line = Line::of(training, bytes);
     let n_saved = line.saved.iter().filter(|b| **b > 0).count();
     let total = line.saved.iter().fold(0usize, |sum, b| sum.saturating_add(*b));
     let n_segments = (n_saved as f64).sqrt().ceil().max(1.0) as usize;
     let stored = in_segments(&line, total / n_segments);
-    line.stored(joined.n_forward_nodes, stored.0, stored.1)
+    line.stored(training.n_forward_nodes, stored.0, stored.1)
 }
 
-/// Positions to store for segments that are full at `target` bytes, and where the last segment begins.
+/// The positions to store for segments that are full at `target` bytes, and the start of the last segment.
 pub(super) fn in_segments(line: &Line, target: usize) -> (Vec<usize>, usize) {
     let cuts = line.cuts();
     let target = target.max(1);

@@ -1,4 +1,4 @@
-//! Recomputation: G3, G13, G14, what is stored in spite of all, and how few bytes are reached.
+//! Recomputation: G3, G13, G14, what is always stored, and how few bytes are reached.
 
 use super::chain::Stages;
 use super::*;
@@ -8,14 +8,14 @@ use crate::{GradientRequest, GraphBuilder, gradient};
 use mxrs_op::Attrs;
 use proptest::prelude::*;
 
-fn joined(choices: &Choices, picked: &[u16]) -> GradientGraph {
+fn training(choices: &Choices, picked: &[u16]) -> TrainingGraph {
     let ops = smooth::set();
     let graph = run::random_graph(&ops, choices, picked);
     gradient(&graph, &ops, &GradientRequest::of_variables(&graph, ["x0", "x1", "x2"]).unwrap()).unwrap()
 }
 
-/// A chain of `n` calls, one gradient per layer: each layer adds a variable of its own.
-fn chain(n: usize) -> GradientGraph {
+/// A chain of `n` calls with one gradient per layer: each layer adds its own variable.
+fn chain(n: usize) -> TrainingGraph {
     let ops = smooth::set();
     let mut b = GraphBuilder::new();
     let mut last = Entry::new(b.add_variable("x", Attrs::new()), 0);
@@ -27,9 +27,9 @@ fn chain(n: usize) -> GradientGraph {
     gradient(&graph, &ops, &GradientRequest::of_variables(&graph, ["x"]).unwrap()).unwrap()
 }
 
-/// Most entries of calls alive at once, when each is freed after the last call that reads it.
-fn peak(joined: &GradientGraph) -> usize {
-    let graph = &joined.graph;
+/// The largest number of entries of calls alive at once, if each is freed after the last call that reads it.
+fn peak(training: &TrainingGraph) -> usize {
+    let graph = &training.graph;
     let mut last = vec![0; graph.n_entries()];
     for (id, node) in graph.iter() {
         graph.output_ids(id).for_each(|e| last[e.index()] = id.index());
@@ -46,24 +46,24 @@ fn peak(joined: &GradientGraph) -> usize {
         alive += node.n_outputs;
         graph.output_ids(id).for_each(|e| freed[last[e.index()]] += 1);
         most = most.max(alive);
-        // What variables' readers free is never counted: variables are no calls.
+        // Entries freed by readers of variables are not counted, because variables are not calls.
         alive -= freed[id.index()];
     }
     most
 }
 
-fn planned(joined: &GradientGraph) -> Result<usize> {
-    Ok(peak(joined))
+fn planned(training: &TrainingGraph) -> Result<usize> {
+    Ok(peak(training))
 }
 
-/// G3 and G13: bit-equal values and states, in order of ids and in any order the edges allow.
-fn same(a: &GradientGraph, b: &GradientGraph, salt: u64) -> std::result::Result<(), TestCaseError> {
+/// G3 and G13: bit-equal values and states, in id order and in any order that the edges allow.
+fn same(a: &TrainingGraph, b: &TrainingGraph, salt: u64) -> std::result::Result<(), TestCaseError> {
     prop_assert_eq!(a.n_forward_nodes, b.n_forward_nodes);
     for (x, y) in a.graph.nodes()[..a.n_forward_nodes].iter().zip(b.graph.nodes()) {
         prop_assert_eq!((&x.name, &x.inputs, &x.control_deps), (&y.name, &y.inputs, &y.control_deps));
     }
     let expected = run::run(&a.graph, &Given::default());
-    let value = |g: &GradientGraph, r: &run::Run| -> Vec<Vec<f64>> {
+    let value = |g: &TrainingGraph, r: &run::Run| -> Vec<Vec<f64>> {
         g.graph.heads().iter().map(|h| r.entries[g.graph.entry_id(*h).index()].clone()).collect()
     };
     let order = run::any_order(&b.graph, salt);
@@ -92,14 +92,14 @@ proptest! {
         stored in prop::collection::vec(any::<bool>(), 16),
         salt in any::<u64>(),
     ) {
-        let all = joined(&choices, &picked);
+        let all = training(&choices, &picked);
         let some = recompute(&all, |id| stored[id.index() % stored.len()])?;
         same(&all, &some, salt)?;
         let none = recompute(&all, |_| false)?;
         same(&all, &none, salt)?;
         let unchanged = recompute(&all, |_| true)?;
         prop_assert_eq!(format!("{:?}", unchanged.graph), format!("{:?}", all.graph));
-        // A clone runs after the gradient call before the one that reads it first.
+        // A clone runs after the gradient call that precedes its first reader.
         for (id, node) in none.graph.iter().filter(|(_, n)| n.clone_of.is_some()) {
             let before = none.graph.iter().take(id.index()).filter(|(_, n)| n.backward_of.is_some()).last().map(|(id, _)| id);
             prop_assert_eq!(&node.control_deps, &before.into_iter().collect::<Vec<_>>());
@@ -112,7 +112,7 @@ proptest! {
         picked in prop::collection::vec(any::<u16>(), 1..3),
         salt in any::<u64>(),
     ) {
-        let all = joined(&choices, &picked);
+        let all = training(&choices, &picked);
         let bytes = |id: NodeId| all.graph.node(id).n_outputs;
         let rule = |n: &Node| if n.op_name() == "Mul" { Mirroring::Stored } else { Mirroring::Candidate };
         for stored in [mirror(&all, rule, bytes), sqrt_segments(&all, bytes), chain_checkpoints(&all, bytes)] {
@@ -123,7 +123,7 @@ proptest! {
                 prop_assert!(peak(&less) < peak(&all));
             }
         }
-        // A budget is met, or refused with the fewest bytes, which then are a budget that is met.
+        // A budget is met, or refused with the fewest bytes, which then is a budget that is met.
         let cost = |id: NodeId| 1.0 + id.index() as f64;
         let budget = peak(&all) * 3 / 4;
         let fits = match within_budget(&all, budget, bytes, cost, planned) {
@@ -143,7 +143,7 @@ proptest! {
         same(&all, found, salt)?;
     }
 
-    /// The dynamic program finds what trying all subsets finds.
+    /// The dynamic program finds the same result as trying all subsets.
     #[test]
     fn checkpoints_of_short_chains_are_optimal(
         bytes in prop::collection::vec(0usize..20, 1..9),
@@ -160,7 +160,7 @@ proptest! {
             let mut from = None;
             let mut largest = 0;
             for to in chosen.iter().copied().chain([n]) {
-                // Counted by hand: what lies between, and the calls not stored.
+                // Counted by hand: the bytes between, and the calls that are not stored.
                 let first = from.map_or(0, |f: usize| f + 1);
                 let inside = (first..=to).map(|i| between[i]).sum::<usize>() + (first..to).map(|i| bytes[i]).sum::<usize>();
                 largest = largest.max(inside);
@@ -174,7 +174,7 @@ proptest! {
     }
 }
 
-/// The memory of a deep chain grows with the root of its depth.
+/// The memory of a deep chain grows with the square root of its depth.
 #[test]
 fn deep_chains_take_the_root_of_their_depth() {
     for n in [100usize, 400, 900] {
@@ -187,7 +187,7 @@ fn deep_chains_take_the_root_of_their_depth() {
             assert!(n_clones(&less) < n);
             same(&all, &less, 1).unwrap();
         }
-        // As cheap as the budget allows: half the memory takes about half the calls.
+        // As cheap as the budget allows: half of the memory needs about half of the calls.
         let half = within_budget(&all, n / 2, |_| 1, |_| 1.0, planned).unwrap().unwrap();
         assert!(peak(&half) <= n / 2 && n_clones(&half) <= n * 3 / 4, "{} {}", peak(&half), n_clones(&half));
     }
@@ -221,11 +221,11 @@ fn force_mirroring_decides_except_where_never() {
     assert_eq!(stored[1..], [false, true, true, false, true, true]);
 }
 
-/// What is kept only so that a clone can read it is not kept where the clone's own output is no larger (D50).
+/// A value that would be kept only for a clone is not kept if the clone's own output is no larger (D50).
 #[test]
 fn only_what_frees_bytes_is_mirrored() {
     let ops = smooth::set();
-    // Sin stands for a convolution, whose gradient reads its input; Tanh for a relu, whose gradient reads its output.
+    // Sin represents a convolution, whose gradient reads its input; Tanh a relu, whose gradient reads its output.
     let graph = |n_tanh: usize| {
         let mut b = GraphBuilder::new();
         let mut last = Entry::new(b.add_variable("x", Attrs::new()), 0);
@@ -246,27 +246,27 @@ fn only_what_frees_bytes_is_mirrored() {
         gradient(&graph, &ops, &GradientRequest::of_variables(&graph, ["x"]).unwrap()).unwrap()
     };
     let rule = |n: &Node| if n.op_name() == "Tanh" { Mirroring::Candidate } else { Mirroring::Stored };
-    let n_mirrored = |all: &GradientGraph, tanh_bytes: usize| {
+    let n_mirrored = |all: &TrainingGraph, tanh_bytes: usize| {
         let bytes = |id: NodeId| if all.graph.node(id).op_name() == "Tanh" { tanh_bytes } else { 2 };
         let stored = mirror(all, rule, bytes);
         n_clones(&recompute(all, |id| stored[id.index()]).unwrap())
     };
     let one = graph(1);
-    // The same bytes either way, fewer bytes when stored, more bytes when stored.
+    // Equal bytes, fewer bytes if stored, more bytes if stored.
     assert_eq!([2, 1, 3].map(|bytes| n_mirrored(&one, bytes)), [0, 0, 3]);
-    // Two that read one: together they take more than what they free.
+    // Two clones that read one value: together they take more bytes than they free.
     let two = graph(2);
     assert_eq!([2, 1].map(|bytes| n_mirrored(&two, bytes)), [6, 0]);
 }
 
-/// Of several choices the smallest is taken.
+/// The smallest of several choices wins.
 #[test]
 fn the_best_of_several_choices_is_taken() {
     let all = chain(100);
     let (nothing, sqrt) = (vec![false; all.n_forward_nodes], sqrt_segments(&all, |_| 1));
     let alone = |stored: &Vec<bool>| recompute_if_smaller(&all, std::slice::from_ref(stored), planned).unwrap();
     let expected = peak(&alone(&sqrt).unwrap());
-    // Without anything stored all is computed again at once.
+    // If nothing is stored, everything is recomputed at once.
     assert!(alone(&nothing).is_none_or(|less| peak(&less) > expected));
     for choices in [[nothing.clone(), sqrt.clone()], [sqrt, nothing]] {
         let best = recompute_if_smaller(&all, &choices, planned).unwrap().unwrap();
@@ -275,7 +275,7 @@ fn the_best_of_several_choices_is_taken() {
     assert!(recompute_if_smaller(&all, &[], planned).unwrap().is_none());
 }
 
-/// A call that reads a state which another call rewrites would see the new content: it is stored.
+/// A clone of a call that reads a state which another call rewrites would see the new content, so the call is stored.
 #[test]
 fn readers_of_rewritten_states_are_stored() {
     let ops = smooth::set();
@@ -299,7 +299,7 @@ fn readers_of_rewritten_states_are_stored() {
     same(&all, &less, 3).unwrap();
 }
 
-/// What a gradient reads only the shape of is not computed again.
+/// A tensor that a gradient reads only for its shape is not recomputed.
 #[test]
 fn shapes_alone_are_not_recomputed() {
     let ops = smooth::set();

@@ -1,4 +1,4 @@
-//! The C++ side is not compiled: no adapter can be made.
+//! For builds without the C++ side: no adapter can be made.
 
 use crate::ThreadPool;
 use mxrs_types::{Error, Result};
@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-/// Never exists.
+/// A type without values.
 pub(in crate::threadpool) struct Adapter(Infallible);
 
 impl Adapter {

@@ -1,6 +1,6 @@
-//! The functions that the C++ pool of `cpp/threadpool.cpp` calls, and what they share.
+//! The functions that the C++ pool of `cpp/threadpool.cpp` calls, and their shared state.
 //!
-//! No panic crosses into C++: one raised by the caller's pool is kept in [`Shared`] until the handle is asked for it.
+//! No panic unwinds into C++: a panic of the caller's pool is kept in [`Shared`] until the handle is asked for it.
 
 use super::once_each::OnceEach;
 use crate::ThreadPool;
@@ -24,14 +24,14 @@ unsafe extern "C" {
     fn mxrs_threadpool_delete(pool: *mut c_void);
 }
 
-/// Owner of the C++ object and of what it calls.
+/// Owner of the C++ object and of the state that its calls use.
 pub(in crate::threadpool) struct Adapter {
     object: NonNull<c_void>,
     shared: Box<Shared>,
 }
 
-// SAFETY: the C++ object is immutable after construction, its functions may be called from any thread, and what they reach
-// is a `Shared`, which is `Send + Sync` itself.
+// SAFETY: the C++ object is immutable after construction, its functions may be called from any thread, and they only
+// use a `Shared`, which is itself `Send + Sync`.
 unsafe impl Send for Adapter {}
 // SAFETY: as above.
 unsafe impl Sync for Adapter {}
@@ -40,8 +40,8 @@ impl Adapter {
     pub(in crate::threadpool) fn new(pool: Arc<dyn ThreadPool>, n_threads: c_int) -> Result<Self> {
         let shared = Box::new(Shared::new(pool));
         let ctx = std::ptr::from_ref::<Shared>(&shared).cast_mut().cast();
-        // SAFETY: the constructor only stores its arguments; both functions accept exactly this context, which lives in a
-        // box beside the object and is freed after it.
+        // SAFETY: the constructor only stores its arguments. Both functions take this context, which is in a box that
+        // the adapter frees after the object.
         let object = unsafe { mxrs_threadpool_new(ctx, n_threads, in_parallel, parallel_for) };
         let Some(object) = NonNull::new(object) else {
             let message = "no memory for the thread pool adapter".to_owned();
@@ -62,13 +62,13 @@ impl Adapter {
 
 impl Drop for Adapter {
     fn drop(&mut self) {
-        // SAFETY: the object came from `mxrs_threadpool_new` and is not used again. Streams that still held it would be
-        // used through `unsafe` calls, whose contract is that the handle outlives them.
+        // SAFETY: the object came from `mxrs_threadpool_new` and is not used again. A stream that uses it was created
+        // by an `unsafe` call, whose contract says that the handle outlives the stream.
         unsafe { mxrs_threadpool_delete(self.object.as_ptr()) }
     }
 }
 
-/// What the C++ pool's context pointer points to.
+/// The state behind the context pointer of the C++ pool.
 struct Shared {
     pool: Arc<dyn ThreadPool>,
     first_panic: Mutex<Option<String>>,
@@ -92,7 +92,7 @@ impl Shared {
         self.first_panic.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(message);
     }
 
-    /// Runs all `n` items on the pool; where the pool leaves some out, on this thread.
+    /// Runs all `n` items on the pool. Items that the pool leaves out run on this thread.
     fn run(&self, n: usize, item: &(dyn Fn(usize) + Sync)) {
         let items = OnceEach::new(n);
         let guarded = |i: usize| {
@@ -110,15 +110,15 @@ impl Shared {
 }
 
 /// # Safety
-/// `ctx` is the [`Shared`] of a living [`Adapter`].
+/// `ctx` must be the [`Shared`] of a living [`Adapter`].
 unsafe extern "C" fn in_parallel(ctx: *mut c_void) -> c_int {
-    // SAFETY: the contract of this function; `Shared` is only ever read through shared references.
+    // SAFETY: the caller passes the `Shared` of a living adapter, which is only used through shared references.
     let shared = unsafe { &*ctx.cast::<Shared>() };
     match catch_unwind(AssertUnwindSafe(|| shared.pool.in_parallel())) {
         Ok(inside) => c_int::from(inside),
         Err(payload) => {
             shared.keep_panic(&*payload);
-            // Of the two answers the one after which oneDNN does not call the pool.
+            // After this answer oneDNN does not call the pool.
             1
         }
     }
@@ -131,22 +131,22 @@ struct Closure {
     n: c_int,
 }
 
-// SAFETY: the closure behind `data` is a `const std::function` that oneDNN made to be called from many threads, each with
-// its own item number; `OnceEach` sees to the latter.
+// SAFETY: the closure behind `data` is a `const std::function` that oneDNN allows many threads to call, each with its
+// own item number; `OnceEach` ensures that no item runs twice.
 unsafe impl Sync for Closure {}
 
 impl Closure {
     fn run(&self, i: usize) {
-        // SAFETY: `data` is the closure that came with `body` and outlives the loop; `i < n`, which fits a C int.
+        // SAFETY: `data` is the closure that belongs to `body` and outlives the loop; `i < n`, which fits into a C int.
         unsafe { (self.body)(self.data, i as c_int, self.n) }
     }
 }
 
 /// # Safety
-/// `ctx` is the [`Shared`] of a living [`Adapter`]; `body` may be called with `data` and each item of `0..n` once, from any
-/// thread, until this returns.
+/// `ctx` must be the [`Shared`] of a living [`Adapter`]; `body` may be called with `data` and each item of `0..n` once,
+/// from any thread, until this returns.
 unsafe extern "C" fn parallel_for(ctx: *mut c_void, n: c_int, body: Body, data: *mut c_void) {
-    // SAFETY: as in `in_parallel`.
+    // SAFETY: the caller passes the `Shared` of a living adapter.
     let shared = unsafe { &*ctx.cast::<Shared>() };
     let closure = Closure { body, data, n };
     shared.run(usize::try_from(n).unwrap_or(0), &|i| closure.run(i));

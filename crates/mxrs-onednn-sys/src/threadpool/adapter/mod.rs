@@ -1,5 +1,5 @@
-//! Between oneDNN's C++ thread pool interface and a [`ThreadPool`](super::ThreadPool): with feature `static`, where the C++ side
-//! is compiled, or refusing, where it is not.
+//! Connects oneDNN's C++ thread pool interface with a [`ThreadPool`](super::ThreadPool). The C++ side is compiled with
+//! feature `static`; without it, no adapter can be made.
 
 #[cfg(not(feature = "static"))]
 mod disabled;

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Items in the word that needs no allocation.
+/// Number of items that fit into the word that needs no allocation.
 const IN_PLACE: usize = 64;
 
-/// Which items of `0..n` have been started.
+/// The set of items of `0..n` that have been started.
 pub(super) struct OnceEach {
     n: usize,
     first: AtomicU64,
@@ -18,18 +18,19 @@ impl OnceEach {
         Self { n, first: AtomicU64::new(0), rest: (0..rest_words).map(|_| AtomicU64::new(0)).collect() }
     }
 
-    /// Whether the caller may run item `i`: true the first time it is asked for an item that exists, false otherwise.
+    /// Whether the caller may run item `i`: true for the first call with an item that exists, false for later calls.
     pub(super) fn claim(&self, i: usize) -> bool {
         if i >= self.n {
             return false;
         }
         let word = if i < IN_PLACE { &self.first } else { &self.rest[(i - IN_PLACE) / 64] };
         let bit = 1_u64 << (i % 64);
-        // Relaxed: the bit only decides who runs the item; what the item writes is published by the pool's own barrier.
+        // Relaxed, because the bit only decides which thread runs the item; the pool's own barrier publishes what items
+        // write.
         word.fetch_or(bit, Ordering::Relaxed) & bit == 0
     }
 
-    /// Items that nobody has claimed.
+    /// Number of items that have not been claimed.
     pub(super) fn unclaimed(&self) -> usize {
         let claimed: u32 =
             std::iter::once(&self.first).chain(&self.rest).map(|word| word.load(Ordering::Relaxed).count_ones()).sum();

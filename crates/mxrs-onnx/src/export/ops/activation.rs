@@ -1,4 +1,4 @@
-//! `Activation`: one operator of ONNX per kind.
+//! `Activation`: one ONNX operator per activation.
 
 use crate::export::call::{Answer, Call};
 use crate::export::list::FLOATS;

@@ -1,4 +1,4 @@
-//! Operators that make one value many times: `ConstantOfShape`.
+//! Operators that fill a tensor with one value, as `ConstantOfShape`.
 
 use crate::export::call::{Answer, Call, scalar};
 use mxrs_format::onnx::{AttributeProto, from_tensor};

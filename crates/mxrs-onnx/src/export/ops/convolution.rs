@@ -1,4 +1,4 @@
-//! `Convolution` as `Conv`, between two `Transpose` where the channels are behind the space.
+//! `Convolution` as `Conv`, between two `Transpose` if the channels are last.
 
 use super::layout::{channels_first, channels_last};
 use crate::export::call::{Answer, Call, sizes};

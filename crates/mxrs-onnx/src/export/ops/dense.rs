@@ -1,4 +1,4 @@
-//! `FullyConnected`: `Gemm` of two axes; without `flatten`, more axes go through `MatMul`.
+//! `FullyConnected`: `Gemm` for two axes; `MatMul` for more axes without `flatten`.
 
 use crate::export::call::{Answer, Call};
 use mxrs_format::onnx::AttributeProto;

@@ -1,6 +1,6 @@
-//! Elementwise operators whose form is not simply a node with the same inputs: scalars, bounds, sums of many, types.
+//! Elementwise operators that are not a single node with the same inputs: scalars, bounds, sums of many inputs, casts.
 //!
-//! ONNX does not say what a float becomes that does not fit an integer type; here it saturates.
+//! ONNX does not define the conversion of a float that does not fit into an integer type; here it saturates.
 
 use crate::export::call::{Answer, Call};
 use crate::export::list::{FLOATS, NUMBERS};
@@ -10,7 +10,7 @@ use mxrs_ops::elemwise::clip::ClipParams;
 use mxrs_ops::nn::dropout::{DropoutMode, DropoutParams};
 use mxrs_types::DType;
 
-/// A node of data and the scalar, in that order or the other.
+/// Writes a node of data and the scalar, in this or the reverse order.
 fn with_scalar(call: &mut Call<'_>, op_type: &str, dtypes: &[DType], is_first: bool) -> Answer {
     call.require_dtype(op_type, dtypes)?;
     let scalar = call.scalar("scalar", call.dtype(0), call.params::<ScalarParams>().scalar)?;
@@ -81,7 +81,7 @@ pub(crate) fn square(call: &mut Call<'_>) -> Answer {
     Ok(call.step("Mul", &[&data, &data], Vec::new()))
 }
 
-/// `add_n`: `Sum`; integers, which that has not, in pairs.
+/// `add_n`: `Sum`; pairs of `Add` for integers, which `Sum` does not have.
 pub(crate) fn add_n(call: &mut Call<'_>) -> Answer {
     call.require_dtype("Add", NUMBERS)?;
     let inputs = call.inputs();
@@ -99,7 +99,7 @@ pub(crate) fn cast(call: &mut Call<'_>) -> Answer {
     Ok(call.cast(&data, call.out_dtype()))
 }
 
-/// `Dropout`: nothing at inference.
+/// `Dropout`: no operation at inference.
 pub(crate) fn dropout(call: &mut Call<'_>) -> Answer {
     match call.params::<DropoutParams>().mode {
         DropoutMode::Training => Ok(call.input(0)),

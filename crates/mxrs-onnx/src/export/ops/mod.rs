@@ -1,7 +1,7 @@
 //! The nodes of each family of operators.
 //!
-//! A function per operator takes the call and answers the name of the value that is its output. What is said of shapes
-//! and parameters is said where the operator is declared, in `mxrs-ops`; here is only what differs in ONNX.
+//! One function per operator takes the call and returns the name of its output value. Shapes and parameters are
+//! documented where the operator is declared, in `mxrs-ops`; the comments here state what differs in ONNX.
 
 pub(super) mod activation;
 pub(super) mod constants;

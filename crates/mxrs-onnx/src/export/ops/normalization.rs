@@ -1,7 +1,7 @@
 //! `BatchNorm` and `LRN`.
 //!
-//! A fixed gamma becomes a constant of ones; the file's own, which counts for nothing, is left out. 16-bit data is
-//! normalized in 32 bits, since version 13 of ONNX has one element type for data and statistics.
+//! A fixed gamma becomes a constant of ones, and the gamma in the file, which has no effect, is left out. 16-bit data
+//! is normalized in 32 bits, because version 13 of ONNX has one dtype for data and statistics.
 
 use crate::export::call::{Answer, Call, scalar};
 use crate::refusal::refuse;
@@ -20,7 +20,7 @@ pub(crate) fn batch_norm(call: &mut Call<'_>) -> Answer {
         return refuse("BatchNormalization has no form for data of one axis");
     }
     let mut inputs = call.inputs();
-    // Exchanges the channels with axis 1; its own inverse.
+    // Exchanges the channels with axis 1. The permutation is its own inverse.
     let mut exchange: Vec<usize> = (0..shape.ndim()).collect();
     exchange.swap(1, axis);
     if axis != 1 {

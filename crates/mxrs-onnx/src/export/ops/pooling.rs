@@ -1,9 +1,10 @@
 //! `Pooling` as `MaxPool`, `AveragePool`, `LpPool` and their global forms.
 //!
-//! ONNX rounds down, and up with `ceil_mode`. A convention that rounds up gives the last window cells behind the padding.
-//! For a maximum these count as little as the padding does; `ceil_mode` is used where every runtime counts the same
-//! windows, and padding at the end elsewhere. A mean divides by the cells within the padded image: those behind it are
-//! padding that does not count, and padding that counts becomes a `Pad` before. A sum is a mean times the cells.
+//! ONNX rounds the number of windows down, or up with `ceil_mode`. With a convention that rounds up, the last window
+//! covers cells after the padding. For a maximum these cells have no effect, like the padding: `ceil_mode` is used if
+//! every runtime counts the same windows, otherwise more padding at the end. A mean divides by the cells within the
+//! padded image: the cells after it become padding that is not counted, and padding that is counted becomes a `Pad`
+//! before the node. A sum is a mean times the number of cells.
 
 use super::layout::{channels_first, channels_last};
 use crate::export::call::{Answer, Call, scalar, sizes};
@@ -19,9 +20,10 @@ struct Windows {
     kernel: Vec<usize>,
     stride: Vec<usize>,
     pad: Vec<usize>,
-    /// Cells behind the padded image that the last window covers.
+    /// Cells after the padded image that the last window covers.
     extra: Vec<usize>,
-    /// Whether `ceil_mode` gives as many windows, whichever way a runtime treats one that starts in the padding.
+    /// Whether `ceil_mode` gives the same number of windows in every runtime, however it treats a window that starts in
+    /// the padding.
     is_ceil: bool,
 }
 
@@ -50,13 +52,13 @@ impl Windows {
         self.extra.iter().any(|cells| *cells > 0)
     }
 
-    /// Runtimes refuse padding as wide as the window.
+    /// Whether padding is as wide as the window, which runtimes refuse.
     fn is_pad_wide(&self) -> bool {
         let axes = 0..self.kernel.len();
         axes.into_iter().any(|axis| self.pad[axis] + self.extra[axis] >= self.kernel[axis])
     }
 
-    /// The padding becomes a node: what comes after has none.
+    /// Writes the padding as a node, so that the node after it needs no padding.
     fn pad_before(&mut self, call: &mut Call<'_>, data: &str, dtype: DType, value: f64, with_extra: bool) -> Answer {
         let behind = self.pad.iter().zip(&self.extra).map(|(pad, extra)| if with_extra { pad + extra } else { *pad });
         let begin = [0, 0].into_iter().chain(sizes(&self.pad));
@@ -71,7 +73,7 @@ impl Windows {
         Ok(call.step("Pad", &[data, &pads, &value], Vec::new()))
     }
 
-    /// Attributes, with the cells behind the padded image as padding at the end.
+    /// Attributes with the cells after the padded image as padding at the end.
     fn attributes(&self) -> Vec<AttributeProto> {
         let end = self.pad.iter().zip(&self.extra).map(|(pad, extra)| (pad + extra) as i64);
         vec![
@@ -167,7 +169,8 @@ fn mean(call: &mut Call<'_>, params: &PoolingParams, data: &str, mut windows: Wi
     let is_padded = windows.pad.iter().any(|cells| *cells > 0);
     let counts = params.counts_padding() && is_padded;
     let mut data = data.to_owned();
-    // Padding that counts beside cells that do not, or padding as wide as the window, is written as data.
+    // If some padding is counted and other cells are not, or if padding is as wide as the window, the padding is
+    // written as data.
     let is_written = counts && (windows.has_extra() || windows.is_pad_wide());
     if is_written {
         data = windows.pad_before(call, &data, call.dtype(0), 0.0, false)?;
@@ -180,7 +183,7 @@ fn mean(call: &mut Call<'_>, params: &PoolingParams, data: &str, mut windows: Wi
     Ok(call.step("AveragePool", &[data], attributes))
 }
 
-/// Zeros count in no sum, so all padding may be written as data where it is too wide for an attribute.
+/// Zeros do not change a sum, so all padding may be written as data if it is too wide for an attribute.
 fn zeros_around(call: &mut Call<'_>, data: &str, windows: &mut Windows) -> Answer {
     if windows.is_pad_wide() { windows.pad_before(call, data, call.dtype(0), 0.0, true) } else { Ok(data.to_owned()) }
 }

@@ -1,4 +1,4 @@
-//! Reductions. Where all axes go, the result here has one axis of size 1, and none in ONNX.
+//! Reductions. If all axes are reduced, the result here has one axis of size 1, but no axis in ONNX.
 
 use crate::export::call::{Answer, Call};
 use crate::export::list::{FLOATS, NUMBERS};
@@ -42,7 +42,7 @@ pub(crate) fn max(call: &mut Call<'_>) -> Answer {
     reduced(call, "ReduceMax", NUMBERS)
 }
 
-/// `argmax`: the position as an element of data's type.
+/// `argmax`: the position, cast to data's dtype.
 pub(crate) fn argmax(call: &mut Call<'_>) -> Answer {
     call.require_dtype("ArgMax", NUMBERS)?;
     let params = call.params::<ArgmaxParams>();

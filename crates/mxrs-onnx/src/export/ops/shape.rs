@@ -21,7 +21,7 @@ pub(crate) fn flatten(call: &mut Call<'_>) -> Answer {
     Ok(call.step("Flatten", &[data], vec![AttributeProto::int("axis", 1)]))
 }
 
-/// `Reshape`: the codes are resolved, which leaves sizes.
+/// `Reshape` with the sizes that its codes stand for.
 pub(crate) fn reshape(call: &mut Call<'_>) -> Answer {
     let data = call.input(0);
     call.reshape_to_output(&data)
@@ -35,7 +35,7 @@ pub(crate) fn expand_dims(call: &mut Call<'_>) -> Answer {
     Ok(call.step("Unsqueeze", &[data, axes], Vec::new()))
 }
 
-/// `squeeze`. When nothing would be left, an axis of size 1 stays, for which ONNX has no word but a new shape.
+/// `squeeze`. If no axis would be left, an axis of size 1 is kept, which ONNX can only express as a reshape.
 pub(crate) fn squeeze(call: &mut Call<'_>) -> Answer {
     let shape = call.shape(0);
     let axes = match &call.params::<SqueezeParams>().axis {

@@ -6,21 +6,21 @@ use mxrs_format::Tensor;
 use mxrs_format::onnx::dtype;
 use mxrs_types::DType;
 
-/// The forms of an operator of two inputs.
+/// The operators here for a binary ONNX operator.
 pub(crate) struct Pair {
-    /// Of equal shapes.
+    /// For equal shapes.
     equal: &'static str,
-    /// Of shapes that broadcast.
+    /// For shapes that broadcast.
     broadcast: &'static str,
-    /// Of a tensor and a number.
+    /// For a tensor and a number.
     scalar: &'static str,
-    /// Of a number and a tensor.
+    /// For a number and a tensor.
     scalar_first: &'static str,
 }
 
 macro_rules! pair {
     ($name:ident, $equal:literal, $broadcast:literal, $scalar:literal, $first:literal) => {
-        /// The forms of the operator of this name.
+        /// The operators for the ONNX operator with this name.
         pub(crate) const $name: Pair =
             Pair { equal: $equal, broadcast: $broadcast, scalar: $scalar, scalar_first: $first };
     };
@@ -31,7 +31,7 @@ pair!(SUB, "elemwise_sub", "broadcast_sub", "_minus_scalar", "_rminus_scalar");
 pair!(MUL, "elemwise_mul", "broadcast_mul", "_mul_scalar", "_mul_scalar");
 pair!(DIV, "elemwise_div", "broadcast_div", "_div_scalar", "_rdiv_scalar");
 
-/// One tensor, no attributes.
+/// An operator with one tensor and no attributes.
 pub(crate) fn unary(node: &mut Reading<'_, '_>, op: &str) -> Answer {
     let data = node.operand(0)?;
     node.call(op, &[], vec![data])
@@ -63,7 +63,7 @@ fn scalar_attr(value: f64) -> [(&'static str, String); 1] {
     [("scalar", value.to_string())]
 }
 
-/// Two tensors, or one and a number.
+/// An operator of two tensors, or of a tensor and a number.
 pub(crate) fn pair(node: &mut Reading<'_, '_>, pair: &Pair) -> Answer {
     if let Some(value) = number(node, 1)? {
         let data = node.operand(0)?;
@@ -79,7 +79,7 @@ pub(crate) fn pair(node: &mut Reading<'_, '_>, pair: &Pair) -> Answer {
     node.call(op, &[], vec![left, right])
 }
 
-/// A tensor and a number.
+/// An operator of a tensor and a number.
 pub(crate) fn with_scalar(node: &mut Reading<'_, '_>, op: &str) -> Answer {
     let value = if node.node.input.len() == 2 { number(node, 1)? } else { None };
     let Some(value) = value else { return refuse("only its form with a constant number is read") };
@@ -87,7 +87,7 @@ pub(crate) fn with_scalar(node: &mut Reading<'_, '_>, op: &str) -> Answer {
     node.call(op, &scalar_attr(value), vec![data])
 }
 
-/// `Sum`: of equal shapes at once, else in pairs.
+/// `Sum`: one call for equal shapes, otherwise pairs.
 pub(crate) fn sum(node: &mut Reading<'_, '_>) -> Answer {
     let inputs = node.operands()?;
     let Some(first) = inputs.first().copied() else { return refuse("it has no input") };
@@ -98,7 +98,7 @@ pub(crate) fn sum(node: &mut Reading<'_, '_>) -> Answer {
     inputs[1..].iter().try_fold(first, |sum, next| node.call("broadcast_add", &[], vec![sum, *next]))
 }
 
-/// `Clip`: bounds are constants, attributes before version 11.
+/// `Clip`: the bounds are constant inputs, or attributes before version 11.
 pub(crate) fn clip(node: &mut Reading<'_, '_>) -> Answer {
     let mut bounds = [f64::from(f32::MIN), f64::from(f32::MAX)];
     if node.opset() < 11 {
@@ -125,7 +125,7 @@ pub(crate) fn cast(node: &mut Reading<'_, '_>) -> Answer {
     node.call("Cast", &[("dtype", to.name().into())], vec![data])
 }
 
-/// `Dropout`: nothing at inference.
+/// `Dropout`: no operation at inference.
 pub(crate) fn dropout(node: &mut Reading<'_, '_>) -> Answer {
     node.ignore(&["ratio", "seed"]);
     if node.has_input(2) {

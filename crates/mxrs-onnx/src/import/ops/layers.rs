@@ -4,7 +4,8 @@ use crate::import::assembly::known;
 use crate::import::node::{Answer, Reading, flag, tuple};
 use crate::refusal::{Refusal, refuse};
 
-/// The part of `pads` before and behind; both equal, since no operator here has two.
+/// The paddings `pads` per axis, which must be equal at both ends, because the operators here have one padding per
+/// axis.
 pub(super) fn symmetric_pads(node: &mut Reading<'_, '_>, ndim: usize) -> Result<Vec<i64>, Refusal> {
     let Some(pads) = node.ints("pads")? else { return Ok(vec![0; ndim]) };
     match pads.split_at_checked(ndim) {
@@ -36,7 +37,7 @@ pub(crate) fn convolution(node: &mut Reading<'_, '_>) -> Answer {
     node.call("Convolution", &attrs, inputs)
 }
 
-/// `Gemm` without factors: the second matrix as weight.
+/// `Gemm` without factors; the second matrix is the weight.
 pub(crate) fn gemm(node: &mut Reading<'_, '_>) -> Answer {
     node.require_int("transA", 0)?;
     if node.float("alpha", 1.0)? != 1.0 || node.float("beta", 1.0)? != 1.0 {
@@ -104,7 +105,7 @@ pub(crate) fn lrn(node: &mut Reading<'_, '_>) -> Answer {
     node.call("LRN", &attrs, inputs)
 }
 
-/// `Softmax`: over one axis; before version 13 over all from that axis on.
+/// `Softmax`: over one axis; before version 13 over all axes from that axis on.
 pub(crate) fn softmax(node: &mut Reading<'_, '_>) -> Answer {
     let is_one_axis = node.opset() >= 13;
     let axis = node.int("axis", if is_one_axis { -1 } else { 1 })?;

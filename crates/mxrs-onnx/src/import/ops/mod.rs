@@ -1,4 +1,4 @@
-//! The operators here that each operator of ONNX becomes.
+//! The operators that each ONNX operator becomes.
 
 pub(super) mod elementwise;
 pub(super) mod layers;

@@ -1,4 +1,4 @@
-//! Pooling. Padding that is longer behind than before is read where it means a convention that rounds up.
+//! Pooling. Padding that is longer at the end is accepted if it expresses a convention that rounds up.
 
 use crate::import::node::{Answer, Reading, flag, tuple};
 use crate::refusal::{Refusal, refuse};
@@ -33,7 +33,7 @@ fn windows(node: &mut Reading<'_, '_>, data: Entry) -> Result<Windows, Refusal> 
     let shape = node.shape(data);
     for axis in 0..ndim {
         let Some(size) = shape.dim(axis + 2) else { return refuse("padding that differs, around an unknown size") };
-        // Wide enough for sums and products of any of these numbers.
+        // Wide enough for sums and products of these numbers.
         let [kernel, stride, before, behind] = [kernel[axis], stride[axis], before[axis], behind[axis]].map(i128::from);
         let room = size as i128 - kernel;
         let n_windows = (room + before + behind).div_euclid(stride);
@@ -76,7 +76,7 @@ pub(crate) fn average(node: &mut Reading<'_, '_>) -> Answer {
     node.call("Pooling", &attrs, vec![data])
 }
 
-/// `LpPool` of norm 2.
+/// `LpPool` with norm 2.
 pub(crate) fn lp(node: &mut Reading<'_, '_>) -> Answer {
     node.require_int("p", 2)?;
     let data = node.operand(0)?;

@@ -1,4 +1,4 @@
-//! Reductions. Where all axes go, one of size 1 stays here.
+//! Reductions. If all axes are reduced, one axis of size 1 is kept here.
 
 use crate::import::node::{Answer, Reading, flag, tuple};
 
@@ -11,7 +11,7 @@ pub(crate) fn reduced(node: &mut Reading<'_, '_>, op: &str, input_since: i64) ->
     node.call(op, &[("axis", axes), ("keepdims", keepdims)], vec![data])
 }
 
-/// `ArgMax`, an integer in ONNX.
+/// `ArgMax`, whose result is an integer in ONNX.
 pub(crate) fn argmax(node: &mut Reading<'_, '_>) -> Answer {
     node.require_int("select_last_index", 0)?;
     let axis = node.int("axis", 0)?.to_string();

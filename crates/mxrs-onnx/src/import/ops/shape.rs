@@ -13,14 +13,14 @@ pub(crate) fn concat(node: &mut Reading<'_, '_>) -> Answer {
     node.call("Concat", &[("dim", axis.to_string()), ("num_args", inputs.len().to_string())], inputs)
 }
 
-/// `Flatten` behind the first axis.
+/// `Flatten` after the first axis.
 pub(crate) fn flatten(node: &mut Reading<'_, '_>) -> Answer {
     node.require_int("axis", 1)?;
     let data = node.operand(0)?;
     node.call("Flatten", &[], vec![data])
 }
 
-/// `Reshape`: 0 and -1 mean the same here.
+/// `Reshape`: 0 and -1 have the same meaning here.
 pub(crate) fn reshape(node: &mut Reading<'_, '_>) -> Answer {
     node.require_int("allowzero", 0)?;
     match node.constant_ints(1)? {
@@ -46,7 +46,7 @@ pub(crate) fn squeeze(node: &mut Reading<'_, '_>) -> Answer {
     node.call("squeeze", &[("axis", axes)], vec![data])
 }
 
-/// `Unsqueeze`: axis by axis.
+/// `Unsqueeze`: one axis after another.
 pub(crate) fn unsqueeze(node: &mut Reading<'_, '_>) -> Answer {
     let Some(mut axes) = node.axes(13)? else { return refuse("no axes") };
     axes.sort_unstable();
@@ -57,7 +57,7 @@ pub(crate) fn unsqueeze(node: &mut Reading<'_, '_>) -> Answer {
     axes.iter().try_fold(data, |data, axis| node.call("expand_dims", &[("axis", axis.to_string())], vec![data]))
 }
 
-/// `Slice` with steps of 1: axis by axis.
+/// `Slice` with steps of 1: one axis after another.
 pub(crate) fn slice(node: &mut Reading<'_, '_>) -> Answer {
     let (starts, ends, axes, steps) = if node.opset() >= 10 {
         (node.constant_ints(1)?, node.constant_ints(2)?, node.constant_ints(3)?, node.constant_ints(4)?)
@@ -78,7 +78,7 @@ pub(crate) fn slice(node: &mut Reading<'_, '_>) -> Answer {
         let shape = node.shape(data);
         let index = if axis < 0 { shape.ndim().map(|ndim| ndim as i64 + axis) } else { Some(axis) };
         let size = index.and_then(|index| shape.dim(usize::try_from(index).ok()?)).map(|size| size as i64);
-        // Positions beyond the ends count as the ends.
+        // Positions outside the axis are limited to its ends.
         let (start, end) = match size {
             Some(size) => (start.clamp(-size, size), (end < size).then_some(end.max(-size))),
             None => (start, (end <= i64::from(i32::MAX)).then_some(end)),

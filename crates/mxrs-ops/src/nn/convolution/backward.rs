@@ -1,13 +1,13 @@
-//! Gradients of convolution: every product `data · weight` of a sum passes the sum's gradient on to both factors.
+//! Gradients of convolution: every product `data · weight` in a sum passes the sum's gradient to both factors.
 
 use super::{ConvolutionParams, for_each_product};
+use crate::families::products::Product;
+use crate::families::window::channel_axis;
 use crate::numeric;
-use crate::products::Product;
-use crate::window::channel_axis;
 use mxrs_op::{OpDef, OpParams, RefInput, RefOutput, ReferenceFn, RunMode};
 use mxrs_types::{PartialShape, Result, Shape};
 
-/// The operator whose gradients these are.
+/// The convolution as a [`Product`].
 pub struct Convolution;
 
 impl Product for Convolution {

@@ -1,32 +1,34 @@
-//! Convolution over one to three spatial axes, as neural networks mean it (cross-correlation).
+//! Convolution over one to three spatial axes, in the sense of neural networks (cross-correlation).
 //!
-//! `out[n, o, y] = bias[o] + Σ_c Σ_k data[n, c, y·stride + k·dilate - pad] · weight[o, c, k]`, `c` over the group of `o`.
+//! `out[n, o, y] = bias[o] + Σ_c Σ_k data[n, c, y·stride + k·dilate - pad] · weight[o, c, k]`, `c` over the group of
+//! `o`.
 //!
 //! data [N, C, D?, H?, W], weight [O, C/groups, kd?, kh?, kw], bias `[O]` unless `no_bias`, out [N, O, d?, h?, w] with
-//! `h = (H + 2·pad - dilate·(kh - 1) - 1) / stride + 1`. In the layouts NHWC and NDHWC the channels are last in data,
+//! `h = (H + 2·pad - dilate·(kh - 1) - 1) / stride + 1`. In the layouts NHWC and NDHWC, the channels come last in data,
 //! out and weight ([O, kh, kw, C/groups]). Cells outside data are 0.
 //!
-//! Its gradients are made by `_backward_Convolution_data`, `_backward_Convolution_weight` and
+//! Its gradients are computed by `_backward_Convolution_data`, `_backward_Convolution_weight` and
 //! `_backward_Convolution_bias`; that of an offset to data by `_backward_Convolution_offset`.
 //!
-//! MXNet: `Convolution`, also `_npx_convolution`. Dtypes: f32 f64 f16 bf16, all tensors alike.
+//! MXNet: `Convolution`, also `_npx_convolution`. Dtypes: f32 f64 f16 bf16, the same for all tensors.
 
 mod backward;
 pub mod offset;
 
 pub(crate) use backward::Convolution;
 
+use crate::families::indexing::{around_axis, for_each_index};
+use crate::families::products;
+use crate::families::window::{SpatialView, Window, channel_axis, in_three, spatial_axis};
 use crate::fused;
-use crate::indexing::{around_axis, for_each_index};
 use crate::inference::{OP, bad_attribute, learn, learn_dim, require_ndim};
-use crate::window::{SpatialView, Window, channel_axis, in_three, spatial_axis};
-use crate::{numeric, products};
+use crate::numeric;
 use mxrs_op::param::{Choice, ShapeAttr};
 use mxrs_op::{OpDef, Precision, RefInput, Sample, op_enum, op_params};
 use mxrs_types::{Error, PartialShape, Result, Shape};
 
 op_enum! {
-    /// How MXNet's cuDNN path picks an algorithm; read and ignored.
+    /// How MXNet's cuDNN code chooses an algorithm. Read and ignored.
     pub enum CudnnTune { Fastest = "fastest", LimitedWorkspace = "limited_workspace", Off = "off" }
 }
 
@@ -40,15 +42,15 @@ op_params! {
     pub struct ConvolutionParams for "Convolution" {
         /// Size of the window on each spatial axis.
         kernel: ShapeAttr,
-        /// Distance between windows; 1 when empty.
+        /// Distance between windows; 1 if empty.
         stride: ShapeAttr = ShapeAttr::default(),
-        /// Distance between cells of a window; 1 when empty.
+        /// Distance between cells of a window; 1 if empty.
         dilate: ShapeAttr = ShapeAttr::default(),
-        /// Zeros added on each side; 0 when empty.
+        /// Zeros added on each side; 0 if empty.
         pad: ShapeAttr = ShapeAttr::default(),
         /// Number of output channels.
         num_filter: u32,
-        /// Number of groups the channels are split into.
+        /// Number of groups that the channels are split into.
         num_group: u32 = 1,
         /// MXNet's workspace limit; read and ignored.
         workspace: u64 = 1024,
@@ -58,7 +60,7 @@ op_params! {
         cudnn_tune: Option<CudnnTune> = None,
         /// Read and ignored.
         cudnn_off: bool = false,
-        /// Order of axes; channels before space without it.
+        /// Order of axes; channels come before space if absent.
         layout: Option<ConvLayout> = None,
     }
 }
@@ -101,7 +103,7 @@ pub fn define() -> OpDef {
     }
 }
 
-/// Shape inference of data, weight, bias if there is one, and out.
+/// Infers the shapes of data, weight, bias if there is one, and out.
 fn infer_shape(params: &ConvolutionParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
     let window = params.window()?;
     let is_last = params.is_channels_last();
@@ -152,7 +154,7 @@ fn infer_shape(params: &ConvolutionParams, inputs: &mut [PartialShape], outputs:
     Ok(())
 }
 
-/// Calls `visit` with the flat positions, in data, weight and out, of every product and the sum it belongs to.
+/// Calls `visit` for every product, with its flat positions in data, weight and out.
 fn for_each_product(
     params: &ConvolutionParams,
     [data, weight, out]: [&Shape; 3],
@@ -162,7 +164,7 @@ fn for_each_product(
     let [data, weight, out] = [data, weight, out].map(|s| SpatialView::new(s, params.is_channels_last()));
     let (stride, dilate, pad) = (in_three(&window.stride, 1), in_three(&window.dilate, 1), in_three(&window.pad, 0));
     let filters_per_group = (out.c / params.num_group as usize).max(1);
-    // Place of kernel cell `k` of window `o` in data, `None` in the padding.
+    // Position in data of kernel cell `k` of window `o`; `None` in the padding.
     let place = |axis: usize, o: usize, k: usize| {
         (o * stride[axis] + k * dilate[axis]).checked_sub(pad[axis]).filter(|i| *i < data.space[axis])
     };
@@ -185,7 +187,7 @@ fn for_each_product(
     Ok(())
 }
 
-/// What data, weight and, if there is one, bias give, in out's order, not rounded yet.
+/// Computes the result of data, weight and, if there is one, bias, in out's order and not yet rounded.
 fn values(params: &ConvolutionParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<f64>> {
     let [data, weight] = [&inputs[0].desc.shape, &inputs[1].desc.shape];
     let (x, w) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));

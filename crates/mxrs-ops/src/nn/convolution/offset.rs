@@ -1,21 +1,21 @@
-//! `_backward_Convolution_offset`: the gradient of a number per channel that is added to data before a convolution.
+//! `_backward_Convolution_offset`: the gradient of an offset per channel that is added to data before a convolution.
 //!
-//! It is the gradient of data summed over images and places, made without making that: cell `k` of the window passes on
-//! `weight[o, c, k] · Σ g[n, o, y]`, the sum over those windows `y` whose cell `k` is no padding. On each axis these are a range,
-//! and the ranges of all cells begin and end at few places, so that sums over the [pieces](Reach) between are all there is to do
-//! for each element of g.
+//! It is the gradient of data, summed over images and pixels, but computed without that gradient. Cell `k` of the
+//! window contributes `weight[o, c, k] · Σ g[n, o, y]`, where the sum is over the windows `y` whose cell `k` is not
+//! padding. On each axis these windows are a range. The ranges of all cells begin and end at few places, so each
+//! element of g is only added to the sum of one [piece](Reach) between such places.
 //!
-//! ograd [N, O, …out], weight as in `Convolution`, data [N, C, …] of which only the shape counts, out `[C]`. Called by the gradient
-//! of `BatchNorm` behind which only parameters are learnt: a network that begins with one, as the residual networks of MXNet's
-//! examples do, needs the gradient of its β alone.
+//! ograd [N, O, …out], weight as in `Convolution`, data [N, C, …] of which only the shape is used, out `[C]`. The
+//! gradient of `BatchNorm` calls it if only parameters are trained before the convolution: a network that begins with
+//! `BatchNorm`, as the residual networks of MXNet's examples do, needs only the gradient of its β.
 
 use super::{Convolution, ConvolutionParams};
-use crate::backward::samples_of;
 use crate::dtypes::FLOATS;
+use crate::families::backward::samples_of;
+use crate::families::products::{infer_dtype, infer_forward};
+use crate::families::window::{SpatialView, channel_axis, in_three};
 use crate::inference::{learn, learn_dim};
 use crate::numeric;
-use crate::products::{infer_dtype, infer_forward};
-use crate::window::{SpatialView, channel_axis, in_three};
 use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode};
 use mxrs_types::{PartialShape, Result};
 use std::ops::Range;
@@ -23,17 +23,17 @@ use std::ops::Range;
 /// Name of the operator.
 pub const NAME: &str = "_backward_Convolution_offset";
 
-/// Which windows of one axis have their cell `k` in data, for each cell.
+/// The windows of one axis whose cell `k` lies in data, for each cell `k`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reach {
-    /// Where pieces begin and end: from 0 to the number of windows, in order.
+    /// Where pieces begin and end: increasing positions from 0 to the number of windows.
     pub cuts: Vec<usize>,
-    /// Pieces of each cell.
+    /// The pieces of each cell.
     pub cells: Vec<Range<usize>>,
 }
 
 impl Reach {
-    /// That of `windows` windows of `cells` cells on an axis of `size`, with stride, dilation and padding.
+    /// For `windows` windows of `cells` cells on an axis of `size` cells, with stride, dilation and padding.
     pub fn new([size, windows, cells]: [usize; 3], [stride, dilate, pad]: [usize; 3]) -> Self {
         let range = |k: usize| {
             let begin = pad.saturating_sub(k * dilate).div_ceil(stride);
@@ -54,7 +54,7 @@ impl Reach {
         self.cuts.len() - 1
     }
 
-    /// Windows of a piece.
+    /// The windows of a piece.
     pub fn piece(&self, i: usize) -> Range<usize> {
         self.cuts[i]..self.cuts[i + 1]
     }
@@ -69,6 +69,7 @@ pub fn define() -> OpDef {
         infer_shape,
         infer_dtype,
         dtypes: FLOATS,
+        is_product: true,
         accuracy: Accuracy::Product,
         reference: Some(sums),
         samples: || {
@@ -113,8 +114,8 @@ fn sums(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>
         };
         let mut pieces = Vec::new();
         let n_pieces = [0, 1, 2].map(|i| reach[i].n_pieces());
-        crate::indexing::for_each_index(&n_pieces, |at| pieces.push(sum_of([at[0], at[1], at[2]])));
-        crate::indexing::for_each_index(&weight.space, |k| {
+        crate::families::indexing::for_each_index(&n_pieces, |at| pieces.push(sum_of([at[0], at[1], at[2]])));
+        crate::families::indexing::for_each_index(&weight.space, |k| {
             let [deep, down, across] = [0, 1, 2].map(|i| reach[i].cells[k[i]].clone());
             let places = deep.flat_map(|d| down.clone().map(move |h| d * n_pieces[1] + h));
             let sum: f64 = places.map(|row| pieces[row * n_pieces[2]..][across.clone()].iter().sum::<f64>()).sum();

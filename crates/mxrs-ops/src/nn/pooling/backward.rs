@@ -1,9 +1,9 @@
-//! Gradients of pooling: what each window passes back to its cells.
+//! Gradients of pooling: what each window passes to its cells.
 
 use super::{PoolType, PoolingParams, define, for_each_window, infer_dtype, infer_shape, pooled};
-use crate::backward::samples_of;
 use crate::dtypes::FLOATS;
-use crate::gradients::{Answers, call_with_params, from_input, params_of};
+use crate::families::backward::samples_of;
+use crate::families::gradients::{Answers, call_with_params, from_input, params_of};
 use crate::inference::{learn, unify};
 use crate::numeric;
 use mxrs_op::param::Parameters;
@@ -13,7 +13,7 @@ use mxrs_op::{
 };
 use mxrs_types::{PartialShape, Result};
 
-/// The operators that make the gradient.
+/// The operators that compute the gradient.
 pub fn companions() -> Vec<OpDef> {
     let define = |name| OpDef {
         infer_shape: infer_backward_shape,
@@ -34,7 +34,7 @@ pub fn companions() -> Vec<OpDef> {
             summary: "gradient of average and sum pooling",
             inputs: InputNames::Fixed(&["ograd", "data"]),
             ignored_inputs: &[1],
-            // It is linear, and pooling is its transpose.
+            // It is linear, and its transpose is pooling.
             gradient: Gradient::By(|_, scope| {
                 let (g, attrs) = (scope.out_grad(0)?, params_of(scope));
                 Ok(vec![scope.call("Pooling", attrs, &[g])?.first().copied(), None])
@@ -110,7 +110,7 @@ fn to_cells_evenly(
     Ok(())
 }
 
-/// Output and data must fit together; data are small integers, so that windows have several largest cells.
+/// Output and data must belong together. Data are small integers, so that some windows have several largest cells.
 fn samples_by_value() -> Vec<Sample> {
     samples_of(&define(), |sample, outputs| {
         let params = PoolingParams::parse(&sample.attrs).ok()?;

@@ -1,29 +1,30 @@
 //! Pooling over one to three spatial axes: the maximum, mean, sum or p-norm of each window.
 //!
 //! data [N, C, D?, H?, W], out [N, C, d?, h?, w]. With `pooling_convention` valid,
-//! `h = floor((H + 2·pad - k) / stride) + 1`; full rounds up instead; same, on one spatial axis without padding, gives
-//! `ceil(W / stride)`. With `global_pool` the window is the whole image and stride and padding do not count. A mean
-//! divides by the cells of the window that lie within the padded image, or within the image itself when
-//! `count_include_pad` is false. In the layouts NWC, NHWC and NDHWC the channels are last. lp is the p-th root of
-//! `Σ x^p`, with the sign of x for odd p. A window that holds no cell at all gives the lowest number (max) or 0. NaN
-//! wins a maximum.
+//! `h = floor((H + 2·pad - k) / stride) + 1`; full rounds up instead; same, which needs one spatial axis without
+//! padding, gives `ceil(W / stride)`. With `global_pool` the window is the whole image, and stride and padding are
+//! ignored. A mean divides by the number of cells of the window within the padded image, or within the image itself if
+//! `count_include_pad` is false. In the layouts NWC, NHWC and NDHWC the channels come last. lp is the p-th root of `Σ
+//! x^p`, with the sign of x for odd p. A window without cells gives the lowest number (max) or 0. The maximum of a
+//! window with a NaN is NaN.
 //!
-//! The second, hidden output of max pooling is where MXNet's CPU build keeps its workspace; it is counted, and its
-//! content is no one's business.
+//! The second, hidden output of max pooling is the workspace of MXNet's CPU build. It is counted, but its content is
+//! unspecified.
 //!
-//! The gradient is made by `_backward_Pooling(ograd, data, output)` for max and lp, and for avg and sum by
-//! `_backward_Pooling_average(ograd, data)`, which needs data's shape only. Of several largest cells of a window the
-//! first in row-major order gets the gradient. A p-norm of 0 gives gradient 0 (MXNet: NaN for p above 1).
+//! The gradient is computed by `_backward_Pooling(ograd, data, output)` for max and lp, and by
+//! `_backward_Pooling_average(ograd, data)`, which needs only data's shape, for avg and sum. If a window has several
+//! largest cells, the first in row-major order gets the gradient. A p-norm of 0 gives gradient 0 (MXNet: NaN for p
+//! above 1).
 //!
 //! MXNet: `Pooling`, also `_npx_pooling`. Dtypes: f32 f64 f16 bf16.
 
 mod backward;
 
 use crate::dtypes::FLOATS;
-use crate::indexing::for_each_index;
+use crate::families::indexing::for_each_index;
+use crate::families::window::{PerAxis, SpatialView, Window, channel_axis, in_three, spatial_axis};
 use crate::inference::{OP, bad_attribute, learn_dim, require_ndim, unify};
 use crate::numeric;
-use crate::window::{PerAxis, SpatialView, Window, channel_axis, in_three, spatial_axis};
 use mxrs_op::param::{Choice, ShapeAttr};
 use mxrs_op::{
     Accuracy, Fill, Gradient, OpDef, OpParams, OutputCount, Precision, RefInput, RefOutput, RunMode, Sample, op_enum,
@@ -32,7 +33,7 @@ use mxrs_op::{
 use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
 op_enum! {
-    /// What is computed of each window.
+    /// The quantity that is computed of each window.
     pub enum PoolType { Max = "max", Avg = "avg", Sum = "sum", Lp = "lp" }
 }
 
@@ -56,9 +57,9 @@ op_enum! {
 op_params! {
     /// Parameters of `Pooling`.
     pub struct PoolingParams for "Pooling" {
-        /// Size of the window on each spatial axis; not needed with `global_pool`.
+        /// Size of the window on each spatial axis; ignored with `global_pool`.
         kernel: ShapeAttr = ShapeAttr::default(),
-        /// What is computed of each window.
+        /// The quantity that is computed of each window.
         pool_type: PoolType = PoolType::Max,
         /// Whether the window is the whole image.
         global_pool: bool = false,
@@ -66,15 +67,15 @@ op_params! {
         cudnn_off: bool = false,
         /// How the number of windows is rounded.
         pooling_convention: PoolConvention = PoolConvention::Valid,
-        /// Distance between windows; 1 when empty.
+        /// Distance between windows; 1 if empty.
         stride: ShapeAttr = ShapeAttr::default(),
-        /// Cells added on each side; 0 when empty.
+        /// Cells added on each side; 0 if empty.
         pad: ShapeAttr = ShapeAttr::default(),
         /// The p of lp pooling: 1, 2 or 3.
         p_value: Option<i32> = None,
-        /// Whether a mean counts padding cells; it does without this.
+        /// Whether a mean counts padding cells; true if absent.
         count_include_pad: Option<bool> = None,
-        /// Order of axes; channels before space without it.
+        /// Order of axes; channels come before space if absent.
         layout: Option<PoolLayout> = None,
     }
 }
@@ -90,7 +91,7 @@ impl PoolingParams {
         self.count_include_pad.unwrap_or(true)
     }
 
-    /// Kernel, stride and padding, checked; for an image of these spatial sizes, which a global window covers.
+    /// Kernel, stride and padding, checked. `space` are the spatial sizes of the image, which a global window covers.
     ///
     /// # Errors
     /// [`mxrs_types::ErrorKind::Attribute`] naming the parameter.
@@ -113,7 +114,7 @@ impl PoolingParams {
         Ok(window)
     }
 
-    /// Number of windows on a spatial axis of `size` cells, `None` when not one fits.
+    /// Number of windows on a spatial axis of `size` cells; `None` if not even one fits.
     pub fn n_windows(&self, window: &Window, axis: usize, size: usize) -> Option<usize> {
         if self.global_pool {
             return Some(1);
@@ -126,10 +127,10 @@ impl PoolingParams {
         }
     }
 
-    /// The p of lp pooling, 1 for other types.
+    /// The p of lp pooling; 1 for the other types.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::Attribute`] when it is missing or not 1, 2 or 3.
+    /// [`mxrs_types::ErrorKind::Attribute`] if it is missing or not 1, 2 or 3.
     pub fn norm(&self) -> Result<i32> {
         match (self.pool_type, self.p_value) {
             (PoolType::Lp, Some(p @ 1..=3)) => Ok(p),
@@ -141,8 +142,8 @@ impl PoolingParams {
         }
     }
 
-    /// Whether MXNet's CPU build counts a workspace as second output: max pooling with an explicit kernel and the
-    /// channels before the space.
+    /// Whether MXNet's CPU build counts a workspace as second output. It does for max pooling with an explicit kernel
+    /// and channels before space.
     pub fn has_workspace_output(&self) -> bool {
         self.pool_type == PoolType::Max && (1..=3).contains(&self.kernel.len()) && !self.is_channels_last()
     }
@@ -174,7 +175,7 @@ pub(crate) fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], output
     let params = params.get::<PoolingParams>();
     let is_last = params.is_channels_last();
     let (data, [out, rest @ ..]) = (&mut inputs[0], outputs) else { return Ok(()) };
-    // Rank from data, else from the parameters.
+    // The rank of data, or else the rank that the parameters imply.
     let named =
         params.layout.map(|l| l.to_word().len()).or((!params.kernel.is_empty()).then_some(params.kernel.len() + 2));
     let Some(ndim) = data.ndim().or(out.ndim()).or(named) else { return Ok(()) };
@@ -221,14 +222,14 @@ struct Cut {
 
 fn cut(window: &Window, axis: usize, o: usize, size: usize) -> Cut {
     let (pad, first) = (window.pad[axis], o * window.stride[axis]);
-    // Positions counted from the start of the padding.
+    // Positions count from the start of the padding.
     let end = (first + window.kernel[axis]).min(size + 2 * pad);
     let inside = |i: usize| i.clamp(pad, size + pad) - pad;
     Cut { begin: inside(first), end: inside(end).max(inside(first)), padded_len: end.saturating_sub(first) }
 }
 
-/// Calls `visit` for every window: the flat position in out, those of its cells in data, row-major, and what a mean
-/// divides by.
+/// Calls `visit` for every window with its flat position in out, the positions of its cells in data in row-major order,
+/// and the divisor of a mean.
 fn for_each_window(
     params: &PoolingParams,
     data: &Shape,
@@ -263,7 +264,7 @@ fn for_each_window(
     Ok(())
 }
 
-/// Pools `x`; `lowest` is the maximum of no cell.
+/// Pools `x`; `lowest` is the maximum of an empty window.
 pub(crate) fn pooled(params: &PoolingParams, data: &Shape, out: &Shape, x: &[f64], lowest: f64) -> Result<Vec<f64>> {
     let p = params.norm()?;
     let mut y = vec![0.0; out.n_elements()];

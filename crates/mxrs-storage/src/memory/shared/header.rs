@@ -1,15 +1,15 @@
-//! The first 64 bytes of a segment.
+//! The first 64 bytes of a segment of shared memory.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// Bytes of the header; the data after it is aligned like it.
+/// The size of the header in bytes; the data after it has the same alignment.
 pub(super) const HEADER_BYTES: usize = 64;
 
 /// `mxrsshm` and the version of this layout.
 const MAGIC: u64 = u64::from_ne_bytes(*b"mxrsshm\x01");
 
-/// Lies in memory that other processes write, so every field is atomic.
+/// The header. Other processes write this memory, so every field is atomic.
 #[repr(C, align(64))]
 pub(super) struct Header {
     magic: AtomicU64,
@@ -23,7 +23,7 @@ const _: () = assert!(size_of::<Header>() == HEADER_BYTES);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unusable {
     Magic(u64),
-    /// What the header says, and how many bytes follow it.
+    /// The length in the header, and the number of bytes that follow it.
     Length(u64, u64),
     NoOwner,
     TooMany,
@@ -33,22 +33,22 @@ impl Header {
     /// The header at the start of a mapping.
     ///
     /// # Safety
-    /// At least [`HEADER_BYTES`] bytes from `start` are mapped, readable and writable, at a multiple of 64, for as long as
-    /// the result is used.
+    /// At least [`HEADER_BYTES`] bytes from `start`, which is a multiple of 64, are mapped, readable and writable for
+    /// as long as the result is used.
     pub(super) unsafe fn at<'a>(start: NonNull<u8>) -> &'a Self {
-        // SAFETY: the caller promises the bytes; atomics allow that others write them at the same time, and every bit
-        // pattern is one.
+        // SAFETY: the caller guarantees the bytes. Atomics allow concurrent writes by other processes, and every bit
+        // pattern is valid.
         unsafe { start.cast::<Self>().as_ref() }
     }
 
-    /// Fills the header of a new segment: one mapping.
+    /// Fills the header of a new segment, which has one mapping.
     pub(super) fn write(&self, len: u64) {
         self.len.store(len, Ordering::Relaxed);
         self.count.store(1, Ordering::Relaxed);
         self.magic.store(MAGIC, Ordering::Release);
     }
 
-    /// Counts one more mapping of a segment with `available` bytes behind the header; its length.
+    /// Counts one more mapping of a segment with `available` bytes after the header; returns the length of the data.
     pub(super) fn join(&self, available: u64) -> Result<u64, Unusable> {
         let magic = self.magic.load(Ordering::Acquire);
         if magic != MAGIC {
@@ -66,12 +66,12 @@ impl Header {
         }
     }
 
-    /// Takes one mapping away. A peer may have written nonsense: the count does not fall below 0.
+    /// Counts one mapping less. The count never falls below 0, even if another process has written a wrong value.
     pub(super) fn leave(&self) {
         let _ = self.count.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |count| count.checked_sub(1));
     }
 
-    /// Mappings that are counted now.
+    /// The number of mappings that are counted now.
     pub(super) fn count(&self) -> u32 {
         self.count.load(Ordering::Acquire)
     }

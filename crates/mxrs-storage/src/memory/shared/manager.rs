@@ -1,6 +1,6 @@
-//! The memory behind `cpu_shared`: a segment of its own for each block, mapped by as many processes as like.
+//! The memory of `cpu_shared`: each block is a segment of its own, which any number of processes may map.
 //!
-//! A block of another process that is opened here counts like one that was made here: the figures are those of mappings.
+//! A block of another process that is opened here counts like one that was made here, so the figures count mappings.
 
 use super::segment::SharedSegment;
 use super::{SharedHandle, SharedId};
@@ -10,11 +10,11 @@ use mxrs_types::{Device, Result};
 use rustc_hash::FxHashMap;
 use std::ptr::NonNull;
 
-/// See the module.
+/// The memory of `cpu_shared`; see the module.
 pub(crate) struct SharedMemory {
-    /// Asked for its figures only.
+    /// Only used for its figures.
     machine: HostMemory,
-    /// After the books of all pools: it is held with them across a fork.
+    /// Ranks after the books of all pools, because it is held together with them across a fork.
     mapped: BriefLock<Mapped>,
 }
 
@@ -30,7 +30,7 @@ impl SharedMemory {
         Self { machine, mapped: BriefLock::new(Rank::Storage, u64::MAX, Mapped::default()) }
     }
 
-    /// A mapping of another owner's segment: its data and their length. It ends with [`DeviceMemory::free`].
+    /// Maps a segment of another owner; returns the address and the length of its data. [`DeviceMemory::free`] ends it.
     pub(crate) fn open(&self, handle: SharedHandle) -> Result<(NonNull<u8>, usize)> {
         SharedSegment::open(handle).map(|segment| self.enter(segment))
     }
@@ -41,7 +41,7 @@ impl SharedMemory {
         (ptr, bytes)
     }
 
-    /// Asks about the mapping that starts at `ptr`.
+    /// Calls `ask` with the mapping that starts at `ptr`.
     fn with<T>(&self, ptr: NonNull<u8>, ask: impl FnOnce(&SharedSegment) -> T) -> Option<T> {
         self.mapped.lock().get(&ptr.addr().get()).map(ask)
     }
@@ -58,21 +58,22 @@ impl SharedMemory {
         self.with(ptr, SharedSegment::count)
     }
 
-    /// No mapping comes or goes while the guard exists.
+    /// Keeps mappings from being added or removed while the guard exists.
     pub(crate) fn hold(&self) -> BriefGuard<'_, Mapped> {
         self.mapped.lock()
     }
 }
 
-// SAFETY: every segment is a mapping of its own, whose data start 64 bytes after a page does; it stays until `free` takes
-// it off the list, and belongs to the process, not to a thread.
+// SAFETY: every segment is a mapping of its own, whose data starts 64 bytes after a page. It stays valid until `free`
+// removes it from the list, and belongs to the process and not to a thread.
 unsafe impl DeviceMemory for SharedMemory {
     fn device(&self) -> Device {
         Device::cpu_shared(0)
     }
 
     fn allocate(&self, size_bytes: usize) -> Result<NonNull<u8>> {
-        // Memory comes at once, and where it runs short the system ends processes: what cannot fit is not tried.
+        // The memory is allocated at once, and if it runs short the system kills processes; so a size that cannot fit
+        // is refused here.
         let fits = size_bytes as u64 <= self.info().total;
         match if fits { SharedSegment::create(size_bytes)? } else { None } {
             Some(segment) => Ok(self.enter(segment).0),
@@ -82,8 +83,8 @@ unsafe impl DeviceMemory for SharedMemory {
 
     unsafe fn free(&self, ptr: NonNull<u8>, _size_bytes: usize) {
         let segment = self.mapped.lock().remove(&ptr.addr().get());
-        debug_assert!(segment.is_some(), "{ptr:p} is no shared block");
-        // The mapping ends here, without the lock.
+        debug_assert!(segment.is_some(), "{ptr:p} is not a shared block");
+        // Unmaps the segment here, after the lock is released.
         drop(segment);
     }
 

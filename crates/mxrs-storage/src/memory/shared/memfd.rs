@@ -1,37 +1,37 @@
-//! Anonymous files of the Linux kernel: made, measured and mapped.
+//! Anonymous files of the Linux kernel: creating, inspecting and mapping them.
 
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 
-/// What `/proc/<pid>/maps` shows; not a name that anything could be opened by.
+/// The name shown in `/proc/<pid>/maps`; nothing can be opened by it.
 const LABEL: &CStr = c"mxrs";
 
-/// How a segment is sealed: its size is final, and so are the seals.
+/// The seals of a segment: its size is final, and no seal can be added.
 const SEALS: libc::c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
 
-/// A new file of `len` bytes with memory behind every one of them, of a size that nobody can change.
+/// Creates a file of `len` bytes with memory allocated for all of them, whose size cannot change.
 pub(super) fn create(len: u64) -> io::Result<OwnedFd> {
-    // SAFETY: the label ends with a zero byte; the call has no other effect than a new descriptor.
+    // SAFETY: the label ends with a zero byte, and the call only creates a descriptor.
     let fd = unsafe { libc::memfd_create(LABEL.as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the descriptor was made just now, and nobody else has it.
+    // SAFETY: the descriptor was just created, and no other code owns it.
     let fd = unsafe { OwnedFd::from_raw_fd(fd) };
     let off_len = libc::off_t::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
-    // Memory now rather than at the first write: where there is none, a write would end the process.
+    // Allocates now instead of at the first write, because a write without available memory would kill the process.
     repeat(|| {
-        // SAFETY: concerns the file alone.
+        // SAFETY: affects only this file.
         unsafe { libc::fallocate(fd.as_raw_fd(), 0, 0, off_len) }
     })?;
-    // SAFETY: concerns the file alone.
+    // SAFETY: affects only this file.
     repeat(|| unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_ADD_SEALS, SEALS) })?;
     Ok(fd)
 }
 
-/// Runs a system call again while a signal interrupts it.
+/// Repeats a system call while a signal interrupts it.
 fn repeat(mut call: impl FnMut() -> libc::c_int) -> io::Result<libc::c_int> {
     loop {
         let status = call();
@@ -45,29 +45,29 @@ fn repeat(mut call: impl FnMut() -> libc::c_int) -> io::Result<libc::c_int> {
     }
 }
 
-/// Whether nobody can make the file shorter. `None` where the file knows no seals: it is no memfd.
+/// Whether no process can make the file shorter; `None` if the file does not support seals, so it is not a memfd.
 pub(super) fn cannot_shrink(fd: BorrowedFd<'_>) -> Option<bool> {
-    // SAFETY: asks about the file, and writes nothing.
+    // SAFETY: only queries the file.
     let seals = repeat(|| unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GET_SEALS) }).ok()?;
     Some(seals & libc::F_SEAL_SHRINK != 0)
 }
 
-/// Whether the file consists of ordinary pages: those of the huge page file system are mapped in other lengths.
+/// Whether the file consists of ordinary pages; files of the huge page file system need other lengths to be mapped.
 pub(super) fn has_ordinary_pages(fd: BorrowedFd<'_>) -> io::Result<bool> {
     let mut info = std::mem::MaybeUninit::<libc::statfs>::zeroed();
-    // SAFETY: the kernel writes a `statfs` where there is room for one.
+    // SAFETY: the kernel writes a `statfs`, and `info` has room for one.
     repeat(|| unsafe { libc::fstatfs(fd.as_raw_fd(), info.as_mut_ptr()) })?;
-    // SAFETY: zeros are a valid `statfs`, and the call has filled it.
+    // SAFETY: zeros are a valid `statfs`, and the call succeeded in filling it.
     let info = unsafe { info.assume_init() };
     Ok(i128::from(info.f_type) == i128::from(libc::TMPFS_MAGIC))
 }
 
-/// Bytes of the file.
+/// The length of the file in bytes.
 pub(super) fn len(fd: BorrowedFd<'_>) -> io::Result<u64> {
     let mut info = std::mem::MaybeUninit::<libc::stat>::zeroed();
-    // SAFETY: the kernel writes a `stat` where there is room for one.
+    // SAFETY: the kernel writes a `stat`, and `info` has room for one.
     repeat(|| unsafe { libc::fstat(fd.as_raw_fd(), info.as_mut_ptr()) })?;
-    // SAFETY: zeros are a valid `stat`, and the call has filled it.
+    // SAFETY: zeros are a valid `stat`, and the call succeeded in filling it.
     let info = unsafe { info.assume_init() };
     Ok(u64::try_from(info.st_size).unwrap_or(0))
 }
@@ -75,7 +75,7 @@ pub(super) fn len(fd: BorrowedFd<'_>) -> io::Result<u64> {
 /// Maps the first `len` bytes for reading and writing, shared with every other mapping of the file.
 pub(super) fn map(fd: BorrowedFd<'_>, len: usize) -> io::Result<NonNull<u8>> {
     let access = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: a new mapping at an address of the system's choice touches no existing memory.
+    // SAFETY: a new mapping at an address chosen by the system does not affect existing memory.
     let start = unsafe { libc::mmap(std::ptr::null_mut(), len, access, libc::MAP_SHARED, fd.as_raw_fd(), 0) };
     match NonNull::new(start.cast::<u8>()) {
         Some(start) if start.as_ptr().cast() != libc::MAP_FAILED => Ok(start),
@@ -88,7 +88,7 @@ pub(super) fn map(fd: BorrowedFd<'_>, len: usize) -> io::Result<NonNull<u8>> {
 /// # Safety
 /// `start` came from `map` with the same length, is unmapped once, and nothing uses it.
 pub(super) unsafe fn unmap(start: NonNull<u8>, len: usize) {
-    // SAFETY: the caller promises a mapping of exactly this length.
+    // SAFETY: the caller guarantees a mapping of exactly this length.
     let status = unsafe { libc::munmap(start.as_ptr().cast(), len) };
     debug_assert_eq!(status, 0, "munmap of {len} bytes at {start:p}");
 }

@@ -1,26 +1,28 @@
-//! Host memory that another process can map: what lies behind `cpu_shared`.
+//! Host memory that another process can map: the memory of `cpu_shared`.
 //!
-//! A segment is an anonymous file of the kernel (`memfd_create`) with a header of 64 bytes and the data after it. It has
-//! no name, so there is none to choose, to collide on or to leave behind: MXNet's search for a free name in up to ten
-//! attempts, and its removal of the name afterwards, have no counterpart. The file is known by its descriptor, and the
-//! kernel frees it with the last descriptor and mapping, however their owners ended.
+//! A segment is an anonymous file of the kernel (`memfd_create`) that contains a header of 64 bytes and then the data.
+//! It has no name that could collide or be left behind: MXNet's search for a free name in up to ten attempts, and its
+//! removal of the name afterwards, are not needed. The file is identified by its descriptor, and the kernel frees it
+//! with the last descriptor and mapping, however their owners ended.
 //!
 //! # From process to process
-//! A descriptor travels as a message on a Unix socket (`SCM_RIGHTS`), as the standard input of a child, or by
-//! `/proc/<pid>/fd/<fd>` ([`SharedHandle::of`]). Every descriptor made here is closed on `exec`: a program that a process
-//! starts gets none by accident. A child that was forked and not replaced has the parent's mappings; its copies of blocks
-//! do not count.
+//! A descriptor is passed in a message on a Unix socket (`SCM_RIGHTS`), as the standard input of a child, or by
+//! `/proc/<pid>/fd/<fd>` ([`SharedHandle::of`]). Every descriptor made here is closed on `exec`, so that a program
+//! started by the process does not get one by accident. A child that was forked and did not call `exec` has the
+//! parent's mappings, but its copies of blocks do not count.
 //!
 //! # The header
-//! Bytes 0 to 7 are `mxrsshm` and a version, 8 to 15 the length of the data, 16 to 19 the number of mappings, 1 when the
-//! segment is made. Each opening adds one and each end of a mapping takes one away, once. A count of 0 says that the last
-//! owner is gone: such a segment is not opened any more, so a sender keeps its block until the receiver has opened it. A
-//! process that is killed takes its mapping along and leaves the count too high, which keeps nothing alive.
+//! Bytes 0 to 7 are `mxrsshm` and a version, 8 to 15 the length of the data, 16 to 19 the number of mappings, which is
+//! 1 when the segment is made. Each opening adds one, and the end of each mapping subtracts one, once. A count of 0
+//! means that the last owner is gone; such a segment can no longer be opened, so a sender must keep its block until the
+//! receiver has opened it. If a process is killed, its mapping ends but the count stays too high, which does not keep
+//! the memory alive.
 //!
 //! # Trust
-//! What a peer wrote is believed only as far as it can do no harm. A segment must be sealed against shrinking, or a peer
-//! could cut the file and kill whoever reads on; its size is asked of the kernel before it is mapped; the header's length
-//! is read once and must fit. The data, and the count, a peer can change at any time.
+//! Data written by another process is trusted only where it can do no harm. A segment must be sealed against shrinking;
+//! otherwise another process could truncate the file and so kill a process that reads it. Its size is queried from the
+//! kernel before it is mapped. The header's length is read once and must fit. Other processes can change the data and
+//! the count at any time.
 
 #[cfg(all(target_os = "linux", not(miri)))]
 mod header;
@@ -36,11 +38,11 @@ mod segment;
 pub(crate) use manager::{HeldSegments, SharedMemory};
 pub use segment::SharedHandle;
 
-/// Where a shared block's descriptor is: valid as long as that process keeps the block.
+/// Identifies the descriptor of a shared block; valid as long as that process keeps the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SharedId {
     /// The process that has the descriptor.
     pub pid: u32,
-    /// Its number there.
+    /// The number of the descriptor in that process.
     pub fd: i32,
 }

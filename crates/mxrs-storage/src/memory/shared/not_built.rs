@@ -1,18 +1,18 @@
-//! Shared memory where the system has no `memfd_create`: the same names, and an error that says so.
+//! Shared memory on systems without `memfd_create`: the same names, whose use returns an error.
 
 use super::SharedId;
 use mxrs_types::{Error, Result};
 use std::convert::Infallible;
 use std::ptr::NonNull;
 
-/// The descriptor of a shared block; there is none on this system.
+/// The descriptor of a shared block, which does not exist on this system.
 #[derive(Debug)]
 pub struct SharedHandle {
     never: Infallible,
 }
 
 impl SharedHandle {
-    /// The block that another process has under this descriptor.
+    /// Opens the block that another process has under this descriptor.
     ///
     /// # Errors
     /// [`ErrorKind::NotBuilt`](mxrs_types::ErrorKind::NotBuilt), always.
@@ -21,7 +21,7 @@ impl SharedHandle {
     }
 }
 
-/// A counted mapping; there is none on this system.
+/// A counted mapping, which does not exist on this system.
 #[derive(Debug)]
 pub(crate) struct SharedSegment {
     never: Infallible,

@@ -1,4 +1,4 @@
-//! One mapping of a shared segment, and the descriptor that leads to it.
+//! One mapping of a shared segment, and the file descriptor of the segment.
 
 use super::header::{HEADER_BYTES, Header, Unusable};
 use super::{SharedId, memfd};
@@ -17,20 +17,20 @@ pub struct SharedHandle {
 }
 
 impl SharedHandle {
-    /// The block that another process has under this descriptor, by way of `/proc`. The system allows it to processes of
-    /// the same user where it would allow the one to debug the other.
+    /// Opens the block that another process has under this descriptor, using `/proc`. The system allows that to
+    /// processes of the same user which would be allowed to debug the other process.
     ///
     /// # Errors
     /// [`ErrorKind::Io`](mxrs_types::ErrorKind::Io) if there is no such process or descriptor, or it may not be opened.
     pub fn of(id: SharedId) -> Result<Self> {
         let path = format!("/proc/{}/fd/{}", id.pid, id.fd);
-        // A descriptor may be anything, and the mere opening of a pipe or a device would wait or do something.
+        // A descriptor may refer to anything, and just opening a pipe or a device could block or have side effects.
         let is_memfd = std::fs::read_link(&path).map_err(|error| Error::io(&path, &error))?;
         if !is_memfd.to_string_lossy().starts_with("/memfd:") {
             return Err(Error::invalid("shared memory", is_memfd.display(), "a file made by memfd_create"));
         }
-        // Should it have become something else meanwhile, the opening does not wait. The standard library closes what it
-        // opens on exec.
+        // Non-blocking, in case the descriptor has meanwhile become something else. The standard library sets
+        // close-on-exec.
         let file =
             OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(&path);
         let file = file.map_err(|error| Error::io(&path, &error))?;
@@ -56,24 +56,24 @@ impl AsFd for SharedHandle {
     }
 }
 
-/// A counted mapping. Dropping it ends the mapping, takes it off the count and closes the descriptor.
+/// A counted mapping. Dropping it unmaps the segment, decreases the count and closes the descriptor.
 #[derive(Debug)]
 pub(crate) struct SharedSegment {
     start: NonNull<u8>,
     map_bytes: usize,
     len: usize,
     fd: OwnedFd,
-    /// The process that counts: in a child made by `fork` this value is a copy that was never counted.
+    /// The process that is counted: in a child made by `fork` this value is a copy that was never counted.
     pid: u32,
 }
 
-// SAFETY: the mapping belongs to the process, not to a thread, and is removed once, by the only owner of this value.
+// SAFETY: the mapping belongs to the process, not to a thread, and the only owner of this value unmaps it once.
 unsafe impl Send for SharedSegment {}
-// SAFETY: through a shared reference only atomics and plain numbers are read.
+// SAFETY: through a shared reference only atomics and constant numbers are read.
 unsafe impl Sync for SharedSegment {}
 
 impl SharedSegment {
-    /// A new segment for `len ≥ 1` bytes, zeroed; `None` if there is no memory for it.
+    /// Creates a zeroed segment for `len ≥ 1` bytes; `None` if there is no memory for it.
     pub(crate) fn create(len: usize) -> Result<Option<Self>> {
         let Some(map_bytes) = len.checked_add(HEADER_BYTES).filter(|&bytes| isize::try_from(bytes).is_ok()) else {
             return Ok(None);
@@ -89,7 +89,7 @@ impl SharedSegment {
         Ok(Some(segment))
     }
 
-    /// Maps what a descriptor leads to, after a look at everything that could do harm.
+    /// Maps the segment of a descriptor, after checking everything that could do harm.
     pub(crate) fn open(handle: SharedHandle) -> Result<Self> {
         let fd = handle.fd;
         let os_error = |error: io::Error| Error::io("shared memory", &error);
@@ -108,14 +108,14 @@ impl SharedSegment {
         };
         let map_bytes = usize::try_from(file_bytes).map_err(|_| fault(format!("{file_bytes} bytes"), "fewer"))?;
         let start = memfd::map(fd.as_fd(), map_bytes).map_err(os_error)?;
-        // SAFETY: the mapping has at least the bytes of the header, at the start of a page. It ends below only where
-        // the header is no longer used.
+        // SAFETY: the mapping is at least as long as the header and starts at a page. It is unmapped below only after
+        // the last use of the header.
         let joined = unsafe { Header::at(start) }.join(available);
         match joined {
-            // Not above `available`, so it fits as `file_bytes` did.
+            // `len <= available`, so it fits into `usize` as `file_bytes` did.
             Ok(len) => Ok(Self { start, map_bytes, len: len as usize, fd, pid: std::process::id() }),
             Err(unusable) => {
-                // SAFETY: mapped above with this length; nobody else knows it, and it was not counted.
+                // SAFETY: mapped above with this length, not known to other code, and not counted.
                 unsafe { memfd::unmap(start, map_bytes) };
                 Err(match unusable {
                     Unusable::Magic(found) => fault(
@@ -138,29 +138,29 @@ impl SharedSegment {
         unsafe { Header::at(self.start) }
     }
 
-    /// First byte of the data, at a multiple of 64.
+    /// The first byte of the data, at a multiple of 64.
     pub(crate) fn data(&self) -> NonNull<u8> {
         // SAFETY: every mapping is at least as long as its header.
         unsafe { self.start.add(HEADER_BYTES) }
     }
 
-    /// Bytes of the data.
+    /// The length of the data in bytes.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Where the descriptor is.
+    /// Identifies the descriptor.
     pub(crate) fn id(&self) -> SharedId {
         SharedId { pid: self.pid, fd: self.fd.as_raw_fd() }
     }
 
-    /// Another descriptor of the same file, closed on `exec`.
+    /// A duplicate of the descriptor, closed on `exec`.
     pub(crate) fn handle(&self) -> Result<SharedHandle> {
         let fd = self.fd.try_clone().map_err(|error| Error::io("memfd:mxrs", &error))?;
         Ok(SharedHandle { fd })
     }
 
-    /// Mappings that are counted now, in all processes.
+    /// The number of mappings that are counted now, in all processes.
     pub(crate) fn count(&self) -> u32 {
         self.header().count()
     }
@@ -171,12 +171,13 @@ impl Drop for SharedSegment {
         if self.pid == std::process::id() {
             self.header().leave();
         }
-        // SAFETY: mapped with this length by `create` or `open`, and this is the only owner. The descriptor closes after.
+        // SAFETY: `create` or `open` mapped it with this length, and `self` is the only owner. The descriptor closes
+        // afterwards.
         unsafe { memfd::unmap(self.start, self.map_bytes) };
     }
 }
 
-/// Whether the system lacks memory or address space, rather than anything else.
+/// Whether the system lacks memory or address space, and not something else.
 fn is_shortage(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOMEM | libc::ENOSPC | libc::EFBIG))
         || error.kind() == io::ErrorKind::FileTooLarge

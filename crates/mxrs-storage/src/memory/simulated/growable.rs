@@ -1,5 +1,5 @@
-//! Reserved addresses of the simulated device: every unit is watched, so a commit of what is committed, or a decommit of
-//! what is not, panics.
+//! Reserved addresses of the simulated device. Every unit is tracked, so committing a committed unit or decommitting an
+//! uncommitted one panics.
 
 use super::{SimulatedCall, SimulatedMemory, State};
 use crate::memory::{GrowableMemory, refused};
@@ -7,7 +7,7 @@ use mxrs_types::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ptr::NonNull;
 
-/// What a simulated device has reserved.
+/// The reserved ranges of a simulated device.
 #[derive(Default)]
 pub(super) struct Ranges {
     /// Lengths by first address.
@@ -35,7 +35,7 @@ impl SimulatedMemory {
         self.growable.map_or(1, |(unit, _)| unit)
     }
 
-    /// Lets go of units; they had memory.
+    /// Removes the memory of units, which must have memory.
     fn take_back(&self, state: &mut State, address: usize, size_bytes: usize) {
         for unit in units(address, size_bytes, self.unit()) {
             assert!(state.ranges.committed.remove(&unit), "{}: {unit:#x} has no memory", self.device);
@@ -68,7 +68,8 @@ impl GrowableMemory for SimulatedMemory {
         let address = ptr.addr().get();
         let granted = self.request(size_bytes, |state| {
             state.ranges.expect_units(address, size_bytes, self.unit());
-            // SAFETY: units of a range of `backing::reserve`; the caller promises that they have no memory.
+            // SAFETY: the units belong to a range of `backing::reserve`; the caller guarantees that they have no
+            // memory.
             if self.backed && !unsafe { backing::commit(ptr, size_bytes) } {
                 return None;
             }
@@ -88,7 +89,7 @@ impl GrowableMemory for SimulatedMemory {
         state.ranges.expect_units(address, size_bytes, self.unit());
         self.take_back(&mut state, address, size_bytes);
         if self.backed {
-            // SAFETY: these units were committed, and the caller promises that nothing uses them.
+            // SAFETY: these units were committed, and the caller guarantees that nothing uses them.
             unsafe { backing::decommit(ptr, size_bytes) };
         }
         drop(state);
@@ -105,7 +106,7 @@ impl GrowableMemory for SimulatedMemory {
             self.take_back(&mut state, unit, self.unit());
         }
         if self.backed {
-            // SAFETY: `reserved` had this range, and has it no longer.
+            // SAFETY: `reserved` contained this range, and the entry is now removed.
             unsafe { backing::unreserve(ptr, size_bytes) };
         }
     }
@@ -115,7 +116,7 @@ impl GrowableMemory for SimulatedMemory {
 #[cfg(all(target_os = "linux", not(miri)))]
 use crate::memory::reservation as backing;
 
-/// Where addresses cannot be reserved, a simulated range with memory behind it cannot be had either.
+/// On a system where addresses cannot be reserved, a simulated range with memory behind it is not available either.
 #[cfg(not(all(target_os = "linux", not(miri))))]
 mod backing {
     use std::ptr::NonNull;

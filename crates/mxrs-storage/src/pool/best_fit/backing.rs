@@ -1,22 +1,22 @@
-//! Where the memory of a pool comes from: ranges that grow, or segments.
+//! The source of a pool's memory: ranges that grow, or segments.
 
 use super::heap::Arena;
 use super::segments;
 use crate::memory::{DeviceMemory, GrowableMemory};
 use std::ptr::NonNull;
 
-/// The longest range that a pool reserves unasked.
+/// The longest range that a pool reserves initially.
 const LONGEST_RANGE: u64 = 1 << 40;
-/// A shorter range is not worth having: the pool would soon need another one.
+/// Shorter ranges are not used, because the pool would soon need another one.
 const SHORTEST_RANGE: u64 = 64 << 20;
 
-/// See the module. A pool keeps the kind it was opened with.
+/// How a pool gets memory. It keeps the kind that it was opened with.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Backing {
-    /// Memory appears in reserved ranges, unit by unit.
+    /// Memory is added to reserved ranges, unit by unit.
     Ranges {
         unit: usize,
-        /// Bytes of an ordinary range.
+        /// The length of an ordinary range in bytes.
         range_bytes: usize,
     },
     /// The device allocates whole segments.
@@ -24,8 +24,9 @@ pub(super) enum Backing {
 }
 
 impl Backing {
-    /// Reserves the first range, twice as long as the device is large: memory that cannot be joined for a while leaves
-    /// holes, and the range should outlast them. Where the system grants less, half of it, and so on.
+    /// Reserves the first range, twice as long as the device's memory: memory that cannot be joined for a while leaves
+    /// holes, and the range should have room for them. If the system refuses that length, half of it is tried, and so
+    /// on.
     pub(super) fn open(memory: &dyn DeviceMemory, total: u64, granule: usize) -> (Self, Option<(NonNull<u8>, usize)>) {
         let growable = memory.growable().map(|growable| (growable, growable.unit_bytes()));
         if let Some((growable, unit)) = growable.filter(|(_, unit)| unit.is_power_of_two() && *unit >= granule) {
@@ -41,7 +42,7 @@ impl Backing {
         (Self::Segments, None)
     }
 
-    /// Bytes of memory that come and go together within a range.
+    /// The number of bytes that are added or removed together within a range.
     pub(super) fn unit(self) -> Option<usize> {
         match self {
             Self::Ranges { unit, .. } => Some(unit),
@@ -49,7 +50,7 @@ impl Backing {
         }
     }
 
-    /// Which free memory may serve a request.
+    /// The part of the free memory that may serve a request.
     pub(super) fn arena(self, block_bytes: usize) -> Arena {
         match self {
             Self::Ranges { .. } => Arena::First,
@@ -57,7 +58,7 @@ impl Backing {
         }
     }
 
-    /// Lengths of another range for a request that no range has room for, the better one first.
+    /// The lengths to try for another range if no range has room for the request, best first.
     pub(super) fn another_range(self, block_bytes: usize) -> [usize; 2] {
         match self {
             Self::Ranges { unit, range_bytes } => {
@@ -69,13 +70,13 @@ impl Backing {
     }
 }
 
-/// A new range. One that breaks the promise of alignment is given up again.
+/// Reserves a range. A range that violates the promised alignment is unreserved again.
 pub(in crate::pool) fn reserve(growable: &dyn GrowableMemory, bytes: usize) -> Option<NonNull<u8>> {
     let ptr = growable.reserve(bytes)?;
     if ptr.addr().get().is_multiple_of(growable.unit_bytes()) {
         return Some(ptr);
     }
-    // SAFETY: reserved just now with this length; nobody else has seen it.
+    // SAFETY: reserved just now with this length, and not known to other code.
     unsafe { growable.unreserve(ptr, bytes) };
     None
 }

@@ -1,24 +1,26 @@
-//! The container that cuts blocks out of longer free ranges and joins them again: `BestFit`.
+//! The container of `BestFit`, which cuts blocks out of longer free ranges and joins them again.
 //!
-//! Taking: the shortest free range that fits, cut to the length of the block. Putting joins the block with the free ranges
-//! on both sides. What the pool asks of the device is what is missing.
+//! Taking selects the shortest free range that fits and cuts it to the length of the block. Putting joins the block
+//! with the free ranges on both sides. The pool asks the device only for what is missing.
 //!
-//! Where the device can put memory behind reserved addresses ([`GrowableMemory`](crate::GrowableMemory)), all blocks lie
-//! in one range that grows at its end, unit by unit, so every remainder touches memory it can be joined with. Elsewhere
-//! memory comes in [segments], and remainders are joined within them.
+//! If the device can add memory behind reserved addresses ([`GrowableMemory`](crate::GrowableMemory)), all blocks are
+//! in one range that grows at its end, unit by unit, so every remainder has neighbors that it can be joined with.
+//! Otherwise memory comes in [segments], and remainders are joined within them.
 //!
-//! The rules of the pool hold; this is how (numbers as there):
-//! - S2, S3: [`heap`] holds each address once; what is inside is free ranges, remainders among them.
-//! - S7: a block that is freed directly leaves as far as it can: the units, or the segment, that hold nothing else.
-//!   What stays is free memory like any other.
-//! - S9: ranges carry no events. A block that comes with some is set apart whole, under its class, and serves that class
-//!   alone; the pool sees to it that such blocks are looked at before it grows, and waited for before it gives up.
-//! - S10: addresses about to get memory, or to lose it, are set aside in the heap, and no lock is held meanwhile.
-//! - S11: a growth that was refused is undone.
+//! How the rules of the pool are kept (with the numbers used there):
+//! - S2, S3: [`heap`] contains each address once; what is inside the container is free ranges, including remainders.
+//! - S7: if a block is freed directly, as much as possible is returned to the device: the units, or the segment, that
+//!   contain nothing else. The rest is ordinary free memory.
+//! - S9: ranges carry no events. A block with events is set apart as a whole, under its class, and serves only that
+//!   class. The pool checks such blocks before it grows, and waits for them before it gives up.
+//! - S10: addresses whose memory is about to be added or removed are set aside in the heap, so no lock is held
+//!   meanwhile.
+//! - S11: a refused growth is undone.
 //!
-//! What threads keep in front of this container cannot be joined. So all of them together keep a 32nd of what the pool holds
-//! (2 MiB in a small pool), a thread whose share is used up moves all it has in here, and the pool moves everything in here
-//! before it grows: the range grows only where all free memory, joined, does not serve.
+//! Blocks cached by threads cannot be joined. Therefore all threads together keep at most a 32nd of what the pool holds
+//! (2 MiB in a small pool), a thread that exceeds its share moves all its blocks into the container, and the pool moves
+//! the blocks of all threads into it before it grows. So the range grows only if all free memory, joined, does not
+//! serve the request.
 
 mod backing;
 mod heap;
@@ -39,9 +41,9 @@ use mxrs_types::DeviceKind;
 use rustc_hash::FxHashMap;
 use std::ptr::NonNull;
 
-/// Length and place of a block are multiples of this many bytes in host memory.
+/// In host memory, the length and address of a block are multiples of this many bytes.
 pub(crate) const HOST_GRANULE: usize = ALIGNMENT;
-/// As [`HOST_GRANULE`], in the memory of a GPU.
+/// [`HOST_GRANULE`] for the memory of a GPU.
 const GPU_GRANULE: usize = 512;
 
 /// The granule of a device's blocks.
@@ -52,34 +54,34 @@ pub(crate) const fn granule(kind: DeviceKind) -> usize {
     }
 }
 
-/// All threads together keep one byte of so many that the pool holds …
+/// All threads together keep at most the pool's bytes divided by this number …
 const FRONT_SHARE: u64 = 32;
-/// … or this many bytes, which is what a small pool grows by.
+/// … or this many bytes, by which a small pool grows.
 const LEAST_FRONT: usize = 2 << 20;
 
-/// In debug builds all invariants of a heap are looked at while it is as small as this.
+/// In debug builds all invariants of a heap are checked while it has at most this many chunks.
 const SMALL_HEAP: u64 = 256;
 
-/// See the module.
+/// The container; see the module.
 pub(super) struct BestFit {
     heap: Heap,
     backing: Backing,
-    /// Reserved ranges: first addresses and lengths.
+    /// Reserved ranges: first address and length.
     ranges: Vec<(NonNull<u8>, usize)>,
-    /// The pool, known from its first growth on: before it there is nothing to make a record of.
+    /// The pool, set at its first growth; earlier there are no records.
     pool: *const Pool,
     apart: FxHashMap<usize, Vec<RecordRef>>,
     n_apart: u64,
     apart_bytes: u64,
-    /// Some memory is in use for ever.
+    /// Whether some memory is in use forever.
     has_abandoned: bool,
 }
 
-// SAFETY: the pointers name addresses and the pool, and are not followed here; `RecordRef` is `Send` itself.
+// SAFETY: the pointers only identify addresses and the pool, and are not dereferenced here; `RecordRef` is `Send`.
 unsafe impl Send for BestFit {}
 
 impl BestFit {
-    /// For a device of `total` bytes. Reserves addresses, so call it without a lock.
+    /// Opens a container for a device of `total` bytes. It reserves addresses, so the caller must hold no lock.
     pub(super) fn open(memory: &dyn DeviceMemory, total: u64) -> Self {
         let granule = granule(memory.device().kind);
         let (backing, range) = Backing::open(memory, total, granule);
@@ -103,10 +105,10 @@ impl BestFit {
         Segment { ptr: pointer(leaving.start), bytes: leaving.len, events: Events::new(), leaving: Some(leaving) }
     }
 
-    /// The block of an ended record becomes free memory.
+    /// Destroys a record and makes its block free memory.
     fn give(&mut self, record: RecordRef) {
         let start = record.ptr().addr().get();
-        // SAFETY: the caller has the only copy of a record inside, or hands over its own; it is in no roster.
+        // SAFETY: the caller owns the only copy of a record inside, or passes its own; it is in no roster.
         drop(unsafe { record.destroy() });
         let known = self.heap.give(start).is_some();
         debug_assert!(known, "{start:#x} was given back, but is not live");
@@ -121,7 +123,7 @@ impl BestFit {
         Some(record)
     }
 
-    /// Where a block that was set apart still is.
+    /// The position of a block that was set apart, if it still is.
     fn place(&self, apart: &Apart) -> Option<usize> {
         self.apart.get(&apart.key)?.iter().position(|record| *record == apart.record)
     }
@@ -211,7 +213,7 @@ impl Container for BestFit {
             return None;
         }
         let start = record.ptr().addr().get();
-        // SAFETY: the pool hands over its only copy.
+        // SAFETY: the pool passes its only copy.
         drop(unsafe { record.destroy() });
         let given = self.heap.give_directly(start);
         debug_assert!(given.is_some(), "{start:#x} was given back, but is not live");
@@ -263,13 +265,13 @@ impl Container for BestFit {
         let (mut bytes, mut gone) = (0, Vec::new());
         for apart in unending {
             let Some(at) = self.place(apart) else { continue };
-            // It may have been in use meanwhile, for other work.
+            // The block may have been used meanwhile for other work.
             if !apart.record.copy_events().iter().any(|event| apart.events.iter().any(|old| Arc::ptr_eq(event, old))) {
                 continue;
             }
             if let Some(record) = self.leave_apart(apart.key, at) {
-                // SAFETY: a record inside has left the roster, and the list had its only copy. In the heap the block stays
-                // live.
+                // SAFETY: a record inside has left the roster, and the list had the only copy. In the heap the block
+                // stays live.
                 let segment = unsafe { record.destroy() };
                 bytes += segment.bytes as u64;
                 gone.push(segment.events);
@@ -279,7 +281,7 @@ impl Container for BestFit {
         (bytes, gone)
     }
 
-    /// Every range is kept where some memory is in use for ever.
+    /// No range is unreserved if some memory is in use forever.
     fn close(&mut self) -> Vec<(NonNull<u8>, usize)> {
         if self.has_abandoned { Vec::new() } else { std::mem::take(&mut self.ranges) }
     }
@@ -289,7 +291,7 @@ impl Container for BestFit {
     }
 }
 
-/// The pointer to an address of a region, whose provenance was exposed when the region came.
+/// The pointer to an address of a region, whose provenance was exposed when the region was added.
 fn pointer(start: usize) -> NonNull<u8> {
     match std::num::NonZero::new(start) {
         Some(start) => NonNull::with_exposed_provenance(start),

@@ -1,8 +1,8 @@
-//! How much to ask for at a time where memory comes in segments.
+//! The sizes of segments to request.
 //!
-//! Small requests share short segments, so that a small block that stays does not keep a long one from leaving; medium
-//! requests share longer ones; a large request has a segment of its own. The figures are those of PyTorch's caching
-//! allocator.
+//! Small requests share short segments, so that a small block that stays does not keep a long segment from being
+//! returned; medium requests share longer ones; a large request has its own segment. The sizes are those of PyTorch's
+//! caching allocator.
 
 use super::heap::Arena;
 
@@ -15,12 +15,12 @@ const MEDIUM_SEGMENT: usize = 20 << 20;
 /// Larger segments are multiples of this many bytes.
 const LARGE_UNIT: usize = 2 << 20;
 
-/// Which segments serve a request.
+/// The arena whose segments serve a request.
 pub(super) fn arena(block_bytes: usize) -> Arena {
     if block_bytes <= SMALL { Arena::First } else { Arena::Large }
 }
 
-/// Bytes of the segment that a request asks the device for.
+/// The size in bytes of the segment to request from the device.
 pub(super) fn segment_bytes(block_bytes: usize) -> usize {
     if block_bytes <= SMALL {
         SMALL_SEGMENT

@@ -184,8 +184,8 @@ mod tests {
     #[cfg(unix)]
     fn python(path: &Path, script: &str) {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        // By another process: nobody can start a file that this one has open for writing, and what other tests start meanwhile
-        // has it open too for a moment.
+        // Another process writes the file: Linux refuses to start a file that any process has open for writing, and a
+        // process that another test starts meanwhile inherits this one's open files for a moment.
         let write = "printf '#!/bin/sh\\n%s\\n' \"$2\" > \"$1\" && chmod 755 \"$1\"";
         let written = std::process::Command::new("sh").args(["-c", write, "sh"]).arg(path).arg(script).status();
         assert!(written.unwrap().success());

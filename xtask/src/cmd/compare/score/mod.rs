@@ -110,7 +110,7 @@ enum Mode {
     Training,
 }
 
-/// Somebody whose speed is measured.
+/// A library whose speed is measured.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Peer {
     /// Ours
@@ -160,7 +160,7 @@ pub fn run(args: &Args) -> Result<()> {
     args.flags(&here).into_iter().fold(run, Run::arg).stream()
 }
 
-/// A run that is told where mxrs and its peers are, which are built or installed.
+/// Builds mxrs and builds or installs its peers, and adds their paths to the run.
 fn prepared(session: &Session, args: &Args, run: Run) -> Result<Run> {
     let cache = args.cache.clone().unwrap_or_else(|| session.target_dir().join("compare-score"));
     std::fs::create_dir_all(&cache)?;

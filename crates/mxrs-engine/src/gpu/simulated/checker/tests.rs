@@ -1,4 +1,4 @@
-//! The checker against reachability in a graph of all that was done.
+//! Compares the checker with reachability in the graph of all actions.
 
 use super::super::super::device::{GpuDevice, StreamUse};
 use super::super::{SimulatedGpu, SimulatedStream, Touch};
@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The order of what was done, by brute force: each action and those directly before it.
+/// The order of all actions by brute force: each action with its direct predecessors.
 #[derive(Default)]
 pub(crate) struct Order {
     before: Vec<Vec<usize>>,
@@ -35,7 +35,7 @@ impl Order {
         self.on_stream(stream, None, touches);
     }
 
-    /// The number by which [`Order::stream_wait`] and [`Order::host_wait`] know it.
+    /// Returns the number that identifies the event in [`Order::stream_wait`] and [`Order::host_wait`].
     pub(crate) fn record(&mut self, stream: StreamId) -> usize {
         self.on_stream(stream, None, &[])
     }
@@ -58,7 +58,7 @@ impl Order {
         self.host = Some(self.act(self.host, touches));
     }
 
-    /// Pairs of actions that conflict, and neither of which is before the other.
+    /// The pairs of actions that conflict and of which neither precedes the other.
     pub(crate) fn unordered(&self) -> Vec<(usize, usize)> {
         let n = self.before.len();
         let mut reaches: Vec<Vec<bool>> = Vec::with_capacity(n);
@@ -89,8 +89,8 @@ fn touches(rng: &mut ChaCha8Rng, n_cells: u64) -> Vec<Touch> {
     (0..rng.random_range(1..=2)).map(|_| one(rng)).collect()
 }
 
-/// Random launches, events and waits, far too few of them or nearly enough: the checker finds something if, and only if,
-/// the graph has an unordered pair.
+/// Random launches, events and waits, with far too few waits or nearly enough: the checker reports a violation if and
+/// only if the graph has an unordered pair.
 #[test]
 fn agrees_with_reachability() {
     let mut n_clean = 0;
@@ -155,12 +155,12 @@ fn a_message_names_both_sides() {
     let found = gpu.checker().violations();
     assert_eq!(
         found[0].to_string(),
-        "`sum` on stream 1 of gpu(0) reads 32..96, and nothing makes it wait for: `fill` on stream 0 of gpu(0) writes 0..64"
+        "`sum` on stream 1 of gpu(0) reads 32..96, without waiting for: `fill` on stream 0 of gpu(0) writes 0..64"
     );
     assert_eq!(found.len(), 1);
 }
 
-/// While the host is at it, neither a launch nor another thread may interfere.
+/// During a host access neither a launch nor another thread may access the memory.
 #[test]
 fn host_accesses_last() {
     let gpu = SimulatedGpu::new(Device::gpu(0));
@@ -178,7 +178,7 @@ fn host_accesses_last() {
     assert_eq!(gpu.checker().violations().len(), 2);
 }
 
-/// What a finished event tells counts; what an unfinished one does not tell, does not.
+/// Querying a finished event orders what follows after it; querying an unfinished one does not.
 #[test]
 fn a_finished_event_orders() {
     let gpu = SimulatedGpu::new(Device::gpu(0));

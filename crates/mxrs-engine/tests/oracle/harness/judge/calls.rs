@@ -1,4 +1,4 @@
-//! What calls were told: failures (E13), refusals (E11), and that what they wait for is done (E7).
+//! Judges the results of calls: failures (E13), refusals (E11), and that what they wait for is done (E7).
 
 use super::super::is_refusal;
 use super::super::program::{Line, Wait};
@@ -17,8 +17,8 @@ struct Call {
 }
 
 impl Judge<'_> {
-    /// Who was told what. E13: each failure at most once, and only failures that happened. E5 of the naive engine's
-    /// pushes: a body's error is the push's.
+    /// Collects which call reported which failure. E13: each failure at most once, and only failures that happened. E5
+    /// for the naive engine: a push returns its body's error.
     pub(super) fn gather_tellings(&mut self, waits: &[WaitNote]) {
         let naive = self.program.kind == EngineKind::Naive;
         let mut told: Vec<(usize, Span, String)> = Vec::new();
@@ -27,8 +27,12 @@ impl Judge<'_> {
             let Some((_, answer)) = &act.note.push else { continue };
             let at_top = act.parent.is_none();
             match answer {
-                Answer::Told(failure) if naive => told.push((*failure, act.push, format!("the push of t{}", act.id))),
-                Answer::Told(failure) => wrong.push(format!("the push of t{} tells the failure of t{failure}", act.id)),
+                Answer::Reported(failure) if naive => {
+                    told.push((*failure, act.push, format!("the push of t{}", act.id)))
+                }
+                Answer::Reported(failure) => {
+                    wrong.push(format!("the push of t{} reports the failure of t{failure}", act.id))
+                }
                 _ if naive && at_top && act.failed() => {
                     wrong.push(format!("the push of t{} hides its failure", act.id));
                 }
@@ -39,7 +43,7 @@ impl Judge<'_> {
             }
         }
         for note in waits {
-            if let Answer::Told(failure) = note.answer {
+            if let Answer::Reported(failure) = note.answer {
                 told.push((failure, note.span, format!("wait {:?} at {:?}", note.wait, note.span)));
             }
             if note.wait == Wait::All {
@@ -49,17 +53,17 @@ impl Judge<'_> {
         let mut tellers = BTreeMap::new();
         for (failure, during, teller) in told {
             if !self.acts.get(&failure).is_some_and(|act| act.failed() && act.span.1 < during.1) {
-                wrong.push(format!("{teller} tells a failure of t{failure} that did not happen"));
+                wrong.push(format!("{teller} reports a failure of t{failure} that did not happen"));
             }
             if let Some(first) = tellers.insert(failure, teller.clone()) {
-                wrong.push(format!("E13: the failure of t{failure} is told by {first} and by {teller}"));
+                wrong.push(format!("E13: the failure of t{failure} is reported by {first} and by {teller}"));
             }
             self.tellings.push(Telling::One { failure, during });
         }
         self.wrong.extend(wrong);
     }
 
-    /// E11: what uses a deleted variable is refused; nothing else is.
+    /// E11: every use of a deleted variable is refused, and nothing else is.
     pub(super) fn refusals(&mut self, world: &World, waits: &[WaitNote]) {
         let deletions: Vec<(usize, usize, Span)> = self
             .acts
@@ -98,7 +102,7 @@ impl Judge<'_> {
         }
     }
 
-    /// E7, and the promises of the other waits.
+    /// E7, and what the other waits guarantee.
     pub(super) fn done_when_waited_for(&mut self, waits: &[WaitNote]) {
         let (mut wrong, hides) = (Vec::new(), self.hides_pushes());
         for note in waits.iter().filter(|note| !is_refusal(&note.answer)) {

@@ -1,13 +1,14 @@
 //! The rules, applied to the notes on one run.
 //!
-//! Which of two tasks on a variable came first is read off the notes; everything else follows from it. First the order
-//! itself is judged: exclusion (E3), and that one total order explains all variables and keeps each thread's own (E4).
-//! Then a serial interpreter walks the tasks in such an order and says what each must have found, whether it had to run,
-//! and which failures each variable carries. A wait in the middle of a program may take a failure before or after a
-//! running task looks for it; both are right, so the interpreter keeps *sets* of failures: a failure surely gone is out,
-//! one that may be gone allows both outcomes. Where no wait runs beside tasks, every set has one element.
+//! The order of two tasks on a variable is read from the notes; everything else follows from it. First the order itself
+//! is judged: exclusion (E3), and that one total order agrees with all variables and with each thread's own order (E4).
+//! Then a serial interpreter executes the tasks in such an order and determines what each must have read, whether it
+//! had to run, and which failures each variable carries. A wait in the middle of a program may take a failure before or
+//! after a running task looks for it; both are right, so the interpreter keeps *sets* of failures: one that is
+//! certainly gone is excluded, and one that may be gone allows both outcomes. If no wait overlaps with tasks, every set
+//! has one element.
 //!
-//! `calls` judges what each call was told, `order` finds the order, `serial` is the interpreter.
+//! `calls` judges the result of each call, `order` finds the order, `serial` is the interpreter.
 
 mod calls;
 mod order;
@@ -18,7 +19,7 @@ use super::world::{Note, Span, WaitNote, World};
 use super::{Tally, is_refusal};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Failing task whose error a variable carries, or none; several where the notes allow several.
+/// The failing task whose error a variable carries, or `None`; several where the notes allow several.
 type Taint = BTreeSet<Option<usize>>;
 
 /// A task or deletion that was accepted.
@@ -44,7 +45,7 @@ impl Act<'_> {
     }
 }
 
-/// Something that makes failures be known.
+/// An event that reports failures.
 enum Telling {
     /// The answer of one call.
     One { failure: usize, during: Span },
@@ -63,7 +64,7 @@ struct Judge<'p> {
 /// Compares a run with the rules.
 ///
 /// # Errors
-/// Everything that breaks one, a line each.
+/// A line for everything that breaks a rule.
 pub fn judge(program: &Program, world: &World, waits: &[WaitNote]) -> Result<Tally, String> {
     let mut judge =
         Judge { program, acts: BTreeMap::new(), tellings: Vec::new(), wrong: world.take_complaints(), certain: true };
@@ -71,7 +72,7 @@ pub fn judge(program: &Program, world: &World, waits: &[WaitNote]) -> Result<Tal
     judge.gather_tellings(waits);
     judge.refusals(world, waits);
     judge.done_when_waited_for(waits);
-    // Without all acts, or without an order, the interpreter has nothing to go by.
+    // Without all acts, or without an order, the interpreter cannot run.
     if judge.wrong.is_empty() {
         let lists = judge.lists();
         if let Some(order) = judge.total_order(&lists) {
@@ -95,7 +96,7 @@ pub fn judge(program: &Program, world: &World, waits: &[WaitNote]) -> Result<Tal
 }
 
 impl<'p> Judge<'p> {
-    /// Collects the accepted acts. E6: each ran or was skipped once, and let go of what it captured once.
+    /// Collects the accepted acts. E6: each ran or was skipped once, and dropped its captured values once.
     fn gather(&mut self, world: &World) {
         let (mut lines, program) = (Vec::new(), self.program);
         program.visit(|line, parent| lines.push((line, parent)));
@@ -108,7 +109,7 @@ impl<'p> Judge<'p> {
                 Line::Wait(_) | Line::Bulk(_) => continue,
             };
             let note = world.note(id).clone();
-            // The task that pushes it was refused or skipped.
+            // The task that would push it was refused or skipped.
             let Some((push, answer)) = note.push.clone() else { continue };
             let refused = is_refusal(&answer);
             if note.drops != 1 || note.runs > 1 || (refused && note.runs > 0) {
@@ -144,19 +145,21 @@ impl<'p> Judge<'p> {
         self.wrong.push(text);
     }
 
-    /// Whether an act counted as pushed at that moment: its push had returned, it ran, or who pushes it was pending.
+    /// Whether an act counted as pushed at that moment: its push had returned, it was running, or the task that pushes
+    /// it was pending.
     fn pending_or_done(&self, act: &Act<'_>, at: u64) -> bool {
         act.push.1 < at
             || act.span.0 < at
             || act.parent.and_then(|parent| self.acts.get(&parent)).is_some_and(|p| self.pending_or_done(p, at))
     }
 
-    /// Whether a wait for one variable may miss pushes that have returned: they may be in another thread's buffer.
+    /// Whether a wait for one variable may miss pushes that have returned, because they may be in another thread's
+    /// buffer.
     fn hides_pushes(&self) -> bool {
         self.program.bulks() && self.program.phases.iter().any(|phase| phase.threads.len() > 1)
     }
 
-    /// E6 and E7 in the engine's own numbers. The waits of the end have returned, so nothing is pending.
+    /// Checks E6 and E7 with the engine's counters. The final waits have returned, so nothing is pending.
     fn counters(&mut self, world: &World) {
         if !self.wrong.is_empty() {
             return;
@@ -164,7 +167,7 @@ impl<'p> Judge<'p> {
         let counters = world.engine.counters();
         let count = |f: &dyn Fn(&Act<'_>) -> bool| self.acts.values().filter(|act| f(act)).count() as u64;
         let expected = (self.acts.len() as u64, count(&|act| act.skipped()), count(&|act| act.failed()));
-        // E16: a bulk is one operator to the engine.
+        // E16: the engine counts a bulk as one task.
         let pushed = if self.program.bulks() { expected.0 } else { counters.pushed };
         let found = (pushed, counters.skipped, counters.failed);
         if found != expected || counters.completed != counters.pushed {

@@ -1,11 +1,11 @@
-//! The order of the tasks: exclusion (E3), and one order that explains every variable and every thread (E4).
+//! Finds the order of the tasks: exclusion (E3), and one order that agrees with every variable and every thread (E4).
 
 use super::super::program::Line;
 use super::Judge;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Judge<'_> {
-    /// Per variable its acts by the moment they began. E3: writers overlap with nobody.
+    /// The acts of each variable by the time at which they began. E3: writers overlap with no other act.
     pub(super) fn lists(&mut self) -> Vec<Vec<usize>> {
         let mut lists = vec![Vec::new(); self.program.n_vars];
         for act in self.acts.values() {
@@ -32,7 +32,7 @@ impl Judge<'_> {
         lists
     }
 
-    /// E4: an order of all acts that keeps each thread's own and that of every variable.
+    /// E4: finds an order of all acts that agrees with each thread's own order and with that of every variable.
     pub(super) fn total_order(&mut self, lists: &[Vec<usize>]) -> Option<Vec<usize>> {
         let mut after: BTreeMap<usize, BTreeSet<usize>> = self.acts.keys().map(|id| (*id, BTreeSet::new())).collect();
         let mut before = |first: usize, second: usize| {
@@ -91,7 +91,7 @@ impl Judge<'_> {
     }
 }
 
-/// Notes a thread's pushes as one after the other, and a body's after its own push.
+/// Records that a thread's pushes follow one another, and that a body's pushes follow its own push.
 fn chain(lines: &[Line], last: &mut Vec<usize>, before: &mut impl FnMut(usize, usize), known: &dyn Fn(usize) -> bool) {
     for line in lines {
         let id = match line {

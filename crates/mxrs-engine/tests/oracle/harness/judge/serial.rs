@@ -1,5 +1,5 @@
-//! The serial interpreter: what each task must have found and each variable carries (E4, E5, E12, E15), and so what each
-//! wait may have said (E12, E13).
+//! The serial interpreter: what each task must have read and what each variable carries (E4, E5, E12, E15), and
+//! therefore what each wait may have returned (E12, E13).
 
 use super::super::is_refusal;
 use super::super::program::Wait;
@@ -9,18 +9,19 @@ use mxrs_engine::Property;
 use std::collections::BTreeSet;
 
 impl Judge<'_> {
-    /// Walks the acts in order. E4: each found the values the interpreter finds. E12, E15: each ran if and only if the
-    /// failures let it. Returns what each variable carried: after its k-th writer, entry k + 1.
+    /// Executes the acts in order. E4: each read the values that the interpreter computes. E12, E15: each ran if and
+    /// only if the failures allow it. Returns what each variable carried: entry k + 1 is the state after its k-th
+    /// writer.
     pub(super) fn interpret(&mut self, order: &[usize], world: &World) -> Vec<History> {
         let n_vars = self.program.n_vars;
         let mut values = vec![0_u64; n_vars];
-        // Per variable, the last end of a writer, and of anybody.
+        // For each variable, the last end of a writer, and of any act.
         let mut ends = vec![(0_u64, 0_u64); n_vars];
         let mut histories: Vec<History> = (0..n_vars).map(|_| History::new()).collect();
         for id in order {
             let act = &self.acts[id];
             let all: Vec<usize> = act.reads.iter().chain(&act.writes).copied().collect();
-            // It looks for failures after the last of those it has to wait for.
+            // A task looks for failures after the last act that it has to wait for.
             let waits_for = act.reads.iter().map(|v| ends[*v].0).chain(act.writes.iter().map(|v| ends[*v].1));
             let from = waits_for.fold(act.push.0, u64::max);
             let class = |vars: &BTreeSet<usize>| self.inherited(vars, &histories, from, act.span.0);
@@ -87,7 +88,7 @@ impl Judge<'_> {
             }
             let n_writes = histories[var].states.len() as u64 - 1;
             let version = world.vars[var].version();
-            // E16: the writes of one bulk count as one.
+            // E16: all writes of one bulk count as one.
             let allowed = if self.program.bulks() { n_writes.min(1)..=n_writes } else { n_writes..=n_writes };
             if !self.deletes(var) && !allowed.contains(&version) {
                 self.blame(format!("E5: variable {var} is at version {version} after {n_writes} writes"));
@@ -100,7 +101,8 @@ impl Judge<'_> {
         self.acts.values().any(|act| act.task.is_none() && act.writes.contains(&var))
     }
 
-    /// Failures that a task looking at these variables between two moments may find, and whether it may find none.
+    /// The failures that a task may find if it looks at these variables between two moments, and whether it may find
+    /// none.
     fn inherited(&self, vars: &BTreeSet<usize>, histories: &[History], from: u64, to: u64) -> (BTreeSet<usize>, bool) {
         let (mut possible, mut clean) = (BTreeSet::new(), true);
         for var in vars {
@@ -111,7 +113,7 @@ impl Judge<'_> {
         (possible, clean)
     }
 
-    /// Whether a failure is known by then, whatever the interleaving.
+    /// Whether a failure was reported by then in every interleaving.
     fn surely_told(&self, failure: usize, by: u64) -> bool {
         self.tellings.iter().any(|telling| match telling {
             Telling::One { failure: told, during } => *told == failure && during.1 < by,
@@ -119,7 +121,7 @@ impl Judge<'_> {
         })
     }
 
-    /// Whether some interleaving has told a failure by then, not counting the call that began at `except`.
+    /// Whether a failure was reported by then in some interleaving, not counting the call that began at `except`.
     fn maybe_told(&self, failure: usize, by: u64, except: Option<u64>) -> bool {
         self.tellings.iter().any(|telling| match telling {
             Telling::One { failure: told, during } => *told == failure && during.0 < by && Some(during.0) != except,
@@ -129,7 +131,8 @@ impl Judge<'_> {
         })
     }
 
-    /// E12, E13: what each wait said is what its variable may have carried; silence means that all was told.
+    /// E12, E13: each wait returns what its variable may have carried; success means that every failure was already
+    /// reported.
     pub(super) fn answers(&mut self, waits: &[WaitNote], histories: &[History]) {
         let mut wrong = Vec::new();
         for note in waits.iter().filter(|note| !is_refusal(&note.answer)) {
@@ -140,7 +143,8 @@ impl Judge<'_> {
                     histories[var].between(if self.hides_pushes() { 0 } else { begin }, end)
                 }
                 Wait::All => {
-                    // Any failure so far; one that surely happened before and surely is untold rules silence out.
+                    // Any failure so far. One that certainly happened before and was certainly not reported excludes
+                    // success.
                     let failed = self.acts.values().filter(|act| act.failed() && act.span.1 < end);
                     let possible: BTreeSet<usize> = failed.map(|act| act.id).collect();
                     let is_due = |id: &usize| {
@@ -155,15 +159,15 @@ impl Judge<'_> {
                 }
             };
             match note.answer {
-                Answer::Told(failure) => {
+                Answer::Reported(failure) => {
                     if !carried.contains(&Some(failure)) || self.surely_told(failure, begin) {
-                        wrong.push(format!("E12: {name} tells the failure of t{failure}, not one of {carried:?}"));
+                        wrong.push(format!("E12: {name} reports the failure of t{failure}, not one of {carried:?}"));
                     }
                 }
                 _ => {
                     let silent = |failure: usize| self.maybe_told(failure, end, Some(begin));
                     if !carried.iter().any(|taint| taint.is_none_or(silent)) {
-                        wrong.push(format!("E13: {name} says nothing of the failures {carried:?}"));
+                        wrong.push(format!("E13: {name} does not report the failures {carried:?}"));
                     }
                 }
             }
@@ -178,7 +182,7 @@ pub(super) struct History {
 }
 
 struct State {
-    /// `None` before the first.
+    /// `None` before the first writer.
     writer: Option<usize>,
     begin: u64,
     pushed: u64,
@@ -191,11 +195,12 @@ impl History {
     }
 
     fn last(&self) -> &Taint {
-        // There is the state before the first writer.
+        // The state before the first writer always exists.
         &self.states[self.states.len() - 1].taint
     }
 
-    /// Everything the variable may carry for a wait with this span: it sees all writes pushed before, and may see more.
+    /// Everything that the variable may carry for a wait in this span, which sees all writes pushed earlier and may see
+    /// more.
     fn between(&self, begin: u64, end: u64) -> Taint {
         let first = self.states.iter().rposition(|s| s.writer.is_none() || s.pushed < begin).unwrap_or(0);
         let seen = self.states[first..].iter().enumerate().filter(|(at, s)| *at == 0 || s.begin < end);

@@ -1,11 +1,11 @@
-//! The adapter gives every item of a loop exactly one run, whatever the pool does.
+//! Tests that the adapter runs every item of a loop exactly once, whatever the pool does.
 
 use super::Shared;
 use crate::ThreadPool;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A pool that does to its items whatever the function says.
+/// A pool that runs its items by the given function.
 struct Scripted(fn(usize, &(dyn Fn(usize) + Sync)));
 
 impl ThreadPool for Scripted {
@@ -20,7 +20,7 @@ impl ThreadPool for Scripted {
     }
 }
 
-/// How often each of five items ran, and the panic that was kept.
+/// Returns how often each of five items ran, and the panic that was kept.
 fn run_five(script: fn(usize, &(dyn Fn(usize) + Sync))) -> (Vec<usize>, Option<String>) {
     let shared = Shared::new(Arc::new(Scripted(script)));
     let runs: Vec<AtomicUsize> = (0..5).map(|_| AtomicUsize::new(0)).collect();

@@ -1,11 +1,11 @@
-//! Looks at every invariant of a heap; for tests and debug builds.
+//! Checks every invariant of a heap; for tests and debug builds.
 
 use super::chunks::State;
 use super::{Heap, NONE};
 use std::collections::BTreeSet;
 
 impl Heap {
-    /// Panics at the first invariant that does not hold. Takes time in the number of chunks.
+    /// Panics at the first invariant that does not hold. The time grows with the number of chunks.
     pub(in crate::pool::best_fit) fn check(&self) {
         let (mut live, mut free, mut holes, mut sums) = (0, BTreeSet::new(), 0, self.sums);
         (sums.live_bytes, sums.free_bytes, sums.free_chunks) = (0, 0, 0);

@@ -2,18 +2,18 @@
 
 use super::{Arena, ChunkId, NONE};
 
-/// What a range is.
+/// The state of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// Handed out.
+    /// In use by an owner.
     Live,
     /// Memory that waits for reuse.
     Free,
-    /// Address space with no memory behind it.
+    /// Addresses without memory behind them.
     Hole,
-    /// On its way from the device or to it; belongs to the thread that moves it.
+    /// Being added or removed by a thread, which owns it meanwhile.
     Moving,
-    /// The entry describes no range.
+    /// The entry is unused.
     Unused,
 }
 
@@ -22,9 +22,9 @@ pub(super) enum State {
 pub(super) struct Chunk {
     pub(super) start: usize,
     pub(super) len: usize,
-    /// The range that ends where this one starts, [`NONE`] at the first of a region.
+    /// The range that ends where this one starts; [`NONE`] for the first of a region.
     pub(super) below: ChunkId,
-    /// The range that starts where this one ends, [`NONE`] at the last of a region.
+    /// The range that starts where this one ends; [`NONE`] for the last of a region.
     pub(super) above: ChunkId,
     pub(super) state: State,
     pub(super) arena: Arena,
@@ -36,7 +36,7 @@ impl Chunk {
     }
 }
 
-/// All ranges, by number. Numbers of ranges that are gone are used again.
+/// All ranges by number. The numbers of removed ranges are reused.
 #[derive(Debug, Default)]
 pub(super) struct Chunks {
     table: Vec<Chunk>,
@@ -63,19 +63,19 @@ impl Chunks {
             self.table[id as usize] = chunk;
             return id;
         }
-        // 2^32 ranges of the smallest size are 256 GiB of nothing but smallest blocks, and 200 GiB of table.
+        // 2^32 ranges of the smallest size are 256 GiB of memory and 200 GiB of table.
         let id = ChunkId::try_from(self.table.len()).expect("fewer than 2^32 ranges");
         self.table.push(chunk);
         id
     }
 
-    /// Forgets a range that has no neighbors.
+    /// Removes a range that has no neighbors.
     pub(super) fn remove(&mut self, id: ChunkId) {
         self.table[id as usize].state = State::Unused;
         self.unused.push(id);
     }
 
-    /// Cuts a range; it keeps its first `len` bytes, and the rest becomes a range of the same state.
+    /// Splits a range: it keeps its first `len` bytes, and the rest becomes a new range in the same state.
     pub(super) fn split(&mut self, id: ChunkId, len: usize) -> ChunkId {
         let whole = self[id];
         debug_assert!(0 < len && len < whole.len);
@@ -89,7 +89,7 @@ impl Chunks {
         rest
     }
 
-    /// Adds the range above to this one. The lower number stays, so the first range of a region keeps its own.
+    /// Merges the range above into this one. The lower number stays, so the first range of a region keeps its number.
     pub(super) fn absorb_above(&mut self, id: ChunkId) {
         let above = self[id].above;
         let absorbed = self[above];
@@ -114,7 +114,7 @@ impl Chunks {
         (above != NONE && self[above].state == state).then_some(above)
     }
 
-    /// Every range there is.
+    /// All ranges.
     pub(super) fn iter(&self) -> impl Iterator<Item = (ChunkId, &Chunk)> {
         let numbered = self.table.iter().enumerate().map(|(id, chunk)| (id as ChunkId, chunk));
         numbered.filter(|(_, chunk)| chunk.state != State::Unused)

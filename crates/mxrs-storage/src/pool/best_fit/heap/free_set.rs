@@ -1,13 +1,13 @@
-//! The free ranges of a heap, ordered so that the best fit is found at once.
+//! The free ranges of a heap, ordered so that the best fit is found quickly.
 //!
-//! A range of at most [`N_BINS`] granules lies in the bin of its exact length: a list, last in first out, so that a
-//! small request costs a look at one word of bits and no tree. Longer ranges lie in a tree ordered by length, then by
-//! address: its first entry that is long enough is the shortest that fits, and of those the one lowest in memory.
+//! A range of at most [`N_BINS`] granules is in the bin of its exact length: a list, last in first out, so that a small
+//! request needs one look at a word of bits and no tree. Longer ranges are in a tree ordered by length, then by
+//! address: its first entry that is long enough is the shortest that fits, and the lowest in memory among those.
 
 use super::{ChunkId, NONE};
 use std::collections::BTreeMap;
 
-/// Lengths, in granules, that have a bin of their own.
+/// Lengths, in granules, that have their own bin.
 const N_BINS: usize = 16;
 
 #[derive(Clone, Copy, Debug)]
@@ -19,9 +19,9 @@ struct Links {
 #[derive(Debug)]
 pub(super) struct FreeSet {
     granule: usize,
-    /// First range of each bin.
+    /// The first range of each bin.
     bins: [ChunkId; N_BINS],
-    /// Bit `n` is set where bin `n` has a range.
+    /// Bit `n` is set if bin `n` has a range.
     filled: u32,
     /// Neighbors within a bin, by range.
     links: Vec<Links>,
@@ -88,7 +88,7 @@ impl FreeSet {
         self.long.range((len, 0)..).next().map(|(_, &id)| id)
     }
 
-    /// Bytes of the longest range, 0 if there is none.
+    /// The length of the longest range in bytes; 0 if there is none.
     pub(super) fn longest(&self) -> usize {
         match self.long.last_key_value() {
             Some((&(len, _), _)) => len,
@@ -96,7 +96,7 @@ impl FreeSet {
         }
     }
 
-    /// Every range, in no particular order.
+    /// All ranges, in any order.
     pub(super) fn iter(&self) -> impl Iterator<Item = ChunkId> + '_ {
         let in_bins = self.bins.iter().flat_map(|&first| {
             std::iter::successors((first != NONE).then_some(first), |&id| {

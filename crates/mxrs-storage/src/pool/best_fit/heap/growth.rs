@@ -1,43 +1,43 @@
-//! Memory that comes into a heap and memory that leaves it, each in two steps: the first sets the addresses aside, the
-//! second says how it went. Between them the device is called, without the lock that guards the heap.
+//! Adds memory to a heap and removes it, each in two steps: the first sets the addresses aside, the second records the
+//! outcome. In between the device is called, without the lock that guards the heap.
 
 use super::chunks::{Chunk, State};
 use super::{ChunkId, Heap, NONE};
 use crate::pool::best_fit::pointer;
 use std::ptr::NonNull;
 
-/// Units of a range about to get memory, and the free memory beside them that will serve the same request.
+/// Units of a range that are about to get memory, and the adjacent free memory that will serve the same request.
 #[derive(Debug)]
 #[must_use = "pass it to `grown` or `not_grown`"]
 pub(crate) struct Growth {
     id: ChunkId,
     free_below: usize,
     free_above: usize,
-    /// First address that needs memory.
+    /// The first address that needs memory.
     pub(in crate::pool) start: usize,
-    /// Bytes that need memory.
+    /// The number of bytes that need memory.
     pub(in crate::pool) len: usize,
 }
 
 impl Growth {
-    /// First byte that needs memory.
+    /// The first byte that needs memory.
     pub(in crate::pool) fn ptr(&self) -> NonNull<u8> {
         pointer(self.start)
     }
 }
 
-/// Memory about to leave.
+/// Memory that is about to be removed.
 #[derive(Debug)]
 #[must_use = "pass it to `left`"]
 pub(crate) struct Leaving {
     id: ChunkId,
-    /// First address.
+    /// The first address.
     pub(in crate::pool) start: usize,
     /// Bytes.
     pub(in crate::pool) len: usize,
 }
 
-/// Where to grow.
+/// The place where to grow.
 #[derive(Clone, Copy)]
 struct Plan {
     hole: ChunkId,
@@ -47,13 +47,13 @@ struct Plan {
 }
 
 impl Heap {
-    /// Units that would have to get memory before `len` bytes can be served; `None` if no hole has room.
+    /// The number of bytes that must be added before `len` bytes can be served; `None` if no hole has room.
     pub(in crate::pool::best_fit) fn growth_bytes(&self, len: usize) -> Option<usize> {
         self.plan(len).map(|plan| plan.commit)
     }
 
-    /// The hole where the fewest units serve `len` bytes, the free chunks that touch it reckoned in: what is there
-    /// already need not come again. Of equals the lowest.
+    /// The hole in which the fewest units must be added to serve `len` bytes; free chunks adjacent to it count, because
+    /// they have memory. Among equals, the lowest.
     fn plan(&self, len: usize) -> Option<Plan> {
         let unit = self.unit?;
         let mut best: Option<Plan> = None;
@@ -77,7 +77,7 @@ impl Heap {
         best
     }
 
-    /// Sets aside the units that `len` bytes need, with the free memory beside them; `None` if no hole has room.
+    /// Sets aside the units that `len` bytes need, and the adjacent free memory; `None` if no hole has room.
     pub(in crate::pool::best_fit) fn begin_growth(&mut self, len: usize) -> Option<Growth> {
         let Plan { hole, commit, free_below, free_above } = self.plan(len)?;
         let start = self.chunks[hole].start;
@@ -102,13 +102,14 @@ impl Heap {
         Some(Growth { id, free_below, free_above, start, len: commit })
     }
 
-    /// The device gave the memory: the first `len` bytes are live from now on. Their first address.
+    /// Ends a growth for which the device added the memory: the first `len` bytes are now live. Returns their first
+    /// address.
     pub(in crate::pool::best_fit) fn grown(&mut self, growth: Growth, len: usize) -> usize {
         self.unclaim(&growth);
         self.make_live(growth.id, len)
     }
 
-    /// The device gave nothing: everything is as before.
+    /// Ends a growth that the device refused, restoring the previous state.
     pub(in crate::pool::best_fit) fn not_grown(&mut self, growth: Growth) {
         self.unclaim(&growth);
         let Growth { id, free_below, free_above, len, .. } = growth;
@@ -134,20 +135,20 @@ impl Heap {
         self.sums.claimed_chunks -= u64::from(growth.free_below > 0) + u64::from(growth.free_above > 0);
     }
 
-    /// Sets aside all free memory that can leave: whole units of ranges, whole segments.
+    /// Sets aside all free memory that can be removed: whole units of ranges, whole segments.
     pub(in crate::pool::best_fit) fn detach_all(&mut self) -> Vec<Leaving> {
         let free: Vec<ChunkId> = self.free.iter().flat_map(|set| set.iter()).collect();
         free.into_iter().filter_map(|id| self.detach(id, 0, usize::MAX)).collect()
     }
 
-    /// A live chunk becomes free; what can leave of the units it lay in, or of its segment, is set aside. Gives its
-    /// length; `None` if none starts there.
+    /// Frees a live chunk, and sets aside what can be removed of the units that it was in, or its segment. Also returns
+    /// its length; `None` if no live chunk starts there.
     pub(in crate::pool::best_fit) fn give_directly(&mut self, start: usize) -> Option<(usize, Option<Leaving>)> {
         let (id, len) = self.give_chunk(start)?;
         Some((len, self.detach(id, start, start + len)))
     }
 
-    /// Sets aside the units of a free chunk that have an address from `first` up to `limit`, or the whole segment.
+    /// Sets aside the units of a free chunk that contain an address from `first` up to `limit`, or the whole segment.
     fn detach(&mut self, id: ChunkId, first: usize, limit: usize) -> Option<Leaving> {
         let Chunk { start, len, below, above, .. } = self.chunks[id];
         let end = start + len;
@@ -176,7 +177,7 @@ impl Heap {
         Some(Leaving { id: middle, start: from, len: to - from })
     }
 
-    /// The device has the memory back: its addresses become a hole, or are forgotten with their segment.
+    /// Records that the device has removed the memory: its addresses become a hole, or are dropped with their segment.
     pub(in crate::pool::best_fit) fn left(&mut self, leaving: Leaving) {
         match self.unit {
             Some(_) => self.make_hole(leaving.id),

@@ -1,17 +1,17 @@
-//! Best fit over address ranges: takes, splits, joins and gives back. It knows addresses only: no memory, no lock, no
+//! Best fit over address ranges: takes, splits, joins and returns them. It knows only addresses: no memory, no lock, no
 //! device.
 //!
-//! Memory comes in *regions* of consecutive addresses. A region is cut into *chunks*: live, free, in motion between the
-//! heap and the device, or a *hole*: addresses with no memory behind them. Two kinds of region exist, and a heap has
-//! one of them:
-//! - a *range* starts as one hole; memory appears in it and leaves it in whole units anywhere
+//! Memory is organized in *regions* of consecutive addresses. A region is divided into *chunks*: live, free, in motion
+//! between the heap and the device, or a *hole*: addresses without memory behind them. There are two kinds of region,
+//! and a heap has only one of them:
+//! - a *range* starts as one hole; memory is added and removed in whole units anywhere in it
 //!   ([`Heap::begin_growth`], [`Heap::detach_all`]);
-//! - a *segment* has memory throughout, and leaves as a whole or not at all.
+//! - a *segment* has memory throughout, and can only be removed as a whole.
 //!
-//! Invariants, all looked at by [`Heap::check`]:
+//! Invariants, all checked by [`Heap::check`]:
 //! - the chunks of a region follow each other without gap or overlap, each at least a granule long;
-//! - no two free chunks touch, and no two holes do: they have been joined;
-//! - the free set holds the free chunks, no others; likewise the maps of holes and of live chunks;
+//! - no two free chunks are adjacent, and no two holes are, because they are joined;
+//! - the free set contains exactly the free chunks; likewise the maps of holes and of live chunks;
 //! - holes begin and end at whole units;
 //! - the sums are those of the chunks.
 
@@ -28,18 +28,18 @@ pub(crate) use growth::{Growth, Leaving};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Number of a chunk.
+/// The number of a chunk.
 type ChunkId = u32;
 
-/// The number of no chunk.
+/// Stands for "no chunk".
 const NONE: ChunkId = ChunkId::MAX;
 
-/// Chunks of different arenas never serve each other's requests.
+/// Chunks of one arena never serve the requests of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arena {
-    /// Every request where memory is one growable range; small requests where it comes in segments.
+    /// All requests if memory is one growable range; small requests if it comes in segments.
     First,
-    /// Large requests where memory comes in segments: they would be kept apart by small blocks that stay.
+    /// Large requests if memory comes in segments: a small block among them that stays would prevent joining.
     Large,
 }
 
@@ -49,21 +49,21 @@ pub(super) struct Sums {
     pub(super) live_bytes: u64,
     pub(super) free_bytes: u64,
     pub(super) free_chunks: u64,
-    /// Free memory that a growth under way has set aside.
+    /// Free memory that a growth in progress has set aside.
     pub(super) claimed_bytes: u64,
-    /// Chunks of that memory.
+    /// The number of chunks of that memory.
     pub(super) claimed_chunks: u64,
-    /// Times a free chunk was cut because it was longer than the request.
+    /// How often a free chunk was split because it was longer than the request.
     pub(super) splits: u64,
-    /// Times a freed chunk was joined with a free neighbor.
+    /// How often a freed chunk was joined with a free neighbor.
     pub(super) joins: u64,
 }
 
-/// See the module.
+/// The heap; see the module.
 #[derive(Debug)]
 pub(super) struct Heap {
     granule: usize,
-    /// Bytes of memory that come and go together within a range; `None` where regions are segments.
+    /// The number of bytes that are added or removed together within a range; `None` if regions are segments.
     unit: Option<usize>,
     chunks: Chunks,
     /// By arena.
@@ -92,24 +92,24 @@ impl Heap {
         self.sums
     }
 
-    /// Number of live chunks.
+    /// The number of live chunks.
     pub(super) fn n_live(&self) -> u64 {
         self.live.len() as u64
     }
 
-    /// Bytes of the longest free chunk, 0 if there is none.
+    /// The length of the longest free chunk in bytes; 0 if there is none.
     pub(super) fn longest_free(&self) -> usize {
         self.free.iter().map(FreeSet::longest).max().unwrap_or(0)
     }
 
-    /// A new segment, free throughout. Its neighbors in memory are never joined with it.
+    /// Adds a segment, which is free throughout. It is never joined with its neighbors in memory.
     pub(super) fn add_segment(&mut self, arena: Arena, start: usize, len: usize) {
         debug_assert!(self.unit.is_none());
         let id = self.chunks.insert(Chunk { start, len, below: NONE, above: NONE, state: State::Free, arena });
         self.enter_free(id);
     }
 
-    /// A new range of whole units, a hole throughout.
+    /// Adds a range of whole units, which is one hole.
     pub(super) fn add_range(&mut self, start: usize, len: usize) {
         debug_assert!(self.unit.is_some_and(|unit| start.is_multiple_of(unit) && len.is_multiple_of(unit)));
         let chunk = Chunk { start, len, below: NONE, above: NONE, state: State::Hole, arena: Arena::First };
@@ -117,19 +117,20 @@ impl Heap {
         self.holes.insert(start, id);
     }
 
-    /// The best fit for `len` bytes, cut to that length and live from now on; its first address.
+    /// Takes the best fit for `len` bytes and splits off the rest; returns its first address. It is now live.
     pub(super) fn take(&mut self, arena: Arena, len: usize) -> Option<usize> {
         let id = self.free[arena as usize].best(len)?;
         self.leave_free(id);
         Some(self.make_live(id, len))
     }
 
-    /// A live chunk becomes free, and one with its free neighbors. Gives its length; `None` if none starts there.
+    /// Frees a live chunk and joins it with its free neighbors. Returns its length; `None` if no live chunk starts
+    /// there.
     pub(super) fn give(&mut self, start: usize) -> Option<usize> {
         self.give_chunk(start).map(|(_, len)| len)
     }
 
-    /// As [`give`](Self::give), with the free chunk that it is now part of.
+    /// [`give`](Self::give) that also returns the free chunk which now contains it.
     fn give_chunk(&mut self, start: usize) -> Option<(ChunkId, usize)> {
         let id = self.live.remove(&start)?;
         let len = self.chunks[id].len;
@@ -137,7 +138,7 @@ impl Heap {
         Some((self.make_free(id), len))
     }
 
-    /// A chunk of no state becomes live for its first `len` bytes and free for the rest.
+    /// Makes the first `len` bytes of a chunk live and the rest free. The chunk is in no set.
     fn make_live(&mut self, id: ChunkId, len: usize) -> usize {
         self.chunks[id].state = State::Live;
         if self.chunks[id].len > len {
@@ -151,7 +152,7 @@ impl Heap {
         start
     }
 
-    /// A chunk of no state becomes free and is joined with its free neighbors. Gives the chunk it is now part of.
+    /// Makes a chunk free and joins it with its free neighbors; returns the resulting chunk. The chunk is in no set.
     fn make_free(&mut self, id: ChunkId) -> ChunkId {
         let mut id = id;
         if let Some(above) = self.chunks.above_in(id, State::Free) {
@@ -169,7 +170,7 @@ impl Heap {
         id
     }
 
-    /// A chunk of no state becomes a hole and is joined with the holes beside it.
+    /// Makes a chunk a hole and joins it with adjacent holes. The chunk is in no set.
     fn make_hole(&mut self, id: ChunkId) {
         let mut id = id;
         if let Some(above) = self.chunks.above_in(id, State::Hole) {
@@ -195,7 +196,7 @@ impl Heap {
         self.sums.free_chunks += 1;
     }
 
-    /// Leaves the chunk's state as it is: the caller decides what it becomes.
+    /// Removes a chunk from the free set without changing its state, which the caller sets.
     fn leave_free(&mut self, id: ChunkId) {
         let Chunk { start, len, arena, .. } = self.chunks[id];
         self.free[arena as usize].remove(id, start, len);

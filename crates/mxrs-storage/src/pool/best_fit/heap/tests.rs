@@ -1,4 +1,4 @@
-//! The heap against a model that has one entry for each granule of the address space.
+//! Compares the heap with a model that has one entry for each granule of the address space.
 
 use super::*;
 use proptest::prelude::*;
@@ -19,14 +19,14 @@ enum Cell {
 #[derive(Clone, Debug)]
 enum Step {
     Take(usize),
-    /// Index into what is live, modulo its number.
+    /// Index into the live chunks, modulo their number.
     Give(usize),
     GiveDirectly(usize),
     BeginGrowth(usize),
-    /// Index into the growths under way, and whether the device said yes.
+    /// Index into the growths in progress, and whether the device agreed.
     EndGrowth(usize, bool),
     DetachAll,
-    /// Index into what is leaving.
+    /// Index into the memory being removed.
     Left(usize),
 }
 
@@ -44,13 +44,13 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..if cfg!(miri) { 10 } else { 200 })
 }
 
-/// A growth under way with the length it is for and the cells it set aside with what they were.
+/// A growth in progress: its length, and the cells that it set aside with their earlier states.
 type Pending = (Growth, usize, Vec<(usize, Cell)>);
 
-/// A heap of ranges, the model, and what is between the two steps of a change.
+/// A heap of ranges, the model, and the changes between their two steps.
 struct Pair {
     heap: Heap,
-    /// One entry for each granule; the regions do not touch, so runs end with a region.
+    /// One entry for each granule. The regions are not adjacent in this list, so a run ends with its region.
     regions: Vec<(usize, Vec<Cell>)>,
     live: Vec<(usize, usize)>,
     growing: Vec<Pending>,
@@ -61,7 +61,7 @@ impl Pair {
     fn new() -> Self {
         let mut heap = Heap::new(GRANULE, Some(UNIT * GRANULE));
         let mut regions = Vec::new();
-        // The second range starts where the first one ends: they must not be joined all the same.
+        // The second range starts where the first one ends; they must not be joined nevertheless.
         for (at, n_units) in [(0usize, 32usize), (32, 8)] {
             let start = BASE + at * UNIT * GRANULE;
             heap.add_range(start, n_units * UNIT * GRANULE);
@@ -81,12 +81,12 @@ impl Pair {
 
     fn set(&mut self, start: usize, len: usize, from: &[Cell], to: Cell) {
         for cell in self.cells(start, len) {
-            assert!(from.contains(cell), "{cell:?} is none of {from:?}");
+            assert!(from.contains(cell), "{cell:?} is not one of {from:?}");
             *cell = to;
         }
     }
 
-    /// Start and length in bytes of every maximal run of such cells.
+    /// The start and length in bytes of every maximal run of such cells.
     fn runs(&self, of: Cell) -> Vec<(usize, usize)> {
         let mut runs = Vec::new();
         for (base, cells) in &self.regions {
@@ -142,7 +142,7 @@ impl Pair {
         assert_eq!(taken.is_some(), shortest.is_some());
         let (Some(start), Some(shortest)) = (taken, shortest) else { return };
         let equals: Vec<_> = fitting.iter().filter(|run| run.1 == shortest).map(|run| run.0).collect();
-        assert!(equals.contains(&start), "{start:#x} is no best fit for {len}: {fitting:x?}");
+        assert!(equals.contains(&start), "{start:#x} is not a best fit for {len}: {fitting:x?}");
         if shortest > 16 * GRANULE {
             assert_eq!(start, equals[0], "the lowest of equals");
         }
@@ -153,7 +153,7 @@ impl Pair {
     fn give_directly(&mut self, at: usize) {
         let (start, len) = self.live.swap_remove(at % self.live.len());
         self.set(start, len, &[Cell::Live], Cell::Free);
-        // The units that the chunk touches, as far as they lie in free memory.
+        // The units that the chunk intersects, where they are in free memory.
         let unit = UNIT * GRANULE;
         let run = self.runs(Cell::Free).into_iter().find(|run| (run.0..run.0 + run.1).contains(&start)).unwrap();
         let expected = whole_units(run).and_then(|(from, len_units)| {
@@ -173,7 +173,7 @@ impl Pair {
         if self.heap.longest_free() >= len {
             return;
         }
-        // The fewest units that make a fit: tried hole by hole and unit by unit.
+        // The fewest units that make a fit, found by trying each hole and each number of units.
         let unit = UNIT * GRANULE;
         let free = self.runs(Cell::Free);
         let fewest = self.runs(Cell::Hole).into_iter().filter_map(|(start, hole)| {
@@ -190,7 +190,7 @@ impl Pair {
         assert_eq!(growth.as_ref().map(|growth| growth.len), fewest);
         let Some(growth) = growth else { return };
         self.set(growth.start, growth.len, &[Cell::Hole], Cell::Moving);
-        // What was free beside it and no longer is in the heap's set belongs to the growth.
+        // Memory that was free next to the hole and is no longer in the heap's free set belongs to the growth.
         let mut before = Vec::new();
         let now: u64 = self.heap.sums().free_bytes;
         let was: usize = free.iter().map(|run| run.1).sum();
@@ -265,7 +265,7 @@ fn whole_units((start, len): (usize, usize)) -> Option<(usize, usize)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 256 }))]
 
-    /// S2, S3: no two chunks overlap, remainders are joined and counted, and every answer is a best fit.
+    /// S2, S3: no two chunks overlap, remainders are joined and counted, and every result is a best fit.
     #[test]
     fn s2_s3_heap_follows_the_model(steps in steps()) {
         let mut pair = Pair::new();
@@ -275,7 +275,7 @@ proptest! {
         }
     }
 
-    /// When everything has been given back, everything can leave, and one hole is left of each range.
+    /// After everything has been freed, all memory can be removed, and each range is one hole.
     #[test]
     fn s3_everything_returns(steps in steps()) {
         let mut pair = Pair::new();
@@ -332,7 +332,7 @@ fn growth_asks_only_for_what_is_missing() {
     let growth = heap.begin_growth(10 * unit).unwrap();
     let first = heap.grown(growth, 10 * unit);
     assert_eq!(heap.give(first), Some(10 * unit));
-    // Ten units are free at the end of the memory; two and a half more need three.
+    // Ten units are free at the end of the memory; two and a half more require three.
     let growth = heap.begin_growth(12 * unit + unit / 2).unwrap();
     assert_eq!((growth.start, growth.len), (BASE + 10 * unit, 3 * unit));
     assert_eq!(heap.grown(growth, 12 * unit + unit / 2), BASE);

@@ -1,0 +1,97 @@
+//! 16-bit floats for kernels that compute in `f32`: the inputs are widened to scratch memory, and the result is rounded
+//! from there.
+
+use crate::number::Element;
+use crate::plan::{Planned, adds, kernel};
+use crate::pointwise::HalfFloat;
+use crate::split::in_element_ranges;
+use crate::tensors::{Scratch, Sink, Source};
+use half::{bf16, f16};
+use mxrs_op::{KernelArgs, OpCall, PlannedKernel, TensorDesc};
+use mxrs_types::{DType, Layout, Result, WriteReq};
+
+/// Plans a call of 16-bit floats by planning the same call in `f32`.
+///
+/// # Errors
+/// The reason why that cannot be planned.
+pub fn plan(call: &OpCall<'_>, plan_wide: impl Fn(&OpCall<'_>) -> Planned) -> Planned {
+    let dtype = call.outputs[0].dtype;
+    if call.outputs.len() != 1 || call.inputs.iter().any(|desc| desc.dtype != dtype) {
+        return Err(format!("no kernel for {} with several dtypes or outputs", call.op.name));
+    }
+    let widen = |descs: &[TensorDesc]| -> Vec<TensorDesc> {
+        descs.iter().map(|desc| TensorDesc::dense(desc.shape.clone(), DType::F32)).collect()
+    };
+    let (inputs, outputs) = (widen(call.inputs), widen(call.outputs));
+    let build_wide = plan_wide(&OpCall { inputs: &inputs, outputs: &outputs, ..*call })?;
+    let is_read = |i: &usize| call.op.unread_inputs(call.is_train).all(|unread| unread != *i);
+    // Elements of the tensors that are kept in scratch memory.
+    let kept = inputs.iter().enumerate().map(|(i, desc)| if is_read(&i) { desc.shape.n_elements() } else { 0 });
+    let kept: Vec<usize> = kept.chain([outputs[0].shape.n_elements()]).collect();
+    let (op, n_inputs, adds) = (call.op.name, inputs.len(), adds(call.outputs));
+    Ok(Box::new(move || {
+        let wide = build_wide();
+        let mut places = Vec::with_capacity(kept.len());
+        let mut scratch_bytes = wide.scratch_bytes.next_multiple_of(64);
+        for n in kept {
+            places.push((scratch_bytes, n));
+            scratch_bytes += (n * size_of::<f32>()).next_multiple_of(64);
+        }
+        let around = Around { wide, places };
+        let kernel = match dtype {
+            DType::F16 => kernel(op, adds, move |args| around.run::<f16>(args, dtype)),
+            _ => kernel(op, adds, move |args| around.run::<bf16>(args, dtype)),
+        };
+        PlannedKernel {
+            input_layouts: vec![Layout::RowMajor; n_inputs],
+            output_layouts: vec![Layout::RowMajor],
+            scratch_bytes,
+            can_run_inplace: true,
+            kernel,
+        }
+    }))
+}
+
+/// The `f32` kernel, and the places of its tensors in scratch memory: first byte and number of elements of each input,
+/// then of the output.
+struct Around {
+    wide: PlannedKernel,
+    places: Vec<(usize, usize)>,
+}
+
+impl Around {
+    fn run<H: HalfFloat + Element>(&self, args: &KernelArgs<'_>, dtype: DType) -> Result<()> {
+        let mut tensors = Vec::with_capacity(self.places.len());
+        for (i, (start, n)) in self.places.iter().enumerate() {
+            let place = Scratch::<f32>::of(args, *start, *n);
+            if i + 1 < self.places.len() {
+                let from = Source::<H>::of(args, i);
+                in_element_ranges(args.team, *n, &|range| {
+                    // SAFETY: ranges are disjoint, in the input and in scratch memory, and nothing writes an input
+                    // before the kernel has run.
+                    unsafe { H::widen(from.slice(range.clone()), place.slice(range)) };
+                });
+            }
+            // SAFETY: this part of the scratch memory belongs to this tensor alone, and no slice of it exists now.
+            tensors.push(unsafe { place.as_raw() });
+        }
+        let [inputs @ .., output] = &tensors[..] else { return Ok(()) };
+        self.wide.kernel.run(&KernelArgs {
+            inputs,
+            outputs: std::slice::from_ref(output),
+            reqs: &[WriteReq::Write],
+            // SAFETY: the first `wide.scratch_bytes` of the scratch memory belong to the `f32` kernel alone.
+            scratch: unsafe { Scratch::<u8>::of(args, 0, self.wide.scratch_bytes).as_raw() },
+            ..*args
+        })?;
+        let (start, n) = self.places[self.places.len() - 1];
+        let result = Scratch::<f32>::of(args, start, n).written();
+        let out = Sink::<H>::of(args, 0, dtype)?;
+        in_element_ranges(args.team, n, &|range| {
+            // SAFETY: ranges are disjoint and each belongs to one thread; the result is in scratch memory, which the
+            // output does not overlap.
+            unsafe { out.write(range, |piece, to| H::narrow(result.slice(piece), to)) };
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,202 @@
+//! What a variable needs in order to have an effect, and what becomes of it where that is missing.
+//!
+//! A row names one [`Capability`]. This crate does not know which of them exist: the facade supplies [`Capabilities`], and
+//! the [`State`] of a row follows from both.
+
+use crate::Row;
+use std::collections::BTreeMap;
+use std::fmt;
+
+macro_rules! capabilities {
+    ($($(#[doc = $doc:literal])+ $name:ident = $phrase:literal, $future:ident;)+) => {
+        /// A part of mxrs or of the machine that a variable configures.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Capability {
+            $($(#[doc = $doc])+ $name,)+
+        }
+
+        impl Capability {
+            /// Every capability.
+            pub const ALL: &'static [Self] = &[$(Self::$name),+];
+
+            /// A phrase that follows "it needs", such as `a GPU device`.
+            pub const fn phrase(self) -> &'static str {
+                match self { $(Self::$name => $phrase),+ }
+            }
+
+            /// Whether mxrs is meant to have it one day.
+            const fn is_planned(self) -> bool {
+                match self { $(Self::$name => capabilities!(@ $future)),+ }
+            }
+        }
+    };
+    (@ planned) => { true };
+    (@ never) => { false };
+}
+
+capabilities! {
+    /// Nothing that a build may lack.
+    Core = "nothing", planned;
+    /// Code that reads the field: there is none.
+    Reader = "a reader", planned;
+    /// A GPU device.
+    Gpu = "a GPU device", planned;
+    /// A system on which threads can be pinned to processors.
+    Pinning = "a system that pins threads, which is Linux", planned;
+    /// A system on which a process can fork.
+    Fork = "a system that forks processes, which is Unix", planned;
+    /// The oneDNN backend compiled in.
+    OneDnnFeature = "the feature onednn", planned;
+    /// The oneDNN backend compiled in, loaded and switched on.
+    OneDnn = "oneDNN", planned;
+    /// Kernels for CUDA.
+    Cuda = "the CUDA backend", planned;
+    /// Kernels of cuDNN.
+    Cudnn = "the cuDNN backend", planned;
+    /// A key-value store.
+    KvStore = "a key-value store", planned;
+    /// Training on several machines.
+    Distributed = "distributed training", planned;
+    /// A profiler.
+    Profiler = "a profiler", planned;
+    /// A front end in another language, which loads a shared library.
+    FrontEnd = "a front end in another language", planned;
+    /// Sparse arrays.
+    Sparse = "sparse arrays", planned;
+    /// Recurrent networks.
+    Rnn = "recurrent operators", planned;
+    /// Downloads of models and data.
+    Downloads = "downloads", planned;
+    /// Pointwise loops that are measured when a process starts.
+    LoopTuning = "pointwise loops that are measured", planned;
+    /// Kernels that add up numbers of 16 bits in 16 bits.
+    NarrowSums = "kernels that add up in the narrow type", planned;
+    /// Fusion of attention and of batched products in oneDNN.
+    Attention = "fused attention and batched products", planned;
+    /// The TensorRT backend.
+    TensorRt = "the TensorRT backend", never;
+    /// Operators that a compiler in the process makes.
+    CompiledOperators = "operators of the TVM compiler", never;
+    /// Files on S3.
+    S3 = "files on S3", never;
+    /// MXNet's oldest form of recomputation.
+    OldMirror = "the recomputation of MXNet 0.x", never;
+}
+
+/// Whether setting a variable changes anything, in one build on one machine.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum State {
+    /// It works.
+    InEffect,
+    /// It would work, but this build or machine lacks something. The text follows "needs": `a GPU device, which this build has
+    /// none of`.
+    Needs(String),
+    /// It is checked and listed, but this version of mxrs does not do what it is for. The text says why.
+    NotYet(String),
+}
+
+impl State {
+    /// One of `in effect`, `needs` and `not yet`.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::InEffect => "in effect",
+            Self::Needs(_) => "needs",
+            Self::NotYet(_) => "not yet",
+        }
+    }
+
+    /// Why it is not in effect; `None` if it is.
+    pub fn why(&self) -> Option<&str> {
+        match self {
+            Self::InEffect => None,
+            Self::Needs(why) | Self::NotYet(why) => Some(why),
+        }
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InEffect => f.write_str("in effect"),
+            Self::Needs(what) => write!(f, "needs {what}"),
+            Self::NotYet(why) => write!(f, "not yet: {why}"),
+        }
+    }
+}
+
+/// The capabilities that the code of this version has, and for each whether this build and machine have it too.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Capabilities {
+    written: BTreeMap<Capability, Result<(), String>>,
+}
+
+impl Capabilities {
+    /// Those that exist in the code. Each has `Ok` if it is here, otherwise `Err` with a text that follows its phrase:
+    /// `, which this build has none of`. Every other capability does not exist, except [`Capability::Core`], which always
+    /// does.
+    pub fn new(written: impl IntoIterator<Item = (Capability, Result<(), String>)>) -> Self {
+        Self { written: written.into_iter().collect() }
+    }
+
+    /// Whether code for it exists, in this build or another.
+    pub fn is_written(&self, capability: Capability) -> bool {
+        capability == Capability::Core || self.written.contains_key(&capability)
+    }
+
+    /// What becomes of variables that need `capability`.
+    pub fn state(&self, capability: Capability) -> State {
+        match self.written.get(&capability) {
+            _ if capability == Capability::Core => State::InEffect,
+            Some(Ok(())) => State::InEffect,
+            Some(Err(why)) => State::Needs(format!("{}{why}", capability.phrase())),
+            None => unwritten(capability),
+        }
+    }
+
+    /// The same for any build of this version on any machine.
+    pub fn state_of_version(&self, capability: Capability) -> State {
+        match capability {
+            Capability::Core => State::InEffect,
+            _ if self.is_written(capability) => State::Needs(capability.phrase().to_owned()),
+            _ => unwritten(capability),
+        }
+    }
+
+    /// What becomes of one variable.
+    pub fn state_of(&self, row: &Row) -> State {
+        self.state(row.needs)
+    }
+}
+
+fn unwritten(capability: Capability) -> State {
+    let phrase = capability.phrase();
+    match capability.is_planned() {
+        _ if capability == Capability::Reader => State::NotYet("nothing in this version reads it".into()),
+        true => State::NotYet(format!("it needs {phrase}")),
+        false => State::Needs(format!("{phrase}, which mxrs does not contain")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_follows_from_what_is_there() {
+        let gone = ", which this build has none of".to_owned();
+        let here = Capabilities::new([(Capability::Gpu, Err(gone)), (Capability::Fork, Ok(()))]);
+        let text = |capability| here.state(capability).to_string();
+        assert_eq!(text(Capability::Core), "in effect");
+        assert_eq!(text(Capability::Fork), "in effect");
+        assert_eq!(text(Capability::Gpu), "needs a GPU device, which this build has none of");
+        assert_eq!(text(Capability::KvStore), "not yet: it needs a key-value store");
+        assert_eq!(text(Capability::TensorRt), "needs the TensorRT backend, which mxrs does not contain");
+        let of_version = |capability| here.state_of_version(capability).to_string();
+        assert_eq!(of_version(Capability::Fork), "needs a system that forks processes, which is Unix");
+        assert_eq!(of_version(Capability::Gpu), "needs a GPU device");
+        assert_eq!(of_version(Capability::Core), "in effect");
+        assert_eq!(of_version(Capability::Profiler), "not yet: it needs a profiler");
+    }
+}

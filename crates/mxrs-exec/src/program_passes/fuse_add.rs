@@ -1,0 +1,87 @@
+//! Fused additions: the kernel that makes the later term of `s = a + b` makes the sum at once, and the addition is left out.
+//!
+//! - Needs a program with a gradient, and a kernel of the later term that takes the other term as
+//!   [one more input](mxrs_op::Kernel::summed). In a program without a gradient [patterns](crate::BindOptions::patterns)
+//!   decide what becomes of sums. An addition stays if another step reads the later term, if the term belongs to the other
+//!   half of the program, or if the term is a recomputation of one that is kept.
+//! - Promises the same values within one rounding. Unlike an [addition in place](super::add_in_place) it leaves the earlier
+//!   term as it is, so other steps may read that term: a residual network's shortcut, which the gradient needs. The planner may
+//!   still give both one memory.
+//! - Switch: [`PlanOptions::enable_inplace`], on by default.
+
+use super::state::ProgramState;
+use crate::program::{Action, LeftOut, Origin, Program, Step, ValueId, without_additions};
+use mxrs_graph::PlanOptions;
+use mxrs_op::Kernel;
+use mxrs_types::{Result, WriteReq};
+use std::sync::Arc;
+
+/// Leaves out the additions that kernels can make.
+///
+/// # Errors
+/// Never; the type is that of all program passes.
+pub fn run(state: &ProgramState, options: &PlanOptions) -> Result<Option<ProgramState>> {
+    let fused = options.enable_inplace.then(|| without_additions_of_kernels(&state.program)).flatten();
+    Ok(fused.map(|program| state.with_program(program)))
+}
+
+/// The program without the additions that kernels can make, or `None` if there are none.
+pub fn without_additions_of_kernels(program: &Program) -> Option<Program> {
+    if program.n_forward == program.steps.len() {
+        return None;
+    }
+    let found = |program: &Program, at: usize| program.steps[at].is_addition().then(|| find(program, at)).flatten();
+    without_additions(program, found, leave_out)
+}
+
+/// How an addition can be left out.
+struct Found {
+    /// Step that makes the later term.
+    maker: usize,
+    /// What it runs from now on.
+    kernel: Arc<dyn Kernel>,
+    /// The earlier term.
+    first: ValueId,
+}
+
+fn find(program: &Program, at: usize) -> Option<Found> {
+    let step = &program.steps[at];
+    let sum = step.outputs[0];
+    let maker = |value: &ValueId| program.steps[..at].iter().rposition(|step| step.outputs.contains(value));
+    let made = [maker(&step.inputs[0])?, maker(&step.inputs[1])?];
+    let later = usize::from(made[1] > made[0]);
+    let (maker, first, second) = (made[later], step.inputs[1 - later], step.inputs[later]);
+    let makes = &program.steps[maker];
+    let value = |v: ValueId| &program.values[v];
+    let is_private = |v: ValueId| {
+        let reads = |s: &usize| program.steps[*s].inputs.contains(&v);
+        value(v).origin == Origin::Temporary
+            && !program.outputs.contains(&v)
+            && (0..program.steps.len()).filter(reads).eq([at])
+    };
+    let may_go_there = match value(sum).origin {
+        Origin::Temporary => true,
+        Origin::Output(index) => program.output_reqs[index] == WriteReq::Write,
+        _ => false,
+    };
+    let is_one_half = (maker < program.n_forward) == (at < program.n_forward) && makes.is_clone == step.is_clone;
+    let is_alike = value(first).desc == value(second).desc && value(first).desc == value(sum).desc;
+    let fits = made[0] != made[1] && is_one_half && is_alike && may_go_there && makes.outputs.len() == 1;
+    if !fits || !is_private(second) {
+        return None;
+    }
+    let Action::Run(kernel) = &makes.action else { return None };
+    Some(Found { maker, kernel: kernel.clone().summed(makes.inputs.len())?, first })
+}
+
+fn leave_out(program: &mut Program, at: usize, Found { maker, kernel, first }: Found) {
+    let Step { name, op, outputs, is_output_used, n_calls, .. } = program.remove_addition(at);
+    let step = &mut program.steps[maker];
+    step.action = Action::Run(kernel);
+    step.inplace.push((step.inputs.len(), 0));
+    step.inputs.push(first);
+    step.outputs = outputs;
+    step.is_output_used = is_output_used;
+    step.n_calls += n_calls;
+    program.left_out.push(LeftOut { step: maker, name, op });
+}

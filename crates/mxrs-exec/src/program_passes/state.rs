@@ -1,0 +1,87 @@
+//! The state that program passes transform: a program, and what is planned of it so far.
+
+use super::pack::Preparation;
+use super::plan_memory::plan;
+use crate::program::Program;
+use mxrs_graph::{MemoryPlan, PlanOptions};
+use mxrs_types::Result;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+/// The state between two program passes.
+pub struct ProgramState {
+    /// The program.
+    pub program: Arc<Program>,
+    /// The order and memory of the prepare steps, from the `pack` pass on.
+    pub preparation: Option<Arc<Preparation>>,
+    /// The memory plan of exactly this program, if a pass has needed it.
+    plan: OnceLock<MemoryPlan>,
+    planning_time: OnceLock<Duration>,
+}
+
+/// A program with its memory plan: what binding makes of a graph. It has no memory yet, and any number of
+/// [ready programs](crate::ready::ReadyProgram) can be made from it.
+pub struct Planned {
+    /// The program after the last pass.
+    pub program: Arc<Program>,
+    /// The memory of its temporary values.
+    pub plan: MemoryPlan,
+    /// The order and memory of its prepare steps.
+    pub preparation: Arc<Preparation>,
+}
+
+impl ProgramState {
+    /// A lowered program.
+    pub fn new(program: Arc<Program>) -> Self {
+        Self { program, preparation: None, plan: OnceLock::new(), planning_time: OnceLock::new() }
+    }
+
+    /// The same with another program of the same prepare steps.
+    pub fn with_program(&self, program: Program) -> Self {
+        Self { preparation: self.preparation.clone(), ..Self::new(Arc::new(program)) }
+    }
+
+    /// The same with another program whose memory plan is known already.
+    pub fn with_plan(&self, program: Program, plan: MemoryPlan) -> Self {
+        Self { plan: plan.into(), ..self.with_program(program) }
+    }
+
+    /// The same with prepare steps that are in this order and have this memory. `program` differs in their order only.
+    pub fn with_preparation(&self, program: Arc<Program>, preparation: Preparation) -> Self {
+        let (plan, planning_time) = (self.plan.clone(), self.planning_time.clone());
+        Self { program, preparation: Some(Arc::new(preparation)), plan, planning_time }
+    }
+
+    /// The memory plan of this program. It is made once, and logged only with [`PlanOptions::verbose`].
+    ///
+    /// # Errors
+    /// Returns the errors of the planner.
+    pub fn plan(&self, options: &PlanOptions) -> Result<&MemoryPlan> {
+        if let Some(plan) = self.plan.get().filter(|_| !options.verbose) {
+            return Ok(plan);
+        }
+        let start = Instant::now();
+        let plan = plan(&self.program, options)?;
+        self.planning_time.get_or_init(|| start.elapsed());
+        Ok(self.plan.get_or_init(|| plan))
+    }
+
+    /// How long [`Self::plan`] took; `None` if a pass brought the plan along.
+    pub fn planning_time(&self) -> Option<Duration> {
+        self.planning_time.get().copied()
+    }
+
+    /// Ends the pipeline.
+    ///
+    /// # Errors
+    /// Returns the errors of the planner if no pass has planned the program.
+    pub fn into_planned(self, options: &PlanOptions) -> Result<Planned> {
+        self.plan(&PlanOptions { verbose: false, ..*options })?;
+        let preparation = match self.preparation {
+            Some(preparation) => preparation,
+            None => Arc::new(Preparation::new(&self.program)?),
+        };
+        let plan = self.plan.into_inner().map_or_else(|| plan(&self.program, options), Ok)?;
+        Ok(Planned { program: self.program, plan, preparation })
+    }
+}

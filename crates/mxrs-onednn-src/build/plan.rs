@@ -1,0 +1,183 @@
+//! What is compiled, and how: the files of `vendor/files.txt`, with the flags of oneDNN's own CMake build (Release, GCC or
+//! Clang).
+
+use std::hash::{DefaultHasher, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Definitions that oneDNN's CMake files pass on the command line; all others are in `dnnl_config.h`.
+const DEFINITIONS: [(&str, Option<&str>); 9] = [
+    ("DNNL_X64", Some("1")),
+    ("DNNL_X64_USE_ZEN", Some("0")),
+    ("DNNL_ENABLE_CPU_ISA_HINTS", None),
+    ("DNNL_ENABLE_MAX_CPU_ISA", None),
+    ("ITT_API_IPT_SUPPORT", None),
+    ("NDEBUG", None),
+    ("__STDC_CONSTANT_MACROS", None),
+    ("__STDC_LIMIT_MACROS", None),
+    ("_FORTIFY_SOURCE", Some("2")),
+];
+/// Relative to `vendor/`, where the compiler runs: what it writes does not depend on the place of this crate.
+const INCLUDES: [&str; 4] = ["include", "src", "third_party/xbyak", "third_party/ittnotify"];
+/// `omp simd` lets loops be vectorized. OpenMP itself stays off: the threads are the caller's.
+const FLAGS: [&str; 5] =
+    ["-fopenmp-simd", "-msse4.1", "-fvisibility=internal", "-fno-omit-frame-pointer", "-fstack-protector-strong"];
+const OPTIONAL_FLAGS: [&str; 2] = ["-mno-omit-leaf-frame-pointer", "-fcf-protection=full"];
+
+/// How one file is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Recipe {
+    /// Usual C++.
+    Optimized,
+    /// Generated code that only writes machine code: it is long, and its own speed does not matter.
+    Generated,
+    /// C and assembly.
+    C,
+}
+
+/// Everything that decides what the library will be.
+pub struct Plan {
+    vendor: PathBuf,
+    /// Relative to `vendor`, largest first: the last file to finish is then a short one.
+    files: Vec<String>,
+    optimized: cc::Tool,
+    generated: cc::Tool,
+    c: cc::Tool,
+    key: String,
+}
+
+impl Plan {
+    /// Reads the list of files and finds the compilers.
+    ///
+    /// # Errors
+    /// A file of `vendor/` cannot be read, or there is no C++ compiler.
+    pub fn new(vendor: PathBuf) -> Result<Self, String> {
+        let list = read(&vendor.join("files.txt"))?;
+        let mut files: Vec<String> = String::from_utf8_lossy(&list).lines().map(str::to_owned).collect();
+        let size = |file: &String| std::fs::metadata(vendor.join(file)).map_or(0, |metadata| metadata.len());
+        files.sort_by_key(|file| (recipe(file) == Recipe::Generated, std::cmp::Reverse(size(file))));
+        let [optimized, generated, c] = [tool(Recipe::Optimized)?, tool(Recipe::Generated)?, tool(Recipe::C)?];
+        let mut plan = Plan { vendor, files, optimized, generated, c, key: String::new() };
+        plan.key = plan.hash()?;
+        Ok(plan)
+    }
+
+    /// Files to compile, relative to the folder the compiler runs in.
+    pub fn files(&self) -> &[String] {
+        &self.files
+    }
+
+    /// Names the library: two plans with the same key make the same file.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// The compiler's call for `file`, which writes `object`.
+    pub fn command(&self, file: &str, object: &Path) -> Command {
+        let mut command = self.tool(recipe(file)).to_command();
+        command.current_dir(&self.vendor).arg("-c").arg(file).arg("-o").arg(object);
+        command
+    }
+
+    fn tool(&self, recipe: Recipe) -> &cc::Tool {
+        match recipe {
+            Recipe::Optimized => &self.optimized,
+            Recipe::Generated => &self.generated,
+            Recipe::C => &self.c,
+        }
+    }
+
+    /// A hash of the sources, the flags, the compilers with their versions, and the target.
+    fn hash(&self) -> Result<String, String> {
+        let mut hasher = DefaultHasher::new();
+        let mut add = |bytes: &[u8]| {
+            hasher.write_usize(bytes.len());
+            hasher.write(bytes);
+        };
+        add(crate::link::variable("TARGET").as_bytes());
+        for recipe in [Recipe::Optimized, Recipe::Generated, Recipe::C] {
+            let tool = self.tool(recipe);
+            for argument in tool.args() {
+                add(argument.as_encoded_bytes());
+            }
+            add(tool.path().as_os_str().as_encoded_bytes());
+            add(&version(tool)?);
+        }
+        for path in all_files(&self.vendor)? {
+            let name = path.strip_prefix(&self.vendor).expect("found below this folder");
+            add(name.as_os_str().as_encoded_bytes());
+            add(&read(&path)?);
+        }
+        Ok(format!("{:016x}", hasher.finish()))
+    }
+}
+
+fn recipe(file: &str) -> Recipe {
+    match file.rsplit_once('.') {
+        Some((_, "cpp")) if file.ends_with("_kern_autogen.cpp") => Recipe::Generated,
+        Some((_, "cpp")) => Recipe::Optimized,
+        _ => Recipe::C,
+    }
+}
+
+fn tool(recipe: Recipe) -> Result<cc::Tool, String> {
+    let mut build = cc::Build::new();
+    // Never by cargo's profile: an unoptimized oneDNN is of no use, and its debug information would take gigabytes.
+    build.debug(false).warnings(false).pic(true).opt_level(if recipe == Recipe::Generated { 1 } else { 3 });
+    for (name, value) in DEFINITIONS {
+        build.define(name, value);
+    }
+    build.includes(INCLUDES);
+    for flag in FLAGS {
+        build.flag(flag);
+    }
+    for flag in OPTIONAL_FLAGS {
+        build.flag_if_supported(flag);
+    }
+    if recipe == Recipe::C {
+        build.std("c99");
+    } else {
+        build.cpp(true).std("c++11").flag("-fvisibility-inlines-hidden");
+    }
+    if recipe == Recipe::Generated {
+        // GCC 8 crashes in this pass on large generated files.
+        build.flag_if_supported("-fno-tree-dominator-opts");
+    }
+    build.try_get_compiler().map_err(|error| no_compiler(&error.to_string()))
+}
+
+fn version(tool: &cc::Tool) -> Result<Vec<u8>, String> {
+    let output = tool.to_command().arg("--version").output();
+    let output = output.map_err(|error| no_compiler(&format!("cannot run {}: {error}", tool.path().display())))?;
+    if !output.status.success() {
+        return Err(no_compiler(&format!("`{} --version` ended with {}", tool.path().display(), output.status)));
+    }
+    Ok(output.stdout)
+}
+
+fn no_compiler(reason: &str) -> String {
+    format!(
+        "oneDNN is compiled from source, which needs a C++ compiler: {reason}. Install g++ or clang++, or name one in CXX. \
+         Without one, use feature `dynamic` of mxrs-onednn-sys instead of `static`, or build without oneDNN."
+    )
+}
+
+/// All files below `folder`, in the order of their paths.
+fn all_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries =
+            std::fs::read_dir(&folder).map_err(|error| format!("cannot list {}: {error}", folder.display()))?;
+        for entry in entries {
+            let path = entry.map_err(|error| format!("cannot list {}: {error}", folder.display()))?.path();
+            if path.is_dir() { folders.push(path) } else { files.push(path) }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+}

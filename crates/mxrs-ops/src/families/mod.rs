@@ -1,0 +1,23 @@
+//! What operators of one kind share: inference, gradients and reference kernels. No file here declares an operator of
+//! MXNet.
+//!
+//! An operator that fits a family is a few lines: see `elemwise/tanh.rs` and `families/unary.rs`.
+
+pub(crate) mod backward;
+pub(crate) mod broadcast;
+pub(crate) mod broadcast_back;
+pub(crate) mod filled;
+pub(crate) mod fused_product;
+pub mod fused_quantized;
+pub(crate) mod gradients;
+pub(crate) mod indexing;
+pub(crate) mod pairwise;
+pub(crate) mod products;
+pub(crate) mod quantized;
+pub(crate) mod quantized_product;
+pub(crate) mod reduction;
+pub(crate) mod reshape_back;
+pub(crate) mod unary;
+pub(crate) mod updates;
+pub mod window;
+pub(crate) mod with_scalar;

@@ -1,0 +1,76 @@
+//! What elementwise operators with one input share: declaration, in-place pair, samples, and backward operators.
+
+use crate::dtypes::NUMBERS;
+use crate::families::pairwise;
+use crate::numeric;
+use mxrs_op::{Accuracy, Fill, InputNames, OpDef, Pointwise, RefInput, RefOutput, ReferenceFn, Sample};
+
+/// An operator `out[i] = f(data[i])` with the shape and type of its input.
+pub fn define(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    summary: &'static str,
+    reference: ReferenceFn,
+) -> OpDef {
+    OpDef {
+        aliases,
+        summary,
+        dtypes: NUMBERS,
+        inplace: &[(0, 0)],
+        pointwise: Pointwise::Yes,
+        accuracy: Accuracy::Elementwise,
+        reference: Some(reference),
+        samples: || samples(-4.0, 4.0),
+        ..OpDef::new(name)
+    }
+}
+
+/// As [`define`], with samples of positive values only.
+pub fn define_on_positive(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    summary: &'static str,
+    reference: ReferenceFn,
+) -> OpDef {
+    OpDef { samples: || samples(0.05, 4.0), ..define(name, aliases, summary, reference) }
+}
+
+/// A backward operator `out[i] = f(ograd[i], data[i])`, which may run in place of ograd.
+pub fn define_backward(name: &'static str, summary: &'static str, reference: ReferenceFn) -> OpDef {
+    OpDef {
+        inputs: InputNames::Fixed(&["ograd", "data"]),
+        inplace: &[(0, 0)],
+        ..pairwise::define(name, &[], summary, reference)
+    }
+}
+
+/// As [`define_backward`], with the output of the forward call instead of data.
+pub fn define_backward_of_output(name: &'static str, summary: &'static str, reference: ReferenceFn) -> OpDef {
+    OpDef { inputs: InputNames::Fixed(&["ograd", "out"]), ..define_backward(name, summary, reference) }
+}
+
+/// Applies `f(ograd, saved)`, computed in floats for all types. Integer results truncate and saturate.
+pub fn apply_backward(inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], f: impl Fn(f64, f64) -> f64) {
+    let (ograd, saved) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));
+    numeric::write(&mut outputs[0], &ograd.into_iter().zip(saved).map(|(g, x)| f(g, x)).collect::<Vec<f64>>());
+}
+
+const NONE: [(&str, &str); 0] = [];
+
+/// Shapes that every elementwise kernel must handle, and values that are easy to get wrong.
+fn samples(low: f64, high: f64) -> Vec<Sample> {
+    let uniform = Fill::Uniform(low, high);
+    vec![
+        Sample::new("matrix", NONE, &[&[3, 5]]).fill(0, uniform.clone()),
+        Sample::new("odd", NONE, &[&[2, 3, 7, 5]]).fill(0, uniform.clone()),
+        Sample::new("one", NONE, &[&[1]]).fill(0, uniform.clone()),
+        Sample::new("scalar", NONE, &[&[]]).fill(0, uniform),
+        Sample::new("empty", NONE, &[&[0, 3]]),
+        Sample::new("special", NONE, &[&[2, 4]]).fill(0, Fill::Values(special_values())),
+    ]
+}
+
+/// Zeros of both signs, infinities, NaN, and ordinary numbers between them.
+pub fn special_values() -> Vec<f64> {
+    vec![0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1.0, -1.0, 1e-3]
+}

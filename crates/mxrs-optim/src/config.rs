@@ -1,0 +1,62 @@
+//! What the settings of all optimizers have in common, as values: the texts of the command line are read to the same structs.
+
+use crate::settings::{Range, check};
+use crate::{Common, Optimizer, Settings, Updater};
+use mxrs_types::Result;
+
+/// Settings that every optimizer has.
+pub(crate) struct Basics {
+    pub lr: f64,
+    pub wd: f64,
+    pub clip_gradient: Option<f64>,
+    pub multi_precision: bool,
+}
+
+/// The settings of one optimizer.
+pub(crate) trait Config: Clone + Sized {
+    /// MXNet's name, in small letters.
+    const NAME: &'static str;
+    /// The learning rate where a text gives none; `None` for that of the schedule, or 0.01.
+    const TEXT_LR: Option<f64>;
+
+    /// Settings that every optimizer has.
+    fn basics(&self) -> Basics;
+
+    /// Reads its own settings; the others keep their defaults.
+    fn read(settings: &Settings<'_>) -> Result<Self>;
+
+    /// Whether its own settings are in range.
+    fn check(&self) -> Result<()>;
+
+    /// Its own settings and their texts.
+    fn own(&self) -> Vec<(&'static str, String)>;
+
+    /// The optimizer.
+    fn with(self, common: Common) -> Box<dyn Optimizer>;
+}
+
+pub(crate) fn name<C: Config>(_: &C) -> &'static str {
+    C::NAME
+}
+
+/// The optimizer of these texts.
+pub(crate) fn read<C: Config>(settings: &Settings<'_>) -> Result<Box<dyn Optimizer>> {
+    let common = Common::read(settings, C::TEXT_LR)?;
+    Ok(C::read(settings)?.with(common))
+}
+
+/// The optimizer of these values, which [`Updater::check`] finds fault with.
+pub(crate) fn updater<C: Config>(config: C) -> Updater {
+    let Basics { lr, wd, clip_gradient, multi_precision } = config.basics();
+    let faults = [
+        check(C::NAME, "lr", &lr, Range::Finite),
+        check(C::NAME, "wd", &wd, Range::NotNegative),
+        check(C::NAME, "clip_gradient", &clip_gradient, Range::NotNegative),
+        config.check(),
+    ];
+    let fault = faults.into_iter().find_map(Result::err);
+    let mut common = Common::default();
+    (common.learning_rate, common.wd) = (Some(lr), wd);
+    (common.clip_gradient, common.multi_precision) = (clip_gradient, multi_precision);
+    Updater::with_fault(config.with(common), fault)
+}

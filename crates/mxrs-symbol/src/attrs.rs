@@ -1,0 +1,104 @@
+//! Attributes of a node: a small sorted map of strings.
+
+/// Attributes by name, sorted by bytes as the file format wants them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Attrs(Vec<(Box<str>, Box<str>)>);
+
+impl Attrs {
+    /// From pairs in any order.
+    ///
+    /// # Errors
+    /// The first key that occurs twice.
+    pub fn from_pairs(mut pairs: Vec<(Box<str>, Box<str>)>) -> Result<Self, Box<str>> {
+        pairs.sort_by(|a, b| a.0.cmp(&b.0));
+        match pairs.windows(2).find(|two| two[0].0 == two[1].0) {
+            Some(two) => Err(two[0].0.clone()),
+            None => Ok(Self(pairs)),
+        }
+    }
+
+    fn find(&self, key: &str) -> Result<usize, usize> {
+        self.0.binary_search_by(|(k, _)| (**k).cmp(key))
+    }
+
+    /// The value of `key`.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.find(key).ok().map(|at| &*self.0[at].1)
+    }
+
+    /// Whether there is a `key`.
+    pub fn contains_key(&self, key: &str) -> bool {
+        self.find(key).is_ok()
+    }
+
+    /// Sets `key`; returns the value it had.
+    pub fn insert(&mut self, key: impl Into<Box<str>>, value: impl Into<Box<str>>) -> Option<Box<str>> {
+        let (key, value) = (key.into(), value.into());
+        match self.find(&key) {
+            Ok(at) => Some(std::mem::replace(&mut self.0[at].1, value)),
+            Err(at) => {
+                self.0.insert(at, (key, value));
+                None
+            }
+        }
+    }
+
+    /// Removes `key`; returns the value it had.
+    pub fn remove(&mut self, key: &str) -> Option<Box<str>> {
+        self.find(key).ok().map(|at| self.0.remove(at).1)
+    }
+
+    /// Adds what `other` has and this has not.
+    pub(crate) fn fill_from(&mut self, other: Self) {
+        if self.0.is_empty() {
+            *self = other;
+            return;
+        }
+        let missing: Vec<_> = other.0.into_iter().filter(|(key, _)| !self.contains_key(key)).collect();
+        self.0.extend(missing);
+        self.0.sort_by(|a, b| a.0.cmp(&b.0));
+    }
+
+    /// Every key and value, sorted by key.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
+        self.0.iter().map(|(key, value)| (&**key, &**value))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<K: Into<Box<str>>, V: Into<Box<str>>> FromIterator<(K, V)> for Attrs {
+    /// Of equal keys the last one stays.
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
+        let mut attrs = Self::default();
+        for (key, value) in pairs {
+            attrs.insert(key, value);
+        }
+        attrs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_a_sorted_map() {
+        let mut attrs: Attrs = [("b", "2"), ("a", "1"), ("b", "3")].into_iter().collect();
+        assert_eq!(attrs.iter().collect::<Vec<_>>(), [("a", "1"), ("b", "3")]);
+        assert_eq!(attrs.remove("a").as_deref(), Some("1"));
+        assert_eq!((attrs.get("a"), attrs.get("b"), attrs.len()), (None, Some("3"), 1));
+        attrs.fill_from([("b", "9"), ("0", "0")].into_iter().collect());
+        assert_eq!(attrs.iter().collect::<Vec<_>>(), [("0", "0"), ("b", "3")]);
+        let pairs = vec![("k".into(), "1".into()), ("k".into(), "2".into())];
+        assert_eq!(Attrs::from_pairs(pairs), Err("k".into()));
+    }
+}

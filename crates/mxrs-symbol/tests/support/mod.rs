@@ -1,0 +1,24 @@
+//! Where the files are, and what went wrong.
+#![allow(dead_code)] // each test binary uses its own part
+
+use mxrs_types::{Error, ErrorKind, FormatErrorKind};
+use std::path::PathBuf;
+
+/// A file of the digits data set.
+pub fn data(name: &str) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "../../data/digits", name].iter().collect()
+}
+
+/// A file of this crate, written by `golden/generate.py`.
+pub fn golden(name: &str) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "tests/golden", name].iter().collect()
+}
+
+/// The category of a format error.
+#[track_caller]
+pub fn kind(error: &Error) -> &FormatErrorKind {
+    match error.kind() {
+        ErrorKind::Format { kind, .. } => kind,
+        other => panic!("no format error: {other:?}"),
+    }
+}

@@ -1,0 +1,37 @@
+//! What the code of this version can do with variables, and what this build and machine lack for it.
+
+use crate::Backends;
+use mxrs_env::{Capabilities, Capability, Settings};
+use mxrs_sync::Topology;
+
+/// The capabilities of a runtime with these backends. `topology` is `None` where the system does not show its processors.
+pub(crate) fn capabilities(settings: &Settings, topology: Option<&Topology>, backends: &Backends) -> Capabilities {
+    // A runtime has no door through which a GPU device could come in.
+    let gpu = Err(", which this build has none of".to_owned());
+    let pinning = match topology {
+        Some(_) => Ok(()),
+        None => Err("; this one does not show its processors".to_owned()),
+    };
+    let fork = if cfg!(unix) { Ok(()) } else { Err("; this one is not".to_owned()) };
+    let feature = match Backends::HAVE_ONEDNN {
+        true => Ok(()),
+        false => Err(", which this build is without".to_owned()),
+    };
+    let onednn = match backends.absent.iter().find(|absent| absent.name == "onednn") {
+        Some(absent) => Err(format!(": {}", absent.reason)),
+        None if settings.onednn.enabled => Ok(()),
+        None => Err(", which MXNET_ONEDNN_ENABLED=0 switches off".to_owned()),
+    };
+    Capabilities::new([
+        (Capability::Gpu, gpu),
+        (Capability::Pinning, pinning),
+        (Capability::Fork, fork),
+        (Capability::OneDnnFeature, feature),
+        (Capability::OneDnn, onednn),
+    ])
+}
+
+/// The text of `docs/env.md`, the same for every build and machine.
+pub fn env_page() -> String {
+    mxrs_env::docs_markdown(&capabilities(&Settings::default(), None, &Backends::default()))
+}

@@ -1,0 +1,136 @@
+//! `cargo xtask package`: packs every crate as for the registry, and builds small programs from the packed files alone.
+//!
+//! The programs lie outside the workspace, in a temporary folder, so nothing of the workspace helps them: no file that was
+//! not packed, no setting of `.cargo/config.toml`, no feature of a neighbor. Each crate is built on its default features and
+//! run, and the facade also on each of its features. Without a C++ compiler (`CXX=false` shows it), what compiles oneDNN is
+//! left out.
+
+mod folder;
+mod program;
+mod table;
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+use crate::elapsed;
+use crate::session::{Kernels, Session};
+use crate::workspace::Member;
+use folder::Folder;
+use program::Program;
+use table::Row;
+
+/// The crate that users depend on.
+const FACADE: &str = "mxrs";
+/// How many crates the facade without features may add to a program.
+const MOST_CRATES: usize = 60;
+/// The largest file that the registry takes, in bytes.
+const MOST_PACKED: u64 = 10 << 20;
+
+/// Arguments of `package`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Build programs for these crates only; all are packed
+    #[arg(long = "crate", value_name = "NAME")]
+    crates: Vec<String>,
+    /// Leave out what compiles oneDNN
+    #[arg(long)]
+    without_onednn: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A crate cannot be packed, is too large for the registry, or a program does not build or run. All programs are tried
+/// first.
+pub fn run(args: &Args) -> Result<()> {
+    let session = if args.without_onednn { Session::rust_only()? } else { Session::native()? };
+    let crates: Vec<&Member> = session.workspace.members.iter().filter(|member| is_published(member)).collect();
+    for name in &args.crates {
+        if !crates.iter().any(|member| member.name == *name) {
+            bail!("--crate {name}: no such crate is published; `cargo metadata` lists the members");
+        }
+    }
+    let folder = Folder::new(&session)?;
+    pack(&session, &folder, &crates)?;
+    let mut rows = Vec::new();
+    for member in crates.iter().filter(|member| args.crates.is_empty() || args.crates.contains(&member.name)) {
+        let packed = folder.packed_size(&member.name)?;
+        for program in program::programs(member, session.kernels) {
+            let row = build(&session, &folder, &program, packed);
+            eprintln!("{}", row.summary());
+            rows.push(row);
+        }
+    }
+    println!("{}", table::show(&rows));
+    if session.kernels == Kernels::Reference {
+        println!("Left out, since they compile oneDNN: {}.", crate::session::ONEDNN_PACKAGES.join(", "));
+    }
+    if let Some(facade) = rows.iter().find(|row| row.program == program::title(FACADE, "no features")) {
+        let verdict = if facade.n_crates > MOST_CRATES { "more than wanted" } else { "as wanted" };
+        println!(
+            "{FACADE} without features adds {} crates (at most {MOST_CRATES} wanted: {verdict}) and builds in {}.",
+            facade.n_crates,
+            elapsed::show(facade.time)
+        );
+    }
+    let failed: Vec<&str> = rows.iter().filter(|row| row.failure.is_some()).map(|row| row.program.as_str()).collect();
+    if !failed.is_empty() {
+        bail!("{} of {} programs failed: {}", failed.len(), rows.len(), failed.join(", "));
+    }
+    Ok(())
+}
+
+fn is_published(member: &Member) -> bool {
+    let publish = member.manifest.get("package").and_then(|package| package.get("publish"));
+    publish.and_then(toml::Value::as_bool) != Some(false)
+}
+
+/// Packs the crates and unpacks them where the programs find them.
+fn pack(session: &Session, folder: &Folder, crates: &[&Member]) -> Result<()> {
+    let packages = crates.iter().flat_map(|member| ["-p", member.name.as_str()]);
+    // What is tested is the tree as it lies there. The programs below are the check that `--no-verify` leaves out.
+    let run = session.cargo("package").args(["--no-verify", "--allow-dirty", "--target-dir"]).arg(folder.packing());
+    run.args(packages).stream().context("packing the crates")?;
+    for member in crates {
+        let size = folder.packed_size(&member.name)?;
+        if size > MOST_PACKED {
+            bail!("{} is {size} bytes when packed; the registry takes {MOST_PACKED}", member.name);
+        }
+        folder.unpack(session, &member.name)?;
+    }
+    folder.write_patches(crates)
+}
+
+fn build(session: &Session, folder: &Folder, program: &Program, packed: u64) -> Row {
+    let mut row = Row::new(program.title(), packed);
+    let result = || -> Result<_> {
+        let dir = folder.write_program(program)?;
+        row.n_crates = count_crates(session, folder, program, &dir)?;
+        let started = Instant::now();
+        // Quiet: cargo would warn of each packed crate that this program does not use.
+        folder.cargo(session, &dir, program, "build").arg("--quiet").stream()?;
+        row.time = started.elapsed();
+        if program.runs() {
+            folder
+                .cargo(session, &dir, program, "run")
+                .arg("--quiet")
+                .stream()
+                .context("the program built, but fails")?;
+        }
+        Ok(())
+    }();
+    row.failure = result.err().map(|error| format!("{error:#}"));
+    row
+}
+
+/// How many crates the program is made of, itself not counted.
+fn count_crates(session: &Session, folder: &Folder, program: &Program, dir: &Path) -> Result<usize> {
+    let run = folder.cargo(session, dir, program, "tree");
+    let tree = run.args(["--edges", "normal,build", "--prefix", "none", "--format", "{p}", "--no-dedupe"]).capture()?;
+    let mut crates: Vec<&str> = tree.lines().skip(1).map(str::trim).filter(|line| !line.is_empty()).collect();
+    crates.sort_unstable();
+    crates.dedup();
+    Ok(crates.len())
+}

@@ -1,0 +1,156 @@
+//! The programs that are built: which crate each depends on, with which features, and what it does.
+
+use toml::Value;
+
+use super::FACADE;
+use crate::session::{Kernels, ONEDNN_PACKAGES};
+use crate::workspace::Member;
+
+/// One program.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Program {
+    /// The crate that it depends on.
+    pub package: String,
+    /// Whether it is that crate itself, which is a program and no library.
+    pub is_package: bool,
+    /// Features of the crate that are asked for, and whether the default ones are.
+    pub features: Vec<String>,
+    /// Whether the default features are on.
+    pub default_features: bool,
+    /// What its features are called in the table.
+    variant: String,
+}
+
+/// What a program is called in the table.
+pub fn title(package: &str, variant: &str) -> String {
+    if variant.is_empty() { package.to_owned() } else { format!("{package}, {variant}") }
+}
+
+/// The programs for one crate: its default features; for the facade also each feature alone, and none.
+pub fn programs(member: &Member, kernels: Kernels) -> Vec<Program> {
+    if kernels == Kernels::Reference && ONEDNN_PACKAGES.contains(&member.name.as_str()) {
+        return Vec::new();
+    }
+    let without_onednn = kernels == Kernels::Reference && default_features(member).any(|feature| feature == "onednn");
+    let program = |variant: &str, features: Vec<String>, default_features: bool| Program {
+        package: member.name.clone(),
+        is_package: is_program(member),
+        features,
+        default_features,
+        variant: variant.to_owned(),
+    };
+    let mut programs = Vec::new();
+    if !(without_onednn && member.name == FACADE) {
+        programs.push(program(if without_onednn { "no features" } else { "" }, Vec::new(), !without_onednn));
+    }
+    if member.name == FACADE {
+        programs.push(program("no features", Vec::new(), false));
+        for feature in features(member) {
+            let compiles_onednn = feature == "onednn";
+            if feature != "default" && !(compiles_onednn && kernels == Kernels::Reference) {
+                programs.push(program(&feature, vec![feature.clone()], false));
+            }
+        }
+    }
+    programs
+}
+
+impl Program {
+    /// What it is called in the table.
+    pub fn title(&self) -> String {
+        title(&self.package, &self.variant)
+    }
+
+    /// The name of its folder.
+    pub fn folder(&self) -> String {
+        self.title().replace(", ", "-").replace(' ', "-")
+    }
+
+    /// Whether it may be run: the command line tool, without arguments, only prints its help and fails.
+    pub fn runs(&self) -> bool {
+        !self.is_package
+    }
+
+    /// Whether it is built in a target folder of its own, so that its time is that of a first build.
+    pub fn is_timed(&self) -> bool {
+        self.package == FACADE && self.features.is_empty() && !self.default_features
+    }
+
+    /// Its manifest.
+    pub fn manifest(&self, version: &str) -> String {
+        let features: Vec<String> = self.features.iter().map(|feature| format!("{feature:?}")).collect();
+        format!(
+            "[package]\nname = \"uses-{}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
+             {} = {{ version = \"={version}\", default-features = {}, features = [{}] }}\n",
+            self.package,
+            self.package,
+            self.default_features,
+            features.join(", ")
+        )
+    }
+
+    /// Its source.
+    pub fn source(&self) -> String {
+        if self.package != FACADE {
+            return format!("use {} as _;\n\nfn main() {{}}\n", self.package.replace('-', "_"));
+        }
+        let needs_onednn = self.default_features || self.features.iter().any(|feature| feature == "onednn");
+        let name = if needs_onednn { "onednn" } else { "cpu" };
+        format!(
+            "fn main() -> mxrs::Result<()> {{\n    let runtime = mxrs::Runtime::builder().build()?;\n    \
+             let backends = runtime.backends().list();\n    \
+             assert!(backends.iter().any(|backend| backend.name() == {name:?}), \"no {name}\");\n    Ok(())\n}}\n"
+        )
+    }
+}
+
+fn features(member: &Member) -> Vec<String> {
+    let table = member.manifest.get("features").and_then(Value::as_table);
+    table.into_iter().flat_map(|table| table.keys().cloned()).collect()
+}
+
+fn default_features(member: &Member) -> impl Iterator<Item = &str> {
+    let list = member.manifest.get("features").and_then(|features| features.get("default")).and_then(Value::as_array);
+    list.into_iter().flatten().filter_map(Value::as_str)
+}
+
+fn is_program(member: &Member) -> bool {
+    member.manifest.contains_key("bin")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn member(name: &str, rest: &str) -> Member {
+        Member { name: name.to_owned(), dir: name.into(), manifest: rest.parse().unwrap() }
+    }
+
+    fn titles(member: &Member, kernels: Kernels) -> Vec<String> {
+        programs(member, kernels).iter().map(Program::title).collect()
+    }
+
+    #[test]
+    fn the_facade_is_built_on_each_feature() {
+        let facade = member("mxrs", "[features]\ndefault = [\"onednn\"]\nonednn = []\nother = []\n");
+        assert_eq!(titles(&facade, Kernels::OneDnn), ["mxrs", "mxrs, no features", "mxrs, onednn", "mxrs, other"]);
+        assert_eq!(titles(&facade, Kernels::Reference), ["mxrs, no features", "mxrs, other"]);
+    }
+
+    #[test]
+    fn without_a_compiler_nothing_compiles_onednn() {
+        assert_eq!(titles(&member("mxrs-onednn-sys", ""), Kernels::Reference), [""; 0]);
+        let tool = member("mxrs-cli", "[features]\ndefault = [\"onednn\"]\n[[bin]]\nname = \"mxrs\"\n");
+        assert_eq!(titles(&tool, Kernels::Reference), ["mxrs-cli, no features"]);
+        assert_eq!(titles(&tool, Kernels::OneDnn), ["mxrs-cli"]);
+    }
+
+    #[test]
+    fn the_manifest_names_version_and_features() {
+        let facade = member("mxrs", "[features]\nonednn = []\n");
+        let program = programs(&facade, Kernels::OneDnn).pop().unwrap();
+        let line = "mxrs = { version = \"=1.2.3\", default-features = false, features = [\"onednn\"] }";
+        assert!(program.manifest("1.2.3").contains(line));
+        assert!(program.source().contains("\"onednn\""));
+    }
+}
