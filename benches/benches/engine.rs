@@ -1,4 +1,5 @@
-//! Empty tasks through the engine: a chain on one variable, independent variables, four reads and one write.
+//! Times empty tasks in the engine: a chain on one variable, tasks on independent variables, and tasks with four reads and
+//! one write.
 #![allow(missing_docs)] // criterion's macros make an undocumented main
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

@@ -1,5 +1,5 @@
-//! Planning a training step without kernels or arrays: training graph, shapes, types, memory. Grows with the graph, not
-//! with its square.
+//! Times the planning of a training step, without kernels or arrays: training graph, shapes, types, memory. The time should
+//! grow linearly with the graph, not quadratically.
 #![allow(missing_docs)] // criterion's macros make an undocumented main
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};

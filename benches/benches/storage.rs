@@ -1,4 +1,4 @@
-//! Allocation that hits the pool, per strategy.
+//! Times allocations that a pool serves from freed memory, for each pool strategy.
 #![allow(missing_docs)] // criterion's macros make an undocumented main
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};

@@ -1,4 +1,4 @@
-//! The system's allocator with a counter in front, for programs that report allocations per call.
+//! The system's allocator with a counter in front of it, for programs that report allocations per call.
 
 use mxrs_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -6,7 +6,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 static IS_COUNTING: AtomicBool = AtomicBool::new(false);
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-/// The system's allocator; counts while [`allocations`] runs, and is one load of a flag dearer at other times.
+/// The system's allocator. It counts calls while [`allocations`] runs; at other times a call costs one extra load of a flag.
 #[derive(Debug)]
 pub struct Counting;
 
@@ -20,30 +20,30 @@ fn note() {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note();
-        // SAFETY: the caller's promises are those that `System` asks for.
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, and `System` requires the same contract.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         note();
-        // SAFETY: the caller's promises are those that `System` asks for.
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, and `System` requires the same contract.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         note();
-        // SAFETY: `ptr` came from `System` by way of this allocator; the rest is the caller's promise.
+        // SAFETY: the caller got `ptr` from this allocator, which got it from `System`, and keeps the rest of the contract.
         unsafe { System.realloc(ptr, layout, new_size) }
     }
 
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        // SAFETY: `ptr` came from `System` by way of this allocator; the rest is the caller's promise.
+        // SAFETY: the caller got `ptr` from this allocator, which got it from `System`, and keeps the rest of the contract.
         unsafe { System.dealloc(ptr, layout) }
     }
 }
 
-/// Allocations and reallocations of Rust code on all threads while `work` runs; always 0 in a program whose
-/// `#[global_allocator]` is not [`Counting`]. One caller at a time.
+/// Runs `work` and returns the number of allocations and reallocations by Rust code on all threads meanwhile. Always 0 in a
+/// program whose `#[global_allocator]` is not [`Counting`]. Only one call may be active at a time.
 pub fn allocations(work: impl FnOnce()) -> u64 {
     COUNT.store(0, Ordering::Relaxed);
     IS_COUNTING.store(true, Ordering::SeqCst);

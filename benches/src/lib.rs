@@ -1,27 +1,27 @@
-//! What the timing programs share: the criterion benches in `benches/`, and the programs that run peers and mxrs in
-//! turn.
+//! Code shared by the timing programs: the criterion benches in `benches/`, and the programs that run peers and mxrs in
+//! alternating rounds.
 //!
 //! # Comparing with peers
 //!
 //! ```text
-//! cargo xtask compare engine   MXNet 1.9.1's engine (its wheel's C interface) and ours; rayon and a static graph beside
-//! cargo xtask compare memory   networks in MXNet 1.9.1 and here: bytes planned, bytes resident; recomputation
-//! cargo xtask compare score    inference of networks here, in MXNet, OpenVINO, ONNX Runtime, PyTorch, tract and Candle
+//! cargo xtask compare engine   MXNet 1.9.1's engine (its wheel's C interface) and ours; also rayon and a static graph
+//! cargo xtask compare memory   networks in MXNet 1.9.1 and mxrs: bytes planned, bytes resident; recomputation
+//! cargo xtask compare score    inference of networks in mxrs, MXNet, OpenVINO, ONNX Runtime, PyTorch, tract and Candle
 //! cargo xtask compare storage  our pools, glibc's malloc and mimalloc on the same traces
 //! cargo xtask compare team     our team, OpenMP (libgomp) and rayon on loops of a few microseconds
 //! ```
 //!
-//! Each builds one program of `src/bin` in release and runs it. What they have in common:
+//! Each command builds one program of `src/bin` in release mode and runs it. The programs have these rules in common:
 //!
-//! - Speed is a ratio within one run. The contestants take turns, round by round ([`rounds`]), so that whatever else the
-//!   machine does strikes all of them; a ratio is the median of the ratios of neighboring rounds ([`summary`]), and the
-//!   spread, half the distance of the quartiles, stands next to it.
-//! - A peer that is not on the machine is listed as "not measured" with the flag that helps, and skipped. The exit code says
-//!   only whether something failed: no program here judges a number.
-//! - The table goes to stdout (`--format json` for the same as JSON), progress to stderr. `--seconds` is the time to spend,
-//!   `--pin` ties threads to CPUs.
+//! - Speed is a ratio within one run. The contestants run in alternating rounds ([`rounds`]), so that other load on the
+//!   machine affects all of them. A ratio is the median of the ratios of neighboring rounds ([`summary`]). The spread next
+//!   to it is half the distance between the quartiles.
+//! - A peer that is not installed is skipped and listed as "not measured", with the flag that helps. The exit code reports
+//!   only whether something failed; no program judges a number.
+//! - The table goes to stdout (`--format json` prints the same as JSON), progress to stderr. `--seconds` is the time to
+//!   spend, `--pin` ties threads to CPUs.
 //!
-//! The criterion benches know no peer; run them with `cargo bench -p mxrs-benches`.
+//! The criterion benches do not measure peers. Run them with `cargo bench -p mxrs-benches`.
 //!
 //! ```
 //! let graph = mxrs_benches::chain(10);
@@ -30,8 +30,8 @@
 //!
 //! Read next: [`engine`], `src/bin/compare_engine.rs`, `benches/engine.rs`.
 
-// Three reasons only: peers are called through C interfaces, the counting allocator implements `GlobalAlloc`, and libc is
-// asked for the processor time of the process, the CPUs of a thread, and to start, stop and continue children.
+// Unsafe code is needed for three reasons only: peers are called through C interfaces; the counting allocator implements
+// `GlobalAlloc`; libc reports processor time, sets the CPUs of a thread, and starts, stops and continues child processes.
 #![allow(unsafe_code)]
 
 pub mod counting;
@@ -49,10 +49,10 @@ pub mod traces;
 
 use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};
 
-/// A chain of additions of one to the variable `x`.
+/// A graph that adds one to the variable `x`, `length` times in a row.
 ///
 /// # Panics
-/// When the catalog lacks `_plus_scalar`, which its own tests exclude.
+/// Panics if the catalog lacks `_plus_scalar`, which its own tests exclude.
 pub fn chain(length: usize) -> Graph {
     let ops = mxrs_ops::catalog();
     let op = ops.get("_plus_scalar").expect("in the catalog");

@@ -1,10 +1,11 @@
-//! The machine a comparison runs on: what it is, the processor time this process used, and which CPUs its threads may use.
+//! The machine that a comparison runs on: its processor, the processor time of this process, and the CPUs that its threads
+//! may use.
 
 use anyhow::{Result, ensure};
 use std::fmt;
 use std::time::Duration;
 
-/// What ratios depend on.
+/// Properties of a machine that measured ratios depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
     /// Model of the processor.
@@ -14,7 +15,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// This one.
+    /// The machine that this program runs on.
     pub fn this() -> Self {
         let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let cpu = cpu_model(&info).unwrap_or(std::env::consts::ARCH).to_owned();
@@ -35,33 +36,33 @@ fn cpu_model(info: &str) -> Option<&str> {
 
 /// Processor time this process has used so far, in user code and in the system, all threads together.
 pub fn processor_time() -> Duration {
-    // SAFETY: `rusage` is plain numbers, for which zero is a value.
+    // SAFETY: `rusage` consists of integers, for which all-zero bytes are valid.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: `usage` is a writable `rusage`, all the call touches. It cannot fail with these arguments.
+    // SAFETY: `usage` is a writable `rusage`, the only memory that the call accesses. It cannot fail with these arguments.
     unsafe { libc::getrusage(libc::RUSAGE_SELF, &mut usage) };
     let time = |t: libc::timeval| Duration::new(t.tv_sec as u64, t.tv_usec as u32 * 1000);
     time(usage.ru_utime) + time(usage.ru_stime)
 }
 
-/// Processor time this process uses while its only active thread sleeps for `time`.
+/// Processor time that this process uses while its only active thread sleeps for `time`.
 pub fn idle_processor_time(time: Duration) -> Duration {
     let before = processor_time();
     std::thread::sleep(time);
     processor_time().saturating_sub(before)
 }
 
-/// The number the system knows the calling thread by.
+/// The system's id of the calling thread.
 #[cfg(target_os = "linux")]
 pub fn thread_id() -> i32 {
     // SAFETY: the call has no arguments and cannot fail.
     unsafe { libc::gettid() }
 }
 
-/// Ties thread `chosen[i]` to the `i`-th of `cpus`, starting over at the end, and every other thread of the process to
-/// those that are left, or to all if none is.
+/// Ties thread `chosen[i]` to the CPU `cpus[i % cpus.len()]`. Every other thread of the process may run on the remaining
+/// CPUs, or on all of `cpus` if none remains.
 ///
 /// # Errors
-/// The list is empty (the system does not tell which CPUs there are), or the system refuses.
+/// Fails if `cpus` is empty (the system does not report which CPUs there are), or if the system refuses.
 #[cfg(target_os = "linux")]
 pub fn pin(chosen: &[i32], cpus: &[usize]) -> Result<()> {
     ensure!(!cpus.is_empty(), "the system does not tell which CPUs this process may use");
@@ -79,14 +80,14 @@ pub fn pin(chosen: &[i32], cpus: &[usize]) -> Result<()> {
 /// Lets one thread run on these CPUs only.
 #[cfg(target_os = "linux")]
 fn allow(thread: i32, cpus: &[usize]) -> Result<()> {
-    // SAFETY: `cpu_set_t` is an array of words, for which zero is a value.
+    // SAFETY: `cpu_set_t` is an array of integers, for which all-zero bytes are valid.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     for cpu in cpus {
         ensure!(*cpu < libc::CPU_SETSIZE as usize, "CPU {cpu} is beyond what can be pinned to");
-        // SAFETY: the bit is inside the set, as just checked.
+        // SAFETY: `*cpu < CPU_SETSIZE` was checked on the line above, so the bit lies inside the set.
         unsafe { libc::CPU_SET(*cpu, &mut set) };
     }
-    // SAFETY: `set` is a readable set of the size given.
+    // SAFETY: `set` is a readable `cpu_set_t`, and the size passed is the size of that type.
     let status = unsafe { libc::sched_setaffinity(thread, size_of::<libc::cpu_set_t>(), &set) };
     let error = std::io::Error::last_os_error();
     // A thread may have ended since it was listed.
@@ -94,7 +95,7 @@ fn allow(thread: i32, cpus: &[usize]) -> Result<()> {
     Ok(())
 }
 
-/// The number the system knows the calling thread by; not known on this system.
+/// Always 0, because the id of a thread is not available on this system.
 #[cfg(not(target_os = "linux"))]
 pub fn thread_id() -> i32 {
     0
@@ -103,7 +104,7 @@ pub fn thread_id() -> i32 {
 /// Ties threads to CPUs.
 ///
 /// # Errors
-/// Always, on this system.
+/// Always fails: this system has no such call.
 #[cfg(not(target_os = "linux"))]
 pub fn pin(_chosen: &[i32], _cpus: &[usize]) -> Result<()> {
     ensure!(false, "--pin works on Linux only");

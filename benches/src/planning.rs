@@ -1,4 +1,4 @@
-//! Training steps to plan: graphs, and what the passes make of them for the memory planner.
+//! Training steps whose planning is timed: graphs, and the input that the graph passes make of them for the memory planner.
 
 use mxrs_graph::{
     Entry, EntryId, EntryKind, GradientRequest, Graph, HeadGrads, MemoryPlan, NameManager, PlanEntry, PlanOptions,
@@ -16,9 +16,9 @@ pub struct Training {
     shape: Shape,
 }
 
-/// What the memory planner is given.
+/// Input of the memory planner.
 pub struct Program {
-    /// One per call.
+    /// One step per operator call.
     pub steps: Vec<PlanStep>,
     entries: Vec<PlanEntry>,
     heads: Vec<EntryId>,
@@ -28,30 +28,31 @@ impl Program {
     /// Plans the memory.
     ///
     /// # Panics
-    /// When the graph is not what it should be.
+    /// Panics if the memory planner rejects the program, which would be a bug.
     pub fn plan(&self, options: &PlanOptions) -> MemoryPlan {
         plan_memory(&self.steps, &self.entries, &self.heads, options).expect("steps that fit together")
     }
 }
 
 impl Training {
-    /// Of a graph with one input of this shape; everything else is trained, labels excepted.
+    /// Takes a graph with one input of this shape. All other arguments are trained, except labels.
     pub fn new(graph: Graph, input: &'static str, shape: Shape) -> Self {
         Self { graph, ops: mxrs_ops::catalog(), input, shape }
     }
 
-    /// All passes and the plan.
+    /// Runs all passes, then plans the memory.
     ///
     /// # Panics
-    /// As [`Self::program`].
+    /// Panics if [`Self::program`] or [`Program::plan`] does.
     pub fn plan(&self, options: &PlanOptions) {
         black_box(self.program().plan(options));
     }
 
-    /// All passes but the plan: inference, gradient, inference of the whole.
+    /// Runs all passes before memory planning: shape inference, the gradient, then shape and dtype inference of the training
+    /// graph.
     ///
     /// # Panics
-    /// When an operator of the graph has no gradient or a shape is not known.
+    /// Panics if an operator of the graph has no gradient or a shape is not known.
     pub fn program(&self) -> Program {
         let graph = &self.graph;
         let seed = [(self.input, PartialShape::from(&self.shape))];
@@ -110,16 +111,17 @@ fn program(graph: &Graph, shapes: &[Shape], dtypes: &[DType]) -> Program {
     Program { steps, entries, heads }
 }
 
-/// Layers of a product with a weight, a tanh and a sum with the layer's input, of about `n_nodes` forward nodes.
+/// A chain of residual layers with about `n_nodes` forward nodes. Each layer multiplies its input by a weight, applies tanh,
+/// and adds the layer's input.
 ///
 /// # Panics
-/// When the catalog lacks an operator, which its own tests exclude.
+/// Panics if the catalog lacks an operator, which its own tests exclude.
 pub fn residual_chain(n_nodes: usize) -> Graph {
     let ops = mxrs_ops::catalog();
     let op = |name: &str| ops.get(name).expect("in the catalog");
     let mut names = NameManager::new();
     let mut x = Symbol::variable("x");
-    // A layer is three calls and a weight.
+    // Each layer has four nodes: three calls and a weight.
     for _ in 0..n_nodes / 4 {
         let layer = SymbolCall::new(op("FullyConnected")).attr("num_hidden", 16).attr("no_bias", true).input(&x);
         let layer = layer.build(&mut names).expect("a well-formed call");
@@ -137,7 +139,7 @@ mod tests {
     fn a_step_of_training_is_planned() {
         let training = Training::new(residual_chain(40), "x", [4, 16].into());
         let program = training.program();
-        // Three forward calls and their gradients in each of ten layers.
+        // Each of the ten layers has three forward calls and their gradients.
         assert!(program.steps.len() >= 60, "{}", program.steps.len());
         let report = program.plan(&PlanOptions::default()).report;
         assert!(report.lower_bound_bytes > 0 && report.bytes >= report.lower_bound_bytes, "{report}");

@@ -1,4 +1,4 @@
-//! What a comparison found, as aligned tables or as JSON.
+//! The report of a comparison, as aligned tables, as Markdown or as JSON.
 
 use crate::machine::Machine;
 use crate::summary::Summary;
@@ -19,31 +19,33 @@ pub enum Format {
     Json,
 }
 
-/// One place of a table.
+/// One cell of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// Words.
+    /// Text.
     Text(String),
     /// A number, and how many decimals are shown of it.
     Number(f64, usize),
-    /// A number with the spread of what it was made of, in percent, and how many decimals are shown of the number.
+    /// A median, its spread in percent, and how many decimals of the median are shown.
     Spread(f64, f64, usize),
-    /// Nothing was measured: why, in a word or two.
+    /// Nothing was measured; the text gives the reason in a word or two.
     Absent(String),
 }
 
 impl Cell {
-    /// Words.
+    /// A cell with text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
-    /// A number, shown with `decimals` digits after the point; absent with this reason if there is none.
+    /// A number, shown with `decimals` digits after the point. If there is no value, the cell is absent with the reason
+    /// `or_else`.
     pub fn number(value: Option<f64>, decimals: usize, or_else: &str) -> Self {
         value.map_or_else(|| Self::Absent(or_else.to_owned()), |value| Self::Number(value, decimals))
     }
 
-    /// A median and its spread; absent with this reason if nothing was measured. `unit` is what 1 in the table stands for.
+    /// A median and its spread, shown as multiples of `unit`. If nothing was measured, the cell is absent with the reason
+    /// `or_else`.
     pub fn summary(summary: Option<Summary>, unit: f64, decimals: usize, or_else: &str) -> Self {
         let spread = |s: Summary| Self::Spread(s.median / unit, s.spread_percent(), decimals);
         summary.map_or_else(|| Self::Absent(or_else.to_owned()), spread)
@@ -90,13 +92,13 @@ impl Section {
     /// Appends a row.
     ///
     /// # Panics
-    /// When it has not as many cells as there are columns: a slip in the program, not in what it measured.
+    /// Panics if the number of cells is not the number of columns, which is a bug of the program.
     pub fn row(&mut self, cells: Vec<Cell>) {
         assert_eq!(cells.len(), self.columns.len(), "cells of a row of `{}`", self.key);
         self.rows.push(cells);
     }
 
-    /// Whether it has any row.
+    /// Whether the table has any row.
     pub fn has_rows(&self) -> bool {
         !self.rows.is_empty()
     }
@@ -135,7 +137,7 @@ impl Section {
     }
 }
 
-/// Text inside a cell of Markdown.
+/// Escapes text for a cell of a Markdown table.
 fn escaped(text: &str) -> String {
     text.replace('|', "\\|")
 }
@@ -145,22 +147,22 @@ fn escaped(text: &str) -> String {
 pub struct PeerStatus {
     /// Its name, with the version if it reports one.
     pub name: String,
-    /// Why it is not here, and which flag would help; `None` if it took part.
+    /// Why the library was not measured, and which flag would help; `None` if it took part.
     pub missing: Option<String>,
 }
 
-/// Everything one comparison has to say.
+/// The results of one comparison.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// What was compared.
     pub title: String,
-    /// Where.
+    /// The machine that it ran on.
     pub machine: Machine,
-    /// With whom.
+    /// Libraries that mxrs was compared with.
     pub peers: Vec<PeerStatus>,
-    /// What came out.
+    /// Tables of results.
     pub sections: Vec<Section>,
-    /// What a reader has to know to judge it.
+    /// Remarks that a reader needs to judge the results.
     pub notes: Vec<String>,
 }
 
@@ -178,7 +180,7 @@ impl Report {
         let mut text = format!("{}, on {}\n", self.title, self.machine);
         for (at, PeerStatus { name, missing }) in self.peers.iter().enumerate() {
             match missing {
-                // One library may take part in several ways.
+                // A library may take part in several variants; it is listed once.
                 None if self.peers[..at].iter().any(|peer| peer.name == *name) => {}
                 None => text += &format!("measured: {name}\n"),
                 Some(why) => text += &format!("not measured: {name}: {why}\n"),
@@ -209,7 +211,7 @@ impl Report {
     }
 }
 
-/// Prints what a program has to say, or its error, and how it ends.
+/// Prints a program's output, or its error to stderr, and returns the exit code.
 pub fn print_or_fail(text: anyhow::Result<String>) -> ExitCode {
     match text {
         Ok(text) => {

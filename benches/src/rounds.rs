@@ -1,22 +1,22 @@
-//! Contestants in turn: A, B, A, B, … until the time is spent.
+//! Runs contestants in alternating rounds, A, B, A, B, …, until the time is spent.
 
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-/// How long to go on.
+/// How long to measure.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
-    /// No round is begun after this time, once there are enough.
+    /// After this time no further round starts, provided that `min_rounds` are done.
     pub time: Duration,
-    /// Rounds that are run in any case.
+    /// Minimum number of rounds.
     pub min_rounds: usize,
 }
 
 impl Budget {
-    /// `seconds` in equal shares for `n_cases`; at least three rounds each, or one if there is less than a second in all,
-    /// which is for trying whether things work.
+    /// Divides `seconds` equally among `n_cases`. Each case gets at least three rounds, or one if `seconds` is below 1,
+    /// which is meant for trial runs.
     pub fn share(seconds: f64, n_cases: usize) -> Self {
         let min_rounds = if seconds < 1.0 { 1 } else { 3 };
         let time = Duration::try_from_secs_f64(seconds.max(0.0) / n_cases.max(1) as f64);
@@ -24,24 +24,24 @@ impl Budget {
     }
 }
 
-/// One of those that are compared: its name, and one round of it, which answers what it measured.
+/// One of the compared programs: its name, and a function that runs one round and returns the measured value.
 pub struct Contestant<'a> {
     name: String,
     round: Box<dyn FnMut() -> Result<f64> + 'a>,
 }
 
 impl<'a> Contestant<'a> {
-    /// A contestant.
+    /// A contestant with this name and round.
     pub fn new(name: impl Into<String>, round: impl FnMut() -> Result<f64> + 'a) -> Self {
         Self { name: name.into(), round: Box::new(round) }
     }
 }
 
-/// Runs one uncounted round of each, then rounds in turn; answers what each measured, in the contestants' order. All have
-/// the same number of rounds.
+/// Runs one uncounted round of each contestant, then counted rounds in alternation. Returns the measured values of each
+/// contestant, in the order of `contestants`; all have the same number of rounds.
 ///
 /// # Errors
-/// A round failed; the error names the contestant.
+/// Fails if a round fails; the error names the contestant.
 pub fn interleave(contestants: &mut [Contestant<'_>], budget: Budget, progress: &Progress) -> Result<Vec<Vec<f64>>> {
     let mut measured = vec![Vec::new(); contestants.len()];
     let run = |contestant: &mut Contestant<'_>| {
@@ -62,30 +62,30 @@ pub fn interleave(contestants: &mut [Contestant<'_>], budget: Budget, progress: 
     Ok(measured)
 }
 
-/// What is being measured, on stderr: a bar on a terminal, a line per case elsewhere.
+/// Shows on stderr what is being measured: a bar on a terminal, otherwise a line per case.
 pub struct Progress {
     bar: ProgressBar,
     is_terminal: bool,
 }
 
 impl Progress {
-    /// For a program of `n_cases` cases.
+    /// Progress of a program that measures `n_cases` cases.
     pub fn new(n_cases: usize) -> Self {
         let is_terminal = std::io::stderr().is_terminal();
         let target = if is_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(n_cases as u64), target);
         let style = ProgressStyle::with_template("{spinner} {bar:20} {pos}/{len} {msg} {elapsed}");
-        // The template is ours; if it could not be read the plain style would do.
+        // The template is a constant and valid; the plain style is only a fallback.
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         Self { bar, is_terminal }
     }
 
-    /// Shows nothing.
+    /// Progress that shows nothing.
     pub fn hidden() -> Self {
         Self { bar: ProgressBar::hidden(), is_terminal: true }
     }
 
-    /// The next case begins.
+    /// Announces the next case.
     pub fn case(&self, name: &str) {
         if !self.is_terminal {
             eprintln!("{}/{} {name}", self.bar.position() + 1, self.bar.length().unwrap_or(0));
@@ -93,17 +93,17 @@ impl Progress {
         self.bar.set_message(name.to_owned());
     }
 
-    /// A case is done.
+    /// Counts one case as done.
     pub fn case_done(&self) {
         self.bar.inc(1);
     }
 
-    /// A line of its own: why something is missing.
+    /// Prints a line of its own, such as why a result is missing.
     pub fn note(&self, text: &str) {
         self.bar.suspend(|| eprintln!("{text}"));
     }
 
-    /// Something went on.
+    /// Moves the spinner, to show that the program is alive.
     pub fn tick(&self) {
         self.bar.tick();
     }

@@ -1,4 +1,4 @@
-//! Repeated measurements in a few numbers, and ratios of measurements taken side by side.
+//! Summarizes repeated measurements, and ratios of measurements from the same rounds.
 
 /// Median, quartiles and extremes of repeated measurements.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,7 +18,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Of these values; `None` if there is none, or one is not a number.
+    /// Summarizes these values; `None` if the list is empty or a value is not a number.
     ///
     /// ```
     /// let s = mxrs_benches::summary::Summary::of(&[3.0, 1.0, 2.0]).unwrap();
@@ -34,20 +34,21 @@ impl Summary {
         Some(Self { median: at(0.5), q1: at(0.25), q3: at(0.75), min: at(0.0), max: at(1.0), n: sorted.len() })
     }
 
-    /// Of `ours[i] / theirs[i]`: both measured in round `i`, so what slows the machine down cancels out. Rounds that one
-    /// of them lacks do not count.
+    /// Summarizes the ratios `ours[i] / theirs[i]`. Both values were measured in round `i`, so what slows the machine down
+    /// cancels out. Rounds that one list lacks are ignored.
     pub fn of_ratios(ours: &[f64], theirs: &[f64]) -> Option<Self> {
         let ratios: Vec<f64> = ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect();
         Self::of(&ratios)
     }
 
-    /// Half the distance of the quartiles, in percent of the median.
+    /// Half the distance between the quartiles, in percent of the median.
     pub fn spread_percent(&self) -> f64 {
         if self.median == 0.0 { 0.0 } else { (self.q3 - self.q1) / 2.0 / self.median.abs() * 100.0 }
     }
 }
 
-/// The value below which `share` (0 to 1) of the sorted values lie, linear between two of them; 0 if there is none.
+/// The value below which the fraction `share` (0 to 1) of the sorted values lies, interpolated linearly; 0 for an empty
+/// list.
 pub fn quantile(sorted: &[f64], share: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
     let place = share.clamp(0.0, 1.0) * last as f64;

@@ -1,9 +1,9 @@
-//! What training asks of an allocator: sequences of allocate and free, the same on every machine.
+//! Traces of the allocations in training: sequences of allocate and free, the same on every machine.
 //!
-//! Depends on nothing but std, and allocates no tensor: sizes follow from the shapes of the networks. A trace begins
-//! with what lives throughout (weights, their gradients, the optimizer's state) and then repeats passes: forward,
-//! where each layer adds what backward will need; backward, where gradients of activations come and activations go.
-//! Everything that was allocated has been freed at the end.
+//! This module depends only on std and allocates no tensor: block sizes follow from the shapes of the networks. A trace
+//! first allocates blocks that live throughout (weights, their gradients, the optimizer's state) and then repeats training
+//! passes: in forward, each layer allocates the arrays that backward needs; in backward, gradients of activations are
+//! allocated and activations are freed. At the end all blocks have been freed.
 //!
 //! ```
 //! use mxrs_benches::traces::{Event, variable_length_recurrent};
@@ -17,34 +17,34 @@
 /// One call of an allocator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// Memory is asked for.
+    /// Allocates a block.
     Alloc {
-        /// Number of the block: below [`Trace::n_ids`], and at any time of one live block only.
+        /// Number of the block, below [`Trace::n_ids`]. A live block has its number for itself; after a free it is reused.
         id: usize,
-        /// Bytes asked for, at least 1.
+        /// Size in bytes, at least 1.
         bytes: usize,
     },
-    /// Memory is given back.
+    /// Frees a block.
     Free {
-        /// Number of the block, live until now.
+        /// Number of the block, which must be live.
         id: usize,
     },
 }
 
-/// A sequence of calls.
+/// A sequence of calls of an allocator.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     /// The calls, in order.
     pub events: Vec<Event>,
-    /// Numbers of blocks are below this: the length of a table of live blocks.
+    /// All block numbers are below this, so it is the length of a table of live blocks.
     pub n_ids: usize,
 }
 
 impl Trace {
-    /// The largest sum of bytes asked for and not yet freed.
+    /// The largest sum of bytes that are allocated and not yet freed.
     ///
     /// # Panics
-    /// If a block is freed that is not live, or allocated twice; the traces of this module do neither.
+    /// Panics if a block is freed that is not live, or allocated twice; the traces of this module do neither.
     pub fn peak_live(&self) -> u64 {
         let mut live = vec![0u64; self.n_ids];
         let (mut sum, mut peak) = (0u64, 0u64);
@@ -65,7 +65,7 @@ impl Trace {
         peak
     }
 
-    /// Calls that allocate.
+    /// Number of allocations.
     pub fn n_allocations(&self) -> usize {
         self.events.iter().filter(|event| matches!(event, Event::Alloc { .. })).count()
     }
@@ -76,7 +76,7 @@ const fn floats(n: usize) -> usize {
     4 * n
 }
 
-/// Writes a trace; numbers of freed blocks are used again.
+/// Records a trace. Numbers of freed blocks are reused.
 #[derive(Default)]
 struct Recorder {
     trace: Trace,
@@ -102,19 +102,19 @@ impl Recorder {
         ids.into_iter().for_each(|id| self.free(id));
     }
 
-    /// Memory that is needed only while one operator runs.
+    /// Records memory that is needed only while one operator runs.
     fn workspace(&mut self, bytes: usize) {
         let id = self.alloc(bytes);
         self.free(id);
     }
 
-    /// A parameter: its value, its gradient and the optimizer's momentum.
+    /// Records the blocks of a parameter with `n` elements: its value, its gradient and the optimizer's momentum.
     fn parameter(&mut self, kept: &mut Vec<usize>, n: usize) {
         kept.extend((0..3).map(|_| self.alloc(floats(n))));
     }
 }
 
-/// A convolution with its normalization: shapes are square, `side` before and `side_out` after.
+/// A convolution with its normalization. Images are square; the output has `side_out` rows and columns.
 #[derive(Clone, Copy)]
 struct Conv {
     channels: usize,
@@ -132,7 +132,8 @@ impl Conv {
         batch * self.channels_out * self.side_out * self.side_out
     }
 
-    /// Columns of one image, the workspace of a convolution by matrix multiplication; 1 by 1 needs none.
+    /// Elements of the workspace for a convolution by matrix multiplication: the columns (im2col) of one image. A 1 by 1
+    /// convolution needs none.
     fn workspace(&self) -> usize {
         match self.kernel {
             1 => 0,
@@ -141,7 +142,8 @@ impl Conv {
     }
 }
 
-/// The convolutions of resnet-50 for images of 224 by 224, block by block; the last of a first block is its shortcut.
+/// The convolutions of resnet-50 for images of 224 by 224, block by block. In the first block of each stage, the last
+/// convolution is the shortcut.
 fn resnet50_blocks() -> Vec<Vec<Conv>> {
     let conv = |channels, channels_out, kernel, side_out| Conv { channels, channels_out, kernel, side_out };
     let mut blocks = vec![vec![conv(3, 64, 7, 112)]];
@@ -149,7 +151,8 @@ fn resnet50_blocks() -> Vec<Vec<Conv>> {
     for (stage, n_blocks) in [3usize, 4, 6, 3].into_iter().enumerate() {
         let (width, side) = (64 << stage, 56 >> stage);
         for block in 0..n_blocks {
-            // The first 1 by 1 of a stage still has the larger image: the stride is in the 3 by 3.
+            // In the first block of a stage, the first 1 by 1 convolution still has the larger image, because the stride is
+            // in the 3 by 3 convolution.
             let side_in = if block == 0 && stage > 0 { 2 * side } else { side };
             let mut convs =
                 vec![conv(channels, width, 1, side_in), conv(width, width, 3, side), conv(width, 4 * width, 1, side)];
@@ -163,10 +166,10 @@ fn resnet50_blocks() -> Vec<Vec<Conv>> {
     blocks
 }
 
-/// Training of resnet-50 with momentum on images of 3 by 224 by 224: every pass asks for the same sizes.
+/// Training of resnet-50 with momentum on images of 3 by 224 by 224. Every pass allocates the same sizes.
 ///
 /// # Panics
-/// If `batch` is 0.
+/// Panics if `batch` is 0.
 pub fn resnet50_training(batch: usize, iterations: usize) -> Trace {
     assert!(batch > 0, "a batch has at least one image");
     let mut recorder = Recorder::default();
@@ -174,7 +177,7 @@ pub fn resnet50_training(batch: usize, iterations: usize) -> Trace {
     let mut kept = Vec::new();
     for conv in blocks.iter().flatten() {
         recorder.parameter(&mut kept, conv.weights());
-        // Scale, shift, running mean and variance.
+        // Scale, shift, running mean and running variance.
         for _ in 0..4 {
             recorder.parameter(&mut kept, conv.channels_out);
         }
@@ -185,7 +188,7 @@ pub fn resnet50_training(batch: usize, iterations: usize) -> Trace {
     let image = floats(batch * 3 * 224 * 224);
     let mut data = recorder.alloc(image);
     for iteration in 0..iterations {
-        // Forward. Each convolution keeps its output, the normalized output (rectified in place) and the statistics.
+        // Forward: each convolution keeps its output, the statistics, and the normalized output (ReLU works in place).
         let mut passed: Vec<(Conv, Vec<usize>)> = Vec::new();
         for conv in blocks.iter().flatten() {
             let out = floats(conv.outputs(batch));
@@ -199,7 +202,7 @@ pub fn resnet50_training(batch: usize, iterations: usize) -> Trace {
         // The next images are decoded while this pass runs.
         let next = (iteration + 1 < iterations).then(|| recorder.alloc(image));
 
-        // Backward: the gradient with respect to an output comes, and what forward kept goes.
+        // Backward: allocates the gradient of each output and frees the blocks that forward kept.
         let mut gradient = recorder.alloc(floats(batch * 1000));
         recorder.free_all(head);
         for (conv, kept) in passed.into_iter().rev() {
@@ -226,7 +229,8 @@ pub fn resnet50_training(batch: usize, iterations: usize) -> Trace {
     recorder.trace
 }
 
-/// Numbers from a seed: SplitMix64, by Steele, Lea and Flood, "Fast splittable pseudorandom number generators".
+/// Pseudo-random numbers from a seed: SplitMix64, by Steele, Lea and Flood, "Fast splittable pseudorandom number
+/// generators".
 struct SplitMix(u64);
 
 impl SplitMix {
@@ -248,15 +252,14 @@ const WIDTH: usize = 256;
 /// Attention heads of a layer.
 const N_HEADS: usize = 4;
 
-/// Training of 24 layers, each a recurrent cell with attention over the steps before, on batches whose length is drawn
-/// again for each pass: 16 to 512 steps, evenly. Hardly a size comes twice: activations grow with the length, attention
-/// with its square.
+/// Training of 24 layers, each a recurrent cell with attention over the preceding steps. Every batch has a random length of
+/// 16 to 512 steps, uniformly distributed. Sizes rarely repeat: activations grow with the length, attention with its square.
 pub fn variable_length_recurrent(iterations: usize, seed: u64) -> Trace {
     let mut recorder = Recorder::default();
     let mut random = SplitMix(seed);
     let mut kept = Vec::new();
     for _ in 0..N_LAYERS {
-        // Gates from input and state, attention's four projections, and the small ones.
+        // Weights of the gates for input and state, the four projections of attention, and three small parameters.
         for n in [8 * WIDTH * WIDTH, 4 * WIDTH * WIDTH, 4 * WIDTH, WIDTH, WIDTH] {
             recorder.parameter(&mut kept, n);
         }
@@ -270,17 +273,17 @@ pub fn variable_length_recurrent(iterations: usize, seed: u64) -> Trace {
         let mut passed: Vec<Vec<usize>> = Vec::new();
         let embedded = recorder.alloc(states);
         for _ in 0..N_LAYERS {
-            // The four gates of every step, cells and states; then normalized states, queries, keys and values.
+            // For every step: the four gates, cells, states, statistics, normalized states, and queries, keys and values.
             let mut layer: Vec<usize> =
                 [4 * states, states, states, statistics, states, 3 * states].map(|bytes| recorder.alloc(bytes)).into();
-            // Scores are scratch: only their softmax is kept.
+            // The scores are temporary; only their softmax is kept.
             let scratch = recorder.alloc(scores);
             layer.push(recorder.alloc(scores));
             recorder.free(scratch);
             layer.extend([states, states].map(|bytes| recorder.alloc(bytes)));
             passed.push(layer);
         }
-        // The batch after this one is read while this one is at work.
+        // The next batch is read while this one is processed.
         let next_length = 16 + random.below(497);
         let next = (iteration + 1 < iterations).then(|| recorder.alloc(floats(N_SEQUENCES * next_length)));
         let loss = recorder.alloc(floats(N_SEQUENCES));
@@ -319,7 +322,7 @@ pub fn variable_length_recurrent(iterations: usize, seed: u64) -> Trace {
 mod tests {
     use super::*;
 
-    /// A trace is well formed: `peak_live` looks at every step, and at the end nothing is live.
+    /// Checks that a trace is well formed: `peak_live` checks every event, and as many blocks are freed as are allocated.
     fn is_complete(trace: &Trace) {
         let n_frees = trace.events.len() - trace.n_allocations();
         assert_eq!(n_frees, trace.n_allocations());
@@ -335,7 +338,7 @@ mod tests {
         }
     }
 
-    /// 25,557,032 weights are those of the published network (He et al., arXiv:1512.03385, as every zoo counts them).
+    /// The published network has 25,557,032 weights (He et al., arXiv:1512.03385, as all model zoos count them).
     #[test]
     fn resnet50_has_its_weights() {
         let convs: usize = resnet50_blocks().iter().flatten().map(|conv| conv.weights() + 2 * conv.channels_out).sum();

@@ -1,9 +1,9 @@
-//! Every comparison runs to its end without peers, on a tiny budget, and reports what it says it reports.
+//! Tests that every comparison runs to its end without peers, on a tiny budget, and that its report has the documented rows.
 
 use serde_json::Value;
 use std::process::Command;
 
-/// Runs a program with `--format json` and these flags; answers its report.
+/// Runs a program with `--format json` and these flags; returns its report.
 fn report(program: &str, flags: &[&str]) -> Value {
     let output = Command::new(program).args(["--format", "json"]).args(flags).output().expect("it starts");
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -63,7 +63,7 @@ fn storage_has_a_row_for_every_heap() {
     assert_eq!(traces.len(), 2 * n_present);
     for row in traces {
         assert!(row["pair_ns"]["median"].as_f64().unwrap() > 0.0, "{row}");
-        // What is live is held: no heap can do with less.
+        // A heap holds at least the live bytes, so the ratio is at least 1, up to rounding.
         assert!(row["held_over_live"].as_f64().unwrap() >= 0.999, "{row}");
     }
     let hits = rows(&report, "hits");
@@ -95,7 +95,7 @@ fn memory_without_mxnet() {
     assert_eq!(networks.len(), 4, "two modes, two batch sizes");
     for row in networks {
         let number = |key: &str| row[key].as_f64().unwrap_or_else(|| panic!("{key} in {row}"));
-        // 431,080 parameters, and in training as many gradients.
+        // LeNet has 431,080 parameters, and in training equally many gradients.
         let arrays = 4.0 * 431_080.0 / f64::from(1 << 20) * if row["mode"] == "training" { 2.0 } else { 1.0 };
         assert!(number("planned_mib") > 0.0 && number("peak_mib") > arrays, "{row}");
         assert!(row["mxnet_peak_mib"].is_null() && row["peak_ratio"].is_null(), "{row}");

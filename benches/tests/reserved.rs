@@ -1,15 +1,15 @@
-//! How much memory the pools hold for what a program keeps: traces of training, replayed on a simulated device.
+//! Measures how much memory the pools hold relative to the live blocks: replays traces of training on a simulated device.
 
 use mxrs_benches::traces::{Event, Trace, resnet50_training, variable_length_recurrent};
 use mxrs_storage::{Block, PoolConfig, PoolKind, SimulatedMemory, Storage, StorageConfig, Tag};
 use mxrs_types::Device;
 use std::sync::Arc;
 
-/// A device whose memory the host does not write: only addresses are handed out.
+/// A device whose memory the host cannot access, so the simulated memory only hands out addresses.
 const DEVICE: Device = Device::gpu(0);
 const GIB: u64 = 1 << 30;
 
-/// Peak of reserved bytes over peak of live bytes.
+/// Replays the trace; returns the peak of reserved bytes divided by the peak of live bytes.
 fn replay(kind: PoolKind, trace: &Trace) -> f64 {
     let memory = SimulatedMemory::new(DEVICE, 64 * GIB).unbacked().with_ranges(2 << 20, 1 << 40);
     let config = StorageConfig::uniform(PoolConfig::of_kind(kind));
@@ -42,7 +42,8 @@ fn best_fit_holds_at_most_a_twentieth_more_than_is_live() {
     }
 }
 
-/// What the others hold where sizes keep changing: the reason for a fourth kind of pool.
+/// Pools that round sizes to classes hold much more memory if sizes keep changing. This is the reason for a fourth kind of
+/// pool.
 #[test]
 fn pools_of_classes_hold_more_where_lengths_vary() {
     let trace = variable_length_recurrent(60, 1);

@@ -1,4 +1,4 @@
-//! `compare_score` from end to end with peers that are shell scripts: one that answers, one that dies, one not there.
+//! Tests `compare_score` end to end with peers that are shell scripts: one answers, one dies, one does not exist.
 #![cfg(target_os = "linux")]
 
 #[path = "support/scripts.rs"]
@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 
 const DIGITS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/digits");
 
-/// An exporter that knows one network, of ten classes: convert onnx export --network N --batch-size B --no-check
+/// Writes an exporter that knows only LeNet. It is called as: convert onnx export --network N --batch-size B --no-check
 /// --seed S --save-params PREFIX OUT.
 fn exporter(folder: &Path) -> PathBuf {
     let copies = format!(
@@ -22,8 +22,8 @@ fn exporter(folder: &Path) -> PathBuf {
     script(folder, "exporter", &copies)
 }
 
-/// Two batches in half a second, whatever is asked for; of its two images' likeliest classes none is that of ours, since
-/// its numbers are none.
+/// A peer that always reports two batches in half a second. The first output is null, which is not a number, so its class
+/// never counts as the same as ours.
 const ANSWERING: &str = r#"while read -r line; do case $line in
 *'"load"'*) echo 'a library speaks'; echo '{"name": "fake 1.0", "load_s": 0.25, "first_s": 0.5}' ;;
 *'"run"'*) echo '{"n": 2, "seconds": 0.5}' ;;
@@ -61,7 +61,7 @@ fn what_a_peer_answers_is_reported_and_a_dead_one_is_named() {
     let report: Value = serde_json::from_str(&text).expect("its report is JSON");
 
     let row = |section: &str| report["sections"][section]["rows"][0].clone();
-    // Two images in half a second.
+    // Two images in half a second are 4 images per second.
     assert_eq!(row("speed")["tract"], json!({ "median": 4.0, "spread_percent": 0.0 }), "{report:#}");
     assert!(row("speed")["mxrs"]["median"].as_f64().unwrap() > 0.0, "{report:#}");
     assert!(row("speed")["candle"].is_null() && row("speed")["openvino"].is_null());
@@ -79,7 +79,7 @@ fn what_a_peer_answers_is_reported_and_a_dead_one_is_named() {
     let peers = report["peers"].as_array().unwrap();
     assert!(peers.contains(&json!({ "name": "fake 1.0", "missing": null })), "{peers:?}");
 
-    // Two at once: ours by two processes and by two threads, tract by two processes.
+    // Two instances at the same time: mxrs as two processes and as two threads, tract as two processes.
     let both = |at: usize| report["sections"]["concurrent"]["rows"][at].clone();
     let n_cores = mxrs_sync::Topology::read().map_or(0, |topology| topology.cores());
     if n_cores >= 2 {
@@ -90,7 +90,7 @@ fn what_a_peer_answers_is_reported_and_a_dead_one_is_named() {
         assert!(notes.contains("two at once): one core: "), "{notes}");
     }
 
-    // Saved as four files, of which one gives the same report again.
+    // The results are saved as four files; reading the JSON file gives the same report again.
     let saved: Value = serde_json::from_slice(&std::fs::read(&save).unwrap()).unwrap();
     assert_eq!(saved["contests"][0]["peers"]["tract"]["images_per_second"], json!([4.0, 4.0, 4.0]));
     let [markdown, table] = ["md", "txt"].map(|end| std::fs::read_to_string(save.with_extension(end)).unwrap());
@@ -118,7 +118,7 @@ fn in_8_bits_everybody_has_a_figure_or_a_reason() {
     let flags = ["--peer", "mxrs,mxnet,openvino", "--dtype", "int8", "--format", "json"];
     let report: Value = serde_json::from_str(&said(&compare(folder.path(), "lenet", &flags))).unwrap();
     let notes = report["notes"].to_string();
-    // This exporter cannot quantize.
+    // The script that stands for mxrs cannot quantize.
     assert!(notes.contains("mxrs (every case): failed: mxrs quantize ended with exit status: 2"), "{notes}");
     assert!(notes.contains("OpenVINO (every case): not found: give --python PATH"), "{notes}");
     let missing = json!({ "name": "MXNet", "missing": "this comparison makes no int8 network for it" });

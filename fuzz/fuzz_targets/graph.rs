@@ -1,5 +1,5 @@
-//! Symbol files through the real operators: attributes, inputs, shapes and types. No panic, and a graph that was
-//! accepted is written and read again the same.
+//! Reads symbol files with the real operators: attributes, inputs, shapes and types. Checks that nothing panics, and that an
+//! accepted graph is the same after writing and reading it again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! Indices: no panic, and what was read is written and read again the same.
+//! Reads the index of a record file. Checks that nothing panics, and that the index is the same after writing and reading it
+//! again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

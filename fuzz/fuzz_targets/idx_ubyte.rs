@@ -1,11 +1,12 @@
-//! Files of MNIST: no panic, no more memory than there are bytes, and as many bytes as the sizes say.
+//! Reads files of MNIST. Checks that nothing panics, that memory use is bounded by the file, and that the number of bytes
+//! matches the sizes.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use mxrs_data::fuzzing::idx_ubyte;
 
 fuzz_target!(|bytes: &[u8]| {
-    // Unpacked, a stream may be a thousand times as long: only what is not packed is tried at any length.
+    // A compressed stream may unpack to a thousand times its length, so only uncompressed files may be long.
     if bytes.starts_with(&[0x1f, 0x8b]) && bytes.len() > 4096 {
         return;
     }

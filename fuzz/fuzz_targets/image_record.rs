@@ -1,4 +1,5 @@
-//! Payloads of image records: no panic from header to prepared numbers, and what was unpacked is packed again the same.
+//! Reads image records, decodes their images and prepares them. Checks that nothing panics, and that a record is the same
+//! after packing it again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -10,7 +11,7 @@ fuzz_target!(|bytes: &[u8]| {
     assert!(record.pack() == bytes);
     let _ = Detection::from_labels(record.all_labels());
     let limits = DecodeLimits { max_pixels: 1 << 18 };
-    // The ids choose how the image is prepared.
+    // The ids of the record select how the image is prepared.
     let channels = [1, 3, 4][(record.id % 3) as usize];
     let [height, width] = [record.id >> 8, record.id >> 16].map(|n| (n % 40) as usize + 1);
     let Ok(image) = decode(record.image, channels, &limits) else { return };

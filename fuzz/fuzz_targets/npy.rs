@@ -1,4 +1,4 @@
-//! npy arrays: no panic, and what was read is written and read again the same.
+//! Reads npy arrays. Checks that nothing panics, and that an array is the same after writing and reading it again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

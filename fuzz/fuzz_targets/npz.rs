@@ -1,4 +1,5 @@
-//! npz archives: no panic, and what was read survives the trip through a parameter list.
+//! Reads npz archives. Checks that nothing panics, and that the arrays are the same after writing them as a parameter list
+//! and reading that.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -11,7 +12,7 @@ fuzz_target!(|bytes: &[u8]| {
         let again = ArrayFile::from_bytes(&list, &Options::strict()).unwrap().value;
         assert_eq!(again.arrays.len(), loaded.value.arrays.len());
         let mut archive = Vec::new();
-        // Some names that an archive may hold are refused in a new one.
+        // Some names are accepted when an archive is read but not when it is written.
         if npz::write(&mut archive, &again.arrays).is_ok() {
             let archived = npz::read_bytes(&archive, &Options::strict()).unwrap().value;
             assert!(archived.to_params_bytes().unwrap().len() == list.len());

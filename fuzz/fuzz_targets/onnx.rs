@@ -1,4 +1,5 @@
-//! ONNX models: no panic, in reading nor in the way to a graph, and what was read is written and read again the same.
+//! Reads and imports ONNX models. Checks that nothing panics, and that a model is the same after writing and reading it
+//! again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Parameter lists: no panic, and what was read is written and read again the same.
+//! Reads parameter lists. Checks that nothing panics, and that a list is the same after writing and reading it again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! Python pickles, and states of optimizers in them: no panic, and no more memory than the bytes of the file justify.
+//! Reads Python pickles and the optimizer states in them. Checks that nothing panics, and that memory use is bounded by the
+//! size of the file.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! PNG images: no panic, and any number of channels has the same size.
+//! Decodes PNG images. Checks that nothing panics, and that the image has the same size for every number of channels.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Record files: no panic, and what was read is written and read again the same.
+//! Reads record files. Checks that nothing panics, and that the records are the same after writing and reading them again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -29,7 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
             assert!(again.next_record().unwrap().as_ref() == Some(record));
         }
         assert!(again.next_record().unwrap().is_none());
-        // Three readers of what was written see every record once.
+        // Three readers, each of one part of the written file, together read every record once.
         let mut seen = 0;
         for part in 0..3 {
             let len = written.len() as u64;

@@ -1,4 +1,4 @@
-//! Random graphs of the catalog's operators, bound and run on all backends of pure Rust, forward and backward.
+//! Binds random graphs of the catalog's operators and runs them forward and backward on all backends in pure Rust.
 #![no_main]
 
 use arbitrary::Unstructured;

@@ -1,4 +1,4 @@
-//! Random ONNX models, read as a file is, imported, bound and run.
+//! Writes random ONNX models, reads and imports them as files, binds them and runs them.
 #![no_main]
 
 use arbitrary::Unstructured;

@@ -1,4 +1,4 @@
-//! Safetensors: no panic, and what was read is written and read again the same.
+//! Reads safetensors files. Checks that nothing panics, and that a file is the same after writing and reading it again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,11 +1,11 @@
-//! Symbol files: no panic, and what was read is written and read again the same.
+//! Reads symbol files. Checks that nothing panics, and that a file is the same after writing and reading it again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use mxrs_format::Options;
 use mxrs_symbol::{Attrs, OperatorKnowledge, SymbolFile, check_operators, upgrade};
 
-/// Operators whose inputs follow from the length of their name.
+/// Made-up operators whose numbers of inputs and outputs follow from the length of their name.
 struct Anything;
 
 impl OperatorKnowledge for Anything {
@@ -33,7 +33,7 @@ fuzz_target!(|bytes: &[u8]| {
         if upgrade(&mut upgraded, &Anything).is_ok() {
             let _ = check_operators(&upgraded, &Anything);
             let text = upgraded.to_json();
-            // Added inputs may have names that are taken; nothing else may go wrong.
+            // Reading may fail because an added input has the name of an existing node; nothing else may fail.
             if let Ok(again) = SymbolFile::from_bytes(text.as_bytes(), &Options::strict()) {
                 assert_eq!(again.value, upgraded);
             }

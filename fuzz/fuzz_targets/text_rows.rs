@@ -1,4 +1,4 @@
-//! CSV and LibSVM: no panic, and whole rows only.
+//! Reads CSV and LibSVM text. Checks that nothing panics, and that CSV gives whole rows only.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

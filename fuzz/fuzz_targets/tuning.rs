@@ -1,4 +1,5 @@
-//! Results of kernel tuning: no panic, and what was read is written and read again the same.
+//! Reads files of tuning results. Checks that nothing panics, and that a file is the same after writing and reading it
+//! again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

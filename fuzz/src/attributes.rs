@@ -1,9 +1,9 @@
-//! Random texts of attributes, of the type that an operator declares.
+//! Random values of attributes as text, for the type that an operator declares.
 
 use arbitrary::{Result, Unstructured};
 use mxrs_op::ParamSpec;
 
-/// Integers at which sizes, offsets and products change their nature.
+/// Integers at which sizes, offsets or products overflow or change sign.
 const EDGES: [i64; 20] = [
     -1,
     -2,
@@ -27,12 +27,12 @@ const EDGES: [i64; 20] = [
     i64::MIN,
 ];
 
-/// An integer: small as a rule, sometimes an edge.
+/// A random integer: usually small, sometimes one of [`EDGES`].
 pub fn integer(from: &mut Unstructured<'_>) -> Result<i64> {
     if from.ratio(7, 8)? { from.int_in_range(0..=5) } else { Ok(*from.choose(&EDGES)?) }
 }
 
-/// A text of the type that `spec` states.
+/// A random value, as text, of the type that `spec` declares.
 pub fn text(spec: &ParamSpec, from: &mut Unstructured<'_>) -> Result<String> {
     let kind = spec.type_text.as_str();
     if let Some(words) = kind.strip_prefix('{') {

@@ -1,5 +1,5 @@
-//! Random graphs of the catalog's operators. Most calls start from a sample of their operator and have a few attributes
-//! changed; their inputs are results of earlier calls or new variables whose shapes follow from the call.
+//! Random graphs of the catalog's operators. Most calls start from a sample of their operator with a few attributes changed.
+//! Their inputs are results of earlier calls, or new variables whose shapes follow from the call.
 
 use crate::attributes;
 use crate::{MULTIPLY_ADDS, TENSOR_BYTES};
@@ -9,7 +9,7 @@ use mxrs_op::{Attrs, OpCall, OpDef, OpParams, Sample, TensorDesc};
 use mxrs_types::{DType, PartialShape, Shape};
 use std::sync::Arc;
 
-/// A graph and what its variables are.
+/// A graph, with the shapes and types of its variables.
 pub struct RandomGraph {
     /// The graph.
     pub graph: Graph,
@@ -37,14 +37,14 @@ struct Growing<'a> {
 enum Input {
     /// A result of an earlier call, or a variable.
     Existing(usize),
-    /// A variable of its own.
+    /// A new variable.
     New,
 }
 
-/// A graph of at most `most` calls of `ops`, or `None` if no call fitted.
+/// A random graph of at most `most` calls of `ops`; `None` if no call could be added.
 ///
 /// # Errors
-/// As `Unstructured`: the bytes ran out.
+/// Fails if `from` has no more bytes.
 pub fn random_graph(ops: &[Arc<OpDef>], most: usize, from: &mut Unstructured<'_>) -> Result<Option<RandomGraph>> {
     let mut growing =
         Growing { ops, builder: GraphBuilder::new(), known: Vec::new(), variables: Vec::new(), calls: Vec::new() };
@@ -62,7 +62,7 @@ pub fn random_graph(ops: &[Arc<OpDef>], most: usize, from: &mut Unstructured<'_>
 }
 
 impl Growing<'_> {
-    /// Adds a call if inference accepts it.
+    /// Adds a random call if inference accepts it.
     fn grow(&mut self, from: &mut Unstructured<'_>) -> Result<()> {
         let op = Arc::clone(from.choose(self.ops)?);
         let samples = (op.samples)();
@@ -126,7 +126,7 @@ impl Growing<'_> {
         entry
     }
 
-    /// The first input is an earlier result as a rule, the others are seldom.
+    /// Chooses an input. The first input of a call is usually an earlier result, the other inputs rarely.
     fn input(&self, position: usize, from: &mut Unstructured<'_>) -> Result<Input> {
         let chance = if position == 0 { 7 } else { 2 };
         if self.known.is_empty() || !from.ratio(chance, 8)? {
@@ -211,7 +211,7 @@ impl Growing<'_> {
     }
 }
 
-/// A shape of the sample, perhaps with a changed size, or any small shape.
+/// The shape of the sample's input, perhaps with one size changed, or a random small shape.
 fn shape(sample: Option<&Sample>, input: usize, from: &mut Unstructured<'_>) -> Result<Shape> {
     if let Some(input) = sample.and_then(|sample| sample.inputs.get(input))
         && from.ratio(7, 8)?

@@ -10,10 +10,10 @@ use mxrs_onnx::{ExportOptions, export, imported_operators};
 use mxrs_op::OpDef;
 use std::sync::Arc;
 
-/// A model, or `None` if no graph was found that ONNX can express.
+/// A random model; `None` if the random graph cannot be expressed in ONNX.
 ///
 /// # Errors
-/// As `Unstructured`: the bytes ran out.
+/// Fails if `from` has no more bytes.
 pub fn random_model(ops: &[Arc<OpDef>], most: usize, from: &mut Unstructured<'_>) -> Result<Option<ModelProto>> {
     let Some(random) = random_graph(ops, most, from)? else { return Ok(None) };
     let Some((input, shape, dtype)) = random.variables.first().cloned() else { return Ok(None) };
@@ -32,7 +32,7 @@ pub fn random_model(ops: &[Arc<OpDef>], most: usize, from: &mut Unstructured<'_>
     Ok(Some(model))
 }
 
-/// Changes one thing of a model.
+/// Makes one random change to a model.
 fn change(model: &mut ModelProto, from: &mut Unstructured<'_>) -> Result<()> {
     let Some(graph) = &mut model.graph else { return Ok(()) };
     if graph.node.is_empty() {

@@ -21,7 +21,8 @@ use std::sync::{Arc, LazyLock};
 /// The operators of the catalog.
 pub static OPS: LazyLock<OpSet> = LazyLock::new(mxrs_ops::catalog);
 
-/// Makes arrays. Every block is an allocation of its own and of its exact size, so that the address sanitizer sees each end.
+/// Creates arrays. Every block is a separate allocation of the exact size, so that the address sanitizer detects accesses
+/// beyond its end.
 static CONTEXT: LazyLock<ArrayContext> = LazyLock::new(|| {
     let engine = Engine::new(EngineConfig::of_kind(EngineKind::Naive)).expect("an engine without threads");
     let cpu = PoolConfig::of_kind(PoolKind::Unpooled);
@@ -38,26 +39,26 @@ static OPTIONS: LazyLock<BindOptions> = LazyLock::new(|| {
     options
 });
 
-/// A graph to bind, with what is known of its variables.
+/// A graph to bind, with the known shapes and types of its variables.
 pub struct Case {
     /// The graph.
     pub graph: Graph,
-    /// Shape and element type of variables, by name; those that are absent follow from the others.
+    /// Shape and element type of variables, by name; those of missing variables are inferred.
     pub variables: Vec<(String, Shape, DType)>,
 }
 
-/// Reads a graph as a symbol file is read, after writing it as one.
+/// Writes a graph as a symbol file and reads it again.
 pub fn through_symbol_file(graph: &Graph) -> Option<Graph> {
     let text = graph_to_file(graph).to_json();
     let registry = Registry { ops: &OPS, legacy: mxrs_ops::legacy_name };
     graph_from_bytes(text.as_bytes(), &registry, &Options::default()).ok().map(|loaded| loaded.value)
 }
 
-/// Plans the graph, and binds and runs it if it is small. Errors are fine; panics, reads and writes beyond an array, and memory
-/// beyond the limit are not.
+/// Plans the graph, and binds and runs it if it is small. Errors are accepted. Panics, accesses beyond an array, and memory
+/// beyond the limit are failures.
 ///
 /// # Errors
-/// As `Unstructured`: the bytes ran out.
+/// Fails if `from` has no more bytes.
 ///
 /// # Panics
 /// Panics if binding and running reserved more than [`RESERVED_BYTES`].
@@ -75,7 +76,7 @@ pub fn run(case: &Case, from: &mut Unstructured<'_>) -> Result<()> {
     let inputs: Vec<(&str, Shape)> =
         case.variables.iter().map(|(name, shape, _)| (name.as_str(), shape.clone())).collect();
     if !is_small(case) {
-        // Planning allocates by the number of nodes, whatever the shapes are.
+        // Planning allocates memory for nodes only, so large shapes do not matter.
         let _ = plan_graph(&case.graph, &inputs, &options, is_training);
         return Ok(());
     }
@@ -98,7 +99,7 @@ pub fn run(case: &Case, from: &mut Unstructured<'_>) -> Result<()> {
             let _ = executor.backward(&heads);
         }
     } else if ran.is_ok() && from.ratio(1, 4)? {
-        // A second run finds its constants packed.
+        // In a second run, the constants are already packed.
         let _ = executor.forward();
     }
     let read = executor.outputs().iter().chain(executor.gradients().iter().map(|gradient| &gradient.array));
@@ -110,7 +111,7 @@ pub fn run(case: &Case, from: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Random elements: bytes, or small integers, which are indices and labels that exist.
+/// Fills an array with random bytes, or with small integers, which are valid indices and labels.
 fn fill(array: &NdArray, from: &mut Unstructured<'_>) -> Result<()> {
     let mut bytes = vec![0u8; array.size_bytes()];
     if from.ratio(1, 4)? {

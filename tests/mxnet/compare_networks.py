@@ -1,4 +1,4 @@
-"""Runs networks that mxrs exported through MXNet 1.9.1 and compares the outputs, and the speed.
+"""Runs networks that mxrs exported in MXNet 1.9.1, and compares the outputs or measures the speed.
 
   cargo run --release -p mxrs-tests --bin export_networks -- /tmp/networks
   python3 -m venv /tmp/mx && /tmp/mx/bin/pip install mxnet==1.9.1 numpy==1.23.5

@@ -1,7 +1,7 @@
-"""Speed of the input pipeline of MXNet 1.9.1 beside `mxrs train imagenet --test-io 1`.
+"""Measures the input pipeline of MXNet 1.9.1, to compare it with `mxrs train imagenet --test-io 1`.
 
     python compare_pipeline.py make <folder of photographs> <folder to write> <number>   (needs Pillow)
-        Cuts JPEGs of 256 x 256 pixels from the photographs, of quality 95. Pack them by `mxrs im2rec`.
+        Cuts JPEGs of 256 x 256 pixels and quality 95 from the photographs. Pack them with `mxrs im2rec`.
     python compare_pipeline.py read <.rec> <threads> <batch size>                        (needs MXNet)
         Reads one epoch with the full augmentation of train_imagenet.py, and prints images per second.
 """

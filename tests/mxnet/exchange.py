@@ -1,12 +1,12 @@
-"""Checkpoints that go between mxrs and MXNet 1.9.1, on the digits.
+"""Exchanges checkpoints between mxrs and MXNet 1.9.1, on the digits.
 
     python exchange.py score <validation .rec> <prefix> <epoch> [<prefix> <epoch> ...]
-        Loads checkpoints that `mxrs train` wrote, and prints each one's accuracy by MXNet. Compare `mxrs evaluate`.
+        Loads checkpoints that `mxrs train` wrote, and prints the accuracy of each in MXNet. Compare with `mxrs evaluate`.
     python exchange.py train <training .rec> <validation .rec> <prefix>-symbol.json <new prefix> <epochs> <learning rate>
-        Trains the network of a symbol file by MXNet from random weights, writes a checkpoint, and prints its accuracy.
-        Compare `mxrs evaluate --model <new prefix> --load-epoch <epochs>`.
+        Trains the network of a symbol file in MXNet from random weights, writes a checkpoint, and prints its accuracy.
+        Compare with `mxrs evaluate --model <new prefix> --load-epoch <epochs>`.
 
-Pixels go in as value / 255.
+The networks get pixels divided by 255.
 """
 import sys
 

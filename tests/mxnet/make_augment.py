@@ -1,6 +1,6 @@
-"""Writes crates/mxrs-data/tests/golden/augment.params and augment.png: what MXNet's augmenters make of one photograph.
+"""Writes crates/mxrs-data/tests/golden/augment.params and augment.png: the output of MXNet's augmenters for one photograph.
 
-Deterministic augmenters are kept as pixels, random ones as a statistic of `draws` images: sorted, every twentieth value.
+For deterministic augmenters, pixels are stored; for random ones, a statistic of `draws` images: every 20th sorted value.
 Needs MXNet 1.9.1 and NumPy. From the root of the repository:
     python tests/mxnet/make_augment.py
 """
@@ -12,7 +12,7 @@ import mxnet as mx
 import numpy as np
 from pictures import GOLDEN, ROOT, STATISTICS, pack, save
 
-# Images of each random augmenter, and how many of their values are kept.
+# Number of images of each random augmenter, and number of stored values of a statistic.
 N = 10000
 KEPT = 500
 
@@ -43,14 +43,14 @@ def run(rec, n, shape=(3, 24, 32), **settings):
     return next(iter(it)).data[0].asnumpy()
 
 
-# Pixels. The name holds the settings, so that the test reads them from there.
+# Stores pixels. The name holds the settings, so that the test can read them from it.
 def pixels(shape=(3, 24, 32), **settings):
     name = ";".join(["%d,%d" % shape[1:]] + ["%s=%s" % (k, settings[k]) for k in sorted(settings)])
     expected["pixels:" + name] = mx.nd.array(run(ONE, 1, shape, **settings)[0], dtype="uint8")
 
 
 for method in (0, 1, 2, 3, 4, 9):
-    # MXNet refuses 0 in these two places only.
+    # MXNet rejects method 0 in these two cases only.
     if method != 0:
         pixels(inter_method=method, resize=26)
         pixels(inter_method=method, resize=70)
@@ -73,7 +73,7 @@ pixels((3, 20, 20), mirror=True)
 pixels((1, 40, 40), rotate=45, pad=3)
 
 
-# Statistics of many images, sorted. One thread draws for all of them, one after the other.
+# Stores sorted statistics of many images. One thread draws random numbers for all images, one after the other.
 def statistic(kinds, **settings):
     data = run(MANY, N, **settings)
     name = ";".join("%s=%s" % (k, settings[k]) for k in sorted(settings))

@@ -1,9 +1,9 @@
-"""What MXNet 1.9.1's mixed precision in bfloat16 does: its lists, and the types that the calls of two networks read.
+"""Records MXNet 1.9.1's mixed precision in bfloat16: its lists of operators, and the types that the calls of two networks read.
 
     python make_autocast.py <folder with symbols> <file to write>
 
-Each line is `list <operator> <what>` or `<network> <call> <type of its first input>`. Types are followed through the converted
-symbol: casts say theirs, all other calls give what their first input has.
+Each line is `list <operator> <list>` or `<network> <call> <type of its first input>`. Types are propagated through the converted
+symbol: a cast has its own type, and any other call has the type of its first input.
 """
 import json
 import sys
@@ -19,7 +19,7 @@ for what, names in (
         ('follows', lists.BF16_FP32_FUNCS),
         ('float32', lists.FP32_FUNCS),
         ('conditional', [name for name, _, _ in lists.CONDITIONAL_FP32_FUNCS]),
-        # Loss heads are in two lists; the first that the pass looks at is that of float32.
+        # Loss heads are in two lists; MXNet's pass looks in the float32 list first.
         ('widest', [name for name in lists.WIDEST_TYPE_CASTS if name not in lists.FP32_FUNCS])):
     lines += [f'list {name} {what}' for name in sorted(set(names))]
 for network in ('lenet', 'resnet8'):

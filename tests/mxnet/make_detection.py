@@ -1,6 +1,6 @@
-"""Writes crates/mxrs-data/tests/golden/detection.params: what MXNet's ImageDetRecordIter makes of augment.png with two objects.
+"""Writes crates/mxrs-data/tests/golden/detection.params: the output of MXNet's ImageDetRecordIter for augment.png.
 
-Deterministic changes are kept as images and labels, random ones as a statistic of many images, sorted. Needs MXNet 1.9.1
+For deterministic changes, images and labels are stored; for random ones, sorted statistics of many images. Needs MXNet 1.9.1
 and NumPy. From the root of the repository:
     python tests/mxnet/make_detection.py
 """
@@ -9,7 +9,8 @@ import numpy as np
 from pictures import STATISTICS, pack, read_photo, save
 
 N = 400
-# Two numbers ahead, six per object; the last has no area.
+# The label: a header of four numbers (its own length, the numbers per object, and two more), then three objects of six
+# numbers each. The last object has no area.
 LABEL = [4, 6, 57, 48, 1, 0.1, 0.2, 0.45, 0.7, 0.5, 3, 0.5, 0.3, 0.95, 0.9, 0.25, 2, 0.3, 0.3, 0.3, 0.6, 1]
 ONE, MANY = (pack(n, np.array(LABEL, "float32"), read_photo()) for n in (1, N))
 expected = {}
@@ -28,7 +29,7 @@ def name_of(shape, settings):
 
 def exact(shape=(3, 24, 32), **settings):
     data, label = run(ONE, 1, shape, **settings)
-    # Beyond the image MXNet leaves what was in memory.
+    # MXNet does not initialize the area beyond the image.
     _, height, width = label[0, :3].astype(int)
     expected["data:" + name_of(shape, settings)] = mx.nd.array(data[0][:, :height, :width])
     expected["label:" + name_of(shape, settings)] = mx.nd.array(label[0])

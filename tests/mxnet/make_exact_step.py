@@ -1,10 +1,10 @@
-"""Gradients of one training step in float64, by MXNet 1.9.1: what the float32 numbers of `*-step.params` are rounded from.
+"""Computes the gradients of one training step in float64 with MXNet 1.9.1, as exact values for those in `*-step.params`.
 
     python make_exact_step.py <folder with symbols and checkpoints> <folder with *-step.params>
 
-Writes `<model>-exact.params` (gradients, rounded to float32) beside the step files. (Not the auxiliary states: in float64
-MXNet's BatchNorm leaves them as they were.) The float32 numbers themselves are up to 3e-3 of an array's largest element away from these, because a trained network's
-`p - label` cancels.
+Writes `<model>-exact.params` (gradients, rounded to float32) next to the step files. (Not the auxiliary states: in float64
+MXNet's BatchNorm does not update them.) The float32 gradients of `*-step.params` differ from these by up to 3e-3 of an
+array's largest element, because `p - label` of a trained network is a small difference of nearly equal numbers.
 """
 import sys
 

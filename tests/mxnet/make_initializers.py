@@ -1,4 +1,4 @@
-"""Distributions of MXNet 1.9.1's initializers, as quantiles of 10,000 or more draws each.
+"""Records the distributions of MXNet 1.9.1's initializers, as quantiles of 10,000 or more values each.
 
   python tests/mxnet/make_initializers.py > crates/mxrs-models/tests/fixtures/initializers.json
 
@@ -15,7 +15,7 @@ mx.random.seed(7)
 np.random.seed(7)
 
 N_QUANTILES = 199
-# The text of `__init__`, and the shape that is filled.
+# The value of the attribute `__init__`, and the shape of the array that is filled.
 CASES = [
     (['uniform', {}], (100, 100)),
     (['uniform', {'scale': 2.0}], (100, 100)),

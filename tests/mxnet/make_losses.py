@@ -1,8 +1,8 @@
-"""Values and gradients of Gluon's losses of MXNet 1.9.1 on random batches.
+"""Records values and gradients of the Gluon losses of MXNet 1.9.1 on random batches.
 
     python make_losses.py <file to write>
 
-Writes JSON: for each case the loss's name, settings, inputs, the loss of each example and the gradient of the first input.
+Writes JSON: for each case the name of the loss, inputs, weight, the loss of each example and the gradient of the first input.
 """
 import json
 import sys

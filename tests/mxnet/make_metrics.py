@@ -1,4 +1,4 @@
-"""Values of every metric of MXNet 1.9.1 on random batches.
+"""Records the values of every metric of MXNet 1.9.1 on random batches.
 
     python make_metrics.py <file to write>
 
@@ -69,7 +69,7 @@ for name, params, make in CASES:
     for i in range(3):
         label, pred = make()
         metric.update([mx.nd.array(label)], [mx.nd.array(pred)])
-        # Of the running correlation MXNet keeps no second one for the epoch.
+        # For the running correlation, MXNet keeps no separate value of the whole epoch.
         is_lost = name == 'pearsonr' and 'average' in params
         batches.append({'label': array(label), 'pred': array(pred), 'get': float(metric.get()[1]),
                         'get_global': None if is_lost else float(metric.get_global()[1])})

@@ -1,13 +1,13 @@
-"""Twenty steps of training on the digits by MXNet 1.9.1: losses and weights.
+"""Records losses and weights of twenty training steps on the digits in MXNet 1.9.1.
 
     python make_training.py <folder with the digits> <folder to write to>
 
 Batches of 32 images in the order of the file, stochastic gradient descent with learning rate 0.02, momentum 0.9 and weight decay
 1e-4. Writes
-- training.json: the cross-entropy and accuracy of each batch, before it is learnt from, where the networks start from a part of
-  their committed parameters (so that there is something to learn);
-- training.params: the parameters and moving averages after the last step, where they start from the committed ones; of arrays
-  longer than 2000 every n // 2000 th value, in row-major order. Names are <network>/<array>.
+- training.json: the cross-entropy and accuracy of each batch before its update. The networks start from a fraction of
+  their committed parameters, so that there is something to learn;
+- training.params: the parameters and moving averages after the last step, starting from the committed ones. Of arrays
+  longer than 2000, only every (n // 2000)-th value is stored, in row-major order. Names are <network>/<array>.
 """
 import json
 import sys
@@ -18,7 +18,7 @@ folder, out = sys.argv[1:]
 
 
 def train(name, part):
-    """Module after the steps, and the metrics of each."""
+    """Returns the module after the steps, and the metrics of each step."""
     symbol, arg, aux = mx.model.load_checkpoint(f'{folder}/{name}', 10)
     arg = {k: v * part for k, v in arg.items()}
     data = mx.io.ImageRecordIter(path_imgrec=f'{folder}/digits_train.rec', data_shape=(1, 28, 28), batch_size=32,

@@ -1,6 +1,6 @@
-"""Writes crates/mxrs-data/tests/golden/transforms.params: what Gluon's transforms and mxnet.image's augmenters make of augment.png.
+"""Writes crates/mxrs-data/tests/golden/transforms.params: the output of Gluon's transforms and mxnet.image's augmenters.
 
-Where nothing is random, or what is random is held still, the image is kept; elsewhere a statistic of many images, sorted.
+The input is augment.png. Without randomness, or with fixed random numbers, images are stored; else sorted statistics of many.
 Needs MXNet 1.9.1 and NumPy. From the root of the repository:
     python tests/mxnet/make_transforms.py
 """
@@ -23,12 +23,12 @@ def keep(name, image):
 
 
 def still(augmenter, part, image):
-    """With every number that is uniform in (-x, x) held at x * part."""
+    """Runs the augmenter with every random number from (-x, x) replaced by x * part."""
     with mock.patch.object(random, "uniform", lambda low, high: low + (high - low) * (1 + part) / 2):
         return augmenter(image)
 
 
-# Sizes and parts.
+# Resizing and cropping.
 for method in (0, 1, 2, 3, 4):
     keep("resize 20x30 %d" % method, T.Resize((30, 20), interpolation=method)(photo))
     keep("resize shorter 60 %d" % method, T.Resize(60, keep_ratio=True, interpolation=method)(photo))
@@ -43,7 +43,7 @@ keep("center 100x100 cubic", mx.image.CenterCropAug((100, 100), 2)(photo))
 keep("part", T.CropResize(7, 3, 21, 18)(photo))
 keep("part resized", T.CropResize(7, 3, 21, 18, (40, 25), 1)(photo))
 
-# Numbers, of a part, which needs less room.
+# Conversions to numbers, on a part of the photograph, which keeps the file small.
 part = photo[10:34, 12:44]
 tensor = T.ToTensor()(part)
 numbers = part.astype("float32")
@@ -89,7 +89,7 @@ keep("augmenter", run(mx.image.CreateAugmenter((3, 24, 32), resize=30, mean=True
 keep("augmenter plain", run(mx.image.CreateAugmenter((3, 60, 32)), photo))
 
 
-# Statistics; images are 24 x 32 x 3, or with channels first.
+# Stores statistics. Images are 24 x 32 x 3, or have channels first.
 def statistic(name, kinds, transform, image):
     images = []
     for _ in range(N):

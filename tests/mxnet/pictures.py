@@ -1,4 +1,4 @@
-"""What the scripts share that write numbers about pictures: the folder of goldens, record files, statistics of many images."""
+"""Shared by the scripts that record image outputs: the folder of goldens, record files, statistics of many images."""
 import os
 import tempfile
 
@@ -16,7 +16,7 @@ def read_photo():
 
 
 def pack(n, label, encoded):
-    """A record file with one picture n times."""
+    """Writes a record file with one image n times."""
     rec = os.path.join(tempfile.mkdtemp(), "%d.rec" % n)
     writer = mx.recordio.MXRecordIO(rec, "w")
     for i in range(n):
@@ -25,7 +25,8 @@ def pack(n, label, encoded):
     return rec
 
 
-# A number for each image of 3 x 24 x 32. `near` is a pixel next to the center, where hardly anything is outside.
+# Functions that reduce each 3 x 24 x 32 image to a number. `near` is a pixel next to the center, which augmentations rarely
+# move outside.
 STATISTICS = {
     "mean": lambda x: x.mean((1, 2, 3)),
     "red": lambda x: x[:, 0].mean((1, 2)),

@@ -1,11 +1,11 @@
-"""Runs ONNX models that mxrs wrote through onnx.checker and onnxruntime and compares the outputs with ours.
+"""Checks ONNX models that mxrs wrote with onnx.checker, runs them in onnxruntime, and compares the outputs with ours.
 
   cargo run --release -p mxrs-tests --bin export_networks -- /tmp/networks
   cargo run -p mxrs-tests --bin export_samples -- /tmp/samples
   python3 -m venv /tmp/ort && /tmp/ort/bin/pip install onnx onnxruntime numpy
   /tmp/ort/bin/python tests/onnx/compare.py /tmp/networks /tmp/samples
 
-Beside each <name>.onnx there is either <name>.npz, with one array per input of the model and `output`, or
+Next to each <name>.onnx there is either <name>.npz, with one array per input of the model and `output`, or
 <name>-input.npy (of the only input) and <name>-output.npy. An element may differ by 1e-6 plus 1e-4 of the largest
 element of the output; positions of NaN and infinities must agree. Prints a line per model that differs (all with
 --verbose), the largest difference of each folder, and exits 1 on a difference.
@@ -23,7 +23,7 @@ ABSOLUTE, RELATIVE = 1e-6, 1e-4
 
 
 def arrays(prefix):
-    """Inputs by name (None for the only one) and the expected output."""
+    """Returns the inputs by name (None for the only one) and the expected output."""
     if os.path.exists(prefix + '.npz'):
         with np.load(prefix + '.npz') as file:
             inputs = {name: file[name] for name in file.files}
@@ -32,7 +32,7 @@ def arrays(prefix):
 
 
 def compare(path):
-    """Largest difference and what is allowed."""
+    """Returns the largest difference and the allowed difference."""
     onnx.checker.check_model(onnx.load(path), full_check=True)
     inputs, expected = arrays(path[:-len('.onnx')])
     options = onnxruntime.SessionOptions()

@@ -1,9 +1,11 @@
-"""How far gradients of a training step under PyTorch's bfloat16 autocast are from those in float32, on a residual network of the
-size of the bundled resnet8 with random weights: the scale of the bounds in tests/runtime/autocast.rs.
+"""Measures how far gradients under PyTorch's bfloat16 autocast are from those in float32.
+
+Runs one training step of a residual network of the size of the bundled resnet8, with random weights. The bounds in
+tests/runtime/autocast.rs follow from the result.
 
     python autocast_distance.py      (needs PyTorch; run with 2.15 on a Zen 4)
 
-Prints, for three seeds, the distance over the norm of each gradient. Seen: weights of convolutions 0.11 to 0.25, offsets of
+Prints, for three seeds, the relative distance of each gradient. Observed: weights of convolutions 0.11 to 0.25, offsets of
 normalizations up to 0.39, those of the data's normalization up to 2, the classifier below 0.01.
 """
 import math
@@ -18,7 +20,7 @@ def norm(channels):
 
 
 class Unit(nn.Module):
-    """Two convolutions behind normalizations, and what leads around them."""
+    """A residual unit: two convolutions, each after a normalization, and a shortcut."""
 
     def __init__(self, channels, filters, stride, is_alike):
         super().__init__()
@@ -49,7 +51,7 @@ class Network(nn.Module):
 
 
 def xavier(network):
-    """Uniform weights of magnitude 2 over the mean of inputs and outputs."""
+    """Fills weights uniformly, with variance 2 / mean(fan_in, fan_out)."""
     for p in network.parameters():
         if p.dim() > 1:
             fan_in = p[0].numel()
@@ -72,7 +74,7 @@ def main():
         torch.manual_seed(seed)
         network = Network()
         xavier(network)
-        # Smooth pictures, each another.
+        # Smooth images, all different.
         i = torch.arange(32 * 784).float()
         data = torch.sin((i % 784) * 0.013 + (i // 784)).view(32, 1, 28, 28)
         label = torch.arange(32) % 10

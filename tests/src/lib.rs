@@ -1,7 +1,7 @@
-//! What end-to-end tests share: where the committed files are, and what networks are filled with.
+//! Code shared by the end-to-end tests: paths of the committed files, and random values for the parameters of networks.
 //!
-//! The tests themselves are in `tests/`; those of the command line live with it, in `crates/mxrs-cli/tests`. Knows no
-//! operator and no network, beyond the names of files and the endings of parameters' names.
+//! The tests themselves are in `tests/`; tests of the command line are in `crates/mxrs-cli/tests`. This crate depends on no
+//! operator or network, only on names of files and endings of parameters' names.
 //!
 //! ```
 //! assert!(mxrs_tests::digits("lenet-symbol.json").is_file());
@@ -13,26 +13,26 @@ use mxrs::models::{FactorKind, Initializer, RandomKind};
 use mxrs::types::{Result, Shape};
 use std::path::PathBuf;
 
-/// A file of the digits data set and its checkpoints.
+/// Path of a file of the digits data set or of one of its checkpoints.
 pub fn digits(name: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../data/digits")).join(name)
 }
 
-/// A file that MXNet or NumPy wrote for the tests.
+/// Path of a file that MXNet or NumPy wrote for the tests.
 pub fn fixture(name: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures")).join(name)
 }
 
-/// Random weights that keep activations at their size (He), and every other parameter away from the value that does nothing:
-/// outputs must differ from class to class, or a comparison would show nothing.
+/// Random values of a parameter. Weights keep the size of activations (He initialization); other parameters differ from the
+/// value that has no effect. So outputs differ from class to class, without which a comparison would show nothing.
 ///
 /// # Errors
-/// A weight of fewer than two axes.
+/// Fails if a weight has fewer than two axes.
 pub fn parameter(name: &str, shape: &Shape, seed: u64) -> Result<Vec<f32>> {
     let he = Initializer::Xavier { rnd_type: RandomKind::Gaussian, factor_type: FactorKind::In, magnitude: 2.0 };
     let mut values =
         if name.ends_with("_weight") { he.values(name, None, shape, seed)? } else { uniform(name, shape, 0.2, seed)? };
-    // The branches of residual networks add up: at full strength 50 of them would saturate the softmax.
+    // The branches of residual networks add up; 50 unscaled branches would saturate the softmax.
     if name.ends_with("_conv3_weight") {
         values.iter_mut().for_each(|v| *v *= 0.2);
     }
@@ -42,15 +42,15 @@ pub fn parameter(name: &str, shape: &Shape, seed: u64) -> Result<Vec<f32>> {
     Ok(values)
 }
 
-/// Random numbers from `-scale` to `scale`, whatever the name says.
+/// Random numbers from `-scale` to `scale`, also for names that initializers treat specially.
 ///
 /// # Errors
-/// None for a finite scale.
+/// Does not fail for a finite scale.
 pub fn uniform(name: &str, shape: &Shape, scale: f32, seed: u64) -> Result<Vec<f32>> {
     Initializer::Zero.values(name, Some(&format!("[\"uniform\", {{\"scale\": {scale}}}]")), shape, seed)
 }
 
-/// The Rust examples of the guide, which run as doc tests.
+/// Runs the Rust examples of the guide as doc tests.
 #[cfg(doctest)]
 mod guide {
     #[doc = include_str!("../../docs/guide/src/classify.md")]

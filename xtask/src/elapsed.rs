@@ -1,8 +1,8 @@
-//! How a duration is printed: `0.4 s`, `12 s`, `3m05s`, `1h02m`.
+//! Formats durations: `0.4 s`, `12 s`, `3m05s`, `1h02m`.
 
 use std::time::Duration;
 
-/// The duration in the shortest form in which two steps of a run still look different.
+/// Formats a duration; long durations are shown with coarser units.
 pub fn show(duration: Duration) -> String {
     let seconds = duration.as_secs();
     match seconds {

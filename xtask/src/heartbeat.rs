@@ -1,7 +1,7 @@
-//! A line now and then while a child process is silent, so that a long step never looks hung.
+//! Prints a line now and then while a child process runs, so that a long step never looks hung.
 //!
-//! While oneDNN compiles it says how many of its files are done; otherwise, and only where no terminal shows cargo's own
-//! progress bar, it says how long the step has been running.
+//! While oneDNN compiles, the line reports how many of its files are done. Otherwise, and only if stderr is not a terminal
+//! (on a terminal cargo shows its own progress bar), it reports how long the step has been running.
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -13,17 +13,17 @@ use crate::elapsed;
 use crate::native_build::NativeBuilds;
 
 const EVERY: Duration = Duration::from_secs(20);
-/// How many beats without a count pass before a plain "still running" line.
+/// Number of beats without progress of oneDNN between two "still running" lines.
 const PLAIN_EVERY: u32 = 3;
 
-/// Beats from its creation until it is dropped.
+/// A thread that prints lines until this value is dropped.
 pub struct Heartbeat {
     stop: Option<mpsc::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Heartbeat {
-    /// Starts beating for the command called `label`; `target_dir` is where cargo builds, if it is cargo.
+    /// Starts a heartbeat for the command called `label`. `target_dir` is cargo's build folder, if the command is cargo.
     pub fn start(label: String, target_dir: Option<PathBuf>) -> Self {
         let (stop, stopped) = mpsc::channel();
         let thread = std::thread::spawn(move || beat(&label, target_dir, &stopped));
@@ -35,7 +35,7 @@ impl Drop for Heartbeat {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // A panic in the beat has been reported by its thread; the command's own result matters more.
+            // A panic of the heartbeat was already printed by its thread and must not replace the command's own result.
             let _ = thread.join();
         }
     }
@@ -48,7 +48,7 @@ fn beat(label: &str, target_dir: Option<PathBuf>, stopped: &mpsc::Receiver<()>) 
     let mut silent = 0;
     while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(EVERY) {
         let elapsed = elapsed::show(started.elapsed());
-        // Cargo may have left its bar on this line of the terminal.
+        // Cargo may have left its progress bar on this line of the terminal.
         let clear = if terminal { "\r\x1b[K" } else { "" };
         if let Some(progress) = builds.as_mut().and_then(NativeBuilds::advanced) {
             silent = 0;

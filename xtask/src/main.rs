@@ -1,6 +1,7 @@
-//! The runner behind `cargo xtask …`: each check, CI step and README command is one subcommand, one file in `cmd/`.
+//! The runner behind `cargo xtask …`. Each check, CI step and README command is one subcommand with a file in `cmd/`.
 //!
-//! Knows no mxrs crate: it starts cargo and the programs cargo builds, so it compiles in seconds on a bare machine.
+//! It depends on no mxrs crate, only starts cargo and the programs that cargo builds, and so compiles in seconds on a bare
+//! machine.
 //!
 //! ```text
 //! cargo xtask demo          build, classify the digits with both checkpoints, time resnet-50
@@ -10,7 +11,7 @@
 //!
 //! Read next: `process.rs` (how a command is run), `tools/` (what a machine needs), `tidy/` (the project's own rules).
 
-// The rule that only mxrs-env reads the environment is about the product; a runner has to hand PATH and flags to cargo.
+// The rule that only mxrs-env reads the environment applies to the product. The runner has to pass PATH and flags to cargo.
 #![allow(clippy::disallowed_methods)]
 
 mod cmd;

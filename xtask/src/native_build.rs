@@ -1,29 +1,29 @@
-//! How far a compile of oneDNN has come: object files present, object files planned.
+//! Progress of a build of oneDNN: the numbers of object files that exist and that are planned.
 //!
-//! The build script of `mxrs-onednn-src` writes the objects of each library to `<cache>/<key>/objects`, with a file `total` that
-//! holds their number. It removes the folder when the library is complete.
+//! The build script of `mxrs-onednn-src` writes the object files of each library to `<cache>/<key>/objects`, next to a file
+//! `total` that holds their number. It removes the folder when the library is complete.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Object files of one build.
+/// Numbers of object files of one build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Files compiled so far.
+    /// Number of files compiled so far.
     pub done: usize,
-    /// Files there will be in the end.
+    /// Number of files of the complete build.
     pub total: usize,
 }
 
-/// All libraries of one cache, and what was seen of them last.
+/// The builds in one cache, with the numbers of files last seen in each.
 pub struct NativeBuilds {
     cache: PathBuf,
     last: HashMap<PathBuf, usize>,
 }
 
 impl NativeBuilds {
-    /// Watches the cache that builds in `target_dir` use. Notes the present state, so that files of earlier builds stay
-    /// silent.
+    /// Watches the cache that builds in `target_dir` use. Records the present state, so that files of earlier builds are not
+    /// reported.
     pub fn watch(target_dir: &Path) -> Self {
         let named = std::env::var_os("MXRS_ONEDNN_CACHE").filter(|folder| !folder.is_empty());
         Self::watch_cache(named.map_or_else(|| target_dir.join("mxrs-onednn"), PathBuf::from))
@@ -35,7 +35,7 @@ impl NativeBuilds {
         builds
     }
 
-    /// The build that has gained files since the last call, if one has.
+    /// Progress of a build that has gained files since the last call; `None` if no build has.
     pub fn advanced(&mut self) -> Option<Progress> {
         let mut found = None;
         for entry in std::fs::read_dir(&self.cache).into_iter().flatten().flatten() {

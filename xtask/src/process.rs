@@ -1,4 +1,4 @@
-//! How a command is run: a header line, its output as it comes, a heartbeat when it is silent, a clear error at the end.
+//! Runs commands: prints a header line, the output as it arrives, a heartbeat during the run, and a clear error at the end.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, IsTerminal};
@@ -9,19 +9,19 @@ use anyhow::{Context, Result, bail};
 
 use crate::heartbeat::Heartbeat;
 
-/// One command to be run, built up argument by argument.
+/// A command to run, built up argument by argument.
 #[derive(Clone)]
 pub struct Run {
     program: OsString,
     args: Vec<OsString>,
-    /// Variables to set (`Some`) or to take away (`None`).
+    /// Environment variables to set (`Some`) or to remove (`None`).
     envs: Vec<(OsString, Option<OsString>)>,
     dir: PathBuf,
     target_dir: Option<PathBuf>,
 }
 
 impl Run {
-    /// `program`, to be run in `dir`.
+    /// A command that runs `program` in the folder `dir`.
     pub fn new(program: impl Into<OsString>, dir: impl Into<PathBuf>) -> Self {
         Run { program: program.into(), args: Vec::new(), envs: Vec::new(), dir: dir.into(), target_dir: None }
     }
@@ -44,7 +44,7 @@ impl Run {
         self
     }
 
-    /// Takes one environment variable away from the child.
+    /// Removes one environment variable from the child's environment.
     pub fn without_env(mut self, name: impl AsRef<OsStr>) -> Self {
         self.envs.push((name.as_ref().to_owned(), None));
         self
@@ -56,7 +56,7 @@ impl Run {
         self
     }
 
-    /// The command as one would type it, without its environment.
+    /// The command as a user would type it, without its environment.
     pub fn line(&self) -> String {
         let program = PathBuf::from(&self.program);
         let mut line = program.file_name().unwrap_or(&self.program).to_string_lossy().into_owned();
@@ -72,10 +72,10 @@ impl Run {
         line
     }
 
-    /// Runs it with its output straight on ours.
+    /// Runs the command. Its output goes directly to our own.
     ///
     /// # Errors
-    /// It cannot be started, or ends with a non-zero status.
+    /// Fails if the command cannot be started or ends with a non-zero status.
     pub fn stream(&self) -> Result<()> {
         self.header();
         let heartbeat = self.heartbeat();
@@ -84,10 +84,10 @@ impl Run {
         self.judge(status)
     }
 
-    /// Runs it, passing each line of its standard output on and to `on_line`.
+    /// Runs the command. Each line of its standard output is printed and passed to `on_line`.
     ///
     /// # Errors
-    /// It cannot be started, its output cannot be read, or it ends with a non-zero status.
+    /// Fails if the command cannot be started, its output cannot be read, or it ends with a non-zero status.
     pub fn stream_lines(&self, mut on_line: impl FnMut(&str)) -> Result<()> {
         self.header();
         let heartbeat = self.heartbeat();
@@ -108,10 +108,11 @@ impl Run {
         self.judge(status)
     }
 
-    /// Runs it silently and returns its standard output; its error output goes into the error.
+    /// Runs the command without showing it and returns its standard output. If it fails, the error contains its error
+    /// output.
     ///
     /// # Errors
-    /// It cannot be started, or ends with a non-zero status.
+    /// Fails if the command cannot be started or ends with a non-zero status.
     pub fn capture(&self) -> Result<String> {
         let output = self.command().output().with_context(|| self.cannot_start())?;
         if !output.status.success() {
@@ -121,7 +122,7 @@ impl Run {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// True if it starts and succeeds; nothing is shown.
+    /// Whether the command starts and succeeds; its output is not shown.
     pub fn succeeds(&self) -> bool {
         self.command().output().is_ok_and(|output| output.status.success())
     }

@@ -1,10 +1,10 @@
-//! The prose of the workspace: the comments and messages of Rust files, and the text of Markdown files.
+//! Finds the prose of the workspace: the comments and messages of Rust files, and the text of Markdown files.
 //!
-//! Code is left out, also inside prose: fenced blocks, and words between backticks.
+//! Code inside prose is left out: fenced blocks and words between backticks.
 
 use std::ops::Range;
 
-/// What a piece of prose is.
+/// Kind of a piece of prose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Documentation of the next item: `///`.
@@ -22,16 +22,16 @@ pub enum Kind {
 /// A piece of prose: consecutive comment lines, one string literal, or one paragraph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
-    /// What it is.
+    /// Kind of the piece.
     pub kind: Kind,
-    /// Whether code precedes it on its line.
+    /// Whether the piece is a comment that follows code on the same line.
     pub is_trailing: bool,
-    /// Its lines, each with its number, counted from 1.
+    /// Lines of the piece, each with its number, counted from 1.
     pub lines: Vec<(usize, String)>,
 }
 
 impl Piece {
-    /// The whole text in one line without code, and the line number of each byte of it.
+    /// The whole text on one line with code blanked out, and the line number of each byte.
     pub fn words(&self) -> (String, Vec<usize>) {
         let (mut text, mut numbers, mut in_fence, mut in_code) = (String::new(), Vec::new(), false, false);
         for (number, line) in &self.lines {
@@ -61,7 +61,9 @@ pub fn of_rust(text: &str) -> Vec<Piece> {
         let rest = &text[at..];
         let (len, found) = token(rest);
         if let Some((kind, range)) = found {
-            let lines = rest[range].lines().enumerate().map(|(i, text)| (line + i, text.to_owned())).collect();
+            // `split` and not `lines`, which would drop an empty comment line. Such a line separates two paragraphs of one
+            // piece.
+            let lines = rest[range].split('\n').enumerate().map(|(i, text)| (line + i, text.to_owned())).collect();
             let before = text[..at].rsplit('\n').next().unwrap_or("");
             add(&mut pieces, Piece { kind, is_trailing: !before.trim().is_empty(), lines });
         }
@@ -71,7 +73,7 @@ pub fn of_rust(text: &str) -> Vec<Piece> {
     pieces
 }
 
-/// Adds a piece; a comment that follows directly on one of its kind continues it.
+/// Adds a piece. A comment directly below a comment of the same kind continues that piece.
 fn add(pieces: &mut Vec<Piece>, piece: Piece) {
     if let Some(last) = pieces.last_mut()
         && last.kind == piece.kind
@@ -85,7 +87,7 @@ fn add(pieces: &mut Vec<Piece>, piece: Piece) {
     pieces.push(piece);
 }
 
-/// The length of the token at the start of `rest`, and the prose in it.
+/// Length of the token at the start of `rest`, and the prose in it, if any.
 fn token(rest: &str) -> (usize, Option<(Kind, Range<usize>)>) {
     if rest.starts_with("//") {
         let len = rest.find('\n').unwrap_or(rest.len());
@@ -173,17 +175,17 @@ mod tests {
 
     #[test]
     fn comments_and_messages_are_found_with_their_lines() {
-        let text = "//! File.\n\n/// One\n/// two.\nfn f<'a>(c: char) {\n    let q = '\"'; // tail\n    g(\"a b\", \"x\", r#\"c \" d\"#, '\\'');\n}\n";
+        let text = "//! File.\n//!\n//! More.\n\n/// One\n/// two.\nfn f<'a>(c: char) {\n    let q = '\"'; // tail\n    g(\"a b\", \"x\", r#\"c \" d\"#, '\\'');\n}\n";
         let found: Vec<(Kind, usize, String)> = of_rust(text)
             .into_iter()
             .map(|piece| (piece.kind, piece.lines[0].0, piece.words().0.trim().to_owned()))
             .collect();
         let expected = [
-            (Kind::Inner, 1, "File."),
-            (Kind::Outer, 3, "One two."),
-            (Kind::Comment, 6, "tail"),
-            (Kind::Message, 7, "a b"),
-            (Kind::Message, 7, "c \" d"),
+            (Kind::Inner, 1, "File.  More."),
+            (Kind::Outer, 5, "One two."),
+            (Kind::Comment, 8, "tail"),
+            (Kind::Message, 9, "a b"),
+            (Kind::Message, 9, "c \" d"),
         ];
         assert_eq!(found, expected.map(|(kind, line, text)| (kind, line, text.to_owned())));
     }

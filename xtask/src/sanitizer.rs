@@ -1,7 +1,8 @@
-//! Cargo set up to build with one of the compiler's sanitizers, in a target folder of its own.
+//! Runs cargo with one of the compiler's sanitizers, in a separate target folder.
 //!
-//! The flag is unstable, the sanitizers are not new: `RUSTC_BOOTSTRAP` lets the pinned toolchain use it, so that what is
-//! checked is what is shipped. An explicit `--target` keeps the flags away from build scripts and procedural macros.
+//! The flag for sanitizers is unstable. `RUSTC_BOOTSTRAP` lets the pinned toolchain accept it, so that the checked code is
+//! compiled by the same compiler as the shipped code. An explicit `--target` keeps the flags away from build scripts and
+//! procedural macros.
 
 use std::path::{Path, PathBuf};
 
@@ -10,12 +11,12 @@ use anyhow::{Context, Result, bail};
 use crate::process::Run;
 use crate::session::Session;
 
-/// Which sanitizer, and what it needs.
+/// The sanitizers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sanitizer {
-    /// Data races. Follows only what was compiled with it, so the standard library is compiled too.
+    /// Finds data races. It understands only code that was compiled with it, so the standard library is compiled too.
     Thread,
-    /// Memory that nothing points to at the end of the process.
+    /// Finds memory that no pointer refers to at the end of the process.
     Leak,
 }
 
@@ -30,14 +31,14 @@ impl Sanitizer {
     /// The environment variable that sets the sanitizer's options, and its value.
     fn options(self) -> (&'static str, &'static str) {
         match self {
-            // The tests fork, and start threads in the child.
+            // Some tests fork and start threads in the child.
             Sanitizer::Thread => ("TSAN_OPTIONS", "exitcode=66:die_after_fork=0"),
             Sanitizer::Leak => ("LSAN_OPTIONS", "exitcode=23"),
         }
     }
 }
 
-/// A session whose cargo builds and runs with a sanitizer.
+/// A session in which cargo builds and runs with a sanitizer.
 pub struct Sanitized<'a> {
     session: &'a Session,
     sanitizer: Sanitizer,
@@ -46,11 +47,11 @@ pub struct Sanitized<'a> {
 }
 
 impl<'a> Sanitized<'a> {
-    /// Finds or installs what the sanitizer needs.
+    /// Finds or installs the components that the sanitizer needs.
     ///
     /// # Errors
-    /// The sanitizer does not exist for this machine, or needs the standard library's sources and rustup cannot fetch
-    /// them.
+    /// Fails if the sanitizer is not available on this machine, or if it needs the standard library's sources and rustup
+    /// cannot fetch them.
     pub fn new(session: &'a Session, sanitizer: Sanitizer) -> Result<Self> {
         let host = session.host()?;
         if !host.ends_with("-linux-gnu") {
@@ -70,35 +71,35 @@ impl<'a> Sanitized<'a> {
         run.env("RUSTFLAGS", format!("-Zsanitizer={}", self.sanitizer.name())).env("CARGO_TARGET_DIR", &self.target_dir)
     }
 
-    /// An example program that [`Sanitized::cargo`] has built.
+    /// A run of an example program that [`Sanitized::cargo`] has built.
     pub fn example(&self, name: &str) -> Run {
         self.program(&self.target_dir.join(&self.host).join("debug/examples").join(name))
     }
 
-    /// A program built with the sanitizer.
+    /// A run of a program that was built with the sanitizer.
     pub fn program(&self, program: &Path) -> Run {
         self.prepared(self.session.program(program))
     }
 
-    /// rustc with the sanitizer, for a single file to be compiled to `program`.
+    /// A rustc command that compiles a single file to `program` with the sanitizer.
     pub fn rustc(&self, source: &Path, program: &Path) -> Run {
         let flag = format!("-Zsanitizer={}", self.sanitizer.name());
         self.prepared(self.session.program("rustc")).args(["--edition", "2024", &flag, "-o"]).arg(program).arg(source)
     }
 
-    /// Where everything is built.
+    /// Cargo's target folder for this sanitizer.
     pub fn target_dir(&self) -> &Path {
         &self.target_dir
     }
 
     fn prepared(&self, run: Run) -> Run {
         let (name, value) = self.sanitizer.options();
-        // The test harness reads the terminal's description and never frees it.
+        // Without `TERM`, the test harness does not load the terminal's description, which it never frees.
         run.env("RUSTC_BOOTSTRAP", "1").env(name, value).without_env("TERM")
     }
 }
 
-/// Lets rustup fetch the component where it is missing.
+/// Lets rustup fetch the standard library's sources if the toolchain lacks them.
 fn need_library_sources(session: &Session) -> Result<()> {
     let sysroot = session.program("rustc").args(["--print", "sysroot"]).capture().context("asking rustc")?;
     if Path::new(sysroot.trim()).join("lib/rustlib/src/rust/library").is_dir() {
@@ -111,10 +112,10 @@ fn need_library_sources(session: &Session) -> Result<()> {
     install.context("the standard library's sources cannot be fetched (this needs rustup and the network)")
 }
 
-/// Whether `run` fails and says `what`: a sanitizer must find what was planted.
+/// Checks that `run` fails with a report that contains `what`: a sanitizer must find a planted error.
 ///
 /// # Errors
-/// It succeeds, or fails for another reason.
+/// Fails if the run succeeds or fails with another message.
 pub fn must_report(run: &Run, what: &str) -> Result<()> {
     match run.capture() {
         Ok(_) => bail!("`{}` ended well, though it was made to show: {what}", run.line()),

@@ -1,4 +1,4 @@
-//! What one invocation works with: the workspace, the kernels it is built with, and cargo in its place.
+//! The state of one invocation: the workspace, the kernels that it is built with, and the commands prepared for it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,18 +12,18 @@ use crate::workspace::Workspace;
 /// Packages that cannot be built without compiling or loading oneDNN.
 pub const ONEDNN_PACKAGES: [&str; 3] = ["mxrs-onednn-src", "mxrs-onednn-sys", "mxrs-backend-onednn"];
 
-/// Which kernels a build carries.
+/// The kernels that a build contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kernels {
     /// oneDNN, compiled from source: the packages' default features.
     OneDnn,
-    /// The kernels of mxrs itself: no C++ compiler, no long build.
+    /// Only the kernels of mxrs itself, which need no C++ compiler and no long build.
     Reference,
 }
 
 impl Kernels {
-    /// The cargo flags that select every package that can be built with these kernels. With oneDNN always in release: the
-    /// debug build of everything else is another step of the suite.
+    /// The cargo flags that select every package that can be built with these kernels. Builds with oneDNN are always in
+    /// release mode; another step of the suite makes the debug build of all other packages.
     pub fn workspace_flags(self) -> Vec<&'static str> {
         match self {
             Kernels::OneDnn => vec!["--workspace", "--release"],
@@ -47,25 +47,25 @@ impl Kernels {
 pub struct Session {
     /// The workspace.
     pub workspace: Workspace,
-    /// The kernels this machine, and the command, allow.
+    /// The kernels that the machine and the command allow.
     pub kernels: Kernels,
     target_dir: PathBuf,
 }
 
 impl Session {
-    /// For commands that need Rust alone: they build with the reference kernels.
+    /// A session for commands that need only Rust; they build with the reference kernels.
     ///
     /// # Errors
-    /// The manifests cannot be read.
+    /// Fails if the manifests cannot be read.
     pub fn rust_only() -> Result<Self> {
         Self::with(Kernels::Reference)
     }
 
-    /// For commands that build oneDNN: finds what that needs, installs what is missing, says what it installs.
-    /// Where oneDNN cannot be built, says why and goes on with the reference kernels.
+    /// A session for commands that build oneDNN. Finds the tools that this needs, installs missing ones and reports what it
+    /// installs. If oneDNN cannot be built, prints the reason and continues with the reference kernels.
     ///
     /// # Errors
-    /// The manifests cannot be read.
+    /// Fails if the manifests cannot be read.
     pub fn native() -> Result<Self> {
         let can_build_onednn = Tools::find_or_install().can_build_onednn();
         Self::with(if can_build_onednn { Kernels::OneDnn } else { Kernels::Reference })
@@ -78,12 +78,12 @@ impl Session {
         Ok(session)
     }
 
-    /// Where cargo builds: `CARGO_TARGET_DIR`, cargo's configuration, or `target`.
+    /// Cargo's target folder, set by `CARGO_TARGET_DIR` or cargo's configuration; `target` by default.
     pub fn target_dir(&self) -> PathBuf {
         self.target_dir.clone()
     }
 
-    /// A cargo command at the root; the heartbeat watches its target folder.
+    /// A cargo command in the root folder. The heartbeat watches its target folder.
     pub fn cargo(&self, subcommand: &str) -> Run {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         prepared(Run::new(cargo, &self.workspace.root)).arg(subcommand).watching(&self.target_dir)
@@ -95,13 +95,13 @@ impl Session {
         prepared(Run::new(cargo, dir)).arg(subcommand).watching(&self.target_dir)
     }
 
-    /// A command of the nightly toolchain, by way of rustup.
+    /// A command of the nightly toolchain, run through rustup.
     pub fn nightly(&self, program: &str) -> Run {
         let run = Run::new("rustup", &self.workspace.root);
         prepared(run).without_env("CARGO").without_env("RUSTC").args(["run", "nightly", program])
     }
 
-    /// A program other than cargo, at the root.
+    /// A program other than cargo, run in the root folder.
     pub fn program(&self, program: impl Into<OsString>) -> Run {
         prepared(Run::new(program, &self.workspace.root))
     }
@@ -109,7 +109,7 @@ impl Session {
     /// The target triple of this machine.
     ///
     /// # Errors
-    /// rustc cannot be asked.
+    /// Fails if rustc cannot be run.
     pub fn host(&self) -> Result<String> {
         let verbose = self.program("rustc").arg("-vV").capture()?;
         let host = verbose.lines().find_map(|line| line.strip_prefix("host: "));
@@ -124,7 +124,7 @@ impl Session {
     }
 }
 
-/// Cargo describes the running package to this process; to a child those variables would be lies.
+/// Removes the variables in which cargo describes the running package, because they would be wrong for a child process.
 fn prepared(run: Run) -> Run {
     let described = std::env::vars_os().map(|(name, _)| name).filter(|name| {
         let name = name.to_string_lossy();

@@ -1,4 +1,4 @@
-//! A counter of steps: `[2/6] lint …` at the start of each, its time at the end.
+//! Counts steps: prints `[2/6] lint …` at the start of each step, and its time at the end.
 
 use std::io::IsTerminal;
 use std::time::Instant;
@@ -15,15 +15,15 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// A command of `n_steps` steps.
+    /// The counter of a command with `n_steps` steps.
     pub fn new(n_steps: usize) -> Self {
         Steps { n_steps, n_begun: 0, started: Instant::now() }
     }
 
-    /// Runs one step between its two lines.
+    /// Runs one step and prints a line before and after it.
     ///
     /// # Errors
-    /// Whatever the step returns.
+    /// Returns the error of the step.
     pub fn run<T>(&mut self, title: &str, step: impl FnOnce() -> Result<T>) -> Result<T> {
         self.n_begun += 1;
         let head = format!("[{}/{}] {title}", self.n_begun, self.n_steps);
@@ -38,13 +38,13 @@ impl Steps {
         result
     }
 
-    /// Time since the first step could begin.
+    /// Time since this counter was created.
     pub fn elapsed(&self) -> String {
         elapsed::show(self.started.elapsed())
     }
 }
 
-/// Prints a line on the error stream, colored (an SGR code) where that is a terminal.
+/// Prints a line on the error stream, in a color (an SGR code) if it is a terminal.
 fn say(line: &str, color: &str) {
     if std::io::stderr().is_terminal() {
         eprintln!("\x1b[{color}m{line}\x1b[0m");

@@ -2,19 +2,19 @@
 
 use std::fmt;
 
-/// Tests counted over all test programs of a run.
+/// Numbers of tests over all test programs of a run.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Tally {
     /// Tests that passed.
     pub passed: u64,
-    /// Tests, and checks other than tests, that failed.
+    /// Tests and other checks that failed.
     pub failed: u64,
-    /// Tests marked as ignored, and checks this machine cannot make.
+    /// Tests marked as ignored, and checks that this machine cannot run.
     pub skipped: u64,
 }
 
 impl Tally {
-    /// Adds what `line` reports, if it is a result line of a test program.
+    /// Adds the numbers in `line`, if it is the result line of a test program.
     pub fn read(&mut self, line: &str) {
         let Some(counts) = line.trim_start().strip_prefix("test result: ") else { return };
         for part in counts.split(['.', ';']) {

@@ -1,11 +1,11 @@
-//! The workspace as its manifests describe it: root folder, members in order, their files.
+//! The workspace as its manifests describe it: root folder, members in order, and their files.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use toml::Table;
 
-/// The workspace and its members, bottom-up as the root manifest lists them.
+/// The workspace and its members, in the order of the root manifest, where a crate comes after those that it uses.
 pub struct Workspace {
     /// Folder of the root manifest.
     pub root: PathBuf,
@@ -24,20 +24,20 @@ pub struct Member {
 }
 
 impl Workspace {
-    /// The workspace this runner belongs to.
+    /// Loads the workspace that this runner belongs to.
     ///
     /// # Errors
-    /// A manifest cannot be read.
+    /// Fails if a manifest cannot be read.
     pub fn find() -> Result<Self> {
         let xtask = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
         let root = Path::new(&xtask).parent().context("the runner's folder has no parent")?;
         Self::load(root)
     }
 
-    /// The workspace whose root manifest lies in `root`.
+    /// Loads the workspace whose root manifest is in `root`.
     ///
     /// # Errors
-    /// A manifest cannot be read, or lacks its members list or a package name.
+    /// Fails if a manifest cannot be read, or lacks its members list or a package name.
     pub fn load(root: &Path) -> Result<Self> {
         let manifest = read_manifest(&root.join("Cargo.toml"))?;
         let list = manifest.get("workspace").and_then(|w| w.get("members")).and_then(|m| m.as_array());
@@ -54,12 +54,12 @@ impl Workspace {
         Ok(Workspace { root: root.to_owned(), members })
     }
 
-    /// The place of the package called `name` in the members list, counted from the bottom floor.
+    /// Index of the package called `name` in the members list.
     pub fn floor_of(&self, name: &str) -> Option<usize> {
         self.members.iter().position(|member| member.name == name)
     }
 
-    /// A path below the root, as it is printed.
+    /// The path relative to the root, for messages.
     pub fn relative<'a>(&self, path: &'a Path) -> &'a Path {
         path.strip_prefix(&self.root).unwrap_or(path)
     }
@@ -69,7 +69,7 @@ impl Member {
     /// All Rust files of this member, sorted.
     ///
     /// # Errors
-    /// A folder cannot be listed.
+    /// Fails if a folder cannot be listed.
     pub fn rust_files(&self, root: &Path) -> Result<Vec<PathBuf>> {
         rust_files(&root.join(&self.dir))
     }
@@ -80,10 +80,10 @@ impl Member {
     }
 }
 
-/// All `.rs` files below `dir`, sorted; build outputs are left out. An absent folder has none.
+/// All `.rs` files below `dir`, sorted, without those in folders called `target`. Empty if the folder does not exist.
 ///
 /// # Errors
-/// A folder cannot be listed.
+/// Fails if a folder cannot be listed.
 pub fn rust_files(dir: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     if dir.is_dir() {
@@ -110,7 +110,7 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
 /// Reads one manifest.
 ///
 /// # Errors
-/// The file cannot be read or is not TOML.
+/// Fails if the file cannot be read or is not TOML.
 pub fn read_manifest(path: &Path) -> Result<Table> {
     let text = read_text(path)?;
     match text.parse() {
@@ -119,10 +119,10 @@ pub fn read_manifest(path: &Path) -> Result<Table> {
     }
 }
 
-/// Reads one text file, naming it on failure.
+/// Reads one text file. The error names the file.
 ///
 /// # Errors
-/// The file cannot be read.
+/// Fails if the file cannot be read.
 pub fn read_text(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))
 }

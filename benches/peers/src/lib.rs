@@ -1,4 +1,5 @@
-//! What the peers share: the inside of a peer's process. Each peer is a program of `src/bin` with a feature of its name.
+//! Code that all peers share: the main loop of a peer's process. Each peer is a program in `src/bin` and needs the feature
+//! of the same name.
 
 #[path = "../../src/score/serve.rs"]
 pub mod serve;

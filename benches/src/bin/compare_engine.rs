@@ -1,4 +1,5 @@
-//! MXNet's engine and ours on the same operators with empty bodies, in turns: `cargo xtask compare engine`.
+//! Compares MXNet's engine with ours on the same operators with empty bodies, in alternating rounds: `cargo xtask compare
+//! engine`.
 
 use anyhow::{Result, ensure};
 use clap::Parser;
@@ -19,13 +20,13 @@ use std::time::Duration;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Places in the list of contestants.
+/// Indices into the list of contestants.
 const OURS: usize = 0;
 const RAYON: usize = 1;
 const STATIC: usize = 2;
 const MXNET: usize = 3;
 
-/// Compares dependency engines: millions of operators per second, from the first push to the end of the wait for all.
+/// Compares dependency engines: millions of operators per second, from the first push until all operators have run.
 #[derive(Parser)]
 struct Args {
     /// MXNet's library, libmxnet.so of the 1.9 wheel
@@ -37,7 +38,7 @@ struct Args {
     /// Operators per round
     #[arg(long, default_value_t = 200_000)]
     operators: usize,
-    /// Measure only loads whose name contains this
+    /// Measure only loads whose name contains this text
     #[arg(long)]
     load: Option<String>,
     /// Tie each pushing thread to a CPU of its own, and all workers to the other CPUs
@@ -52,7 +53,7 @@ fn main() -> ExitCode {
     print_or_fail(report(&Args::parse()).map(|(report, format)| report.render(format)))
 }
 
-/// What one case measured, by contestant; nothing for those that did not take part.
+/// Results of one case. `speeds` has one list per contestant, which is empty if the contestant did not take part.
 struct Measured {
     speeds: Vec<Vec<f64>>,
     allocations_short: f64,
@@ -130,7 +131,7 @@ fn report(args: &Args) -> Result<(Report, Format)> {
     Ok((Report { title, machine: Machine::this(), peers: status, sections, notes: notes(args) }, args.format))
 }
 
-/// Who takes part: ours first; MXNet last and only if it is there.
+/// The engines that take part: ours first; MXNet's last, and only if its library is given.
 type Peers = Vec<Box<dyn Peer>>;
 
 fn contestants(args: &Args) -> Result<(Peers, Vec<PeerStatus>)> {
@@ -150,7 +151,7 @@ fn contestants(args: &Args) -> Result<(Peers, Vec<PeerStatus>)> {
     Ok((peers, vec![status]))
 }
 
-/// Whether a contestant can do this case, and has a place in it.
+/// Whether contestant number `peer` is measured in this case.
 fn takes_part(peer: usize, case: &Assignment<'_>) -> bool {
     match peer {
         OURS => true,
@@ -220,7 +221,8 @@ fn row(case: &Assignment<'_>, measured: &Measured) -> Vec<Cell> {
     ]
 }
 
-/// Processor time of our engine's workers when there is nothing to do; before any peer's threads exist.
+/// Measures the processor time that our engine's workers use while there is nothing to do. Runs before any peer starts
+/// threads.
 fn idle(loads: &[Load], args: &Args) -> Result<Section> {
     let mut ours = Ours::new()?;
     for load in loads {

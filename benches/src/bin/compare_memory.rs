@@ -1,4 +1,5 @@
-//! Memory of networks, MXNet's and ours, and of training with recomputation and without: `cargo xtask compare memory`.
+//! Compares the memory of networks in MXNet and in mxrs, and of training with and without recomputation: `cargo xtask
+//! compare memory`.
 
 use anyhow::{Result, anyhow};
 use clap::{Parser, ValueEnum};
@@ -18,7 +19,7 @@ const SAVINGS: [&str; 2] = ["resnet-50:32:MXNET_BACKWARD_DO_MIRROR=1", "resnet-1
 /// Compares memory: bytes planned, and resident bytes of processes that run networks.
 #[derive(Parser)]
 struct Args {
-    /// Which tables
+    /// Tables to make
     #[arg(long, value_enum, value_delimiter = ',', default_value = "networks,recompute")]
     part: Vec<Part>,
     /// Networks of the first table
@@ -27,10 +28,10 @@ struct Args {
     /// Batch sizes of the first table
     #[arg(long, value_delimiter = ',', default_values_t = [1, 32])]
     batch: Vec<usize>,
-    /// What is run for the first table
+    /// Modes of the first table
     #[arg(long, value_enum, value_delimiter = ',', default_value = "inference,training")]
     mode: Vec<Mode>,
-    /// Steps of each process
+    /// Steps that each process runs
     #[arg(long, default_value_t = 2)]
     steps: usize,
     /// Rows of the second table, each NETWORK:BATCH:VARIABLE=VALUE; resnet-1001 is for images of 28 x 28 pixels
@@ -49,12 +50,12 @@ struct Args {
     child: ChildArgs,
 }
 
-/// A table.
+/// A table of the report.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Part {
-    /// Networks in MXNet and here.
+    /// Networks in MXNet and in mxrs.
     Networks,
-    /// Training with recomputation and without.
+    /// Training with and without recomputation.
     Recompute,
 }
 

@@ -1,4 +1,5 @@
-//! Speed of inference and of training, networks here and in other libraries, in turns: `cargo xtask compare score`.
+//! Compares the speed of inference and of training in mxrs and in other libraries, in alternating rounds: `cargo xtask
+//! compare score`.
 
 use anyhow::{Context, Result};
 use clap::Parser;
@@ -33,28 +34,29 @@ struct Args {
     /// Element types
     #[arg(long, value_enum, value_delimiter = ',', default_value = "float32")]
     dtype: Vec<Dtype>,
-    /// What is done with a batch: inference, or a step of training with momentum
+    /// Inference, or training steps with momentum
     #[arg(long, value_enum, value_delimiter = ',', default_value = "inference")]
     mode: Vec<Mode>,
-    /// Threads of each library; several numbers make a table of how it scales
+    /// Threads of each library; several values add a table of how speed depends on them
     #[arg(long, value_delimiter = ',', default_value = "2")]
     threads: Vec<NonZeroUsize>,
-    /// Who takes part [default: all]
+    /// Libraries that take part [default: all]
     #[arg(long, value_enum, value_delimiter = ',')]
     peer: Vec<Peer>,
-    /// Rounds that count
+    /// Number of measured rounds
     #[arg(long, default_value = "5")]
     rounds: NonZeroUsize,
-    /// Seconds of each library in a round; a batch is run in any case
+    /// Seconds that each library runs in a round; it runs at least one batch
     #[arg(long, default_value = "1", value_parser = seconds)]
     round_seconds: Duration,
-    /// Images whose answers are compared with ours
+    /// Number of images for which the outputs of each library are compared with ours
     #[arg(long, default_value_t = 4)]
     check: usize,
-    /// Also two at once, with batch 1 and a core each: two processes, and two threads of one of ours
+    /// Also run two instances at the same time, with batch 1 and one core each: two processes, and two threads of one mxrs
+    /// process
     #[arg(long)]
     concurrent: bool,
-    /// Seconds after which a library that does not answer is killed, and a program that makes its files
+    /// Seconds after which a library that does not answer, or a program that writes its files, is killed
     #[arg(long, default_value = "600", value_parser = seconds)]
     timeout: Duration,
     /// The program mxrs, which writes the files of the networks
@@ -62,24 +64,25 @@ struct Args {
     mxrs: Option<PathBuf>,
     #[command(flatten)]
     places: Places,
-    /// Where files of networks are put for a while [default: the system's folder for such]
+    /// Folder for temporary files of networks [default: the system's temporary folder]
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
-    /// Measure nothing: report what was found when this file was saved
+    /// Measure nothing; report the results that were saved in this file
     #[arg(long, value_name = "FILE.json")]
     #[arg(conflicts_with_all = ["network", "batch", "dtype", "mode", "threads", "peer", "rounds", "concurrent"])]
     #[arg(conflicts_with_all = ["round_seconds", "check", "timeout", "set"])]
     from: Option<PathBuf>,
-    /// Write the report as text and Markdown, every round as JSON, and bars as SVG: PATH.txt, …, or in the folder PATH
+    /// Write the report as text and Markdown, every round as JSON, and bars as SVG: to PATH.txt and so on, or into the
+    /// folder PATH
     #[arg(long, value_name = "PATH")]
     save: Option<PathBuf>,
-    /// Draw bars as SVG
+    /// Write a bar chart as SVG
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// How the report is printed
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// Be our side of the comparison (used by this program on itself)
+    /// Run mxrs as one of the libraries (this program starts itself with this flag)
     #[arg(long, hide = true)]
     serve: bool,
 }
@@ -102,7 +105,7 @@ fn main() -> ExitCode {
 }
 
 fn compare(args: &Args) -> Result<()> {
-    // Before anything is measured: a folder that cannot be made would be found out too late.
+    // Creates the output folder before anything is measured, so that a folder that cannot be created is reported early.
     let outputs = args.save.as_deref().map(Outputs::at).transpose()?;
     let found = match &args.from {
         Some(path) => {
@@ -112,7 +115,7 @@ fn compare(args: &Args) -> Result<()> {
         }
         None => measured(args)?,
     };
-    // Figures are printed and saved before anything is drawn, which might fail.
+    // The report is printed and saved before the chart is drawn, because drawing might fail.
     print!("{}", found.report().render(args.format));
     if let Some(outputs) = outputs {
         outputs.write(&found)?;
@@ -177,7 +180,7 @@ fn exported(tools: Tools<'_>, network: &str, batch: usize, below: &Path, limit: 
     files.map_err(|error| Failure::new("no files", format!("{error:#}")))
 }
 
-/// What every network is run as at each batch size.
+/// Combinations of mode, element type and number of threads that every network runs in at each batch size.
 fn kinds(args: &Args) -> Vec<(Mode, Dtype, usize)> {
     let of_mode = |mode: &Mode| {
         let mode = *mode;
@@ -190,7 +193,7 @@ fn kinds(args: &Args) -> Vec<(Mode, Dtype, usize)> {
     args.mode.iter().flat_map(of_mode).collect()
 }
 
-/// Two at once, for every peer.
+/// Runs two instances at the same time, for every peer.
 fn pairs(
     network: &str,
     peers: &[Peer],
@@ -208,7 +211,8 @@ fn pairs(
     peers.iter().map(|peer| (*peer, pair(peer))).collect()
 }
 
-/// CPUs that others may keep busy before the report says that its numbers prove nothing.
+/// Number of CPUs that other programs may keep busy. If they use more, the report says that its numbers should not be
+/// quoted.
 const BUSY: f64 = 0.25;
 
 fn explanations(args: &Args, contests: &[Contest], begin: Option<f64>) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! Our pools, glibc's malloc and mimalloc on the same traces, in turns: `cargo xtask compare storage`.
+//! Compares our pools, glibc's malloc and mimalloc on the same traces, in alternating rounds: `cargo xtask compare storage`.
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
@@ -12,13 +12,14 @@ use mxrs_benches::summary::Summary;
 use mxrs_benches::traces::Trace;
 use std::process::{Command, ExitCode};
 
-/// Sizes of the single warm call, in bytes: the two of the threads, and a large one.
+/// Sizes of the warm allocations, in bytes: the two that the threads use, and a large one.
 const SIZES: [usize; 2] = [16 << 10, 48 << 10];
 const LARGE: usize = 1 << 20;
-/// Training steps of a trace that are timed: heaps that go to the system for every block take long.
+/// Number of training steps of a trace that are timed. It is small because a heap that requests every block from the system
+/// is slow.
 const TIMED_STEPS: usize = 5;
 
-/// Compares memory pools: time per call, and memory held over memory live.
+/// Compares memory pools: time per call, and the ratio of memory held to memory live.
 #[derive(Parser)]
 struct Args {
     /// Seconds to spend in all
@@ -27,7 +28,7 @@ struct Args {
     /// Training steps of each trace
     #[arg(long, default_value_t = 50)]
     iterations: usize,
-    /// Pairs of calls per round of the single warm call
+    /// Pairs of allocation and release per round of the warm allocations
     #[arg(long, default_value_t = 100_000)]
     pairs: usize,
     /// Tie threads to CPUs
@@ -36,10 +37,10 @@ struct Args {
     /// How the report is printed
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// Only print how many bytes this heap holds at most in the trace of --trace (used by this program on itself)
+    /// Only print the most bytes that this heap holds in the trace of --trace (this program starts itself with this flag)
     #[arg(long, hide = true, requires = "trace")]
     held_by: Option<String>,
-    /// A trace
+    /// The trace that --held-by replays
     #[arg(long, hide = true)]
     trace: Option<String>,
 }
@@ -125,7 +126,7 @@ fn named(choice: Choice) -> String {
     }
 }
 
-/// A heap's time over that of the first peer, glibc, if that took part.
+/// Ratio of a heap's time to that of glibc; absent if glibc was not measured.
 fn ratio_to_first(present: &[Choice], measured: &[Vec<f64>], times: &[f64]) -> Cell {
     let first = present.iter().position(|choice| *choice == Choice::Glibc);
     Cell::summary(first.and_then(|first| Summary::of_ratios(times, &measured[first])), 1.0, 2, "not found")
@@ -150,13 +151,13 @@ fn general_notes(args: &Args) -> Vec<String> {
     ]
 }
 
-/// What is done with a heap, whatever its type.
+/// A function on a heap, generic over the heap's type.
 trait Use {
     type Output;
     fn with<H: Heap + 'static>(self, heap: H) -> Self::Output;
 }
 
-/// Makes the heap and uses it.
+/// Creates the heap and runs `work` on it.
 fn with_heap<U: Use>(choice: Choice, work: U) -> Result<U::Output> {
     Ok(match choice {
         Choice::Glibc => work.with(Glibc),
@@ -182,7 +183,7 @@ fn held_here(heap: &str, trace: &str, n_iterations: usize) -> Result<u64> {
     with_heap(Choice::parse(heap)?, MostHeld(&replay::trace(trace, n_iterations)?))?
 }
 
-/// A process of its own, so that nothing else is in the heap's account.
+/// Measures the most bytes that a heap holds, in a separate process so that the heap counts nothing else.
 fn held_in_child(choice: Choice, word: &str, args: &Args) -> Result<u64> {
     let this = std::env::current_exe().context("where this program is")?;
     let iterations = args.iterations.to_string();
@@ -231,7 +232,7 @@ impl<'a> Use for Hits<'a> {
                 Ok(times.sum::<Result<f64>>()? / sizes.len() as f64)
             })
         };
-        // The same two sizes one after the other and at the same time.
+        // First the two sizes one after the other, then the large size, then the same two sizes at the same time.
         vec![round(SIZES.map(|size| vec![size]).to_vec()), round(vec![vec![LARGE]]), round(vec![SIZES.to_vec()])]
     }
 }

@@ -1,4 +1,5 @@
-//! Our team of threads, OpenMP and rayon on loops of a few microseconds, in turns: `cargo xtask compare team`.
+//! Compares our team of threads, OpenMP and rayon on loops of a few microseconds, in alternating rounds: `cargo xtask
+//! compare team`.
 
 use anyhow::{Context, Result};
 use clap::Parser;
@@ -23,7 +24,7 @@ struct Args {
     /// Seconds to spend in all
     #[arg(long, default_value_t = 60.0)]
     seconds: f64,
-    /// Microseconds of one round
+    /// Microseconds that one round takes
     #[arg(long, default_value_t = 10_000)]
     round_us: u64,
     /// The C compiler for OpenMP's loop
@@ -35,10 +36,10 @@ struct Args {
     /// How the report is printed
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// Be the process of this contestant (used by this program on itself)
+    /// Run as the process of this contestant (this program starts itself with this flag)
     #[arg(long, hide = true)]
     serve: Option<String>,
-    /// The compiled loop
+    /// The compiled library with OpenMP's loop
     #[arg(long, hide = true)]
     openmp_library: Option<PathBuf>,
 }
@@ -46,7 +47,7 @@ struct Args {
 fn main() -> ExitCode {
     let args = Args::parse();
     let text = match &args.serve {
-        // It speaks for itself, as it goes.
+        // `serve` prints its own answers, so no text is left to print.
         Some(word) => Kind::parse(word)
             .and_then(|kind| seat::serve(kind, args.openmp_library.as_deref(), args.pin))
             .map(|()| String::new()),
@@ -101,7 +102,7 @@ fn report(args: &Args) -> Result<Report> {
     })
 }
 
-/// A process for everybody who can take part.
+/// Starts one process for each contestant that can run.
 fn seats(this: &Path, openmp: &Result<PathBuf>, args: &Args) -> Result<(Vec<RefCell<Seat>>, Vec<PeerStatus>)> {
     let mut seats = Vec::new();
     for kind in Kind::ALL {
@@ -118,7 +119,7 @@ fn seats(this: &Path, openmp: &Result<PathBuf>, args: &Args) -> Result<(Vec<RefC
     Ok((seats, peers))
 }
 
-/// What each seat answered, round by round.
+/// Runs the rounds and returns the answers of each contestant's process, round by round.
 fn measure(seats: &[RefCell<Seat>], order: Order, budget: Budget, progress: &Progress) -> Result<Vec<Vec<Answer>>> {
     let answers: Vec<RefCell<Vec<Answer>>> = seats.iter().map(|_| RefCell::new(Vec::new())).collect();
     let mut turns: Vec<Contestant<'_>> = seats
@@ -134,7 +135,7 @@ fn measure(seats: &[RefCell<Seat>], order: Order, budget: Budget, progress: &Pro
         .collect();
     let n_rounds = interleave(&mut turns, budget, progress)?.first().map_or(0, Vec::len);
     drop(turns);
-    // The first round of each does not count.
+    // The first round of each contestant is a warm-up and does not count.
     let counted = |answers: RefCell<Vec<Answer>>| {
         let answers = answers.into_inner();
         answers[answers.len() - n_rounds..].to_vec()
@@ -142,7 +143,7 @@ fn measure(seats: &[RefCell<Seat>], order: Order, budget: Budget, progress: &Pro
     Ok(answers.into_iter().map(counted).collect())
 }
 
-/// A row for each seat, but for the columns that say which case it is.
+/// One row per contestant, without the leading columns that name the case.
 fn rows(seats: &[RefCell<Seat>], measured: &[Vec<Answer>]) -> Vec<Vec<Cell>> {
     let medians = |at: usize| -> Vec<f64> { measured[at].iter().map(|answer| answer.median_ns).collect() };
     let place = |kind: Kind| seats.iter().position(|seat| seat.borrow().kind() == kind);

@@ -1,4 +1,5 @@
-//! One round: threads that live as long as the measurement push at the same time, then everything is waited for.
+//! One round of a measurement: threads push operators at the same time, then the caller waits until all have run. The
+//! threads live as long as the whole measurement.
 
 use super::Peer;
 use crate::machine;
@@ -14,7 +15,7 @@ struct Order {
     n_operators: usize,
 }
 
-/// Threads that push; the caller alone if there is to be one.
+/// Threads that push operators. With one thread, the caller pushes and no thread is started.
 pub struct Crew<'a> {
     peers: &'a [Box<dyn Peer + 'a>],
     n_threads: usize,
@@ -26,7 +27,7 @@ pub struct Crew<'a> {
     n_started: AtomicUsize,
 }
 
-/// Starts `n_threads` pushing threads for these peers, lends them to `work`, and ends them.
+/// Starts `n_threads` pushing threads for these peers, runs `work` with them, and ends them.
 pub fn with_crew<'a, R>(peers: &'a [Box<dyn Peer + 'a>], n_threads: usize, work: impl FnOnce(&Crew<'a>) -> R) -> R {
     let crew = Crew {
         peers,
@@ -57,7 +58,7 @@ pub fn with_crew<'a, R>(peers: &'a [Box<dyn Peer + 'a>], n_threads: usize, work:
     })
 }
 
-/// Lets the threads end, also when the work panics: otherwise the scope would wait for them forever.
+/// Ends the threads when dropped, also if the work panics; otherwise the thread scope would wait for them forever.
 struct Dismiss<'c, 'a>(&'c Crew<'a>);
 
 impl Drop for Dismiss<'_, '_> {
@@ -72,10 +73,10 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Crew<'_> {
-    /// Pushes `n_operators` in all with peer number `peer` and waits; answers operators per second.
+    /// Pushes `n_operators` in total to peer number `peer` and waits until they have run; returns operators per second.
     ///
     /// # Errors
-    /// What the peer reports.
+    /// Returns the error that the peer reports.
     pub fn round(&self, peer: usize, n_operators: usize) -> Result<f64> {
         let share = (n_operators / self.n_threads).max(1);
         let engine = &*self.peers[peer];
@@ -99,7 +100,7 @@ impl Crew<'_> {
     /// Ties each pushing thread to one of these CPUs and all other threads of the process to the rest.
     ///
     /// # Errors
-    /// The system refuses.
+    /// Fails if `cpus` is empty or the system does not let a thread be tied to its CPU.
     pub fn pin(&self, cpus: &[usize]) -> Result<()> {
         machine::pin(&lock(&self.thread_ids), cpus)
     }

@@ -1,7 +1,8 @@
-//! For orientation: a static graph executor, in the manner of taskflow.
+//! A static graph executor in the manner of taskflow, measured for orientation.
 //!
-//! What depends on what is worked out once: each operator has a list of successors and a count of predecessors. Running
-//! the graph is then counting down; no variable is looked at, nothing is pushed, no operator can be added, fail or be
+//! Dependencies are computed once: each operator has a list of successors and a count of predecessors. Running the graph
+//! only decrements the counts: no variable is examined, nothing is pushed, and no operator can be added, fail or be waited
+//! for alone. A dependency engine does all of that per operator.
 //! waited for alone. An engine does all of that per operator.
 
 use super::{Assignment, Operator, Peer};
@@ -11,7 +12,7 @@ use crossbeam_utils::Backoff;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-/// Who comes after whom.
+/// The dependencies between operators.
 #[derive(Debug)]
 pub struct Graph {
     successors: Vec<Vec<u32>>,
@@ -20,8 +21,8 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// The order that reads and writes ask for within one period: a reader follows the last writer, a writer follows the
-    /// last writer and all readers since.
+    /// Computes the order that reads and writes require within one period: a reader follows the last writer; a writer
+    /// follows the last writer and all readers since then.
     pub fn of(operators: &[Operator]) -> Self {
         let mut successors = vec![Vec::new(); operators.len()];
         let mut n_predecessors = vec![0; operators.len()];
@@ -109,7 +110,7 @@ impl Run<'_> {
 
     fn execute(&self, at: usize, queue: &Worker<u32>) {
         (self.body)(at);
-        // Ready for the next repetition before anything of it can begin.
+        // Resets the count for the next repetition, before any operator of that repetition can start.
         self.remaining[at].store(self.graph.n_predecessors[at], Ordering::Relaxed);
         for next in &self.graph.successors[at] {
             if self.remaining[*next as usize].fetch_sub(1, Ordering::AcqRel) == 1 {
@@ -125,15 +126,15 @@ impl Run<'_> {
     }
 }
 
-/// The executor as a contestant: `n` operators are `n / size` runs of the whole graph, which must be a whole number of
-/// at least one.
+/// The executor as a contestant. Pushing `n` operators runs the whole graph of `size` operators `n / size` times; `n` must
+/// be a multiple of `size`.
 pub struct StaticGraph {
     n_threads: usize,
     graph: Option<Graph>,
 }
 
 impl StaticGraph {
-    /// An executor with this many threads.
+    /// An executor with `n_threads` threads.
     pub fn new(n_threads: usize) -> Self {
         Self { n_threads, graph: None }
     }
@@ -173,7 +174,8 @@ mod tests {
     #[test]
     fn edges_follow_reads_and_writes() {
         let op = |reads: &[u32], writes: &[u32]| Operator { reads: reads.to_vec(), writes: writes.to_vec() };
-        // 0 writes a; 1 and 2 read it; 3 writes it again, so after both; 4 touches another variable.
+        // Operator 0 writes variable 0; 1 and 2 read it; 3 writes it again, so it follows both; 4 uses an unrelated
+        // variable.
         let graph = Graph::of(&[op(&[], &[0]), op(&[0], &[1]), op(&[0], &[2]), op(&[], &[0]), op(&[], &[9])]);
         assert_eq!(graph.roots, [0, 4]);
         assert_eq!(graph.successors[0], [1, 2, 3]);

@@ -1,4 +1,5 @@
-//! What is pushed: operators as sets of variables they read and write, a period that is repeated.
+//! The operators that are pushed. Each is the sets of variables that it reads and writes; together they form a period, which
+//! is repeated.
 
 use anyhow::{Context, Result};
 use mxrs_models::{ModelOptions, model};
@@ -7,7 +8,8 @@ use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
-/// One operator: the numbers of its variables. No variable twice, none in both lists (MXNet's engine blocks on that).
+/// One operator: the numbers of its variables. No variable occurs twice or in both lists, because MXNet's engine blocks on
+/// duplicates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Operator {
     /// Variables read.
@@ -17,7 +19,7 @@ pub struct Operator {
 }
 
 impl Operator {
-    /// Adds `first` to every number.
+    /// Adds `first` to every variable's number.
     pub fn shift(&mut self, first: u32) {
         self.reads.iter_mut().chain(&mut self.writes).for_each(|var| *var += first);
     }
@@ -32,18 +34,19 @@ pub struct Load {
 }
 
 impl Load {
-    /// One variable, written again and again.
+    /// A chain: every operator writes the same variable.
     pub fn chain() -> Self {
         Self::new("chain", 1, vec![Operator { reads: vec![], writes: vec![0] }])
     }
 
-    /// `n` variables, written in turn.
+    /// Independent operators: each of `n` operators writes a variable of its own.
     pub fn independent(n: u32) -> Self {
         let operators = (0..n).map(|var| Operator { reads: vec![], writes: vec![var] }).collect();
         Self::new(format!("{n} independent"), n as usize, operators)
     }
 
-    /// Four reads and one write, drawn from `n` variables, five or more; the same ones for the same seed.
+    /// Operators with four reads and one write each, on random variables out of `n`, which must be at least five. The same
+    /// seed gives the same operators.
     pub fn four_reads_one_write(n: u32, seed: u64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let operators = (0..997).map(|_| {
@@ -54,7 +57,8 @@ impl Load {
         Self::new("4 reads + 1 write", n as usize, operators.collect())
     }
 
-    /// One operator writes a variable, `n` read it and write one each, one reads those.
+    /// Fan-out and fan-in: one operator writes a variable, `n` operators read it and write one variable each, one operator
+    /// reads all of these.
     pub fn fan(n: u32) -> Self {
         let out = Operator { reads: vec![], writes: vec![0] };
         let middle = (1..=n).map(|var| Operator { reads: vec![0], writes: vec![var] });
@@ -63,11 +67,11 @@ impl Load {
         Self::new("fan-out, fan-in", n as usize + 2, operators)
     }
 
-    /// The operators of a network in the order the executor would push them: each reads the variables of its inputs,
-    /// parameters included, and writes its own.
+    /// The operators of a network in the order in which the executor would push them: each reads the variables of its
+    /// inputs, parameters included, and writes a variable of its own.
     ///
     /// # Errors
-    /// There is no such network.
+    /// Fails if no model has this name.
     pub fn network(name: &str) -> Result<Self> {
         let model = model(name, &ModelOptions::default()).with_context(|| format!("the network {name}"))?;
         let graph = model.symbol.graph().with_context(|| format!("the graph of {name}"))?;
@@ -84,23 +88,23 @@ impl Load {
         Self { name: name.into(), n_vars, operators }
     }
 
-    /// Its name in the table.
+    /// Name of the load in the table.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Variables it uses: numbers below this.
+    /// Number of variables. The operators use the numbers below it.
     pub fn n_vars(&self) -> usize {
         self.n_vars
     }
 
-    /// One period.
+    /// Operators of one period.
     pub fn operators(&self) -> &[Operator] {
         &self.operators
     }
 
-    /// Whether two threads may push it over the same variables on an engine that reserves an operator's variables one
-    /// after the other: with more than one variable per operator such an engine can block forever.
+    /// Whether every operator has exactly one variable. With more, two threads that push on the same variables can block an
+    /// engine forever if it reserves an operator's variables one after the other.
     pub fn has_single_variables(&self) -> bool {
         self.operators.iter().all(|op| op.reads.len() + op.writes.len() == 1)
     }
@@ -148,7 +152,8 @@ mod tests {
     #[test]
     fn resnet_50_has_its_layers() {
         let load = Load::network("resnet-50").unwrap();
-        // 53 convolutions; each weight is read once, so their outputs are many but the operators fewer than the nodes.
+        // ResNet-50 has 53 convolutions. Inputs and parameters are variables too, so there are fewer operators than
+        // variables.
         assert!((150..300).contains(&load.operators().len()), "{}", load.operators().len());
         assert!(load.operators().len() < load.n_vars());
         let written: HashSet<u32> = load.operators().iter().flat_map(|op| op.writes.clone()).collect();

@@ -1,10 +1,10 @@
-//! Dependency engines compared: operators with empty bodies, so that what is measured is the engine.
+//! Compares dependency engines on operators with empty bodies, so that only the engine is measured.
 //!
-//! A [`Load`] is a list of operators, each with the variables it reads and writes, repeated again and again; an engine is
-//! a [`Peer`] that pushes them. One round pushes a number of operators from one or two threads and waits until all have
-//! run; its result is operators per second, the wait included.
+//! A [`Load`] is a list of operators, each with the variables that it reads and writes; the list is repeated. A [`Peer`] is
+//! an engine that the operators are pushed to. One round pushes a number of operators from one or two threads and waits
+//! until all have run; its result is operators per second, the wait included.
 //!
-//! Read next: [`load`] for what is pushed, [`ours`] and [`mxnet`] for who takes part, [`crew`] for one round.
+//! Read next: [`load`] for the operators, [`ours`] and [`mxnet`] for two engines, [`crew`] for one round.
 
 pub mod crew;
 pub mod dag;
@@ -18,28 +18,28 @@ pub use load::{Load, Operator};
 
 use anyhow::Result;
 
-/// What several threads push.
+/// Whether several pushing threads use the same variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
     /// Each thread has variables of its own.
     Disjoint,
-    /// All threads use the same variables, each starting elsewhere in the load.
+    /// All threads use the same variables; each thread starts at another operator of the load.
     Crossing,
 }
 
-/// A load and who pushes it.
+/// A load and the threads that push it.
 #[derive(Clone, Copy, Debug)]
 pub struct Assignment<'a> {
-    /// What is pushed.
+    /// The operators to push.
     pub load: &'a Load,
-    /// Pushing threads.
+    /// Number of pushing threads.
     pub n_threads: usize,
-    /// Whether they share variables.
+    /// Whether the threads share variables.
     pub sharing: Sharing,
 }
 
 impl Assignment<'_> {
-    /// Variables needed in all.
+    /// Total number of variables.
     pub fn n_vars(&self) -> usize {
         match self.sharing {
             Sharing::Disjoint => self.load.n_vars() * self.n_threads,
@@ -47,7 +47,7 @@ impl Assignment<'_> {
         }
     }
 
-    /// The operators of each thread's period, with the numbers of the variables as that thread uses them.
+    /// For each thread, the operators of its period, with the numbers of the variables that this thread uses.
     pub fn lanes(&self) -> Vec<Vec<Operator>> {
         let lane = |thread: usize| {
             let mut operators = self.load.operators().to_vec();
@@ -67,27 +67,29 @@ impl Assignment<'_> {
     }
 }
 
-/// An engine that takes pushes.
+/// An engine under comparison.
 pub trait Peer: Sync {
-    /// Its name in the table.
+    /// Name of the engine in the table.
     fn name(&self) -> &str;
 
-    /// Makes the variables of an assignment, so that [`Peer::push`] does nothing but push. Called with nothing under way.
+    /// Creates the variables of an assignment, so that [`Peer::push`] only pushes. Must be called while no operator is
+    /// pending.
     ///
     /// # Errors
-    /// The engine refuses.
+    /// Fails if the engine cannot create a variable.
     fn prepare(&mut self, assignment: &Assignment<'_>) -> Result<()>;
 
-    /// Pushes `n` operators of the thread's lane, from its start, round and round. Called on the pushing thread.
+    /// Pushes `n` operators of the thread's lane, repeating the lane from its start as often as needed. Called on the
+    /// pushing thread.
     ///
     /// # Errors
-    /// The engine refuses one.
+    /// Fails if the engine refuses an operator.
     fn push(&self, lane: usize, n: usize) -> Result<()>;
 
-    /// Returns when everything pushed has run.
+    /// Waits until all pushed operators have run.
     ///
     /// # Errors
-    /// An operator failed.
+    /// Fails if an operator failed.
     fn wait(&self) -> Result<()>;
 }
 

@@ -1,7 +1,8 @@
-//! MXNet's engine, by the C interface of its library (`include/mxnet/c_api.h` of release 1.9.1).
+//! MXNet's engine, called through the C interface of its library (`include/mxnet/c_api.h` of release 1.9.1).
 //!
-//! An operator is pushed with `MXEnginePushSyncND`, whose variables are those of arrays; the arrays are made with their
-//! memory delayed, so there is none. The library allocates with the C library, not with Rust's allocator.
+//! Operators are pushed with `MXEnginePushSyncND`, which orders them by the engine variables of arrays. The arrays are
+//! created with delayed allocation, so they never get memory. The library allocates with the C library, not with Rust's
+//! allocator.
 
 use super::{Assignment, Operator, Peer};
 use anyhow::{Context, Result, bail, ensure};
@@ -46,7 +47,7 @@ struct Context_ {
 /// `cpu(0)`.
 static CPU_0: Context_ = Context_ { device_type: 1, device_id: 0 };
 
-/// MXNet's engine. It is the library's only one, and its workers live until the process ends.
+/// MXNet's engine. The library has only one engine, whose workers live until the process ends.
 pub struct Mxnet {
     push_sync: PushSync,
     create_array: CreateArray,
@@ -65,25 +66,30 @@ struct Bound {
     writes: Vec<Handle>,
 }
 
-// SAFETY: the handles are pointers to arrays that MXNet lets any thread name in a push; they are freed by `Drop` and
-// `prepare` only, which have the value to themselves. Everything else is functions and numbers.
+// SAFETY: the handles are pointers to arrays, which MXNet lets any thread name in a push. They are freed only by `Drop` and
+// `prepare`, which have `&mut self`. All other fields are functions and numbers.
 unsafe impl Send for Mxnet {}
-// SAFETY: `push` and `wait` are all that is called through a shared reference; MXNet takes both from any thread.
+// SAFETY: through a shared reference, library functions are called only by `push` and `wait`; MXNet accepts those calls from
+// any thread.
 unsafe impl Sync for Mxnet {}
 
 extern "C" fn do_nothing(_: *mut c_void, _: *mut c_void) {}
 
 impl Mxnet {
-    /// Loads the library and tries the engine: that the interface is the one expected, not only its names.
+    /// Loads the library and runs some operators, to check that its functions behave as expected and not only that they
+    /// exist.
     ///
     /// # Errors
-    /// The library or one of its own cannot be loaded, lacks a function, or does not run operators in order.
+    /// Fails if the library or one of its dependencies cannot be loaded, lacks a function, has another version, or does not
+    /// run operators in order.
     pub fn load(path: &Path) -> Result<Self> {
-        // SAFETY: loading runs the library's initializers. That is what the user asked for by naming it; MXNet's own
-        // start threads and handlers, and rely on nothing in this process. Global, as its own libraries expect.
+        // SAFETY: loading runs the library's initializers; the user named this file to have it loaded. MXNet's initializers
+        // start threads and install handlers, and rely on no state of this process. `RTLD_GLOBAL` is what MXNet's own
+        // dependencies expect.
         let library = unsafe { Library::open(Some(path), RTLD_LAZY | RTLD_GLOBAL) };
         let library = library.with_context(|| format!("loading {}", path.display()))?;
-        // SAFETY: each type is the declaration in MXNet 1.9.1's c_api.h, which the version below is checked against.
+        // SAFETY: each type repeats the declaration in c_api.h of MXNet 1.9.1. The version is checked below, before any of
+        // these functions is called.
         let mxnet = unsafe {
             Self {
                 push_sync: *library.get(c"MXEnginePushSyncND".to_bytes_with_nul())?,
@@ -97,7 +103,7 @@ impl Mxnet {
                 lanes: Vec::new(),
             }
         };
-        // Its workers run for as long as the process does, so its code must stay.
+        // MXNet's workers run until the process ends, so the library's code must stay loaded.
         std::mem::forget(library);
         ensure!(
             mxnet.version / 100 == 109,
@@ -110,17 +116,17 @@ impl Mxnet {
         Ok(mxnet)
     }
 
-    /// Such as `1.9.1`.
+    /// The version as text, such as `1.9.1`.
     pub fn version_text(&self) -> String {
         format!("{}.{}.{}", self.version / 10_000, self.version / 100 % 100, self.version % 100)
     }
 
-    /// Pushes readers and writers of two variables and looks whether each writer came after all readers before it.
+    /// Pushes operators that each read the variable written by the one before, and checks that they ran in that order.
     fn check_order(&mut self) -> Result<()> {
         static STEP: AtomicU64 = AtomicU64::new(0);
         static WRONG: AtomicU64 = AtomicU64::new(0);
         extern "C" fn step(_: *mut c_void, parameter: *mut c_void) {
-            // Bodies of one variable's writers run one at a time, in order.
+            // Each operator depends on the one before, so the bodies must run one at a time and in order.
             if STEP.fetch_add(1, Ordering::SeqCst) != parameter.addr() as u64 {
                 WRONG.fetch_add(1, Ordering::SeqCst);
             }
@@ -129,7 +135,7 @@ impl Mxnet {
         let a = self.array()?;
         let b = self.array()?;
         for i in 0..200 {
-            // Every operator reads what the one before wrote: a, b, a, b, …
+            // Every operator reads the variable that the one before wrote: a, b, a, b, …
             let (reads, writes) = if i % 2 == 0 { ([a], [b]) } else { ([b], [a]) };
             self.push_one(step, ptr::without_provenance_mut(i), &reads, &writes)?;
         }
@@ -145,7 +151,8 @@ impl Mxnet {
     fn array(&mut self) -> Result<Handle> {
         let shape = [1u32];
         let mut array = ptr::null_mut();
-        // SAFETY: `shape` has the one dimension announced, `array` is a place for the result; cpu(0), memory delayed.
+        // SAFETY: `shape` has one element, which matches `n_dims` = 1, and `array` is writable for the result. The device is
+        // cpu(0), with delayed allocation.
         self.check(unsafe { (self.create_array)(shape.as_ptr(), 1, 1, 0, 1, &mut array) }, "MXNDArrayCreate")?;
         self.arrays.push(array);
         Ok(array)
@@ -158,8 +165,9 @@ impl Mxnet {
         reads: &[Handle],
         writes: &[Handle],
     ) -> Result<()> {
-        // SAFETY: the lists are as long as announced and hold live arrays, no array twice; MXNet copies them before it
-        // returns. The function takes any parameter, and the deleter is absent.
+        // SAFETY: the lengths are those of the slices. The handles are live: `free_arrays` also clears the lanes that hold
+        // them. No operator names an array twice. MXNet copies the lists before it returns. `function` accepts any
+        // parameter, and there is no deleter.
         let status = unsafe {
             (self.push_sync)(
                 function,
@@ -182,31 +190,31 @@ impl Mxnet {
         if status == 0 {
             return Ok(());
         }
-        // SAFETY: the call has no arguments; it answers a text that lives until the thread's next call.
+        // SAFETY: the function has no arguments. It returns a text that lives until the thread's next call.
         let text = unsafe { (self.last_error)() };
         if text.is_null() {
             bail!("{call} failed");
         }
-        // SAFETY: not null, so a C string, as the interface says.
+        // SAFETY: `text` is not null, so it is a C string, as c_api.h documents.
         bail!("{call}: {}", unsafe { CStr::from_ptr(text) }.to_string_lossy());
     }
 
     fn free_arrays(&mut self) {
         self.lanes.clear();
         for array in self.arrays.drain(..) {
-            // SAFETY: each was made by `array` and is freed once; nothing is under way (`Peer::prepare`). A failure would
-            // leave a few bytes behind.
+            // SAFETY: each handle was made by `array`, and `drain` removes it, so it is freed once. No operator is pending:
+            // `prepare` requires that, and `drop` waits first. A failure would only leak a few bytes.
             unsafe { (self.free_array)(array) };
         }
     }
 }
 
-/// Asks the library which version it is: 10901 for 1.9.1.
+/// The version number that the library reports, such as 10901 for 1.9.1.
 fn version(library: &Library) -> Result<c_int> {
-    // SAFETY: the declaration in c_api.h, the same in every release.
+    // SAFETY: the type repeats the declaration in c_api.h, which is the same in every release.
     let get = unsafe { library.get::<unsafe extern "C" fn(*mut c_int) -> c_int>(c"MXGetVersion".to_bytes_with_nul()) }?;
     let mut version = 0;
-    // SAFETY: `version` is a place for the result.
+    // SAFETY: `version` is writable for the result.
     ensure!(unsafe { get(&mut version) } == 0, "MXGetVersion failed");
     Ok(version)
 }
@@ -227,8 +235,8 @@ impl Peer for Mxnet {
 
     fn push(&self, lane: usize, n: usize) -> Result<()> {
         let mut previous = 0;
-        // Operators are not merged into one, as it is without a call of this function; it counts per thread.
-        // SAFETY: `previous` is a place for the result.
+        // Bulk size 0, which is also the default, keeps MXNet from merging operators into one. The setting is per thread.
+        // SAFETY: `previous` is writable for the result.
         self.check(unsafe { (self.set_bulk_size)(0, &mut previous) }, "MXEngineSetBulkSize")?;
         for op in self.lanes[lane].iter().cycle().take(n) {
             self.push_one(do_nothing, ptr::null_mut(), &op.reads, &op.writes)?;
@@ -237,14 +245,14 @@ impl Peer for Mxnet {
     }
 
     fn wait(&self) -> Result<()> {
-        // SAFETY: no arguments.
+        // SAFETY: the function has no arguments, and any thread may call it.
         self.check(unsafe { (self.wait_all)() }, "MXNDArrayWaitAll")
     }
 }
 
 impl Drop for Mxnet {
     fn drop(&mut self) {
-        // Nothing may be under way when arrays are freed; what cannot be waited for is left.
+        // Arrays may be freed only while no operator is pending. If the wait fails, they are leaked.
         if self.wait().is_ok() {
             self.free_arrays();
         }

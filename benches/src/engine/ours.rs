@@ -1,4 +1,4 @@
-//! Our engine, by its public interface.
+//! Our engine, called through its public interface.
 
 use super::{Assignment, Operator, Peer};
 use anyhow::Result;
@@ -17,10 +17,10 @@ struct Bound {
 }
 
 impl Ours {
-    /// A fresh engine.
+    /// Starts an engine.
     ///
     /// # Errors
-    /// The system refuses a thread.
+    /// Fails if the system cannot start a thread.
     pub fn new() -> Result<Self> {
         Ok(Self { engine: Engine::new(EngineConfig::default())?, lanes: Vec::new() })
     }

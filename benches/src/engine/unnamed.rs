@@ -1,18 +1,18 @@
-//! For orientation: rayon's `scope`, which runs tasks that name no variables.
+//! rayon's `scope`, measured for orientation: its tasks declare no variables.
 
 use super::{Assignment, Peer};
 use anyhow::Result;
 
-/// A rayon pool; an operator is a `spawn` in a scope, in any order.
+/// A rayon pool. Each operator is one `spawn` in a scope; the operators run in any order.
 pub struct Rayon {
     pool: rayon::ThreadPool,
 }
 
 impl Rayon {
-    /// A pool of `n` threads.
+    /// A pool of `n_threads` threads.
     ///
     /// # Errors
-    /// The system refuses a thread.
+    /// Fails if the system cannot start a thread.
     pub fn new(n_threads: usize) -> Result<Self> {
         Ok(Self { pool: rayon::ThreadPoolBuilder::new().num_threads(n_threads).build()? })
     }

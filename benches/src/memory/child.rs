@@ -1,4 +1,4 @@
-//! This program started again to run one case in a process of its own.
+//! Runs one case in a separate process, by starting this program again.
 
 use super::{Case, Footprint, Mode, Variable, answer};
 use anyhow::{Context, Result};
@@ -7,19 +7,19 @@ use std::process::Command;
 /// The arguments of a child process.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ChildArgs {
-    /// Run this network here and answer what it took (used by this program on itself)
+    /// Run this network in this process and print its footprint (this program starts itself with this flag)
     #[arg(long, hide = true)]
     run: Option<String>,
-    /// Images of one run
+    /// Batch size of --run
     #[arg(long, hide = true, default_value_t = 1)]
     run_batch: usize,
-    /// What is run
+    /// Mode of --run
     #[arg(long, hide = true, value_enum, default_value = "inference")]
     run_mode: Mode,
-    /// Steps
+    /// Number of steps of --run
     #[arg(long, hide = true, default_value_t = 2)]
     run_steps: usize,
-    /// Variables, each NAME=VALUE
+    /// Environment variables of --run, each NAME=VALUE
     #[arg(long, hide = true, value_parser = variable)]
     run_set: Vec<Variable>,
 }
@@ -32,7 +32,7 @@ impl ChildArgs {
     /// Runs the case, if the arguments name one, and returns the line to print.
     ///
     /// # Errors
-    /// As [`super::run::footprint`].
+    /// The result is an error if [`super::run::footprint`] fails.
     pub fn run(&self) -> Option<Result<String>> {
         let network = self.run.clone()?;
         let case = Case { network, batch: self.run_batch, mode: self.run_mode };
@@ -41,10 +41,10 @@ impl ChildArgs {
     }
 }
 
-/// Runs a case in a process of its own.
+/// Runs a case in a separate process.
 ///
 /// # Errors
-/// It does not start, or fails; what it complained of.
+/// Fails if the process does not start or fails; the error holds the end of its stderr.
 pub fn footprint(case: &Case, set: &[Variable], n_steps: usize) -> Result<Footprint> {
     let this = std::env::current_exe().context("where this program is")?;
     let mut command = Command::new(this);

@@ -1,8 +1,9 @@
-//! Memory of networks: what the planners of MXNet and ours say, and what a process that runs the network really takes.
+//! Memory of networks: the bytes that the planners of MXNet and mxrs report, and the bytes that a process running the
+//! network really uses.
 //!
-//! Every figure of a run comes from a process of its own, so that nothing else is in its account: ours is the program
-//! `compare_memory` started again ([`child`]), MXNet's is a Python script ([`mxnet`]). Both bind the same symbol with
-//! gradients of all parameters, fill their arrays in pieces, run steps and answer one line of JSON ([`Footprint`]).
+//! Every run has a separate process, so that nothing else adds to its memory. For mxrs, the program `compare_memory` starts
+//! itself again ([`child`]); for MXNet, it starts a Python script ([`mxnet`]). Both bind the same symbol, in training with
+//! gradients of all parameters, fill the arrays in pieces, run steps and print one line of JSON ([`Footprint`]).
 
 pub mod child;
 pub mod mxnet;
@@ -18,7 +19,7 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::process::Output;
 
-/// What is run.
+/// What a case runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
     /// The forward part as at inference.
@@ -28,7 +29,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Its word.
+    /// Name of the mode on the command line and in tables.
     pub fn word(self) -> &'static str {
         match self {
             Self::Inference => "inference",
@@ -37,14 +38,14 @@ impl Mode {
     }
 }
 
-/// One network at one size.
+/// One network, batch size and mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// Name, as [`subject::Subject::new`] takes it.
+    /// Name of the network, as [`subject::Subject::new`] takes it.
     pub network: String,
-    /// Images of one run.
+    /// Batch size.
     pub batch: usize,
-    /// What is run.
+    /// Inference or training.
     pub mode: Mode,
 }
 
@@ -54,17 +55,17 @@ impl fmt::Display for Case {
     }
 }
 
-/// A variable and its value.
+/// Name and value of an environment variable.
 pub type Variable = (String, String);
 
-/// What a run took.
+/// Memory and time that a run took.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Footprint {
-    /// Bytes planned for what lives between operators, outputs included.
+    /// Bytes planned for values that live between operators, outputs included.
     pub planned_bytes: u64,
-    /// Bytes of constants kept in a second layout; `None` if the program does not report it.
+    /// Bytes of constants kept in a second layout; `None` if the program does not report them.
     pub packed_bytes: Option<u64>,
-    /// Resident bytes before the network was bound: program, libraries, and Python where it is one.
+    /// Resident bytes before the network was bound: the program and its libraries, and for MXNet also Python.
     pub started_bytes: u64,
     /// Most resident bytes of the process.
     pub peak_bytes: u64,
@@ -78,7 +79,7 @@ impl Footprint {
         self.peak_bytes.saturating_sub(self.started_bytes)
     }
 
-    /// As one line.
+    /// The footprint as one line of JSON.
     pub fn to_line(&self) -> String {
         let value = json!({
             "planned_bytes": self.planned_bytes,
@@ -90,10 +91,10 @@ impl Footprint {
         value.to_string()
     }
 
-    /// From the last line a child printed.
+    /// Reads a footprint from the last line that a child process printed.
     ///
     /// # Errors
-    /// The text is not such a line.
+    /// Fails if that line is not a footprint.
     pub fn from_text(text: &str) -> Result<Self> {
         let line = text.lines().last().unwrap_or_default();
         let value: Value = serde_json::from_str(line).with_context(|| format!("the answer `{line}`"))?;
@@ -108,10 +109,10 @@ impl Footprint {
     }
 }
 
-/// What a child printed, if it ended well.
+/// Standard output of a child process that ended successfully.
 ///
 /// # Errors
-/// It did not: the end of what it complained of.
+/// Fails if the process failed; the error holds the last lines of its stderr.
 fn answer(output: &Output, who: &str) -> Result<String> {
     let stderr = String::from_utf8_lossy(&output.stderr);
     let end: Vec<&str> = stderr.lines().rev().take(3).collect();
@@ -134,7 +135,7 @@ mod tests {
             step_seconds: vec![0.5, 0.25],
         };
         assert_eq!(footprint.grown_bytes(), 250);
-        // Whatever a library printed before.
+        // Lines that a library printed before the footprint are ignored.
         let text = format!("a line of a library\n{}\n", footprint.to_line());
         assert_eq!(Footprint::from_text(&text).unwrap(), footprint);
         let unknown = Footprint { packed_bytes: None, ..footprint };

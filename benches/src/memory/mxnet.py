@@ -1,4 +1,4 @@
-"""Runs one network in MXNet 1.9.1 and prints what it took as one line of JSON.
+"""Runs one network in MXNet 1.9.1 and prints its memory and time as one line of JSON.
 
   python mxnet.py SYMBOL_JSON BATCH,C,H,W inference|training STEPS N_CLASSES
 """
@@ -22,7 +22,7 @@ def fill(name, array, n_classes):
         array[:] = np.arange(array.size).reshape(array.shape) % n_classes
     elif kind in ('data', 'weight'):
         scale = 1.0 if kind == 'data' else float(np.sqrt(3.0 / (array.size / array.shape[0])))
-        # In place: nothing needs a second copy of itself.
+        # Filled in place, so that no second copy of the array is needed.
         mx.nd.random.uniform(-scale, scale, shape=array.shape, out=array)
     else:
         array[:] = 1.0 if kind in ('gamma', 'var') else 0.0

@@ -1,4 +1,4 @@
-//! MXNet 1.9.1 in a Python of its own.
+//! MXNet 1.9.1 in a separate Python process.
 
 use super::subject::Subject;
 use super::{Case, Footprint, answer};
@@ -17,10 +17,10 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Asks this Python for MXNet.
+    /// Checks that this Python has MXNet.
     ///
     /// # Errors
-    /// MXNet is not there, or does not import. The message says what helps.
+    /// Fails if MXNet is not installed or cannot be imported; the error holds the end of Python's stderr.
     pub fn find(python: &Path) -> Result<Self> {
         let output = Command::new(python).args(["-c", ASK]).stderr(Stdio::piped()).output();
         let output = output.with_context(|| format!("starting {}", python.display()))?;
@@ -29,10 +29,10 @@ impl Peer {
         Ok(Self { python: python.to_owned(), version })
     }
 
-    /// Runs a case; `folder` is for the symbol's file.
+    /// Runs a case in MXNet. The symbol file is written to `folder`.
     ///
     /// # Errors
-    /// The script fails; what it complained of.
+    /// Fails if the script fails; the error holds the end of its stderr.
     pub fn footprint(&self, case: &Case, n_steps: usize, folder: &Path) -> Result<Footprint> {
         let subject = Subject::new(&case.network)?;
         let path = folder.join(format!("{}-symbol.json", case.network));

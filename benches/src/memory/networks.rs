@@ -1,4 +1,4 @@
-//! mxrs and MXNet compared: planned bytes, and resident bytes of one process each.
+//! Compares mxrs with MXNet: planned bytes, and resident bytes of one process each.
 
 use super::mxnet::Peer;
 use super::subject::Subject;
@@ -11,17 +11,17 @@ use std::path::Path;
 
 const MIB: f64 = (1 << 20) as f64;
 
-/// What both take.
+/// Memory of one case in mxrs and in MXNet.
 pub struct Pair {
-    /// Bytes that our planner needs for what MXNet's planner counts.
+    /// Bytes that our planner needs for the tensors that MXNet's planner counts.
     pub tensors: Result<u64>,
-    /// Ours.
+    /// Footprint of mxrs.
     pub ours: Result<Footprint>,
-    /// MXNet's; `None` without MXNet.
+    /// Footprint of MXNet; `None` if MXNet is not installed.
     pub theirs: Option<Result<Footprint>>,
 }
 
-/// Runs both, one after the other.
+/// Runs a case in mxrs, then in MXNet.
 pub fn pair(case: &Case, peer: Option<(&Peer, &Path)>, options: BindOptions, n_steps: usize) -> Pair {
     let room = |share: f64| has_room(case, options.clone(), share);
     let ours = room(1.0).and_then(|()| child::footprint(case, &[], n_steps));
@@ -30,26 +30,26 @@ pub fn pair(case: &Case, peer: Option<(&Peer, &Path)>, options: BindOptions, n_s
     Pair { tensors, ours, theirs }
 }
 
-/// Whether the machine has `share` times what the case is planned to take, and something to spare.
+/// Checks that the machine has available `share` times the bytes planned for the case, plus a reserve.
 ///
 /// # Errors
-/// It has not; or the case cannot be planned.
+/// Fails if the machine has less, or if the case cannot be planned.
 pub fn has_room(case: &Case, options: BindOptions, share: f64) -> Result<()> {
     room_for(total_bytes(case, options)? * share)
 }
 
-/// Bytes that a case is planned to take.
+/// Bytes planned for a case in total.
 ///
 /// # Errors
-/// It cannot be planned.
+/// Fails if the case cannot be planned.
 pub fn total_bytes(case: &Case, options: BindOptions) -> Result<f64> {
     Ok(Subject::new(&case.network)?.plan(case, options)?.total_bytes() as f64)
 }
 
-/// Whether the machine has this much memory available, and something to spare.
+/// Checks that the machine has `bytes` of memory available, plus a reserve.
 ///
 /// # Errors
-/// It has not.
+/// Fails if the machine has less, or if the system does not report it.
 pub fn room_for(bytes: f64) -> Result<()> {
     const SPARE: f64 = 768.0 * MIB;
     let needed = bytes + SPARE;
@@ -86,7 +86,7 @@ pub fn section() -> Section {
     )
 }
 
-/// One row of it.
+/// One row of the table.
 pub fn row(case: &Case, pair: &Pair, progress: &Progress) -> Vec<Cell> {
     let mut cells = vec![Cell::text(&case.network), Cell::text(case.mode.word()), Cell::Number(case.batch as f64, 0)];
     let why = |result: &Result<Footprint>| match result {
@@ -103,7 +103,7 @@ pub fn row(case: &Case, pair: &Pair, progress: &Progress) -> Vec<Cell> {
     let tensors = pair.tensors.as_ref().ok().filter(|_| ours.is_some()).copied();
     let figures: [fn(&Footprint) -> u64; 3] = [|f| f.planned_bytes, |f| f.peak_bytes, Footprint::grown_bytes];
     for (figure, of) in figures.into_iter().enumerate() {
-        // MXNet's planned bytes are those of tensors.
+        // MXNet plans tensors only, so its planned bytes are compared with ours for tensors.
         let ours = if figure == 0 { tensors } else { ours.map(of) };
         let (a, b) = (ours.map(|bytes| bytes as f64), theirs.map(|f| of(f) as f64));
         cells.push(Cell::number(a.map(|a| a / MIB), 0, &no_ours));

@@ -1,4 +1,5 @@
-//! What computing again saves in a real process, and what it costs: the same network with a variable set and without.
+//! Measures the memory that recomputation saves in a real process, and the time that it costs: runs the same network with an
+//! environment variable set and without.
 
 use super::networks::{room_for, total_bytes};
 use super::run::{Bound, runtime};
@@ -11,12 +12,12 @@ use std::str::FromStr;
 
 const MIB: f64 = (1 << 20) as f64;
 
-/// A network, and the variable that saves memory.
+/// A network, and the environment variable that makes its training use less memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Saving {
     /// The network in training.
     pub case: Case,
-    /// The variable.
+    /// The environment variable and its value.
     pub variable: Variable,
 }
 
@@ -35,24 +36,25 @@ impl FromStr for Saving {
     }
 }
 
-/// Two processes, then both in this one in turn.
+/// Results without (`off`) and with (`on`) the variable: memory of one process each, then times of both networks bound in
+/// this process, in alternating rounds.
 pub struct Measured {
     off: Footprint,
     on: Footprint,
-    /// Seconds of a step; off, then on.
+    /// Seconds per step and round: first without the variable, then with it.
     seconds: [Vec<f64>; 2],
 }
 
-/// Measures one.
+/// Measures one network with and without its variable.
 ///
 /// # Errors
-/// Too little memory; what binding or a kernel reports.
+/// Fails if there is too little memory, or if binding or a kernel fails.
 pub fn measure(saving: &Saving, budget: Budget, n_steps: usize, progress: &Progress) -> Result<Measured> {
     let Saving { case, variable } = saving;
     let set = [std::slice::from_ref(variable), &[]];
     let [on_runtime, off_runtime] = set.map(runtime);
     let (on_runtime, off_runtime) = (on_runtime?, off_runtime?);
-    // Both at once in the end.
+    // In the end both networks are bound at the same time.
     room_for(total_bytes(case, off_runtime.bind_options())? + total_bytes(case, on_runtime.bind_options())?)?;
     let off = child::footprint(case, &[], n_steps)?;
     progress.tick();
@@ -88,7 +90,7 @@ pub fn section() -> Section {
     )
 }
 
-/// One row of it.
+/// One row of the table.
 pub fn row(saving: &Saving, measured: &Result<Measured>, progress: &Progress) -> Vec<Cell> {
     let (name, value) = &saving.variable;
     let case = &saving.case;

@@ -1,11 +1,11 @@
-//! How much memory a process has resident, and how much the machine has left. Linux only.
+//! Reads how much memory of a process is resident and how much the machine has available. Linux only.
 
 use anyhow::{Context, Result};
 
 /// Bytes of this process that are resident now.
 ///
 /// # Errors
-/// The system does not tell.
+/// Fails if the system does not report it.
 pub fn now() -> Result<u64> {
     field("/proc/self/status", "VmRSS:")
 }
@@ -13,7 +13,7 @@ pub fn now() -> Result<u64> {
 /// Most bytes of this process that were ever resident.
 ///
 /// # Errors
-/// The system does not tell.
+/// Fails if the system does not report it.
 pub fn peak() -> Result<u64> {
     field("/proc/self/status", "VmHWM:")
 }
@@ -21,7 +21,7 @@ pub fn peak() -> Result<u64> {
 /// Most bytes of another process that were ever resident.
 ///
 /// # Errors
-/// The system does not tell; the process has ended.
+/// Fails if the system does not report it, or if the process has ended.
 pub fn peak_of(process: u32) -> Result<u64> {
     field(&format!("/proc/{process}/status"), "VmHWM:")
 }
@@ -29,7 +29,7 @@ pub fn peak_of(process: u32) -> Result<u64> {
 /// Bytes that a new process can have without anything being swapped out.
 ///
 /// # Errors
-/// The system does not tell.
+/// Fails if the system does not report it.
 pub fn available() -> Result<u64> {
     field("/proc/meminfo", "MemAvailable:")
 }

@@ -1,4 +1,4 @@
-//! A network bound and run in this process.
+//! Binds a network and runs it in this process.
 
 use super::subject::{DATA, Subject};
 use super::{Case, Footprint, Mode, Variable, resident};
@@ -11,13 +11,13 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::time::Instant;
 
-/// Elements written at a time: nothing that is filled needs a second copy of itself.
+/// Number of elements written at a time. Filling an array in pieces avoids a second copy of the whole array.
 const PIECE: usize = 1 << 16;
 
-/// A runtime with these variables and no others.
+/// A runtime with these environment variables and no others.
 ///
 /// # Errors
-/// A variable is unknown, or its value is not one that it takes.
+/// Fails if a variable is unknown or its value is invalid.
 pub fn runtime(set: &[Variable]) -> Result<Runtime> {
     Ok(Runtime::builder().env(&MapSource::new(set.iter().cloned())).build()?)
 }
@@ -29,10 +29,10 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// Binds, and fills every array.
+    /// Binds the network and fills every array.
     ///
     /// # Errors
-    /// An unknown network; what binding reports.
+    /// Fails if the network is unknown or cannot be bound.
     pub fn new(runtime: &Runtime, case: &Case) -> Result<Self> {
         let subject = Subject::new(&case.network)?;
         let options = subject.options(runtime.bind_options(), case.mode);
@@ -41,15 +41,15 @@ impl Bound {
         for (name, array) in executor.arrays() {
             fill(name, array, subject.n_classes)?;
         }
-        // Weights once, as MXNet's kernels have them too.
+        // A frozen executor keeps weights only in the layouts of its kernels, as MXNet does.
         let executor = if case.mode == Mode::Inference { executor.freeze()? } else { executor };
         Ok(Self { executor, mode: case.mode })
     }
 
-    /// One run, waited for: how many seconds it took.
+    /// Runs one step, waits for all results, and returns the seconds that it took.
     ///
     /// # Errors
-    /// What a kernel reports.
+    /// Fails if a kernel fails.
     pub fn step(&self) -> Result<f64> {
         let start = Instant::now();
         match self.mode {
@@ -76,10 +76,10 @@ impl Bound {
     }
 }
 
-/// Runs a case in this process, which should be a fresh one.
+/// Runs a case in this process, which should be newly started.
 ///
 /// # Errors
-/// As [`Bound::new`] and [`Bound::step`].
+/// Fails if [`Bound::new`] or [`Bound::step`] fails.
 pub fn footprint(case: &Case, set: &[Variable], n_steps: usize) -> Result<Footprint> {
     let runtime = runtime(set)?;
     let started_bytes = resident::now()?;
@@ -90,7 +90,8 @@ pub fn footprint(case: &Case, set: &[Variable], n_steps: usize) -> Result<Footpr
     Ok(Footprint { planned_bytes, packed_bytes, started_bytes, peak_bytes: resident::peak()?, step_seconds })
 }
 
-/// Random weights of a size that keeps activations at theirs, ones and zeros for normalization, random pixels and classes.
+/// Fills an array by the last part of its name: weights with random numbers scaled to keep the size of activations,
+/// normalization with ones and zeros, data with random pixels, labels with class numbers.
 fn fill(name: &str, array: &NdArray, n_classes: usize) -> Result<()> {
     let n = array.shape().n_elements();
     let fan_in = n / array.shape().first().copied().unwrap_or(1).max(1);

@@ -9,14 +9,14 @@ use mxrs::symbol::graph_to_file;
 use mxrs::types::Shape;
 use std::path::Path;
 
-/// Those whose memory is compared with MXNet's.
+/// Networks whose memory is compared with MXNet's by default.
 pub const COMPARED: [&str; 6] = ["alexnet", "vgg-16", "inception-bn", "inception-v3", "resnet-50", "resnet-152"];
 
 /// A residual network of 1,001 layers, for images of 28 x 28 pixels and ten classes. He et al., "Identity mappings in deep
 /// residual networks", arXiv:1603.05027.
 pub const DEEP: &str = "resnet-1001";
 
-/// The input of every network.
+/// Name of the input of every network.
 pub const DATA: &str = "data";
 
 /// A network to bind.
@@ -29,10 +29,10 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// By name: one of the models, or [`DEEP`].
+    /// Builds a network by name: one of the models, or [`DEEP`].
     ///
     /// # Errors
-    /// A name that no model has.
+    /// Fails if no model has this name.
     pub fn new(name: &str) -> Result<Self> {
         let small = ModelOptions { n_classes: 10, image: Some([3, 28, 28]), ..ModelOptions::default() };
         let options = if name == DEEP { small } else { ModelOptions::default() };
@@ -40,12 +40,12 @@ impl Subject {
         Ok(Self { graph: built.symbol.graph()?, image: built.image, n_classes: options.n_classes })
     }
 
-    /// Shape of a batch.
+    /// Shape of a batch of images.
     pub fn shape(&self, batch: usize) -> Shape {
         std::iter::once(batch).chain(self.image).collect()
     }
 
-    /// How it is bound: in training with gradients of all parameters, not of image and label.
+    /// Options to bind the network with. In training they request gradients of all parameters, but not of images and labels.
     pub fn options(&self, options: BindOptions, mode: Mode) -> BindOptions {
         let is_fed = |name: &String| name == DATA || self.graph.find(name).is_some_and(|id| self.graph.is_label(id));
         let names = self.graph.arguments().map(|id| self.graph.node(id).name.clone());
@@ -56,10 +56,10 @@ impl Subject {
         BindOptions { gradients: (mode == Mode::Training).then_some(requests), ..options }
     }
 
-    /// What it would need.
+    /// Plans the memory that the network needs, without running it.
     ///
     /// # Errors
-    /// It cannot be bound.
+    /// Fails if the network cannot be bound.
     pub fn plan(&self, case: &Case, options: BindOptions) -> Result<PlannedGraph> {
         let (dry, options) = self.dry(case, options)?;
         Ok(dry.plan(&options.plan)?)
@@ -68,7 +68,7 @@ impl Subject {
     /// Bytes planned of the graph's own tensors, outputs included: what MXNet's planner counts.
     ///
     /// # Errors
-    /// It cannot be bound.
+    /// Fails if the network cannot be bound.
     pub fn tensor_bytes(&self, case: &Case, options: BindOptions) -> Result<u64> {
         let (dry, options) = self.dry(case, options)?;
         Ok((dry.tensor_bytes(&options.plan)? + dry.plan(&options.plan)?.output_bytes) as u64)
@@ -80,7 +80,7 @@ impl Subject {
         Ok((DryGraph::new(&self.graph, &inputs, &options, case.mode == Mode::Training)?, options))
     }
 
-    /// Writes it as MXNet reads it.
+    /// Writes the network as a symbol file of MXNet.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -109,7 +109,7 @@ mod tests {
     fn the_deep_one_has_a_thousand_layers() {
         let graph = Subject::new(DEEP).unwrap().graph;
         let is_layer = |name: &str| matches!(name, "Convolution" | "FullyConnected");
-        // Three shortcuts change the number of channels; they do not count.
+        // Three shortcuts have a convolution to change the number of channels; the name of the network does not count them.
         assert_eq!(graph.nodes().iter().filter(|node| is_layer(node.op_name())).count(), 1001 + 3);
     }
 }

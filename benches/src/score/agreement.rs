@@ -1,29 +1,30 @@
-//! Whether two libraries say the same of the same images.
+//! Compares the outputs of two libraries for the same images.
 
 use super::Dtype;
 
-/// Of 8-bit integers every library rounds in its own way: a class counts as the same where the other library gives it a
-/// probability that is less than its likeliest one's by no more than this share.
+/// Tolerance for 8-bit integers, which every library rounds in its own way. The likeliest class of the other library counts
+/// as the same as ours if we give it a probability that is at most this share below that of our likeliest class.
 pub const TOLERANCE_IN_8_BITS: f64 = 0.1;
 
-/// How the answers of two libraries compare.
+/// Agreement of the outputs of two libraries.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Agreement {
-    /// Images both answered.
+    /// Number of compared images.
     pub n_images: usize,
-    /// Images whose likeliest class is the same, or as good as the same.
+    /// Number of images for which both have the same likeliest class, up to the tolerance.
     pub n_same_class: usize,
     /// Largest difference of two probabilities; infinite if one of them is not a number.
     pub max_difference: f64,
 }
 
-/// Share of the likeliest class's probability that may lie between two classes that count as the same.
+/// The tolerance for this element type: 0 unless it is `Dtype::Int8`.
 pub fn tolerance(dtype: Dtype) -> f64 {
     if dtype == Dtype::Int8 { TOLERANCE_IN_8_BITS } else { 0.0 }
 }
 
 impl Agreement {
-    /// Of one batch, both row-major with one row of classes per image; `None` when they are not of the same size.
+    /// Compares the outputs of one batch, both row-major with one row of class probabilities per image. `None` if the sizes
+    /// do not match.
     pub fn of(ours: &[f32], theirs: &[f32], n_images: usize, tolerance: f64) -> Option<Self> {
         if ours.len() != theirs.len() || n_images == 0 || ours.is_empty() || !ours.len().is_multiple_of(n_images) {
             return None;
@@ -39,7 +40,7 @@ impl Agreement {
         Some(Self { n_images, n_same_class, max_difference })
     }
 
-    /// Both together.
+    /// The agreement over the images of both.
     pub fn and(self, other: Self) -> Self {
         Self {
             n_images: self.n_images + other.n_images,
@@ -55,7 +56,7 @@ fn is_same_class(ours: &[f32], theirs: &[f32], tolerance: f64) -> bool {
     ours_at == theirs_at || (tolerance > 0.0 && theirs[theirs_at].is_finite() && is_close())
 }
 
-/// The first of the largest.
+/// Index of the largest probability; of equal ones, the first.
 fn likeliest(classes: &[f32]) -> usize {
     let mut best = 0;
     for (class, probability) in classes.iter().enumerate() {
@@ -88,7 +89,7 @@ mod tests {
             |theirs: &[f32], dtype: Dtype| Agreement::of(&ours, theirs, 1, tolerance(dtype)).unwrap().n_same_class;
         assert_eq!((same(&[0.3, 0.5, 0.2], Dtype::Float32), same(&[0.3, 0.5, 0.2], Dtype::Int8)), (0, 1));
         assert_eq!(same(&[0.3, 0.2, 0.5], Dtype::Int8), 0);
-        // The first is not a number, so no answer can name it as its class.
+        // Their first probability is not a number, so their likeliest class cannot count as the same as ours.
         assert_eq!(Agreement::of(&[0.38, 0.4], &[f32::NAN, 0.5], 1, TOLERANCE_IN_8_BITS).unwrap().n_same_class, 0);
     }
 

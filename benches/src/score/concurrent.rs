@@ -1,8 +1,8 @@
-//! Two processes at once with batch 1 and one core each, compared with one process alone.
+//! Runs two processes at the same time, with batch 1 and one core each, and compares them with one process alone.
 //!
-//! Everybody as two processes, which share nothing; ours also as two threads of one process, which share the weights
-//! ([`shared`] says how that is set up). The one alone is a process that may use one CPU; two of a process may use two,
-//! of different cores, and the system spreads their threads.
+//! Every library runs as two processes, which share nothing. mxrs also runs as two threads of one process, which share the
+//! weights ([`shared`] sets that up). Each process may use one CPU; the two CPUs belong to different cores. The process with
+//! two threads may use both CPUs, and the system distributes its threads.
 
 use super::contest::Plan;
 use super::contest::{loaded, number, run_order};
@@ -17,18 +17,18 @@ use mxrs_sync::Topology;
 use serde_json::Value;
 use std::time::Instant;
 
-/// What a peer did, in images per second, by round.
+/// Images per second of a library, by round.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
     /// One process alone.
     pub alone: Vec<f64>,
-    /// Two processes together.
+    /// Two processes at the same time, added up.
     pub together: Vec<f64>,
-    /// Two threads of one process together; ours only.
+    /// Two threads of one process, added up; only for mxrs.
     pub shared: Option<Vec<f64>>,
 }
 
-/// A CPU of each of the first two cores.
+/// One CPU each of two different cores.
 fn two_cores(topology: Option<&Topology>) -> Result<[usize; 2], Failure> {
     let none = |why: &str| Failure::new("one core", why);
     let topology = topology.ok_or_else(|| none("the system does not tell which CPUs are of one core"))?;
@@ -39,10 +39,10 @@ fn two_cores(topology: Option<&Topology>) -> Result<[usize; 2], Failure> {
     both.ok_or_else(|| none("this process may use one core only"))
 }
 
-/// Runs a case, which is for one thread.
+/// Runs a case, which must use one thread.
 ///
 /// # Errors
-/// There are no two cores; one of the processes fails.
+/// Fails if the process may not use two cores, or if one of the started processes fails.
 pub fn pair(case: &Case, peer: Peer, tools: Tools<'_>, files: &Files, plan: Plan) -> Result<Pair, Failure> {
     let cpus = two_cores(Topology::read().as_ref())?;
     let load = files.load(case).map_err(|error| Failure::new("failed", format!("{error:#}")))?;
@@ -67,7 +67,7 @@ pub fn pair(case: &Case, peer: Peer, tools: Tools<'_>, files: &Files, plan: Plan
         let together = speed(&one.receive(until)?)? + speed(&other.receive(until)?)?;
         let ask = |process: &mut Process| speed(&process.ask(&order, plan.limit)?);
         let shared = two_threads.as_mut().map(ask).transpose()?;
-        // The first does not count.
+        // The first round is a warm-up and does not count.
         if round > 0 {
             pair.alone.push(alone);
             pair.together.push(together);
@@ -94,7 +94,7 @@ pub fn section() -> Section {
     Section::new("concurrent", title, &COLUMNS)
 }
 
-/// One row of it.
+/// One row of the table.
 pub fn row(network: &str, peer: Peer, pair: &Result<Pair, Failure>) -> Vec<Cell> {
     let mut cells = vec![Cell::text(network), Cell::text(peer.heading())];
     match pair {

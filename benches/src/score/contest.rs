@@ -1,4 +1,5 @@
-//! One case: every peer loads it, then all take turns, then their answers are compared with ours.
+//! Runs one case: every peer loads the network, then the peers take turns in rounds, then their outputs are compared with
+//! ours.
 
 use super::agreement::Agreement;
 use super::files::Files;
@@ -14,52 +15,52 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Bytes that must be left before one more process is started.
+/// Bytes of memory that must be available before one more process is started.
 const SPARE_BYTES: u64 = 1 << 30;
 
 /// How to measure.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// Rounds that count.
+    /// Number of measured rounds.
     pub rounds: usize,
-    /// Seconds of one peer in a round; one batch is run in any case.
+    /// Seconds that each peer runs per round; it runs at least one batch.
     pub round_s: f64,
-    /// Images whose answers are compared.
+    /// Number of images for which outputs are compared.
     pub n_checked: usize,
     /// A peer that does not answer for this long is killed.
     pub limit: Duration,
 }
 
-/// What a peer did.
+/// Results of one peer in one case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
-    /// Its name and version, as it reports them.
+    /// Name and version, as the peer reports them.
     pub name: String,
     /// Images per second of each round.
     pub speeds: Vec<f64>,
     /// Seconds to load the network.
     pub load_s: f64,
-    /// Seconds of the first batch after that.
+    /// Seconds of the first batch after loading.
     pub first_s: f64,
-    /// Most bytes resident after the rounds.
+    /// Peak of the process's resident bytes after the rounds.
     pub peak_bytes: Option<u64>,
-    /// Its answers compared with ours, those of 8-bit integers with ours in float32; `None` if none were compared.
+    /// Its outputs compared with ours (8-bit outputs with ours in float32); `None` if they were not compared.
     pub agreement: Option<Result<Agreement, Failure>>,
 }
 
 impl Measured {
-    /// Its speed in a few numbers.
+    /// Summary of the speeds of all rounds.
     pub fn speed(&self) -> Option<Summary> {
         Summary::of(&self.speeds)
     }
 }
 
-/// A case and what came out, for all peers asked for.
+/// A case and the results of all requested peers.
 #[derive(Clone, Debug)]
 pub struct Contest {
-    /// What was run.
+    /// The case that was run.
     pub case: Case,
-    /// In the order of the peers asked for.
+    /// Results in the order of the requested peers.
     pub outcomes: Vec<(Peer, Result<Measured, Failure>)>,
     /// CPUs that programs other than the peers kept busy during the rounds, on average.
     pub others: Option<f64>,
@@ -72,12 +73,12 @@ impl Contest {
         Self { case: case.clone(), outcomes, others: None }
     }
 
-    /// What a peer did, if it did.
+    /// The results of a peer, if it was measured.
     pub fn measured(&self, peer: Peer) -> Option<&Measured> {
         self.outcomes.iter().find(|(other, _)| *other == peer)?.1.as_ref().ok()
     }
 
-    /// The fastest peer that is not ours, by its median.
+    /// The peer other than mxrs with the highest median speed.
     pub fn best_peer(&self) -> Option<Peer> {
         let speed = |peer: Peer| Some((peer, self.measured(peer)?.speed()?.median));
         let peers = self.outcomes.iter().map(|(peer, _)| *peer).filter(|peer| *peer != Peer::Mxrs);
@@ -103,12 +104,12 @@ impl Contest {
     }
 }
 
-/// A peer that takes part.
+/// A peer that takes part, with its process.
 struct Seat {
     peer: Peer,
     process: Process,
     measured: Measured,
-    /// Seconds of a batch, as last seen.
+    /// Seconds per batch in the last round.
     batch_s: f64,
 }
 
@@ -128,7 +129,8 @@ impl Seat {
 
     /// Images per second of one round.
     fn round(&mut self, batch: usize, plan: Plan) -> Result<f64, Failure> {
-        // The rest before may have put its threads to sleep and emptied its caches; a long batch does not notice.
+        // The pause since the last round may have put the peer's threads to sleep and emptied its caches. An uncounted batch
+        // warms them up, unless a batch is so long that this does not matter.
         let warm = self.batch_s < plan.round_s / 4.0;
         let answer = self.process.ask(&run_order(plan.round_s, warm), plan.limit)?;
         let (n, seconds) = (number(&answer, "n")?, number(&answer, "seconds")?);
@@ -137,7 +139,7 @@ impl Seat {
     }
 }
 
-/// What a process answers to each of these files.
+/// Outputs of a process for each of these input files.
 fn answers(process: &mut Process, inputs: &[PathBuf], limit: Duration) -> Result<Vec<Vec<f32>>, Failure> {
     let mut all = Vec::new();
     for input in inputs {
@@ -153,14 +155,14 @@ pub(super) fn run_order(seconds: f64, warm: bool) -> Value {
     json!({ "do": "run", "seconds": seconds, "warm": warm })
 }
 
-/// Lets a peer load; answers its name, and the seconds of loading and of the first batch.
+/// Lets a peer load the network. Returns its name, the seconds of loading and the seconds of the first batch.
 pub(super) fn loaded(process: &mut Process, load: &Value, limit: Duration) -> Result<(String, f64, f64), Failure> {
     let answer = process.ask(load, limit)?;
     let name = answer["name"].as_str().unwrap_or("?").to_owned();
     Ok((name, number(&answer, "load_s")?, number(&answer, "first_s")?))
 }
 
-/// A number of an answer; what comes from outside may be anything.
+/// Reads a number from an answer, and checks it because another program wrote the answer.
 pub(super) fn number(answer: &Value, key: &str) -> Result<f64, Failure> {
     let number = answer[key].as_f64().filter(|n| n.is_finite() && *n >= 0.0);
     let number = number.filter(|n| *n > 0.0 || !matches!(key, "n" | "seconds"));
@@ -181,7 +183,7 @@ pub fn contest(
         Err(error) => return Contest::of_failure(case, peers, &Failure::new("failed", format!("{error:#}"))),
     };
     let mut out: Vec<(Peer, Failure)> = Vec::new();
-    // Files are made before anybody is there: making them takes memory.
+    // Files are made before any peer is started, because making them takes memory.
     let mut orders: Vec<(Peer, Value)> = Vec::new();
     for peer in peers {
         progress.tick();
@@ -204,11 +206,11 @@ pub fn contest(
     }
     let mut begin = None;
     for round in 0..=plan.rounds {
-        // The first does not count.
+        // The first round is a warm-up and does not count.
         if round == 1 {
             begin = Moment::now(processor_seconds(&seats));
         }
-        // Each is the first of a round in turn.
+        // Another peer is the first in each round.
         if !seats.is_empty() {
             seats.rotate_left(1);
         }
@@ -245,7 +247,8 @@ fn processor_seconds(seats: &[Seat]) -> f64 {
     seats.iter().filter_map(|seat| seat.process.processor_seconds()).sum()
 }
 
-/// Compares everybody's answers with ours, if ours takes part; of 8-bit integers also ours, with those in float32.
+/// Compares the outputs of all peers with ours, if mxrs takes part. For 8-bit integers, the reference is our output in
+/// float32, and our 8-bit output is compared too.
 fn check(seats: &mut [Seat], case: &Case, load: &serve::Load, tools: Tools<'_>, files: &Files, plan: Plan) {
     let Some(ours_at) = seats.iter().position(|seat| seat.peer == Peer::Mxrs) else { return };
     let batch = load.shape.first().copied().unwrap_or(1).max(1);
@@ -280,7 +283,7 @@ fn check(seats: &mut [Seat], case: &Case, load: &serve::Load, tools: Tools<'_>, 
     }
 }
 
-/// Our answers in float32, by a process that is there for nothing else.
+/// Outputs of mxrs in float32, from a process started for this purpose only.
 fn in_float32(
     case: &Case,
     inputs: &[PathBuf],
@@ -295,7 +298,7 @@ fn in_float32(
     answers(&mut process, inputs, plan.limit)
 }
 
-/// Writes this many batches of random images.
+/// Writes `n_batches` batches of random images to files.
 fn inputs(load: &serve::Load, n_batches: usize, files: &Files) -> std::io::Result<Vec<PathBuf>> {
     let images = serve::uniform(load.n_elements() * n_batches);
     let mut paths = Vec::new();

@@ -1,11 +1,11 @@
-//! Networks in 8-bit integers: each library quantizes the same network by itself, after training, with ranges from the
-//! same random images.
+//! Networks in 8-bit integers: each library quantizes the same network after training, with ranges from the same random
+//! images.
 //!
-//! It is done once for each network and batch size, before anything is measured, by programs of their own: ours by
-//! `mxrs quantize`, OpenVINO's by NNCF (`quantize_openvino.py`), ONNX Runtime's by its own package
-//! (`quantize_onnxruntime.py`). Here and in ONNX Runtime the range of an activation is that of the least and the greatest
-//! value that the images bring about; NNCF takes the means of each batch's least and greatest, which is its default.
-//! Weights have one for each channel.
+//! Quantization runs once for each network and batch size, before anything is measured, in separate programs: `mxrs
+//! quantize` for mxrs, NNCF for OpenVINO (`quantize_openvino.py`), and ONNX Runtime's own package
+//! (`quantize_onnxruntime.py`). In mxrs and ONNX Runtime the range of an activation spans the smallest and the largest value
+//! over all images; NNCF averages the smallest and the largest value of each batch, which is its default. Weights have one
+//! range per channel.
 
 use super::files::Files;
 use super::peers::{Peer, Tools};
@@ -24,18 +24,18 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// Images that ranges come from, at least; batches are whole.
+/// Minimum number of images that ranges come from. It is rounded up to whole batches.
 const N_IMAGES: usize = 32;
-/// Another than that of the images whose answers are compared.
+/// Seed of these images. It differs from the seed of the images for which outputs are compared.
 const SEED: u64 = 1;
-/// Mean and divisor that take pixels, 0 to 255, to what networks are fed, -1 to 1.
+/// Mean and divisor that map pixels, 0 to 255, to the inputs of networks, -1 to 1.
 const MIDDLE: f32 = 127.5;
 
-/// What a peer is asked to load: its own files of the network, made now unless they were made before. Who takes longer
-/// than `limit` to make them is killed.
+/// What a peer is to load: its quantized files of the network, made now unless they exist already. A program that takes
+/// longer than `limit` to make them is killed.
 ///
 /// # Errors
-/// It has no such networks here; it could not make this one, and why.
+/// Fails with the reason if the peer has no int8 network in this comparison, or if its network cannot be made.
 pub fn load(peer: Peer, case: &Case, files: &Files, tools: Tools<'_>, limit: Duration) -> Result<Load, Failure> {
     let none = |why: &str| Err(Failure::new("no int8", why));
     if case.mode != Mode::Inference {
@@ -69,7 +69,7 @@ fn ours(load: Load, files: &Files, tools: Tools<'_>, limit: Duration) -> Result<
     Ok(Load { symbol: files.beside(symbol), params: files.beside(params), ..load })
 }
 
-/// Of a library whose script is called with the ONNX file, the images, and the name of the file to write.
+/// Loads a network for a library whose script is called with the ONNX file, the images, and the name of the file to write.
 fn by_script(
     peer: Peer,
     script: &str,
@@ -92,20 +92,20 @@ fn by_script(
 
 /// The images that ranges come from.
 struct Images {
-    /// As PNG, in a record file.
+    /// Record file with the images as PNG.
     records: PathBuf,
-    /// The same as networks are fed, row-major.
+    /// File with the same images as float32 network inputs, row-major.
     floats: PathBuf,
-    /// Of one of them: channels, rows, columns.
+    /// Shape of one image: channels, rows, columns.
     shape: String,
 }
 
 impl Images {
-    /// The files of 8-bit integers that lie next to these files, for batches of this shape.
+    /// The image files next to `files`, for batches of this shape; written if they do not exist yet.
     fn of(shape: &[usize], files: &Files) -> Result<Self> {
         let &[batch, channels, height, width] = shape else { bail!("a batch of images has four axes, not {shape:?}") };
         let (records, floats) = (files.beside("calibration.rec"), files.beside("calibration.f32"));
-        // The record file takes its name last.
+        // The record file gets its final name last, so if it exists, both files are complete.
         if !records.is_file() {
             write_images(N_IMAGES.div_ceil(batch.max(1)) * batch, [channels, height, width], &records, &floats)?;
         }
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(images.shape, "3,4,6");
         let bytes = std::fs::read(&images.floats).unwrap();
         let fed: Vec<f32> = bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
-        // Seven batches.
+        // 32 images are rounded up to seven batches of five.
         assert_eq!(fed.len(), 35 * 3 * 4 * 6);
         assert!(fed.iter().any(|x| *x < -0.9) && fed.iter().any(|x| *x > 0.9), "{fed:?}");
         let middle = [MIDDLE; 4];

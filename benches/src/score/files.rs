@@ -1,4 +1,4 @@
-//! The files of a case: symbol and parameters as MXNet has them, and the same as ONNX.
+//! The files of a case: symbol and parameters in MXNet's formats, and the same network as ONNX.
 
 use super::peers::Peer;
 use super::process::finish;
@@ -9,22 +9,22 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// Seed of the random weights: the same in every run.
+/// Seed of the random weights, which are the same in every run.
 const SEED: &str = "0";
 
-/// The files of one network at one batch size; gone when dropped.
+/// The files of one network at one batch size; deleted when dropped.
 pub struct Files {
     folder: tempfile::TempDir,
     network: String,
-    /// Who has made files of its own out of them, and why others could not.
+    /// Peers that have made files of their own from these, with the result of each attempt.
     made: RefCell<Vec<(Peer, Result<(), Failure>)>>,
 }
 
 impl Files {
-    /// Lets the program `mxrs` write them into a new folder below `below`, in no more time than `limit`.
+    /// Lets the program `mxrs` write the files into a new folder below `below`, within the time `limit`.
     ///
     /// # Errors
-    /// It fails; what it complained of.
+    /// Fails if the program fails, takes too long or does not write all files; the error holds the end of its stderr.
     pub fn export(mxrs: &Path, network: &str, batch: usize, below: &Path, limit: Duration) -> Result<Self> {
         let folder = tempfile::tempdir_in(below).with_context(|| format!("a folder in {}", below.display()))?;
         let files = Self { folder, network: network.to_owned(), made: RefCell::default() };
@@ -38,10 +38,10 @@ impl Files {
         Ok(files)
     }
 
-    /// The paths that a peer is given.
+    /// The order that makes a peer load these files.
     ///
     /// # Errors
-    /// As [`Case::shape`].
+    /// Fails if [`Case::shape`] does.
     pub fn load(&self, case: &Case) -> Result<super::serve::Load> {
         Ok(super::serve::Load {
             network: case.network.clone(),
@@ -60,10 +60,10 @@ impl Files {
         self.folder.path().join(name)
     }
 
-    /// Calls `make` once for each peer; later calls answer what came of it.
+    /// Calls `make` once for each peer; later calls return the result of the first.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// Returns the error of `make`.
     pub fn once(&self, peer: Peer, make: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
         let known = self.made.borrow().iter().find(|(who, _)| *who == peer).map(|(_, made)| made.clone());
         known.unwrap_or_else(|| {
@@ -95,10 +95,10 @@ pub(super) mod tests {
     use super::*;
     use crate::score::scripts::script;
 
-    /// Nothing in these tests takes so long.
+    /// A time limit that no program in these tests reaches.
     pub const LONG: Duration = Duration::from_secs(60);
 
-    /// Files of a network in which nothing is, made by a program that only looks as if it exported.
+    /// Empty files of a network, made by a script that only pretends to export.
     pub fn empty(network: &str, batch: usize, folder: &Path) -> Files {
         let exporting = script(folder, "exporter", "touch ${12}-symbol.json ${12}-0000.params ${13}");
         Files::export(&exporting, network, batch, folder, LONG).unwrap()

@@ -1,4 +1,4 @@
-//! What one run found, and the report of it.
+//! The results of one run, and the report made from them.
 
 use super::Failure;
 use super::concurrent::{self, Pair};
@@ -10,28 +10,28 @@ use crate::report::{PeerStatus, Report};
 use anyhow::Result;
 use clap::ValueEnum;
 
-/// Two at once: network, who, and what came out.
+/// Result of two instances at the same time: network, peer and speeds.
 pub type Together = (String, Peer, Result<Pair, Failure>);
 
-/// What one run found.
+/// The results of one run.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// What was compared.
     pub title: String,
-    /// Where.
+    /// The machine that it ran on.
     pub machine: Machine,
-    /// Who was asked for.
+    /// The requested peers.
     pub peers: Vec<Peer>,
-    /// Case by case.
+    /// Results by case.
     pub contests: Vec<Contest>,
-    /// Two at once, where that was asked for.
+    /// Results of two instances at the same time; empty if that was not requested.
     pub pairs: Vec<Together>,
     /// How it was measured.
     pub notes: Vec<String>,
 }
 
 impl Found {
-    /// The report.
+    /// Makes the report.
     pub fn report(&self) -> Report {
         let mut sections = tables::sections(&self.contests, &self.peers);
         let mut notes = tables::reasons(&self.contests);
@@ -49,15 +49,15 @@ impl Found {
         Report { title: self.title.clone(), machine: self.machine.clone(), peers: self.statuses(), sections, notes }
     }
 
-    /// The bars of it.
+    /// Draws the results as a bar chart in SVG.
     ///
     /// # Errors
-    /// As [`plot::svg`].
+    /// Fails if [`plot::svg`] does.
     pub fn chart(&self) -> Result<String> {
         plot::svg(&self.contests, &self.peers, &self.machine.to_string())
     }
 
-    /// Every program with the name that it reports, or why it never took part.
+    /// The status of every other library: the name that it reports, or why it never took part.
     fn statuses(&self) -> Vec<PeerStatus> {
         let status = |peer: &Peer| {
             let measured = self.contests.iter().find_map(|contest| contest.measured(*peer));
@@ -72,7 +72,7 @@ impl Found {
             }
         };
         let mut statuses: Vec<PeerStatus> = self.peers.iter().filter(|peer| **peer != Peer::Mxrs).map(status).collect();
-        // If only some peers were asked for, the others are not missing.
+        // If only some peers were requested, libraries outside the list are not reported as missing.
         if self.peers.len() == Peer::value_variants().len() {
             let missing = |(name, why): (&str, &str)| PeerStatus { name: name.into(), missing: Some(why.into()) };
             statuses.extend(NO_PEERS.map(missing));
@@ -81,7 +81,8 @@ impl Found {
     }
 }
 
-/// A run of one case in which ours and tract took part, and of two at once, which failed.
+/// Results of a made-up run: one case in which mxrs, tract and Candle took part, and runs of two instances, one of which
+/// failed.
 #[cfg(test)]
 pub(super) fn sample(peers: &[Peer]) -> Found {
     use super::agreement::Agreement;

@@ -1,8 +1,9 @@
-//! How busy the machine is, and how much of that is ours: what else ran while peers were measured. Linux only.
+//! Measures how busy the machine is and how much of that is due to our processes, to report what else ran while peers were
+//! measured. Linux only.
 
 use std::time::Instant;
 
-/// Processor time that the whole machine and our processes had used at a moment.
+/// Processor time that the whole machine and our processes had used up to a moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moment {
     when: Instant,
@@ -11,13 +12,14 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Now; `ours_s` is what our processes have used so far, in seconds. `None` when the system does not tell.
+    /// The values now. `ours_s` is the processor time that our processes have used so far, in seconds. `None` if the system
+    /// does not report its own.
     pub fn now(ours_s: f64) -> Option<Self> {
         let machine_s = busy_ticks(&std::fs::read_to_string("/proc/stat").ok()?)? / ticks_per_second();
         Some(Self { when: Instant::now(), machine_s, ours_s })
     }
 
-    /// CPUs that others kept busy since then, on average.
+    /// Average number of CPUs that other processes kept busy from `self` to `now`.
     pub fn others_since(&self, now: &Self) -> f64 {
         let others = (now.machine_s - self.machine_s) - (now.ours_s - self.ours_s);
         let seconds = now.when.duration_since(self.when).as_secs_f64();
@@ -25,24 +27,24 @@ impl Moment {
     }
 }
 
-/// Processor time of a process, in seconds; `None` when there is none of this number.
+/// Processor time of a process, in seconds; `None` if no process has this id.
 pub fn of_process(id: u32) -> Option<f64> {
     let text = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
     Some(process_ticks(&text)? / ticks_per_second())
 }
 
-/// The system's own measure: how many threads wanted to run, on average over a minute.
+/// The system's load average: how many threads wanted to run, averaged over a minute.
 pub fn average() -> Option<f64> {
     std::fs::read_to_string("/proc/loadavg").ok()?.split_whitespace().next()?.parse().ok()
 }
 
 fn ticks_per_second() -> f64 {
-    // SAFETY: the call has no memory to touch.
+    // SAFETY: the call takes a number and accesses no memory of the caller.
     let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
     if ticks > 0 { ticks as f64 } else { 100.0 }
 }
 
-/// All but idle time and waiting for devices: user, nice, system, irq, softirq, steal.
+/// Ticks spent in user, nice, system, irq, softirq and steal; idle time and waiting for devices do not count.
 fn busy_ticks(stat: &str) -> Option<f64> {
     let fields = stat.lines().next()?.strip_prefix("cpu ")?;
     let ticks: Vec<f64> = fields.split_whitespace().map_while(|field| field.parse().ok()).collect();
@@ -50,7 +52,7 @@ fn busy_ticks(stat: &str) -> Option<f64> {
     busy.iter().map(|field| ticks.get(*field).copied()).sum()
 }
 
-/// User and system time, fields 14 and 15. The name, field 2, may have spaces and brackets in it.
+/// User plus system time, fields 14 and 15 of `/proc/PID/stat`. The name, field 2, may contain spaces and parentheses.
 fn process_ticks(stat: &str) -> Option<f64> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_whitespace().skip(11).map(|field| field.parse::<f64>().ok());

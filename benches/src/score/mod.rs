@@ -1,12 +1,12 @@
-//! Speed of inference and of training: networks with the same random weights here and in other libraries, each in a
-//! process of its own.
+//! Speed of inference and of training: networks with the same random weights in mxrs and in other libraries, each in a
+//! separate process.
 //!
-//! A case ([`Case`]) is a network at a batch size. Its files are made once ([`files`], and [`eight_bits`] for what is
-//! quantized); every peer ([`peers`]) that can be started loads them, and then all take turns ([`contest`]): in every
-//! round each runs for about a second while the others are stopped ([`process`]). What does not work is a [`Failure`]
-//! in that peer's cell, and the rest goes on. Orders and answers are lines of JSON (`serve.rs`); ours is the program
-//! `compare_score` started again ([`ours`]). What came out ([`found`]) is printed, and kept in files ([`outputs`]) that
-//! it can be read from again ([`saved`]).
+//! A case ([`Case`]) is a network at a batch size. Its files are made once ([`files`], and [`eight_bits`] for quantized
+//! networks). Every peer ([`peers`]) that can be started loads them; then the peers take turns ([`contest`]): in every round
+//! each runs for about a second while the others are stopped ([`process`]). If a peer fails, its cell shows a [`Failure`]
+//! and the measurement continues with the others. Orders and answers are lines of JSON (`serve.rs`). For mxrs, the program
+//! `compare_score` starts itself again ([`ours`]). The results ([`found`]) are printed and written to files ([`outputs`]),
+//! from which they can be read again ([`saved`]).
 
 pub mod agreement;
 pub mod concurrent;
@@ -37,7 +37,7 @@ use clap::ValueEnum;
 use std::borrow::Cow;
 use std::fmt;
 
-/// Names of the networks there are, from a list that `cargo xtask` reads too: it knows no crate of the product.
+/// Names of all networks, from a list that `cargo xtask` reads too, because it depends on no crate of the product.
 pub fn networks() -> impl Iterator<Item = &'static str> {
     include_str!("networks.txt").lines()
 }
@@ -47,14 +47,14 @@ pub fn networks() -> impl Iterator<Item = &'static str> {
 pub enum Dtype {
     /// 32 bits.
     Float32,
-    /// 16 bits, the upper half of 32.
+    /// 16 bits: the upper half of a float32.
     Bfloat16,
     /// 8-bit integers, quantized after training: inference only.
     Int8,
 }
 
 impl Dtype {
-    /// Its word.
+    /// Name of the type on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Float32 => "float32",
@@ -64,26 +64,26 @@ impl Dtype {
     }
 }
 
-/// One network at one size.
+/// One network with all settings of its run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// Name.
+    /// Name of the network.
     pub network: String,
-    /// Images of one run.
+    /// Batch size.
     pub batch: usize,
     /// Element type.
     pub dtype: Dtype,
     /// Threads each peer may use.
     pub threads: usize,
-    /// What is done with a batch.
+    /// Inference or training.
     pub mode: Mode,
 }
 
 impl Case {
-    /// Shape of a batch.
+    /// Shape of a batch of images.
     ///
     /// # Errors
-    /// A name that no network has.
+    /// Fails if no network has this name.
     pub fn shape(&self) -> Result<Vec<usize>> {
         Ok(Subject::new(&self.network)?.shape(self.batch).to_vec())
     }
@@ -96,17 +96,17 @@ impl fmt::Display for Case {
     }
 }
 
-/// Why a peer has no figure.
+/// Why a peer has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// For its cell: a word or two.
+    /// A word or two for the peer's cell.
     pub word: Cow<'static, str>,
     /// The reason.
     pub why: String,
 }
 
 impl Failure {
-    /// A failure.
+    /// A failure with this word and reason.
     pub fn new(word: impl Into<Cow<'static, str>>, why: impl Into<String>) -> Self {
         Self { word: word.into(), why: why.into() }
     }

@@ -1,4 +1,4 @@
-//! Ours as a peer: the network of a symbol and a parameter file, bound for inference.
+//! mxrs as a peer: loads a symbol file and a parameter file and binds the network for inference.
 
 use super::serve::{Load, Network, serve};
 use super::shared::{self, Shared};
@@ -14,10 +14,10 @@ use mxrs::{BoundModel, Model, Runtime};
 
 pub(super) const DATA: &str = "data";
 
-/// Serves until standard input is closed, with these variables (`NAME=VALUE`).
+/// Serves orders until standard input is closed, with these environment variables (`NAME=VALUE`).
 ///
 /// # Errors
-/// A text is not a variable; standard input or output fails.
+/// Fails if a text is not `NAME=VALUE`, or if standard input or output fails.
 pub fn run(set: &[String]) -> Result<()> {
     let set = variables(set)?;
     serve(&format!("mxrs {}", env!("CARGO_PKG_VERSION")), |load| loaded(load, &set))
@@ -27,7 +27,7 @@ fn loaded(load: &Load, set: &[(String, String)]) -> Result<Box<dyn Network>> {
     let threads = ("OMP_NUM_THREADS".to_owned(), load.threads.to_string());
     let (name, value) = shared::WORKERS;
     let workers = (load.mode == shared::MODE).then(|| (name.to_owned(), value.to_owned()));
-    // The last of a name counts.
+    // If a name occurs several times, the last value counts.
     let variables = workers.into_iter().chain(set.iter().cloned()).chain([threads]);
     let runtime = Runtime::builder().env(&MapSource::new(variables)).build()?;
     Ok(match load.mode.as_str() {
@@ -37,7 +37,7 @@ fn loaded(load: &Load, set: &[(String, String)]) -> Result<Box<dyn Network>> {
     })
 }
 
-/// Names and values of `NAME=VALUE`.
+/// Splits each `NAME=VALUE` into name and value.
 fn variables(set: &[String]) -> Result<Vec<(String, String)>> {
     let pair = |text: &String| {
         let (name, value) = text.split_once('=').with_context(|| format!("`{text}` is not NAME=VALUE"))?;
@@ -46,10 +46,10 @@ fn variables(set: &[String]) -> Result<Vec<(String, String)>> {
     set.iter().map(pair).collect()
 }
 
-/// The backends that ours runs with on this machine with these variables, by name.
+/// Names of the backends that mxrs runs with on this machine and with these environment variables.
 ///
 /// # Errors
-/// A text is not a variable; a backend cannot be loaded.
+/// Fails if a text is not `NAME=VALUE`, or if a backend cannot be loaded.
 pub fn backends(set: &[String]) -> Result<String> {
     let threads = ("OMP_NUM_THREADS".to_owned(), "1".to_owned());
     let set = variables(set)?.into_iter().chain([threads]);
@@ -65,7 +65,7 @@ impl Bound {
         let shape: Shape = load.shape.iter().copied().collect();
         let shapes: &[&[(&str, Shape)]] = &[&[(DATA, shape)]];
         let bound = match load.dtype.as_str() {
-            // Those in 8 bits are files like any other.
+            // Quantized networks are loaded from files like any other network.
             "float32" | "int8" => Model::load_frozen(runtime, &load.symbol, &load.params, shapes)?,
             "bfloat16" => in_16_bits(runtime, load)?.freeze(shapes)?,
             other => anyhow::bail!("no networks of {other}"),
@@ -74,10 +74,10 @@ impl Bound {
     }
 }
 
-/// Waits for all outputs.
+/// Waits for all outputs and returns the first.
 ///
 /// # Errors
-/// What the run reports; there is no output.
+/// Fails if the run failed or there is no output.
 pub(super) fn first_output(outputs: &[NdArray]) -> Result<&NdArray> {
     outputs.iter().try_for_each(NdArray::wait_to_read)?;
     outputs.first().context("the network has no output")
@@ -93,7 +93,8 @@ impl Network for Bound {
     }
 }
 
-/// The network of this name as it is built for bfloat16, with the parameters of the file rounded to the types it wants.
+/// The network of this name, built for bfloat16, with the parameters of the file rounded to the types that the network
+/// requires.
 fn in_16_bits(runtime: &Runtime, load: &Load) -> Result<Model> {
     let built = model(&load.network, &ModelOptions { dtype: DType::BF16, ..ModelOptions::default() })?;
     let graph: Graph = built.symbol.graph()?;
@@ -126,7 +127,7 @@ mod tests {
         }
         bound.run().unwrap();
         for dtype in ["bfloat16", "float16"] {
-            // There is no LeNet in 16 bits.
+            // The models contain no LeNet in 16 bits.
             assert!(Bound::new(&runtime, &Load { dtype: dtype.into(), ..load.clone() }).is_err(), "{dtype}");
         }
     }

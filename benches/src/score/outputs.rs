@@ -1,4 +1,4 @@
-//! The files that a run leaves in one folder: its report as text and as Markdown, every round as JSON, and a chart.
+//! Writes the files of a run into one folder: the report as text and as Markdown, every round as JSON, and a chart.
 
 use super::found::Found;
 use super::saved;
@@ -6,22 +6,22 @@ use crate::report::Format;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf, is_separator};
 
-/// What files are called in a folder that was given.
+/// Name of the files, without their endings, if only a folder is given.
 const NAME: &str = "score";
 
-/// Where they go.
+/// Where the files are written.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Outputs {
-    /// Path without the ending.
+    /// Path of the files without their endings.
     stem: PathBuf,
 }
 
 impl Outputs {
-    /// In the folder `path`, if there is one or the path ends as one; otherwise `path` with other endings, its own
-    /// being left out if it is one of these. Folders that are not there are made.
+    /// Files in the folder `path` if it is a folder or ends with a separator. Otherwise the files are `path` with other
+    /// endings; one of these endings in `path` itself is dropped. Missing folders are created.
     ///
     /// # Errors
-    /// A folder cannot be made.
+    /// Fails if a folder cannot be created.
     pub fn at(path: &Path) -> Result<Self> {
         let is_folder = path.is_dir() || path.to_string_lossy().ends_with(is_separator);
         let is_known = path.extension().is_some_and(|ending| ["txt", "md", "json", "svg"].iter().any(|e| ending == *e));
@@ -36,10 +36,10 @@ impl Outputs {
         Ok(Self { stem })
     }
 
-    /// Writes them; no chart where there is nothing to draw, which is said on standard error.
+    /// Writes the files. If there is nothing to draw, the chart is left out with a message on standard error.
     ///
     /// # Errors
-    /// A file cannot be written.
+    /// Fails if a file cannot be written.
     pub fn write(&self, found: &Found) -> Result<()> {
         let report = found.report();
         write(&self.file("json"), &format!("{:#}\n", saved::json(found)))?;
@@ -52,7 +52,7 @@ impl Outputs {
         Ok(())
     }
 
-    /// Names may have dots of their own.
+    /// Path of the file with this ending. It is appended, because the name itself may contain dots.
     fn file(&self, ending: &str) -> PathBuf {
         let mut name = self.stem.clone().into_os_string();
         name.push(".");
@@ -64,7 +64,7 @@ impl Outputs {
 /// Writes a file whole or not at all.
 ///
 /// # Errors
-/// It cannot be written.
+/// Fails if the file cannot be written.
 pub fn write(path: &Path, text: &str) -> Result<()> {
     let written = mxrs::format::write_atomically(path, |sink| {
         sink.write_all(text.as_bytes()).map_err(|error| mxrs::Error::io(path, &error))

@@ -7,7 +7,7 @@ from serve import named, serve
 def load(order):
     if order['mode'] != 'inference':
         raise ValueError('this package does not train')
-    # A file in 8 bits is one like any other.
+    # A quantized network is an ONNX file like any other.
     if order['dtype'] not in ('float32', 'int8'):
         raise ValueError('its CPU provider has no kernels for ' + order['dtype'])
     options = ort.SessionOptions()

@@ -1,4 +1,4 @@
-"""PyTorch on the network that onnx2torch makes of the ONNX file.
+"""Runs PyTorch on the network that onnx2torch makes from the ONNX file.
 
   python peer_torch.py eager|channels_last|compile
 """
@@ -40,7 +40,7 @@ def inference(order):
 
 
 def training(order):
-    """Master weights in float32; 16 bits by autocast."""
+    """Trains with master weights in float32; bfloat16 uses autocast."""
     model = onnx2torch.convert(order['onnx']).train().to(memory_format=LAYOUT)
     model.requires_grad_(True)
     optimizer = torch.optim.SGD(model.parameters(), lr=LEARNING_RATE, momentum=MOMENTUM, weight_decay=WEIGHT_DECAY)

@@ -1,4 +1,4 @@
-//! The peers: what each is called, what it needs, and how its process is started.
+//! The peers: their names, the programs that they need, and how their processes are started.
 
 use super::{Case, Failure};
 use anyhow::{Context, Result};
@@ -9,17 +9,17 @@ use std::process::Command;
 /// A library whose speed is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Peer {
-    /// Ours.
+    /// mxrs, this library.
     Mxrs,
     /// MXNet 1.9.1, on the symbol and parameter file.
     Mxnet,
-    /// OpenVINO, on the ONNX file, as all that follow.
+    /// OpenVINO, on the ONNX file, as all peers below.
     Openvino,
     /// ONNX Runtime.
     Onnxruntime,
-    /// PyTorch, operator by operator.
+    /// PyTorch in eager mode, operator by operator.
     Torch,
-    /// The same with channels last.
+    /// PyTorch in eager mode with channels last.
     TorchChannelsLast,
     /// PyTorch compiled for the network, with frozen weights.
     TorchCompile,
@@ -29,13 +29,13 @@ pub enum Peer {
     Candle,
 }
 
-/// Where the peers are; those that are not here were not found.
+/// Paths of the peers' programs; `None` if a program was not found.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Places {
     /// A Python with mxnet 1.9.1
     #[arg(long, value_name = "PATH")]
     pub mxnet_python: Option<PathBuf>,
-    /// A Python with openvino, onnxruntime, torch and onnx2torch; for int8 with nncf and onnx too
+    /// A Python with openvino, onnxruntime, torch and onnx2torch; for int8 also nncf and onnx
     #[arg(long, value_name = "PATH")]
     pub python: Option<PathBuf>,
     /// The program that runs tract
@@ -44,17 +44,17 @@ pub struct Places {
     /// The program that runs Candle
     #[arg(long, value_name = "FILE")]
     pub candle: Option<PathBuf>,
-    /// A variable of ours, such as MXNET_ONEDNN_ENABLED=0; its environment is empty otherwise
+    /// An environment variable for mxrs, such as MXNET_ONEDNN_ENABLED=0; its environment is empty otherwise
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
 }
 
-/// What cases are run with.
+/// Programs and files that cases are run with.
 #[derive(Clone, Copy)]
 pub struct Tools<'a> {
-    /// The program mxrs, which makes the files.
+    /// The program mxrs, which writes the networks' files.
     pub mxrs: &'a Path,
-    /// Where the peers are.
+    /// Paths of the peers' programs.
     pub places: &'a Places,
     /// The folder with the scripts that peers in Python run.
     pub scripts: &'a Path,
@@ -80,7 +80,7 @@ const SCRIPTS: [(&str, &str); 7] = [
 /// Writes the scripts that peers in Python run.
 ///
 /// # Errors
-/// The folder cannot be written to.
+/// Fails if the folder cannot be written to.
 pub fn write_scripts(folder: &Path) -> Result<()> {
     for (name, text) in SCRIPTS {
         let path = folder.join(name);
@@ -90,7 +90,7 @@ pub fn write_scripts(folder: &Path) -> Result<()> {
 }
 
 impl Peer {
-    /// Its key in JSON.
+    /// Key of the peer in JSON.
     pub fn key(self) -> &'static str {
         match self {
             Self::Mxrs => "mxrs",
@@ -105,12 +105,12 @@ impl Peer {
         }
     }
 
-    /// That with this key.
+    /// The peer with this key.
     pub fn of_key(key: &str) -> Option<Self> {
         Self::value_variants().iter().copied().find(|peer| peer.key() == key)
     }
 
-    /// Its heading in tables.
+    /// Heading of the peer's column in tables.
     pub fn heading(self) -> &'static str {
         match self {
             Self::Mxrs => "mxrs",
@@ -125,10 +125,10 @@ impl Peer {
         }
     }
 
-    /// The process that serves it.
+    /// The command that starts the peer's process.
     ///
     /// # Errors
-    /// It was not found.
+    /// Fails if the program of the peer was not given.
     pub fn command(self, tools: Tools<'_>, case: &Case) -> Result<Command, Failure> {
         let Tools { places, scripts, .. } = tools;
         let missing = |what: &str| Failure::new("not found", what);
@@ -163,12 +163,12 @@ impl Peer {
             Self::Tract => Command::new(program(&places.tract, "give --tract FILE")?),
             Self::Candle => Command::new(program(&places.candle, "give --candle FILE")?),
         };
-        // What each library has of its own, its script says; these are read when a library is loaded.
+        // Libraries read these variables when they are loaded. Settings of a single library are in its script.
         for variable in ["OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"] {
             command.env(variable, case.threads.to_string());
         }
         command.env("TORCHINDUCTOR_COMPILE_THREADS", case.threads.to_string());
-        // Compiled again in every run: what an earlier one left would make the start look short.
+        // An empty cache makes PyTorch compile in every run; a cache from an earlier run would make loading look fast.
         command.env("TORCHINDUCTOR_CACHE_DIR", scripts.join("inductor"));
         Ok(command)
     }

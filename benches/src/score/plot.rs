@@ -1,4 +1,5 @@
-//! Bars of every peer's speed and ours, as SVG: a panel for each batch size, element type and number of threads.
+//! Draws the speed of every peer and of mxrs as bars in SVG, with a panel for each mode, batch size, element type and number
+//! of threads.
 
 use super::contest::Contest;
 use super::peers::Peer;
@@ -20,13 +21,13 @@ const COLORS: [RGBColor; 9] = [
     RGBColor(150, 150, 150),
 ];
 const PANEL: (u32, u32) = (1100, 360);
-/// Share of a network's place that bars take.
+/// Fraction of a network's width that bars fill.
 const FILLED: f64 = 0.84;
 
-/// Draws the contests; `machine` is said below the heading.
+/// Draws the contests. The heading names `machine`.
 ///
 /// # Errors
-/// There is nothing to draw: ours and others never ran together.
+/// Fails if there is nothing to draw because mxrs was measured in no contest.
 pub fn svg(contests: &[Contest], peers: &[Peer], machine: &str) -> Result<String> {
     let mut panels: Vec<Vec<&Contest>> = Vec::new();
     for contest in contests.iter().filter(|contest| contest.measured(Peer::Mxrs).is_some()) {
@@ -42,8 +43,8 @@ pub fn svg(contests: &[Contest], peers: &[Peer], machine: &str) -> Result<String
         }
     }
     anyhow::ensure!(!panels.is_empty(), "there is nothing to draw: no network ran here");
-    // The widths of letters, which the library asks a font for, must not depend on the fonts of the machine. One that could
-    // not be read would show as an error of the drawing.
+    // The library measures text with a font. This one is registered so that the widths do not depend on the machine's fonts.
+    // If it could not be read, drawing would fail.
     let _ = plotters::style::register_font("sans-serif", FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT);
     let mut text = String::new();
     {
@@ -77,10 +78,10 @@ fn draw_panel(area: &Area<'_>, panel: &[&Contest], peers: &[Peer]) -> Result<(),
         .margin(10)
         .x_label_area_size(30)
         .y_label_area_size(50)
-        // The last place is for the names of the peers.
+        // The space to the right of the last network is for the legend.
         .build_cartesian_2d(0.0..(panel.len() + 1) as f64, 0.0..highest * 1.05)?;
     let name = |x: &f64| {
-        // Labels stand in the middle of a network's place.
+        // Labels stand in the middle of a network's bars.
         let contest = panel.get(*x as usize).filter(|_| (x.fract() - 0.5).abs() < 1e-9);
         let speed = contest.and_then(|contest| contest.measured(Peer::Mxrs)?.speed());
         contest.zip(speed).map_or_else(String::new, |(c, s)| format!("{} ({:.1}/s)", c.case.network, s.median))
@@ -112,7 +113,7 @@ struct Bar {
     peer: Peer,
     left: f64,
     right: f64,
-    /// Speed, ours being 1.
+    /// Speed as a multiple of ours.
     height: f64,
 }
 
@@ -187,7 +188,7 @@ mod tests {
         ] {
             assert!(text.contains(words), "{words} in {text}");
         }
-        // It never ran.
+        // tract never ran.
         assert!(text.starts_with("<svg") && !text.contains("tract"), "{text}");
         assert!(svg(&[], &PEERS, "a CPU").is_err());
     }

@@ -1,5 +1,5 @@
-//! A peer's process, seen from outside: it does what it is asked for and is stopped at all other times, so that no thread
-//! of it spins while another peer is measured. And programs that are run to their end ([`finish`]). Linux only.
+//! A peer's process, seen from outside: it runs only while it executes an order and is stopped at all other times, so that
+//! none of its threads spins while another peer is measured. Also runs programs to their end ([`finish`]). Linux only.
 
 use super::Failure;
 use crate::memory::resident;
@@ -11,9 +11,9 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// Letters of an error that are kept.
+/// Maximum length of an error text, in characters.
 const LONGEST: usize = 300;
-/// Time between two looks whether a program has ended.
+/// Time between two checks whether a program has ended.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// A running peer.
@@ -25,10 +25,10 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts it, on these CPUs only if some are given.
+    /// Starts the process. If `cpus` is given, it may run on these CPUs only.
     ///
     /// # Errors
-    /// It cannot be started.
+    /// Fails if the program cannot be started.
     pub fn start(mut command: Command, cpus: Option<&[usize]>) -> Result<Self, Failure> {
         let program = command.get_program().to_string_lossy().into_owned();
         let failed = |error: io::Error| Failure::new("not found", format!("{program}: {error}"));
@@ -51,29 +51,29 @@ impl Process {
         Ok(Self { group, stdin, answers, complaints })
     }
 
-    /// Lets it do one thing; it is stopped afterwards.
+    /// Lets the process execute one order and stops it afterwards.
     ///
     /// # Errors
-    /// It answers with an error, ends, or does not answer in time, in which case it is killed.
+    /// Fails if the process answers with an error, ends, or does not answer within `limit`; then it is killed.
     pub fn ask(&mut self, order: &Value, limit: Duration) -> Result<Value, Failure> {
         self.send(order)?;
         self.receive(Instant::now() + limit)
     }
 
-    /// Lets it begin one thing.
+    /// Sends an order, so that the process starts to execute it.
     ///
     /// # Errors
-    /// It has ended.
+    /// Fails if the process has ended.
     pub fn send(&mut self, order: &Value) -> Result<(), Failure> {
         self.group.signal(libc::SIGCONT);
         let sent = writeln!(self.stdin, "{order}").and_then(|()| self.stdin.flush());
         sent.map_err(|_| self.ended())
     }
 
-    /// Waits for what it was asked for last.
+    /// Waits for the answer to the last order.
     ///
     /// # Errors
-    /// As [`Self::ask`].
+    /// Fails like [`Self::ask`].
     pub fn receive(&mut self, until: Instant) -> Result<Value, Failure> {
         let answer = self.answers.recv_timeout(until.saturating_duration_since(Instant::now()));
         let answer = match answer {
@@ -91,28 +91,29 @@ impl Process {
         }
     }
 
-    /// Most bytes of it that were ever resident; `None` when the system does not tell.
+    /// Peak of the process's resident bytes; `None` if the system does not report it.
     pub fn peak_bytes(&self) -> Option<u64> {
         resident::peak_of(self.group.child.id()).ok()
     }
 
-    /// Processor time it has used, in seconds; `None` when the system does not tell.
+    /// Processor time that the process has used, in seconds; `None` if the system does not report it.
     pub fn processor_seconds(&self) -> Option<f64> {
         super::load::of_process(self.group.child.id())
     }
 
-    /// Why it is not there any more: its last words.
+    /// The failure of a process that has ended, with the last line of its stderr.
     fn ended(&mut self) -> Failure {
-        // Its pipe is closed, so it has ended or is about to.
+        // The process closed its pipe, so it has ended or is about to end.
         let status = self.group.kill().map_or_else(|error| error.to_string(), |status| status.to_string());
         Failure::new("died", format!("{status}: {}", last_words(&mut self.complaints)))
     }
 }
 
-/// Runs a program to its end. What it prints is not kept.
+/// Runs a program to its end. Its standard output is discarded.
 ///
 /// # Errors
-/// It cannot be started, or fails: what it complained of last; it does not end in time, in which case it is killed.
+/// Fails if the program cannot be started, fails (the error holds the last line of its stderr), or does not end within
+/// `limit`; then it is killed.
 pub fn finish(mut command: Command, what: &str, limit: Duration) -> Result<(), Failure> {
     let program = command.get_program().to_string_lossy().into_owned();
     let failed = |error: io::Error| Failure::new("failed", format!("starting {program}: {error}"));
@@ -136,41 +137,42 @@ pub fn finish(mut command: Command, what: &str, limit: Duration) -> Result<(), F
     Err(Failure::new("failed", format!("{what} ended with {status}: {}", last_words(&mut complaints))))
 }
 
-/// A program in a group of its own: what it starts is stopped and ends with it.
+/// A program in a process group of its own, so that signals also reach the processes that it starts.
 struct Group {
     child: Child,
-    /// It was waited for: its number may be another's.
+    /// Whether the program was waited for; then its process id may belong to another process.
     has_ended: bool,
 }
 
 impl Group {
-    /// Starts it, on these CPUs only if some are given.
+    /// Starts the program. If `cpus` is given, it may run on these CPUs only.
     fn start(mut command: Command, cpus: Option<&[usize]>) -> io::Result<Self> {
         let set = cpus.map(cpu_set);
         command.process_group(0);
-        // SAFETY: between fork and exec only system calls are made that need no lock and allocate nothing.
+        // SAFETY: between fork and exec, `prepare` only makes system calls, which take no lock and allocate nothing.
         unsafe { command.pre_exec(move || prepare(set.as_ref())) };
         Ok(Self { child: command.spawn()?, has_ended: false })
     }
 
-    /// How it ended, if it has.
+    /// The exit status, if the program has ended.
     fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         let status = self.child.try_wait()?;
         self.has_ended |= status.is_some();
         Ok(status)
     }
 
-    /// Kills it, unless it has ended.
+    /// Kills the program unless it has ended, and waits for it.
     fn kill(&mut self) -> io::Result<ExitStatus> {
         self.signal(libc::SIGKILL);
         self.has_ended = true;
         self.child.wait()
     }
 
-    /// Sends a signal to it and to what it started.
+    /// Sends a signal to the program and to the processes that it started.
     fn signal(&self, signal: libc::c_int) {
         if !self.has_ended {
-            // SAFETY: the group is that of our child, which has not been waited for, so the number is still its own.
+            // SAFETY: `kill` accesses no memory. The group is that of our child, which has not been waited for, so its id
+            // still belongs to it.
             unsafe { libc::kill(-(self.child.id() as libc::pid_t), signal) };
         }
     }
@@ -178,12 +180,12 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // It fails only if it was waited for, which is what is wanted.
+        // This fails only if the program was already waited for, so nothing is left to do.
         let _ = self.kill();
     }
 }
 
-/// The last line that was written there.
+/// The last line that is not blank in the file of the program's stderr.
 fn last_words(complaints: &mut File) -> String {
     let mut text = Vec::new();
     let read = complaints.seek(SeekFrom::Start(0)).and_then(|_| complaints.read_to_end(&mut text));
@@ -197,21 +199,22 @@ fn shortened(text: &str) -> String {
 }
 
 fn cpu_set(cpus: &[usize]) -> libc::cpu_set_t {
-    // SAFETY: `cpu_set_t` is an array of words, for which zero is a value.
+    // SAFETY: `cpu_set_t` is an array of integers, for which all-zero bytes are valid.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     for cpu in cpus.iter().filter(|cpu| **cpu < libc::CPU_SETSIZE as usize) {
-        // SAFETY: the bit is inside the set, as just checked.
+        // SAFETY: the filter keeps only `*cpu < CPU_SETSIZE`, so the bit lies inside the set.
         unsafe { libc::CPU_SET(*cpu, &mut set) };
     }
     set
 }
 
-/// A stopped process does not notice that the process that asks it has ended, so it ends with its parent.
+/// Prepares a child before exec: binds it to its CPUs and makes it end with its parent, because a stopped process would not
+/// notice that its parent has ended.
 fn prepare(cpus: Option<&libc::cpu_set_t>) -> io::Result<()> {
-    // SAFETY: the arguments are those that this request takes.
+    // SAFETY: `PR_SET_PDEATHSIG` takes a signal number and accesses no memory.
     let mut status = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
     if let Some(cpus) = cpus {
-        // SAFETY: a readable set of the size given.
+        // SAFETY: `cpus` is a readable `cpu_set_t`, and the size passed is the size of that type.
         status |= unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), cpus) };
     }
     if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
@@ -224,7 +227,7 @@ mod tests {
 
     const SOON: Duration = Duration::from_secs(20);
 
-    /// A peer that is a shell script: `$line` is the order.
+    /// A peer that runs a shell script; `$line` holds the order.
     fn script(body: &str) -> Process {
         let mut command = Command::new("sh");
         command.args(["-c", &format!("while read -r line; do {body}; done")]);
@@ -267,12 +270,12 @@ mod tests {
 
     #[test]
     fn a_peer_rests_between_orders() {
-        // It answers and goes on without end, as a library's spinning threads do.
+        // The process answers and then loops forever, as a library's spinning threads do.
         let mut spinning = Command::new("sh");
         spinning.args(["-c", "read -r line; echo '{}'; while :; do :; done"]);
         let mut peer = Process::start(spinning, None).unwrap();
         peer.ask(&json!({}), SOON).unwrap();
-        // The signal is on its way when the call returns.
+        // The stop signal may not have been delivered yet when the call returns.
         std::thread::sleep(Duration::from_millis(50));
         let before = peer.processor_seconds().unwrap();
         std::thread::sleep(Duration::from_millis(300));

@@ -1,4 +1,4 @@
-"""An ONNX file as ONNX Runtime runs it in 8-bit integers: its static quantization, a range for each channel of weights.
+"""Quantizes an ONNX file to 8-bit integers for ONNX Runtime: static quantization, with one range per channel of weights.
 
   python quantize_onnxruntime.py NETWORK.onnx IMAGES.f32 OUT.onnx
 """
@@ -11,7 +11,7 @@ import onnxruntime as ort
 from onnxruntime import quantization
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
-# Those that networks of images are made of. A softmax stays in float32, as the other libraries leave it.
+# Operators that image networks consist of. A softmax stays in float32, as in the other libraries.
 OPERATORS = ['Add', 'AveragePool', 'Concat', 'Conv', 'Gemm', 'GlobalAveragePool', 'MatMul', 'MaxPool', 'Relu']
 
 source, images, out = sys.argv[1:]
@@ -26,7 +26,7 @@ class Batches(quantization.CalibrationDataReader):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    # Batch normalization becomes part of convolutions before ranges are taken.
+    # Merges batch normalization into convolutions before ranges are measured.
     prepared = os.path.join(folder, 'prepared.onnx')
     quant_pre_process(source, prepared, skip_symbolic_shape=True)
     quantization.quantize_static(

@@ -1,4 +1,4 @@
-"""An ONNX file as OpenVINO runs it in 8-bit integers: NNCF's quantization after training.
+"""Quantizes an ONNX file to 8-bit integers for OpenVINO: NNCF's post-training quantization.
 
   python quantize_openvino.py NETWORK.onnx IMAGES.f32 OUT.xml
 """
@@ -13,5 +13,5 @@ model = ov.Core().read_model(source)
 shape = [int(length) for length in model.input(0).shape]
 batches = list(np.fromfile(images, np.float32).reshape([-1] + shape))
 quantized = nncf.quantize(model, nncf.Dataset(batches), subset_size=len(batches))
-# What is left in float32 stays as it is: float16 would be one more difference.
+# Operators left in float32 keep float32 weights; float16 would be one more difference between the libraries.
 ov.save_model(quantized, out, compress_to_fp16=False)

@@ -1,4 +1,4 @@
-//! Everything that was found, round by round, as JSON; and read from there again.
+//! Writes all results, round by round, as JSON, and reads them again.
 
 use super::agreement::Agreement;
 use super::concurrent::Pair;
@@ -12,7 +12,7 @@ use anyhow::{Context, Result, anyhow};
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 
-/// What was found, as JSON.
+/// All results as JSON.
 pub fn json(found: &Found) -> Value {
     json!({
         "title": found.title,
@@ -76,10 +76,10 @@ fn together((network, peer, outcome): &Together) -> Value {
     value
 }
 
-/// What was found, from JSON that [`json()`] made.
+/// Reads results from JSON that [`json()`] wrote.
 ///
 /// # Errors
-/// The text is not such JSON. The message says what is missing.
+/// Fails if the text is not such JSON; the message says what is missing.
 pub fn read(text: &str) -> Result<Found> {
     let value: Value = serde_json::from_str(text)?;
     let machine = &value["machine"];
@@ -117,7 +117,7 @@ fn to_measured(value: &Value) -> Result<Measured> {
         Ok(Agreement {
             n_images: count(value, "images")?,
             n_same_class: count(value, "same_class")?,
-            // JSON has no infinity.
+            // JSON has no infinity; it was written as null.
             max_difference: value["max_difference"].as_f64().unwrap_or(f64::INFINITY),
         })
     };
@@ -140,7 +140,7 @@ fn to_together(value: &Value) -> Result<Together> {
     Ok((string(value, "network")?, peer(&value["peer"])?, or_failure(value, pair)?))
 }
 
-/// A failure where one was written, or else what `read` makes of it.
+/// The failure in `value` if it holds one, otherwise the result of `read`.
 fn or_failure<T>(value: &Value, read: impl FnOnce(&Value) -> Result<T>) -> Result<Result<T, Failure>> {
     match value["failed"].as_str() {
         Some(word) => Ok(Err(Failure::new(word.to_owned(), string(value, "why")?))),

@@ -1,4 +1,4 @@
-"""The inside of a peer's process in Python: the same orders and answers as serve.rs."""
+"""The main loop of a peer's process in Python, with the same orders and answers as serve.rs."""
 import importlib.metadata
 import json
 import os
@@ -7,10 +7,10 @@ import time
 
 import numpy as np
 
-# Of every step of training: small, so that random labels do not drive random weights to infinity while it is timed.
+# Settings of every training step. They are small, so that random labels do not make random weights diverge during timing.
 LEARNING_RATE, MOMENTUM, WEIGHT_DECAY = 1e-3, 0.9, 1e-4
 
-# What libraries print goes to standard error; answers alone go to standard output.
+# Redirects what libraries print to standard error, so that standard output has only answers.
 ANSWERS = os.fdopen(os.dup(1), 'w')
 os.dup2(2, 1)
 
@@ -21,18 +21,18 @@ def labels(order, n_classes=1000):
 
 
 def named(library, version, package):
-    """Library, version, and the day of its installation: that of the list of files which pip then wrote."""
+    """Library, version and day of installation, which is the modification time of the file list that pip wrote."""
     name = library + ' ' + version.split('+')[0].split('-')[0]
     try:
         files = importlib.metadata.distribution(package).files
         written = os.path.getmtime(next(file for file in files if file.name == 'RECORD').locate())
-    except Exception:  # Others than pip install in other ways.
+    except Exception:  # Other installers than pip may not write the list.
         return name
     return name + time.strftime(', installed %Y-%m-%d', time.gmtime(written))
 
 
 def serve(name, load):
-    """`load(order)` answers a pair: `run()` runs the batch given last and waits; `answer(batch)` gives one and runs it."""
+    """`load(order)` returns two functions: `run()` runs the last batch and waits; `answer(batch)` sets a batch and runs it."""
     loaded = None
 
     def done(order):

@@ -1,4 +1,4 @@
-//! The inside of a peer's process: loads a network, runs batches and answers, each as a line of JSON asks for it.
+//! The main loop of a peer's process: loads a network, runs batches and returns outputs, as ordered by lines of JSON.
 //!
 //! ```text
 //! {"do": "load", "network": "alexnet", "symbol": "…", "params": "…", "onnx": "…", "shape": [1, 3, 224, 224],
@@ -7,7 +7,7 @@
 //! {"do": "answer", "input": "…"}             answers {"outputs": […]}; the input is a file of float32
 //! ```
 //!
-//! Whatever goes wrong is answered as `{"error": "why"}`. The peers that are packages of their own share this file.
+//! An error is answered as `{"error": "why"}`. The peers in Rust, which are separate packages, include this file.
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
@@ -15,30 +15,30 @@ use std::io::{BufRead, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// What is to be loaded.
+/// The order to load a network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
     /// Name of the network.
     pub network: String,
-    /// Its symbol file.
+    /// Symbol file of the network.
     pub symbol: PathBuf,
-    /// Its parameter file.
+    /// Parameter file of the network.
     pub params: PathBuf,
-    /// The same network with its parameters as ONNX has them.
+    /// ONNX file of the same network with its parameters.
     pub onnx: PathBuf,
     /// Shape of a batch, `[N, C, H, W]`.
     pub shape: Vec<usize>,
-    /// Element type it computes with.
+    /// Element type that the network computes with.
     pub dtype: String,
-    /// Threads it may use.
+    /// Number of threads that the peer may use.
     pub threads: usize,
-    /// `inference`; `training`: then a run is a step of stochastic gradient descent with momentum; ours alone knows
+    /// `inference`, or `training`, where one run is a step of stochastic gradient descent with momentum. mxrs alone knows
     /// `shared`: inference of two bound models at the same time.
     pub mode: String,
 }
 
 impl Load {
-    /// As the line that asks for it.
+    /// The order as a JSON object.
     pub fn to_order(&self) -> Value {
         json!({
             "do": "load",
@@ -53,10 +53,10 @@ impl Load {
         })
     }
 
-    /// From the line that asks for it.
+    /// Reads the order from a JSON object.
     ///
     /// # Errors
-    /// Something is missing there.
+    /// Fails if a field is missing or has the wrong type.
     pub fn from_order(order: &Value) -> Result<Self> {
         let text = |key: &str| order[key].as_str().map(str::to_owned).with_context(|| format!("no `{key}`"));
         let shape = order["shape"].as_array().context("no `shape`")?;
@@ -73,7 +73,7 @@ impl Load {
         })
     }
 
-    /// Elements of a batch.
+    /// Number of elements of a batch.
     pub fn n_elements(&self) -> usize {
         self.shape.iter().product()
     }
@@ -81,40 +81,40 @@ impl Load {
 
 /// A network that was loaded.
 pub trait Network {
-    /// Runs the batch that was given last, and waits for what comes out.
+    /// Runs the last batch and waits for the outputs.
     ///
     /// # Errors
-    /// What the library reports.
+    /// Returns the error that the library reports.
     fn run(&mut self) -> Result<()>;
 
-    /// Gives a batch, row-major, runs it, and answers the first output, row-major.
+    /// Sets a row-major batch, runs it, and returns the first output, row-major.
     ///
     /// # Errors
-    /// What the library reports.
+    /// Returns the error that the library reports.
     fn answer(&mut self, batch: &[f32]) -> Result<Vec<f32>>;
 
-    /// Runs the batch that was given last for so long, once at least.
+    /// Runs the last batch repeatedly for this time, at least once.
     ///
     /// # Errors
-    /// As [`Self::run`].
+    /// Fails if [`Self::run`] does.
     fn timed(&mut self, time: Duration) -> Result<Timed> {
         timed(time, || self.run())
     }
 }
 
-/// How often batches were run, and in how many seconds.
+/// How many batches were run, and in how many seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timed {
-    /// Batches; of several at the same time it need not be a whole number.
+    /// Number of batches. It need not be whole if several batches ran at the same time.
     pub n: f64,
-    /// Seconds.
+    /// Seconds that the batches took.
     pub seconds: f64,
 }
 
-/// Calls `run` for so long, once at least.
+/// Calls `run` repeatedly for this time, at least once.
 ///
 /// # Errors
-/// Those of `run`.
+/// Returns the first error of `run`.
 pub fn timed(time: Duration, mut run: impl FnMut() -> Result<()>) -> Result<Timed> {
     let start = Instant::now();
     let mut n = 0_u32;
@@ -125,10 +125,10 @@ pub fn timed(time: Duration, mut run: impl FnMut() -> Result<()>) -> Result<Time
     Ok(Timed { n: f64::from(n), seconds: start.elapsed().as_secs_f64() })
 }
 
-/// Does what the lines of standard input ask for, until it is closed.
+/// Executes the orders in the lines of standard input, until it is closed.
 ///
 /// # Errors
-/// Standard input or output fails.
+/// Fails if standard input or output fails.
 pub fn serve(name: &str, load: impl FnMut(&Load) -> Result<Box<dyn Network>>) -> Result<()> {
     let mut server = Server { name, load, network: None, n_elements: 0 };
     let (stdin, mut stdout) = (std::io::stdin().lock(), std::io::stdout().lock());
@@ -190,7 +190,7 @@ impl<F: FnMut(&Load) -> Result<Box<dyn Network>>> Server<'_, F> {
     }
 }
 
-/// Numbers from -1 to 1, always the same (a xorshift generator: Marsaglia, "Xorshift RNGs", 2003).
+/// `n` pseudo-random numbers from -1 to 1, the same in every call (a xorshift generator: Marsaglia, "Xorshift RNGs", 2003).
 pub fn uniform(n: usize) -> Vec<f32> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {
@@ -202,7 +202,7 @@ pub fn uniform(n: usize) -> Vec<f32> {
     (0..n).map(|_| next()).collect()
 }
 
-/// A trained LeNet of the digits, in batches of two.
+/// Order to load a LeNet trained on the digits, with batch size 2.
 #[cfg(test)]
 pub fn lenet(mode: &str) -> Load {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/digits");
@@ -222,7 +222,7 @@ pub fn lenet(mode: &str) -> Load {
 mod tests {
     use super::*;
 
-    /// Doubles what it is given.
+    /// A network that doubles its input.
     struct Twice(Vec<f32>);
 
     impl Network for Twice {
@@ -287,7 +287,7 @@ mod tests {
         let batch = uniform(30_000);
         assert!(batch.iter().all(|x| (-1.0..=1.0).contains(x)));
         let mean = batch.iter().sum::<f32>() / 30_000.0;
-        // Six standard deviations of the mean, each number having one of 1/√3.
+        // Six standard deviations of the mean; each number has a standard deviation of 1/√3.
         assert!(mean.abs() < 0.02, "{mean}");
         let positive_after_positive = batch.windows(2).filter(|pair| pair[0] > 0.0 && pair[1] > 0.0).count();
         assert!((7000..8000).contains(&positive_after_positive), "{positive_after_positive}");

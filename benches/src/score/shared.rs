@@ -1,9 +1,9 @@
-//! Ours as a server runs it: one model bound twice, a thread for each, in one process.
+//! mxrs as a server would use it: one model bound twice in one process, with a thread for each bound model.
 //!
-//! Both bound models read the same packed weights; arrays of activations each has its own. Two things have to be set
-//! for them to run at the same time on a core each: `OMP_NUM_THREADS=1`, so that no loop of an operator asks for
-//! another thread, and `MXNET_CPU_WORKER_NTHREADS=2` ([`WORKERS`]): a bound graph is one task of the engine, and with
-//! one worker, which is the default, tasks of two threads take turns.
+//! Both bound models read the same packed weights; each has its own arrays of activations. Two settings are needed for them
+//! to run at the same time on one core each. `OMP_NUM_THREADS=1` keeps the loop of an operator on one thread.
+//! `MXNET_CPU_WORKER_NTHREADS=2` ([`WORKERS`]) gives the engine two workers: a bound graph is one task of the engine, and
+//! one worker, which is the default, would run the tasks of the two threads one after the other.
 
 use super::ours::{DATA, first_output};
 use super::serve::{Load, Network, Timed, timed};
@@ -12,9 +12,9 @@ use mxrs::types::Shape;
 use mxrs::{BoundModel, Model, Runtime};
 use std::time::Duration;
 
-/// The word for it among the modes of an order to load.
+/// Name of this mode in an order to load.
 pub const MODE: &str = "shared";
-/// Engine workers, as many as threads that run models.
+/// Variable that sets the number of engine workers to the number of threads that run models.
 pub const WORKERS: (&str, &str) = ("MXNET_CPU_WORKER_NTHREADS", "2");
 
 /// A model bound twice to one shape.
@@ -24,7 +24,7 @@ impl Shared {
     /// Reads the files once and packs the weights once.
     ///
     /// # Errors
-    /// Files that cannot be used.
+    /// Fails if a file cannot be read or its network cannot be bound.
     pub fn new(runtime: &Runtime, load: &Load) -> Result<Self> {
         let shape: Shape = load.shape.iter().copied().collect();
         let inputs: &[(&str, Shape)] = &[(DATA, shape)];
@@ -33,7 +33,7 @@ impl Shared {
         Ok(Self(bound.map_err(|bound| anyhow!("{} models were bound, not two", bound.len()))?))
     }
 
-    /// Does the same with both models at the same time, each on a thread.
+    /// Calls `work` with both models at the same time, each on its own thread.
     fn both<T: Send>(&self, work: impl Fn(&BoundModel) -> Result<T> + Sync) -> Result<[T; 2]> {
         let [first, second] = &self.0;
         std::thread::scope(|scope| {
@@ -64,7 +64,7 @@ impl Network for Shared {
 
     fn timed(&mut self, time: Duration) -> Result<Timed> {
         let both = self.both(|bound| timed(time, || run(bound))).context("two at the same time")?;
-        // Each began and ended a little earlier or later than the other: what adds up is speeds.
+        // The two threads start and end at slightly different times, so their speeds are added instead of their counts.
         let speed: f64 = both.iter().map(|one| one.n / one.seconds).sum();
         let seconds = both.iter().map(|one| one.seconds).fold(0.0, f64::max);
         Ok(Timed { n: speed * seconds, seconds })
@@ -78,7 +78,7 @@ mod tests {
     use mxrs::engine::PoolId;
     use mxrs::env::MapSource;
 
-    /// Most graphs that ran at the same time, with these variables.
+    /// The largest number of graphs that ran at the same time, with these environment variables.
     fn most_at_once(variables: &[(&str, &str)]) -> usize {
         let load = lenet(MODE);
         let runtime = Runtime::builder().env(&MapSource::new(variables.iter().copied())).build().unwrap();

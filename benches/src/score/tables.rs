@@ -1,4 +1,4 @@
-//! What contests found, as tables: a row per case, a column per peer.
+//! The results of contests as tables: a row per case, a column per peer.
 
 use super::contest::{Contest, Measured};
 use super::peers::Peer;
@@ -6,11 +6,11 @@ use super::{Case, Dtype, Failure};
 use crate::report::{Cell, Column, Section};
 
 const MIB: f64 = (1 << 20) as f64;
-/// Columns before the first peer.
+/// Columns before the first peer's column; they describe the case.
 const CASE: [Column; 5] =
     [("network", "network"), ("mode", "mode"), ("batch", "batch"), ("dtype", "type"), ("threads", "threads")];
 
-/// Every table of these contests; `peers` are those asked for.
+/// All tables of these contests. `peers` are the requested ones.
 pub fn sections(contests: &[Contest], peers: &[Peer]) -> Vec<Section> {
     let speed = |measured: &Measured| Cell::summary(measured.speed(), 1.0, 2, "");
     let fastest = |measured: &Measured| Cell::number(measured.speed().map(|speed| speed.max), 2, "");
@@ -28,7 +28,7 @@ pub fn sections(contests: &[Contest], peers: &[Peer]) -> Vec<Section> {
     sections
 }
 
-/// Why cells are empty: a line for every reason, with the cases it struck.
+/// Explains empty cells: one line for every reason, with the cases that it applies to.
 pub fn reasons(contests: &[Contest]) -> Vec<String> {
     let mut reasons: Vec<(Peer, &Failure, Vec<String>)> = Vec::new();
     let mut add = |peer: Peer, failure, case: &Case| match reasons.iter_mut().find(|r| (r.0, r.1) == (peer, failure)) {
@@ -84,8 +84,8 @@ fn wide(
     section
 }
 
-/// Our speed divided by everybody else's, and our fastest round by the fastest round of all others, with the geometric
-/// mean over networks below each batch size.
+/// Our speed divided by that of every other peer, and our fastest round divided by the fastest round of all others. The last
+/// rows hold the geometric means over the networks, one row for each combination of the other settings.
 fn ratios(contests: &[Contest], peers: &[Peer]) -> Section {
     let others: Vec<Peer> = peers.iter().copied().filter(|peer| *peer != Peer::Mxrs).collect();
     let mut columns = columns(&others);
@@ -133,14 +133,15 @@ fn is_same_but_network(a: &Case, b: &Case) -> bool {
     (a.mode, a.batch, a.dtype, a.threads) == (b.mode, b.batch, b.dtype, b.threads)
 }
 
-/// The root of the product; `None` of nothing.
+/// The geometric mean; `None` for an empty list.
 fn geometric_mean(values: &[f64]) -> Option<f64> {
     let n = values.len();
     (n > 0).then(|| (values.iter().map(|value| value.ln()).sum::<f64>() / n as f64).exp())
 }
 
-/// How much faster each is with more threads than the fewest, by its fastest rounds: the cases are not neighbors in time, and
-/// what else the machine does only slows down. Nothing if all cases have the same number.
+/// Speed-up of each peer with more threads than the fewest measured, from its fastest rounds: the cases are not measured in
+/// alternation, and other load on the machine can only slow a round down. `None` if all cases have the same number of
+/// threads.
 fn scaling(contests: &[Contest], peers: &[Peer]) -> Option<Section> {
     let fewest = contests.iter().map(|contest| contest.case.threads).min()?;
     let title = format!("Speed with more threads / speed with {fewest}, fastest rounds");
@@ -158,13 +159,13 @@ fn scaling(contests: &[Contest], peers: &[Peer]) -> Option<Section> {
     section.has_rows().then_some(section)
 }
 
-/// Whether the answers of all peers agree with ours; nothing if none was asked.
+/// How far the outputs of all peers agree with ours; `None` if no outputs were compared.
 fn agreement(contests: &[Contest], peers: &[Peer]) -> Option<Section> {
     let is_in_8_bits = contests.iter().any(|contest| contest.case.dtype == Dtype::Int8);
     let others: Vec<Peer> = peers.iter().copied().filter(|peer| *peer != Peer::Mxrs || is_in_8_bits).collect();
     let title =
-        "Answers beside ours: images of the same likeliest class, of how many; largest difference of a probability";
-    let which = if is_in_8_bits { " (int8 beside ours in float32)" } else { "" };
+        "Agreement with ours: images with the same likeliest class, of how many; largest difference of a probability";
+    let which = if is_in_8_bits { " (int8 against ours in float32)" } else { "" };
     let mut section = Section::new("agreement", format!("{title}{which}"), &columns(&others));
     let mut n_asked = 0;
     for contest in contests {

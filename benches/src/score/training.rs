@@ -1,4 +1,5 @@
-//! Ours in training: a step is forward, backward and an update by stochastic gradient descent with momentum, as peers do it.
+//! mxrs in training: a step is forward, backward and an update by stochastic gradient descent with momentum, as in the other
+//! peers.
 
 use super::ours::DATA;
 use super::serve::{Load, Network};
@@ -24,10 +25,10 @@ pub struct Trained {
 }
 
 impl Trained {
-    /// Binds, sets the parameters of the file, takes the optimizer.
+    /// Binds the network, loads the parameters from the file and creates the optimizer.
     ///
     /// # Errors
-    /// Files that cannot be used; another type than float32, and bfloat16 for mixed precision.
+    /// Fails if a file cannot be used, or if the type is neither float32 nor bfloat16 (mixed precision).
     pub fn new(runtime: &Runtime, load: &Load) -> Result<Self> {
         let autocast = match load.dtype.as_str() {
             "float32" => None,

@@ -1,34 +1,34 @@
-//! Who takes part: one name for our pools and for C's allocators.
+//! The heaps under comparison: one interface for our pools and for C's allocators.
 
 use anyhow::{Result, bail};
 use mxrs_storage::{Block, PoolConfig, PoolKind, Storage, StorageConfig, Tag};
 use mxrs_types::Device;
 
-/// Something that hands out memory.
+/// An allocator under comparison.
 pub trait Heap: Sync {
-    /// A live piece; dropping it gives it back.
+    /// A live block of memory; dropping it releases the memory.
     type Block: Send;
 
-    /// Memory of this many bytes, at least 1.
+    /// Allocates `bytes` bytes, at least 1.
     ///
     /// # Errors
-    /// There is no room.
+    /// Fails if there is not enough memory.
     fn allocate(&self, bytes: usize) -> Result<Self::Block>;
 
-    /// Bytes held from the system, by the heap's own account.
+    /// Bytes that the heap holds from the system, as the heap itself reports.
     fn held(&self) -> Held;
 }
 
 /// Bytes a heap holds from the system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
-    /// Now.
+    /// Bytes held now.
     pub now: u64,
-    /// The most so far, where the heap keeps that.
+    /// The most bytes held so far; `None` if the heap does not record that.
     pub peak: Option<u64>,
 }
 
-/// Which heap, by its word on the command line.
+/// A heap to measure, selected on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// glibc's malloc.
@@ -40,12 +40,12 @@ pub enum Choice {
 }
 
 impl Choice {
-    /// All, the peers first.
+    /// All heaps, the peers first.
     pub fn all() -> Vec<Self> {
         [Self::Glibc, Self::Mimalloc].into_iter().chain(PoolKind::ALL.map(Self::Pool)).collect()
     }
 
-    /// Its word, which is also its name in the table.
+    /// Name of the heap on the command line and in the table.
     pub fn word(self) -> String {
         match self {
             Self::Glibc => "glibc".into(),
@@ -54,10 +54,10 @@ impl Choice {
         }
     }
 
-    /// The heap of this word.
+    /// The heap with this name.
     ///
     /// # Errors
-    /// There is none.
+    /// Fails if no heap has this name.
     pub fn parse(word: &str) -> Result<Self> {
         match Self::all().into_iter().find(|choice| choice.word() == word) {
             Some(choice) => Ok(choice),
@@ -65,7 +65,7 @@ impl Choice {
         }
     }
 
-    /// Why it cannot take part, if it cannot.
+    /// Why the heap cannot be measured; `None` if it can.
     pub fn missing(self) -> Option<String> {
         match self {
             Self::Glibc if !cfg!(all(target_os = "linux", target_env = "gnu")) => {
@@ -79,14 +79,14 @@ impl Choice {
     }
 }
 
-/// One of our pools, as its users reach it.
+/// One of our pools, used through the public interface of storage.
 pub struct Pool(Storage);
 
 impl Pool {
-    /// A fresh pool.
+    /// Creates a pool of this kind.
     ///
     /// # Errors
-    /// The settings are refused.
+    /// Fails if the settings are invalid.
     pub fn new(kind: PoolKind) -> Result<Self> {
         Ok(Self(Storage::new(StorageConfig::uniform(PoolConfig::of_kind(kind)))?))
     }
@@ -116,7 +116,7 @@ unsafe impl Send for GlibcBlock {}
 
 impl Drop for GlibcBlock {
     fn drop(&mut self) {
-        // SAFETY: the pointer came from `malloc` and is freed here only.
+        // SAFETY: the pointer came from `malloc`, is owned by this block, and is freed only in this `drop`.
         unsafe { libc::free(self.0) }
     }
 }
@@ -125,7 +125,7 @@ impl Heap for Glibc {
     type Block = GlibcBlock;
 
     fn allocate(&self, bytes: usize) -> Result<GlibcBlock> {
-        // SAFETY: any size may be asked for. The compiler may not drop the pair: the pointer escapes into the block.
+        // SAFETY: `malloc` accepts any size. `black_box` keeps the compiler from removing the pair of `malloc` and `free`.
         let block = std::hint::black_box(unsafe { libc::malloc(bytes) });
         anyhow::ensure!(!block.is_null(), "malloc has no {bytes} bytes");
         Ok(GlibcBlock(block))
@@ -133,7 +133,7 @@ impl Heap for Glibc {
 
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     fn held(&self) -> Held {
-        // SAFETY: no arguments; it answers plain numbers.
+        // SAFETY: the function has no arguments and returns a struct of integers.
         let info = unsafe { libc::mallinfo2() };
         Held { now: (info.arena + info.hblkhd) as u64, peak: None }
     }
@@ -149,7 +149,7 @@ pub use self::mimalloc::Mimalloc;
 
 #[cfg(feature = "mimalloc")]
 mod mimalloc {
-    //! mimalloc, linked under its own names next to the C library's.
+    //! mimalloc, linked under its own function names, so that the C library's `malloc` stays in place.
 
     use super::{Heap, Held};
     use anyhow::{Result, ensure};
@@ -161,9 +161,9 @@ mod mimalloc {
     pub struct Mimalloc;
 
     impl Mimalloc {
-        /// Such as `3.1.5`.
+        /// The version as text, such as `3.1.5`.
         pub fn version_text() -> String {
-            // SAFETY: no arguments; it answers a number such as 315.
+            // SAFETY: the function has no arguments and returns an integer such as 315.
             let version = unsafe { mi_version() };
             format!("{}.{}.{}", version / 100, version / 10 % 10, version % 10)
         }
@@ -177,7 +177,7 @@ mod mimalloc {
 
     impl Drop for MimallocBlock {
         fn drop(&mut self) {
-            // SAFETY: the pointer came from `mi_malloc` and is freed here only.
+            // SAFETY: the pointer came from `mi_malloc`, is owned by this block, and is freed only in this `drop`.
             unsafe { mi_free(self.0) }
         }
     }
@@ -186,7 +186,7 @@ mod mimalloc {
         type Block = MimallocBlock;
 
         fn allocate(&self, bytes: usize) -> Result<MimallocBlock> {
-            // SAFETY: any size may be asked for.
+            // SAFETY: `mi_malloc` accepts any size.
             let block = std::hint::black_box(unsafe { mi_malloc(bytes) });
             ensure!(!block.is_null(), "mi_malloc has no {bytes} bytes");
             Ok(MimallocBlock(block))
@@ -195,7 +195,7 @@ mod mimalloc {
         fn held(&self) -> Held {
             let (mut now, mut peak) = (0, 0);
             let nowhere = ptr::null_mut;
-            // SAFETY: the places are writable; null means "not wanted".
+            // SAFETY: `now` and `peak` are writable `usize`; the function skips null pointers.
             unsafe {
                 mi_process_info(nowhere(), nowhere(), nowhere(), nowhere(), nowhere(), &mut now, &mut peak, nowhere());
             }
@@ -208,11 +208,11 @@ mod mimalloc {
 mod tests {
     use super::*;
 
-    /// So large that no heap has it lying about: glibc maps each block of more than 32 MiB.
+    /// A size so large that no heap keeps such a block in reserve: glibc maps each block of more than 32 MiB.
     const LARGE: usize = 40 << 20;
 
-    /// Holds for every heap: what is live is held. Some heaps count for the whole process, where another test may free
-    /// memory between two looks; then it does so again.
+    /// Checks that a heap holds at least the live bytes. Some heaps count for the whole process, where another test may free
+    /// memory between the two readings; then the check is repeated.
     fn holds_what_is_live<H: Heap>(heap: &H) {
         let mut seen = Vec::new();
         for _ in 0..20 {

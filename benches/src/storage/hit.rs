@@ -1,17 +1,17 @@
-//! The single warm call: one size again and again, on one thread or on two that use different sizes.
+//! Times warm allocations: the same size again and again, on one thread or on two threads that use different sizes.
 
 use super::Heap;
 use anyhow::{Result, anyhow};
 use std::sync::Barrier;
 use std::time::Instant;
 
-/// Pairs of calls before the clock starts, if as many are asked for.
+/// Maximum number of pairs that are run before the clock starts.
 const WARM_UP: usize = 1000;
 
-/// Allocates and releases `size_bytes` `n` times; answers nanoseconds per pair.
+/// Allocates and releases `size_bytes` bytes `n` times; returns nanoseconds per pair.
 ///
 /// # Errors
-/// The heap has no room.
+/// Fails if the heap has not enough memory.
 pub fn pairs<H: Heap>(heap: &H, size_bytes: usize, n: usize) -> Result<f64> {
     let started = Instant::now();
     for _ in 0..n {
@@ -20,11 +20,11 @@ pub fn pairs<H: Heap>(heap: &H, size_bytes: usize, n: usize) -> Result<f64> {
     Ok(started.elapsed().as_secs_f64() * 1e9 / n.max(1) as f64)
 }
 
-/// [`pairs`] on one thread for each size at the same time; answers the mean over the threads. Each warms up first. With
-/// `cpus`, thread `i` is tied to the `i`-th.
+/// Runs [`pairs`] with each size on a thread of its own, at the same time; returns the mean over the threads. Each thread
+/// warms up first. If `cpus` is given, thread `i` is tied to `cpus[i % cpus.len()]`.
 ///
 /// # Errors
-/// The heap has no room, or a thread cannot be tied.
+/// Fails if the heap has not enough memory, or if a thread cannot be tied to its CPU.
 pub fn pairs_at_once<H: Heap>(heap: &H, sizes: &[usize], n: usize, cpus: Option<&[usize]>) -> Result<f64> {
     let start = Barrier::new(sizes.len());
     let nanoseconds: Result<Vec<f64>> = std::thread::scope(|scope| {

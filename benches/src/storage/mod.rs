@@ -1,6 +1,6 @@
-//! Memory pools compared: our pools, glibc's malloc and mimalloc on the same calls. Nothing touches the memory.
+//! Compares memory pools: our pools, glibc's malloc and mimalloc on the same calls. The allocated memory is never accessed.
 //!
-//! Read next: [`heap`] for who takes part, [`replay`] for traces, [`hit`] for the single warm call.
+//! Read next: [`heap`] for the allocators, [`replay`] for traces, [`hit`] for warm allocations of one size.
 
 pub mod heap;
 pub mod hit;

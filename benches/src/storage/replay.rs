@@ -1,17 +1,17 @@
-//! A trace through a heap: how long its calls take, and how much the heap holds at its largest.
+//! Replays a trace on a heap, to measure the time of its calls and the most bytes that the heap holds.
 
 use super::Heap;
 use crate::traces::{Event, Trace, resnet50_training, variable_length_recurrent};
 use anyhow::{Result, bail};
 use std::time::Instant;
 
-/// The traces of the comparison, by the word of each.
+/// Names of the traces in the comparison.
 pub const WORDS: [&str; 2] = ["resnet-50 training", "variable-length recurrent"];
 
-/// The trace of this word. `n_iterations` is how many training steps it has.
+/// The trace with this name. `n_iterations` is its number of training steps.
 ///
 /// # Errors
-/// There is no such trace.
+/// Fails if no trace has this name.
 pub fn trace(word: &str, n_iterations: usize) -> Result<Trace> {
     match word {
         "resnet-50 training" => Ok(resnet50_training(32, n_iterations)),
@@ -20,20 +20,20 @@ pub fn trace(word: &str, n_iterations: usize) -> Result<Trace> {
     }
 }
 
-/// Places for the live blocks of a trace; kept from one replay to the next, so that a replay allocates nothing else.
+/// Slots for the live blocks of a trace. They are reused in every replay, so that a replay allocates nothing else.
 pub struct Table<B>(Vec<Option<B>>);
 
 impl<B> Table<B> {
-    /// Enough places for this trace.
+    /// A table with enough slots for this trace.
     pub fn of(trace: &Trace) -> Self {
         Self((0..trace.n_ids).map(|_| None).collect())
     }
 }
 
-/// Makes the calls of the trace; answers nanoseconds per pair of allocation and release.
+/// Replays the trace; returns nanoseconds per pair of allocation and release.
 ///
 /// # Errors
-/// The heap has no room.
+/// Fails if the heap has not enough memory.
 pub fn replay<H: Heap>(heap: &H, trace: &Trace, table: &mut Table<H::Block>) -> Result<f64> {
     let started = Instant::now();
     for event in &trace.events {
@@ -45,10 +45,10 @@ pub fn replay<H: Heap>(heap: &H, trace: &Trace, table: &mut Table<H::Block>) -> 
     Ok(started.elapsed().as_secs_f64() * 1e9 / trace.n_allocations().max(1) as f64)
 }
 
-/// Makes the calls of the trace; answers how many bytes more than at the start the heap held at its largest.
+/// Replays the trace; returns how many bytes more than at the start the heap held at its peak.
 ///
 /// # Errors
-/// The heap has no room.
+/// Fails if the heap has not enough memory.
 pub fn most_held<H: Heap>(heap: &H, trace: &Trace) -> Result<u64> {
     let mut table = Table::of(trace);
     let before = heap.held();
@@ -81,7 +81,7 @@ mod tests {
                 let held = most_held(&Pool::new(kind).unwrap(), &trace).unwrap();
                 assert!(held >= trace.peak_live(), "{word}, {kind}: {held} < {}", trace.peak_live());
             }
-            // What is not pooled is held while live and no longer, give or take the page each block ends in.
+            // The Unpooled strategy holds memory only while it is live, up to the rest of the last page of each block.
             let held = most_held(&Pool::new(PoolKind::Unpooled).unwrap(), &trace).unwrap();
             assert!(held < trace.peak_live() + (1 << 24), "{word}: {held}, live {}", trace.peak_live());
         }

@@ -1,4 +1,4 @@
-//! Ways to share out the iterations of a loop: one thread, our team, rayon, OpenMP.
+//! Implementations of a loop on several threads: one thread alone, our team, rayon, OpenMP.
 
 use super::openmp::OpenMp;
 use super::work::measure;
@@ -9,27 +9,27 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Which contestant, in the order of the table.
+/// A contestant; the variants are in the order of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// One thread does both chunks.
+    /// One thread runs both chunks.
     Serial,
-    /// libgomp as it comes: idle threads spin for a while, then sleep.
+    /// libgomp with default settings: idle threads spin for a while, then sleep.
     OpenMp,
-    /// libgomp whose idle threads spin on.
+    /// libgomp with idle threads that keep spinning.
     OpenMpActive,
-    /// libgomp whose idle threads sleep soon.
+    /// libgomp with idle threads that go to sleep soon.
     OpenMpPassive,
     /// `rayon::join`, called inside the pool.
     RayonJoin,
     /// `rayon::scope` with one spawn, called inside the pool.
     RayonScope,
-    /// Ours.
+    /// The team of threads of mxrs.
     Team,
 }
 
 impl Kind {
-    /// All; ratios are against the first peer, the second entry.
+    /// All contestants. Ratios are relative to the second, OpenMP.
     pub const ALL: [Self; 7] = [
         Self::Serial,
         Self::OpenMp,
@@ -40,7 +40,7 @@ impl Kind {
         Self::Team,
     ];
 
-    /// Its name in the table, and its word for the process it lives in.
+    /// Name of the contestant in the table and on the command line of its process.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Serial => "serial",
@@ -53,10 +53,10 @@ impl Kind {
         }
     }
 
-    /// The contestant of this word.
+    /// The contestant with this name.
     ///
     /// # Errors
-    /// There is none.
+    /// Fails if no contestant has this name.
     pub fn parse(word: &str) -> Result<Self> {
         match Self::ALL.into_iter().find(|kind| kind.word() == word) {
             Some(kind) => Ok(kind),
@@ -64,12 +64,12 @@ impl Kind {
         }
     }
 
-    /// Whether it needs the library of [`super::openmp::build`].
+    /// Whether the contestant needs the library of [`super::openmp::build`].
     pub const fn is_openmp(self) -> bool {
         matches!(self, Self::OpenMp | Self::OpenMpActive | Self::OpenMpPassive)
     }
 
-    /// Variables its process starts with: libgomp reads them when it is loaded.
+    /// Environment variables of the contestant's process. libgomp reads them when it is loaded.
     pub fn variables(self, pin: bool) -> Vec<(&'static str, &'static str)> {
         let policy = match self {
             Self::OpenMpActive => Some(("OMP_WAIT_POLICY", "ACTIVE")),
@@ -96,10 +96,11 @@ pub enum Contestant {
 }
 
 impl Contestant {
-    /// Starts it in this process. With `pin` its threads are tied to one CPU each (OpenMP's by [`Kind::variables`]).
+    /// Starts a contestant in this process. With `pin`, each of its threads is tied to one CPU (OpenMP's threads by
+    /// [`Kind::variables`]).
     ///
     /// # Errors
-    /// The system refuses a thread or a CPU; OpenMP's library is not given or cannot be loaded.
+    /// Fails if the system refuses a thread or a CPU, or if OpenMP's library is not given or cannot be loaded.
     pub fn start(kind: Kind, openmp: Option<&Path>, pin: bool) -> Result<Self> {
         let cpus = if pin { affinity::current() } else { None };
         Ok(match kind {
@@ -122,7 +123,7 @@ impl Contestant {
         match self {
             Self::Serial => measure(order, |body| (0..THREADS).for_each(body)),
             Self::Team(team) => measure(order, |body| team.run(THREADS, body)),
-            // Called from a thread of the pool, as it is at its cheapest.
+            // Called from a thread of the pool, where a join is cheapest.
             Self::RayonJoin(pool) => pool.install(|| {
                 measure(order, |body| {
                     rayon::join(|| body(0), || body(1));

@@ -1,10 +1,10 @@
-//! Thread teams compared: loops of a few microseconds, shared by two threads.
+//! Compares thread teams on loops of a few microseconds, shared by two threads.
 //!
-//! Each contestant lives in a process of its own ([`seat`]), stopped while others have their turn: a library whose idle
-//! threads spin would otherwise take processor time from the next one. One round ([`Order`]) is a number of loops with a
-//! pause after each, in which the calling thread is busy elsewhere, as it is between two operators.
+//! Each contestant has a separate process ([`seat`]), which is stopped while others run: a library whose idle threads spin
+//! would otherwise take processor time from the next one. One round ([`Order`]) is a number of loops with a pause after
+//! each. In the pause the calling thread does other work, as it does between two operators.
 //!
-//! Read next: [`work`] for what a loop does, [`contestant`] for who takes part.
+//! Read next: [`work`] for the body of a loop, [`contestant`] for the contestants.
 
 pub mod contestant;
 pub mod openmp;
@@ -18,26 +18,26 @@ use anyhow::{Context, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// Threads of every contestant, and chunks of every loop.
+/// Number of threads of every contestant, and of chunks of every loop.
 pub const THREADS: usize = 2;
 
-/// One round.
+/// The order to run one round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
-    /// Steps of work in one loop, both chunks together.
+    /// Work of one loop in steps, both chunks together.
     pub steps: u64,
-    /// Loops.
+    /// Number of loops.
     pub n_loops: usize,
     /// Nanoseconds between two loops.
     pub gap_ns: u64,
 }
 
-/// What a round took.
+/// Times of one round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answer {
-    /// Nanoseconds of the middle loop.
+    /// Median time of a loop, in nanoseconds.
     pub median_ns: f64,
-    /// Nanoseconds that nine of ten loops stay below.
+    /// Time that nine of ten loops stay below, in nanoseconds.
     pub p90_ns: f64,
 }
 

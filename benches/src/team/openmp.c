@@ -1,4 +1,4 @@
-/* One loop of OpenMP, for `cargo xtask compare team`: the body is the one that every contestant runs. */
+/* A loop shared by OpenMP's threads, for `cargo xtask compare team`. Every contestant runs the same body. */
 void mxrs_openmp_loop(int n_chunks, void (*body)(int chunk, void *argument), void *argument) {
 #pragma omp parallel for schedule(static, 1) num_threads(2)
     for (int chunk = 0; chunk < n_chunks; chunk++) {

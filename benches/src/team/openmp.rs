@@ -1,4 +1,4 @@
-//! OpenMP as a contestant: a loop in C, compiled when it is needed, since rustc has no OpenMP.
+//! OpenMP as a contestant: a loop in C, compiled when the comparison starts, because rustc does not support OpenMP.
 
 use anyhow::{Context, Result, bail};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
@@ -18,7 +18,7 @@ type Loop = unsafe extern "C" fn(
 /// Compiles the loop into a library in `dir`, with this C compiler.
 ///
 /// # Errors
-/// The compiler is not there, or has no OpenMP; the message says what it said.
+/// Fails if the compiler cannot be started or does not support OpenMP; the error holds the first line of its stderr.
 pub fn build(compiler: &str, dir: &Path) -> Result<PathBuf> {
     std::fs::create_dir_all(dir).with_context(|| format!("making {}", dir.display()))?;
     let (source, library) = (dir.join("openmp.c"), dir.join("libmxrs_openmp.so"));
@@ -36,20 +36,21 @@ pub fn build(compiler: &str, dir: &Path) -> Result<PathBuf> {
 /// The compiled loop.
 pub struct OpenMp {
     run: Loop,
-    /// Keeps `run` alive. libgomp stays in the process in any case: its threads do.
+    /// Keeps the code of `run` loaded. libgomp stays loaded in any case, because its threads live until the process ends.
     _library: Library,
 }
 
 impl OpenMp {
-    /// Loads what [`build`] made.
+    /// Loads the library that [`build`] made.
     ///
     /// # Errors
-    /// It cannot be loaded.
+    /// Fails if the library cannot be loaded.
     pub fn load(library: &Path) -> Result<Self> {
-        // SAFETY: the library is ours but for libgomp, whose initializer reads its variables and nothing else.
+        // SAFETY: the library has no initializers of its own. It loads libgomp, whose initializer only reads environment
+        // variables.
         let loaded = unsafe { Library::open(Some(library), RTLD_NOW | RTLD_LOCAL) };
         let loaded = loaded.with_context(|| format!("loading {}", library.display()))?;
-        // SAFETY: the type is that of the function in openmp.c.
+        // SAFETY: `Loop` has the signature of the function in openmp.c.
         let run = *unsafe { loaded.get::<Loop>(c"mxrs_openmp_loop".to_bytes_with_nul()) }?;
         Ok(Self { run, _library: loaded })
     }
@@ -57,14 +58,14 @@ impl OpenMp {
     /// Runs `body(i)` for every `i` in `0..n_chunks`.
     pub fn run(&self, n_chunks: usize, body: Body<'_>) {
         let argument: *const Body<'_> = &body;
-        // SAFETY: the loop calls `call` with this argument, on its threads, and has ended them all when it returns; the
-        // body is Sync, and `call` does not unwind into C, as bodies here do not panic.
+        // SAFETY: the loop calls `call` with this argument on its threads and returns after the last call, so `body` is live
+        // in every call. The body is `Sync`. Bodies in this program do not panic, so `call` does not unwind into C.
         unsafe { (self.run)(n_chunks as c_int, call, argument.cast_mut().cast()) };
     }
 }
 
 extern "C" fn call(chunk: c_int, argument: *mut c_void) {
-    // SAFETY: the argument is the one that `OpenMp::run` gave, live until the loop has ended.
+    // SAFETY: `argument` is the pointer to a `Body` that `OpenMp::run` passed, which is live until the loop has ended.
     let body = unsafe { *argument.cast::<Body<'_>>() };
     body(chunk as usize);
 }

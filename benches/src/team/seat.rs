@@ -1,4 +1,4 @@
-//! A contestant's process: it does a round when asked and is stopped at all other times.
+//! A contestant's process: it runs only while it executes a round and is stopped at all other times.
 
 use super::{Answer, Contestant, Kind, Order};
 use anyhow::{Context, Result, ensure};
@@ -15,10 +15,10 @@ pub struct Seat {
 }
 
 impl Seat {
-    /// Starts `program` with the flags that make it [`serve`], and stops it.
+    /// Starts `program` with the flags that make it call [`serve`], and stops it after a first round.
     ///
     /// # Errors
-    /// It cannot be started, or does not answer a first round.
+    /// Fails if the program cannot be started or does not answer a first round.
     pub fn start(program: &Path, kind: Kind, openmp: Option<&Path>, pin: bool) -> Result<Self> {
         let mut command = Command::new(program);
         command.args(["--serve", kind.word()]).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -37,15 +37,15 @@ impl Seat {
         Ok(seat)
     }
 
-    /// Which contestant it is.
+    /// The contestant that runs in the process.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Lets it do one round.
+    /// Lets the process run one round and stops it afterwards.
     ///
     /// # Errors
-    /// It has ended, or answers something else.
+    /// Fails if the process has ended or its answer cannot be read.
     pub fn round(&mut self, order: Order) -> Result<Answer> {
         self.signal(libc::SIGCONT);
         let answer = self.ask(order);
@@ -61,23 +61,24 @@ impl Seat {
     }
 
     fn signal(&self, signal: libc::c_int) {
-        // SAFETY: the process is our child and has not been waited for, so the number is still its own.
+        // SAFETY: `kill` accesses no memory. The process is our child and has not been waited for, so its id still belongs
+        // to it.
         unsafe { libc::kill(self.child.id() as libc::pid_t, signal) };
     }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        // Both may fail only because it has ended, which is what is wanted.
+        // Both calls fail only if the process has already ended, so nothing is left to do.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The inside of a seat: does each round that standard input asks for, until it is closed.
+/// The main loop of a contestant's process: runs each round that standard input orders, until it is closed.
 ///
 /// # Errors
-/// The contestant cannot be started, or an order cannot be read.
+/// Fails if the contestant cannot be started or an order cannot be read.
 pub fn serve(kind: Kind, openmp: Option<&Path>, pin: bool) -> Result<()> {
     end_with_parent();
     let contestant = Contestant::start(kind, openmp, pin)?;
@@ -90,10 +91,10 @@ pub fn serve(kind: Kind, openmp: Option<&Path>, pin: bool) -> Result<()> {
     Ok(())
 }
 
-/// A stopped process does not notice that the process that asks it has ended.
+/// Makes this process end with its parent, because a stopped process would not notice that its parent has ended.
 fn end_with_parent() {
     #[cfg(target_os = "linux")]
-    // SAFETY: the arguments are those that this request takes.
+    // SAFETY: `PR_SET_PDEATHSIG` takes a signal number and accesses no memory.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
     }

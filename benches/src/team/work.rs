@@ -1,14 +1,14 @@
-//! What a loop does: multiplications and additions in registers, nothing shared, no memory.
+//! The work of a loop: multiplications and additions in registers, without memory accesses or shared data.
 
 use super::{Answer, Order, THREADS};
 use crate::summary;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Loops at the start of a round that are not counted: threads find their places.
+/// Number of loops at the start of a round that are not counted, so that threads can settle on their CPUs.
 const WARM_UP: usize = 20;
 
-/// This many steps, each one multiplication and one addition in eight independent chains.
+/// Runs `n` steps of work. Each step is one multiplication and one addition in each of eight independent chains.
 #[inline(never)]
 pub fn steps(n: u64) {
     let mut chains = black_box([1.0f32; 8]);
@@ -20,7 +20,8 @@ pub fn steps(n: u64) {
     black_box(chains);
 }
 
-/// How many steps take this long on one thread: the shortest of several tries counts, so interruptions do not.
+/// Number of steps that take this long on one thread. The shortest of several tries is used, so that interruptions do not
+/// count.
 pub fn steps_for(time: Duration) -> u64 {
     const TRIED: u64 = 20_000;
     let one_try = || {
@@ -32,7 +33,7 @@ pub fn steps_for(time: Duration) -> u64 {
     (time.as_secs_f64() / shortest.as_secs_f64() * TRIED as f64) as u64
 }
 
-/// Runs a round, with `run` running one loop: its argument does one chunk.
+/// Runs a round. `run` runs one loop by calling its argument once for each chunk.
 pub fn measure(order: Order, mut run: impl FnMut(&(dyn Fn(usize) + Sync))) -> Answer {
     let body = |chunk: usize| {
         let (from, to) =
@@ -69,7 +70,7 @@ mod tests {
             (0..THREADS).for_each(body);
             let mut n_runs = n_runs.lock().unwrap();
             *n_runs += 1;
-            // A slow start must not be seen in the answer.
+            // A slow warm-up must not change the answer.
             if *n_runs <= WARM_UP {
                 std::thread::sleep(Duration::from_millis(10));
             }

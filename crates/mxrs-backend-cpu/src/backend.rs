@@ -15,6 +15,7 @@ pub struct CpuBackend {
     level: Level,
     n_threads: usize,
     speed: Speed,
+    narrow_sums: bool,
 }
 
 impl CpuBackend {
@@ -29,10 +30,17 @@ impl CpuBackend {
 
     /// Makes a backend with these instructions.
     pub fn with_level(team: &Team, level: Level) -> Arc<Self> {
-        Arc::new(Self { level, n_threads: team.size(), speed: Speed::here(team.size()) })
+        Arc::new(Self { level, n_threads: team.size(), speed: Speed::here(team.size()), narrow_sums: false })
     }
 
-    /// The instructions that its loops use.
+    /// Makes a backend that takes every softmax and log_softmax of 16-bit floats and adds up their terms in 16 bits, as
+    /// MXNet does with `MXNET_SAFE_ACCUMULATION=0`. These kernels are slower and less accurate than those that they
+    /// replace.
+    pub fn with_narrow_sums(team: &Team) -> Arc<Self> {
+        Arc::new(Self { narrow_sums: true, ..Arc::unwrap_or_clone(Self::new(team)) })
+    }
+
+    /// The instructions that the backend's loops use.
     pub fn level(&self) -> Level {
         self.level
     }
@@ -61,6 +69,14 @@ impl Backend for CpuBackend {
     }
 
     fn offer<'a>(&'a self, call: &'a OpCall<'a>) -> Answer<'a> {
+        if self.narrow_sums
+            && let Some(planned) = kernels::plan_narrow_sums(call)
+        {
+            let build = planned?;
+            // The time is not an estimate: 0 makes this offer win over faster kernels, because the user has selected
+            // this arithmetic.
+            return Ok(Offer::new(0.0, || Ok(build())));
+        }
         let build = self.look_at(call)?;
         Ok(Offer::new(self.speed.times_library(call, Self::TIMES_LIBRARY), || Ok(build())))
     }

@@ -43,7 +43,7 @@ impl Level {
         Self::available().last().copied().unwrap_or(Self::PORTABLE)
     }
 
-    /// Its name in traces: `avx512`.
+    /// The set's name in traces, such as `avx512`.
     pub fn name(self) -> &'static str {
         match self.0 {
             Set::Portable => "portable",
@@ -58,10 +58,10 @@ impl Level {
     pub(crate) fn run<L: Loop>(self, body: L) -> L::Output {
         match self.0 {
             Set::Portable => body.run(),
-            // SAFETY: only `available` makes this value, and it has detected the instructions.
+            // SAFETY: only `available` makes this value, after it has detected AVX2 and FMA.
             #[cfg(target_arch = "x86_64")]
             Set::Avx2 => unsafe { with_avx2(body) },
-            // SAFETY: as for AVX2.
+            // SAFETY: only `available` makes this value, after it has detected AVX2, FMA and the four parts of AVX-512.
             #[cfg(target_arch = "x86_64")]
             Set::Avx512 => unsafe { with_avx512(body) },
         }
@@ -72,7 +72,7 @@ impl Level {
 pub(crate) trait Loop {
     /// What the loop returns, in addition to what it writes.
     type Output;
-    /// Runs it.
+    /// Runs the loop.
     fn run(self) -> Self::Output;
 }
 

@@ -1,4 +1,5 @@
-//! Our own CPU kernels: loops over slices, compiled for AVX-512, for AVX2 and for any processor, split over the team.
+//! CPU kernels of this project: loops over slices, compiled for AVX-512, for AVX2 and for any processor, split over the
+//! team.
 //!
 //! The backend runs what vendor libraries do not offer for a training step or for imperative code: elementwise
 //! functions and chains of them, operators that broadcast, reductions, copies and permutations of axes, dropout,
@@ -29,8 +30,9 @@
 //! Read next: `pointwise/program.rs` for how elementwise functions run tile by tile, `kernels/reduce.rs` for a kernel
 //! with its own loops.
 #![allow(unsafe_code)]
-// Unsafe code has two reasons here. `level.rs` calls loops compiled for instructions that it has detected on this
-// processor. `tensors.rs` makes slices of raw tensor memory; each caller argues why no other thread writes them.
+// This crate needs unsafe code for two reasons. `level.rs` calls loops compiled for instructions that it has detected
+// on this processor. `tensors.rs` makes slices of raw tensor memory; the SAFETY comment of each caller says why no
+// other thread writes them.
 
 mod backend;
 mod kernels;

@@ -1,5 +1,5 @@
 //! Elements and their arithmetic. [`Element`] can be moved and added, [`Number`] has the arithmetic of the reference
-//! kernels, [`Float`] has functions too.
+//! kernels, and [`Float`] also has functions such as `exp`.
 
 use crate::math;
 use half::{bf16, f16};
@@ -38,23 +38,23 @@ pub trait Number: Element + PartialOrd {
     fn negative(self) -> Self;
     /// Magnitude.
     fn magnitude(self) -> Self;
-    /// Whether it is NaN.
+    /// Whether the element is NaN.
     fn is_nan(self) -> bool;
 
-    /// The larger one; NaN if either is NaN.
+    /// The larger of both; NaN if either is NaN.
     #[inline(always)]
     fn larger(self, other: Self) -> Self {
         if self > other || self.is_nan() { self } else { other }
     }
 
-    /// The smaller one; NaN if either is NaN.
+    /// The smaller of both; NaN if either is NaN.
     #[inline(always)]
     fn smaller(self, other: Self) -> Self {
         if self < other || self.is_nan() { self } else { other }
     }
 }
 
-/// A float with functions; [`math`] states the errors of those for `f32`.
+/// A float with functions; [`math`] states the errors of the functions for `f32`.
 pub trait Float: Number<Wide = f64> {
     /// `self * a + b`, rounded once.
     fn mul_add(self, a: Self, b: Self) -> Self;
@@ -255,8 +255,8 @@ macro_rules! halves {
 }
 halves!(f16, bf16);
 
-/// Evaluates to `Ok` of an expression with a type alias for the dtype, for the listed types; to another expression for
-/// all others.
+/// For the listed dtypes, evaluates to `Ok` of `$make`, in which `$t` is a type alias for the dtype. For other dtypes,
+/// evaluates to `$rest`.
 macro_rules! for_types {
     ([$($variant:ident: $type:ty),*], $dtype:expr, $t:ident => $make:expr, $other:ident => $rest:expr) => {
         match $dtype {
@@ -269,7 +269,7 @@ macro_rules! for_types {
     };
 }
 
-/// As [`for_types`], for the integers with arithmetic.
+/// Like [`for_types`], for the integer types that have arithmetic.
 macro_rules! for_integers {
     ($dtype:expr, $t:ident => $make:expr, $other:ident => $rest:expr) => {
         $crate::number::for_types!([U8: u8, I8: i8, I32: i32, I64: i64], $dtype, $t => $make, $other => $rest)

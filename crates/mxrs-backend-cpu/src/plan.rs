@@ -1,4 +1,4 @@
-//! A kernel made of a closure, and the usual plan for it.
+//! A kernel made of a closure, and the usual plan for such a kernel.
 
 use mxrs_op::{Kernel, KernelArgs, OpCall, PlannedKernel, TensorDesc};
 use mxrs_types::{DType, Layout, Result, WriteReq};
@@ -22,18 +22,19 @@ impl<F: Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync> Kernel for Closure<F> {
         &self.name
     }
 
-    /// Every kernel here adds its result piece by piece, from the L1 cache, to the old values ([`crate::tensors`]).
+    /// Every kernel of this crate adds its result to the old values piece by piece, from the L1 cache
+    /// ([`crate::tensors`]).
     fn adds(&self, output: usize) -> bool {
         self.adds.get(output) == Some(&true)
     }
 
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+    unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         let wanted = args.reqs.is_empty() || args.reqs.iter().any(|req| *req != WriteReq::Null);
         if wanted { (self.run)(args) } else { Ok(()) }
     }
 }
 
-/// The kernel of a call, named `cpu:<operator>`. It is not run if no output is wanted.
+/// The kernel of a call, named `cpu:<operator>`. The closure does not run if the requests of all outputs are null.
 pub fn kernel(
     op: &'static str,
     adds: Vec<bool>,
@@ -47,7 +48,7 @@ pub fn adds(outputs: &[TensorDesc]) -> Vec<bool> {
     outputs.iter().map(|desc| desc.dtype != DType::Bool).collect()
 }
 
-/// The plan of a kernel whose tensors are all row-major, and that may run in place wherever the operator allows it.
+/// The plan of a kernel whose tensors are all row-major. The kernel may run in place wherever the operator allows it.
 pub fn row_major(
     call: &OpCall<'_>,
     scratch_bytes: usize,
@@ -56,7 +57,7 @@ pub fn row_major(
     all_row_major(call, scratch_bytes, true, run)
 }
 
-/// As [`row_major`], but never in place, for kernels that read other elements of an input than those they write.
+/// Like [`row_major`], but never in place: for kernels that read other elements of an input than those they write.
 pub fn out_of_place(
     call: &OpCall<'_>,
     scratch_bytes: usize,

@@ -13,8 +13,9 @@ pub fn in_ranges(team: &Team, n: usize, elements: usize, body: &(dyn Fn(Range<us
     in_numbered_ranges(team, usize::MAX, n, n.saturating_mul(elements), &|range, _| body(range));
 }
 
-/// As [`in_ranges`] of `n` items that are `elements` elements together, in at most `most` ranges, but at least one. The second
-/// argument of `body` is the index of the range.
+/// Runs `body` over disjoint ranges that cover `0..n`: at most `most` ranges, and at least one. All items together cost
+/// about as much as `elements` elements of an elementwise loop. The second argument of `body` is the index of the
+/// range.
 pub fn in_numbered_ranges(
     team: &Team,
     most: usize,
@@ -28,7 +29,8 @@ pub fn in_numbered_ranges(
     team.run(n_chunks, &|chunk| body((chunk * per_chunk).min(n)..((chunk + 1) * per_chunk).min(n), chunk));
 }
 
-/// As [`in_ranges`], over elements; ranges begin at multiples of a cache line.
+/// Like [`in_ranges`], over elements. Ranges begin at multiples of 64 elements, so that threads do not share cache
+/// lines.
 pub fn in_element_ranges(team: &Team, n: usize, body: &(dyn Fn(Range<usize>) + Sync)) {
     const LINE: usize = 64;
     in_numbered_ranges(team, usize::MAX, n.div_ceil(LINE), n, &|lines, _| {

@@ -11,7 +11,7 @@ use mxrs_types::{DType, Error, Result, WriteReq};
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Elements that are computed at a time if they are not written directly.
+/// Number of elements that are computed at a time if they are not written directly.
 pub const PIECE: usize = 1024;
 
 /// An input of a running call.
@@ -22,13 +22,14 @@ pub struct Source<'a, T> {
     memory: PhantomData<&'a [T]>,
 }
 
-// SAFETY: a `Source` only reads memory that the call may read from any thread; `slice` has the contract.
+// SAFETY: a `Source` only reads memory that the call may read from any thread. The callers of `slice` exclude
+// concurrent writes.
 unsafe impl<T: Sync> Send for Source<'_, T> {}
-// SAFETY: as for `Send`.
+// SAFETY: shared use of a `Source` only reads memory. The callers of `slice` exclude concurrent writes.
 unsafe impl<T: Sync> Sync for Source<'_, T> {}
 
 impl<'a, T: bytemuck::Pod> Source<'a, T> {
-    /// Input `index`; empty if the call does not have it, or it has no memory.
+    /// Input `index`; empty if the call does not have this input, or the input has no memory.
     pub fn of(args: &KernelArgs<'a>, index: usize) -> Self {
         let (ptr, len) = parts(args.inputs.get(index));
         Self { ptr, len, memory: PhantomData }
@@ -37,21 +38,21 @@ impl<'a, T: bytemuck::Pod> Source<'a, T> {
     /// The elements in `range`.
     ///
     /// # Safety
-    /// No thread may write them while the slice exists.
+    /// No thread may write these elements while the slice exists.
     pub unsafe fn slice(&self, range: Range<usize>) -> &'a [T] {
         assert!(range.start <= range.end && range.end <= self.len, "{range:?} of an input of {}", self.len);
         if self.len == 0 {
             return &[];
         }
-        // SAFETY: the assertion keeps `range` within the input's memory, which is valid for `'a`; the caller ensures
-        // that nothing writes it.
+        // SAFETY: the assertion keeps `range` within the input's memory, which is valid for `'a` and, by the assertion
+        // in `parts`, aligned. The caller ensures that no thread writes these elements.
         unsafe { std::slice::from_raw_parts(self.ptr.add(range.start), range.len()) }
     }
 
     /// The element at `index`.
     ///
     /// # Safety
-    /// No thread may write it at the same time.
+    /// No thread may write this element at the same time.
     pub unsafe fn at(&self, index: usize) -> T {
         // SAFETY: the contract of this function is that of `slice` for one element, which exists only until the end of
         // this function.
@@ -67,21 +68,21 @@ fn parts<T>(raw: Option<&RawTensor<'_>>) -> (*mut T, usize) {
     (ptr, raw.len_bytes() / size_of::<T>())
 }
 
-/// What is done with the values of an output.
+/// How the values of an output are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Drop them.
+    /// The values are not stored.
     Skip,
-    /// Compute them in the output's memory.
+    /// The values are computed in the output's memory.
     Direct,
-    /// Compute them in a buffer and copy them, because inputs share the output's memory.
+    /// The values are computed in a buffer and copied, because inputs share the output's memory.
     Copy,
-    /// Compute them in a buffer and add them.
+    /// The values are computed in a buffer and added to the old values.
     Add,
 }
 
 impl Mode {
-    /// The mode for the request of output `index`, whose dtype is given.
+    /// The mode for the request of output `index`, whose dtype is `dtype`.
     ///
     /// # Errors
     /// If the request adds to an output of bools, which cannot be added to.
@@ -108,32 +109,32 @@ pub struct Sink<'a, T> {
     memory: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: threads write disjoint ranges; `write` and `slice_mut` have the contracts.
+// SAFETY: threads write disjoint ranges, which the contracts of `write` and `slice_mut` demand of their callers.
 unsafe impl<T: Send> Send for Sink<'_, T> {}
-// SAFETY: as for `Send`.
+// SAFETY: shared use writes disjoint ranges, which the contracts of `write` and `slice_mut` demand of their callers.
 unsafe impl<T: Send> Sync for Sink<'_, T> {}
 
 impl<'a, T: Element> Sink<'a, T> {
-    /// Output `index`, whose dtype is given.
+    /// Output `index`, whose dtype is `dtype`.
     ///
     /// # Errors
-    /// As [`Mode::of`].
+    /// If the request adds to an output of bools, which cannot be added to.
     pub fn of(args: &KernelArgs<'a>, index: usize, dtype: DType) -> Result<Self> {
         Ok(Self::with_mode(args, index, Mode::of(args, index, dtype)?))
     }
 
-    /// Output `index`, whose mode is known.
+    /// Output `index` with this mode.
     pub fn with_mode(args: &KernelArgs<'a>, index: usize, mode: Mode) -> Self {
         let (ptr, len) = parts(args.outputs.get(index));
         Self { ptr, len, mode, memory: PhantomData }
     }
 
-    /// Whether the output is wanted.
+    /// Whether the output is requested.
     pub fn is_wanted(&self) -> bool {
         self.mode != Mode::Skip
     }
 
-    /// What is done with its values.
+    /// How the values of the output are stored.
     pub fn mode(&self) -> Mode {
         self.mode
     }
@@ -175,14 +176,14 @@ impl<'a, T: Element> Sink<'a, T> {
     /// The elements in `range`.
     ///
     /// # Safety
-    /// Nothing else may read or write them while the slice exists.
+    /// No other code may read or write these elements while the slice exists.
     pub unsafe fn slice_mut(&self, range: Range<usize>) -> &'a mut [T] {
         assert!(range.start <= range.end && range.end <= self.len, "{range:?} of an output of {}", self.len);
         if self.len == 0 {
             return &mut [];
         }
-        // SAFETY: the assertion keeps `range` within the output's memory, which is valid for `'a`; the caller ensures
-        // that nothing else uses it.
+        // SAFETY: the assertion keeps `range` within the output's memory, which is valid for `'a` and, by the assertion
+        // in `parts`, aligned. The caller ensures that no other code uses these elements.
         unsafe { std::slice::from_raw_parts_mut(self.ptr.add(range.start), range.len()) }
     }
 }
@@ -195,9 +196,9 @@ pub struct Scratch<'a, T> {
     memory: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: threads use disjoint ranges; `slice` has the contract.
+// SAFETY: threads use disjoint ranges, which the contract of `slice` demands of its callers.
 unsafe impl<T: Send> Send for Scratch<'_, T> {}
-// SAFETY: as for `Send`.
+// SAFETY: shared use accesses disjoint ranges, which the contract of `slice` demands of its callers.
 unsafe impl<T: Send> Sync for Scratch<'_, T> {}
 
 impl<'a, T: bytemuck::Pod> Scratch<'a, T> {
@@ -211,7 +212,7 @@ impl<'a, T: bytemuck::Pod> Scratch<'a, T> {
     /// The items in `range`. Their initial values are unspecified.
     ///
     /// # Safety
-    /// Nothing else may use them while the slice exists.
+    /// No other code may use these items while the slice exists.
     pub unsafe fn slice(&self, range: Range<usize>) -> &'a mut [T] {
         assert!(range.start <= range.end && range.end <= self.len, "{range:?} of {} items of scratch", self.len);
         if self.len == 0 {
@@ -230,7 +231,7 @@ impl<'a, T: bytemuck::Pod> Scratch<'a, T> {
     /// The items as a tensor for another call.
     ///
     /// # Safety
-    /// While the other call runs, no slice of them may exist outside that call.
+    /// While the other call runs, no slice of these items may exist outside that call.
     pub unsafe fn as_raw(&self) -> RawTensor<'a> {
         // SAFETY: `of` has checked that `len` items are within the scratch memory, which is valid for `'a`.
         unsafe { RawTensor::new(self.ptr.cast(), self.len * size_of::<T>()) }

@@ -1,13 +1,13 @@
-//! Loops over several tensors at once: axes as loop nests, merged if memory allows, and their rows in order.
+//! Loops over several tensors together: axes as loop nests, merged if memory allows, and their rows in order.
 
 use smallvec::SmallVec;
 
 /// One loop: its size, and how far each of `N` tensors moves per step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Axis<const N: usize> {
-    /// Steps.
+    /// Number of steps.
     pub size: usize,
-    /// Elements between steps; 0 for a tensor that does not move.
+    /// Distance in elements between the steps of each tensor; 0 for a tensor that does not move.
     pub strides: [usize; N],
 }
 
@@ -59,7 +59,7 @@ pub fn broadcast<const N: usize>(shapes: [&[usize]; N], to: &[usize]) -> Axes<N>
 pub struct Cursor<'a, const N: usize> {
     axes: &'a [Axis<N>],
     index: SmallVec<[usize; 5]>,
-    /// Elements from each tensor's start.
+    /// Offset in elements from the start of each tensor.
     pub offsets: [usize; N],
 }
 

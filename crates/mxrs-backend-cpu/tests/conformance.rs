@@ -28,8 +28,8 @@ fn agrees_with_the_reference_on_every_sample() {
     assert!(n_compared > 1000, "only {n_compared} comparisons: does the backend still take anything?");
 }
 
-/// Compares one call with the reference in every way that an executor may run it; `false` if the backend does not take
-/// it.
+/// Compares one call with the reference, with every request and memory sharing that an executor may use. Returns
+/// `false` if the backend does not take the call.
 fn check(backend: &CpuBackend, op: &OpDef, sample: &Sample, dtype: DType, team: &Arc<Team>) -> bool {
     let context = || {
         format!("{}/{} {:?} {dtype}", op.name, sample.name, sample.inputs.iter().map(|i| &i.shape).collect::<Vec<_>>())
@@ -61,7 +61,7 @@ fn pointwise_operators_of_every_size() {
     for op in ops.iter().chain(ops.companions()).filter(|op| op.pointwise == Pointwise::Yes) {
         for n in [0, 1, 7, 8, 9, 63, 65, 100_003] {
             let Some(sample) = of_size(op, n) else { continue };
-            // The large size only for dtypes that are worth the reference's time.
+            // The large size is tested only for two dtypes, because the reference kernels are slow.
             for dtype in op.dtypes.iter().filter(|dtype| n < 1000 || matches!(dtype, DType::F32 | DType::BF16)) {
                 n_compared += usize::from(check(&backend, op, &sample, *dtype, &team));
             }
@@ -70,7 +70,7 @@ fn pointwise_operators_of_every_size() {
     assert!(n_compared > 500, "only {n_compared} comparisons");
 }
 
-/// Sizes larger than a piece, a block or a thread's share, and not their multiples.
+/// Sizes that are larger than a piece, a block or a thread's share, but not multiples of them.
 #[test]
 fn other_operators_of_sizes_that_are_cut() {
     let team = team(2);
@@ -145,7 +145,7 @@ fn other_operators_of_sizes_that_are_cut() {
     assert!(n_compared > 50);
 }
 
-/// The operators of a training step other than products and windows.
+/// The backend takes the operators of a training step, except products and operators with windows.
 #[test]
 fn takes_what_a_training_step_is_made_of() {
     let ops = mxrs_ops::catalog();

@@ -23,7 +23,7 @@ const BINARY: [&str; 7] = [
     "_backward_sigmoid",
 ];
 
-/// Inputs, outputs, and the old values of each output.
+/// Inputs, outputs with their old values, and the request of each output.
 struct Tensors {
     inputs: Vec<AlignedBuffer>,
     outputs: Vec<AlignedBuffer>,
@@ -63,7 +63,7 @@ fn run(
         team: &team(2),
         random: None,
     };
-    planned.kernel.run(&args).expect("a run");
+    mxrs_testkit::run_kernel(&*planned.kernel, &args).expect("a run");
     assert!(scratch.guard_is_intact() && outputs.iter().chain(&inputs).all(AlignedBuffer::guard_is_intact));
     outputs
         .into_iter()
@@ -98,12 +98,12 @@ fn random_calls(ops: &OpSet, seed: &mut Seeded, dtype: DType) -> Fused {
         };
         values.push(made);
     }
-    // The last value, and any other.
+    // The outputs are the last value and a random value.
     let other = values[seed.integer(0, values.len() as i64) as usize];
     Fused::new(N_INPUTS, calls, vec![*values.last().expect("inputs are values"), other]).expect("well-formed calls")
 }
 
-/// The values of all outputs, call by call on the same backend.
+/// Computes the values of all outputs by single calls on the same backend.
 fn one_by_one(
     backend: &CpuBackend,
     fused: &Fused,

@@ -1,9 +1,10 @@
-//! Measures all algorithms on convolutions of known networks, and marks the one that the estimates choose. The
+//! Measures all algorithms on convolutions of known networks, and marks the algorithm that the estimates choose. The
 //! constants of the estimates come from these measurements.
 //!
-//! `estimates [batch] [threads] [words of layers…]`. One line per layer and algorithm: milliseconds with the suggested
-//! blocking, milliseconds with the fastest blocking and its name; a star marks the choice. Weights are cold: each run
-//! reads another copy.
+//! Usage: `estimates [batch] [threads] [words of layers…]`. Only layers whose title contains one of the words are
+//! measured; without words, all layers are. The output has one line per layer and algorithm: milliseconds with the
+//! suggested blocking, milliseconds with the fastest blocking, and the name of that blocking. A star marks the choice.
+//! Weights are not in the caches, because each run reads another copy.
 
 use mxrs_backend_nnpack::{Accuracy, Nnpack, NnpackOptions, Processor, peak_flops};
 use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, PlannedKernel, RawTensor, TensorDesc};
@@ -43,7 +44,7 @@ struct Memory {
 }
 
 impl Memory {
-    /// The shortest of several runs.
+    /// Returns the time of the fastest run: at least three runs, repeated for `patience`.
     fn time(&mut self, planned: &PlannedKernel, team: &Team, weights: usize, patience: Duration) -> Duration {
         let mut scratch = AlignedBuffer::zeroed(planned.scratch_bytes);
         let (started, mut best, mut runs) = (Instant::now(), Duration::MAX, 0);
@@ -60,7 +61,7 @@ impl Memory {
                 random: None,
             };
             let from = Instant::now();
-            planned.kernel.run(&args).expect("it runs");
+            mxrs_testkit::run_kernel(&*planned.kernel, &args).expect("it runs");
             best = best.min(from.elapsed());
             runs += 1;
         }
@@ -104,7 +105,7 @@ fn layer((c, k, size): (usize, usize, usize), n: usize, backend: &Nnpack, team: 
     let outputs = [dense(&[n, k, size, size])];
     let is_constant = &[false, true, true];
     let call = OpCall { op, params: &params, inputs: &inputs, outputs: &outputs, is_constant, is_train: false };
-    let offered = backend.ways(&call);
+    let offered = backend.algorithms(&call);
     let mut memory = Memory {
         data: filled(4 * n * c * size * size),
         weights: filled(COLD_BYTES + 2 * 4 * 64 * c * k),
@@ -112,16 +113,17 @@ fn layer((c, k, size): (usize, usize, usize), n: usize, backend: &Nnpack, team: 
         out: AlignedBuffer::zeroed(4 * n * k * size * size),
         at: 0,
     };
-    let mut run = |way: &str, patience: u64| {
-        let planned = backend.plan_way(&call, way).expect("it plans");
+    let mut run = |algorithm: &str, patience: u64| {
+        let planned = backend.plan_algorithm(&call, algorithm).expect("it plans");
         let weights = inputs[1].with_layout(planned.input_layouts[1].clone()).size_bytes();
         memory.time(&planned, team, weights, Duration::from_millis(patience)).as_secs_f64() * 1e3
     };
     for algorithm in ALGORITHMS {
         let suggested = format!("{algorithm}@{}", team.size());
         let mut times = BTreeMap::from([(suggested.clone(), run(&suggested, 30))]);
-        for way in offered.iter().filter(|way| way.split(['/', '@']).next() == Some(algorithm) && **way != suggested) {
-            times.insert(way.clone(), run(way, 2));
+        let is_variant = |name: &str| name.split(['/', '@']).next() == Some(algorithm) && name != suggested;
+        for name in offered.iter().filter(|name| is_variant(name)) {
+            times.insert(name.clone(), run(name, 2));
         }
         let (fastest, best) = times.iter().min_by(|a, b| a.1.total_cmp(b.1)).expect("one at least");
         let star = if offered.first() == Some(&suggested) { "*" } else { "" };

@@ -102,14 +102,14 @@ fn time(backend: &Nnpack, team: &Team, batch: usize, layer: [usize; 5], name: &s
         }
         Ok(best)
     };
-    let seconds = best(&|| planned.kernel.run(&args))?;
+    let seconds = best(&|| mxrs_testkit::run_kernel(&*planned.kernel, &args))?;
     let packing = match backend.reorder(&inputs[1], &descs[1])? {
         Some(copy) if name != "_backward_Convolution_weight" => {
             let from = filled(inputs[1].size_bytes());
             let mut to = filled(descs[1].size_bytes());
             let inputs = &[RawTensor::from_slice(from.bytes())];
             let args = KernelArgs { inputs, outputs: &[RawTensor::from_mut_slice(to.bytes_mut())], ..args };
-            best(&|| copy.run(&args))?
+            best(&|| mxrs_testkit::run_kernel(&*copy, &args))?
         }
         _ => 0.0,
     };

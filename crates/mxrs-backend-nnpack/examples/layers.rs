@@ -1,15 +1,15 @@
 //! Measures convolutions of known networks in milliseconds and GFLOP/s, with the peak of multiply-adds measured in the
 //! same run.
 //!
-//! `layers [filter] [batch] [threads] [algorithm]`. Only layers whose line contains the filter are measured. The
-//! defaults are batch 1 and 32, two threads, and the algorithm that the backend chooses. An algorithm is named as in
-//! traces (`product`, `f4x4_3x3`, `fft16x16`). Each figure is the best of many short runs, and weights are cold: every
-//! run reads another copy.
+//! Usage: `layers [filter] [batch] [threads] [algorithm]`. Only layers whose title contains the filter are measured.
+//! The defaults are batch 1 and 32, two threads, and the algorithm that the backend chooses. An algorithm is named as
+//! in traces (`product`, `f4x4_3x3`, `fft16x16`). Each figure is the best of many short runs. Weights are not in the
+//! caches, because every run reads another copy.
 #![allow(unsafe_code)]
-// The peak is measured with this processor's vector instructions.
+// Unsafe code calls the vector instructions of this processor to measure its peak.
 
 use mxrs_backend_nnpack::{Nnpack, NnpackOptions};
-use mxrs_op::{Backend, DEFAULT_WAY, KernelArgs, OpCall, RawTensor, TensorDesc};
+use mxrs_op::{Backend, DEFAULT_ALGORITHM, KernelArgs, OpCall, RawTensor, TensorDesc};
 use mxrs_sync::{Team, TeamConfig};
 use mxrs_testkit::AlignedBuffer;
 use mxrs_types::{DType, WriteReq};
@@ -72,7 +72,7 @@ const PATIENCE: Duration = Duration::from_millis(150);
 /// Bytes of all copies of the weights together, more than caches hold.
 const COLD_BYTES: usize = 48 << 20;
 
-/// Runs about a microsecond of independent multiply-adds and returns their number.
+/// Runs 2000 rounds of 24 independent multiply-adds of 16 values, and returns their number.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 fn multiply_adds() -> f64 {
@@ -96,7 +96,8 @@ fn peak(team: &Team) -> f64 {
         let flops = 2.0 * 2000.0 * 24.0 * 16.0 * n as f64;
         let run = || {
             team.run(n, &|_| {
-                // SAFETY: the processor was just asked for the instructions.
+                // SAFETY: `is_x86_feature_detected!` above has found AVX-512F, the only instructions that
+                // `multiply_adds` needs.
                 let _ = std::hint::black_box(unsafe { multiply_adds() });
             });
         };
@@ -106,7 +107,7 @@ fn peak(team: &Team) -> f64 {
     f64::NAN
 }
 
-/// The shortest of many runs.
+/// Returns the time of the fastest run: at least four runs, repeated for `patience`.
 fn best(patience: Duration, mut run: impl FnMut()) -> Duration {
     let (started, mut best) = (Instant::now(), Duration::MAX);
     let mut n = 0;
@@ -119,7 +120,8 @@ fn best(patience: Duration, mut run: impl FnMut()) -> Duration {
     best
 }
 
-/// Time of one layer, the best of many runs, with its GFLOP and the kernel's name.
+/// Measures one layer. Returns the time of the fastest run, the layer's operations in units of 1e9, and the kernel's
+/// name with the estimated time.
 fn measure(backend: &Nnpack, team: &Team, layer: Layer, n: usize, algorithm: Option<&str>) -> (Duration, f64, String) {
     let (name, c, k, size, window, stride, pad) = layer;
     let ops = mxrs_ops::catalog();
@@ -156,8 +158,8 @@ fn measure(backend: &Nnpack, team: &Team, layer: Layer, n: usize, algorithm: Opt
         is_constant: &[false, true, true],
         is_train: false,
     };
-    let way = algorithm.map_or(DEFAULT_WAY.into(), |name| format!("{name}@{}", team.size()));
-    let offer = backend.offer_way(&call, &way).expect("an offer");
+    let algorithm = algorithm.map_or(DEFAULT_ALGORITHM.into(), |name| format!("{name}@{}", team.size()));
+    let offer = backend.offer_algorithm(&call, &algorithm).expect("an offer");
     let estimate_ms = 1e3 * offer.seconds();
     let planned = offer.build().expect("it is built");
     let bytes = |i: usize| inputs[i].with_layout(planned.input_layouts[i].clone()).size_bytes();
@@ -181,7 +183,7 @@ fn measure(backend: &Nnpack, team: &Team, layer: Layer, n: usize, algorithm: Opt
             team,
             random: None,
         };
-        planned.kernel.run(&args).expect("it runs");
+        mxrs_testkit::run_kernel(&*planned.kernel, &args).expect("it runs");
     });
     let gflop = 2e-9 * (n * k * oh * ow) as f64 * (c * window.0 * window.1) as f64;
     (time, gflop, format!("{}, estimated {estimate_ms:.3} ms", planned.kernel.name()))

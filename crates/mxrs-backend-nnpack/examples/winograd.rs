@@ -2,7 +2,8 @@
 //! blocking, milliseconds, the speed of an equivalent direct sum, and the part of the processor's peak that the
 //! products reach.
 //!
-//! `winograd [batch] [threads] [words of names of layers or variants…]`. Weights are cold: each run reads another copy.
+//! Usage: `winograd [batch] [threads] [words of names of layers or variants…]`. Weights are not in the caches, because
+//! each run reads another copy.
 #![allow(unsafe_code)]
 
 use mxrs_backend_nnpack::Isa;
@@ -54,7 +55,9 @@ fn peak(team: &Team) -> f64 {
                 epilogue: None,
             };
             for _ in 0..200 {
-                // SAFETY: the arrays have the sizes that the strides of the product need.
+                // SAFETY: the product reads 4 blocks of 14 rows of 16 values from `a` and 64 steps of 32 values from
+                // `b`, and writes 2 halves of 14 rows of 16 values to `c`. The arrays have exactly these sizes and
+                // belong to this thread.
                 unsafe { gemm.run(14, true, &product) };
             }
         });
@@ -80,7 +83,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for variant in variants {
             // The list is sorted, so the first is the fastest.
             let Some(best) = found.iter().find(|m| m.variant == variant) else { continue };
-            // If the search used fewer images, the time of all images is a multiple.
+            // If the search timed fewer than `n` images, the time is scaled to `n` images.
             let seconds = best.time.as_secs_f64() * n as f64 / best.images as f64;
             let rate = shape.flops() / seconds / 1e9 / peak;
             let ([mv, mh], [nv, nh]) = (variant.outputs(), variant.inputs());

@@ -17,7 +17,7 @@ use crate::rates::Rates;
 use crate::reorder::Reorder;
 use crate::winograd::Data;
 use crate::{Accuracy, NnpackOptions, Processor, Weights};
-use mxrs_op::{Answer, Backend, DEFAULT_WAY, Kernel, Offer, OpCall, PlannedKernel, Speed, TensorDesc};
+use mxrs_op::{Answer, Backend, DEFAULT_ALGORITHM, Kernel, Offer, OpCall, PlannedKernel, Speed, TensorDesc};
 use mxrs_ops::fused::convolution::SgConvParams;
 use mxrs_ops::fused::fully_connected::SgFullyConnectedParams;
 use mxrs_ops::nn::convolution::ConvolutionParams;
@@ -26,7 +26,7 @@ use mxrs_sync::Team;
 use mxrs_types::{DType, Error, Layout, Result};
 use std::sync::Arc;
 
-/// Convolutions in blocks of channels, as a backend.
+/// The backend: kernels for convolutional networks on data in blocks of channels.
 #[derive(Clone, Debug)]
 pub struct Nnpack {
     options: NnpackOptions,
@@ -58,12 +58,13 @@ enum Job {
 
 /// Up to this many rows, the time of a fully-connected layer is that of reading the weights.
 const FEW_ROWS: usize = 2;
-/// Cost of a fully-connected layer with at most [`FEW_ROWS`] rows, and with more.
+/// Time of a fully-connected layer relative to a vendor library: with at most [`FEW_ROWS`] rows, and with more rows.
 const DENSE_COST: [f64; 2] = [0.95, 1.5];
-/// Cost of a fully-connected layer with bfloat16 weights. It is low, because the user has selected them.
+/// Time of a fully-connected layer with bfloat16 weights relative to a vendor library. It is low, so that the layer is
+/// preferred: the user has selected these weights.
 const BF16_DENSE_COST: f64 = 0.5;
-/// Cost of a convolution in training, relative to inference: a vendor library also packs its weights in every step, and
-/// is further from its best speed.
+/// Factor on the cost of a convolution in training. It is below 1, because in training a vendor library also packs its
+/// weights in every step and is further from its best speed.
 const TRAINING: f64 = 0.9;
 /// Up to this many output pixels of a batch, memory bandwidth for weights limits a convolution.
 const FEW_PIXELS: usize = 64;
@@ -115,8 +116,8 @@ impl Nnpack {
         gradients::fit(call, &GradientContext { options: &self.options, threads: self.threads(), rates: &self.rates })
     }
 
-    /// An offer with a time relative to a vendor library, which uses all threads of the team; fewer threads take
-    /// longer.
+    /// Makes an offer from `cost`, the time relative to a vendor library that uses all threads of the team. If this
+    /// backend uses fewer threads, the offered time is longer in proportion.
     fn offer_at<'a>(
         &self,
         call: &OpCall<'_>,
@@ -140,7 +141,7 @@ impl Nnpack {
         if !problem.k.is_multiple_of(BLOCK) && !epilogue.bounds.keep_zero() {
             return Err("no kernel for bounds that change the zeros in the padding of channels".into());
         }
-        // Packing the weights in every call does not pay for small images.
+        // Weights that are not constant are packed in every call, which takes too long for small images.
         let packing = if is_packed_once(call) { 0.0 } else { 1.0 };
         if p.num_group != 1 {
             let groups = p.num_group;
@@ -149,7 +150,7 @@ impl Nnpack {
             return Ok((job, epilogue, UNMEASURED + packing));
         }
         if call.is_train {
-            // Weights change in every training step.
+            // Weights change in every training step, so the choice includes the time to pack them.
             let choice = Choice::with_packing(&problem, &self.options, self.threads(), &self.rates);
             let cost = TRAINING * choice.cost;
             return Ok((Job::Convolution(problem, choice), epilogue, cost));
@@ -167,7 +168,7 @@ impl Nnpack {
         }
     }
 
-    /// A fully-connected layer; its data may have any number of axes.
+    /// Returns the job, the epilogue and the cost of a fully-connected layer. Its data may have any number of axes.
     fn dense(&self, call: &OpCall<'_>, epilogue: Epilogue) -> std::result::Result<(Job, Epilogue, f64), String> {
         let [data, weight, ..] = call.inputs else { return Err("the call lacks data or weight".into()) };
         let tensors = || call.inputs.iter().chain(call.outputs);
@@ -192,17 +193,17 @@ impl Nnpack {
         Ok((job, epilogue, cost))
     }
 
-    /// Prepares the call with the candidate named `way`, or with the estimated best if there is no name.
-    fn planned(&self, call: &OpCall<'_>, fit: Fit, way: Option<&str>) -> Result<PlannedKernel> {
+    /// Prepares the call with the candidate of this name, or with the estimated best if there is no name.
+    fn planned(&self, call: &OpCall<'_>, fit: Fit, name: Option<&str>) -> Result<PlannedKernel> {
         let Fit { job, epilogue, .. } = fit;
         let (isa, most) = (self.options.isa, self.threads());
-        let unknown = |way: &str| {
+        let unknown = |name: &str| {
             Error::not_built(
-                format!("{} in the way `{way}`", call.op.name),
-                "nnpack has no way of this name for the call",
+                format!("{} by the algorithm `{name}`", call.op.name),
+                "nnpack has no algorithm of this name for the call",
             )
         };
-        let (job, threads) = match (way, job) {
+        let (job, threads) = match (name, job) {
             (Some(name), Job::Dense(p, w) | Job::Product(p, w)) => {
                 dense_candidate(p, w, name, most).ok_or_else(|| unknown(name))?
             }
@@ -211,14 +212,16 @@ impl Nnpack {
         };
         let (algorithm, what, threads, layouts): (Box<dyn Convolve>, _, _, _) = match job {
             Job::Convolution(p, choice) => {
-                let way = match way {
+                let candidate = match name {
                     None => Candidate { algorithm: choice.algorithm, blocking: None, threads },
                     Some(name) => {
                         let named = name.parse::<Candidate>().ok();
-                        named.filter(|way| way.is_allowed(&p, &self.options, most)).ok_or_else(|| unknown(name))?
+                        named
+                            .filter(|candidate| candidate.is_allowed(&p, &self.options, most))
+                            .ok_or_else(|| unknown(name))?
                     }
                 };
-                let Candidate { algorithm, threads, .. } = way;
+                let Candidate { algorithm, threads, .. } = candidate;
                 let image = |sizes| image_layout(p.data, sizes);
                 let rows = algorithm.reads_rows();
                 let data = if rows { Layout::RowMajor } else { image([p.n, p.c, p.h, p.w]) };
@@ -227,7 +230,7 @@ impl Nnpack {
                 let weight = form.layout([p.k, p.c, p.kh, p.kw]);
                 let layouts = [data, weight, image([p.n, p.k, p.oh, p.ow])];
                 let name = if form.is_bf16() { BF16_CONVOLUTION } else { algorithm.name() };
-                (way.prepare(&p, weights, &self.options)?, name, threads, layouts)
+                (candidate.prepare(&p, weights, &self.options)?, name, threads, layouts)
             }
             Job::Depthwise(p) => {
                 let weight = PackedForm::Depthwise.layout([p.k, 1, p.kh, p.kw]);
@@ -271,7 +274,7 @@ impl Nnpack {
     }
 }
 
-/// Names of fully-connected layers: with weights read in place, and with packed weights.
+/// Names of the kernels of fully-connected layers: `DENSE` reads row-major weights, `PRODUCT` packed weights.
 const DENSE: &str = "dense";
 const PRODUCT: &str = "dense_product";
 /// Names of kernels that read weights in bfloat16.
@@ -279,9 +282,9 @@ const BF16_DENSE: &str = "dense_bf16";
 const BF16_PRODUCT: &str = "dense_product_bf16";
 const BF16_CONVOLUTION: &str = "product_bf16";
 
-/// The job and the number of threads of a fully-connected layer's candidate named `way`.
-fn dense_candidate(p: DenseProblem, weights: Weights, way: &str, most: usize) -> Option<(Job, usize)> {
-    let (name, threads) = way.split_once('@')?;
+/// Returns the job and the number of threads of the candidate named `candidate` of a fully-connected layer.
+fn dense_candidate(p: DenseProblem, weights: Weights, candidate: &str, most: usize) -> Option<(Job, usize)> {
+    let (name, threads) = candidate.split_once('@')?;
     let threads = threads.parse().ok().filter(|n| (1..=most).contains(n))?;
     match name {
         DENSE => Some((Job::Dense(p, weights), threads)),
@@ -311,30 +314,30 @@ impl Backend for Nnpack {
         Ok(self.offer_at(call, fit.cost, move || self.planned(call, fit, None)))
     }
 
-    fn ways(&self, call: &OpCall<'_>) -> Vec<String> {
+    fn algorithms(&self, call: &OpCall<'_>) -> Vec<String> {
         let threads = self.threads();
         match self.fit(call) {
             Ok(Fit { job: Job::Convolution(p, _), .. }) => {
-                let ways = Candidate::candidates(&p, &self.options, threads, &self.rates);
-                ways.iter().map(Candidate::to_string).collect()
+                let candidates = Candidate::candidates(&p, &self.options, threads, &self.rates);
+                candidates.iter().map(Candidate::to_string).collect()
             }
             Ok(Fit { job: job @ (Job::Dense(p, _) | Job::Product(p, _)), .. }) => {
                 let multiply_adds = p.rows as f64 * p.steps as f64 * p.outputs as f64;
                 let counts = thread_counts(threads, multiply_adds);
-                // Packed weights take memory a second time, which does not pay for few rows.
+                // Packed weights are a second copy in memory, which is not worth it for few rows.
                 let names: &[&str] = if matches!(job, Job::Product(..)) { &[PRODUCT, DENSE] } else { &[DENSE] };
                 names.iter().flat_map(|name| counts.iter().map(move |n| format!("{name}@{n}"))).collect()
             }
-            _ => vec![DEFAULT_WAY.into()],
+            _ => vec![DEFAULT_ALGORITHM.into()],
         }
     }
 
-    fn offer_way<'a>(&'a self, call: &'a OpCall<'a>, way: &str) -> Answer<'a> {
-        if way == DEFAULT_WAY {
+    fn offer_algorithm<'a>(&'a self, call: &'a OpCall<'a>, candidate: &str) -> Answer<'a> {
+        if candidate == DEFAULT_ALGORITHM {
             return self.offer(call);
         }
-        let (fit, way) = (self.fit(call)?, way.to_owned());
-        Ok(self.offer_at(call, fit.cost, move || self.planned(call, fit, Some(&way))))
+        let (fit, candidate) = (self.fit(call)?, candidate.to_owned());
+        Ok(self.offer_at(call, fit.cost, move || self.planned(call, fit, Some(&candidate))))
     }
 
     fn setup(&self) -> String {

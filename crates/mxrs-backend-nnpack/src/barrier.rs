@@ -34,7 +34,7 @@ pub struct Phases {
 }
 
 impl Phases {
-    /// Makes one phase per entry of `items`, which is its number of items, for `parts` threads.
+    /// Makes one phase per entry of `items`, for `parts` threads. An entry is the number of items of its phase.
     pub fn new(parts: usize, items: impl IntoIterator<Item = usize>) -> Self {
         let zero = || Counter(AtomicUsize::new(0));
         let phase = |items| Phase { items, next: (0..parts).map(|_| zero()).collect(), done: zero() };
@@ -61,7 +61,7 @@ impl Phases {
             let part = (part + other) % self.parts;
             let (first, end) = (self.first(phase.items, part), self.first(phase.items, part + 1));
             let next = &phase.next[part].0;
-            // Reading first avoids a write to a cache line that another thread owns.
+            // The load before `fetch_add` avoids a write to a cache line that another thread owns.
             while first + next.load(Ordering::Relaxed) < end {
                 let i = first + next.fetch_add(1, Ordering::Relaxed);
                 if i < end {
@@ -93,8 +93,8 @@ mod tests {
     use super::*;
     use mxrs_sync::{Team, TeamConfig};
 
-    /// Each item adds up the results of the previous phase, so a wrong total shows an item that did not see all of
-    /// them.
+    /// Each item adds up all results of the previous phase, so a wrong total shows that an item ran before that phase
+    /// was finished.
     fn sums(team: &Team, parts: usize, phases: usize, items: usize) {
         let cells: Vec<Vec<AtomicUsize>> =
             (0..phases).map(|_| (0..items).map(|_| AtomicUsize::new(0)).collect()).collect();

@@ -1,23 +1,24 @@
-//! How a call can be run, and the name of each possibility: an algorithm, its blocking if it works on tiles, and the
-//! number of threads.
+//! The candidates for running a convolution and their names. A candidate is an algorithm, its blocking if it works on
+//! tiles, and a number of threads.
 
 use crate::choose::Algorithm;
 use crate::winograd::{Blocking, Schedule};
 use std::fmt;
 use std::str::FromStr;
 
-/// One way to run a convolution.
+/// One choice of algorithm, blocking and threads for a convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// The algorithm.
     pub algorithm: Algorithm,
     /// The blocking of an algorithm on tiles; `None` is the suggested one.
     pub blocking: Option<Blocking>,
-    /// Most threads.
+    /// Largest number of threads.
     pub threads: usize,
 }
 
-/// `product@2`, `f4x4_3x3@2`, `f4x4_3x3/each/28x1@2`: algorithm, schedule, tiles and panels, threads.
+/// Writes a name such as `product@2`, `f4x4_3x3@2` or `f4x4_3x3/each/28x1@2`: algorithm, schedule, tiles and panels,
+/// threads.
 impl fmt::Display for Candidate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.algorithm.name())?;
@@ -51,7 +52,7 @@ impl FromStr for Candidate {
     }
 }
 
-/// Largest number in a name. No blocking has more tiles or panels.
+/// Largest number that is accepted in a name. No blocking has more tiles or panels.
 const MOST: usize = 1 << 16;
 const SCHEDULES: [Schedule; 2] = [Schedule::Independent, Schedule::Cooperative];
 
@@ -79,14 +80,14 @@ mod tests {
     fn a_name_says_all_there_is_to_a_way() {
         for algorithm in Algorithm::all() {
             for threads in [1, 2, 64] {
-                let mut ways = vec![Candidate { algorithm, blocking: None, threads }];
+                let mut candidates = vec![Candidate { algorithm, blocking: None, threads }];
                 if algorithm.is_in_tiles() {
-                    ways.extend(SCHEDULES.map(|schedule| {
+                    candidates.extend(SCHEDULES.map(|schedule| {
                         let blocking = Blocking { schedule, tiles: 28, panels: 3, threads };
                         Candidate { algorithm, blocking: Some(blocking), threads }
                     }));
                 }
-                for candidate in ways {
+                for candidate in candidates {
                     assert_eq!(candidate.to_string().parse(), Ok(candidate));
                 }
             }

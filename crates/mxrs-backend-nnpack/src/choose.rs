@@ -42,8 +42,8 @@ pub const UNMEASURED: f64 = 1.5;
 /// Smallest cost that an estimate returns, because estimates are not accurate enough to promise more.
 const LEAST_COST: f64 = 0.2;
 /// Tolerance of the choice by memory: among algorithms estimated within this factor of the fastest, the one with the
-/// smallest packed weights wins. Estimates are not much more accurate than that, and at batch 1 a network is mostly
-/// weights.
+/// smallest packed weights wins. Estimates are hardly more accurate than this factor, and at batch 1 weights are most
+/// of a network's memory.
 const NEAR: f64 = 1.2;
 /// Algorithms estimated to take longer than the fastest by this factor are not timed in tuning.
 const HOPELESS: f64 = 1.5;
@@ -71,14 +71,14 @@ impl Algorithm {
                 let tiles = options.tiles().filter(takes).map(Self::Fourier);
                 [Self::Product].into_iter().chain(variants).chain(tiles).collect()
             }
-            // Results are rounded to three digits, and no variant is less accurate than that. There is no product: a
-            // vendor library's bfloat16 instructions take half the time of float32.
+            // Bfloat16 results have three digits, and every variant is more accurate than that. `Product` is not
+            // offered, because the bfloat16 instructions of a vendor library take half the time of float32.
             Data::Bf16Pixels if options.winograd => Variant::ALL.into_iter().filter(fits).map(Self::Winograd).collect(),
             Data::Bf16Pixels => Vec::new(),
         }
     }
 
-    /// Estimated time.
+    /// Estimated time, in multiply-adds of one thread at its peak.
     pub fn estimate(self, p: &ConvProblem, threads: usize, rates: &Rates) -> f64 {
         match self {
             Self::Product | Self::Taps => estimate::product(p, threads, rates),
@@ -87,17 +87,17 @@ impl Algorithm {
         }
     }
 
-    /// Whether it works on tiles, for which there are several blockings.
+    /// Whether the algorithm works on tiles, for which there are several blockings.
     pub fn is_in_tiles(self) -> bool {
         matches!(self, Self::Winograd(_) | Self::Fourier(_))
     }
 
-    /// Whether it reads row-major data.
+    /// Whether the algorithm reads row-major data.
     pub fn reads_rows(self) -> bool {
         self == Self::Taps
     }
 
-    /// The packed form of its weights.
+    /// The packed form of the algorithm's weights.
     pub fn form(self, weights: Weights) -> PackedForm {
         match self {
             Self::Product if weights == Weights::Bfloat16 => PackedForm::Bf16Blocks,
@@ -108,7 +108,7 @@ impl Algorithm {
         }
     }
 
-    /// Its name in traces.
+    /// The algorithm's name in traces.
     pub fn name(self) -> &'static str {
         match self {
             Self::Product => "product",
@@ -187,21 +187,21 @@ impl Candidate {
         let mut algorithms = Algorithm::allowed(p, options);
         algorithms.retain(|a| *a != first && a.estimate(p, threads, rates) < HOPELESS * best);
         algorithms.insert(0, first);
-        let mut ways = Vec::new();
+        let mut candidates = Vec::new();
         for algorithm in algorithms {
             for threads in thread_counts(threads, p.flops() / 2.0) {
-                ways.push(Self { algorithm, blocking: None, threads });
+                candidates.push(Self { algorithm, blocking: None, threads });
                 let blockings = match algorithm {
                     Algorithm::Winograd(variant) => Blocking::candidates(&shape(p), variant, threads),
                     Algorithm::Fourier(tile) => tile.candidates(&shape(p), threads),
                     Algorithm::Product | Algorithm::Taps => Vec::new(),
                 };
-                // The first one is the suggested blocking, which is already in the list.
+                // The first blocking is the suggested one, which `blocking: None` above stands for.
                 let others = blockings.into_iter().skip(1);
-                ways.extend(others.map(|blocking| Self { algorithm, blocking: Some(blocking), threads }));
+                candidates.extend(others.map(|blocking| Self { algorithm, blocking: Some(blocking), threads }));
             }
         }
-        ways
+        candidates
     }
 
     /// Whether the problem and the settings allow this candidate.
@@ -212,7 +212,7 @@ impl Candidate {
     /// Prepares the algorithm. Only products may have bfloat16 weights.
     ///
     /// # Errors
-    /// None if the problem [allows](Self::is_allowed) this candidate.
+    /// Does not fail if the problem [allows](Self::is_allowed) this candidate.
     pub fn prepare(&self, p: &ConvProblem, weights: Weights, options: &NnpackOptions) -> Result<Box<dyn Convolve>> {
         Ok(match self.algorithm {
             Algorithm::Product => {

@@ -7,13 +7,13 @@ use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::ops::Range;
 
-/// The memory of one run. All pointers are aligned to 64 bytes. The values are `f32`; but if the data of the problem
-/// are bfloat16, so are bias, sum and output behind these pointers.
+/// The memory of one run. All pointers are aligned to 64 bytes. The values are `f32`. But if the data of the problem
+/// are bfloat16, then bias, sum and output are bfloat16 too.
 #[derive(Clone, Copy, Debug)]
 pub struct Operands {
-    /// Data, in the layout that the algorithm wants.
+    /// Data, in the layout that the algorithm reads.
     pub src: *const f32,
-    /// Weights, packed as the algorithm wants.
+    /// Weights, in the packed form that the algorithm reads.
     pub weights: *const f32,
     /// One value per output channel, or null.
     pub bias: *const f32,
@@ -21,7 +21,7 @@ pub struct Operands {
     pub sum: *const f32,
     /// The output of a convolution, in blocks of channels.
     pub dst: *mut f32,
-    /// Values from one image of the output to the next, if the output is a part of a larger tensor.
+    /// Distance in values from one image of the output to the next, if the output is a part of a larger tensor.
     pub dst_image_stride: Option<usize>,
     /// Scratch memory.
     pub scratch: *mut f32,
@@ -29,9 +29,11 @@ pub struct Operands {
     pub bounds: Bounds,
 }
 
-// SAFETY: only addresses move between threads; `Convolve::run` states who may use the memory behind them.
+// SAFETY: only addresses move between threads. The memory behind them is accessed in `Convolve::run`, whose contract
+// excludes all other users.
 unsafe impl Send for Operands {}
-// SAFETY: as for `Send`.
+// SAFETY: sharing only copies addresses. The memory behind them is accessed in `Convolve::run`, whose contract excludes
+// all other users.
 unsafe impl Sync for Operands {}
 
 /// An algorithm prepared for one problem.
@@ -39,12 +41,12 @@ pub trait Convolve: Send + Sync {
     /// Scratch memory of a run, in bytes.
     fn scratch_bytes(&self) -> usize;
 
-    /// Whether it supports [`Operands::dst_image_stride`]. If not, that is always `None`.
+    /// Whether the algorithm supports [`Operands::dst_image_stride`]. If not, the caller passes `None`.
     fn supports_strided_output(&self) -> bool {
         false
     }
 
-    /// Whether it supports [`Operands::sum`]. If not, that is always null.
+    /// Whether the algorithm supports [`Operands::sum`]. If not, the caller passes null.
     fn supports_sum(&self) -> bool {
         true
     }
@@ -52,7 +54,7 @@ pub trait Convolve: Send + Sync {
     /// Computes the output, and writes 0 to padding channels.
     ///
     /// # Errors
-    /// None if the operands have the planned sizes.
+    /// Does not fail if the operands have the planned sizes.
     ///
     /// # Safety
     /// Each pointer must lead to memory of the size that follows from the problem and the layout. It must stay valid
@@ -63,7 +65,7 @@ pub trait Convolve: Send + Sync {
 /// A panel: up to 32 output channels that are computed together.
 #[derive(Clone, Copy, Debug)]
 pub struct Panel {
-    /// Its index.
+    /// Index of the panel.
     pub index: usize,
     /// Columns: 32, or 16 in the last panel if 16 suffice.
     pub width: usize,
@@ -94,7 +96,7 @@ impl PanelBias {
         if !bias.is_null() {
             let first = panel.index * PANEL;
             for (i, value) in values.iter_mut().enumerate().take(k - first) {
-                // SAFETY: `take(k - first)` keeps `first + i` below `k`.
+                // SAFETY: `take(k - first)` keeps `first + i` below `k`, the number of values that the caller promises.
                 *value = unsafe { *bias.add(first + i) };
             }
         }
@@ -141,7 +143,7 @@ mod tests {
     #[test]
     fn a_bias_is_padded() {
         let bias: Vec<f32> = (0..40).map(|i| i as f32 + 1.0).collect();
-        // SAFETY: 40 numbers.
+        // SAFETY: `bias` has 40 values, as the second argument says.
         let last = unsafe { PanelBias::of(bias.as_ptr(), 40, Panel::of(40, 1)) };
         assert_eq!((last.0[7], last.0[8], last.0[31]), (40.0, 0.0, 0.0));
     }

@@ -52,13 +52,13 @@ impl Epilogue {
     /// The epilogue of a call of a fused operator.
     ///
     /// # Errors
-    /// A reason in words, if this backend does not have its activation.
+    /// Returns the reason as text if this backend does not have the activation.
     pub fn fused(no_bias: bool, p: &fused::Epilogue, call: &OpCall<'_>) -> Result<Self, String> {
         let bounds = match p.act {
             FusedAct::None => Bounds::NONE,
             FusedAct::Relu => Bounds::RELU,
-            // The reference kernel compares with the upper bound first; if the bounds are in order, the result is the
-            // same.
+            // The reference kernel compares with the upper bound first. The result is the same if the lower bound is
+            // not above the upper one.
             FusedAct::Clip if p.a_min <= p.a_max => Bounds { low: p.a_min, high: p.a_max },
             other => return Err(format!("act {}", other.to_word())),
         };

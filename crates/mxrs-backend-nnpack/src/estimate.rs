@@ -14,7 +14,7 @@ use crate::winograd::Variant;
 
 /// Time of a direct convolution in a vendor library.
 pub fn vendor(p: &ConvProblem, threads: usize, rates: &Rates) -> f64 {
-    // Two half-precision values are multiplied at a time.
+    // A bfloat16 instruction multiplies two values in the place of one float32 value.
     let in_a_number = match p.data {
         Data::Blocks => 1,
         Data::Bf16Pixels => 2,
@@ -36,8 +36,8 @@ pub fn winograd(p: &ConvProblem, variant: Variant, threads: usize, rates: &Rates
     in_tiles(p, n_tiles(p, variant.outputs()), Factors { real: products, complex: 0 }, threads, rates)
 }
 
-/// How much longer products of Fourier transforms take than those of Winograd's algorithms. They have several times as
-/// many weights, which come from the last-level cache for every block of tiles.
+/// Factor by which products of Fourier transforms take longer than those of Winograd's algorithms. Their weights are
+/// several times larger and come from the last-level cache for every block of tiles.
 const SPECTRA: f64 = 1.2;
 
 /// Time of a convolution by Fourier transforms.

@@ -45,7 +45,7 @@ impl TileConv {
         Ok(Self { tiling: *plan.tiling() })
     }
 
-    /// Values of the widened bias.
+    /// Number of values of the widened bias.
     fn n_widened(&self) -> usize {
         match self.tiling.data {
             Data::Blocks => 0,
@@ -65,7 +65,8 @@ impl Convolve for TileConv {
 
     unsafe fn run(&self, o: &Operands, team: &Team) -> Result<()> {
         let k = self.tiling.shape.k;
-        // SAFETY: the scratch memory has `scratch_bytes()` bytes, and the caller gives it to this call alone.
+        // SAFETY: by the contract of `Convolve::run` the scratch memory has `scratch_bytes()` bytes, is aligned to 64
+        // bytes, and is used by this call alone.
         let scratch = unsafe { std::slice::from_raw_parts_mut(o.scratch, self.scratch_bytes() / size_of::<f32>()) };
         let (widened, scratch) = scratch.split_at_mut(self.n_widened());
         let bias = match self.tiling.data {
@@ -73,7 +74,8 @@ impl Convolve for TileConv {
             // SAFETY: the caller passes a bias of `k` values that nothing writes during the call.
             Data::Blocks => Some(unsafe { std::slice::from_raw_parts(o.bias, k) }),
             Data::Bf16Pixels => {
-                // SAFETY: as above; the bias of a bfloat16 problem has `k` values of 16 bits.
+                // SAFETY: the caller passes a bias that nothing writes during the call. In a bfloat16 problem it has
+                // `k` values of 16 bits.
                 let short = unsafe { std::slice::from_raw_parts(o.bias.cast::<bf16>(), k) };
                 widened.iter_mut().zip(short).for_each(|(to, x)| *to = widen(*x));
                 Some(&*widened)
@@ -82,8 +84,8 @@ impl Convolve for TileConv {
         let sum = (!o.sum.is_null()).then_some(o.sum.cast());
         let epilogue = Epilogue { bias, sum, lo: o.bounds.low, hi: o.bounds.high };
         let tiling = self.tiling.with_image_stride(o.dst_image_stride);
-        // SAFETY: the caller passes tensors of the problem, whose sizes are those of the tiling's shape; `scratch` is
-        // what remains after `n_widened` values, which is `tiling.scratch_bytes()`.
+        // SAFETY: the caller passes tensors of the problem, whose sizes are those of the tiling's shape. `scratch` has
+        // `tiling.scratch_bytes()` bytes: `scratch_bytes()` without the `n_widened()` values that were split off.
         unsafe { tiling.run(o.src.cast(), o.weights, &epilogue, o.dst.cast(), scratch, team) }
     }
 }

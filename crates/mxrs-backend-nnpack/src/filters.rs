@@ -1,8 +1,8 @@
 //! The filters that a convolution multiplies by, read from the user's weights directly or flipped.
 //!
 //! With stride 1, the gradient of the data is itself a convolution of the output's gradient. Its filters are the same
-//! weights with input and output channels exchanged and each window rotated by half a turn. They are read in this order
-//! when they are packed, and never stored in between.
+//! weights with input and output channels exchanged and each window rotated by half a turn. Packing reads the weights
+//! in this order; a flipped copy is never stored.
 
 /// Filters `[k][c][cells]`.
 #[derive(Clone, Copy, Debug)]
@@ -23,12 +23,13 @@ impl<'a> Filters<'a> {
         Self { numbers, c, cells, flipped: 0, picked: None }
     }
 
-    /// Filters with `k` output and `c` input channels, made from weights `[c][k][cells]` by turning them around.
+    /// Filters with `k` output and `c` input channels, made from weights `[c][k][cells]`: channels are exchanged and
+    /// windows are rotated by half a turn.
     pub fn flipped(numbers: &'a [f32], [k, c]: [usize; 2], cells: usize) -> Self {
         Self { numbers, c, cells, flipped: k, picked: None }
     }
 
-    /// As [`Self::flipped`], with only these cells of the window, in this order.
+    /// Flipped filters as by [`Self::flipped`], with only the cells `picked` of each window, in this order.
     pub fn picked(numbers: &'a [f32], [k, c]: [usize; 2], cells: usize, picked: &'a [usize]) -> Self {
         Self { picked: Some(picked), ..Self::flipped(numbers, [k, c], cells) }
     }
@@ -43,8 +44,8 @@ impl<'a> Filters<'a> {
         (self.flipped == 0).then_some(self.numbers)
     }
 
-    /// The cells of a filter as they are stored, and the index of its first: 0, or the last one if the order is
-    /// reversed.
+    /// Returns the cells of a filter as they are stored, and the index of the filter's first cell: 0, or the last index
+    /// if the order is reversed.
     #[inline(always)]
     pub fn window(&self, k: usize, c: usize) -> (&'a [f32], usize) {
         let (filter, first) = match self.flipped {
@@ -54,7 +55,7 @@ impl<'a> Filters<'a> {
         (&self.numbers[filter * self.cells..][..self.cells], first)
     }
 
-    /// Copies one cell of neighboring output channels, from `k` on.
+    /// Copies cell `cell` of input channel `c` for `to.len()` neighboring output channels, the first of which is `k`.
     pub fn columns(&self, k: usize, c: usize, cell: usize, to: &mut [f32]) {
         let (first, step) = match self.flipped {
             0 => ((k * self.c + c) * self.cells + cell, self.c * self.cells),
@@ -77,7 +78,7 @@ mod tests {
 
     #[test]
     fn turning_exchanges_channels_and_rotates_windows() {
-        // Two output channels, three input channels, windows of four cells: the number says which.
+        // Two output channels, three input channels, windows of four cells. Each value is its own index.
         let numbers: Vec<f32> = (0..24).map(|i| i as f32).collect();
         let (plain, flipped) = (Filters::plain(&numbers, 3, 4), Filters::flipped(&numbers, [3, 2], 4));
         for (k, c, cell) in (0..24).map(|i| (i / 12, i / 4 % 3, i % 4)) {

@@ -35,7 +35,7 @@ impl Isa {
         Self::available().last().copied().unwrap_or(Self::PORTABLE)
     }
 
-    /// Its name in traces: `avx512`.
+    /// The set's name in traces, such as `avx512`.
     pub fn name(self) -> &'static str {
         match self.0 {
             Set::Portable => "portable",
@@ -55,7 +55,7 @@ impl Isa {
 
 /// Declares a function that returns `$body` compiled for an instruction set. `$body` is generic over a register type
 /// ([`Lanes`](crate::gemm::lanes::Lanes)), `unsafe`, and always inlined. The returned function has the contract of
-/// `$body`.
+/// `$body`; an [`Isa`](crate::Isa) proves that the processor has its instructions.
 macro_rules! for_each_set {
     ($(#[$doc:meta])* $vis:vis fn $choose:ident: unsafe fn($($arg:ident: $ty:ty),*) = $body:ident) => {
         $(#[$doc])*
@@ -67,13 +67,15 @@ macro_rules! for_each_set {
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma")]
             unsafe fn avx2($($arg: $ty),*) {
-                // SAFETY: the contract of this function is that of `$body`, and it is compiled for the instructions.
+                // SAFETY: the contract of this function is that of `$body`, and this function is compiled for AVX2 and
+                // FMA.
                 unsafe { $body::<std::arch::x86_64::__m256>($($arg),*) }
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx512f,avx2,fma")]
             unsafe fn avx512($($arg: $ty),*) {
-                // SAFETY: as for AVX2.
+                // SAFETY: the contract of this function is that of `$body`, and this function is compiled for AVX-512F,
+                // AVX2 and FMA.
                 unsafe { $body::<std::arch::x86_64::__m512>($($arg),*) }
             }
             match isa.set() {

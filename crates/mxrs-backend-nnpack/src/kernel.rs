@@ -15,7 +15,7 @@ pub struct ConvKernel {
     pub name: String,
     /// The algorithm that computes the sums.
     pub algorithm: Arc<dyn Convolve>,
-    /// What is done to the sums.
+    /// The operations that are applied to the sums.
     pub epilogue: Epilogue,
     /// Element type of the output.
     pub dtype: DType,
@@ -35,8 +35,9 @@ impl ConvKernel {
             scratch: args.scratch.as_ptr().cast(),
             bounds: self.epilogue.bounds,
         };
-        // SAFETY: the tensors belong to the running call, have the planned layouts and are aligned; no other code uses
-        // them. Only the sum may be the output, as the plan says.
+        // SAFETY: by the contract of `RawTensor`, the tensors of the running call are valid, aligned to 64 bytes, and
+        // not written by other code. They have the planned layouts. `planned` allows an output in the memory of an
+        // input only if there is a sum, so only the sum may be the output.
         unsafe { self.algorithm.run(&operands, args.team) }
     }
 }
@@ -46,11 +47,11 @@ impl Kernel for ConvKernel {
         &self.name
     }
 
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+    unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         meet_request(args, self.dtype, |dst| self.write(args, dst, None))
     }
 
-    fn summed(self: Arc<Self>, position: usize) -> Option<Arc<dyn Kernel>> {
+    fn fuse_add(self: Arc<Self>, position: usize) -> Option<Arc<dyn Kernel>> {
         let Epilogue { sum, bounds, .. } = self.epilogue;
         let fits = sum.is_none() && bounds == Bounds::NONE && self.algorithm.supports_sum();
         fits.then(|| {
@@ -75,10 +76,10 @@ impl WriteStrided for ConvKernel {
     }
 }
 
-/// Obeys the request of the first output. `write` computes the output into the tensor that it gets.
+/// Obeys the request of the first output. `write` computes the output and stores it in the tensor that is its argument.
 ///
 /// # Errors
-/// Those of `write`.
+/// Returns the error of `write`.
 pub fn meet_request(
     args: &KernelArgs<'_>,
     dtype: DType,
@@ -91,7 +92,8 @@ pub fn meet_request(
         WriteReq::Add => {
             let mut side = vec![Line([0.0; 16]); out.len_bytes().div_ceil(size_of::<Line>())];
             write(RawTensor::from_mut_slice(bytemuck::cast_slice_mut(&mut side)))?;
-            // SAFETY: the output belongs to the running call. `write` has returned, and it wrote to `side`.
+            // SAFETY: this is an output of the running call. No other slice of its memory exists: `write` has returned,
+            // and it wrote to `side`.
             let to = unsafe { out.bytes_mut() };
             if dtype == DType::BF16 {
                 let to = bytemuck::cast_slice_mut::<u8, bf16>(to).iter_mut();

@@ -15,10 +15,10 @@ use smallvec::smallvec;
 pub const BLOCK: usize = 16;
 /// Output channels of a panel of weights.
 pub const PANEL: usize = 32;
-/// Bytes from which on a tensor is written past the caches, because its next reader would not find it there: the size
-/// of the last-level caches of a few cores today.
+/// Size in bytes above which a tensor is written past the caches, because it would be evicted from them before it is
+/// read. It is the size of the last-level cache of a few cores today.
 pub const LARGE_BYTES: usize = 24 << 20;
-/// Name of the backend, also in its layouts.
+/// Name of the backend, which is also stored in its layouts.
 pub const NAME: &str = "nnpack";
 
 /// `nChw16c` for a tensor `[n, c, h, w]`: blocks of 16 channels, padded with zeros; each block has its pixels row by
@@ -37,7 +37,7 @@ pub fn channels_last([n, c, h, w]: [usize; 4]) -> Layout {
     Layout::Blocked { padded: smallvec![n, c, h, w], strides: smallvec![h * w * c, 1, w * c, c], blocks: smallvec![] }
 }
 
-/// The layout in which kernels take a tensor of these sizes.
+/// The layout in which kernels read and write images of these sizes.
 pub fn image_layout(data: Data, sizes: [usize; 4]) -> Layout {
     match data {
         Data::Blocks => blocked(sizes),
@@ -74,7 +74,8 @@ pub fn is_blocked(desc: &TensorDesc) -> bool {
     image(desc).is_some_and(|sizes| desc.layout == blocked(sizes))
 }
 
-/// Values from one image to the next of a tensor in `nChw16c`, which may be a part of one with more channels.
+/// Distance in values from one image to the next of a tensor in `nChw16c`, which may be a part of a tensor with more
+/// channels. `None` for other layouts.
 pub fn blocked_image_stride(desc: &TensorDesc) -> Option<usize> {
     let sizes = image(desc)?;
     let Layout::Blocked { strides, .. } = &desc.layout else { return None };
@@ -99,8 +100,8 @@ pub enum PackedForm {
     Winograd(Variant),
     /// `[k/16][kh][kw][16 k]` of weights `[k, 1, kh, kw]`, channels padded with zeros.
     Depthwise,
-    /// As [`Blocks`](Self::Blocks) for each of the convolutions that this number of groups is merged to ([`Groups`]).
-    /// The sizes are those of the weights, `[k, c of a group, kh, kw]`.
+    /// As [`Blocks`](Self::Blocks) for each convolution; this number of groups is merged into fewer convolutions
+    /// ([`Groups`]). The sizes are those of the weights, `[k, c of a group, kh, kw]`.
     Groups(u32),
     /// Spectra for tiles of this size.
     Fourier(Tile),
@@ -120,11 +121,11 @@ pub enum PackedForm {
     MergedPhases(Steps),
 }
 
-/// Ids of layouts with groups begin here; the rest is the number of groups.
+/// First id of layouts with groups. The id minus this value is the number of groups.
 const GROUPS_ID: u64 = 1 << 32;
-/// Ids of layouts with phases begin here; the rest is stride and padding.
+/// First id of layouts with phases. The id minus this value holds stride and padding.
 const PHASES_ID: u64 = 1 << 33;
-/// Ids of layouts with merged phases begin here; the rest is stride and padding.
+/// First id of layouts with merged phases. The id minus this value holds stride and padding.
 const MERGED_PHASES_ID: u64 = 1 << 34;
 
 impl PackedForm {
@@ -207,7 +208,7 @@ pub fn transform(sizes: [usize; 4], variant: Variant) -> Result<Plan> {
     Plan::new(any_image(sizes), variant, ANY_BLOCKING, Isa::best())
 }
 
-/// The same for Fourier transforms.
+/// A plan that transforms weights of these sizes to spectra. They do not depend on the image or the blocking.
 ///
 /// # Errors
 /// If the tile does not take this window.

@@ -1,5 +1,5 @@
-//! Convolutional networks on the CPU, after NNPACK, for few threads: in `f32` for inference and training, and in `bf16`
-//! where Winograd's algorithms apply.
+//! Kernels for convolutional networks on the CPU with few threads, with the algorithms of NNPACK: in `f32` for
+//! inference and training, and in `bf16` where Winograd's algorithms apply.
 //!
 //! The backend takes two-dimensional convolutions with bias, sum, and ReLU or bounds as epilogue; and fully-connected
 //! layers. It also takes the operators between them, so that a network needs no vendor library: pooling, batch
@@ -36,18 +36,19 @@
 //!     is_constant: &[false, true],
 //!     is_train: false,
 //! };
-//! // It should be faster than a vendor library.
+//! // The estimated time is below that of a vendor library.
 //! let offer = backend.offer(&call)?;
 //! assert!(offer.seconds() < Speed::here(1).library(&call));
 //! assert_eq!(offer.build()?.output_layouts[0].to_string(), "aBcd16b");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Read next: `choose.rs` for which algorithm runs what, `gemm/mod.rs` for the product, `direct/product.rs` for an
+//! Read next: `choose.rs` for the choice of the algorithm, `gemm/mod.rs` for the product, `direct/product.rs` for an
 //! algorithm, `blocks/mod.rs` for the operators between convolutions.
 #![allow(unsafe_code)]
-// Unsafe code has two reasons here. Kernels use instructions that `isa.rs` has detected on this processor. They also
-// read and write tensors through pointers; the code that splits a loop argues why no two threads write the same part.
+// This crate needs unsafe code for two reasons. Kernels use instructions that `isa.rs` has detected on this processor.
+// They also read and write tensors through pointers; where a loop is split among threads, a SAFETY comment says why no
+// two threads write the same part.
 
 mod backend;
 pub mod barrier;

@@ -11,7 +11,7 @@ pub enum Accuracy {
     /// By at most 8 millionths of the largest output, with 256 input channels.
     #[default]
     Close,
-    /// By at most 50 millionths. This allows larger tiles, which are up to a tenth faster.
+    /// By at most 50 millionths of the largest output. This allows larger tiles, which are up to a tenth faster.
     Loose,
 }
 
@@ -29,7 +29,7 @@ pub enum Weights {
 /// The settings of the backend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NnpackOptions {
-    /// Most threads of a team that one call uses.
+    /// Largest number of threads that one call uses.
     pub threads: NonZeroUsize,
     /// Whether Winograd's algorithms may be chosen. They round more than a direct sum.
     pub winograd: bool,
@@ -44,7 +44,8 @@ pub struct NnpackOptions {
 }
 
 impl Default for NnpackOptions {
-    /// All threads, Fourier transforms, the accurate ones of Winograd's algorithms, and the widest instructions.
+    /// The default settings: all threads, Fourier transforms, the more accurate of Winograd's algorithms, and the
+    /// widest instructions.
     fn default() -> Self {
         let accuracy = Accuracy::default();
         let weights = Weights::default();

@@ -17,15 +17,15 @@ const STEPS: usize = 4000;
 /// Measures the float32 operations per second of all threads of the team together; a multiply-add counts as two.
 /// Repeats for `patience` and returns the best. Nothing is read from memory.
 pub fn peak_flops(team: &Team, patience: Duration) -> f64 {
-    // Every processor multiplies float32.
+    // The result is never `None`, because every processor multiplies float32.
     peak_ops(team, DType::F32, patience).unwrap_or_default()
 }
 
-/// As [`peak_flops`], for values of a dtype: float32, int8, uint8, or bfloat16, which is widened if the processor
-/// cannot multiply it.
+/// Measures like [`peak_flops`], for values of `dtype`: float32, int8, uint8, or bfloat16, which is widened if the
+/// processor cannot multiply it.
 ///
 /// Returns `None` for other dtypes, for integers if the processor has no instruction that multiplies and adds them, and
-/// if it has matrix units for them, which are not measured.
+/// if the processor has matrix units for the dtype, which are not measured.
 pub fn peak_ops(team: &Team, dtype: DType, patience: Duration) -> Option<f64> {
     let multiplier = Multiplier::of(dtype)?;
     let (started, mut best) = (Instant::now(), f64::INFINITY);
@@ -40,7 +40,7 @@ pub fn peak_ops(team: &Team, dtype: DType, patience: Duration) -> Option<f64> {
 /// The instructions to measure. A value exists only if the processor has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Multiplier {
-    /// Float32.
+    /// Float32, with the instructions of this set.
     Single(Set),
     /// Pairs of bfloat16.
     #[cfg(target_arch = "x86_64")]
@@ -54,7 +54,7 @@ enum Multiplier {
 }
 
 impl Multiplier {
-    /// The fastest for this dtype.
+    /// The fastest instructions for this dtype.
     fn of(dtype: DType) -> Option<Self> {
         match dtype {
             DType::F32 => Some(Self::Single(Isa::best().set())),
@@ -116,19 +116,19 @@ impl Multiplier {
                 }
                 black_box(sums);
             }
-            // SAFETY: `of` returns each of these variants only if the processor has its instructions.
+            // SAFETY: `of` takes the set from `Isa::best`, which has detected AVX2 and FMA.
             #[cfg(target_arch = "x86_64")]
             Self::Single(Set::Avx2) => unsafe { with_avx2() },
-            // SAFETY: as above.
+            // SAFETY: `of` takes the set from `Isa::best`, which has detected AVX-512F.
             #[cfg(target_arch = "x86_64")]
             Self::Single(Set::Avx512) => unsafe { with_avx512() },
-            // SAFETY: as above.
+            // SAFETY: only `of_bfloat16` returns `Pairs`, after it has detected `avx512bf16`, which implies AVX-512F.
             #[cfg(target_arch = "x86_64")]
             Self::Pairs => unsafe { with_pairs() },
-            // SAFETY: as above.
+            // SAFETY: only `of_bytes` returns `Fours512`, after it has detected `avx512vnni`, which implies AVX-512F.
             #[cfg(target_arch = "x86_64")]
             Self::Fours512 => unsafe { with_fours_512() },
-            // SAFETY: as above.
+            // SAFETY: only `of_bytes` returns `Fours256`, after it has detected `avxvnni`, which implies AVX2.
             #[cfg(target_arch = "x86_64")]
             Self::Fours256 => unsafe { with_fours_256() },
         }
@@ -183,7 +183,7 @@ fn with_fours_512() {
 fn with_fours_256() {
     use std::arch::x86_64::{_mm256_dpbusd_avx_epi32, _mm256_set1_epi8};
     let x = _mm256_set1_epi8(black_box(1));
-    // There are sixteen registers, so half as many sums, twice as often.
+    // AVX2 has only sixteen registers, so the loop keeps half as many sums and runs twice as many steps.
     let mut sums = [x; SUMS / 2];
     for _ in 0..2 * STEPS {
         for sum in &mut sums {
@@ -197,7 +197,7 @@ fn with_fours_256() {
 #[target_feature(enable = "avx2,fma")]
 fn with_avx2() {
     use std::arch::x86_64::{_mm256_fmadd_ps, _mm256_set1_ps};
-    // There are sixteen registers, so half as many sums, twice as often.
+    // AVX2 has only sixteen registers, so the loop keeps half as many sums and runs twice as many steps.
     let (x, one) = (_mm256_set1_ps(black_box(0.5)), _mm256_set1_ps(black_box(1.0)));
     let mut sums = [one; SUMS / 2];
     for _ in 0..2 * STEPS {
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn a_peak_is_a_speed() {
         let flops = peak_flops(&Team::serial(), Duration::from_millis(1));
-        // Between a pocket calculator and more than any core reaches.
+        // A plausible range: from far below any processor to far above any core.
         assert!((1e6..1e13).contains(&flops), "{flops}");
     }
 

@@ -43,7 +43,7 @@ impl ConvProblem {
     /// all groups together.
     ///
     /// # Errors
-    /// A reason in words, if the kernels do not take it.
+    /// Returns the reason as text if the kernels do not take the convolution.
     pub fn of(p: &ConvolutionParams, call: &OpCall<'_>) -> Result<Self, String> {
         let ([data, weight, ..], Some(out)) = (call.inputs, call.outputs.first()) else {
             return Err("the call lacks data or weight".into());
@@ -55,10 +55,10 @@ impl ConvProblem {
         Self::between(p, call, [data, weight, out])
     }
 
-    /// The convolution between data, weight and output, which are given. The caller has checked the dtypes of the call.
+    /// The convolution between the given data, weight and output. The caller has checked the dtypes of the call.
     ///
     /// # Errors
-    /// As [`Self::of`].
+    /// Returns the reason as text if the kernels do not take the convolution.
     pub fn between(
         p: &ConvolutionParams,
         call: &OpCall<'_>,
@@ -90,8 +90,8 @@ impl ConvProblem {
         Ok(Self { n, c, k, h, w, oh, ow, kh, kw, stride, pad, dilate, data: numbers })
     }
 
-    /// The convolution of the output's gradient that computes the gradient of the data, with flipped filters.
-    /// `None` if the stride is not 1, or the padding is larger than the window allows.
+    /// The convolution of the output's gradient that computes the gradient of the data, with flipped filters. `None` if
+    /// the stride is not 1, the window is dilated, or the padding is larger than the window allows.
     pub fn flipped(&self) -> Option<Self> {
         let pad = (self.kh.checked_sub(1 + self.pad.0)?, self.kw.checked_sub(1 + self.pad.1)?);
         let fits = self.stride == (1, 1) && self.is_dense();
@@ -124,13 +124,14 @@ impl ConvProblem {
         self.oh * self.ow
     }
 
-    /// Whether each output pixel depends only on the input pixel at its place.
+    /// Whether the window is one cell and the stride is 1. Without padding, each output pixel then depends only on the
+    /// input pixel at the same position.
     pub fn is_pointwise(&self) -> bool {
         (self.kh, self.kw) == (1, 1) && self.stride == (1, 1)
     }
 }
 
-/// Two sizes, one per axis; the default for both if there are none.
+/// Returns the two sizes of an attribute, one per axis; if the attribute is empty, both are `default`.
 fn pair(attr: &ShapeAttr, default: usize) -> Result<(usize, usize), String> {
     let size = |x: i64| usize::try_from(x).map_err(|_| format!("size {x} is negative"));
     match attr[..] {

@@ -1,4 +1,5 @@
-//! Identifies this processor. Its costs are looked up by it, and results of measurements are stored with it.
+//! Identifies this processor. The identity selects the costs for estimates, and is stored with the results of
+//! measurements.
 
 use std::fmt;
 
@@ -7,13 +8,13 @@ use std::fmt;
 pub struct Processor {
     /// The manufacturer: `AuthenticAMD`. Empty if the processor does not report one.
     pub vendor: String,
-    /// Family, as the manufacturer counts.
+    /// The manufacturer's number of the family.
     pub family: u32,
     /// Model within the family.
     pub model: u32,
     /// Revision of the model.
     pub stepping: u32,
-    /// Its name for people. Manufacturers use one name for several models.
+    /// The marketing name. Manufacturers use one name for several models.
     pub brand: String,
 }
 
@@ -26,9 +27,9 @@ impl Processor {
         return Self::default();
     }
 
-    /// Whether the processor that runs this program multiplies bfloat16 faster than float32, if it can at all. Intel's
-    /// instruction for pairs of bfloat16 has half the speed of float32 (174 compared to 350 GFLOP/s on family 6, model
-    /// 207); only its matrix units are faster.
+    /// Whether bfloat16 instructions, if the processor that runs this program has them, multiply faster than float32
+    /// instructions. Intel's instruction for pairs of bfloat16 has half the speed of float32 (174 compared to 350
+    /// GFLOP/s on family 6, model 207); only its matrix units are faster.
     pub fn multiplies_bfloat16() -> bool {
         #[cfg(target_arch = "x86_64")]
         return Self::here().vendor != "GenuineIntel" || Matrices::Bfloat16.is_there();
@@ -36,7 +37,8 @@ impl Processor {
         return true;
     }
 
-    /// The generation, if it is AMD's Zen 4 or Zen 5, which run 512-bit instructions at different speeds.
+    /// The generation if the processor is AMD's Zen 4 or Zen 5, which run 512-bit instructions at different speeds;
+    /// otherwise `None`.
     pub(crate) fn zen(&self) -> Option<u8> {
         if self.vendor != "AuthenticAMD" {
             return None;
@@ -71,7 +73,7 @@ pub(crate) enum Matrices {
 
 #[cfg(target_arch = "x86_64")]
 impl Matrices {
-    /// Whether the processor that runs this program reports them.
+    /// Whether the processor that runs this program reports units for this element type.
     pub fn is_there(self) -> bool {
         use std::arch::x86_64::__cpuid;
         let bit = match self {
@@ -94,7 +96,7 @@ fn x86() -> Processor {
     let CpuidResult { ebx, ecx, edx, .. } = __cpuid(0);
     let vendor = text(&[ebx, edx, ecx]);
     let version = __cpuid(1).eax;
-    // The extended fields apply only if the short ones have these values.
+    // The extended fields of CPUID apply only if the short fields have the values that are tested here.
     let (short_family, short_model) = (version >> 8 & 0xf, version >> 4 & 0xf);
     let family = if short_family == 0xf { short_family + (version >> 20 & 0xff) } else { short_family };
     let model = if short_family >= 6 { short_model + ((version >> 16 & 0xf) << 4) } else { short_model };
@@ -118,7 +120,7 @@ mod tests {
     #[test]
     fn generations_are_told_apart() {
         let amd = |family, model| Processor { vendor: "AuthenticAMD".into(), family, model, ..Processor::default() };
-        // Genoa, Raphael, Bergamo; Turin; Milan; Rome.
+        // The models, in this order: Genoa, Raphael, Bergamo; Turin; Milan; Rome.
         assert_eq!([(0x19, 0x11), (0x19, 0x61), (0x19, 0xa0)].map(|(f, m)| amd(f, m).zen()), [Some(4); 3]);
         assert_eq!(amd(0x1a, 0x02).zen(), Some(5));
         assert_eq!([(0x19, 0x01), (0x17, 0x31)].map(|(f, m)| amd(f, m).zen()), [None; 2]);

@@ -15,7 +15,7 @@ pub struct Rates {
     pub per_byte: f64,
     /// Multiply-adds in the time that it takes to transform one value of a tile.
     pub per_transformed: f64,
-    /// If two things happen at once, the part of the shorter time that adds to the longer one.
+    /// If computing overlaps with reading weights: the part of the shorter time that is added to the longer one.
     pub overlap: f64,
 }
 
@@ -41,7 +41,7 @@ impl Rates {
             (Set::Avx512, _) => Self::FULL_512,
             #[cfg(target_arch = "x86_64")]
             (Set::Avx2, _) => Self::AVX2,
-            // Portable code is so slow that little but the number of multiplications matters.
+            // Portable code is so slow that almost only the number of multiplications matters.
             (Set::Portable, _) => Self { per_byte: 1.0, ..Self::HALVED_512 },
         }
     }

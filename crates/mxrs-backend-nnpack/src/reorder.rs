@@ -20,16 +20,16 @@ const NUMBERS_PER_THREAD: usize = 1 << 14;
 pub struct Reorder {
     sizes: [usize; 4],
     conversion: Conversion,
-    /// Whether the values are bfloat16; weights are then still read as float32 after widening.
+    /// Whether the values are bfloat16. Weights are then widened to float32 before they are packed.
     is_bf16: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Conversion {
     ToBlocks,
-    /// The number is the distance from one image to the next, in values.
+    /// The number is the distance in values from one image to the next.
     FromBlocks(usize),
-    /// Bfloat16 with channels last.
+    /// To bfloat16 with channels last.
     ToPixels,
     FromPixels,
     Pack(PackedForm),
@@ -66,15 +66,17 @@ impl Kernel for Reorder {
         }
     }
 
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+    unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         match args.reqs.first().copied().unwrap_or_default() {
             WriteReq::Null => return Ok(()),
             WriteReq::Add => return Err(Error::not_built("adding to a copy", "copies between layouts overwrite")),
             WriteReq::Write | WriteReq::Inplace => {}
         }
-        // SAFETY: the input belongs to the running call and is not the output, since their layouts differ.
+        // SAFETY: this is an input of the running call. By the contract of `RawTensor` only an `Inplace` output could
+        // write it, and the executor plans no copy between layouts in place.
         let from = unsafe { args.inputs[0].bytes() };
-        // SAFETY: the output belongs to the running call, and this is its only slice.
+        // SAFETY: this is an output of the running call, and no other slice of its memory exists: `from` is other
+        // memory.
         let to = unsafe { args.outputs[0].bytes_mut() };
         let [n, c, h, w] = self.sizes;
         let pixels = h * w;
@@ -169,8 +171,7 @@ impl Kernel for Reorder {
                 in_chunks(args.team, to, groups.packed_len(pixels), &|index, to| groups.pack(index, pixels, from, to));
             }
             Conversion::Pack(PackedForm::Depthwise) => {
-                // The windows of depthwise weights can be copied like the channels of an image whose pixels are their
-                // cells.
+                // Depthwise weights are copied like an image: a window is a channel, and its cells are the pixels.
                 in_chunks(args.team, to, pixels * BLOCK, &|block, to| {
                     let channels = (n - block * BLOCK).min(BLOCK);
                     to_block(&from[block * BLOCK * pixels..][..channels * pixels], to, pixels);
@@ -206,7 +207,8 @@ impl Reorder {
     }
 }
 
-/// Runs `body` on all chunks of `len` values, the last of which may be shorter, shared among the threads of the team.
+/// Runs `body` on all chunks of `len` values of `to`; the last chunk may be shorter. The threads of the team share the
+/// chunks.
 fn in_chunks<T: Send>(team: &Team, to: &mut [T], len: usize, body: &(dyn Fn(usize, &mut [T]) + Sync)) {
     let total = to.len();
     let n_chunks = total.div_ceil(len);
@@ -216,8 +218,9 @@ fn in_chunks<T: Send>(team: &Team, to: &mut [T], len: usize, body: &(dyn Fn(usiz
         let start = &start;
         for chunk in part(n_chunks, threads, thread) {
             let first = chunk * len;
-            // SAFETY: `chunk < n_chunks`, so `first < total`, and the length is cut at the end. `part` gives each chunk
-            // to one thread. The slice is borrowed until the team has finished.
+            // SAFETY: `chunk < n_chunks = total.div_ceil(len)`, so `first < total`, and `min(total - first)` keeps the
+            // chunk inside `to`. `part` gives each chunk to one thread. `to` stays mutably borrowed until `run`
+            // returns.
             let chunk_of = unsafe { std::slice::from_raw_parts_mut(start.0.add(first), len.min(total - first)) };
             body(chunk, chunk_of);
         }
@@ -227,7 +230,8 @@ fn in_chunks<T: Send>(team: &Team, to: &mut [T], len: usize, body: &(dyn Fn(usiz
 /// Start of a slice that threads share in disjoint parts.
 struct Start<T>(*mut T);
 
-// SAFETY: `in_chunks` argues that threads use disjoint parts.
+// SAFETY: only `in_chunks` shares a `Start`, and there `part` gives each chunk to one thread, so threads access
+// disjoint parts.
 unsafe impl<T: Send> Sync for Start<T> {}
 
 /// Transposes a matrix of `rows` by `columns`.
@@ -271,8 +275,9 @@ fn from_block(from: &[f32], to: &mut [f32], pixels: usize) {
     }
 }
 
-/// Transposes rows into columns of rows of `width` values; columns and rows that do not exist become 0. Reads one cache
-/// line of each row at a time, because rows whose distance is a power of two evict each other's lines from the cache.
+/// Writes the transposed matrix of `rows` to `to`, in rows of `width` values; values outside the matrix become 0. Reads
+/// one cache line of each row at a time, because rows whose distance is a power of two evict each other's lines from
+/// the cache.
 fn transpose_rows(rows: &[f32], row_len: usize, to: &mut [f32], width: usize) {
     for (tile, to) in to.chunks_mut(TILE * width).enumerate() {
         let mut lines = [[0.0f32; TILE]; PANEL];

@@ -4,12 +4,12 @@ use mxrs_op::{Kernel, KernelArgs, RawTensor};
 use mxrs_types::{Error, Result, WriteReq};
 use std::sync::Arc;
 
-/// A kernel of float32 that can leave a gap between the images of its output.
+/// A float32 kernel that can leave a gap between the images of its output.
 pub trait WriteStrided: Kernel {
     /// Writes the only output to `dst`; image `i` begins `i * image_stride` values after `dst`.
     ///
     /// # Errors
-    /// As [`Kernel::run`].
+    /// Returns the errors of [`Kernel::run`].
     fn write_strided(&self, args: &KernelArgs<'_>, dst: RawTensor<'_>, image_stride: usize) -> Result<()>;
 }
 
@@ -32,7 +32,7 @@ impl<K: WriteStrided> Kernel for StridedOutput<K> {
         self.kernel.name()
     }
 
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+    unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         match args.reqs.first().copied().unwrap_or_default() {
             WriteReq::Null => Ok(()),
             WriteReq::Write | WriteReq::Inplace => self.kernel.write_strided(args, args.outputs[0], self.image_stride),

@@ -17,7 +17,8 @@ fn pool(kernel: &str, stride: &str, pad: &str, others: &[(&str, &str)], sizes: [
     image("pool", &attrs, sizes)
 }
 
-/// Windows of known networks, and others: rounded up, without cells, and on channels that do not fill a block.
+/// Windows of known networks, and special cases: output sizes rounded up, windows without cells, and channels that do
+/// not fill a block.
 fn pools() -> Vec<Sample> {
     let (avg, sum) = (("pool_type", "avg"), ("pool_type", "sum"));
     let (full, cells) = (("pooling_convention", "full"), ("count_include_pad", "False"));
@@ -36,7 +37,7 @@ fn pools() -> Vec<Sample> {
         pool("(3, 3)", "(1, 1)", "(1, 1)", &[avg], [1, 32, 35, 35]),
         pool("(3, 3)", "(1, 1)", "(1, 1)", &[], [2, 32, 7, 7]),
         pool("(8, 8)", "(1, 1)", "(0, 0)", &[avg], [1, 32, 8, 8]),
-        // Others.
+        // Windows of no known network.
         pool("(2, 3)", "(3, 1)", "(1, 2)", &[], [2, 20, 9, 5]),
         pool("(2, 3)", "(3, 1)", "(1, 2)", &[avg, cells], [2, 20, 9, 5]),
         pool("(4, 5)", "(2, 3)", "(1, 0)", &[avg, full], [1, 17, 10, 12]),
@@ -58,7 +59,7 @@ fn pooling_agrees_with_the_reference() {
         for sample in pools() {
             let n = sample.inputs[0].shape.n_elements();
             check("Pooling", &sample, &backend, &team);
-            // Few different values, all negative, so that an empty window or a counted padding would show.
+            // Few different values, all negative, so that an empty window or counted padding changes the result.
             let values = (0..n).map(|i| -1.0 - (i * 7 % 11) as f64).collect();
             check("Pooling", &sample.fill(0, Fill::Values(values)), &backend, &team);
         }
@@ -134,7 +135,7 @@ fn response_normalization_agrees_with_the_reference() {
                 check("LRN", &sample, &backend, &team);
             }
         }
-        // NaN in the last channels, or a bracket of 0, must not reach the padding.
+        // NaN in the last channels, or a bracket of 0, must not make the padding channels nonzero.
         let n = 18 * 9;
         let special = Fill::Values((0..n).map(|i| [f64::NAN, 1.0, f64::INFINITY, 2.0, -3.0][i % 5]).collect());
         for fill in [special, Fill::Values(vec![0.0; n])] {

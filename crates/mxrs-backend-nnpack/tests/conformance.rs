@@ -22,7 +22,7 @@ fn agrees_with_the_reference_on_every_sample() {
                 ("_sg_bn_relu", 4),
                 ("LRN", 4),
                 ("_bn_relu", 4),
-                ("_bn_relu_again", 2),
+                ("_bn_relu_recompute", 2),
                 ("_backward_bn_relu", 4),
                 ("_backward_Convolution_offset", 3),
             ] {

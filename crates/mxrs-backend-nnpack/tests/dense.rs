@@ -49,7 +49,7 @@ fn check(backend: &Nnpack, team: &Team, [rows, steps, outputs]: [usize; 3], is_p
         team,
         random: None,
     };
-    planned.kernel.run(&args).expect("it runs");
+    mxrs_testkit::run_kernel(&*planned.kernel, &args).expect("it runs");
     assert!(result.guard_is_intact() && scratch.guard_is_intact());
     for (at, got) in result.to_f64(DType::F32).into_iter().enumerate() {
         let (row, output) = (at / outputs, at % outputs);

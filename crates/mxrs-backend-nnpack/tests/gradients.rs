@@ -165,7 +165,7 @@ impl Case {
                 team,
                 random: None,
             };
-            planned.kernel.run(&args).expect("it runs");
+            mxrs_testkit::run_kernel(&*planned.kernel, &args).expect("it runs");
             assert!(result.guard_is_intact(), "{self:?}: wrote behind the end");
             assert!(scratch.guard_is_intact(), "{self:?}: wrote behind the scratch memory");
             result.bytes().to_vec()
@@ -251,7 +251,7 @@ fn gradients_of_data_agree_with_double() {
         }
         for (window, stride) in STRIDED {
             let random = Case::random(&mut numbers, window, stride);
-            // No more padding than each phase of the pixels can have.
+            // The padding is at most what each phase of the pixels can have.
             let pad = |window: usize, stride: usize| if stride > 2 { 0 } else { (window - 1) / 2 };
             let pad = (pad(window.0, stride.0), pad(window.1, stride.1));
             let case = Case { c: random.c.max(16), pad, ..random };

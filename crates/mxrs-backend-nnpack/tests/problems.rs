@@ -94,19 +94,20 @@ impl Case {
         out
     }
 
-    /// Runs the case, also in place of the sum, and compares.
+    /// Runs the case with separate memory for the output, and in the memory of the sum. Compares the results with the
+    /// expected ones.
     fn check(&self, backend: &Nnpack, team: &Team, numbers: &mut Numbers) {
-        self.check_ways(backend, team, numbers, |ways| ways[..1].to_vec());
+        self.check_algorithms(backend, team, numbers, |ways| ways[..1].to_vec());
     }
 
-    /// The same with this algorithm.
-    fn check_way(&self, backend: &Nnpack, team: &Team, numbers: &mut Numbers, way: &str) {
-        self.check_ways(backend, team, numbers, |_| vec![way.to_owned()]);
+    /// Checks the case with the algorithm named `way`.
+    fn check_algorithm(&self, backend: &Nnpack, team: &Team, numbers: &mut Numbers, way: &str) {
+        self.check_algorithms(backend, team, numbers, |_| vec![way.to_owned()]);
     }
 
-    /// As [`Self::check`], with the algorithms that `choose` selects; the first offered one is the backend's own
-    /// choice.
-    fn check_ways(
+    /// Checks the case with the algorithms that `choose` selects from those offered. The first one offered must be the
+    /// backend's own choice.
+    fn check_algorithms(
         &self,
         backend: &Nnpack,
         team: &Team,
@@ -148,13 +149,13 @@ impl Case {
         };
         let offer = backend.offer(&call).unwrap_or_else(|reason| panic!("{self:?}: {reason}"));
         let slow = ReferenceBackend.offer(&call).expect("there is a reference kernel");
-        assert!(offer.seconds() < slow.seconds(), "{self:?}: {offer:?} beside {slow:?}");
-        let ways = backend.ways(&call);
+        assert!(offer.seconds() < slow.seconds(), "{self:?}: {offer:?} compared to {slow:?}");
+        let ways = backend.algorithms(&call);
         let own = offer.build().expect("it is built");
-        let first = backend.plan_way(&call, &ways[0]).expect("it is one of its ways");
+        let first = backend.plan_algorithm(&call, &ways[0]).expect("it is one of its ways");
         assert_eq!(own.kernel.name(), first.kernel.name(), "{self:?}: the first way is that of its own choice");
         for way in &choose(&ways) {
-            let planned = backend.plan_way(&call, way).expect("it is one of its ways");
+            let planned = backend.plan_algorithm(&call, way).expect("it is one of its ways");
             let laid_out: Vec<AlignedBuffer> = inputs
                 .iter()
                 .zip(&planned.input_layouts)
@@ -229,7 +230,7 @@ fn run(planned: &PlannedKernel, inputs: &[AlignedBuffer], out: &mut AlignedBuffe
         team,
         random: None,
     };
-    planned.kernel.run(&args).expect("it runs");
+    mxrs_testkit::run_kernel(&*planned.kernel, &args).expect("it runs");
     assert!(scratch.guard_is_intact(), "wrote behind the scratch memory");
 }
 
@@ -394,7 +395,7 @@ fn every_way_is_the_same_convolution() {
         dtype: DType::F32,
     };
     for case in [case(32, 80, 15, (3, 3)), case(20, 40, 9, (5, 5)), case(48, 32, 12, (1, 7)), case(3, 20, 11, (3, 3))] {
-        case.check_ways(&backend, &team, &mut numbers, <[String]>::to_vec);
+        case.check_algorithms(&backend, &team, &mut numbers, <[String]>::to_vec);
     }
 }
 
@@ -411,11 +412,12 @@ fn other_ways_are_refused() {
     let is_constant = &[false, true];
     let call = OpCall { op, params: &params, inputs: &inputs, outputs: &outputs, is_constant, is_train: false };
     let with = |winograd| Nnpack::new(&team, NnpackOptions { winograd, ..NnpackOptions::default() });
-    let is_there = |winograd, way: &str| with(winograd).plan_way(&call, way).is_ok();
+    let is_there = |winograd, way: &str| with(winograd).plan_algorithm(&call, way).is_ok();
     assert!(is_there(true, "f4x4_3x3@1") && is_there(true, "product@1") && is_there(true, "default"));
     assert!(!is_there(false, "f4x4_3x3@1") && is_there(false, "product@1"));
-    assert!(with(false).ways(&call).iter().all(|way| way.starts_with("product@")));
-    // Too many threads, too inaccurate, another window, another operator, an empty name.
+    assert!(with(false).algorithms(&call).iter().all(|way| way.starts_with("product@")));
+    // Names with too many threads, of a too inaccurate variant, for another window, for few channels, and for another
+    // operator; and the empty name.
     for way in ["product@2", "f6x6_3x3@1", "f4x4_5x5@1", "taps@1", "dense@1", ""] {
         assert!(!is_there(true, way), "{way}");
     }
@@ -427,7 +429,7 @@ fn fourier_transforms_agree_with_double_precision() {
     for threads in [1, 3] {
         let team = team(threads);
         for isa in Isa::available() {
-            // Nothing is allowed that rounds more.
+            // Winograd's algorithms, which round more, are not allowed.
             let backend = Nnpack::new(&team, NnpackOptions { isa, winograd: false, ..NnpackOptions::default() });
             for tile in ["fft8x8", "fft16x16"] {
                 let most = if tile == "fft8x8" { 5 } else { 11 };
@@ -441,8 +443,8 @@ fn fourier_transforms_agree_with_double_precision() {
                     let case = Case { n: 1 + numbers.below(2), c: 16 + numbers.below(24), window, pad, size, ..random };
                     let case = Case { stride: (1, 1), k: numbers.of([3, 40, 64]), ..case };
                     let way = format!("{tile}/{}/{}x{}@{threads}", numbers.of(["each", "together"]), 5, 1);
-                    case.check_way(&backend, &team, &mut numbers, &way);
-                    case.check_way(&backend, &team, &mut numbers, &format!("{tile}@{threads}"));
+                    case.check_algorithm(&backend, &team, &mut numbers, &way);
+                    case.check_algorithm(&backend, &team, &mut numbers, &format!("{tile}@{threads}"));
                 }
             }
         }

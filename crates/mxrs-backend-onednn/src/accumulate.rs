@@ -1,7 +1,7 @@
-//! Requests other than to write. For a request to add, the kernel computes into separate memory, which is then added to
-//! the output. An output that is not wanted is computed into memory that is dropped.
+//! Handles the requests other than to write. For a request to add, the kernel computes into separate memory, which is
+//! then added to the output. An output with a null request is computed into memory that is dropped.
 //!
-//! Padding is added too; it is zero on both sides and stays zero.
+//! Padding is also added; it is zero in both tensors, so it stays zero.
 
 use crate::objects::MemDesc;
 use half::{bf16, f16};
@@ -11,7 +11,7 @@ use mxrs_types::{DType, Error, Result, WriteReq, bfloat16};
 /// One output that a kernel writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// Its position among the outputs of the call.
+    /// Position of the output among the outputs of the call.
     pub output: usize,
     /// Element type.
     pub dtype: DType,
@@ -20,7 +20,7 @@ pub struct Written {
 }
 
 impl Written {
-    /// The output at `output`, in the arrangement `md`.
+    /// Describes output `output`, which has the memory descriptor `md`.
     ///
     /// # Errors
     /// The error that oneDNN reports.
@@ -58,11 +58,11 @@ impl Side {
     }
 }
 
-/// Runs `kernel`, which overwrites the outputs in `written`, and obeys the request of each. Does not run it if no
-/// output of the call is wanted.
+/// Runs `kernel`, which overwrites the outputs in `written`, and obeys the request of each. Does not run `kernel` if
+/// all requests of the call are null.
 ///
 /// # Errors
-/// The error of the kernel, or a request to add to an output of a dtype that oneDNN does not have.
+/// Returns the error of the kernel, or an error if a request adds to an output of a dtype that oneDNN does not have.
 pub fn run(
     args: &KernelArgs<'_>,
     written: &[Written],
@@ -85,7 +85,8 @@ pub fn run(
     }
     kernel(&KernelArgs { outputs: &outputs, reqs: &reqs, ..*args })?;
     for (w, side) in sides.iter().filter(|(w, _)| w.req(args) == WriteReq::Add) {
-        // SAFETY: the output belongs to the running call; the kernel has returned, and it wrote to `side` instead.
+        // SAFETY: this is an output of the running call. The kernel has returned, and it wrote to `side` instead, so no
+        // other slice of the output exists.
         let to = unsafe { args.outputs[w.output].bytes_mut() };
         add(w.dtype, to, side.bytes())?;
     }

@@ -5,7 +5,7 @@ use crate::kernels::{self, Prepare};
 use crate::library::Library;
 use crate::objects::data_type;
 use mxrs_onednn_sys::result;
-use mxrs_op::{Answer, Backend, DEFAULT_WAY, Kernel, Offer, OpCall, PlannedKernel, Speed, TensorDesc};
+use mxrs_op::{Answer, Backend, DEFAULT_ALGORITHM, Kernel, Offer, OpCall, PlannedKernel, Speed, TensorDesc};
 use mxrs_sync::Team;
 use mxrs_types::{DType, ErrorKind, Layout, Result};
 use std::sync::Arc;
@@ -13,16 +13,17 @@ use std::sync::Arc;
 /// The settings of the backend.
 #[derive(Clone)]
 pub struct OneDnnConfig {
-    /// The threads that its loops run on.
+    /// The threads that run the backend's loops.
     pub team: Arc<Team>,
-    /// Most prepared primitives that are kept per operator (`MXNET_ONEDNN_CACHE_NUM`); `None` is unbounded.
+    /// Largest number of prepared primitives that are kept per operator (`MXNET_ONEDNN_CACHE_NUM`); `None` is
+    /// unbounded.
     pub cache_entries: Option<usize>,
-    /// Keeps the weights of fully-connected layers in row-major layout (`MXNET_ONEDNN_FORCE_FC_AB_FORMAT`).
+    /// Whether the weights of fully-connected layers stay in row-major layout (`MXNET_ONEDNN_FORCE_FC_AB_FORMAT`).
     pub row_major_weights: bool,
 }
 
-/// Factor of the time of a call if the library has no fast code for the layout of its data, so that other backends that
-/// know blocks of channels are preferred.
+/// Factor on the estimated time of a call if the library has no fast code for the layout of the data. Other backends
+/// that read blocks of channels are then preferred.
 const AWKWARD: f64 = 2.0;
 
 /// oneDNN as a backend.
@@ -40,8 +41,9 @@ impl OneDnn {
     pub fn new(config: OneDnnConfig) -> Result<Arc<Self>> {
         let library = Library::new(&config.team, config.row_major_weights)?;
         if let Some(entries) = config.cache_entries {
-            // oneDNN keeps primitives too; without this limit, the bound of this cache would not free any memory.
-            // SAFETY: the call only sets a number inside the library.
+            // oneDNN also keeps primitives in a cache; without this limit, the bound of the cache of this crate would
+            // not free any memory.
+            // SAFETY: the call has no pointer arguments; it only sets a number inside the library.
             unsafe { result::set_primitive_cache_capacity(i32::try_from(entries).unwrap_or(i32::MAX))? };
         }
         let (library, cache) = (Arc::new(library), Cache::new(config.cache_entries));
@@ -58,8 +60,8 @@ impl OneDnn {
         self.cache.counters()
     }
 
-    /// Returns the kept kernel of a call, or prepares a new one. `kind` distinguishes kernels that different functions
-    /// prepare.
+    /// Returns the kernel of a call from the cache, or prepares a new one. `kind` distinguishes kernels that different
+    /// functions prepare.
     fn prepared(&self, kind: &'static str, call: &OpCall<'_>, prepare: Prepare) -> Result<PlannedKernel> {
         let p = self.cache.get_or_prepare(kind, Signature::of(call), || prepare(&self.library, call))?;
         let Prepared { input_layouts, output_layouts, scratch_bytes, can_run_inplace, kernel } = p;
@@ -109,7 +111,7 @@ impl Backend for OneDnn {
         {
             return Err(error.to_string());
         }
-        // Data in blocks of channels would have to be copied first, or the library only has a plain loop.
+        // True if the library would copy data in blocks of channels to another layout, or only has a plain loop for it.
         let is_awkward = matches!(call.op.name, "Pooling" | "LRN")
             && matches!(call.inputs[0].layout, Layout::Blocked { .. })
             && prepared().is_ok_and(|planned| {
@@ -119,21 +121,21 @@ impl Backend for OneDnn {
         Ok(Offer::new(self.speed.times_library(call, factor), prepared))
     }
 
-    fn ways(&self, call: &OpCall<'_>) -> Vec<String> {
-        let mut ways = vec![DEFAULT_WAY.to_owned()];
+    fn algorithms(&self, call: &OpCall<'_>) -> Vec<String> {
+        let mut algorithms = vec![DEFAULT_ALGORITHM.to_owned()];
         if kernels::convolution::blocked_preparer(call).is_some() {
-            ways.push(kernels::convolution::BLOCKED.into());
+            algorithms.push(kernels::convolution::BLOCKED.into());
         }
-        ways
+        algorithms
     }
 
-    fn offer_way<'a>(&'a self, call: &'a OpCall<'a>, way: &str) -> Answer<'a> {
-        if way == DEFAULT_WAY {
+    fn offer_algorithm<'a>(&'a self, call: &'a OpCall<'a>, algorithm: &str) -> Answer<'a> {
+        if algorithm == DEFAULT_ALGORITHM {
             return self.offer(call);
         }
         preparer(call)?;
-        let there = kernels::convolution::blocked_preparer(call).filter(|_| way == kernels::convolution::BLOCKED);
-        let (kind, prepare) = there.ok_or("oneDNN has no way of this name for the call")?;
+        let there = kernels::convolution::blocked_preparer(call).filter(|_| algorithm == kernels::convolution::BLOCKED);
+        let (kind, prepare) = there.ok_or("oneDNN has no algorithm of this name for the call")?;
         Ok(Offer::new(self.speed.library(call), move || self.prepared(kind, call, prepare)))
     }
 
@@ -146,7 +148,7 @@ impl Backend for OneDnn {
             return Ok(None);
         }
         match kernels::reorder::prepare(&self.library, from, to) {
-            // As in `offer`: the library has no such copy for this processor.
+            // The library has no copy between these layouts for this processor.
             Err(error) if matches!(error.kind(), ErrorKind::NotBuilt { .. }) => Ok(None),
             other => other.map(Some),
         }

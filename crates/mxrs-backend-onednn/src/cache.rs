@@ -43,7 +43,7 @@ impl Signature {
 #[derive(Default)]
 struct PerOperator {
     entries: HashMap<Signature, Prepared>,
-    /// The oldest first.
+    /// Signatures of the entries, the oldest first.
     order: VecDeque<Signature>,
 }
 
@@ -54,7 +54,7 @@ pub struct CacheCounters {
     pub creations: u64,
     /// Calls that found their entry in the cache.
     pub hits: u64,
-    /// Largest number of entries of any operator now.
+    /// Current number of entries of the operator with the most entries.
     pub largest: usize,
 }
 
@@ -67,15 +67,15 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// A cache of at most `max_entries` per operator; `None` is unbounded, 0 keeps none.
+    /// Makes a cache of at most `max_entries` entries per operator; `None` is unbounded, 0 keeps none.
     pub fn new(max_entries: Option<usize>) -> Self {
         Self { operators: DashMap::new(), max_entries, creations: AtomicU64::new(0), hits: AtomicU64::new(0) }
     }
 
-    /// Returns the kept entry of this signature, or prepares a new one.
+    /// Returns the entry of this signature from the cache, or prepares a new entry.
     ///
     /// # Errors
-    /// The error of `prepare`. Failures are not kept.
+    /// Returns the error of `prepare`, which is not stored in the cache.
     pub fn get_or_prepare(
         &self,
         op: &'static str,

@@ -1,6 +1,7 @@
 //! The epilogue of a product: adds an operand, then applies a function, before the result is stored.
 //!
-//! oneDNN's sum reads the operand from the destination. If a call's operand is elsewhere, it is first copied there.
+//! oneDNN's sum reads the operand from the destination. If the operand of a call is other memory, it is first copied to
+//! the destination.
 
 use crate::cache::Prepared;
 use crate::kernels::loops::{Shared, in_ranges};
@@ -16,7 +17,7 @@ use mxrs_ops::fused::{self, FusedAct};
 use mxrs_types::{Layout, Result};
 use std::sync::Arc;
 
-/// A function of one number in oneDNN's terms.
+/// A function of one number, as oneDNN describes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Function {
     algorithm: sys::dnnl_alg_kind_t,
@@ -29,11 +30,12 @@ impl Function {
     /// 1)`, with an `alpha` so large that only subnormal numbers fall between 0 and 1. NaN stays NaN, negative numbers
     /// become -0.
     ///
-    /// One number is wrong: -∞, which only occurs after overflow, becomes NaN (-∞ · 0) instead of 0. oneDNN has nothing
-    /// better at this cost. Its maximum and minimum return the bound for NaN, so no chain with either keeps NaN. Of the
-    /// functions that keep NaN and positive numbers, all but ELU multiply, and -∞ times any number is not finite. ELU
-    /// with `alpha` 0 is always right, but its exponential is slow: a 1×1 convolution of 64 channels of 56×56 pixels
-    /// takes 25 % longer with it than with oneDNN's ReLU (46 % in bf16), and 3 % (6 %) longer with this one.
+    /// One number is wrong: -∞, which only occurs after overflow, becomes NaN (-∞ · 0) instead of 0. oneDNN has no
+    /// better function at this cost. Its maximum and minimum return the bound for NaN, so no chain with either keeps
+    /// NaN. Of the functions that keep NaN and positive numbers, all but ELU multiply, and -∞ times any number is not
+    /// finite. ELU with `alpha` 0 is always right, but its exponential is slow: a 1×1 convolution of 64 channels of
+    /// 56×56 pixels takes 25 % longer with it than with oneDNN's ReLU (46 % in bf16), and 3 % (6 %) longer with this
+    /// one.
     const RELU: Self = Self { algorithm: sys::dnnl_eltwise_hardswish, alpha: f32::MAX / 4.0, beta: 0.0 };
 
     /// The function of a fused operator, or the reason why oneDNN does not have it.
@@ -46,25 +48,25 @@ impl Function {
             FusedAct::Square => sys::dnnl_eltwise_square,
             FusedAct::Sqrt => sys::dnnl_eltwise_sqrt,
             FusedAct::Abs => sys::dnnl_eltwise_abs,
-            // softrelu: as in `kernels::eltwise`, it loses four digits for small results. clip, exp: oneDNN's map NaN
-            // to a number or an infinity.
+            // oneDNN's softrelu loses four digits for small results. Its clip and exp map NaN to a number or an
+            // infinity.
             FusedAct::SoftRelu | FusedAct::Clip | FusedAct::Exp => return Err(format!("act {}", act.to_word())),
         };
         Ok(Some(Self { algorithm, alpha: 0.0, beta: 0.0 }))
     }
 }
 
-/// Appends max(x, 0) that keeps NaN.
+/// Appends a ReLU that keeps NaN: max(x, 0).
 ///
 /// # Errors
 /// The error that oneDNN reports.
 pub fn append_relu(post_ops: &PostOps) -> Result<()> {
     let Function { algorithm, alpha, beta } = Function::RELU;
-    // SAFETY: the list is alive, since `post_ops` owns it.
+    // SAFETY: `post_ops` owns the list, so it is alive. The other arguments are numbers.
     unsafe { result::post_ops_append_eltwise(post_ops.0, algorithm, alpha, beta) }
 }
 
-/// What follows the product.
+/// The operations that follow the product.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Epilogue {
     /// Position of the input that is added.
@@ -77,7 +79,7 @@ impl Epilogue {
     /// The epilogue of a fused operator's call.
     ///
     /// # Errors
-    /// A reason in words, if oneDNN does not have its function.
+    /// Returns the reason as text if oneDNN does not have the function.
     pub fn of(p: &fused::Epilogue, call: &OpCall<'_>) -> std::result::Result<Self, String> {
         let operand = if p.with_sum {
             Some(call.inputs.len().checked_sub(1).ok_or("the call lacks the tensor to add")?)
@@ -94,11 +96,12 @@ impl Epilogue {
     pub fn attributes(&self) -> Result<Attributes> {
         let post_ops = PostOps::new()?;
         if self.operand.is_some() {
-            // SAFETY: the list is alive. The undefined data type means that the operand has the result's.
+            // SAFETY: `post_ops` owns the list, so it is alive. The undefined data type means that the operand has the
+            // data type of the result.
             unsafe { result::post_ops_append_sum(post_ops.0, 1.0, 0, sys::dnnl_data_type_undef)? };
         }
         if let Some(f) = self.function {
-            // SAFETY: the list is alive.
+            // SAFETY: `post_ops` owns the list, so it is alive. The other arguments are numbers.
             unsafe { result::post_ops_append_eltwise(post_ops.0, f.algorithm, f.alpha, f.beta)? };
         }
         Attributes::user_scratchpad()?.with(&post_ops)
@@ -147,15 +150,15 @@ impl Epilogue {
 
 /// Tensors of a product, in the order data, weight, out.
 pub struct Product {
-    /// In the arrangements that the primitive wants.
+    /// Descriptors in the arrangements that the primitive requires.
     pub tensors: [Arc<MemDesc>; 3],
-    /// In the layouts that the executor knows.
+    /// The same arrangements as layouts of the executor.
     pub layouts: [Layout; 3],
     /// The bias, row-major, if there is one.
     pub bias: Option<MemDesc>,
 }
 
-/// Copies the operand to the output, unless it is already there.
+/// Copies the operand to the output, unless the operand is the output's memory.
 pub fn fetch(args: &KernelArgs<'_>, operand: usize, n_bytes: usize) {
     let (from, to) = (args.inputs[operand].as_ptr(), args.outputs[0].as_ptr());
     if std::ptr::eq(from, to) {
@@ -165,8 +168,9 @@ pub fn fetch(args: &KernelArgs<'_>, operand: usize, n_bytes: usize) {
     let (from, to) = (Shared(from.cast::<u8>()), Shared(to.cast::<u8>()));
     in_ranges(args.team, n_bytes.div_ceil(64), 16, &|lines| {
         let (first, end) = (lines.start * 64, (lines.end * 64).min(n_bytes));
-        // SAFETY: both tensors of the running call have `n_bytes` bytes and do not overlap; the ranges of different
-        // threads are disjoint and end at `n_bytes`.
+        // SAFETY: both tensors of the running call have the planned layout, which takes `n_bytes` bytes. By the
+        // contract of `RawTensor` they do not overlap, because they differ. The ranges of different threads are
+        // disjoint and end at `n_bytes`.
         unsafe { std::ptr::copy_nonoverlapping(from.at(first), to.at(first), end - first) };
     });
 }

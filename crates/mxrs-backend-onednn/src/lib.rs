@@ -1,4 +1,5 @@
-//! oneDNN as a backend: prepares its primitives for the operators that it runs well, on the thread team of the process.
+//! oneDNN as a backend: prepares oneDNN's primitives for the operators that they run well, on the thread team of the
+//! process.
 //!
 //! Weights are packed in the layout that the primitive prefers; the executor packs constants once. Activations keep
 //! their layout if the primitive accepts it. Gradients have the layout that the primitive writes. One result differs
@@ -17,10 +18,11 @@
 //! }
 //! ```
 //!
-//! Read next: `kernels/convolution/mod.rs`, the model for all others.
+//! Read next: `kernels/convolution/mod.rs`, the pattern for all other kernels.
 #![allow(unsafe_code)]
-// Unsafe code has two reasons here. Foreign calls: `objects.rs` owns what oneDNN creates, `primitive.rs` executes it.
-// Raw tensor memory: loops over elements in `kernels/`, and parts of scratch memory. All other code is safe.
+// This crate needs unsafe code for two reasons. It calls oneDNN's C functions: `objects.rs` owns the objects that
+// oneDNN creates, `primitive.rs` executes primitives. And it accesses raw tensor memory: in loops over elements in
+// `kernels/`, and in parts of scratch memory. All other code is safe.
 
 mod accumulate;
 mod backend;

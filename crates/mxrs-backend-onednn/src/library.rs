@@ -47,7 +47,8 @@ impl Library {
             CpuRuntime::ThreadPool => Some(ThreadPoolHandle::new(Arc::new(TeamPool(team.clone())))?),
             _ => None,
         };
-        // SAFETY: the out pointer is valid; engine 0 of the CPU exists on every machine that the library runs on.
+        // SAFETY: the out pointer is valid for the call; the other arguments are numbers. Engine 0 of the CPU exists on
+        // every machine that the library runs on.
         let engine = created(|out| unsafe { result::engine_create(out, sys::dnnl_cpu, 0) }).map(EngineObject)?;
         Ok(Self {
             streams: Mutex::default(),
@@ -65,17 +66,17 @@ impl Library {
         self.engine.0
     }
 
-    /// Weights `[n_out, k]` of a fully-connected layer: in the layout that the library prefers, or in row-major layout if
-    /// that was asked for.
+    /// The descriptor of weights `[n_out, k]` of a fully-connected layer: in the layout that the library prefers, or in
+    /// row-major layout if the settings say so.
     ///
     /// # Errors
-    /// What oneDNN reports.
+    /// The error that oneDNN reports.
     pub fn layer_weights(&self, n_out: usize, k: usize, dtype: DType) -> Result<MemDesc> {
         let sizes = dims([n_out, k]);
         if self.row_major_weights { MemDesc::dense(&sizes, dtype) } else { MemDesc::any(&sizes, dtype) }
     }
 
-    /// The attributes that every primitive is created with: scratch memory is the caller's.
+    /// The attributes that every primitive is created with: the caller provides the scratch memory.
     pub fn attributes(&self) -> sys::const_dnnl_primitive_attr_t {
         self.attributes.0
     }
@@ -91,15 +92,16 @@ impl Library {
         created(call).map(PrimDesc)
     }
 
-    /// Lends a stream for one execution. Streams are kept for reuse; one thread at a time uses each.
+    /// Calls `f` with a stream for one execution. Streams are kept for reuse; each is used by one thread at a time.
     ///
     /// # Errors
-    /// The error of oneDNN or `f`, or a panic of the team.
+    /// Returns the error of oneDNN or of `f`, or an error if the team has panicked.
     pub fn with_stream(&self, f: impl FnOnce(sys::dnnl_stream_t) -> Result<()>) -> Result<()> {
         let kept = self.streams.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let stream = match kept {
             Some(stream) => stream,
-            // SAFETY: the engine is alive, and `streams` drops before `pool`, so no stream outlives its pool.
+            // SAFETY: `self` owns the engine, so it is alive. The fields drop in order, `streams` before `pool`, so no
+            // stream outlives its pool.
             None => unsafe { result::stream_on_pool(self.engine.0, self.pool.as_ref()) }.map(StreamObject)?,
         };
         let done = f(stream.0);

@@ -6,7 +6,7 @@ use mxrs_types::{DType, Error, Result, Shape};
 use smallvec::SmallVec;
 use std::ffi::{CStr, c_int, c_void};
 
-/// Sizes in oneDNN's type.
+/// Sizes of a tensor in the integer type of oneDNN.
 pub type Dims = SmallVec<[i64; 6]>;
 
 /// Converts unsigned sizes.
@@ -34,7 +34,8 @@ macro_rules! owner {
         // SAFETY: the object is owned and immutable after creation. Memory objects and streams are used by one thread
         // at a time; see `primitive.rs`. oneDNN binds no object to the thread that created it.
         unsafe impl Send for $name {}
-        // SAFETY: as for `Send`.
+        // SAFETY: shared use only reads the object, which is immutable after creation. Memory objects and streams are
+        // used by one thread at a time; see `primitive.rs`.
         unsafe impl Sync for $name {}
         impl Drop for $name {
             fn drop(&mut self) {
@@ -93,7 +94,7 @@ impl MemDesc {
     /// A plain descriptor with these strides, in elements.
     pub fn strided(sizes: &[i64], strides: &[i64], dtype: DType) -> Result<Self> {
         let code = code(dtype)?;
-        // SAFETY: both arrays have `sizes.len()` items; the out pointer is valid.
+        // SAFETY: callers pass one stride per size, so both arrays have `sizes.len()` items; the out pointer is valid.
         created(|out| unsafe {
             result::memory_desc_create_with_strides(out, sizes.len() as c_int, sizes.as_ptr(), code, strides.as_ptr())
         })
@@ -117,21 +118,23 @@ impl MemDesc {
 
     /// The same memory viewed with other sizes, if the arrangement allows it.
     pub fn reshape(&self, sizes: &[i64]) -> Result<Self> {
-        // SAFETY: the descriptor is alive; `sizes` has `sizes.len()` items.
+        // SAFETY: `self` owns the descriptor, so it is alive; `sizes` has `sizes.len()` items, and the out pointer is
+        // valid.
         created(|out| unsafe { result::memory_desc_reshape(out, self.0, sizes.len() as c_int, sizes.as_ptr()) })
             .map(Self)
     }
 
-    /// A part of the same memory: `sizes` from `offsets` on. A block cannot be cut.
+    /// A part of the same memory: `sizes` elements from `offsets` on. The part must consist of whole blocks.
     pub fn part(&self, sizes: &[i64], offsets: &[i64]) -> Result<Self> {
         debug_assert_eq!(sizes.len(), offsets.len());
-        // SAFETY: the descriptor is alive; both arrays have one item per axis.
+        // SAFETY: `self` owns the descriptor, so it is alive; callers pass one size and one offset per axis of it, and
+        // the out pointer is valid.
         created(|out| unsafe { result::memory_desc_create_submemory(out, self.0, sizes.as_ptr(), offsets.as_ptr()) })
             .map(Self)
     }
 
-    /// The same tensor in blocks of 16 channels with `image_bytes` from one image to the next: a part of a tensor with
-    /// more channels. `None` for other arrangements.
+    /// The same tensor in blocks of 16 channels, with a distance of `image_bytes` from one image to the next: a part of
+    /// a tensor with more channels. `None` for other arrangements.
     ///
     /// # Errors
     /// The error that oneDNN reports, for example if the channels do not fill their blocks.
@@ -154,19 +157,20 @@ impl MemDesc {
 
     /// Copies a descriptor that is owned elsewhere.
     pub fn copy_of(other: sys::const_dnnl_memory_desc_t) -> Result<Self> {
-        // SAFETY: callers pass descriptors that are alive.
+        // SAFETY: all callers pass a descriptor that a `MemDesc` or a primitive descriptor owns and that is alive; the
+        // out pointer is valid.
         created(|out| unsafe { result::memory_desc_clone(out, other) }).map(Self)
     }
 
-    /// Bytes that a tensor takes.
+    /// Number of bytes of a tensor with this descriptor.
     pub fn size_bytes(&self) -> usize {
-        // SAFETY: the descriptor is alive.
+        // SAFETY: `self` owns the descriptor, so it is alive.
         unsafe { sys::dnnl_memory_desc_get_size(self.0) }
     }
 
     /// Whether both describe the same arrangement.
     pub fn is_equal(&self, other: &Self) -> bool {
-        // SAFETY: both are alive.
+        // SAFETY: `self` and `other` own the descriptors, so both are alive.
         unsafe { sys::dnnl_memory_desc_equal(self.0, other.0) != 0 }
     }
 
@@ -177,23 +181,26 @@ impl MemDesc {
         found.ok_or_else(|| backend_error(format!("element type {code}")))
     }
 
-    /// Reads a number.
+    /// Returns the answer to a query for a number.
     pub fn number(&self, what: sys::dnnl_query_t) -> Result<i32> {
         let mut value = 0i32;
-        // SAFETY: the queries that callers use return an `i32`.
+        // SAFETY: `self` owns the descriptor, so it is alive. Callers pass only queries for which oneDNN writes an
+        // `i32`, and `value` is one.
         unsafe { result::memory_desc_query(self.0, what, (&raw mut value).cast::<c_void>())? };
         Ok(value)
     }
 
-    /// Reads an array of `n` sizes.
+    /// Returns the answer to a query for `n` sizes.
     pub fn sizes(&self, what: sys::dnnl_query_t, n: usize) -> Result<Dims> {
         let mut pointer: *const sys::dnnl_dims_t = std::ptr::null();
-        // SAFETY: these queries return a pointer into the descriptor.
+        // SAFETY: `self` owns the descriptor, so it is alive. Callers pass only queries for which oneDNN writes a
+        // pointer to sizes in the descriptor.
         unsafe { result::memory_desc_query(self.0, what, (&raw mut pointer).cast::<c_void>())? };
         if pointer.is_null() {
             return Err(backend_error("a memory descriptor has no sizes"));
         }
-        // SAFETY: the pointer leads to twelve sizes that live as long as the descriptor.
+        // SAFETY: the pointer is not null, as checked above, and leads to the twelve sizes of a `dnnl_dims_t`, which
+        // live as long as the descriptor.
         Ok(unsafe { &*pointer }.iter().take(n).copied().collect())
     }
 }
@@ -201,7 +208,7 @@ impl MemDesc {
 impl PrimDesc {
     /// The descriptor of one argument; `None` if the primitive does not use it.
     pub fn md(&self, what: sys::dnnl_query_t, index: usize) -> Result<Option<MemDesc>> {
-        // SAFETY: the primitive descriptor is alive; it owns the result, which is copied below.
+        // SAFETY: `self` owns the primitive descriptor, so it is alive. It owns the result, which is copied below.
         let raw = unsafe { sys::dnnl_primitive_desc_query_md(self.0, what, index as c_int) };
         if raw.is_null() {
             return Ok(None);
@@ -210,7 +217,7 @@ impl PrimDesc {
         Ok((md.size_bytes() > 0).then_some(md))
     }
 
-    /// As [`Self::md`], for arguments that must exist.
+    /// Like [`Self::md`], for arguments that must exist.
     pub fn required_md(&self, what: sys::dnnl_query_t, index: usize) -> Result<MemDesc> {
         self.md(what, index)?.ok_or_else(|| backend_error("a primitive lacks an expected argument"))
     }
@@ -219,12 +226,14 @@ impl PrimDesc {
     pub fn implementation(&self) -> String {
         let mut text: *const std::ffi::c_char = std::ptr::null();
         let what = sys::dnnl_query_impl_info_str;
-        // SAFETY: this query returns a string that lives as long as the descriptor.
+        // SAFETY: `self` owns the descriptor, so it is alive. For this query oneDNN writes a pointer to a string that
+        // lives as long as the descriptor.
         let found = unsafe { result::primitive_desc_query(self.0, what, 0, (&raw mut text).cast::<c_void>()) };
         if found.is_err() || text.is_null() {
             return "unknown".into();
         }
-        // SAFETY: the pointer leads to a C string inside the descriptor, which is alive.
+        // SAFETY: the pointer is not null, as checked above, and leads to a C string inside the descriptor, which is
+        // alive.
         unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
     }
 
@@ -235,7 +244,7 @@ impl PrimDesc {
 
     /// Creates the primitive itself; this compiles code.
     pub fn primitive(&self) -> Result<Primitive> {
-        // SAFETY: the descriptor is alive; the out pointer is valid.
+        // SAFETY: `self` owns the descriptor, so it is alive; the out pointer is valid.
         created(|out| unsafe { result::primitive_create(out, self.0) }).map(Primitive)
     }
 }
@@ -245,14 +254,14 @@ impl Attributes {
     pub fn user_scratchpad() -> Result<Self> {
         // SAFETY: the out pointer is valid.
         let attributes = created(|out| unsafe { result::primitive_attr_create(out) }).map(Self)?;
-        // SAFETY: the attributes are alive.
+        // SAFETY: `attributes` owns the object, so it is alive.
         unsafe { result::primitive_attr_set_scratchpad_mode(attributes.0, sys::dnnl_scratchpad_mode_user)? };
         Ok(attributes)
     }
 
     /// Adds an epilogue; the list is copied.
     pub fn with(self, post_ops: &PostOps) -> Result<Self> {
-        // SAFETY: both are alive.
+        // SAFETY: `self` and `post_ops` own their objects, so both are alive; oneDNN copies the list.
         unsafe { result::primitive_attr_set_post_ops(self.0, post_ops.0)? };
         Ok(self)
     }

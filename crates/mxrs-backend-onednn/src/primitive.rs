@@ -11,14 +11,14 @@ use mxrs_types::{Result, WriteReq};
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The tensor of a call that an argument is.
+/// The memory of a call that is passed as an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slot {
     /// The n-th input.
     Input(usize),
     /// The n-th output.
     Output(usize),
-    /// Scratch memory from this byte on.
+    /// The scratch memory, beginning with this byte.
     Scratch(usize),
 }
 
@@ -26,13 +26,13 @@ pub enum Slot {
 pub struct Argument {
     /// oneDNN's number of the argument.
     pub arg: c_int,
-    /// Where its memory comes from.
+    /// The memory of the argument.
     pub slot: Slot,
-    /// Its arrangement.
+    /// The arrangement of the argument.
     pub md: Arc<MemDesc>,
 }
 
-/// Describes the same primitive with another arrangement of its output.
+/// Describes a primitive again, with another arrangement of its output.
 pub type Redescribe = dyn Fn(&Library, &MemDesc) -> Result<PrimDesc> + Send + Sync;
 
 /// Memory objects for one execution. They are kept between runs; one run at a time uses a set.
@@ -60,7 +60,7 @@ impl PrimitiveKernel {
         Ok((Arc::new(kernel), scratch.n_bytes()))
     }
 
-    /// As [`Self::new`], but the primitive's scratch memory becomes a part of `scratch`.
+    /// Compiles the primitive like [`Self::new`], but its scratch memory becomes a part of `scratch`.
     ///
     /// # Errors
     /// The error that oneDNN reports.
@@ -77,8 +77,8 @@ impl PrimitiveKernel {
         Self::without_scratch(library, pd, arguments)
     }
 
-    /// As [`Self::new`], for a descriptor that was made without this crate's attributes: oneDNN owns its scratch
-    /// memory.
+    /// Compiles the primitive like [`Self::new`], for a descriptor that was made without the attributes of this crate:
+    /// oneDNN owns the scratch memory.
     ///
     /// # Errors
     /// The error that oneDNN reports.
@@ -131,12 +131,12 @@ impl PrimitiveKernel {
         Self::without_scratch(&self.library, &pd, arguments).map(Some)
     }
 
-    /// The outputs that it writes.
+    /// The outputs that the primitive writes.
     pub fn written(&self) -> &[Written] {
         &self.written
     }
 
-    /// Whether the call wants any of the outputs that it writes.
+    /// Whether the call requests any of the outputs that the primitive writes.
     pub fn is_wanted(&self, args: &KernelArgs<'_>) -> bool {
         self.written.iter().any(|w| args.reqs.get(w.output) != Some(&WriteReq::Null))
     }
@@ -144,14 +144,15 @@ impl PrimitiveKernel {
     fn new_set(&self) -> Result<ArgumentSet> {
         let engine = self.library.engine();
         let memory = |a: &Argument| {
-            // SAFETY: descriptor and engine are alive; the object gets its buffer before each execution.
+            // SAFETY: `self` owns descriptor and engine, so they are alive, and the out pointer is valid. The object
+            // gets its buffer before each execution.
             created(|out| unsafe { result::memory_create(out, a.md.0, engine, sys::DNNL_MEMORY_NONE) })
                 .map(MemoryObject)
         };
         self.arguments.iter().map(memory).collect::<Result<_>>().map(ArgumentSet)
     }
 
-    /// Runs the primitive. It overwrites its outputs whatever their requests are.
+    /// Runs the primitive. It overwrites its outputs, regardless of their requests.
     ///
     /// # Errors
     /// The error that oneDNN reports.
@@ -180,13 +181,15 @@ impl PrimitiveKernel {
                 self.name,
                 argument.slot
             );
-            // SAFETY: the assertion above states that the tensor is as large as its descriptor; it outlives this run.
+            // SAFETY: the executor passes tensors in the planned layouts and scratch memory of the planned size, so the
+            // buffer is as large as the descriptor says (debug builds assert it). It outlives this run. The memory
+            // object belongs to `set`, which one run at a time uses.
             unsafe { result::memory_set_data_handle(memory.0, tensor.as_ptr().wrapping_add(start).cast())? };
             list.push(sys::dnnl_exec_arg_t { arg: argument.arg, memory: memory.0 });
         }
         self.library.with_stream(|stream| {
-            // SAFETY: the primitive, the stream and every memory object are alive; the list has `list.len()` items.
-            // Waiting ends all use of the buffers before they return to the executor.
+            // SAFETY: the primitive, the stream and every memory object are alive, and the list has `list.len()` items.
+            // `stream_wait` returns after the last use of the buffers, so none is used after this run.
             unsafe {
                 result::primitive_execute(self.primitive.0, stream, list.len() as c_int, list.as_ptr())?;
                 result::stream_wait(stream)
@@ -200,7 +203,7 @@ impl Kernel for PrimitiveKernel {
         &self.name
     }
 
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+    unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         accumulate::run(args, &self.written, |args| self.execute(args))
     }
 

@@ -1,10 +1,9 @@
 //! Conversions between oneDNN's memory descriptors and [`Layout`].
 //!
 //! A layout that oneDNN chose is stored with its descriptor, so that a later call with a tensor in this layout finds
-//! the descriptor. Of layouts that other backends chose, those with a oneDNN tag are known. Layouts that are neither
+//! the descriptor. Layouts that other backends chose are known if oneDNN has a tag for them. Layouts that are neither
 //! plain nor blocked arrangements of the tensor's own axes, such as packed weights, become [`Layout::Opaque`] with an
 //! id that is assigned here.
-//! a number handed out here.
 
 use crate::objects::{Dims, MemDesc, backend_error, shape_dims};
 use dashmap::DashMap;
@@ -65,7 +64,7 @@ impl Registry {
                 return Ok(());
             }
         }
-        // A part of a tensor in blocks, with gaps between the images.
+        // The layout may be a part of a tensor in blocks, with gaps between the images.
         if let (Layout::Blocked { strides, .. }, 4) = (&desc.layout, desc.shape.ndim()) {
             let dense = MemDesc::tagged(&shape_dims(&desc.shape), desc.dtype, sys::dnnl_aBcd16b)?;
             if let Ok(Some(md)) = dense.with_image_stride(strides[0] * desc.dtype.size_of()) {
@@ -145,7 +144,7 @@ fn is_dense(md: &MemDesc, sizes: &[i64]) -> Result<bool> {
 }
 
 fn element_size(code: sys::dnnl_data_type_t) -> usize {
-    // SAFETY: a function of the code alone.
+    // SAFETY: the function has no pointer arguments; its result depends only on the code.
     unsafe { sys::dnnl_data_type_size(code) }
 }
 

@@ -9,14 +9,14 @@ pub struct ScratchPlan {
 }
 
 impl ScratchPlan {
-    /// Reserves `n_bytes` and returns where they start.
+    /// Reserves `n_bytes` bytes and returns the offset of the first.
     pub fn add(&mut self, n_bytes: usize) -> usize {
         let start = self.n_bytes.next_multiple_of(64);
         self.n_bytes = start + n_bytes;
         start
     }
 
-    /// Bytes of all parts together.
+    /// Number of bytes of all parts together.
     pub fn n_bytes(&self) -> usize {
         self.n_bytes
     }
@@ -31,7 +31,7 @@ pub struct FloatPart {
 }
 
 impl FloatPart {
-    /// Reserves the part.
+    /// Reserves a part for `n` values.
     pub fn new(plan: &mut ScratchPlan, n: usize) -> Self {
         Self { start: plan.add(n * size_of::<f32>()), n }
     }
@@ -45,8 +45,9 @@ impl FloatPart {
     pub unsafe fn of<'a>(&self, args: &KernelArgs<'a>) -> &'a mut [f32] {
         debug_assert!(args.scratch.len_bytes() >= self.start + self.n * size_of::<f32>(), "scratch is too small");
         let first = args.scratch.as_ptr().wrapping_add(self.start).cast::<f32>();
-        // SAFETY: the part is inside the scratch memory, as asserted, and the plan aligns it to 64 bytes. The caller
-        // ensures that it is not used elsewhere. Any bits are a valid f32.
+        // SAFETY: the caller promises that the scratch memory is as large as the plan, so the part is inside it (debug
+        // builds assert it). The plan aligns the part to 64 bytes. The caller ensures that no other code uses it. Any
+        // bits are a valid f32.
         unsafe { std::slice::from_raw_parts_mut(first, self.n) }
     }
 }

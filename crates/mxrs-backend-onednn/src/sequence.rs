@@ -10,9 +10,9 @@ type Code = dyn Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync;
 
 /// One step.
 pub enum Step {
-    /// A primitive.
+    /// A primitive that always runs.
     Primitive(PrimitiveKernel),
-    /// A primitive whose outputs no other step uses. It does not run if none of them is wanted.
+    /// A primitive whose outputs no other step uses. It does not run if the requests of all its outputs are null.
     Part(PrimitiveKernel),
     /// A primitive that writes a part of an output in the kernel's list.
     Shared(PrimitiveKernel),
@@ -29,8 +29,8 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// Steps in order. `written` lists the outputs that code overwrites whatever their requests are; those of
-    /// primitives are added.
+    /// Makes a kernel of these steps, in this order. `written` lists the outputs that code overwrites regardless of
+    /// their requests; the outputs of primitives are added to the list.
     pub fn new(steps: Vec<Step>, mut written: Vec<Written>) -> Self {
         let mut names = Vec::new();
         for step in &steps {
@@ -54,7 +54,7 @@ impl Kernel for Sequence {
         &self.name
     }
 
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+    unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         accumulate::run(args, &self.written, |args| {
             self.steps.iter().try_for_each(|step| match step {
                 Step::Primitive(primitive) | Step::Shared(primitive) => primitive.execute(args),

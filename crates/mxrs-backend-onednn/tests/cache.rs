@@ -1,5 +1,5 @@
-//! `MXNET_ONEDNN_CACHE_NUM` (decision D75): calls with ten input shapes, on caches of three entries, of any number, and
-//! of none.
+//! Tests `MXNET_ONEDNN_CACHE_NUM` (decision D75): calls with ten input shapes, on caches with at most three entries,
+//! without a bound, and with no entries.
 
 use mxrs_backend_onednn::{OneDnn, OneDnnConfig};
 use mxrs_op::{Attrs, Backend, OpCall, TensorDesc};

@@ -1,5 +1,5 @@
-//! Products fused with a sum and a function, in more cases than the operators' own samples: other windows, other
-//! element types, and numbers that are not finite.
+//! Tests products fused with a sum and a function, in more cases than the samples of the operators: other windows,
+//! other element types, and numbers that are not finite.
 
 use mxrs_backend_onednn::{OneDnn, OneDnnConfig};
 use mxrs_op::{Attrs, Backend, OpSet, Sample};
@@ -9,7 +9,7 @@ use mxrs_testkit::conformance::{Prepared, Runner, run_once, team};
 use mxrs_types::DType;
 use std::sync::Arc;
 
-/// Functions that propagate NaN and whose error is as small as the product's.
+/// Functions that propagate NaN and whose error is as small as that of the product.
 const FUNCTIONS: [&str; 7] = ["none", "relu", "sigmoid", "tanh", "square", "sqrt", "abs"];
 const FLOATS: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
 
@@ -167,7 +167,7 @@ fn what_is_not_finite_stays_so() {
         // There is one number per channel, so every layout is row-major.
         assert!(out.layout.is_row_major(), "{name} {function}: {out}");
         let values = output.to_f64(dtype);
-        // For bf16: half a unit in the last place.
+        // The tolerance for bf16 is half a unit in the last place.
         let tolerance = if dtype == DType::F32 { 1e-6 } else { 0.5f64.powi(9) };
         let expected: fn(f64) -> f64 = match function {
             "relu" => |x| if x < 0.0 { 0.0 } else { x },
@@ -179,7 +179,7 @@ fn what_is_not_finite_stays_so() {
             _ => |x| x,
         };
         for (channel, x) in SPECIAL.into_iter().enumerate() {
-            // The bias was rounded to `dtype`. A result that f32 cannot hold is infinite.
+            // The bias was rounded to `dtype`. A result too large for f32 is infinite.
             let (y, right) = (values[channel], f64::from(expected(bias[channel]) as f32));
             let is_right =
                 (y - right).abs() < tolerance * right.abs().max(1.0) || y == right || y.is_nan() && right.is_nan();

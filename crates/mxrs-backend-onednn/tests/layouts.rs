@@ -1,4 +1,4 @@
-//! Runs samples on tensors in the layout in which a convolution leaves them: in blocks of channels, padded if the
+//! Runs samples on tensors in the layout in which a convolution writes them: in blocks of channels, padded if the
 //! channels do not fill a block. Numbers, requests and padding are checked as for row-major tensors.
 
 use mxrs_backend_onednn::{OneDnn, OneDnnConfig};
@@ -9,21 +9,21 @@ use mxrs_testkit::conformance::{Prepared, Runner};
 use mxrs_types::{DType, Layout, WriteReq};
 use std::collections::BTreeSet;
 
-/// Inputs that are parameters. No convolution computes them.
+/// Names of inputs that are parameters, which no convolution computes.
 const PARAMETERS: [&str; 2] = ["weight", "bias"];
 /// Number of channels of the convolution's other tensor.
 const OTHER_CHANNELS: usize = 32;
 
-/// The computation whose layout a tensor gets.
+/// The computation that writes a tensor and so determines its layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Maker {
-    /// A convolution. It leaves channels last on most processors.
+    /// A convolution. It writes channels last on most processors.
     Forward,
-    /// The gradient of a convolution's data. It leaves blocks of channels on most processors.
+    /// The gradient of a convolution's data. It writes blocks of channels on most processors.
     Backward,
 }
 
-/// The layout in which a convolution or its gradient leaves a tensor of this shape.
+/// The layout in which a convolution or its gradient writes a tensor of this shape.
 fn layout_of(maker: Maker, backend: &OneDnn, ops: &OpSet, desc: &TensorDesc) -> Layout {
     let n_spatial = desc.shape.ndim() - 2;
     let (three, one) = (vec!["3"; n_spatial].join(", "), vec!["1"; n_spatial].join(", "));
@@ -55,7 +55,7 @@ fn layout_of(maker: Maker, backend: &OneDnn, ops: &OpSet, desc: &TensorDesc) -> 
     backend.plan(&call).map_or(Layout::RowMajor, |planned| planned.output_layouts[0].clone())
 }
 
-/// A copy of the tensor in another layout.
+/// Returns a copy of the tensor in another layout.
 fn copy(backend: &OneDnn, data: &AlignedBuffer, from: &TensorDesc, to: &TensorDesc) -> AlignedBuffer {
     let kernel = backend.reorder(from, to).expect("oneDNN answers").expect("it made the layout");
     let mut copy = AlignedBuffer::zeroed(to.size_bytes());
@@ -67,12 +67,12 @@ fn copy(backend: &OneDnn, data: &AlignedBuffer, from: &TensorDesc, to: &TensorDe
         team: &Team::serial(),
         random: None,
     };
-    kernel.run(&args).expect("a copy runs");
+    mxrs_testkit::run_kernel(&*kernel, &args).expect("a copy runs");
     copy
 }
 
-/// Copies the inputs of a sample into layouts that `maker` chooses; with `only`, that input alone. Returns the last
-/// such layout, or `None` if no input was copied.
+/// Copies the inputs of a sample into layouts that `maker` chooses; with `only`, copies only that input. Returns the
+/// description of the last copied input, or `None` if no input was copied.
 fn into_layouts(
     maker: Maker,
     backend: &OneDnn,
@@ -112,13 +112,13 @@ fn tensors_as_convolutions_leave_them() {
         .expect("oneDNN is built in");
     let ops = mxrs_ops::catalog();
     let mut problems = Vec::new();
-    // Operators tested with a layout of this maker, and whether the layout was padded.
+    // The tested operators, each with the maker of the layout and whether the layout was padded.
     let mut met: BTreeSet<(Maker, bool, &str)> = BTreeSet::new();
     for op in ops.iter().chain(ops.companions()) {
         for (sample, maker) in
             (op.samples)().iter().flat_map(|s| [Maker::Forward, Maker::Backward].map(|maker| (s.clone(), maker)))
         {
-            // First all inputs in the layout, then one at a time with the others row-major.
+            // First all inputs are in the layout, then one at a time, while the others are row-major.
             for only in std::iter::once(None).chain((0..sample.inputs.len()).map(Some)) {
                 let Ok(mut prepared) = Prepared::new(op, &sample, DType::F32) else { continue };
                 let is_constant = vec![false; prepared.inputs.len()];
@@ -140,7 +140,7 @@ fn tensors_as_convolutions_leave_them() {
     let n_ops = |of: &dyn Fn(&Maker, bool) -> bool| met.iter().filter(|(maker, padded, _)| of(maker, *padded)).count();
     assert!(n_ops(&|maker, _| *maker == Maker::Forward) > 10, "{met:?}");
     assert!(n_ops(&|maker, _| *maker == Maker::Backward) > 10, "{met:?}");
-    // These operators are loops of this crate, which support any layout.
+    // The kernels of these operators are loops of this crate, which support any layout.
     for name in ["_sg_bn_relu", "_sg_bn_relu_quantize"] {
         assert!(met.iter().any(|(_, _, op)| *op == name), "{name}: {met:?}");
     }
@@ -151,8 +151,7 @@ fn tensors_as_convolutions_leave_them() {
     }
 }
 
-/// Blocks of channels as another backend describes them, with mxrs's own name of the layout and not one that oneDNN
-/// made.
+/// Tests blocks of channels as another backend describes them: in a layout of mxrs that oneDNN has not made.
 #[test]
 fn blocks_of_channels_that_another_backend_made() {
     let team = Team::serial();

@@ -1,5 +1,6 @@
-//! Sums of 16-bit numbers are computed with more digits and rounded once: a sum slightly more than halfway between two
-//! numbers is rounded up. Each image has one number here, because the numbers of one image are summed in float32.
+//! Tests that sums of 16-bit numbers are computed with more digits and rounded once: a sum slightly more than halfway
+//! between two numbers is rounded up. Each image of the test has one nonzero number, because the numbers of one image
+//! are summed in float32.
 
 use mxrs_backend_onednn::{OneDnn, OneDnnConfig};
 use mxrs_op::{Backend, Fill, Sample};

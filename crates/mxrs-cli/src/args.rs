@@ -1,4 +1,4 @@
-//! What every subcommand shares: the head of the command line, and texts that become values.
+//! Arguments that all subcommands share, and functions that parse their values.
 
 use crate::cmd::Command;
 use clap::{Args, Parser, ValueEnum};
@@ -12,29 +12,29 @@ use mxrs::{Weights, Winograd};
     after_help = "Exit codes: 0 success, 1 failure at run time, 2 bad usage, 3 bad input file, 130 interrupted (143 by SIGTERM, 129 by SIGHUP)."
 )]
 pub struct Cli {
-    /// How much is logged, and in which form.
+    /// Options of the log.
     #[command(flatten)]
     pub logging: Logging,
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// How much is logged to stderr, and in which form.
+/// Options of the log lines that are written to stderr.
 #[derive(Args, Clone, Debug)]
 pub struct Logging {
-    /// Form of log lines on stderr
+    /// Format of the log lines on stderr
     #[arg(long, value_enum, default_value_t = LogFormat::Mxnet, global = true, help_heading = "Logging")]
     pub log_format: LogFormat,
-    /// Log errors only, and show no progress bar
+    /// Log only errors, and show no progress bar
     #[arg(long, global = true, conflicts_with = "verbose", help_heading = "Logging")]
     pub quiet: bool,
-    /// Log details too
+    /// Log debug messages too
     #[arg(long, global = true, help_heading = "Logging")]
     pub verbose: bool,
 }
 
-/// Forms of log lines.
+/// Formats of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
     /// `INFO:root:<message>`, as MXNet's tools print
@@ -47,32 +47,33 @@ pub enum LogFormat {
     Plain,
 }
 
-/// Which machine part computes, and with how many threads.
+/// The device and backend that compute, and the number of threads.
 #[derive(Args, Clone, Debug)]
 pub struct Compute {
-    /// Device that computes: `cpu` is what this version has
+    /// Device to compute on; this version has only `cpu`
     #[arg(long, default_value = "cpu", value_parser = device)]
     pub device: mxrs::types::Device,
-    /// Backend that runs the operators, with the reference kernels for what it cannot run [default: all that are built]
+    /// Backend that runs the operators; operators that it does not support use the reference kernels [default: all that are
+    /// built]
     #[arg(long, value_name = "NAME")]
     pub backend: Option<String>,
-    /// Threads that share the loop of one operator [default: OMP_NUM_THREADS, or the number of physical cores]
+    /// Number of threads that share the loop of one operator [default: OMP_NUM_THREADS, or the number of physical cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
-    /// Run convolutions as direct sums: without Winograd's algorithms, which round more
+    /// Run convolutions as direct sums, without Winograd's algorithms, which have larger rounding errors
     #[arg(long)]
     pub no_winograd: bool,
-    /// How far Winograd's algorithms may be from direct sums
+    /// Largest difference that Winograd's algorithms may have from direct sums
     #[arg(long, value_enum, default_value_t = AccuracyArg::Close, conflicts_with = "no_winograd")]
     pub accuracy: AccuracyArg,
-    /// How inference in float32 keeps the weights of layers that wait for them: fully-connected layers, and convolutions of
-    /// few pixels
+    /// Type in which float32 inference stores the weights of layers that are limited by memory bandwidth: fully-connected
+    /// layers, and convolutions with few output pixels
     #[arg(long, value_enum, default_value_t = WeightsArg::Float32)]
     pub weights: WeightsArg,
 }
 
 impl Compute {
-    /// Which of Winograd's algorithms may run convolutions.
+    /// The Winograd algorithms that convolutions may use.
     pub fn winograd(&self) -> Winograd {
         match (self.no_winograd, self.accuracy) {
             (true, _) => Winograd::Off,
@@ -81,7 +82,7 @@ impl Compute {
         }
     }
 
-    /// How packed weights are kept.
+    /// The type in which packed weights are stored.
     pub fn weights(&self) -> Weights {
         match self.weights {
             WeightsArg::Float32 => Weights::Float32,
@@ -90,37 +91,37 @@ impl Compute {
     }
 }
 
-/// How packed weights are kept; sums are made in float32.
+/// Type in which packed weights are stored; sums are always computed in float32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum WeightsArg {
-    /// As they are
+    /// Unchanged
     Float32,
-    /// Rounded to three digits: half the bytes to read
+    /// Rounded to about three decimal digits: half the memory traffic
     Bfloat16,
 }
 
-/// How far convolutions may be from direct sums, relative to the largest output.
+/// Largest difference of convolutions from direct sums, relative to the largest output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum AccuracyArg {
-    /// Within 8 millionths, with 256 input channels
+    /// At most 8e-6, with 256 input channels
     Close,
-    /// Within 50 millionths: larger tiles, up to a tenth faster
+    /// At most 5e-5: larger tiles, up to 10 % faster
     Loose,
 }
 
-/// Forms of what a subcommand prints.
+/// Output formats of a subcommand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// A table for people
+    /// A table
     Table,
     /// JSON
     Json,
 }
 
-/// Forms of lists that also go into documents.
+/// Output formats of lists that are also used in documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ListFormat {
-    /// A table for people
+    /// A table
     Table,
     /// JSON
     Json,
@@ -128,7 +129,7 @@ pub enum ListFormat {
     Markdown,
 }
 
-/// Reads a device; only the CPU computes in this version.
+/// Parses a device. Returns an error for devices other than the CPU.
 pub fn device(text: &str) -> Result<mxrs::types::Device, String> {
     let device: mxrs::types::Device = text.parse().map_err(|error: mxrs::Error| error.to_string())?;
     match device.kind {
@@ -137,7 +138,7 @@ pub fn device(text: &str) -> Result<mxrs::types::Device, String> {
     }
 }
 
-/// Reads `0`, `1`, `false` or `true`.
+/// Parses `0`, `1`, `false` or `true`.
 pub fn switch(text: &str) -> Result<bool, String> {
     match text {
         "1" | "true" => Ok(true),
@@ -146,7 +147,7 @@ pub fn switch(text: &str) -> Result<bool, String> {
     }
 }
 
-/// Reads an element type that networks compute in.
+/// Parses a floating-point dtype of networks.
 pub fn float_dtype(text: &str) -> Result<DType, String> {
     match text {
         "float32" => Ok(DType::F32),
@@ -156,7 +157,7 @@ pub fn float_dtype(text: &str) -> Result<DType, String> {
     }
 }
 
-/// Reads `NAME=VALUE`.
+/// Parses `NAME=VALUE`.
 pub fn assignment(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
@@ -164,7 +165,7 @@ pub fn assignment(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Reads a shape such as `1,28,28`, `(1, 28, 28)` or `1x28x28`.
+/// Parses a shape such as `1,28,28`, `(1, 28, 28)` or `1x28x28`.
 pub fn shape(text: &str) -> Result<Shape, String> {
     let inner = text.trim().trim_start_matches('(').trim_end_matches(')').trim_end_matches(',');
     let sizes: Result<Vec<usize>, _> = inner.split([',', 'x']).map(|size| size.trim().parse::<usize>()).collect();
@@ -174,7 +175,7 @@ pub fn shape(text: &str) -> Result<Shape, String> {
     }
 }
 
-/// Reads a shape of an image: channels, height, width.
+/// Parses the shape of an image: channels, height, width.
 pub fn image_shape(text: &str) -> Result<Shape, String> {
     let shape = shape(text)?;
     match (shape.ndim(), shape.first()) {
@@ -184,7 +185,7 @@ pub fn image_shape(text: &str) -> Result<Shape, String> {
     }
 }
 
-/// Reads `name=1,3,224,224`, or a shape alone, which is that of `data`.
+/// Parses `name=1,3,224,224`. A shape without a name is that of `data`.
 pub fn named_shape(text: &str) -> Result<(String, Shape), String> {
     let (name, sizes) = text.split_once('=').unwrap_or(("data", text));
     if name.is_empty() {
@@ -193,11 +194,11 @@ pub fn named_shape(text: &str) -> Result<(String, Shape), String> {
     Ok((name.into(), shape(sizes)?))
 }
 
-/// One number per color.
+/// One number for each of red, green and blue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rgb(pub [f32; 3]);
 
-/// Reads three finite numbers, or one for all colors.
+/// Parses three finite numbers, or one number for all colors.
 pub fn rgb(text: &str) -> Result<Rgb, String> {
     let numbers: Option<Vec<f32>> = text.split(',').map(|number| finite(number).ok()).collect();
     match numbers.as_deref() {
@@ -207,13 +208,13 @@ pub fn rgb(text: &str) -> Result<Rgb, String> {
     }
 }
 
-/// As [`rgb`], with numbers above 0.
+/// Like [`rgb`], but all numbers must be above 0.
 pub fn positive_rgb(text: &str) -> Result<Rgb, String> {
     let rgb = rgb(text)?;
     if rgb.0.iter().all(|&number| number > 0.0) { Ok(rgb) } else { Err("expected numbers above 0".into()) }
 }
 
-/// Reads a finite number.
+/// Parses a finite number.
 pub fn finite(text: &str) -> Result<f32, String> {
     match text.trim().parse::<f32>() {
         Ok(number) if number.is_finite() => Ok(number),

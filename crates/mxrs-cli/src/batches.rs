@@ -1,13 +1,14 @@
-//! Batches of a record file, for training and evaluation: opened ahead, with errors in the words of the flags.
+//! Batches of a record file for training and evaluation, prefetched. Errors name command-line flags instead of iterator
+//! parameters.
 
 use crate::exit::{Failure, Outcome};
 use mxrs::data::{DataIter, ImageRecordIterBuilder};
 use mxrs::types::{Error, ErrorKind};
 
-/// Parameters of the iterator by name.
+/// Names and values of the iterator's parameters.
 pub type Parameters = Vec<(&'static str, String)>;
 
-/// Names of the iterator's parameters, and the flags they come from.
+/// Names of the iterator's parameters, each with the flag that sets it.
 pub const FLAGS: [(&str, &str); 33] = [
     ("data_shape", "--image-shape"),
     ("batch_size", "--batch-size"),
@@ -44,23 +45,22 @@ pub const FLAGS: [(&str, &str); 33] = [
     ("fill_value", "--fill-value"),
 ];
 
-/// The parameter that says how many damaged records may be left out: none where it is `strict`, else any number.
+/// The parameter that limits how many bad records may be skipped: 0 if `strict`, otherwise any number.
 pub fn max_bad_records(strict: bool) -> (&'static str, String) {
     ("max_bad_records", if strict { 0 } else { u64::MAX }.to_string())
 }
 
-/// The batches, decoded ahead.
+/// Opens the record file and returns an iterator over its batches, which are decoded ahead.
 ///
 /// # Errors
-/// [`Failure::Usage`] naming the flag of a value that cannot be used; a file that is missing or is not what it should be, as
-/// bad input.
+/// [`Failure::Usage`] that names the flag if a value is not valid; [`Failure::Input`] if a file is missing or malformed.
 pub fn open(parameters: &Parameters) -> Outcome<Box<dyn DataIter>> {
     let parameters: Vec<(&str, &str)> = parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let builder = ImageRecordIterBuilder::from_params(&parameters).map_err(opening)?;
     Ok(Box::new(builder.build_prefetching().map_err(opening)?))
 }
 
-/// Tells at the end how many records could not be used.
+/// Logs at the end how many bad records were skipped.
 pub fn tell_bad_records(data: &dyn DataIter) {
     let n = data.n_bad_records();
     if n > 0 {
@@ -68,7 +68,8 @@ pub fn tell_bad_records(data: &dyn DataIter) {
     }
 }
 
-/// Values of parameters are those of flags, anything else is the file's fault.
+/// Converts an error of opening: an invalid parameter value is a usage error that names the flag; everything else is an
+/// input error.
 fn opening(error: Error) -> Failure {
     let (what, got, expected) = match error.kind() {
         ErrorKind::InvalidValue { what, got, expected } => (what, got, expected),
@@ -83,7 +84,7 @@ fn opening(error: Error) -> Failure {
     Failure::Usage(format!("{flags}: got {got}, expected {}", in_flags(expected)))
 }
 
-/// The text with names of parameters as those of their flags.
+/// Replaces names of iterator parameters in the text by their flags.
 fn in_flags(text: &str) -> String {
     let is_other = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
     let pieces = text.split_inclusive(is_other).map(|piece| {

@@ -1,33 +1,33 @@
-//! How a failure ends the program: one message on stderr, one exit code.
+//! Converts failures into a message on stderr and an exit code.
 
 use mxrs::Error;
 use mxrs::types::ErrorKind;
 use std::fmt;
 use std::process::ExitCode;
 
-/// Exit code after Ctrl-C, as shells report it.
+/// Exit code after Ctrl-C: 128 plus the number of SIGINT, as in shells.
 pub const INTERRUPTED: u8 = 130;
 
-/// Why a command did not do what it was asked.
+/// The reason why a command failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// The command line or a variable of the environment is wrong.
+    /// The command line or an environment variable is invalid.
     Usage(String),
-    /// A file that was read is missing or not what it should be.
+    /// A file that was read is missing or malformed.
     Input(Error),
-    /// It went wrong while running.
+    /// The command failed while running.
     Run(Error),
-    /// The user interrupted it.
+    /// The user interrupted the command.
     Interrupted,
-    /// Whoever reads the output has gone away.
+    /// The reader of the output has closed it.
     ReaderGone,
 }
 
-/// What commands return.
+/// Result of a command.
 pub type Outcome<T = ()> = Result<T, Failure>;
 
 impl Failure {
-    /// For errors of reading input: every one of them is the file's fault, except for a lack of memory.
+    /// Converts an error of reading input: an input error, except for out-of-memory, backend errors and panics.
     pub fn input(error: Error) -> Self {
         match error.kind() {
             ErrorKind::OutOfMemory { .. } | ErrorKind::Backend { .. } | ErrorKind::Panicked { .. } => Self::Run(error),
@@ -35,13 +35,13 @@ impl Failure {
         }
     }
 
-    /// For errors of fitting flags to a model: shapes that do not go together are bad usage.
+    /// Converts an error of applying flags to a model: shapes that do not fit are a usage error.
     pub fn binding(error: Error) -> Self {
         match error.kind() {
             ErrorKind::Shape { .. } | ErrorKind::InvalidValue { .. } | ErrorKind::Unresolved { .. } => {
                 Self::Usage(error.to_string())
             }
-            // Attributes of the symbol file made a tensor larger than any memory.
+            // Attributes of the symbol file make a tensor larger than any memory.
             ErrorKind::Overflow { .. } => Self::Input(error),
             _ => Self::from(error),
         }
@@ -72,12 +72,13 @@ impl fmt::Display for Failure {
             Self::Usage(text) => f.write_str(text),
             Self::Input(error) | Self::Run(error) => write!(f, "{error}"),
             Self::Interrupted => f.write_str("interrupted"),
-            Self::ReaderGone => f.write_str("nobody reads the output any more"),
+            Self::ReaderGone => f.write_str("the reader of the output has closed it"),
         }
     }
 }
 
-/// By what went wrong: bad variables are bad usage, malformed files bad input, anything else a failure at run time.
+/// Converts an error by its kind: invalid variables are usage errors, malformed files are input errors, everything else is a
+/// failure at run time.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error.kind() {
@@ -88,10 +89,10 @@ impl From<Error> for Failure {
     }
 }
 
-/// Checks that a file can be written under `path`, before the work whose result it gets. A file that is there already stays as it is.
+/// Checks that a file can be written at `path`, before the work whose result it will hold. An existing file is not changed.
 ///
 /// # Errors
-/// [`Failure::Run`] with the path if it is a folder, or if its folder is not there or cannot be written.
+/// Returns [`Failure::Run`] with the path if the path is a folder, or if its folder does not exist or cannot be written.
 pub fn expect_writable(path: &std::path::Path) -> Outcome {
     if path.is_dir() {
         return Err(Failure::Run(Error::io(path, &std::io::Error::from(std::io::ErrorKind::IsADirectory))));
@@ -99,7 +100,7 @@ pub fn expect_writable(path: &std::path::Path) -> Outcome {
     mxrs::format::AtomicFile::create(path).map(drop).map_err(Failure::Run)
 }
 
-/// An error of writing output.
+/// Converts an error of writing output, and adds the path.
 pub fn written(path: &std::path::Path) -> impl Fn(std::io::Error) -> Failure {
     let path = path.to_owned();
     move |error| Failure::Run(Error::io(&path, &error))

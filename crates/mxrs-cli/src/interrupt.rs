@@ -1,23 +1,24 @@
-//! Signals that ask the program to end: Ctrl-C (SIGINT), SIGTERM (`docker stop`, `kill`) and SIGHUP (a closed terminal).
+//! Handles the signals that request the program to end: Ctrl-C (SIGINT), SIGTERM (`docker stop`, `kill`) and SIGHUP (a
+//! closed terminal).
 //!
-//! The first signal sets a flag. Commands with long loops check it between batches, finish what they are writing (a training
-//! writes a checkpoint) and end with 128 plus the signal's number, as shells report it. The second signal ends the program at
-//! once. Commands that never check the flag install no handler, so the system ends them at the first signal.
+//! The first signal sets a flag. Commands with long loops check it between batches, finish writing (a training writes a
+//! checkpoint) and end with exit code 128 plus the signal's number, as in shells. The second signal ends the program
+//! immediately. Commands that do not check the flag install no handler, so the system ends them at the first signal.
 
 use crate::exit::{Failure, Outcome};
 use mxrs::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, LazyLock};
 
 static ASKED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
-/// Number of the first signal; 0 before it.
+/// Number of the first signal; 0 if there was none.
 static SIGNAL: LazyLock<AtomicI32> = LazyLock::new(AtomicI32::default);
 
-/// Handles the signals from now on.
+/// Installs the handlers of the signals.
 #[cfg(unix)]
 pub fn watch() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let mut signals = vec![SIGINT, SIGTERM];
-    // `nohup` starts a program with SIGHUP ignored, and it must stay ignored.
+    // `nohup` starts a program with SIGHUP ignored; it must stay ignored.
     if !is_ignored(SIGHUP) {
         signals.push(SIGHUP);
     }
@@ -30,7 +31,7 @@ pub fn watch() {
     }
 }
 
-/// Does nothing: this system has no such signals.
+/// Does nothing, because this system has no such signals.
 #[cfg(not(unix))]
 pub fn watch() {}
 
@@ -42,7 +43,7 @@ fn noticed(signal: i32) {
     SIGNAL.store(signal, Ordering::SeqCst);
 }
 
-/// Whether the process was started with this signal ignored, as Linux reports it. False if that cannot be read.
+/// Whether the process was started with this signal ignored, according to Linux's `/proc`. False if that cannot be read.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -51,12 +52,12 @@ fn is_ignored(signal: i32) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// The flag that the first signal sets, for loops of the libraries.
+/// The flag that the first signal sets, for loops in the libraries.
 pub fn flag() -> Arc<AtomicBool> {
     ASKED.clone()
 }
 
-/// Exit code of a program that a signal ended: 128 plus its number, 130 for Ctrl-C.
+/// Exit code of a program that was ended by a signal: 128 plus the signal's number, 130 for Ctrl-C.
 pub fn exit_code() -> u8 {
     match SIGNAL.load(Ordering::SeqCst) {
         0 => crate::exit::INTERRUPTED,
@@ -64,10 +65,10 @@ pub fn exit_code() -> u8 {
     }
 }
 
-/// Ends a loop if a signal arrived.
+/// Returns an error to end a loop if a signal has arrived.
 ///
 /// # Errors
-/// Returns [`Failure::Interrupted`] if one did.
+/// Returns [`Failure::Interrupted`] if a signal has arrived.
 pub fn check() -> Outcome {
     if ASKED.load(Ordering::SeqCst) { Err(Failure::Interrupted) } else { Ok(()) }
 }

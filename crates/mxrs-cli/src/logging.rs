@@ -1,4 +1,4 @@
-//! Log lines on stderr, in the form of MXNet's tools: `INFO:root:<message>`.
+//! Log lines on stderr, by default in the format of MXNet's tools: `INFO:root:<message>`.
 
 use crate::args::{LogFormat, Logging};
 use mxrs::env::{OsSource, Settings};
@@ -14,7 +14,7 @@ use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, fmt as lines};
 
-/// Sends log lines to stderr from now on. `DMLC_LOG_DEBUG=1` has the effect of `--verbose`; a bad value is an error later.
+/// Installs the logger on stderr. `DMLC_LOG_DEBUG=1` has the same effect as `--verbose`; an invalid value is reported later.
 pub fn start(logging: &Logging) {
     let debug = || Settings::from_source(&OsSource).is_ok_and(|(settings, _)| settings.log.debug);
     let ours = match (logging.quiet, logging.verbose || debug()) {
@@ -33,14 +33,14 @@ pub fn start(logging: &Logging) {
     tracing_subscriber::registry().with(layer.with_filter(filter)).init();
 }
 
-/// Text forms of a line.
+/// Text formats of a log line.
 #[derive(Clone, Copy)]
 enum Lines {
-    /// Python's default form, with the logger that MXNet's tools use.
+    /// Python's default format with the logger `root`, as in MXNet's tools.
     Python,
-    /// Time (UTC), level and message.
+    /// Time in UTC, level and message.
     Time,
-    /// The message.
+    /// Only the message.
     Plain,
 }
 
@@ -70,7 +70,7 @@ where
     }
 }
 
-/// Writes the message of information, worded as MXNet words it, without the event's other fields: those are for JSON.
+/// Writes only the message of an info event, worded as in MXNet. The event's other fields are only in the JSON format.
 struct Message<'w>(Writer<'w>, fmt::Result);
 
 impl Visit for Message<'_> {
@@ -81,7 +81,7 @@ impl Visit for Message<'_> {
     }
 }
 
-/// Python's word for a level.
+/// Python's name of a log level.
 fn python_level(level: Level) -> &'static str {
     match level {
         Level::ERROR => "ERROR",

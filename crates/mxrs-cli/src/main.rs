@@ -1,7 +1,7 @@
-//! The `mxrs` command: what MXNet's command-line tools do, with their flags, defaults and log lines.
+//! The `mxrs` command: MXNet's command-line tools with their flags, defaults and log lines.
 //!
-//! One file per subcommand under `cmd/`; each says its arguments and runs. The work itself belongs to the libraries: this
-//! crate knows only the facade `mxrs`, the terminal and the way errors become exit codes.
+//! Each subcommand is one file or folder in `cmd/`, with its arguments and its `run` function. The work itself is done in
+//! the libraries: this crate only uses the facade `mxrs`, the terminal and the mapping from errors to exit codes.
 
 mod args;
 mod batches;

@@ -1,4 +1,4 @@
-//! Networks to measure: those of MXNet's benchmark by name, or one from files; with parameters and an input.
+//! Networks to measure: those of MXNet's benchmark by name, or one from files, with parameters and a random input.
 
 use crate::exit::{Failure, Outcome};
 use crate::room;
@@ -11,7 +11,7 @@ use mxrs::{Model, Runtime};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// What MXNet's benchmark measures, in its order.
+/// Networks of MXNet's benchmark, in its order.
 pub const BENCHMARK: [&str; 12] = [
     "alexnet",
     "vgg-16",
@@ -27,13 +27,13 @@ pub const BENCHMARK: [&str; 12] = [
     "squeezenet1.1",
 ];
 
-/// Those whose definition has no float16 in MXNet.
+/// Networks whose definition in MXNet does not support float16.
 pub const WITHOUT_FLOAT16: [&str; 2] = ["alexnet", "inception-bn"];
 
-/// Seed of parameters and input.
+/// Seed of random parameters and random input.
 const SEED: u64 = 0;
 
-/// What is fed.
+/// Name of the network's input.
 const INPUT: &str = "data";
 
 /// Whether a network of this name can be built.
@@ -42,10 +42,11 @@ pub fn is_built(name: &str) -> bool {
         || mxrs::models::networks().iter().any(|(known, _)| known == name)
 }
 
-/// Why this type is none for the network of a symbol file: nothing in it would compute in it. `None` where something would.
+/// Why a dtype cannot be used with the network of a symbol file: no operator would compute in it. `None` if an operator
+/// would.
 ///
 /// # Errors
-/// What is wrong with the file.
+/// Returns an error if the file cannot be read.
 pub fn refusal(runtime: &Runtime, symbol: &Path, dtype: DType) -> Outcome<Option<String>> {
     if dtype == DType::F32 {
         return Ok(None);
@@ -58,7 +59,7 @@ fn useless(symbol: &Path, dtype: DType) -> String {
     format!("--dtype {dtype}: no operator of {} would compute in it", symbol.display())
 }
 
-/// The graph with its products in another type than float32; `None` where there are none.
+/// The graph with its products in another dtype than float32; `None` if it has none.
 fn cast(graph: &Graph, runtime: &Runtime, dtype: DType) -> Result<Option<Graph>> {
     let n_casts = |graph: &Graph| graph.nodes().iter().filter(|node| node.op_name() == "amp_cast").count();
     let after = autocast(graph, runtime.ops(), dtype)?;
@@ -77,15 +78,15 @@ impl Network {
     /// A network of the benchmark, with Xavier weights of magnitude 2.
     ///
     /// # Errors
-    /// A name or element type that the network does not have.
+    /// Returns an error if the name is unknown or the network does not support the dtype.
     pub fn named(name: &str, dtype: DType) -> Result<Self> {
         Self::seeded(name, dtype, SEED)
     }
 
-    /// As [`Self::named`], with parameters of another seed.
+    /// Like [`Self::named`], but with random parameters of another seed.
     ///
     /// # Errors
-    /// As [`Self::named`].
+    /// Fails as [`Self::named`] does.
     pub fn seeded(name: &str, dtype: DType, seed: u64) -> Result<Self> {
         let built = model(name, &ModelOptions { dtype, ..ModelOptions::default() })?;
         let (graph, none) = (built.symbol.graph()?, HashMap::new());
@@ -93,12 +94,12 @@ impl Network {
         Self::with_parameters(graph, &built.image, &shapes, &none, seed)
     }
 
-    /// A network from a symbol file, with the parameters of a file or with random ones. For another type than float32 its
-    /// products compute in that type, as in mixed precision; inputs and outputs stay in float32.
+    /// A network from a symbol file, with the parameters of a file or random ones. For another dtype than float32 its
+    /// products compute in that dtype, as in mixed precision; inputs and outputs stay in float32.
     ///
     /// # Errors
-    /// What is wrong with the files; [`Failure::Usage`] for an image that does not fit the network, and for a type that
-    /// nothing in it would compute in; [`Failure::Run`] where there is no room for the parameters.
+    /// Returns an error if a file cannot be read; [`Failure::Usage`] if the image does not fit the network, or if no
+    /// operator would compute in the dtype; [`Failure::Run`] if the memory for the parameters is not available.
     pub fn from_files(
         runtime: &Runtime,
         symbol: &Path,
@@ -127,7 +128,8 @@ impl Network {
         Ok(Self { graph, ..network })
     }
 
-    /// With the loaded parameters, and random ones for the other variables; `shapes` are those of the graph's entries.
+    /// The network with the loaded parameters, and random ones for the other variables. `shapes` are those of the graph's
+    /// entries.
     fn with_parameters(
         graph: Graph,
         image: &[usize],
@@ -158,50 +160,50 @@ impl Network {
         Ok(Self { graph, image: image.to_vec(), input: INPUT.to_owned(), params })
     }
 
-    /// The graph and the parameters.
+    /// Splits the network into graph, parameters and input.
     pub fn into_parts(self) -> Parts {
         let Self { graph, image, input, params } = self;
         Parts { graph, params, input: Input { name: input, image } }
     }
 
-    /// The parameters as arrays, and the graph: a model.
+    /// Builds a model, which holds the parameters as arrays.
     ///
     /// # Errors
-    /// Out of memory.
+    /// Returns an error if memory is exhausted.
     pub fn into_model(self, runtime: &Runtime) -> Result<(Model, Input)> {
         let Self { graph, image, input, params } = self;
         Ok((Model::from_parts(runtime, graph, params)?, Input { name: input, image }))
     }
 }
 
-/// What a network consists of.
+/// The parts of a network.
 pub struct Parts {
     /// The graph.
     pub graph: Graph,
     /// Parameters and auxiliary states by name.
     pub params: Vec<(String, Tensor)>,
-    /// What is fed.
+    /// Name and shape of the input.
     pub input: Input,
 }
 
-/// Name and shape of what is fed.
+/// Name and shape of the network's input.
 pub struct Input {
     /// Name.
     pub name: String,
-    /// Shape of one item.
+    /// Shape of one image, without the batch axis.
     pub image: Vec<usize>,
 }
 
 impl Input {
-    /// Shape of a batch.
+    /// Shape of a batch of this size.
     pub fn shape(&self, batch_size: usize) -> Shape {
         std::iter::once(batch_size).chain(self.image.iter().copied()).collect()
     }
 
-    /// Fills the array with uniform numbers from -1 to 1.
+    /// Fills the array with random numbers, uniform from -1 to 1.
     ///
     /// # Errors
-    /// Out of memory.
+    /// Returns an error if memory is exhausted.
     pub fn fill(&self, array: &NdArray) -> Result<()> {
         let uniform = Some("[\"uniform\", {\"scale\": 1.0}]");
         let tensor = random(&self.name, uniform, array.shape(), array.dtype(), SEED)?;
@@ -209,7 +211,7 @@ impl Input {
     }
 }
 
-/// Those of the parameters that the graph has variables for.
+/// The parameters for which the graph has variables.
 fn of_variables<'a>(
     graph: &'a Graph,
     loaded: &'a HashMap<String, Tensor>,
@@ -218,10 +220,10 @@ fn of_variables<'a>(
     tensors.filter(move |(name, _)| graph.find(name).is_some_and(|id| graph.node(id).is_variable()))
 }
 
-/// Shapes of the entries of a graph that is fed one image.
+/// Shapes of the entries of a graph whose input is one image.
 ///
 /// # Errors
-/// An image, or parameters, that do not fit the network.
+/// Returns an error if the image or the parameters do not fit the network.
 fn shapes(graph: &Graph, image: &[usize], loaded: &HashMap<String, Tensor>) -> Result<Vec<Shape>> {
     let data: Shape = std::iter::once(1).chain(image.iter().copied()).collect();
     let doing = format!("fitting the network to `{INPUT}` {data}");

@@ -1,19 +1,19 @@
-//! Images in a terminal: each character shows two pixels, one above the other, as half blocks.
+//! Images in a terminal: each character is a half block that shows two pixels, one above the other.
 
 use mxrs::data::Image;
 use owo_colors::OwoColorize;
 
 /// An image as lines of characters.
 pub struct Picture {
-    /// Lines from the top; all are `width` characters wide.
+    /// Lines from the top; each is `width` characters wide.
     pub lines: Vec<String>,
-    /// Characters of a line, color codes not counted.
+    /// Number of characters in a line, without color codes.
     pub width: usize,
 }
 
 impl Picture {
-    /// Draws `image` at most `max_width` characters wide: in its colors, or in black and white for output that shows
-    /// none.
+    /// Draws `image` at most `max_width` characters wide: in color, or in black and white if the output does not support
+    /// colors.
     pub fn new(image: &Image, max_width: usize, in_color: bool) -> Self {
         let width = image.width().min(max_width.max(1));
         let height = (image.height() * width / image.width()).max(1);
@@ -32,7 +32,7 @@ impl Picture {
     }
 }
 
-/// Red, green and blue of one pixel; transparency is not shown.
+/// Red, green and blue of one pixel; transparency is ignored.
 fn color(image: &Image, x: usize, y: usize) -> [u8; 3] {
     let channels = image.channels();
     let at = (y * image.width() + x) * channels;
@@ -58,7 +58,7 @@ fn plain(upper: [u8; 3], lower: [u8; 3]) -> &'static str {
     }
 }
 
-/// Pictures side by side under their captions, in rows of at most `columns` characters.
+/// Arranges pictures side by side under their captions, in rows of at most `columns` characters.
 pub fn gallery(pictures: &[(String, Picture)], columns: usize) -> String {
     const GAP: usize = 2;
     let mut text = String::new();
@@ -92,7 +92,7 @@ pub fn gallery(pictures: &[(String, Picture)], columns: usize) -> String {
         }
         text.push('\n');
     }
-    // Spaces that end a line show nothing and disturb whoever compares texts.
+    // Trailing spaces are removed: they are invisible, but change text comparisons.
     text.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 

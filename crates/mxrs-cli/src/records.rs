@@ -1,4 +1,4 @@
-//! Where images come from: a record file or image files, in batches ready for a network.
+//! Sources of images, a record file or image files, in batches that are ready for a network.
 
 use mxrs::Result;
 use mxrs::data::{Image, ImageOptions, ImageRecordIter, MAX_IMAGE_FILE_BYTES, decode, prepare};
@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 
 /// Images of one batch.
 pub struct ImageBatch {
-    /// Rows of prepared pixels, (channel, row, column).
+    /// Pixels, prepared for the network, one row per image: (channel, row, column).
     pub data: Vec<f32>,
-    /// First label of each row, if labels are there.
+    /// First label of each row, if the source has labels.
     pub labels: Option<Vec<f32>>,
-    /// The decoded images, if they were asked for; as many as rows, or more.
+    /// The decoded images, if requested; at least as many as rows.
     pub images: Vec<Image>,
-    /// File of each row, if images come from files.
+    /// File of each row, if the images are files.
     pub files: Vec<PathBuf>,
-    /// Rows.
+    /// Number of rows.
     pub n: usize,
 }
 
@@ -26,22 +26,22 @@ pub enum ImageSource {
     Records(Box<ImageRecordIter>),
     /// Image files, in the order given.
     Files {
-        /// All of them.
+        /// All files.
         paths: Vec<PathBuf>,
-        /// How many were read.
+        /// Number of files that were read.
         done: usize,
-        /// What the network wants.
+        /// How images are prepared for the network.
         options: Box<ImageOptions>,
-        /// Rows of a batch.
+        /// Number of rows of a batch.
         batch_size: usize,
     },
 }
 
 impl ImageSource {
-    /// The records of a file. Nothing is wrapped around at the end.
+    /// The records of a file. The last batch may be smaller: it is not filled up from the beginning of the file.
     ///
     /// # Errors
-    /// Those of opening the file; settings that do not go together.
+    /// Returns an error if the file cannot be opened, or if settings contradict each other.
     pub fn records(path: &Path, options: &ImageOptions, batch_size: usize, threads: usize) -> Result<Self> {
         let mut builder = ImageRecordIter::builder(path, options.data_shape, batch_size)
             .round_batch(false)
@@ -56,16 +56,16 @@ impl ImageSource {
         Ok(Self::Records(Box::new(builder.build()?)))
     }
 
-    /// Image files.
+    /// A source of image files.
     ///
     /// # Errors
-    /// Settings that do not go together.
+    /// Returns an error if settings contradict each other.
     pub fn files(paths: &[PathBuf], options: &ImageOptions, batch_size: usize) -> Result<Self> {
         options.check()?;
         Ok(Self::Files { paths: paths.to_vec(), done: 0, options: Box::new(options.clone()), batch_size })
     }
 
-    /// Number of images, when known without reading them all.
+    /// Number of images, if it is known without reading all of them.
     pub fn known_len(&self) -> Option<u64> {
         match self {
             Self::Records(records) => records.known_len(),

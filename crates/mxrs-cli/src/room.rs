@@ -1,15 +1,16 @@
-//! Whether there is room for what flags ask for. A system grants more memory than it has, and ends whoever writes to it.
+//! Checks whether memory that flags request is available. Some systems grant more memory than they have, and kill the
+//! process that writes to it.
 
 use mxrs::Result;
 use mxrs::storage::{DeviceMemory, HostMemory};
 use mxrs::types::{Device, Error};
 use std::hint::black_box;
 
-/// Refuses what takes more bytes than this machine, or the part of it that the process may use, has; `None` is more than
-/// can be counted. What is merely in use now may become free, and does not count.
+/// Returns an error if `bytes` is more memory than this machine has, or the part of it that the process may use. `None`
+/// means more than a `u64` can count. Memory in use counts as available, because it may be freed.
 ///
 /// # Errors
-/// [`ErrorKind::OutOfMemory`](mxrs::types::ErrorKind::OutOfMemory).
+/// [`ErrorKind::OutOfMemory`](mxrs::types::ErrorKind::OutOfMemory) if the memory is not available.
 pub fn expect(what: &str, bytes: Option<u64>) -> Result<()> {
     let total = HostMemory::default().info().total;
     let requested = bytes.unwrap_or(u64::MAX);
@@ -20,11 +21,11 @@ pub fn expect(what: &str, bytes: Option<u64>) -> Result<()> {
     Err(Error::out_of_memory(Device::cpu(0), requested, hint))
 }
 
-/// Whether the system grants so many bytes, which are given back at once.
+/// Whether the system grants an allocation of this many bytes, which is freed immediately.
 fn is_granted(bytes: u64) -> bool {
     let mut probe: Vec<u8> = Vec::new();
     let granted = usize::try_from(bytes).is_ok_and(|bytes| probe.try_reserve_exact(bytes).is_ok());
-    // An allocation that nobody sees may be left out.
+    // `black_box` keeps the compiler from removing the unused allocation.
     black_box(probe.as_ptr());
     granted
 }

@@ -1,4 +1,4 @@
-//! From the environment and the flags to settings and a runtime.
+//! Builds settings and a runtime from the environment and the flags.
 
 use crate::args::Compute;
 use crate::exit::{Failure, Outcome};
@@ -6,8 +6,7 @@ use mxrs::env::{OsSource, Settings, Snapshot};
 use mxrs::exec::Search;
 use mxrs::{Runtime, RuntimeBuilder};
 
-/// The environment of the process with what the flags say on top, checked: before anything else happens, every bad
-/// value is reported.
+/// The environment of the process, overridden by the flags. Reports every invalid value before anything else happens.
 ///
 /// # Errors
 /// [`Failure::Usage`] with one line per bad value.
@@ -24,26 +23,26 @@ pub fn snapshot(compute: Option<&Compute>) -> Outcome<Snapshot> {
     Ok(snapshot)
 }
 
-/// A runtime.
+/// A runtime with the settings of the environment and these flags.
 ///
 /// # Errors
-/// As [`snapshot`]; a backend that is not there.
+/// Fails as [`snapshot`] does; also if the backend does not exist.
 pub fn runtime(compute: Option<&Compute>) -> Outcome<Runtime> {
     runtime_with(compute, &[])
 }
 
-/// A runtime with these variables on top of those of the environment.
+/// A runtime with these variables in addition to those of the environment.
 ///
 /// # Errors
-/// As [`runtime`]; names that no variable has, and bad values.
+/// Fails as [`runtime`] does; also if a variable does not exist or has an invalid value.
 pub fn runtime_with(compute: Option<&Compute>, variables: &[(String, String)]) -> Outcome<Runtime> {
     builder(compute, variables)?.build().map_err(Failure::binding)
 }
 
-/// A runtime that looks for the fastest kernels by timing.
+/// A runtime that finds the fastest kernels by timing.
 ///
 /// # Errors
-/// As [`runtime`]; a variable that forbids timing.
+/// Fails as [`runtime`] does; also if a variable forbids timing.
 pub fn runtime_searching(compute: &Compute, search: Search) -> Outcome<Runtime> {
     builder(Some(compute), &[])?.search_kernels(search).build().map_err(Failure::binding)
 }

@@ -1,4 +1,4 @@
-//! The graph that a command is about: a symbol file, or one of our networks by name; with shapes of its inputs.
+//! The graph that a command works on, a symbol file or a network by name, with the shapes of its inputs.
 
 use crate::args::{float_dtype, named_shape};
 use crate::exit::{Failure, Outcome};
@@ -8,26 +8,26 @@ use mxrs::types::{DType, PartialShape, Shape};
 use mxrs::{Model, Runtime};
 use std::path::Path;
 
-/// Arguments that name a graph and its inputs.
+/// Arguments that name a graph and the shapes of its inputs.
 #[derive(clap::Args, Clone, Debug)]
 pub struct SubjectArgs {
     /// Symbol file, such as `resnet-50-symbol.json`, or the name of a network, such as `resnet-50`
     #[arg(value_name = "SYMBOL|NETWORK")]
     symbol: String,
-    /// Shape of an input, as in `data=1,3,224,224` or `data=(1,3,224,224)`; may be given several times
+    /// Shape of an input, such as `data=1,3,224,224` or `data=(1,3,224,224)`; can be given several times
     #[arg(long, value_name = "NAME=SIZES", value_parser = named_shape)]
     shape: Vec<(String, Shape)>,
-    /// Items of a batch: the first size of every input [default: that of --shape; 1 for networks]
+    /// Batch size, which is the first size of every input [default: that of --shape; 1 for networks]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     batch: Option<u32>,
-    /// Element type of the input: float32, float16, bfloat16
+    /// Data type of the input: float32, float16, bfloat16
     #[arg(long, value_name = "TYPE", default_value = "float32", value_parser = float_dtype)]
     dtype: DType,
 }
 
 /// A graph and its inputs.
 pub struct Subject {
-    /// Name of the network, or of the file without its ending.
+    /// Name of the network, or of the file without its extension.
     pub name: String,
     /// The graph.
     pub graph: Graph,
@@ -42,7 +42,7 @@ impl SubjectArgs {
     /// Reads the file or builds the network.
     ///
     /// # Errors
-    /// A file that cannot be used; a name that is neither a file nor a network.
+    /// Fails if the file cannot be read, or if the name is neither a file nor a network.
     pub fn load(&self, runtime: &Runtime) -> Outcome<Subject> {
         let path = Path::new(&self.symbol);
         let mut inputs = self.shape.clone();
@@ -69,29 +69,30 @@ impl SubjectArgs {
 }
 
 impl Subject {
-    /// Inputs as binding takes them.
+    /// Names and shapes of the inputs, in the form in which binding takes them.
     pub fn inputs(&self) -> Vec<(&str, Shape)> {
         self.inputs.iter().map(|(name, shape)| (name.as_str(), shape.clone())).collect()
     }
 
-    /// Size of a batch, when there is one.
+    /// The batch size, if the graph has an input.
     pub fn batch(&self) -> Option<usize> {
         self.inputs.first().and_then(|(_, shape)| shape.first().copied())
     }
 
-    /// Shapes as far as they follow from those of the inputs.
+    /// The shapes that follow from those of the inputs.
     ///
     /// # Errors
-    /// A name that no input has; shapes that do not fit the graph.
+    /// Fails if the graph does not have an input of a given name, or if shapes do not fit the graph.
     pub fn shapes(&self) -> Outcome<Inferred<PartialShape>> {
         let given = self.inputs.iter().map(|(name, shape)| (name.as_str(), PartialShape::from(shape)));
         infer_shapes(&self.graph, given).map_err(Failure::binding)
     }
 
-    /// Checks that every shape follows from those of the inputs.
+    /// Checks that all shapes follow from those of the inputs.
     ///
     /// # Errors
-    /// As [`Self::shapes`]; otherwise names the first input without a shape, and how many variables depend on it.
+    /// Fails as [`Self::shapes`] does. If a shape is unknown, the error names the first input without a shape, and how many
+    /// more variables have none.
     pub fn require_shapes(&self) -> Outcome {
         let shapes = self.shapes()?;
         let is_unknown = |id: &&mxrs::graph::NodeId| shapes.known(self.graph.output_id(**id, 0)).is_none();
@@ -107,13 +108,13 @@ impl Subject {
     }
 }
 
-/// Neither a file nor a network.
+/// The error for a name that is neither a file nor a network.
 fn unknown(name: &str, error: &mxrs::Error) -> Failure {
     let known: Vec<String> = networks().into_iter().map(|(known, _)| known).collect();
     if known.iter().any(|known| known == name) {
         return Failure::Usage(error.to_string());
     }
-    // The distance takes time in proportion to the length.
+    // Only the first characters are compared, because the time of the distance grows with the length.
     let cut: String = name.chars().take(100).collect();
     let nearest = known.iter().min_by_key(|known| strsim::damerau_levenshtein(known, &cut));
     let nearest = nearest.map_or(String::new(), |nearest| format!("; the nearest is `{nearest}`"));

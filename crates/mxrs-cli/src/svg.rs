@@ -1,11 +1,11 @@
-//! Scalable vector graphics as text: what every picture needs.
+//! Functions for writing SVG pictures as text.
 
 use crate::exit::{Failure, Outcome};
 use mxrs::format::write_atomically;
 use mxrs::types::Error;
 use std::path::Path;
 
-/// A picture of this size in pixels: its style sheet, and its content, which is SVG already.
+/// A complete SVG document of this size in pixels, with a style sheet and content that is already SVG.
 pub fn document(width: f64, height: f64, title: &str, style: &str, content: &str) -> String {
     let (width, height) = (number(width), number(height));
     format!(
@@ -17,7 +17,7 @@ pub fn document(width: f64, height: f64, title: &str, style: &str, content: &str
     )
 }
 
-/// Text as XML shows it; characters that XML has no place for become `?`.
+/// Escapes text for XML; characters that XML does not allow become `?`.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -34,13 +34,13 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// A coordinate with two digits behind the point at most.
+/// A coordinate with at most two decimal places.
 pub fn number(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// At most so many characters of a text.
+/// Cuts a text to at most `n_chars` characters.
 pub fn shortened(text: &str, n_chars: usize) -> String {
     if text.chars().count() <= n_chars {
         return text.to_owned();
@@ -48,10 +48,10 @@ pub fn shortened(text: &str, n_chars: usize) -> String {
     text.chars().take(n_chars.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// Writes a file, all of it or nothing.
+/// Writes a file atomically: it appears complete or not at all.
 ///
 /// # Errors
-/// Those of writing.
+/// Returns an error if the file cannot be written.
 pub fn write(path: &Path, text: &str) -> Outcome {
     write_atomically(path, |sink| sink.write_all(text.as_bytes()).map_err(|e| Error::io(path, &e)))
         .map_err(Failure::Run)

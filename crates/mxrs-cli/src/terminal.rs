@@ -1,4 +1,5 @@
-//! What depends on whether a person looks on: colors, progress bars, widths. And printing that may fail.
+//! Terminal output: colors, progress bars and tables, depending on whether the output is a terminal, and printing that may
+//! fail.
 
 use crate::exit::{Failure, Outcome};
 use comfy_table::{ContentArrangement, Table, presets};
@@ -12,7 +13,7 @@ pub fn stdout_has_colors() -> bool {
     stdout().is_terminal() && !no_color()
 }
 
-/// The convention of <https://no-color.org>: set to anything but the empty text.
+/// Whether `NO_COLOR` is set to anything but the empty text (see <https://no-color.org>).
 fn no_color() -> bool {
     OsSource.vars().iter().any(|(name, value)| name == "NO_COLOR" && !value.is_empty())
 }
@@ -25,14 +26,15 @@ pub fn error(text: &str) {
     } else {
         format!("{label} {text}\n")
     };
-    // Nobody is left to tell.
+    // An error of writing to stderr cannot be reported anywhere.
     let _ = stderr().write_all(line.as_bytes());
 }
 
 /// Prints text on stdout.
 ///
 /// # Errors
-/// [`Failure::ReaderGone`] when the reading end is closed, as `mxrs env | head` does; other errors of writing.
+/// Returns [`Failure::ReaderGone`] if the reading end is closed, as `mxrs env | head` does, or another error if writing
+/// fails.
 pub fn print(text: &str) -> Outcome {
     let mut out = stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -42,10 +44,10 @@ pub fn print(text: &str) -> Outcome {
     }
 }
 
-/// As [`print`], with a line end.
+/// Like [`print`], with a newline at the end.
 ///
 /// # Errors
-/// As [`print`].
+/// Fails as [`print`] does.
 pub fn print_line(text: impl AsRef<str>) -> Outcome {
     print(&format!("{}\n", text.as_ref()))
 }
@@ -53,18 +55,18 @@ pub fn print_line(text: impl AsRef<str>) -> Outcome {
 /// Prints JSON on several lines.
 ///
 /// # Errors
-/// As [`print`].
+/// Fails as [`print`] does.
 pub fn print_json(value: &impl serde::Serialize) -> Outcome {
     print_line(json(value))
 }
 
 /// JSON on several lines.
 pub fn json(value: &impl serde::Serialize) -> String {
-    // What is serialized here has text keys only, so this cannot fail.
+    // Serialization cannot fail, because all keys are text.
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
 
-/// An empty table with these headings; as wide as the terminal on one, unlimited elsewhere.
+/// An empty table with these headings; as wide as the terminal, or unlimited if stdout is not a terminal.
 pub fn table<H: AsRef<str>>(headings: &[H]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
@@ -72,7 +74,7 @@ pub fn table<H: AsRef<str>>(headings: &[H]) -> Table {
     table
 }
 
-/// A Markdown table.
+/// A Markdown table with these headings and rows.
 pub fn markdown<H: AsRef<str>, C: AsRef<str>>(headings: &[H], rows: impl IntoIterator<Item = Vec<C>>) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let cell = |text: &str| text.replace('|', "\\|").replace(['\n', '\r'], " ");
@@ -93,7 +95,7 @@ pub fn progress(length: Option<u64>, unit: &str, is_wanted: bool) -> ProgressBar
         Some(_) => format!("{{bar:40}} {{pos}}/{{len}} {unit} {{per_sec}} {{eta}}"),
         None => format!("{{spinner}} {{pos}} {unit} {{per_sec}}"),
     };
-    // The template is ours; if it could not be read the plain style would do.
+    // The template is valid; if it could not be parsed, the default style would be used.
     bar.set_style(ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar
 }

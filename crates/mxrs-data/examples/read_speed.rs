@@ -1,4 +1,5 @@
-//! Images per second of a record file with the augmentation of ImageNet: `read_speed FILE.rec [threads] [batches]`.
+//! Measures the images per second read from a record file with ImageNet augmentation: `read_speed FILE.rec [threads]
+//! [batches]`.
 
 use mxrs_data::{Augment, DataIter, ImageRecordIter};
 use std::time::Instant;

@@ -1,30 +1,30 @@
-//! A batch of prepared images.
+//! A batch of preprocessed images.
 
 use crate::Image;
 
-/// A batch. It always has `n` rows, of which the last `pad` only fill it up.
+/// A batch. It always has `n` rows; the last `pad` rows are padding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
     /// Images, shape (n, channels, height, width).
     pub data: Vec<f32>,
     /// Labels, shape (n, label_width).
     pub labels: Vec<f32>,
-    /// The id in the header of each row's record; 0 in padding with zeros.
+    /// The id in the header of each row's record; 0 for padding with zeros.
     pub index: Vec<u64>,
-    /// Rows at the end that only fill the batch up: records from the start again, or zeros without `round_batch`.
+    /// Number of padding rows at the end: records from the start of the epoch, or zeros without `round_batch`.
     pub pad: usize,
-    /// How many rows there are, including padding.
+    /// Number of rows, including padding.
     pub n: usize,
-    /// Channels, height, width of one row.
+    /// Channels, height and width of one row.
     pub data_shape: [usize; 3],
-    /// How many labels a row has.
+    /// Number of labels per row.
     pub label_width: usize,
-    /// The decoded images before preparation, if the iterator keeps them; padding of zeros has none.
+    /// The decoded images before preprocessing, if the iterator keeps them; padding with zeros has no images.
     pub images: Vec<Image>,
 }
 
 impl Batch {
-    /// How many rows are not padding.
+    /// Number of rows that are not padding.
     pub fn n_valid(&self) -> usize {
         self.n - self.pad
     }

@@ -1,10 +1,10 @@
-//! Iterators by MXNet's names.
+//! Creation of iterators by their MXNet names.
 
 use crate::record_iter::ImageRecordIterBuilder;
 use crate::{CsvIter, DataIter, LibSvmSettings, MnistIter, PixelType};
 use mxrs_types::{Error, Result};
 
-/// Names that [`create`] knows.
+/// Names of iterators that [`create`] accepts.
 const NAMES: [&str; 7] = [
     "ImageRecordIter",
     "ImageRecordUInt8Iter",
@@ -15,7 +15,8 @@ const NAMES: [&str; 7] = [
     "LibSVMIter",
 ];
 
-/// The iterator of this name with MXNet's parameters as text, as scripts hand them over. Those of record files read ahead.
+/// Creates the iterator with this name from MXNet's parameters as text, as MXNet's scripts pass them. Iterators of record
+/// files prefetch.
 ///
 /// ```
 /// let e = mxrs_data::create("ImageRecordItr", &[]).map(|_| ()).unwrap_err();
@@ -25,8 +26,8 @@ const NAMES: [&str; 7] = [
 /// ```
 ///
 /// # Errors
-/// [`mxrs_types::ErrorKind::InvalidValue`] naming the nearest iterator; [`mxrs_types::ErrorKind::Attribute`] naming the
-/// parameter; those of opening the files.
+/// Returns [`mxrs_types::ErrorKind::InvalidValue`], with the most similar name, for an unknown iterator;
+/// [`mxrs_types::ErrorKind::Attribute`] with the name of a bad parameter; and the errors of opening the files.
 pub fn create(name: &str, params: &[(&str, &str)]) -> Result<Box<dyn DataIter>> {
     let records = |owner, fixed| -> Result<Box<dyn DataIter>> {
         Ok(Box::new(ImageRecordIterBuilder::read(params, owner, fixed)?.build_prefetching()?))

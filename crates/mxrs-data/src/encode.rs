@@ -1,29 +1,29 @@
-//! From pixels to JPEG and PNG.
+//! Encoding of images as JPEG and PNG.
 
 use crate::Image;
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 use mxrs_types::{Error, Result};
 
-/// How images are encoded.
+/// Format of encoded images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
-    /// JPEG of this quality, 1 to 100; colors at half size, alpha is dropped.
+    /// JPEG with this quality, 1 to 100. Colors are stored at half size; alpha is dropped.
     Jpeg {
-        /// 1 to 100.
+        /// Quality, 1 to 100.
         quality: u8,
     },
-    /// PNG with this effort, 1 to 9.
+    /// PNG with this compression level, 1 to 9.
     Png {
-        /// 1 to 9.
+        /// Compression level, 1 to 9.
         level: u8,
     },
 }
 
 impl Encoding {
-    /// Proves that the number is in range.
+    /// Checks that quality or level is in range.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`].
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] if it is out of range.
     pub fn check(self) -> Result<()> {
         match self {
             Self::Jpeg { quality } if !(1..=100).contains(&quality) => {
@@ -35,10 +35,11 @@ impl Encoding {
     }
 }
 
-/// The bytes of a JPEG or PNG file.
+/// Encodes an image as the bytes of a JPEG or PNG file.
 ///
 /// # Errors
-/// [`mxrs_types::ErrorKind::InvalidValue`] for a number out of range, or an image with a side above 65 535 as JPEG.
+/// Returns [`mxrs_types::ErrorKind::InvalidValue`] for a quality or level out of range, and for a JPEG with a side above 65
+/// 535.
 pub fn encode(image: &Image, encoding: Encoding) -> Result<Vec<u8>> {
     encoding.check()?;
     match encoding {
@@ -59,7 +60,7 @@ fn jpeg(image: &Image, quality: u8) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut encoder = Encoder::new(&mut bytes, quality);
     if image.channels() > 1 {
-        // As OpenCV writes them.
+        // OpenCV uses the same subsampling of colors.
         encoder.set_sampling_factor(SamplingFactor::F_2_2);
     }
     encoder
@@ -96,7 +97,7 @@ mod tests {
         Image::new(24, 31, channels, (0..24 * 31 * channels).map(pixel).collect()).unwrap()
     }
 
-    /// PNG comes back as it was; JPEG nearly, closer with more quality, and smaller with less.
+    /// A PNG decodes to the same image. A JPEG decodes approximately: higher quality gives a smaller error and more bytes.
     #[test]
     fn there_and_back() {
         let limits = DecodeLimits::default();

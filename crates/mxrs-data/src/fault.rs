@@ -7,12 +7,12 @@ pub(crate) fn at(offset: usize, kind: FormatErrorKind, context: impl Into<String
     Error::new(ErrorKind::Format { path: None, offset: Some(offset as u64), kind, context: context.into() })
 }
 
-/// `Truncated` at `offset`.
+/// An error of kind `Truncated` at `offset`: `need` bytes are needed, `have` are left.
 pub(crate) fn truncated(offset: usize, need: u64, have: usize, context: impl Into<String>) -> Error {
     at(offset, FormatErrorKind::Truncated { need, have: have as u64 }, context)
 }
 
-/// The error of one record, placed in the file: its offset becomes that of the record, the place inside the image moves
+/// Adds the position of a record to its error: the offset becomes that of the record, and the offset inside the image moves
 /// into the text.
 pub(crate) fn in_record(mut error: Error, number: u64, record_offset: u64) -> Error {
     if let ErrorKind::Format { offset, context, .. } = error.kind_mut() {

@@ -1,4 +1,4 @@
-//! The files of MNIST: arrays of bytes with a big-endian header, plain or gzipped.
+//! Reading of MNIST's idx-ubyte files: arrays of bytes with a big-endian header, optionally gzipped.
 
 use crate::fault;
 use flate2::read::MultiGzDecoder;
@@ -10,44 +10,44 @@ use std::path::Path;
 /// An array of bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub struct IdxArray {
-    /// Sizes of its axes, at least one.
+    /// Sizes of the axes; there is at least one axis.
     pub sizes: Vec<usize>,
-    /// The elements: as many bytes as the product of the sizes.
+    /// The elements; their number is the product of the sizes.
     pub bytes: Vec<u8>,
 }
 
 /// The most axes that an array may have.
 const MAX_AXES: usize = 8;
-/// The most bytes that one byte of a gzipped file may unpack to.
+/// Largest ratio of unpacked to packed bytes of a gzipped file.
 const MAX_RATIO: u64 = 1000;
-/// The first bytes of a gzip stream.
+/// Magic bytes of a gzip stream.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// Reads a file.
+/// Reads an idx-ubyte file.
 ///
 /// # Errors
-/// [`mxrs_types::ErrorKind::Format`] with the offset in the unpacked bytes: `BadMagic`, `UnsupportedFeature` for other elements than
-/// bytes, `Truncated`, `TrailingData`, `Overflow`; I/O errors, damage of the gzip stream among them.
+/// Returns [`mxrs_types::ErrorKind::Format`] with the offset in the unpacked bytes: `BadMagic`, `UnsupportedFeature` for
+/// elements other than bytes, `Truncated`, `TrailingData`, `Overflow`. Returns I/O errors, also for a damaged gzip stream.
 pub(crate) fn open(path: &Path) -> Result<IdxArray> {
     let file = File::open(path).map_err(|e| Error::io(path, &e))?;
     let packed_bytes = file.metadata().map_err(|e| Error::io(path, &e))?.len();
     read_limited(BufReader::new(file), packed_bytes.saturating_mul(MAX_RATIO)).map_err(|e| e.with_path(path))
 }
 
-/// Reads an array from the start of a stream, which is unpacked if it starts like gzip.
+/// Reads an array from the start of a stream, which is unpacked if it has the gzip magic.
 ///
 /// # Errors
-/// Those of [`open`].
+/// Returns the errors of [`open`].
 #[cfg(any(test, fuzzing))]
 pub fn read(stream: impl Read) -> Result<IdxArray> {
     read_limited(stream, u64::MAX)
 }
 
-/// Reads an array from the start of a stream, which is unpacked if it starts like gzip. Refuses a gzipped array of more
+/// Reads an array from the start of a stream, which is unpacked if it has the gzip magic. Refuses a gzipped array of more
 /// than `max_bytes`.
 ///
 /// # Errors
-/// Those of [`open`].
+/// Returns the errors of [`open`].
 fn read_limited(mut stream: impl Read, max_bytes: u64) -> Result<IdxArray> {
     let mut start = [0; 2];
     let have = fill(&mut stream, &mut start)?;
@@ -94,7 +94,7 @@ fn read_plain(mut stream: impl Read, max_bytes: u64) -> Result<IdxArray> {
             format!("gzipped array of sizes {sizes:?}, {MAX_RATIO} times its file at most"),
         ));
     }
-    // The array grows with the bytes that are there, so a false header cannot make it allocate much.
+    // The buffer grows with the bytes actually read, so a false header cannot cause a large allocation.
     let mut bytes = Vec::new();
     stream.by_ref().take(need as u64).read_to_end(&mut bytes).map_err(|e| io(&e))?;
     if bytes.len() < need {
@@ -112,7 +112,7 @@ fn io(error: &std::io::Error) -> Error {
     Error::from_io(error)
 }
 
-/// Fills the buffer with as many bytes as the stream has, and returns how many they are.
+/// Reads until the buffer is full or the stream ends; returns the number of bytes read.
 fn fill(stream: &mut impl Read, buffer: &mut [u8]) -> Result<usize> {
     let mut done = 0;
     while done < buffer.len() {
@@ -171,7 +171,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every cut is noticed, no bytes cause a panic, and what was written is read back.
+        /// Every truncation is noticed, no bytes cause a panic, and written arrays are read back.
         #[test]
         fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..80), sizes in prop::collection::vec(0_u32..5, 1..4)) {
             let _ = read(&bytes[..]);
@@ -187,7 +187,7 @@ mod tests {
         }
     }
 
-    /// A gzipped file of zeros that unpacks to more than 1,000 times its size, as deflate can by 1,032.
+    /// Gzipped zeros unpack to more than 1,000 times their size; deflate can reach 1,032 times.
     #[test]
     fn a_gzipped_file_cannot_unpack_without_limit() {
         let mut gzip = GzEncoder::new(Vec::new(), Compression::best());

@@ -2,8 +2,8 @@
 
 use mxrs_types::{Error, ErrorKind, Result};
 
-/// A decoded image: rows of pixels with 8 bits per channel. The channels of a pixel are adjacent, in the order red,
-/// green, blue, alpha.
+/// A decoded image: rows of pixels with 8 bits per channel. The channels of a pixel are adjacent, in the order red, green,
+/// blue, alpha.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Image {
     height: usize,
@@ -16,8 +16,8 @@ impl Image {
     /// Makes an image from `height * width * channels` bytes in the order (row, column, channel).
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidValue`] if there are no pixels, if `channels` is not 1, 3 or 4, or for another number of
-    /// bytes; [`ErrorKind::Overflow`] if the number of bytes does not fit.
+    /// Returns [`ErrorKind::InvalidValue`] if there are no pixels, if `channels` is not 1, 3 or 4, or if the number of bytes
+    /// is wrong; [`ErrorKind::Overflow`] if the number of bytes overflows.
     pub fn new(height: usize, width: usize, channels: usize, pixels: Vec<u8>) -> Result<Self> {
         if height == 0 || width == 0 {
             return Err(Error::invalid("image size", format!("{height} x {width}"), "at least one pixel"));
@@ -35,17 +35,17 @@ impl Image {
         Ok(Self { height, width, channels, pixels })
     }
 
-    /// How many rows it has.
+    /// Number of rows.
     pub fn height(&self) -> usize {
         self.height
     }
 
-    /// How many columns it has.
+    /// Number of columns.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// How many channels it has: 1 for gray, 3 for red, green and blue, 4 with alpha.
+    /// Number of channels: 1 for gray, 3 for red, green and blue, 4 with alpha.
     pub fn channels(&self) -> usize {
         self.channels
     }
@@ -55,12 +55,12 @@ impl Image {
         &self.pixels
     }
 
-    /// The bytes, in the order (row, column, channel).
+    /// Takes the bytes out, in the order (row, column, channel).
     pub fn into_pixels(self) -> Vec<u8> {
         self.pixels
     }
 
-    /// The bytes, to be changed.
+    /// The bytes, for writing.
     pub(crate) fn pixels_mut(&mut self) -> &mut [u8] {
         &mut self.pixels
     }

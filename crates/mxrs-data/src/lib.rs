@@ -1,7 +1,7 @@
-//! Record iterators: image decoding, preparation and batches with padding, as MXNet's `ImageRecordIter` makes them.
+//! Record iterators: image decoding, preprocessing and batches with padding, as in MXNet's `ImageRecordIter`.
 //!
-//! Does not know arrays, devices or operators: a [`DataBatch`] holds plain tensors in host memory, which the facade copies
-//! where they are needed.
+//! This crate contains no device arrays or operators: a [`DataBatch`] holds plain tensors in host memory, which the `mxrs`
+//! crate copies to the device.
 //!
 //! ```
 //! use mxrs_data::{DecodeLimits, Image, ImageOptions, decode, prepare};
@@ -18,10 +18,10 @@
 //! # Ok::<(), mxrs_types::Error>(())
 //! ```
 //!
-//! Read next: [`DataIter`] for what all iterators do, [`ImageRecordIter`] for whole files of records, [`Augment`] for random
-//! changes of images, [`transform`] for those of Gluon's names, [`prepare`] for what happens to one image without any.
+//! Read next: [`DataIter`] for the interface of all iterators, [`ImageRecordIter`] for record files, [`Augment`] for random
+//! augmentation, [`transform`] for Gluon's transforms, [`prepare`] for the preprocessing of one image.
 
-// One reason only: `wide` calls functions compiled for AVX2 after asking the processor whether it has that.
+// The only unsafe code is in `wide`, which calls functions compiled for AVX2 after checking that the processor has it.
 #![allow(unsafe_code)]
 
 mod augment;
@@ -54,7 +54,7 @@ mod threads;
 pub mod transform;
 mod wide;
 
-/// Readers that take bytes, for the targets of `fuzz/`.
+/// Parsers of untrusted bytes, for the targets in `fuzz/`.
 #[cfg(fuzzing)]
 pub mod fuzzing {
     pub use crate::idx_ubyte::read as idx_ubyte;

@@ -1,4 +1,4 @@
-//! Batches of the files of MNIST.
+//! An iterator over the files of MNIST.
 
 use crate::idx_ubyte;
 use crate::nd_array_iter::{LastBatch, NdArrayIter};
@@ -7,32 +7,31 @@ use mxrs_format::{AlignedBytes, Dense};
 use mxrs_types::{DType, Error, Result, Shape};
 use std::path::{Path, PathBuf};
 
-/// Settings of MXNet's `MNISTIter`: images and labels from idx-ubyte files, gzipped or not, in batches from memory.
+/// Settings of MXNet's `MNISTIter`: batches of images and labels from idx-ubyte files, gzipped or not, held in memory.
 ///
-/// Pixels are divided by 256, as in MXNet, or by another number. Every epoch has its own order; MXNet shuffles only
-/// once. Examples that do not fill the last batch are left out, as in MXNet, unless [`Self::last_batch`] says
-/// otherwise.
+/// Pixels are divided by 256, as in MXNet, or by another number. Every epoch has its own order; MXNet shuffles only once.
+/// Examples that do not fill the last batch are left out, as in MXNet, unless [`Self::last_batch`] specifies otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MnistIter {
     /// File of the images.
     pub image: PathBuf,
     /// File of the labels.
     pub label: PathBuf,
-    /// The divisor of the pixels; default 256.
+    /// Divisor of the pixels; default 256.
     pub white: u16,
-    /// How many rows a batch has; default 128.
+    /// Number of rows per batch; default 128.
     pub batch_size: usize,
     /// Whether epochs are shuffled; default yes.
     pub shuffle: bool,
     /// Whether images are rows of pixels instead of (1, height, width); default no.
     pub flat: bool,
-    /// The seed of the orders; default 0.
+    /// Seed of the orders; default 0.
     pub seed: u64,
-    /// Which share of the examples is read; default 0, of 1.
+    /// Which share of the examples is read; default 0, of 1 share.
     pub part_index: usize,
-    /// How many shares there are.
+    /// Number of shares.
     pub num_parts: usize,
-    /// What happens to the last examples; default [`LastBatch::Discard`].
+    /// What happens to examples that do not fill the last batch; default [`LastBatch::Discard`].
     pub last_batch: LastBatch,
     /// Name of the images; default `data`.
     pub data_name: String,
@@ -60,7 +59,7 @@ const NAMES: &[&str] = &[
 ];
 
 impl MnistIter {
-    /// With MXNet's defaults.
+    /// Settings with MXNet's defaults.
     pub fn new(image: impl Into<PathBuf>, label: impl Into<PathBuf>) -> Self {
         Self {
             image: image.into(),
@@ -78,11 +77,11 @@ impl MnistIter {
         }
     }
 
-    /// From MXNet's parameters, as text. `silent`, `prefetch_buffer`, `ctx` and `input_shape` have no effect;
-    /// `last_batch_handle` is known besides.
+    /// Reads the settings from MXNet's parameters, as text. `silent`, `prefetch_buffer`, `ctx` and `input_shape` have no
+    /// effect. `last_batch_handle` is accepted in addition to MXNet's parameters.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::Attribute`] naming the parameter.
+    /// Returns [`mxrs_types::ErrorKind::Attribute`] with the name of a bad parameter.
     pub fn from_params(params: &[(&str, &str)]) -> Result<Self> {
         let map = ParamMap::new("MNISTIter", params, &[NAMES])?;
         let image = map.text("image").unwrap_or("./train-images-idx3-ubyte");
@@ -106,11 +105,11 @@ impl MnistIter {
         Ok(iter)
     }
 
-    /// Reads both files.
+    /// Reads both files and builds the iterator.
     ///
     /// # Errors
-    /// Those of reading them, naming the file; [`mxrs_types::ErrorKind::InvalidValue`] when they do not fit each other or a
-    /// share is empty; as [`crate::NdArrayIterBuilder::build`].
+    /// Returns the errors of reading the files, with the path; [`mxrs_types::ErrorKind::InvalidValue`] if images and labels
+    /// differ in number or the share is empty; and the errors of [`crate::NdArrayIterBuilder::build`].
     pub fn build(&self) -> Result<NdArrayIter> {
         let images = idx_ubyte::open(&self.image)?;
         let labels = idx_ubyte::open(&self.label)?;
@@ -151,7 +150,7 @@ fn axes(path: &Path, sizes: &[usize], expected: &str) -> Error {
     Error::invalid(format!("axes of {}", path.display()), sizes.len(), expected)
 }
 
-/// Bytes divided by a number.
+/// Converts bytes to floats and divides them by `divisor`.
 fn floats(shape: Shape, bytes: &[u8], divisor: f32) -> Result<Dense> {
     let mut out = AlignedBytes::zeroed(shape.checked_size_bytes(DType::F32)?);
     for (out, byte) in out.chunks_exact_mut(4).zip(bytes) {

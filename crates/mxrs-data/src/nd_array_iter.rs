@@ -1,4 +1,4 @@
-//! Batches of arrays that are already in memory.
+//! An iterator over arrays that are already in memory.
 
 use crate::random::Random;
 use crate::{DataBatch, DataDesc, DataIter};
@@ -8,23 +8,23 @@ use mxrs_types::{Error, ErrorKind, Result, Shape};
 /// What happens to the examples that do not fill the last batch of an epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LastBatch {
-    /// The batch is filled up with examples from the start of the epoch, and [`DataBatch::pad`] says how many (`pad`).
+    /// The batch is filled up with examples from the start of the epoch; [`DataBatch::pad`] is their number (`pad`).
     #[default]
     Pad,
-    /// The batch is filled up with rows of zeros, whose index is 0, and [`DataBatch::pad`] says how many. `CSVIter`
-    /// does this without `round_batch`; MXNet leaves old memory in these rows.
+    /// The batch is filled up with rows of zeros, whose index is 0; [`DataBatch::pad`] is their number. `CSVIter` does this
+    /// without `round_batch`; MXNet leaves old memory contents in these rows.
     Zeros,
-    /// They are left out in this epoch (`discard`).
+    /// The remaining examples are left out in this epoch (`discard`).
     Discard,
-    /// They come first in the next epoch (`roll_over`).
+    /// The remaining examples come first in the next epoch (`roll_over`).
     RollOver,
 }
 
 impl LastBatch {
-    /// From MXNet's name for it.
+    /// Parses MXNet's name.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidValue`] with the three names.
+    /// Returns [`ErrorKind::InvalidValue`], with the three valid names, for any other name.
     pub fn from_name(name: &str) -> Result<Self> {
         match name {
             "pad" => Ok(Self::Pad),
@@ -52,8 +52,8 @@ impl LastBatch {
 /// # Ok::<(), mxrs_types::Error>(())
 /// ```
 ///
-/// [`DataBatch::index`] holds the numbers of the rows. With [`LastBatch::RollOver`] a batch may begin with rows of
-/// the last epoch and continue with rows of this one; none of its rows is padding. MXNet sets `pad` on such a batch.
+/// [`DataBatch::index`] holds the numbers of the rows. With [`LastBatch::RollOver`] a batch may begin with rows of the
+/// previous epoch and continue with rows of this one; none of its rows is padding. MXNet sets `pad` on such a batch.
 pub struct NdArrayIter {
     arrays: Vec<Dense>,
     n_data: usize,
@@ -65,7 +65,7 @@ pub struct NdArrayIter {
     last_batch: LastBatch,
     epoch: u64,
     batch: u64,
-    /// The order of the rows, and the epoch that it was made for.
+    /// The order of the rows, and the epoch to which this order belongs.
     order: Option<(u64, Vec<u64>)>,
 }
 
@@ -94,7 +94,7 @@ impl NdArrayIterBuilder {
         self
     }
 
-    /// Shuffles the rows in every epoch; without it they stay in order.
+    /// Shuffles the rows in every epoch; by default they stay in order.
     #[must_use]
     pub fn shuffle(self, seed: u64) -> Self {
         Self { shuffle_seed: Some(seed), ..self }
@@ -109,9 +109,9 @@ impl NdArrayIterBuilder {
     /// Checks the arrays and builds the iterator.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidValue`] for a batch size of 0, for no input, for a name given twice, and with
-    /// [`LastBatch::Discard`] or [`LastBatch::RollOver`] for fewer rows than a batch has; [`ErrorKind::Shape`] for an
-    /// array without rows or with another number of rows than the first; [`ErrorKind::Overflow`] if a batch has more
+    /// Returns [`ErrorKind::InvalidValue`] for a batch size of 0, if there is no input, for a name given twice, and with
+    /// [`LastBatch::Discard`] or [`LastBatch::RollOver`] if there are fewer rows than a batch has; [`ErrorKind::Shape`] for
+    /// an array without rows or with another number of rows than the first; [`ErrorKind::Overflow`] if a batch has more
     /// bytes than can be addressed.
     pub fn build(self) -> Result<NdArrayIter> {
         let batch_size = self.batch_size;
@@ -163,7 +163,7 @@ impl NdArrayIterBuilder {
 }
 
 impl NdArrayIter {
-    /// Starts the settings of an iterator with batches of `batch_size` rows.
+    /// A builder of an iterator with batches of `batch_size` rows.
     pub fn builder(batch_size: usize) -> NdArrayIterBuilder {
         NdArrayIterBuilder {
             batch_size,
@@ -174,7 +174,7 @@ impl NdArrayIter {
         }
     }
 
-    /// The row at a place of the concatenated orders of all epochs.
+    /// The row at index `place` of the concatenated orders of all epochs.
     fn row_at(&mut self, place: u128) -> u64 {
         let (epoch, at) = ((place / u128::from(self.n_rows)) as u64, (place % u128::from(self.n_rows)) as u64);
         let Some(seed) = self.shuffle_seed else {
@@ -192,8 +192,8 @@ impl NdArrayIter {
         }
     }
 
-    /// The places of the first and the last row of the next batch, and how many of its rows are not padding; `None`
-    /// at the end of the epoch.
+    /// The index of the next batch's first row in the concatenated orders, and the number of its rows that are not padding;
+    /// `None` at the end of the epoch.
     fn next_rows(&self) -> Option<(u128, u64)> {
         let (n, size) = (u128::from(self.n_rows), u128::from(self.batch_size));
         let (epoch, batch) = (u128::from(self.epoch), u128::from(self.batch));
@@ -212,7 +212,7 @@ impl NdArrayIter {
     }
 }
 
-/// The rows of an array with these numbers, followed by zeros.
+/// Copies the rows with these numbers into a batch; the remaining rows are zeros.
 fn gather(array: &Dense, index: &[u64], shape: &Shape) -> Result<Dense> {
     let bytes = array.bytes();
     let row_len = bytes.len() / array.shape()[0];
@@ -283,7 +283,7 @@ impl DataIter for NdArrayIter {
         match self.last_batch {
             LastBatch::Pad | LastBatch::Zeros => Some(self.n_rows.div_ceil(self.batch_size)),
             LastBatch::Discard => Some(self.n_rows / self.batch_size),
-            // Unless the rows fit in whole batches, the number of batches differs by one between epochs.
+            // If the rows do not fill whole batches, the number of batches can differ by one between epochs.
             LastBatch::RollOver => self.n_rows.is_multiple_of(self.batch_size).then_some(self.n_rows / self.batch_size),
         }
     }

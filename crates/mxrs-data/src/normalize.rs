@@ -1,23 +1,22 @@
-//! The last step of preparing an image: its pixels become the numbers that a network reads, one channel after the
-//! other.
+//! The last step of preprocessing: converts pixels to the values that a network reads, one channel after the other.
 
 use crate::{Image, ImageOptions, ImageThreads};
 use mxrs_types::{DType, Error, Result};
 
-/// The type of the numbers that a record iterator delivers.
+/// Element type of the data of a record iterator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum PixelType {
-    /// `(pixel - mean) * scale / std`, with contrast and illumination if they are random.
+    /// `(pixel - mean) * scale / std`, with random contrast and illumination if they are set.
     #[default]
     F32,
-    /// The pixel unchanged; mean, scale and std are not used.
+    /// The pixel itself; mean, scale and std are ignored.
     U8,
-    /// The pixel minus the mean rounded to a whole number, within -128 to 127; scale and std are not used.
+    /// The pixel minus the rounded mean, clamped to -128 to 127; scale and std are ignored.
     I8,
 }
 
 impl PixelType {
-    /// The element type of its tensors.
+    /// The corresponding dtype.
     pub fn dtype(self) -> DType {
         match self {
             Self::F32 => DType::F32,
@@ -26,10 +25,10 @@ impl PixelType {
         }
     }
 
-    /// From MXNet's name.
+    /// Parses MXNet's name.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] with the names that exist.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`], with the valid names, for any other name.
     pub fn from_name(name: &str) -> Result<Self> {
         match name {
             "float32" => Ok(Self::F32),
@@ -40,36 +39,36 @@ impl PixelType {
     }
 }
 
-/// The changes of the last step, which differ from image to image.
+/// The changes of the last step, which are drawn for each image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Finish {
-    /// First row and column that are used.
+    /// First row and column of the crop.
     pub(crate) corner: (usize, usize),
-    /// Whether left and right are swapped.
+    /// Whether the image is mirrored (left and right exchanged).
     pub(crate) mirrored: bool,
     /// Factor of the difference from the mean.
     pub(crate) contrast: f32,
-    /// Added to the value before it is multiplied by scale and divided by std.
+    /// Value that is added before the value is multiplied by scale and divided by std.
     pub(crate) illumination: f32,
-    /// Added to the pixels of each channel; the sums are made whole numbers from 0 to 255.
+    /// Noise that is added to the pixels of each channel; the sums are truncated to integers from 0 to 255.
     pub(crate) noise: [f32; 4],
 }
 
 impl Finish {
-    /// A crop without other changes.
+    /// Only a crop that begins at `corner`, without other changes.
     pub(crate) fn plain(corner: (usize, usize)) -> Self {
         Self { corner, mirrored: false, contrast: 1.0, illumination: 0.0, noise: [0.0; 4] }
     }
 
-    /// The value of each of the 256 pixel values of channel `c`, with its noise.
+    /// For each of the 256 pixel values, the value with the noise of channel `c` added.
     fn levels(&self, c: usize) -> impl Iterator<Item = f32> {
         let noise = self.noise[c];
-        // Rounds toward zero, as MXNet does.
+        // Truncates toward zero, as MXNet does.
         (0..=255_u8).map(move |pixel| (f32::from(pixel) + noise).trunc().clamp(0.0, 255.0))
     }
 }
 
-/// Writes the image in the order (channel, row, column) as numbers of this type; `out` has the bytes of `options.data_shape`.
+/// Writes the image in the order (channel, row, column) with this element type; `out` has the size of `options.data_shape`.
 pub(crate) fn write(
     threads: &ImageThreads,
     image: &Image,
@@ -120,7 +119,7 @@ pub(crate) fn write(
     }
 }
 
-/// For each channel, a table of the number for each pixel value.
+/// Creates, for each channel, a table that maps pixel values to output values.
 fn tables<T: Copy + Default>(channels: usize, finish: &Finish, value: impl Fn(usize, f32) -> T) -> Vec<[T; 256]> {
     let table = |c: usize| {
         let mut table = [T::default(); 256];
@@ -132,7 +131,7 @@ fn tables<T: Copy + Default>(channels: usize, finish: &Finish, value: impl Fn(us
     (0..channels).map(table).collect()
 }
 
-/// Calls `value` for each number of `out`, with the channel, the place in the unmirrored result, and the pixel.
+/// Calls `value` for each element of `out`, with the channel, the index in the unmirrored result, and the pixel.
 fn fill<T: Send>(
     threads: &ImageThreads,
     image: &Image,
@@ -145,7 +144,7 @@ fn fill<T: Send>(
     let (channels, (top, left)) = (image.channels(), finish.corner);
     threads.share_rows(out, width, &|first, lines| {
         for (line, row) in lines.chunks_exact_mut(width).zip(first..) {
-            // The planes of the channels follow each other.
+            // The result is one plane per channel; the planes follow each other.
             let (c, y) = (row / height, row % height);
             let pixels = &image.row(top + y)[left * channels..][..width * channels];
             let each = |place: usize, pixel: u8| value(c, row * width + place, pixel);
@@ -158,7 +157,7 @@ fn fill<T: Send>(
     })
 }
 
-/// Writes the numbers of one channel of a row of pixels of `C` channels.
+/// Writes the values of one channel for a row of pixels with `C` channels.
 #[inline(always)]
 fn write_line<const C: usize, T>(
     line: &mut [T],
@@ -197,7 +196,8 @@ mod tests {
         bytemuck::cast_slice::<u8, T>(bytes).to_vec()
     }
 
-    /// (pixel - mean) * contrast * scale / std + illumination * scale / std, computed by hand.
+    /// The formula is (pixel - mean) * contrast * scale / std + illumination * scale / std; the expected values are computed
+    /// by hand.
     #[test]
     fn formula_of_each_type() {
         let options = ImageOptions {
@@ -215,7 +215,7 @@ mod tests {
         let mirrored = Finish { mirrored: true, ..plain };
         assert_eq!(numbers::<u8>(&mirrored, &options, None, PixelType::U8), [40, 10, 50, 20, 250, 30]);
         assert_eq!(numbers::<i8>(&plain, &options, None, PixelType::I8), [0, 30, 0, 30, 0, 127]);
-        // Noise keeps pixels whole and in range: 20 - 1.5 is 18.5, towards zero 18.
+        // Pixels with noise are integers in range: 20 - 1.5 = 18.5 becomes 18.
         let noisy = Finish { noise: [-40.5, -1.5, 9.9, 0.0], ..plain };
         assert_eq!(numbers::<u8>(&noisy, &options, None, PixelType::U8), [0, 0, 18, 48, 39, 255]);
     }

@@ -1,18 +1,18 @@
-//! The form that a network needs its input images in.
+//! Settings of image preprocessing: shape and normalization of the input images of a network.
 
 use crate::DecodeLimits;
 use crate::image::check_channels;
 use mxrs_types::{Error, Result};
 
-/// The form that a network needs its input images in. Names and defaults are those of MXNet's `ImageRecordIter`.
+/// Shape and normalization of the input images of a network. Names and defaults are those of MXNet's `ImageRecordIter`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImageOptions {
     /// Channels (1, 3 or 4), height and width of the result.
     pub data_shape: [usize; 3],
     /// Factor that is applied after the mean is subtracted; default 1.
     pub scale: f32,
-    /// Subtracted from each channel, in units of pixel values (0 to 255), in the order red, green, blue, alpha;
-    /// default 0. A gray image uses the first.
+    /// Mean that is subtracted from each channel, in units of pixel values (0 to 255), in the order red, green, blue, alpha;
+    /// default 0. A gray image uses the first value.
     pub mean: [f32; 4],
     /// Divisor of each channel, in the same order; default 1.
     pub std: [f32; 4],
@@ -28,21 +28,21 @@ impl ImageOptions {
         Self { data_shape, scale: 1.0, mean: [0.0; 4], std: [1.0; 4], resize: None, limits: DecodeLimits::default() }
     }
 
-    /// How many elements a prepared image has.
+    /// Number of elements of a preprocessed image.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::Overflow`] if the number does not fit.
+    /// Returns [`mxrs_types::ErrorKind::Overflow`] if the number overflows.
     pub fn n_elements(&self) -> Result<usize> {
         let [c, h, w] = self.data_shape;
         let overflow = || Error::new(mxrs_types::ErrorKind::Overflow { what: format!("data_shape ({c}, {h}, {w})") });
         c.checked_mul(h).and_then(|n| n.checked_mul(w)).ok_or_else(overflow)
     }
 
-    /// Checks that every field can be used.
+    /// Checks that every setting is valid.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] with the name of the field; [`mxrs_types::ErrorKind::Overflow`] if
-    /// the shape has too many elements.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] with the name of the setting, and [`mxrs_types::ErrorKind::Overflow`]
+    /// if the shape has too many elements.
     pub fn check(&self) -> Result<()> {
         let [c, h, w] = self.data_shape;
         check_channels(c).map_err(|e| e.context("checking data_shape"))?;

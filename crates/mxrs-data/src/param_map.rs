@@ -1,19 +1,19 @@
-//! Parameters as MXNet's scripts give them: names and values, both as text.
+//! Parameters in the form of MXNet's scripts: names and values as text.
 
 use mxrs_types::{Error, ErrorKind, Result};
 use std::str::FromStr;
 
-/// The parameters of one iterator. Every name is a known one and occurs once.
+/// The parameters of one iterator. Every name is valid and occurs only once.
 pub(crate) struct ParamMap<'a> {
     owner: &'static str,
     entries: Vec<(&'a str, &'a str)>,
 }
 
 impl<'a> ParamMap<'a> {
-    /// Checks the names against those that `owner` knows; `known` has them in several lists.
+    /// Checks the names against the valid names of the iterator `owner`, which are in the lists `known`.
     ///
     /// # Errors
-    /// [`ErrorKind::Attribute`] for an unknown name, with the nearest known one, and for a name given twice.
+    /// Returns [`ErrorKind::Attribute`] for an unknown name, with the most similar valid one, and for a name given twice.
     pub(crate) fn new(owner: &'static str, params: &[(&'a str, &'a str)], known: &[&[&str]]) -> Result<Self> {
         let map = Self { owner, entries: params.to_vec() };
         let known = || known.iter().copied().flatten();
@@ -42,33 +42,33 @@ impl<'a> ParamMap<'a> {
         Error::new(kind)
     }
 
-    /// The text of a parameter; `None` if it is not given, empty, or the text `None`.
+    /// The text of a parameter; `None` if it is absent, empty, or the text `None`.
     pub(crate) fn text(&self, name: &str) -> Option<&'a str> {
         let (_, value) = self.entries.iter().find(|(known, _)| *known == name)?;
         Some(value.trim()).filter(|value| !value.is_empty() && *value != "None")
     }
 
-    /// The text of a parameter that must be given.
+    /// The text of a required parameter.
     ///
     /// # Errors
-    /// [`ErrorKind::Attribute`] naming it.
+    /// Returns [`ErrorKind::Attribute`], with the name, if the parameter is absent.
     pub(crate) fn required(&self, name: &str) -> Result<&'a str> {
         self.text(name).ok_or_else(|| self.bad(name, "nothing", "a value; it is required"))
     }
 
-    /// The value of a parameter that is a number.
+    /// The value of a numeric parameter.
     ///
     /// # Errors
-    /// [`ErrorKind::Attribute`] if the text is not such a number.
+    /// Returns [`ErrorKind::Attribute`] if the text is not a number of this type.
     pub(crate) fn number<T: FromStr>(&self, name: &str) -> Result<Option<T>> {
         let kind = if std::any::type_name::<T>().starts_with('f') { "a number" } else { "a whole number in range" };
         self.text(name).map(|text| text.parse().map_err(|_| self.bad(name, text, kind))).transpose()
     }
 
-    /// The value of a parameter that is yes or no: `1`, `0`, `True`, `False`.
+    /// The value of a boolean parameter: `1`, `0`, `True` or `False`.
     ///
     /// # Errors
-    /// [`ErrorKind::Attribute`] for anything else.
+    /// Returns [`ErrorKind::Attribute`] for any other text.
     pub(crate) fn flag(&self, name: &str, default: bool) -> Result<bool> {
         match self.text(name) {
             None => Ok(default),
@@ -78,19 +78,18 @@ impl<'a> ParamMap<'a> {
         }
     }
 
-    /// The value of a parameter that is a list of whole numbers, in brackets or without: `(3, 224, 224)`, `[10]`,
-    /// `3,4`.
+    /// The value of a parameter that is a list of integers, with or without brackets: `(3, 224, 224)`, `[10]`, `3,4`.
     ///
     /// # Errors
-    /// [`ErrorKind::Attribute`] if the text is not such a list.
+    /// Returns [`ErrorKind::Attribute`] if the text is not such a list.
     pub(crate) fn sizes(&self, name: &str) -> Result<Option<Vec<usize>>> {
         self.list(name, "whole numbers, such as (3, 224, 224)")
     }
 
-    /// The value of a parameter that is a list of numbers, in brackets or without.
+    /// The value of a parameter that is a list of numbers, with or without brackets.
     ///
     /// # Errors
-    /// [`ErrorKind::Attribute`] if the text is not such a list.
+    /// Returns [`ErrorKind::Attribute`] if the text is not such a list.
     pub(crate) fn list<T: FromStr>(&self, name: &str, expected: &str) -> Result<Option<Vec<T>>> {
         let Some(text) = self.text(name) else { return Ok(None) };
         let inner = text.strip_prefix(['(', '[']).and_then(|t| t.strip_suffix([')', ']'])).unwrap_or(text).trim();
@@ -99,7 +98,7 @@ impl<'a> ParamMap<'a> {
         numbers.map(Some).map_err(|_| self.bad(name, text, expected))
     }
 
-    /// An error that says what the value of a parameter should have been.
+    /// An error about the value of a parameter, with the expected value.
     pub(crate) fn wrong(&self, name: &str, expected: impl Into<String>) -> Error {
         self.bad(name, self.text(name).unwrap_or("nothing"), expected)
     }

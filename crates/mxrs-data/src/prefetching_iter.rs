@@ -1,4 +1,4 @@
-//! An iterator that reads another one ahead in a thread.
+//! An iterator that prefetches the batches of another iterator in a thread.
 
 use crate::{DataBatch, DataDesc, DataIter};
 use mxrs_sync::{Arc, Condvar, Rank, RankedMutex, thread};
@@ -6,10 +6,10 @@ use mxrs_types::{Error, ErrorKind, Result};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Reads another iterator ahead in a thread of its own; MXNet's `PrefetchingIter`.
+/// Reads another iterator ahead in its own thread, like MXNet's `PrefetchingIter`.
 ///
-/// Batches and errors arrive in the order of the other iterator. At most `prefetch_buffer` of them are read ahead.
-/// Dropping this stops the thread after the batch that it is making.
+/// Batches and errors arrive in the order of the inner iterator. At most `prefetch_buffer` of them are read ahead. Dropping
+/// this iterator stops the thread after the batch that it is making.
 pub struct PrefetchingIter {
     shared: Arc<Shared>,
     worker: Option<thread::JoinHandle<()>>,
@@ -22,7 +22,7 @@ pub struct PrefetchingIter {
     n_bad_records: u64,
 }
 
-/// What the worker and the consumer share.
+/// State shared by the worker and the consumer.
 struct Shared {
     state: RankedMutex<State>,
     /// Notified when the worker may have something to do.
@@ -31,8 +31,8 @@ struct Shared {
     ready: Condvar,
 }
 
-/// The protocol between the two. The consumer sets `order` and waits until the worker has taken it and left an
-/// `answer`. The worker fills `queue` unless it is `halted`. The end of the epoch halts it until the next order; an
+/// The protocol between worker and consumer. The consumer sets `order` and waits until the worker has executed it and set
+/// `answer`. The worker fills `queue` unless it is `halted`. The end of the epoch halts the worker until the next order; an
 /// error halts it until the consumer has taken the error.
 struct State {
     queue: VecDeque<Made>,
@@ -41,11 +41,11 @@ struct State {
     order: Option<Order>,
     answer: Option<Answer>,
     stop: bool,
-    /// Whether the worker has ended.
+    /// Whether the worker thread has ended.
     gone: bool,
 }
 
-/// A batch, the end or an error, and how many records had been left out by then.
+/// A batch, the end of the epoch or an error, with the number of records left out so far.
 struct Made {
     batch: Result<Option<DataBatch>>,
     n_bad_records: u64,
@@ -57,7 +57,7 @@ enum Order {
     Seek(u64, u64),
 }
 
-/// The state of the inner iterator after an order.
+/// The state of the inner iterator after it has executed an order.
 struct Answer {
     outcome: Result<()>,
     epoch: u64,
@@ -74,10 +74,10 @@ impl Answer {
 }
 
 impl PrefetchingIter {
-    /// Starts to read `inner` ahead, up to `prefetch_buffer` batches.
+    /// Starts to prefetch up to `prefetch_buffer` batches of `inner`.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidValue`] for a buffer of 0; [`ErrorKind::Io`] when the thread cannot be started.
+    /// Returns [`ErrorKind::InvalidValue`] for a buffer of 0, and [`ErrorKind::Io`] if the thread cannot be started.
     pub fn new(inner: impl DataIter + 'static, prefetch_buffer: usize) -> Result<Self> {
         if prefetch_buffer == 0 {
             return Err(Error::invalid("prefetch_buffer", 0, "at least 1"));
@@ -136,7 +136,7 @@ fn panicked(message: String) -> Error {
 }
 
 impl Shared {
-    /// The loop of the worker.
+    /// The main loop of the worker thread.
     fn read_ahead(&self, mut inner: impl DataIter) {
         loop {
             let mut state = self.state.lock();
@@ -151,7 +151,7 @@ impl Shared {
                 state.queue.clear();
             }
             drop(state);
-            // A panic in the iterator is reported as an error; after it the iterator is not used again.
+            // A panic in the inner iterator is reported as an error; the iterator is not used after it.
             let done = catch_unwind(AssertUnwindSafe(|| match order {
                 None => {
                     let batch = inner.next_batch();
@@ -180,7 +180,8 @@ impl Shared {
                     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
                     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
                     let batch = Err(panicked(text.unwrap_or_else(|| "no message".into())));
-                    // The iterator is not called again, so the last number that it reported stays.
+                    // The inner iterator is not called again. The consumer keeps the largest number, so 0 leaves the last
+                    // count unchanged.
                     state.queue.push_back(Made { batch, n_bad_records: 0 });
                     state.gone = true;
                 }
@@ -195,7 +196,7 @@ impl Shared {
     }
 }
 
-/// The result of one step of the worker.
+/// Result of one step of the worker.
 enum Step {
     Batch(Made),
     Answer(Answer),
@@ -220,7 +221,7 @@ impl DataIter for PrefetchingIter {
             match state.queue.front() {
                 Some(made) => {
                     self.n_bad_records = self.n_bad_records.max(made.n_bad_records);
-                    // The end stays in the queue, for later calls.
+                    // The end of the epoch stays in the queue, so that later calls return it too.
                     if matches!(made.batch, Ok(None)) {
                         return Ok(None);
                     }
@@ -269,7 +270,7 @@ impl Drop for PrefetchingIter {
         self.shared.state.lock().stop = true;
         self.shared.work.notify_one();
         if let Some(worker) = self.worker.take() {
-            // Its panics were caught and returned as errors.
+            // Panics of the worker were caught and returned as errors, so joining cannot report anything new.
             let _ = worker.join();
         }
     }

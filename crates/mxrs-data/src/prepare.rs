@@ -1,27 +1,27 @@
-//! From a decoded image to the numbers a network reads.
+//! Preprocessing of one decoded image: resize, crop and normalization.
 
 use crate::{Image, ImageOptions, ImageThreads, resize_on};
 use mxrs_types::{Error, Result};
 use std::borrow::Cow;
 
-/// Writes an image the way the network wants it to `out`, in the order (channel, row, column).
+/// Preprocesses an image and writes it to `out`, in the order (channel, row, column).
 ///
 /// 1. The shorter edge is resized to `resize`, if set.
-/// 2. An image still smaller than `data_shape` is enlarged, first to its height, then to its width.
+/// 2. An image that is still smaller than `data_shape` is enlarged, first to its height, then to its width.
 /// 3. The center is cropped to `data_shape`.
 /// 4. Each value becomes `(pixel - mean) * (scale / std)`, all in f32.
 ///
 /// # Errors
-/// [`mxrs_types::ErrorKind::InvalidValue`] for unusable options, an image with another number of channels, or an image so
-/// narrow that resizing it would exceed the limits; [`mxrs_types::ErrorKind::Shape`] when `out` has another length.
+/// Returns [`mxrs_types::ErrorKind::InvalidValue`] for invalid options, an image with another number of channels, or an
+/// image so narrow that resizing it would exceed the limits; [`mxrs_types::ErrorKind::Shape`] if `out` has another length.
 pub fn prepare(image: &Image, options: &ImageOptions, out: &mut [f32]) -> Result<()> {
     prepare_on(&ImageThreads::calling(), image, options, out)
 }
 
-/// As [`prepare`], with the rows of each step shared among threads.
+/// Like [`prepare`], with the rows of each step shared among threads.
 ///
 /// # Errors
-/// As [`prepare`], and those of choosing a team.
+/// Returns the errors of [`prepare`], and those of choosing a team.
 pub fn prepare_on(threads: &ImageThreads, image: &Image, options: &ImageOptions, out: &mut [f32]) -> Result<()> {
     options.check()?;
     let [channels, height, width] = options.data_shape;
@@ -43,7 +43,7 @@ pub fn prepare_on(threads: &ImageThreads, image: &Image, options: &ImageOptions,
     let left = (image.width() - width) / 2;
     threads.share_rows(out, width, &|first, lines| {
         for (line, row) in lines.chunks_exact_mut(width).zip(first..) {
-            // The planes of the channels follow each other.
+            // The result is one plane per channel; the planes follow each other.
             let (c, y) = (row / height, row % height);
             let factor = options.scale / options.std[c];
             let mean = options.mean[c];
@@ -56,30 +56,30 @@ pub fn prepare_on(threads: &ImageThreads, image: &Image, options: &ImageOptions,
     Ok(())
 }
 
-/// Height and width to resize to so that the shorter edge has the wanted length.
+/// The height and width at which the shorter edge has the requested length; `None` if no length is set.
 pub(crate) fn shorter_edge(image: &Image, options: &ImageOptions) -> Option<(usize, usize)> {
     Some(shorter_edge_to(options.resize?, (image.height(), image.width())))
 }
 
-/// Height and width where the shorter edge has the length `edge`, in the proportion of these, which are not 0.
+/// The height and width at which the shorter edge has the length `edge`, in the proportion of `h` and `w`, which are not 0.
 pub(crate) fn shorter_edge_to(edge: usize, (h, w): (usize, usize)) -> (usize, usize) {
     let longer =
         |long: usize, short: usize| usize::try_from(edge as u128 * long as u128 / short as u128).unwrap_or(usize::MAX);
     if h > w { (longer(h, w), edge) } else { (edge, longer(w, h)) }
 }
 
-/// Height and width to resize to when the image is too low.
+/// The size to which the image is enlarged if its height is too small.
 pub(crate) fn up_to_height(image: &Image, options: &ImageOptions) -> Option<(usize, usize)> {
     let height = options.data_shape[1];
     let width = height as f32 / image.height() as f32 * image.width() as f32;
     (image.height() < height).then_some((height, (width as usize).max(1)))
 }
 
-/// Height and width to resize to when the image is too narrow.
+/// The size to which the image is enlarged if its width is too small.
 pub(crate) fn up_to_width(image: &Image, options: &ImageOptions) -> Option<(usize, usize)> {
     let [_, height, width] = options.data_shape;
     let scaled = width as f32 / image.width() as f32 * image.height() as f32;
-    // Rounding must not make the image lower than it has to be.
+    // Rounding must not make the height smaller than required.
     (image.width() < width).then_some(((scaled as usize).max(height), width))
 }
 
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn center_crop_and_normalization_per_channel() {
-        // 3 x 4 pixels of 3 channels; the crop of 1 x 2 starts at row 1, column 1.
+        // The image has 3 x 4 pixels with 3 channels; the crop of 1 x 2 pixels starts at row 1, column 1.
         let image = Image::new(3, 4, 3, (0..36).collect()).unwrap();
         let mut options = ImageOptions::new([3, 1, 2]);
         let mut out = [0.0; 6];

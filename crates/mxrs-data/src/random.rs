@@ -1,7 +1,7 @@
-//! Random numbers that depend on keys alone, not on the order in which they are asked for.
+//! Random numbers that depend only on keys, not on the order of requests.
 
-/// A stream of random numbers. Two with the same keys are the same on every machine and in every version; streams with
-/// different keys have nothing to do with each other.
+/// A stream of random numbers. Streams with the same keys are equal on every machine and in every version; streams with
+/// different keys are independent.
 ///
 /// ```
 /// use mxrs_data::Random;
@@ -10,7 +10,8 @@
 /// assert!((0.0..1.0).contains(&random.unit()));
 /// ```
 ///
-/// SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014) whose start is a hash of the keys.
+/// The generator is SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014). Its initial state
+/// is a hash of the keys.
 #[derive(Clone, Debug)]
 pub struct Random {
     state: u64,
@@ -19,7 +20,7 @@ pub struct Random {
 /// The increment of SplitMix64: 2^64 divided by the golden ratio.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Spreads every bit over all of the word.
+/// Mixes the bits, so that every bit of the input affects the whole word.
 fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -27,7 +28,7 @@ fn mix(mut z: u64) -> u64 {
 }
 
 impl Random {
-    /// The stream of these keys. Their order counts.
+    /// The stream with these keys. Their order matters.
     pub fn keyed(keys: &[u64]) -> Self {
         let start = mix(STEP ^ keys.len() as u64);
         Self {
@@ -41,33 +42,33 @@ impl Random {
         mix(self.state)
     }
 
-    /// Uniform in [0, 1).
+    /// A uniformly distributed number in [0, 1).
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Uniform in 0 to `n - 1`; 0 for `n` of 0.
+    /// A uniformly distributed integer from 0 to `n - 1`; 0 if `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.bits()) * n as u128) >> 64) as usize
     }
 
-    /// Uniform in [low, high).
+    /// A uniformly distributed number in [low, high).
     pub fn uniform(&mut self, low: f32, high: f32) -> f32 {
         self.unit() as f32 * (high - low) + low
     }
 
-    /// Uniform in `center` plus or minus `most`.
+    /// A uniformly distributed number in [`center - most`, `center + most`).
     pub fn around(&mut self, center: f32, most: f32) -> f32 {
         center + self.uniform(-most, most)
     }
 
-    /// Normal with mean 0 and deviation 1 (Box and Muller).
+    /// A normally distributed number with mean 0 and standard deviation 1 (Box and Muller).
     pub fn normal(&mut self) -> f32 {
         let (u, v) = (1.0 - self.unit(), self.unit());
         ((-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()) as f32
     }
 
-    /// Puts the values into a random order, all orders equally likely (Fisher and Yates).
+    /// Shuffles the values; all orders are equally likely (Fisher and Yates).
     pub fn shuffle<T>(&mut self, values: &mut [T]) {
         for i in (1..values.len()).rev() {
             let j = self.below(i + 1);
@@ -91,7 +92,7 @@ mod tests {
         assert_eq!(first(&[3, 4]), first(&[3, 4]));
     }
 
-    /// Each of 24 orders of 4 values in 24 000 shuffles: chi-square of 23 degrees of freedom, 0.999 quantile 49.7.
+    /// Counts the 24 orders of 4 values in 24 000 shuffles. Chi-square test: 23 degrees of freedom, 0.999 quantile 49.7.
     #[test]
     fn all_orders_are_equally_likely() {
         let mut seen = std::collections::HashMap::<[u8; 4], f64>::new();

@@ -1,4 +1,4 @@
-//! The source of an iterator's records: one share of a file, in a new order for each epoch.
+//! The source of an iterator's records: one share of a file, in a different order for each epoch if shuffled.
 
 use crate::fault;
 use crate::random::Random;
@@ -12,24 +12,24 @@ use std::path::{Path, PathBuf};
 
 /// One record as it is stored in the file.
 pub(crate) struct Record {
-    /// Its bytes, or why they cannot be read.
+    /// The bytes of the record, or the error of reading them.
     pub(crate) payload: Result<Vec<u8>>,
-    /// Offset of its first byte in the file.
+    /// Offset of the record in the file.
     pub(crate) offset: u64,
-    /// How many records of this share come before it in the file.
+    /// Number of records of this share that precede the record in the file.
     pub(crate) number: u64,
 }
 
 /// How the records of an epoch are shuffled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Shuffle {
-    /// Seed of a shuffle of all records.
+    /// Seed for shuffling all records.
     pub(crate) seed: Option<u64>,
-    /// Shuffles runs of records instead. With a seed for records as well, records change places only inside a run.
+    /// Shuffles chunks of records instead. With a seed for records as well, records are shuffled only inside a chunk.
     pub(crate) chunks: Option<Chunks>,
 }
 
-/// Runs of neighboring records.
+/// Division of the file into chunks of neighboring records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chunks {
     pub(crate) len_bytes: u64,
@@ -42,28 +42,28 @@ pub(crate) struct RecordSource {
     reader: RecordReader<BufReader<File>>,
     share: Share,
     shuffle: Shuffle,
-    /// Whether damage between records is skipped instead of being an error.
+    /// Whether damage between records is skipped instead of being reported as an error.
     lenient: bool,
-    /// How many bytes were skipped.
+    /// Number of bytes that were skipped.
     skipped_bytes: u64,
     epoch: u64,
-    /// How many records of this epoch were read, including those before a place that was sought.
+    /// Number of records of this epoch that were read or skipped by a seek.
     n_read: u64,
-    /// The numbers of the records in order, and the epoch that this order is for.
+    /// The epoch, and the numbers of its records in reading order.
     order: Option<(u64, Vec<u32>)>,
-    /// How many records the share has, once known.
+    /// Number of records of the share, once known.
     len: Option<u64>,
 }
 
 enum Share {
-    /// All records that start in these bytes.
+    /// All records that start in this byte range.
     Bytes(Range<u64>),
     /// The records at these offsets.
     Offsets(Vec<u64>),
 }
 
 impl RecordSource {
-    /// Opens share `part` of `n_parts`: of the records listed in the index, or without one, of the bytes of the file.
+    /// Opens share `part` of `n_parts`: of the records in the index, or without an index, of the bytes of the file.
     pub(crate) fn open(
         rec: &Path,
         idx: Option<&Path>,
@@ -115,22 +115,22 @@ impl RecordSource {
         &self.path
     }
 
-    /// The epoch that is being read.
+    /// Number of the current epoch.
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// How many records the share has, if that is known without reading: from an index, or after a whole pass.
+    /// Number of records of the share, if known without reading: from an index, or after a whole pass.
     pub(crate) fn known_len(&self) -> Option<u64> {
         self.len
     }
 
-    /// How many bytes between records were skipped as damaged, as far as known.
+    /// Number of damaged bytes skipped between records, as far as known.
     pub(crate) fn skipped_bytes(&self) -> u64 {
         self.skipped_bytes
     }
 
-    /// How many records the share has. If that is not known yet, counts them in a pass over their headers.
+    /// Number of records of the share. If it is not known yet, they are counted by reading their headers.
     pub(crate) fn count(&mut self) -> Result<u64> {
         if let (None, Share::Bytes(range)) = (self.len, &self.share) {
             self.len = Some(self.scan(range.clone())?.0.len() as u64);
@@ -138,11 +138,11 @@ impl RecordSource {
         Ok(self.len.unwrap_or(0))
     }
 
-    /// Offsets of the records that start in a range, and how many bytes were skipped.
+    /// The offsets of the records that start in a range, and the number of bytes skipped.
     fn scan(&self, range: Range<u64>) -> Result<(Vec<u64>, u64)> {
         let file = File::open(&self.path).map_err(|e| Error::io(&self.path, &e))?;
         let size = file.metadata().map_err(|e| Error::io(&self.path, &e))?.len();
-        // A scan reads only the eight bytes of each header, so a large buffer would read bytes that it does not use.
+        // A scan reads only the eight bytes of each header, so a large buffer would read unused bytes.
         let file = BufReader::with_capacity(8, file);
         let options = if self.lenient { Options::lenient() } else { Options::strict() };
         let mut reader = RecordReader::new(Reader::bounded(file, 0, size), &options);
@@ -153,7 +153,7 @@ impl RecordSource {
         Ok((offsets, reader.skipped_bytes()))
     }
 
-    /// Goes to the place in an epoch after the first `n_read` records.
+    /// Moves to the position in an epoch after its first `n_read` records.
     pub(crate) fn start(&mut self, epoch: u64, n_read: u64) -> Result<()> {
         (self.epoch, self.n_read) = (epoch, n_read);
         let in_order = self.shuffle == Shuffle::default();
@@ -197,11 +197,11 @@ impl RecordSource {
         Ok(runs.concat())
     }
 
-    /// The next record; `None` after the last.
+    /// Reads the next record; `None` after the last.
     ///
     /// # Errors
-    /// Those of finding the record. If its place is known but it cannot be read, the error is in the record's
-    /// payload.
+    /// Returns an error if the record cannot be found. If its offset is known but it cannot be read, the error is in
+    /// `Record::payload` instead.
     pub(crate) fn next_record(&mut self) -> Result<Option<Record>> {
         let place = self.n_read;
         let named = |e: Error, path: &Path| {
@@ -225,7 +225,7 @@ impl RecordSource {
                 };
                 number.and_then(|number| offsets.get(number).map(|offset| (number, *offset))).map(|(number, offset)| {
                     let payload = if self.reader.position() == offset {
-                        // The reader already stands here: a seek would drop the bytes that it has buffered.
+                        // The reader is already at this offset; a seek would discard its buffered bytes.
                         let mut payload = Vec::new();
                         match self.reader.read_into(&mut payload) {
                             Ok(Some(at)) if at == offset => Ok(payload),

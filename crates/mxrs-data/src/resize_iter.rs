@@ -1,16 +1,16 @@
-//! Epochs of another length.
+//! An iterator that changes the length of another iterator's epochs.
 
 use crate::{DataBatch, DataDesc, DataIter};
 use mxrs_types::{Error, ErrorKind, Result};
 
-/// Another iterator in epochs of `size` batches, MXNet's `ResizeIter`: where that one ends, its next epoch begins.
+/// Another iterator, divided into epochs of `size` batches, like MXNet's `ResizeIter`. If the inner iterator reaches its
+/// end, its next epoch follows.
 ///
-/// With `reset_internal` (MXNet's default) every epoch here starts one there; otherwise epochs here continue where the last
-/// one stopped.
+/// With `reset_internal` (MXNet's default) every epoch starts a new epoch of the inner iterator; otherwise an epoch
+/// continues where the last one stopped.
 ///
-/// Where the other iterator does not know how many batches its epochs have, as one that leaves out bad records, going to a
-/// place reads everything before it, from the first batch of the first epoch on: that is what `seek` costs then, and `reset`
-/// of an epoch that was not read to its end.
+/// An inner iterator that leaves out bad records does not know how many batches its epochs have. Seeking then reads all
+/// batches from the first batch of the first epoch; so does resetting before the end of an epoch.
 pub struct ResizeIter<I> {
     inner: I,
     size: u64,
@@ -20,10 +20,10 @@ pub struct ResizeIter<I> {
 }
 
 impl<I: DataIter> ResizeIter<I> {
-    /// Epochs of `size` batches of `inner`, which must stand at the start of its first epoch.
+    /// Divides `inner` into epochs of `size` batches; it must be at the start of its first epoch.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidValue`] for a size of 0.
+    /// Returns [`ErrorKind::InvalidValue`] for a size of 0.
     pub fn new(inner: I, size: u64, reset_internal: bool) -> Result<Self> {
         match size {
             0 => Err(Error::invalid("size of an epoch", 0, "at least 1")),
@@ -31,7 +31,7 @@ impl<I: DataIter> ResizeIter<I> {
         }
     }
 
-    /// The iterator that delivers the batches.
+    /// Returns the inner iterator.
     pub fn into_inner(self) -> I {
         self.inner
     }
@@ -46,7 +46,7 @@ impl<I: DataIter> ResizeIter<I> {
             .ok_or_else(|| Error::invalid("iterator to resize", "an empty epoch", "at least one batch"))
     }
 
-    /// Goes to a place by reading everything before it.
+    /// Moves to a batch by reading all batches before it.
     fn walk(&mut self, epoch: u64, batch: u64) -> Result<()> {
         self.inner.seek(0, 0)?;
         (self.epoch, self.batch) = (0, 0);
@@ -93,21 +93,22 @@ impl<I: DataIter> DataIter for ResizeIter<I> {
     }
 
     fn reset(&mut self) -> Result<()> {
-        // The next epoch is the same whether or not this one was read to its end.
+        // The next epoch must not depend on whether this one was read to its end.
         if self.batch < self.size || self.inner.n_batches().is_some_and(|n| n > 0) {
             return self.seek(self.epoch.saturating_add(1), 0);
         }
         self.step_to_next_epoch()
     }
 
-    /// Reads everything before the place, all earlier epochs included, when the inner iterator does not know how many batches its
-    /// epochs have.
+    /// If the inner iterator does not know the number of batches of its epochs, this reads all batches before the position,
+    /// including those of earlier epochs.
     fn seek(&mut self, epoch: u64, batch: u64) -> Result<()> {
         let batch = batch.min(self.size);
         let Some(n) = self.inner.n_batches().filter(|n| *n > 0) else {
             return self.walk(epoch, batch);
         };
-        // A batch counts as read once the next one is asked for: the end of an inner epoch is not yet the start of the next.
+        // The inner iterator moves to its next epoch only when a batch is requested after its end. So a position directly
+        // after its last batch is the end of that epoch, not the start of the next.
         let overflow = || Error::new(ErrorKind::Overflow { what: format!("batch {batch} of epoch {epoch}") });
         let (inner_epoch, inner_batch) = if self.reset_internal {
             let epochs_each = (self.size - 1) / n + 1;

@@ -3,13 +3,14 @@
 use mxrs_sync::{Arc, Mutex, Team};
 use mxrs_types::Result;
 
-/// With fewer values than this per thread, about ten microseconds of work, another thread costs more than it saves.
+/// Smallest number of values per thread. They take about ten microseconds; with fewer, an additional thread costs more than
+/// it saves.
 const MIN_SHARE: usize = 1 << 14;
 
-/// Threads that share the work on one image: by default the calling thread alone, otherwise a [`Team`].
+/// Threads that share the work on one image: by default only the calling thread, otherwise a [`Team`].
 ///
-/// Results do not depend on the number of threads. Resizing and preparing share out the rows of an image. Decoding
-/// works on one pixel after the other, so it stays on the calling thread.
+/// Results do not depend on the number of threads. Resizing and preprocessing divide the rows of an image among the threads.
+/// Decoding is sequential, so it stays on the calling thread.
 ///
 /// ```
 /// use mxrs_data::{DecodeLimits, Image, ImageThreads, resize, resize_on};
@@ -31,34 +32,34 @@ pub struct ImageThreads {
 type Choose = dyn Fn() -> Result<Option<Arc<Team>>> + Send + Sync;
 
 impl ImageThreads {
-    /// The calling thread alone.
+    /// Only the calling thread.
     pub fn calling() -> Self {
         Self::default()
     }
 
-    /// The threads of a team, the calling one among them. Small images use fewer.
+    /// The threads of a team, including the calling thread. Small images use fewer threads.
     pub fn team(team: Arc<Team>) -> Self {
         Self::chosen_by(move || Ok(Some(Arc::clone(&team))))
     }
 
-    /// Calls `choose` before each step on an image and uses the team that it returns; for `None` the calling thread
-    /// works alone.
+    /// Calls `choose` before each step on an image and uses the team that it returns; for `None`, only the calling thread
+    /// works.
     pub fn chosen_by(choose: impl Fn() -> Result<Option<Arc<Team>>> + Send + Sync + 'static) -> Self {
         Self { choose: Some(Arc::new(choose)), watch: None }
     }
 
-    /// Calls `watch` at the start of every share of an image's rows, on the thread that computes it.
+    /// Calls `watch` at the start of every share of an image's rows, on the thread that computes the share.
     #[must_use]
     pub fn watched(self, watch: impl Fn() + Send + Sync + 'static) -> Self {
         Self { watch: Some(Arc::new(watch)), ..self }
     }
 
-    /// Calls `body` with shares of `rows`: the number of the share's first row, and its rows.
+    /// Divides `rows` into shares and calls `body` for each, with the number of its first row and its rows.
     ///
-    /// `rows` holds whole rows of `row_len` values, which is not 0.
+    /// `rows` consists of whole rows of `row_len` values; `row_len` is not 0.
     ///
     /// # Errors
-    /// Those of the function that chooses a team.
+    /// Returns the errors of the function that chooses a team.
     pub(crate) fn share_rows<T: Send>(
         &self,
         rows: &mut [T],
@@ -68,8 +69,8 @@ impl ImageThreads {
         let n_rows = rows.len() / row_len;
         let most_shares = n_rows.min(rows.len() / MIN_SHARE);
         let team = match &self.choose {
-            // Inside another loop of a team, as when several images are prepared at once, the shares would only run
-            // one after the other.
+            // Inside another loop of a team, for example if several images are processed at the same time, the shares would
+            // run one after the other anyway.
             Some(choose) if most_shares > 1 && !Team::is_inside() => choose()?,
             _ => None,
         };
@@ -117,7 +118,7 @@ mod tests {
     use std::collections::HashSet;
     use std::thread::{self, ThreadId};
 
-    /// A team of `n`, and the threads that shares ran on.
+    /// A team of `n` threads, and the list of the threads that computed shares.
     fn watched(n: usize) -> (ImageThreads, Arc<Mutex<Vec<ThreadId>>>) {
         let team = Team::new(TeamConfig { threads: n.try_into().unwrap(), cpus: None }).unwrap();
         let seen = Arc::new(Mutex::new(Vec::new()));

@@ -1,12 +1,12 @@
-//! Loops over pixels, compiled a second time for processors with wider vectors.
+//! Compiles loops over pixels a second time, for processors with wider vectors.
 
-/// Calls `body`, in a form compiled for AVX2 where the processor has it. Results are the same bits: nothing but the width of
-/// vectors differs. Worth it around a whole loop.
+/// Calls `body`, compiled for AVX2 if the processor has it. The results are bit-identical, because only the vector width
+/// differs. Wrap a whole loop in it, since the detection has a cost.
 #[inline]
 pub(crate) fn wide<R>(body: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has the one feature that the function is compiled with.
+        // SAFETY: `with_avx2` requires only the target feature AVX2, which `is_x86_feature_detected!` has just confirmed.
         return unsafe { with_avx2(body) };
     }
     body()

@@ -1,4 +1,4 @@
-//! Hostile headers are refused before memory is taken for what they promise.
+//! Hostile headers of images are refused before memory is allocated for the sizes that they state.
 
 mod golden;
 
@@ -8,7 +8,7 @@ use peak_alloc::PeakAlloc;
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// Most bytes live at a time while `bytes` is decoded, beyond those live before; and whether it decoded.
+/// Peak memory in bytes while `bytes` is decoded, beyond the memory in use before; and whether it decoded.
 fn peak_of(bytes: &[u8]) -> (usize, bool) {
     MEMORY.reset_peak_usage();
     let before = MEMORY.current_usage();
@@ -23,7 +23,7 @@ fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, step)
 }
 
-/// One test, so that nothing else allocates meanwhile.
+/// A single test, so that no other test allocates at the same time.
 #[test]
 fn memory_follows_the_file_and_not_its_header() {
     let jpeg = golden::image("s2b.jpg");
@@ -31,7 +31,7 @@ fn memory_follows_the_file_and_not_its_header() {
     let frame = |bytes: &[u8]| bytes.windows(2).position(|w| matches!(w, [0xff, 0xc0 | 0xc2])).unwrap();
     let png = golden::image("RGB.png");
 
-    // The counter counts: the honest images take at least their pixels, and not much more.
+    // Checks the counter: genuine images take at least the memory of their pixels, and not much more.
     for honest in [&jpeg, &progressive, &png] {
         let (peak, decoded) = peak_of(honest);
         assert!(decoded && (13 * 17 * 3..4 << 20).contains(&peak), "{peak}");

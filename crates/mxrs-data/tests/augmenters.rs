@@ -1,5 +1,5 @@
-//! Augmenters against MXNet's: pixels where nothing is random, distributions where something is.
-//! `tests/mxnet/make_augment.py` wrote what is expected.
+//! Tests of augmenters against MXNet: pixels of deterministic augmentations, and distributions of random ones.
+//! `tests/mxnet/make_augment.py` wrote the expected values.
 
 mod golden;
 
@@ -9,14 +9,14 @@ use mxrs_format::recordio::{ImageRecord, RecordWriter};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Times that the photograph is in the file of which random images are made: all of an epoch in one batch.
+/// Number of copies of the photograph in the record file for random images; one batch contains a whole epoch.
 const N_RECORDS: usize = 500;
 
-/// The two-sample statistic of Kolmogorov and Smirnov exceeds this times `sqrt(1/n + 1/m)` once in 10,000 times where the
-/// distributions are the same: `sqrt(ln(2 / 1e-4) / 2)`.
+/// The two-sample statistic of Kolmogorov and Smirnov exceeds this value times `sqrt(1/n + 1/m)` with probability 1/10,000
+/// if the distributions are equal: `sqrt(ln(2 / 1e-4) / 2)`.
 const ONCE_IN_TEN_THOUSAND: f32 = 2.2253;
 
-/// The photograph `n` times.
+/// Writes a record file with `n` copies of the photograph.
 fn write(path: &Path, n: usize) {
     let photo = image("augment.png");
     let mut writer = RecordWriter::create(path).unwrap();
@@ -26,7 +26,7 @@ fn write(path: &Path, n: usize) {
     writer.finish().unwrap();
 }
 
-/// Batches of `n` with these settings, as `key=value;...`.
+/// A builder of batches of `n` images with these settings, given as `key=value;...`.
 fn builder(rec: &Path, shape: &str, n: usize, settings: &str, dtype: &str) -> ImageRecordIterBuilder {
     let n = n.to_string();
     let mut params =
@@ -56,14 +56,14 @@ fn what_is_not_random_is_equal_to_mxnet_within_one_level() {
     assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), cases.len(), failures.join("\n"));
 }
 
-/// Statistics of `n` images of 3 x 24 x 32 with these settings, sorted: a sample for each kind.
+/// Statistics of `n` images of 3 x 24 x 32 values with these settings: one sorted sample for each kind.
 fn samples(rec: &Path, settings: &str, kinds: &[&str], n: usize) -> Vec<Vec<f32>> {
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
     let builder = builder(rec, "3,24,32", N_RECORDS, &format!("{settings};seed_aug=5"), "float32");
     let mut iter = builder.preprocess_threads(threads).prefetch_buffer(1).build_prefetching().unwrap();
     let mut samples = vec![Vec::new(); kinds.len()];
     for epoch in 0..n / N_RECORDS {
-        // Every epoch has draws of its own.
+        // Every epoch has its own random numbers.
         if epoch > 0 {
             iter.reset().unwrap();
         }
@@ -78,14 +78,14 @@ fn samples(rec: &Path, settings: &str, kinds: &[&str], n: usize) -> Vec<Vec<f32>
     samples
 }
 
-/// How far two samples of `n` from one distribution may be apart, where of one of them `n_kept` values are known, at equal
-/// steps of rank.
+/// Largest distance accepted between two samples of `n` values from one distribution, if only `n_kept` values of one of them
+/// are known, at equal steps of rank.
 fn bound(n: usize, n_kept: usize) -> f32 {
     let between_steps = 1.0 / n_kept as f32 - 1.0 / n as f32;
     ONCE_IN_TEN_THOUSAND * (2.0 / n as f32).sqrt() + between_steps
 }
 
-/// As many images of each as MXNet made.
+/// Makes the same number of images for each setting as MXNet did.
 #[test]
 fn what_is_random_is_distributed_as_in_mxnet() {
     let folder = tempfile::tempdir().unwrap();
@@ -93,7 +93,7 @@ fn what_is_random_is_distributed_as_in_mxnet() {
     write(&rec, N_RECORDS);
     let cases = named("augment.params", "statistic:");
     assert!(cases.len() > 40, "{}", cases.len());
-    // Of them the file keeps some.
+    // The expected file contains only some of the `n` values.
     let n = named("augment.params", "draws")[""].as_slice::<f32>().unwrap()[0] as usize;
     assert_eq!(n % N_RECORDS, 0, "whole epochs");
     let mut by_settings: BTreeMap<&str, Vec<(&str, &[f32])>> = BTreeMap::new();
@@ -113,7 +113,7 @@ fn what_is_random_is_distributed_as_in_mxnet() {
         }
     }
     assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), cases.len(), failures.join("\n"));
-    // The comparison recognizes distributions that differ.
+    // Checks that the comparison detects distributions that differ.
     let want = cases["mean:brightness=0.4"].as_slice::<f32>().unwrap();
     let far = distance(&samples(&rec, "brightness=0.8", &["mean"], n)[0], want, 0.02);
     assert!(far > bound(n, want.len()), "{far}");

@@ -1,4 +1,4 @@
-//! Records that cannot be used, and files that change: what is left out, what is an error, and that places stay places.
+//! Tests of bad records and of files that change: what is left out, what is an error, and what seeking counts.
 
 mod golden;
 
@@ -20,12 +20,12 @@ fn cut() -> Vec<u8> {
     good()[..60].to_vec()
 }
 
-/// That the file is to blame.
+/// Whether the error contains the path of the record file.
 fn blames(error: &Error, rec: &Path) -> bool {
     matches!(error.kind(), ErrorKind::Format { path: Some(path), .. } if path == rec)
 }
 
-/// With a limit, bad records are left out, counted once and their rows taken by others; batches begin where they did.
+/// Up to the limit, bad records are left out, counted once, and replaced by other records; the division into batches stays.
 #[test]
 fn bad_records_are_left_out_up_to_a_limit() {
     let folder = tempfile::tempdir().unwrap();
@@ -35,7 +35,7 @@ fn bad_records_are_left_out_up_to_a_limit() {
     let mut iter = builder(3).build().unwrap();
     for _ in 0..2 {
         let epoch = epoch_of(&mut iter);
-        // The last batch is record 106 and, from the start again, 100 and 101, which is bad.
+        // The last batch has record 106 and, from the start of the epoch, records 100 and 101; the latter is bad.
         let want = [(vec![100, 102, 100], 1), (vec![103, 103, 103], 2), (vec![106, 100, 106], 2)];
         assert_eq!(rows(&epoch), want);
         assert_eq!(epoch[0].labels[0].as_slice::<f32>().unwrap(), [0.0, 2.0, 0.0]);
@@ -50,7 +50,7 @@ fn bad_records_are_left_out_up_to_a_limit() {
     let mut iter = builder(0).build().unwrap();
     let text = iter.next_batch().unwrap_err().to_string();
     assert!(text.contains(&format!("offset {}", offsets[1])) && text.contains("record 1 "), "{text}");
-    // Damage between records is passed over.
+    // Damage between records is skipped.
     let mut bytes = std::fs::read(&rec).unwrap();
     bytes[offsets[3] as usize] ^= 1;
     std::fs::write(&rec, &bytes).unwrap();
@@ -60,7 +60,7 @@ fn bad_records_are_left_out_up_to_a_limit() {
     assert_eq!(ids(&epoch_of(&mut iter)), [100, 102, 106], "104 and 105 are bad");
 }
 
-/// Wherever it lies; records that only fill up the last batch do not count.
+/// A batch of bad records is left out at any position; records that only fill up the last batch are ignored.
 #[test]
 fn a_batch_of_bad_records_is_left_out() {
     let folder = tempfile::tempdir().unwrap();
@@ -77,8 +77,8 @@ fn a_batch_of_bad_records_is_left_out() {
     }
 }
 
-/// As many bad records as leave no batch complete and some without any good record, in another order every epoch: the batches
-/// are the same with any number of threads, and from any place on.
+/// If every batch has bad records and some have no good record, in a different order each epoch, the batches do not depend
+/// on the number of threads, and seeking gives the same batches.
 #[test]
 fn places_count_the_batches_that_are_delivered() {
     let folder = tempfile::tempdir().unwrap();
@@ -104,7 +104,7 @@ fn places_count_the_batches_that_are_delivered() {
     assert_eq!((ahead.n_examples(), ahead.n_batches()), (Some(40), None));
     for (epoch, batches) in reference.iter().enumerate() {
         for batch in 0..batches.len() + 2 {
-            // A new iterator knows of no bad record yet.
+            // A new iterator does not know any bad record yet.
             let mut fresh = builder(2).build().unwrap();
             for iter in [&mut fresh as &mut dyn DataIter, &mut ahead] {
                 iter.seek(epoch as u64, batch as u64).unwrap();
@@ -138,7 +138,7 @@ fn an_epoch_of_bad_records_is_an_error() {
     }
 }
 
-/// The number is that of the batches that were taken, however far is read ahead.
+/// The count refers to the batches returned so far, regardless of how many are read ahead.
 #[test]
 fn bad_records_are_counted_through_other_iterators() {
     let folder = tempfile::tempdir().unwrap();
@@ -159,7 +159,7 @@ fn bad_records_are_counted_through_other_iterators() {
     }
 }
 
-/// What was read ahead when it goes elsewhere may count, and counts once.
+/// Bad records that were read ahead before a reset may be counted; each is counted once.
 #[test]
 fn bad_records_are_counted_once_where_an_epoch_ends_early() {
     let folder = tempfile::tempdir().unwrap();
@@ -184,7 +184,7 @@ fn bad_records_are_counted_once_where_an_epoch_ends_early() {
     }
 }
 
-/// Also if the number of batches is not known.
+/// The next epoch is the same even if the number of batches is not known.
 #[test]
 fn an_epoch_of_another_length_does_not_depend_on_how_far_the_last_was_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -230,7 +230,7 @@ fn a_file_that_grows_is_read_as_it_was() {
     }
 }
 
-/// Within a record or between two; also where the last batch goes back to the start.
+/// The file may be cut inside a record or between two, also when the last batch wraps around to the start.
 #[test]
 fn a_file_that_shrinks_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
@@ -244,7 +244,7 @@ fn a_file_that_shrinks_is_an_error() {
         let error = iter.next_batch().unwrap_err();
         assert!(blames(&error, &rec), "{error}");
     }
-    // With a limit the records that are gone are bad ones.
+    // With `max_bad_records`, records missing from the shortened file count as bad.
     write_records(&rec, &[image("L.png"), image("L.png"), image("L.png")]);
     let mut iter = ImageRecordIter::builder(&rec, [1, 13, 17], 3).max_bad_records(u64::MAX).build().unwrap();
     shrink(0);

@@ -1,4 +1,5 @@
-//! Batches against MXNet's `ImageRecordIter`: pixels, labels, padding, shares of a file; and what it answers to damage.
+//! Tests of batches against MXNet's `ImageRecordIter`: pixels, labels, padding, shares of a file; and errors for damaged
+//! files.
 
 mod golden;
 
@@ -19,7 +20,7 @@ fn all(builder: ImageRecordIterBuilder) -> Vec<Batch> {
     builder.build().unwrap().map(|b| b.unwrap()).collect()
 }
 
-/// Labels of the rows that count.
+/// Labels of the rows that are not padding.
 fn labels(batches: &[Batch]) -> Vec<f32> {
     batches.iter().flat_map(|b| b.labels[..b.n_valid() * b.label_width].to_vec()).collect()
 }
@@ -75,7 +76,7 @@ fn photographs_normalized() {
     let Batch { data, labels, index, pad, n, images, .. } = &batches[0];
     assert_eq!((*pad, *n, &labels[..], &index[..]), (0, 2, &[0.0, 1.0][..], &[100, 101][..]));
     assert_eq!(images.iter().map(|i| (i.height(), i.width())).collect::<Vec<_>>(), [(427, 640); 2]);
-    // Two gray levels of the decoder, in the units of the result.
+    // Two gray levels of the decoder, in units of the normalized result.
     let most = 2.0 * 1.7 / 57.12 + 1e-5;
     let want = expected.get::<f32>("photos.normalized");
     assert_eq!(data.len(), want.len());
@@ -113,7 +114,8 @@ fn every_epoch_and_any_number_of_threads_gives_the_same() {
     }
 }
 
-/// Where images come one after the other, threads share the work on each; where several come at once, they do not.
+/// If images are processed one after the other, the threads share the work on each image; if several are processed at the
+/// same time, they do not.
 #[test]
 fn threads_share_an_image_or_images() {
     let folder = tempfile::tempdir().unwrap();
@@ -156,7 +158,7 @@ fn padding_wraps_or_is_zero() {
     let rec = folder.path().join("few.rec");
     write_records(&rec, &[image("L.png"), image("RGB.png"), image("P.png")]);
     let few = |batch_size| ImageRecordIter::builder(&rec, [3, 13, 17], batch_size);
-    // A batch larger than the file goes around more than once.
+    // A batch larger than the file repeats its records several times.
     let wrapped = all(few(8));
     assert_eq!((wrapped.len(), wrapped[0].pad), (1, 5));
     assert_eq!(wrapped[0].labels, [0.0, 1.0, 2.0, 0.0, 1.0, 2.0, 0.0, 1.0]);
@@ -166,7 +168,7 @@ fn padding_wraps_or_is_zero() {
     assert_eq!((zeros.len(), zeros[0].pad, zeros[1].pad), (2, 0, 1));
     assert_eq!((&zeros[1].labels[..], &zeros[1].index[..]), (&[2.0, 0.0][..], &[102, 0][..]));
     assert!(zeros[1].row(1).iter().all(|v| *v == 0.0));
-    // A file that divides evenly has no padding and no empty batch at the end.
+    // A file whose records fill whole batches has no padding and no empty batch at the end.
     assert_eq!(all(few(3)).iter().map(|b| b.pad).collect::<Vec<_>>(), [0]);
     write_records(&rec, &[]);
     assert!(all(few(2)).is_empty());
@@ -209,7 +211,7 @@ fn a_bad_record_is_named() {
         batches.reset().unwrap();
         assert!(batches.next().unwrap().is_ok());
     }
-    // Damage of the record file itself.
+    // The record file itself is damaged.
     let mut all_bytes = std::fs::read(&rec).unwrap();
     all_bytes[offsets[1] as usize] ^= 1;
     std::fs::write(&rec, all_bytes).unwrap();

@@ -1,4 +1,4 @@
-//! Truncated and altered images: an error or other pixels, never a panic; truncation is always an error.
+//! Truncated and altered images give an error or other pixels, never a panic; truncation always gives an error.
 
 mod golden;
 
@@ -23,7 +23,7 @@ const SMALL: [&str; 14] = [
     "I16.png",
 ];
 
-/// What an altered image may be answered with.
+/// Checks the result of decoding an altered image; returns whether it decoded.
 fn check(bytes: &[u8], channels: usize) -> bool {
     let limits = DecodeLimits { max_pixels: 1 << 20 };
     match decode(bytes, channels, &limits) {
@@ -61,7 +61,7 @@ fn altered_images_never_panic() {
     for name in SMALL {
         let whole = image(name);
         for at in 0..whole.len() {
-            // Every bit of the first bytes, where the headers are, then one bit per byte.
+            // Alters every bit of the first bytes, which contain the headers, then one bit per byte.
             let bits = if at < 64 { 0..8 } else { at % 8..at % 8 + 1 };
             for bit in bits {
                 let mut altered = whole.clone();
@@ -82,7 +82,7 @@ fn altered_images_never_panic() {
 
 #[test]
 fn an_altered_png_is_noticed() {
-    // Every byte of a PNG is covered by a checksum but the signature, which makes it another format.
+    // A checksum covers every byte of a PNG except the signature; altering the signature makes the file unknown.
     for name in ["L.png", "RGBA.png"] {
         let whole = image(name);
         for at in 0..whole.len() {

@@ -1,4 +1,4 @@
-//! Decoded, resized and cropped pixels against MXNet's: PNG and sizes exactly, JPEG within a few gray levels.
+//! Tests of decoded, resized and cropped pixels against MXNet: PNG and resizing exactly, JPEG within a few gray levels.
 
 mod golden;
 
@@ -15,7 +15,7 @@ fn every_32nd_row(image: &Image) -> Vec<u8> {
     image.pixels().chunks_exact(stride).step_by(32).flatten().copied().collect()
 }
 
-/// Pixels in the order (channel, row, column), the order in which MXNet's answers are kept.
+/// Pixels in the order (channel, row, column), in which MXNet's results are stored.
 fn planes(image: &Image) -> Vec<u8> {
     let c = image.channels();
     (0..c).flat_map(|i| image.pixels().iter().skip(i).step_by(c).copied().collect::<Vec<_>>()).collect()
@@ -48,7 +48,7 @@ fn png_of_every_kind_is_exact() {
                 assert_eq!(planes(&image), expected.get::<u8>(&name), "{name}");
                 n_cases += 1;
             } else {
-                // MXNet refuses to add an alpha channel; here it is opaque.
+                // MXNet refuses to add an alpha channel; this crate adds an opaque one.
                 assert!(image.pixels().chunks_exact(4).all(|p| p[3] == 255), "{name}");
             }
         }

@@ -1,5 +1,5 @@
-//! Images with objects against MXNet's: numbers where nothing is random, distributions where something is.
-//! `tests/mxnet/make_detection.py` wrote what is expected.
+//! Tests of images with objects against MXNet: values of deterministic augmentations, and distributions of random ones.
+//! `tests/mxnet/make_detection.py` wrote the expected values.
 
 mod golden;
 
@@ -9,11 +9,11 @@ use mxrs_format::recordio::{ImageRecord, RecordWriter};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-/// Two numbers ahead, six per object; the last has no area.
+/// Two extra values in the header, and six per object; the last object has no area.
 const LABEL: [f32; 22] =
     [4.0, 6.0, 57.0, 48.0, 1.0, 0.1, 0.2, 0.45, 0.7, 0.5, 3.0, 0.5, 0.3, 0.95, 0.9, 0.25, 2.0, 0.3, 0.3, 0.3, 0.6, 1.0];
 
-/// The photograph once for each label.
+/// Writes a record file with one copy of the photograph for each label.
 fn write(folder: &Path, labels: &[&[f32]]) -> PathBuf {
     let (photo, path) = (image("augment.png"), folder.join("objects.rec"));
     let mut writer = RecordWriter::create(&path).unwrap();
@@ -25,7 +25,7 @@ fn write(folder: &Path, labels: &[&[f32]]) -> PathBuf {
     path
 }
 
-/// One batch with these settings, `channels,height,width;key=value;...`.
+/// One batch with these settings, given as `channels,height,width;key=value;...`.
 fn batch(rec: &Path, n: usize, settings: &str) -> mxrs_types::Result<DataBatch> {
     let (shape, settings) = settings.split_once(';').unwrap_or((settings, ""));
     let n = n.to_string();
@@ -65,7 +65,8 @@ fn what_is_not_random_is_equal_to_mxnet() {
     }
 }
 
-/// 400 images of each: beyond 0.138 lies one in a thousand pairs of samples from one distribution; of some 25 pairs none may.
+/// With 400 images each, the distance of two samples from one distribution exceeds 0.138 with probability 1/1000. None of
+/// the about 25 pairs may exceed it.
 #[test]
 fn what_is_random_is_distributed_as_in_mxnet() {
     let folder = tempfile::tempdir().unwrap();
@@ -98,7 +99,7 @@ fn what_is_random_is_distributed_as_in_mxnet() {
     assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), cases.len(), failures.join("\n"));
 }
 
-/// Rows are as wide as the longest label of the file, in every share; labels of other lengths are filled up.
+/// Rows have the width of the longest label in the whole file, for every share; shorter labels are padded.
 #[test]
 fn labels_are_padded_to_the_longest() {
     let folder = tempfile::tempdir().unwrap();
@@ -124,7 +125,8 @@ fn labels_are_padded_to_the_longest() {
     assert_eq!(classes, [7.0, 8.0, 9.0]);
 }
 
-/// Whatever is drawn, objects have an area and lie inside; the draw is that of seed, epoch and record.
+/// For any random numbers, objects have an area and lie inside the image. The random numbers depend on seed, epoch and
+/// record.
 #[test]
 fn objects_stay_inside_and_draws_are_repeated() {
     let folder = tempfile::tempdir().unwrap();
@@ -202,7 +204,7 @@ fn what_cannot_be_used_is_told() {
     }
 }
 
-/// As MXNet documents of its probability; without trials there is no crop either.
+/// MXNet documents that a negative crop probability disables crops; 0 trials disable them too.
 #[test]
 fn a_crop_is_off_below_zero_and_without_trials() {
     let folder = tempfile::tempdir().unwrap();
@@ -214,7 +216,7 @@ fn a_crop_is_off_below_zero_and_without_trials() {
     }
 }
 
-/// The builder's `label_width` is that of the records, whichever is set first; rows are as wide as padding says.
+/// The builder's `label_width` is that of the records, regardless of the order of calls; rows have the padded width.
 #[test]
 fn label_width_counts_with_objects() {
     let folder = tempfile::tempdir().unwrap();
@@ -246,17 +248,17 @@ fn it_is_made_by_name() {
     }
 }
 
-/// As MXNet's documentation lists them, and `max_bad_records`, `data_name`, `label_name`.
+/// The parameters in MXNet's documentation, and `max_bad_records`, `data_name`, `label_name`.
 const BOTH: &str = "path_imgrec path_imglist path_imgidx aug_seq label_width data_shape preprocess_threads verbose num_parts \
     part_index shuffle_chunk_size shuffle_chunk_seed seed_aug shuffle seed batch_size round_batch prefetch_buffer \
     ctx dtype resize fill_value inter_method mean_img mean_r mean_g mean_b mean_a std_r std_g std_b std_a scale \
     max_random_contrast max_random_illumination max_bad_records data_name label_name";
-/// Of `ImageRecordIter` alone.
+/// Parameters of `ImageRecordIter` only.
 const PLAIN: &str = "device_id rand_crop random_resized_crop max_rotate_angle max_aspect_ratio min_aspect_ratio max_shear_ratio \
     max_crop_size min_crop_size max_random_scale min_random_scale max_random_area min_random_area max_img_size \
     min_img_size brightness contrast saturation pca_noise random_h random_s random_l rotate rotate_list pad mirror \
     rand_mirror";
-/// Of `ImageDetRecordIter` alone.
+/// Parameters of `ImageDetRecordIter` only.
 const OBJECTS: &str = "label_pad_width label_pad_value rand_crop_prob min_crop_scales max_crop_scales min_crop_aspect_ratios \
     max_crop_aspect_ratios min_crop_overlaps max_crop_overlaps min_crop_sample_coverages max_crop_sample_coverages \
     min_crop_object_coverages max_crop_object_coverages num_crop_sampler crop_emit_mode emit_overlap_thresh \
@@ -268,7 +270,7 @@ fn each_iterator_knows_its_own_parameters() {
     type Read = fn(&[(&str, &str)]) -> mxrs_types::Result<ImageRecordIterBuilder>;
     let plain: Read = ImageRecordIterBuilder::from_params;
     let objects: Read = ImageRecordIterBuilder::from_detection_params;
-    // Without the required ones reading fails in any case: of what it complains is the question.
+    // Parsing fails in any case without the required parameters; only an unknown name is reported with the nearest one.
     let knows = |read: Read, name: &str| !read(&[(name, "1")]).unwrap_err().to_string().contains("nearest");
     for name in BOTH.split(' ') {
         assert!(knows(plain, name) && knows(objects, name), "{name}");

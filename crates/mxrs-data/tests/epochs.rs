@@ -1,4 +1,4 @@
-//! Epochs of a record iterator: order, augmentation, resuming, shares, mean images, types and parameters.
+//! Tests of a record iterator's epochs: order, augmentation, resuming, shares, mean images, types and parameters.
 
 mod golden;
 
@@ -12,7 +12,7 @@ fn digits(batch_size: usize) -> ImageRecordIterBuilder {
     ImageRecordIter::builder(file("data/digits/digits_val.rec"), [1, 28, 28], batch_size).preprocess_threads(2)
 }
 
-/// Everything random at once, small enough for many images.
+/// All random changes together, with sizes small enough for many images.
 fn everything() -> Augment {
     Augment {
         rand_crop: true,
@@ -46,7 +46,7 @@ fn every_epoch_is_another_order_of_all_records() {
             sorted.sort_unstable();
             want.sort_unstable();
             assert_eq!(sorted, want);
-            // A true shuffle: few records come right after the one before them in the file.
+            // In a true shuffle, few records follow their predecessor in the file.
             let neighbors = order.windows(2).filter(|two| two[1] == two[0] + 1).count();
             assert!(neighbors < 10, "{neighbors}");
         }
@@ -62,7 +62,7 @@ fn chunks_change_places_and_stay_together() {
     let folder = tempfile::tempdir().unwrap();
     let rec = folder.path().join("large.rec");
     let mut writer = RecordWriter::create(&rec).unwrap();
-    // 300 KB each: three or four to a chunk of 1 MB.
+    // Records of 300 KB: a chunk of 1 MB contains three or four.
     let mut png = image("L.png");
     png.resize(300 << 10, 0);
     for id in 0..40 {
@@ -81,7 +81,7 @@ fn chunks_change_places_and_stay_together() {
     assert_ne!(order(builder().shuffle_chunks(1, 7)), order(builder().shuffle_chunks(1, 8)));
 }
 
-/// Bit-equal whatever the number of threads, whether read ahead or not, and from any place on.
+/// Batches are bit-identical for any number of threads, with or without prefetching, and after seeking to any position.
 #[test]
 fn batches_do_not_depend_on_threads_and_can_be_gone_to() {
     let builder = |threads| digits(40).shuffle(5).seed_aug(9).augment(everything()).preprocess_threads(threads);
@@ -102,7 +102,7 @@ fn batches_do_not_depend_on_threads_and_can_be_gone_to() {
             assert_eq!(got, want, "epoch {epoch} batch {batch}");
         }
     }
-    // Without shuffling as well, where records are otherwise read one after the other.
+    // Tests seeking without shuffling too; records are then otherwise read sequentially.
     let reference = epochs(digits(40), 1);
     let mut fresh = digits(40).build().unwrap();
     for batch in [6, 0, 7, 3] {
@@ -111,7 +111,7 @@ fn batches_do_not_depend_on_threads_and_can_be_gone_to() {
     }
 }
 
-/// The augmentation of a record depends on seed, epoch and record, not on where it comes in the order.
+/// The augmentation of a record depends on seed, epoch and record, but not on its position in the order.
 #[test]
 fn augmentation_belongs_to_the_record() {
     let by_id = |builder: ImageRecordIterBuilder| -> Vec<(u64, Vec<u8>)> {
@@ -161,7 +161,7 @@ fn shapes_and_types() {
     assert!(digits(9).pixel_type(PixelType::U8).build().unwrap().next().unwrap().is_err(), "plain batches are f32");
 }
 
-/// Memory of the caller's that says when it is given back.
+/// Memory that the caller lends, recognizable by its type when it is taken back.
 struct Page(Vec<u64>);
 
 impl mxrs_format::Lent for Page {

@@ -1,4 +1,4 @@
-//! Iterators over MNIST's, CSV and LibSVM files, by the builder and by MXNet's names and parameters.
+//! Tests of iterators over MNIST, CSV and LibSVM files, created by builders and by MXNet's names and parameters.
 
 use flate2::{Compression, write::GzEncoder};
 use mxrs_data::{CsvIter, DataBatch, DataIter, LastBatch, LibSvmSettings, MnistIter, create};
@@ -14,7 +14,7 @@ fn floats(batches: &[DataBatch], labels: bool) -> Vec<f32> {
     batches.iter().flat_map(tensor).collect()
 }
 
-/// `n` images of 2 x 3 pixels, the first pixel of each its number, and labels `i % 10`; images gzipped.
+/// Writes `n` images of 2 x 3 pixels, gzipped, and labels `i % 10`. The first pixel of image `i` is `i`.
 fn mnist(folder: &Path, n: u8) -> (PathBuf, PathBuf) {
     let (image, label) = (folder.join("images.gz"), folder.join("labels"));
     let mut bytes = vec![0, 0, 8, 3, 0, 0, 0, n, 0, 0, 0, 2, 0, 0, 0, 3];
@@ -143,7 +143,7 @@ fn without_round_batch_zeros_fill_up_the_last_batch() {
         for (round, filled, index) in [("1", [1.0, 6.0], 0), ("0", [0.0, 0.0], 0)] {
             let params: Vec<_> = params.iter().copied().chain([("round_batch", round)]).collect();
             let mut iter = create(kind, &params).unwrap();
-            // Every epoch is the same, whatever filled up the one before.
+            // Every epoch is the same, regardless of the rows that filled up the previous one.
             for _ in 0..2 {
                 let batches = epoch_of(&mut iter);
                 assert_eq!(batches.iter().map(|b| b.pad).collect::<Vec<_>>(), [0, 1]);

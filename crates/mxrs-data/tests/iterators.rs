@@ -1,5 +1,5 @@
-//! Iterators over arrays, of another length and read ahead, against models: what is delivered, in which order, and that
-//! going to a place is the same as reading up to it.
+//! Tests of `NdArrayIter`, `ResizeIter` and `PrefetchingIter` against models: content and order of batches, and that seeking
+//! is equivalent to reading up to a position.
 
 use mxrs_data::{DataBatch, DataDesc, DataIter, LastBatch, NdArrayIter, PrefetchingIter, ResizeIter};
 use mxrs_format::{Dense, Tensor};
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// `n` rows of 3 numbers that say which row they are.
+/// An array of `n` rows of 3 numbers, from which the row can be identified.
 fn rows(n: usize) -> Dense {
     let values: Vec<f32> = (0..3 * n).map(|i| i as f32).collect();
     Tensor::from_slice([n, 3], &values).unwrap().into_dense().unwrap()
@@ -24,7 +24,7 @@ fn iter(n: usize, size: usize, shuffle: Option<u64>, last: LastBatch) -> NdArray
     shuffle.map_or(builder.clone(), |seed| builder.shuffle(seed)).build().unwrap()
 }
 
-/// The batches up to the end of the epoch.
+/// The remaining batches of the epoch.
 fn epoch_of(iter: &mut impl DataIter) -> Vec<DataBatch> {
     std::iter::from_fn(|| iter.next_batch().unwrap()).collect()
 }
@@ -33,7 +33,7 @@ fn indices(batches: &[DataBatch]) -> Vec<(Vec<u64>, usize)> {
     batches.iter().map(|b| (b.index.clone(), b.pad)).collect()
 }
 
-/// MXNet's `NDArrayIter` as a state machine: a cursor and, with roll_over, the rows kept from the last epoch.
+/// A model of MXNet's `NDArrayIter` as a state machine: a cursor and, with roll_over, the rows kept from the previous epoch.
 fn model(orders: &[Vec<u64>], size: usize, last: LastBatch) -> Vec<Vec<(Vec<u64>, usize)>> {
     let mut kept: Vec<u64> = Vec::new();
     let mut epochs = Vec::new();
@@ -64,7 +64,7 @@ const KINDS: [LastBatch; 3] = [LastBatch::Pad, LastBatch::Discard, LastBatch::Ro
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Every row appears as often as the model says, rows hold their own numbers, and any place can be gone to.
+    /// Every row appears as often as in the model, rows contain their own values, and seeking to any position works.
     #[test]
     fn arrays_are_delivered_as_the_model_says(n in 1_usize..20, size in 1_usize..8, seed in any::<Option<u64>>(), kind in 0_usize..3) {
         let last = KINDS[kind];
@@ -84,7 +84,7 @@ proptest! {
                 prop_assert_eq!(batch.labels[0].as_slice::<i32>().unwrap()[row], from as i32);
             }
         }
-        // The orders: ascending, or read off an iterator of the same seed with batches of one row.
+        // The orders are ascending, or read from an iterator with the same seed and batches of one row.
         let mut one = iter(n, 1, seed, LastBatch::Pad);
         let orders: Vec<Vec<u64>> = (0..4).map(|_| {
             let order: Vec<u64> = epoch_of(&mut one).iter().map(|b| b.index[0]).collect();
@@ -110,8 +110,8 @@ proptest! {
         }
     }
 
-    /// Epochs of another length hold the inner batches one after the other, and any place can be gone to, whether or not
-    /// the inner iterator knows its length.
+    /// Epochs of another length contain the inner batches in sequence, and seeking to any position works, whether or not the
+    /// inner iterator knows its length.
     #[test]
     fn epochs_of_another_length(n in 1_usize..12, size in 1_u64..9, reset_internal: bool, knows_length: bool) {
         let make = || {
@@ -151,7 +151,7 @@ proptest! {
         }
     }
 
-    /// Reading ahead changes nothing: the same batches, errors and ends for any sequence of calls.
+    /// Prefetching gives the same batches, errors and ends of epochs for any sequence of calls.
     #[test]
     fn reading_ahead_changes_nothing(n in 1_usize..12, buffer in 1_usize..5, fault in 0_usize..20, calls in prop::collection::vec((0_u8..8, 0_u64..3, 0_u64..5), 1..40)) {
         let mut direct = Faulty::new(iter(n, 2, Some(1), LastBatch::Pad), fault);
@@ -171,7 +171,7 @@ proptest! {
     }
 }
 
-/// An iterator one of whose batches cannot be made: the one at place `fault` of every second epoch.
+/// An iterator that fails for the batch number `fault` of every second epoch.
 struct Faulty<I> {
     inner: I,
     fault: usize,

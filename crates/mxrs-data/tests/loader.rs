@@ -1,5 +1,5 @@
-//! The data loader: the same batches with any number of workers, errors in their place, no more made than asked for; and as
-//! an iterator.
+//! Tests of the data loader: the same batches with any number of workers, errors at the right batch, a bounded number of
+//! batches made ahead; and the loader as an iterator.
 
 use mxrs_data::{DataBatch, DataDesc, DataIter, DataLoader, DataLoaderBuilder, Dataset, LastSamples, stack};
 use mxrs_format::{Dense, Tensor};
@@ -7,7 +7,7 @@ use mxrs_types::{DType, Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Numbers, one of which cannot be had and one of which panics.
+/// A data set of numbers: reading one of them fails, and reading another panics.
 struct Numbers {
     n: usize,
     bad: usize,
@@ -63,7 +63,7 @@ fn batches_do_not_depend_on_workers_and_can_be_gone_to() {
             for (e, b) in [(1, 2), (0, 1), (1, usize::MAX), (2, 0), (1, 9)] {
                 it.seek(e as u64, b as u64).unwrap();
                 assert_eq!(it.epoch(), e as u64);
-                // Left half read, and gone elsewhere.
+                // Seeks away from an epoch that was read in part.
                 assert_eq!(it.next_batch().unwrap().is_some(), b < epochs[e].len());
                 it.seek(e as u64, b as u64).unwrap();
                 assert_eq!(epoch_of(&mut it), epochs[e][b.min(epochs[e].len())..]);
@@ -99,7 +99,7 @@ fn only_so_many_are_made_ahead() {
     assert!(DataLoader::builder(Arc::new(numbers(1)), 0).build().is_err());
 }
 
-/// Samples of two bytes and a label.
+/// A data set whose samples have two bytes and a label.
 struct Pairs(usize);
 
 impl Dataset for Pairs {
@@ -120,8 +120,8 @@ fn batches_of(iter: &mut impl DataIter) -> Vec<DataBatch> {
     std::iter::from_fn(|| iter.next_batch().unwrap()).collect()
 }
 
-/// The batches of the loader as numbers, those that are not full filled up, the same with any number of workers and from any
-/// place on.
+/// The iterator returns the loader's batches as floats, with incomplete ones filled up; they do not depend on the number of
+/// workers, and seeking to any position works.
 #[test]
 fn an_iterator_has_the_batches_of_the_loader() {
     for (last, n_batches, pads) in [
@@ -163,7 +163,7 @@ fn an_iterator_has_the_batches_of_the_loader() {
             }
         }
     }
-    // Fewer samples than a batch go around more than once.
+    // If there are fewer samples than rows of a batch, they are repeated several times.
     let only = batches_of(&mut pairs(3, 8, LastSamples::Keep).build_iter().unwrap()).remove(0);
     assert_eq!((only.pad, &only.index[3..6], &only.index[6..]), (5, &only.index[..3], &only.index[..2]));
 }
@@ -182,14 +182,14 @@ fn an_iterator_says_what_it_cannot_take() {
     let flat = Tensor::from_slice([3], &[0.0_f32; 3]).unwrap().into_dense().unwrap();
     let text = message(pairs(8, 4, LastSamples::Keep).batchify(move |_| Ok(vec![flat.clone()])));
     assert!(text.contains("one row of one sample"), "{text}");
-    // An error in a sample is that of its batch.
+    // An error in a sample is returned for the batch that contains it.
     let data = Numbers { bad: 4, ..numbers(9) };
     let mut iter = DataLoader::builder(Arc::new(data), 3).num_workers(2).build_iter().unwrap();
     assert!(iter.provide_label().is_empty());
     assert_eq!(iter.next_batch().unwrap().unwrap().index, [0, 1, 2]);
     assert!(iter.next_batch().unwrap_err().to_string().contains("sample 4"));
     assert_eq!(iter.next_batch().unwrap().unwrap().data[0].as_slice::<f32>().unwrap(), [6.0, 7.0, 8.0]);
-    // Batches are of the shapes that the first sample has.
+    // All batches must have the shapes determined from the first sample.
     let first = |builder: DataLoaderBuilder| builder.build_iter().unwrap().next_batch().unwrap_err().to_string();
     let text = first(pairs(8, 4, LastSamples::Keep).batchify(|rows| Ok(stack(rows)?.split_off(rows.len() / 4))));
     assert!(text.contains("tensors of a batch"), "{text}");

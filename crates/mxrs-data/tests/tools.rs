@@ -1,4 +1,4 @@
-//! Lists, packing and whole-file tools: what they write, what they say about bad input, and that they leave nothing half done.
+//! Tests of image lists, packing and tools for record files: their output, their errors, and that no partial files remain.
 
 mod golden;
 
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A folder of two classes with three images each, one of them no image, and a file that is none.
+/// A tree of two class folders, each with three images and one other file.
 fn tree(folder: &Path) -> PathBuf {
     let root = folder.join("images");
     for class in ["cat", "dog/small"] {
@@ -74,7 +74,7 @@ fn lists_of_a_folder() {
     assert!(lists_of(&folder.path().join("none")).unwrap_err().to_string().contains("--list"));
 }
 
-/// Images behind links are listed as often as there are ways to them, but no way goes through a folder twice.
+/// Images reachable through several links are listed once per path, but no path contains a folder twice.
 #[cfg(unix)]
 #[test]
 fn links_to_folders_above_come_to_an_end() {
@@ -93,7 +93,7 @@ fn links_to_folders_above_come_to_an_end() {
     assert_eq!(listed.n_images, 10);
 }
 
-/// Python's tool takes a path that begins with a slash as it is; the C++ tool writes it behind the root.
+/// Python's tool uses a path that begins with a slash as it is; the C++ tool appends it to the root.
 #[test]
 fn paths_are_joined_or_concatenated() {
     let folder = tempfile::tempdir().unwrap();
@@ -153,7 +153,7 @@ fn packing_keeps_the_order_and_lists_failures() {
     assert_eq!((record.all_labels(), record.image), (&[1.0, 2.0][..], &image("s0b.jpg")[..]));
     let payload = reader.read(3).unwrap();
     assert_eq!(ImageRecord::unpack(&payload).unwrap().image.len(), 400, "passed through, whatever it is");
-    // As stored, in PNG: alpha stays, gray stays gray.
+    // With `channels: None` and PNG, alpha is kept and gray images stay gray.
     let as_stored = PackSettings { channels: None, encoding: Encoding::Png { level: 9 }, ..PackSettings::default() };
     pack(&lst, &root, &as_stored, &mut quiet).unwrap();
     let mut reader = IndexedReader::open(&rec, &idx, &Options::strict()).unwrap();
@@ -235,7 +235,7 @@ fn whole_files() {
     );
 }
 
-/// What is packed is what an iterator reads.
+/// An iterator can read the packed images.
 #[test]
 fn packed_images_can_be_trained_on() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Transforms against MXNet's: images where nothing is random, distributions where something is.
-//! `tests/mxnet/make_transforms.py` wrote what is expected.
+//! Tests of transforms against MXNet: images of deterministic transforms, and distributions of random ones.
+//! `tests/mxnet/make_transforms.py` wrote the expected values.
 
 mod golden;
 
@@ -15,17 +15,17 @@ fn photo() -> Picture {
     Picture::Pixels(decode(&image("augment.png"), 3, &DecodeLimits::default()).unwrap())
 }
 
-/// The photograph through these, one after the other.
+/// Applies these transforms to the photograph, in sequence.
 fn through(transforms: &[&dyn Transform]) -> Picture {
     go(photo(), transforms)
 }
 
-/// A part of it.
+/// A region of the photograph.
 fn part() -> Picture {
     through(&[&CropResize::new((10, 12), (24, 32))])
 }
 
-/// The part through these.
+/// Applies these transforms to the region.
 fn part_through(transforms: &[&dyn Transform]) -> Picture {
     go(part(), transforms)
 }
@@ -43,7 +43,7 @@ fn exactly(height: usize, width: usize) -> ResizeTo {
     ResizeTo::Exactly { height, width }
 }
 
-/// What the arrays of this name should be.
+/// Computes the image that corresponds to the expected array with this name.
 fn make(name: &str) -> Picture {
     let number = |text: &str| text.parse().unwrap();
     let numbers = Cast::float32();
@@ -119,7 +119,7 @@ fn make(name: &str) -> Picture {
     }
 }
 
-/// Pixels within one level; numbers within few thousandths of a level, or where resized before, within one.
+/// Pixels agree within one level; float values within a few thousandths of a level, or within one level after a resize.
 #[test]
 fn what_is_not_random_is_equal_to_mxnet() {
     let cases = named("transforms.params", "image:");
@@ -138,7 +138,7 @@ fn what_is_not_random_is_equal_to_mxnet() {
         let most = got.iter().zip(&want).map(|(a, b)| (a - b).abs()).max_by(f32::total_cmp).unwrap();
         let level = match name.split(' ').next() {
             Some("tensor") => 1e-3 / 255.0,
-            // Places between pixels are rounded in another order.
+            // The order of rounding positions between pixels differs from MXNet's.
             Some("rotate") => 1e-2 / 255.0,
             Some("normalized") => 1e-3 / 255.0 / 0.224,
             Some("augmenter") => {
@@ -159,7 +159,7 @@ fn what_is_not_random_is_equal_to_mxnet() {
     assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), cases.len(), failures.join("\n"));
 }
 
-/// The transform of this name, and what it is given.
+/// The transform with this name, and its input image.
 fn random(name: &str) -> (Box<dyn Transform>, Picture) {
     let small = || through(&[&Resize::new(exactly(24, 32))]);
     let floats = || go(small(), &[&Cast::float32()]);
@@ -217,7 +217,8 @@ fn random(name: &str) -> (Box<dyn Transform>, Picture) {
     }
 }
 
-/// 400 images of each: beyond 0.138 lies one in a thousand pairs of samples from one distribution; of some 50 pairs none may.
+/// With 400 images each, the distance of two samples from one distribution exceeds 0.138 with probability 1/1000. None of
+/// the about 50 pairs may exceed it.
 #[test]
 fn what_is_random_is_distributed_as_in_mxnet() {
     let cases = named("transforms.params", "statistic:");
@@ -254,7 +255,7 @@ fn what_is_random_is_distributed_as_in_mxnet() {
     assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), cases.len(), failures.join("\n"));
 }
 
-/// Photographs that are all the same.
+/// A data set of identical photographs.
 struct Photos(usize);
 
 impl Dataset for Photos {
@@ -266,7 +267,7 @@ impl Dataset for Photos {
     }
 }
 
-/// The images of the first epochs, by epoch and sample.
+/// The images of the first two epochs, by epoch and sample.
 fn epochs(workers: usize, seed: u64) -> Vec<Vec<Vec<u8>>> {
     let crop = Compose::of([RandomCrop::new(8, 8).boxed(), RandomBrightness::between(0.3, 0.9).unwrap().boxed()]);
     let dataset = Transformed::new(Arc::new(Photos(6)), crop, seed);
@@ -286,7 +287,7 @@ fn epochs(workers: usize, seed: u64) -> Vec<Vec<Vec<u8>>> {
     epochs
 }
 
-/// The random numbers follow from seed, epoch and sample, whichever thread makes the batch.
+/// The random numbers depend on seed, epoch and sample, but not on the thread that makes the batch.
 #[test]
 fn a_loader_transforms_in_its_workers() {
     let alone = epochs(0, 9);
@@ -298,7 +299,7 @@ fn a_loader_transforms_in_its_workers() {
 
 #[test]
 fn lists_change_the_order_and_leave_out() {
-    // x + 1 and 2 x, as numbers.
+    // The functions x + 1 and 2 x, as transforms.
     let line = |mean: f32, std: f32| Normalize::new([mean], [std]).unwrap().boxed();
     let one = || Picture::Numbers(Numbers::new([1, 1, 1], Channels::Last, vec![1.0]).unwrap());
     let value = |transform: &dyn Transform, i: u64| {
@@ -310,7 +311,7 @@ fn lists_change_the_order_and_leave_out() {
     let order = RandomOrder::of(both());
     let n_first = (0..1000).filter(|i| value(&order, *i) == 4.0).count();
     assert!((0..1000).all(|i| [3.0, 4.0].contains(&value(&order, i))));
-    // Four standard errors.
+    // The tolerance is four standard errors.
     assert!(n_first.abs_diff(500) < 64, "{n_first}");
     let sometimes = RandomApply::new(Compose::of(both()), 0.2).unwrap();
     let n_changed = (0..1000).filter(|i| value(&sometimes, *i) == 4.0).count();
@@ -367,7 +368,7 @@ fn what_cannot_be_done_is_told() {
     }
 }
 
-/// Sizes and values from the smallest on: no panic, and constant images stay constant where they should.
+/// The smallest sizes do not cause a panic, and rotated constant images stay in range.
 #[test]
 fn no_image_panics() {
     let all: Vec<Box<dyn Transform>> = vec![

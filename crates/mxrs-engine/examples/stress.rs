@@ -18,7 +18,7 @@ fn main() -> std::process::ExitCode {
         Ok(()) => std::process::ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
-            // Not a return: the threads of a program that hangs would keep the process alive.
+            // Ends the process immediately, including the threads of a program that hangs.
             std::process::exit(1)
         }
     }

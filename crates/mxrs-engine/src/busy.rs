@@ -16,9 +16,9 @@ use std::time::{Duration, Instant};
 /// The longest time that a fork waits for a thread or a task.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Forks being prepared, over all engines.
+/// The number of forks being prepared, over all engines.
 static FORKING: AtomicUsize = AtomicUsize::new(0);
-/// The flags of all threads, as a list without a lock: a fork may come while a new thread adds its flag, and the child
+/// The flags of all threads, as a list without a lock: if a fork happened while a new thread adds its flag, the child
 /// would find such a lock held forever.
 static FLAGS: AtomicPtr<Flag> = AtomicPtr::new(std::ptr::null_mut());
 
@@ -50,7 +50,7 @@ impl Flag {
         let made = Box::into_raw(Box::new(made));
         let mut head = FLAGS.load(Ordering::Acquire);
         loop {
-            // SAFETY: no other thread knows the box before it is published below.
+            // SAFETY: no other thread has a pointer to the box before it is published below.
             unsafe { (*made).next = head };
             match FLAGS.compare_exchange_weak(head, made, Ordering::AcqRel, Ordering::Acquire) {
                 // SAFETY: the box is leaked, and from now on only shared references to it exist.
@@ -125,7 +125,8 @@ impl Drop for Busy {
     }
 }
 
-/// Whether a fork also waits for the calling thread for another reason than the mark it has just set.
+/// Whether a fork waits for the calling thread even without the mark that the thread has just set: because it is inside a
+/// task, or in an outer step.
 #[cold]
 fn is_waited_for() -> bool {
     is_inside_any() || MINE.try_with(|mine| mine.0.marks.load(Ordering::Relaxed)).is_ok_and(|marks| marks > 1)

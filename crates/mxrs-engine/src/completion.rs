@@ -9,14 +9,14 @@ use mxrs_types::{Error, ErrorKind, Result};
 use std::fmt;
 use std::sync::Arc;
 
-/// Reports how the work ended that the body of [`crate::TaskBuilder::push_async`] started. May be used on any thread.
+/// Reports the result of the work that the body of [`crate::TaskBuilder::push_async`] started. May be used on any thread.
 ///
 /// A task is completed once (E6): further calls return an error. If the last clone is dropped without a call, the task
 /// fails.
 #[derive(Clone)]
 pub struct Completion(Arc<Promise>);
 
-/// Fails the task if it is dropped before completion, with the last clone.
+/// Shared by all clones of a `Completion`. Fails the task if the last clone is dropped before the task is completed.
 struct Promise(Arc<Shared>);
 
 struct Shared {
@@ -28,7 +28,7 @@ struct Shared {
 }
 
 enum State {
-    /// Not completed; and whether the pushing thread waits for it.
+    /// Not completed yet; the flag says whether the pushing thread waits for the completion.
     Open(Task, bool),
     /// Completed, and the waiting thread has not seen it yet.
     ForPusher(Task, Result<()>),
@@ -78,7 +78,7 @@ impl Shared {
             }
             State::Open(task, false) => {
                 drop(state);
-                // Any thread may get here, and it takes the locks of the task's variables.
+                // Any thread may complete a task, and the completion takes the locks of the task's variables.
                 let _busy = Busy::enter();
                 let result = self.end_on_device(&task, result);
                 self.engine.complete_started(task, result);

@@ -8,20 +8,20 @@ use std::time::Duration;
 /// Settings of an engine. The defaults are those that MXNet documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EngineConfig {
-    /// Scheduler.
+    /// The scheduler.
     pub kind: EngineKind,
     /// Whether GPU tasks depend on one another through device events ([`GpuSync::Event`]). CPU tasks are not affected.
     pub is_async: bool,
-    /// Normal tasks that may run at once on each CPU device id.
+    /// The number of normal tasks that may run at the same time on each CPU device id.
     pub cpu_workers: NonZeroUsize,
-    /// CPU-prioritised tasks that may run at once, over all CPU devices.
+    /// The number of CPU-prioritised tasks that may run at the same time, over all CPU devices.
     pub cpu_priority_workers: NonZeroUsize,
-    /// Normal tasks that may run at once on each GPU.
+    /// The number of normal tasks that may run at the same time on each GPU.
     pub gpu_workers: NonZeroUsize,
-    /// Copies that may run at once for each GPU.
+    /// The number of copies that may run at the same time for each GPU.
     pub gpu_copy_workers: NonZeroUsize,
-    /// Compute streams of each GPU worker: 1, or 2 for an additional auxiliary stream. Workers for copies always have
-    /// one stream.
+    /// The number of compute streams of each GPU worker: 1, or 2 for an additional auxiliary stream. Workers for copies
+    /// always have one stream.
     pub gpu_worker_streams: NonZeroUsize,
     /// Whether the host loops of a GPU's tasks may use a team's threads; otherwise each runs on its worker's thread
     /// only ([`mxrs_sync::Team::alone`]). Not used by [`EngineKind::Naive`].
@@ -29,14 +29,14 @@ pub struct EngineConfig {
     /// When a GPU task counts as complete. If `is_async` is set, always when its work is enqueued. Not used by
     /// [`EngineKind::Naive`], which leaves the work on the stream.
     pub gpu_sync: GpuSync,
-    /// Normal tasks that may run at once on each CPU device id in a forked child.
+    /// The number of normal tasks that may run at the same time on each CPU device id in a forked child.
     pub child_workers: NonZeroUsize,
     /// Whether a variable keeps a failure after it was reported, and returns it to every reader, until a write
     /// succeeds.
     pub sticky_errors: bool,
     /// Whether errors include the backtrace of the push of their task.
     pub backtrace: bool,
-    /// How many stack frames of that place errors carry at most, unless [`Self::backtrace`] asks for all.
+    /// The largest number of stack frames of the push that an error includes, unless [`Self::backtrace`] requests all.
     pub stack_trace_depth: usize,
     /// If no task ends for this long while some are pending, the engine logs what it is waiting for.
     pub stall_after: Option<Duration>,

@@ -11,9 +11,9 @@ use std::sync::Arc;
 /// The worker thread that runs a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Worker {
-    /// Its pool.
+    /// The worker's pool.
     pub pool: PoolId,
-    /// Its number in the pool, from 0.
+    /// The worker's number in the pool, from 0.
     pub index: usize,
 }
 
@@ -61,7 +61,7 @@ impl RunContext {
         self.streams.as_ref().map(|streams| streams.main())
     }
 
-    /// The worker's second stream, if [`crate::EngineConfig::gpu_worker_streams`] is 2. Work enqueued there comes after
+    /// The worker's second stream, if [`crate::EngineConfig::gpu_worker_streams`] is 2. Work enqueued on it comes after
     /// everything that the main stream held at the first call, and the task ends after the work of both streams.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl RunContext {
         self.streams.as_ref().map_or(Ok(None), |streams| streams.aux())
     }
 
-    /// See [`TaskStreams::aux_scope`].
+    /// Runs `body` with the auxiliary stream; see [`TaskStreams::aux_scope`].
     ///
     /// # Errors
     /// The error of `body`, the device's error, and [`ErrorKind::Engine`] if the task is not for a GPU.

@@ -22,9 +22,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-/// Workers of [`EngineKind::Threaded`]; fixed, as in MXNet.
+/// The number of workers of [`EngineKind::Threaded`]; fixed, as in MXNet.
 const GLOBAL_WORKERS: usize = 16;
-/// CPU device ids whose pool is found without a lock: those below this number.
+/// The pools of CPU device ids below this number are found without a lock.
 const FAST_IDS: usize = 8;
 
 /// A dependency engine. Clones are handles to the same engine.
@@ -46,7 +46,7 @@ impl WeakEngine {
 
 /// The state that handles and workers share.
 pub(crate) struct Inner {
-    /// Unique in the process.
+    /// The engine's id, unique in the process.
     pub(crate) id: u32,
     pub(crate) config: EngineConfig,
     pub(crate) tally: Tally,
@@ -61,7 +61,7 @@ pub(crate) struct Inner {
     pub(crate) waited_for: WaitedFor,
     /// The process that the engine was made in ([`mxrs_sync::fork::generation`]).
     pub(crate) born_in: u64,
-    /// The process that its workers were last started in.
+    /// The process in which the engine's workers were last started.
     pub(crate) generation: AtomicU64,
 }
 
@@ -159,13 +159,13 @@ impl EngineBuilder {
     }
 
     /// Builds the engine. The workers of a pool start with its first task, except those for CPU-prioritised tasks,
-    /// which start at once.
+    /// which start immediately.
     ///
     /// # Errors
     /// [`mxrs_types::ErrorKind::Io`] if the system refuses a thread, [`mxrs_types::ErrorKind::InvalidValue`] for a
     /// device that is not a GPU or was added twice.
     pub fn build(self) -> Result<Engine> {
-        // Not loom's atomic: ids are not part of the protocol.
+        // The standard library's atomic even under loom, because ids are not part of the protocol.
         static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(1);
         let Self { config, gpus, at_first_gpu_task } = self;
         let gpus = Gpus::new(gpus, config.stream_layout())?.at_first_use(at_first_gpu_task);
@@ -225,7 +225,7 @@ impl Engine {
     }
 
     /// Deletes a variable: `free` runs after every use pushed so far, even if uses failed and even if the engine is
-    /// stopped. Later uses are refused (E11). Device work of earlier uses is waited for.
+    /// stopped. Later uses are refused (E11). The deletion waits for device work of earlier uses.
     ///
     /// Returns false and drops `free` without running it if the variable is already deleted or belongs to another
     /// engine.
@@ -294,7 +294,7 @@ impl Engine {
     /// a task.
     ///
     /// # Errors
-    /// As [`Engine::new`].
+    /// The same as for [`Engine::new`].
     pub fn start(&self) -> Result<()> {
         self.0.start()
     }

@@ -1,4 +1,4 @@
-//! A failed task's error, on its way to the thread that waits.
+//! The error of a failed task, kept until a waiting thread receives it.
 
 use mxrs_sync::atomic::{AtomicBool, Ordering};
 use mxrs_sync::{Rank, RankedMutex};
@@ -35,28 +35,28 @@ impl Failure {
         })
     }
 
-    /// Whether it still has an effect: not reported yet, or sticky.
+    /// Whether the failure still has an effect: it is not reported yet, or it is sticky.
     pub(crate) fn is_live(&self) -> bool {
         self.sticky || !self.is_reported()
     }
 
-    /// Whether it skips a task that reads or writes a variable carrying it. A sticky failure that was already reported
-    /// skips reads only, because a write may replace it.
+    /// Whether the failure skips a task that reads (or, if `write`, writes) a variable that carries it. A sticky failure
+    /// that was already reported skips reads only, because a write may replace it.
     pub(crate) fn concerns(&self, write: bool) -> bool {
         self.is_live() && !(write && self.is_reported())
     }
 
-    /// Whether it was reported at least once.
+    /// Whether the failure was reported at least once.
     pub(crate) fn is_reported(&self) -> bool {
         self.taken.load(Ordering::Acquire)
     }
 
-    /// The error, without counting as reported; for tasks that look at it.
+    /// The error, for tasks that inspect it. Does not count as a report.
     pub(crate) fn error(&self) -> &Error {
         &self.error
     }
 
-    /// The error, for the first caller only, unless the failure is sticky.
+    /// Reports the error: returns it to the first caller only, or to every caller if the failure is sticky.
     pub(crate) fn take(&self) -> Option<Error> {
         if self.taken.swap(true, Ordering::AcqRel) && !self.sticky {
             return None;
@@ -121,7 +121,7 @@ impl Failures {
         first
     }
 
-    /// Empties the list, for the log at the engine's end.
+    /// Empties the list and returns the errors that were never reported, for the log at the engine's end.
     pub(crate) fn drain_live(&self) -> Vec<Error> {
         std::mem::take(&mut self.0.lock().all).iter().filter(|f| !f.is_reported()).filter_map(|f| f.take()).collect()
     }

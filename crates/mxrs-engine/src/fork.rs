@@ -1,6 +1,6 @@
 //! What happens to an engine when its process forks (E17).
 //!
-//! - **Before**: collected tasks are pushed. Threads that are not in a task let the fork pass before they push,
+//! - **Before**: collected tasks are pushed. Threads that are not in a task wait until the fork is over before they push,
 //!   collect, wait, or start or end workers. Every worker finishes its task and pauses. Queued tasks stay queued. No
 //!   error is reported and none is lost.
 //! - **In the parent**: workers and threads continue.
@@ -88,7 +88,7 @@ impl Inner {
     fn revive(self: &Arc<Self>) -> Result<()> {
         let _busy = Busy::enter();
         for pool in self.pools.all() {
-            // All pools, because a task that runs in one may release a task of another.
+            // Starts the workers of all pools, because a task that runs in one pool may release a task of another.
             if pool.has_lost_workers() {
                 pool.start(&|| self.runner(pool.id()))?;
             }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// begun with the engine also ends with it.
 pub(crate) struct Handle {
     _registration: Registration,
-    /// Kept here because the list of participants in forks holds it only weakly.
+    /// Kept alive by this field, because the list of participants in forks holds it only weakly.
     _hook: Arc<dyn ForkGuard>,
     inner: Arc<Inner>,
 }
@@ -67,12 +67,14 @@ impl Handle {
 
 fn drain_and_join(inner: &Arc<Inner>) {
     inner.stopped.store(true, Ordering::Relaxed);
-    // A push either sees the flag or is counted before the wait below looks; see `Inner::announce`.
+    // A push either sees the flag or is counted before the wait below reads the count; see `Inner::announce`.
     fence(Ordering::SeqCst);
-    // Only after setting the flag: tasks that other threads collected until they saw it have been accepted.
+    // Flushes only after the flag is set: tasks that other threads collected before they saw the flag were accepted,
+    // so they must run.
     inner.flush_all();
     inner.sleep_until_idle();
-    // Workers paused for a fork could not leave, and the child would find the list of threads locked.
+    // Keeps a fork from beginning now: workers paused for it could not end, and the child would find the list of
+    // threads locked.
     let _busy = Busy::enter();
     for pool in inner.pools.all() {
         pool.join();

@@ -6,20 +6,22 @@ use mxrs_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use mxrs_sync::{Condvar, Mutex, fork, hint};
 use std::sync::Arc;
 
-/// How often a thread looks before it sleeps: some microseconds, in which many short tasks end.
+/// The number of times that a waiting thread checks for its signal before it sleeps. This takes some microseconds, in
+/// which many short tasks end.
 const SPINS: u32 = 200;
 
-/// Signaled once per wait: with the failure that the variable then carries, or with the thread's own task.
+/// Blocks a thread until it is signaled, once per wait: with the failure that the variable then carries, or with the
+/// thread's own task.
 ///
 /// In a forked child the parkers of the parent's threads are still in the queues. Signals to them are dropped, because
 /// their locks may be in any state.
 ///
-/// A signal may come late, after the wait has seen that it is done. It then touches only the shared parker, never the
-/// waiting thread's entry in the queue; at worst the thread's next wait wakes up once without a reason.
+/// The signaling thread may still be in its call after the wait has ended. It then touches only the shared parker, never
+/// the waiting thread's entry in the queue; at worst the thread's next wait wakes up once without a reason.
 #[derive(Debug)]
 pub(crate) struct Parker {
     done: AtomicBool,
-    /// The process that the thread last waited in ([`fork::generation`]).
+    /// The process in which the thread last waited ([`fork::generation`]).
     waits_in: AtomicU64,
     news: Mutex<News>,
     wake: Condvar,
@@ -42,11 +44,11 @@ impl Parker {
         Self { done: AtomicBool::new(false), waits_in, news: Mutex::default(), wake: Condvar::new() }
     }
 
-    /// The calling thread's parker, reset for one signal. A thread waits for one thing at a time.
+    /// The calling thread's parker, reset for one signal. A thread is in at most one wait at a time.
     pub(crate) fn of_thread() -> Arc<Self> {
         #[cfg(not(loom))]
         if let Ok(parker) = OF_THREAD.try_with(Arc::clone) {
-            // The signal of the last wait may still hold the lock; once this thread has it, that signal is over.
+            // The thread that signaled the last wait may still hold the lock; once this thread has it, that signal is over.
             *parker.news.lock() = News::default();
             parker.done.store(false, Ordering::Relaxed);
             parker.waits_in.store(fork::generation(), Ordering::Relaxed);

@@ -20,7 +20,7 @@ pub(crate) struct NotPushed {
 }
 
 impl NotPushed {
-    /// Returns the error after dropping the body. If that panics, the error is lost with the stack.
+    /// Returns the error after dropping the body. If the drop panics, the caller gets the panic instead of the error.
     fn into_error(self) -> Error {
         let Self { error, task } = self;
         drop(task);
@@ -72,7 +72,7 @@ impl Inner {
             let message = format!("{}: the engine is stopped; start it before pushing", task.name);
             return Err(NotPushed { error: Error::new(ErrorKind::Engine { message }), task: Some(task) });
         }
-        // Only after the push is announced: from then on no stop can end the workers before the task.
+        // The pool is started only after the push is announced: from then on no stop can end the workers before the task.
         if let Dispatch::Pool(kind) = dispatch
             && let Err(error) = self.start_pool(kind.of_device(task.device))
         {
@@ -99,7 +99,7 @@ impl Inner {
                     task = back;
                 }
                 Err((Refused::Deleted(error), task)) => {
-                    // Before the body is dropped, because that may panic.
+                    // Uncounts the push before the body is dropped, because the drop may panic.
                     self.refuse();
                     if parker.is_some() {
                         drop(task.take_parker());
@@ -113,7 +113,8 @@ impl Inner {
         let _busy = busy;
         match (task, dispatch) {
             (None, Dispatch::Pusher) => {
-                // The last grant hands the task back to this thread: it finds the thread's parker in the task.
+                // The thread that gives the last grant finds this thread's parker in the task and hands the task back
+                // through it.
                 let task = parker.and_then(|parker| parker.wait_for_task());
                 task.map_or(Ok(()), |task| self.run_on_pusher(task)).map_err(NotPushed::failed)
             }
@@ -138,7 +139,7 @@ impl Inner {
     #[inline]
     fn announce(&self) -> Busy {
         let count = || {
-            // A push is counted before it checks for a stop or a fork; these set their flag before they look at the
+            // A push is counted before it checks for a stop or a fork; a stop or a fork sets its flag before it reads the
             // count. So at least one sees the other.
             self.tally.pushed.fetch_add(1, Ordering::SeqCst);
             fence_after_rmw();
@@ -188,7 +189,7 @@ impl Inner {
         )
     }
 
-    /// What the workers of a pool do with a task.
+    /// The function with which the workers of a pool run a task.
     pub(crate) fn runner(self: &Arc<Self>, id: PoolId) -> crate::pool::Runner {
         let inner = Arc::clone(self);
         Arc::new(move |task: Task, index| {

@@ -17,8 +17,8 @@ use std::sync::Arc;
 /// Tasks, each with its engine.
 type Here = VecDeque<(Arc<Inner>, Task)>;
 
-// The tasks that this thread runs after the one it is completing; `Some` only meanwhile. Loom's macro does not support
-// `const` initializers.
+// The tasks that this thread runs after the one it is completing; `Some` only while it completes one. Loom's macro does
+// not support `const` initializers.
 #[cfg(loom)]
 mxrs_sync::thread_local! { static HERE: RefCell<Option<Here>> = RefCell::new(None); }
 #[cfg(not(loom))]
@@ -26,7 +26,7 @@ mxrs_sync::thread_local! { static HERE: RefCell<Option<Here>> = const { RefCell:
 
 /// How a task ended.
 enum Outcome {
-    /// How the execution of a task ended.
+    /// The body succeeded; the failure that an input of the task carries, if any.
     Done(Option<Arc<Failure>>),
     /// The body was skipped because of this failure.
     Skipped(Arc<Failure>),
@@ -174,7 +174,7 @@ impl Inner {
         }));
         let Some(completion) = completion else { return (Outcome::Started, None) };
         if let Err(panic) = result {
-            // Fails if the body completed the task before it panicked; then the completion decides.
+            // This call fails if the body completed the task before it panicked; that completion then counts.
             let _ = completion.complete(Err(panicked(&name, panic)));
         }
         if !pusher_waits {
@@ -219,7 +219,7 @@ impl Inner {
     /// Wakes threads and dispatches tasks that became ready, and counts the task as completed.
     #[inline]
     pub(crate) fn dispatch(self: &Arc<Self>, mut freed: Freed, home: Option<Worker>) -> Option<Task> {
-        // Counted first, so that a woken thread finds the task among the completed ones.
+        // The task is counted before threads are woken, so that a woken thread finds it among the completed tasks.
         self.note_completed();
         freed.wake_threads();
         let mut next = None;
@@ -241,8 +241,8 @@ impl Inner {
         next
     }
 
-    /// Runs a task on the thread that completed the last task in its way. It runs after what that thread is completing,
-    /// so that a long chain of such tasks is a loop and not a recursion.
+    /// Runs a task on the thread that completed the last task for which it had to wait. It runs after the task that the
+    /// thread is completing, so that a long chain of such tasks is a loop and not a recursion.
     #[cold]
     fn run_here(self: &Arc<Self>, task: Task) {
         let mut task = Some(task);
@@ -287,8 +287,8 @@ fn panicked(name: &OpName, panic: Box<dyn Any + Send>) -> Error {
     Error::new(ErrorKind::Panicked { what: format!("`{name}`"), message: text_of(panic) })
 }
 
-/// The message of a panic. Dropping its payload may panic too, which must not reach the worker, and so may the payload
-/// of that panic. After some rounds the last payload is leaked.
+/// The message of a panic. Dropping its payload may panic too, and so may dropping the payload of that panic; none of
+/// this must reach the worker. After 8 such panics the last payload is leaked.
 fn text_of(panic: Box<dyn Any + Send>) -> String {
     let literal = panic.downcast_ref::<&str>().map(ToString::to_string);
     let text = literal.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into());

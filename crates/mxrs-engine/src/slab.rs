@@ -17,7 +17,7 @@ use std::sync::{Arc, OnceLock};
 pub(crate) const ALIGN: usize = 64;
 /// Sizes of blocks in bytes; larger tasks are allocated individually.
 const SIZES: [usize; 7] = [128, 192, 256, 384, 512, 1024, 2048];
-/// The number of blocks that move between a thread and the depot at once.
+/// The number of blocks that move together between a thread and the depot.
 const BATCH: usize = 32;
 /// The class of memory that was allocated individually.
 const OWN: u8 = u8::MAX;

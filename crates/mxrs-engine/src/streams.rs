@@ -11,7 +11,7 @@ use mxrs_types::{Device, DeviceKind, Result};
 use std::sync::Arc;
 
 impl Inner {
-    /// [`Inner::order_after_devices`], if the task involves a device at all.
+    /// Calls [`Inner::order_after_devices`] if the task involves a device.
     #[inline]
     pub(crate) fn order_if_needed(
         &self,
@@ -74,7 +74,7 @@ impl Inner {
     /// Waits on the host for the device work that last wrote a variable, or for all work that uses it.
     ///
     /// # Errors
-    /// The failure of work that wrote it; reported once.
+    /// The failure of work that wrote the variable; it is reported once.
     pub(crate) fn wait_for_devices(&self, var: &Var, wait_for: WaitFor) -> Result<()> {
         if self.gpus.is_empty() {
             return Ok(());

@@ -88,10 +88,10 @@ impl<'e> TaskBuilder<'e> {
     }
 
     /// [`TaskBuilder::push`] for a body that only starts work, which ends later on another thread or a device.
-    /// [`Completion::complete`] completes the task. Under [`crate::EngineKind::Naive`] the push waits for that.
+    /// [`Completion::complete`] completes the task. Under [`crate::EngineKind::Naive`] the push waits for the completion.
     ///
     /// # Errors
-    /// As [`TaskBuilder::push`].
+    /// The same as for [`TaskBuilder::push`].
     pub fn push_async(self, body: impl FnOnce(&RunContext, Completion) + Send + 'static) -> Result<()> {
         let Self { engine, name, uses, device, priority, property } = self;
         engine.inner().push(name, uses, device, priority, property, Asynchronous(body))

@@ -1,4 +1,4 @@
-//! Waiting: for one variable, or for everything.
+//! Waiting: for one variable, or for all tasks.
 
 use crate::busy::Busy;
 use crate::context::is_inside;
@@ -20,7 +20,7 @@ pub(crate) struct Idle {
     signal: ForkReset<WaitSignal>,
 }
 
-/// The lock and the signal with which they sleep.
+/// The lock and the condition variable with which threads sleep until nothing is pending.
 struct WaitSignal {
     lock: RankedMutex<()>,
     wake: Condvar,
@@ -53,7 +53,7 @@ impl Idle {
             return;
         }
         self.waiters.fetch_add(1, Ordering::Relaxed);
-        // The completing thread counts first and then looks for waiters; see `note_completed`.
+        // The completing thread counts first and then checks for waiters; see `note_completed`.
         fence(Ordering::SeqCst);
         let WaitSignal { lock, wake } = self.signal.get();
         let mut lock = lock.lock();
@@ -67,7 +67,7 @@ impl Idle {
 
 #[cfg(not(loom))]
 impl Idle {
-    /// [`Idle::sleep_until`] for at most `limit`; false if the time ran out.
+    /// Like [`Idle::sleep_until`], for at most `limit`; false if the time ran out.
     pub(crate) fn sleep_until_or(&self, limit: Duration, done: impl Fn() -> bool) -> bool {
         use std::time::Instant;
         let until = Instant::now() + limit;
@@ -94,7 +94,7 @@ impl Idle {
 }
 
 impl Engine {
-    /// Waits for all writes of `var` pushed so far. Reads that are still running are not waited for.
+    /// Waits for all writes of `var` pushed so far. Does not wait for reads.
     ///
     /// # Errors
     /// The failure that the variable carries, if it was not reported yet; [`ErrorKind::Engine`] inside a task, for a
@@ -103,10 +103,10 @@ impl Engine {
         self.inner().wait(var, WaitFor::Writes, "wait_to_read")
     }
 
-    /// Waits for all reads and writes of `var` pushed so far, so that its content may be changed from outside.
+    /// Waits for all reads and writes of `var` pushed so far, so that code outside the engine may change its content.
     ///
     /// # Errors
-    /// As [`Engine::wait_to_read`].
+    /// The same as for [`Engine::wait_to_read`].
     pub fn wait_to_write(&self, var: &Var) -> Result<()> {
         self.inner().wait(var, WaitFor::Everything, "wait_to_write")
     }
@@ -133,7 +133,7 @@ impl Inner {
         self.idle.sleep_until(|| self.tally.is_idle());
     }
 
-    /// [`Inner::sleep_until_idle`] for at most `limit`; false if the time ran out.
+    /// Like [`Inner::sleep_until_idle`], for at most `limit`; false if the time ran out.
     pub(crate) fn sleep_until_idle_or(&self, limit: Duration) -> bool {
         self.idle.sleep_until_or(limit, || self.tally.is_idle())
     }

@@ -1,6 +1,6 @@
 //! Logs what an engine is waiting for if no task ends any more.
 //!
-//! Costs a lock per task, so it exists only if [`crate::EngineConfig::stall_after`] is set.
+//! It takes a lock for each task, so it exists only if [`crate::EngineConfig::stall_after`] is set.
 
 use crate::busy::Busy;
 use crate::engine::Inner;
@@ -28,7 +28,7 @@ struct Running {
     name: String,
     device: Device,
     since: Instant,
-    /// The variables that the task writes; it keeps them alive as long as it is listed here.
+    /// The variables that the task writes; the task keeps them alive as long as it is listed.
     vars: Vec<NonNull<VarCell>>,
 }
 
@@ -93,10 +93,10 @@ impl Watch {
     }
 }
 
-/// Starts the thread that watches an engine until it is dropped.
+/// Starts the thread that watches an engine until the engine is dropped.
 ///
 /// # Errors
-/// If the system refuses the thread.
+/// Fails if the system refuses the thread.
 pub(crate) fn start(engine: &Arc<Inner>, after: Duration) -> Result<()> {
     let engine = Arc::downgrade(engine);
     let look = move || look(&engine, after);

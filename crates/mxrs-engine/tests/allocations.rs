@@ -6,8 +6,8 @@
 //! allocates a block only if its thread and the common depot have none; then every block is in a pending task or on the
 //! shelves of a thread that ends tasks, which hold at most two batches of 32 per size. So with at most `P` pending
 //! tasks and `W` such threads there are never more than `P + 64·W` blocks. Warming up makes all `P` tasks of a round
-//! pending at once, so at least `P` blocks exist. Later rounds therefore allocate at most `64·W` more blocks in total,
-//! however the threads are scheduled. A leaked block would be allocated again by each of the 10,000 pushes.
+//! pending at the same time, so at least `P` blocks exist. Later rounds therefore allocate at most `64·W` more blocks in
+//! total, for any scheduling of the threads. A leaked block would be allocated again by each of the 10,000 pushes.
 #![cfg(not(loom))]
 // An allocator needs unsafe code; this one counts and forwards.
 #![allow(unsafe_code)]
@@ -80,7 +80,8 @@ const SHAPES: [Shape; 9] = [
     (2, 1, Property::Async),
 ];
 
-/// The numbers of workers that end tasks: those for normal tasks, and those for this property. None if pushers do.
+/// The numbers of workers that end tasks: those for normal tasks, and those for this property. Both are 0 if the pushing
+/// threads run the tasks.
 fn workers(config: &EngineConfig, property: Property) -> [usize; 2] {
     let normal = match config.kind {
         EngineKind::Naive => return [0; 2],
@@ -135,7 +136,7 @@ fn during(f: impl FnOnce()) -> [u64; 3] {
 }
 
 /// No push allocates once the engine is warm: 0 to 8 variables; the default engine with one worker and with two, the
-/// pooled engine and the naive engine. This is the only test here, because another one would be counted too.
+/// pooled engine and the naive engine. This program has no other test, because its allocations would be counted too.
 #[test]
 fn a_warm_engine_allocates_nothing() {
     let counted = during(|| drop(std::hint::black_box(vec![0_u8; 1000])));
@@ -155,8 +156,8 @@ fn a_warm_engine_allocates_nothing() {
         let cell = Arc::new(AtomicU64::new(0));
         for shape in SHAPES {
             let [n_normal, n_enders] = workers(&config, shape.2);
-            // In the second round the lists of each thread also reach their final length. The third is like the one
-            // that counts, for memory that a thread allocates at its first task that did not have to wait.
+            // In the second round the lists of each thread also reach their final length. The third round is like the
+            // measured one, because a thread allocates memory at its first task that does not have to wait.
             for held in [true, true, false] {
                 let gate = (held && n_normal > 0).then(|| hold(&engine, &vars, n_normal));
                 round(&engine, &vars, shape, &cell);

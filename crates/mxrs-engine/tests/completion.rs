@@ -13,7 +13,7 @@ use support::{KINDS, THREADED, engine, failure, within};
 
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// A body that returns at once and completes after a moment, on another thread.
+/// A body that returns immediately and completes the task after a moment, on another thread.
 fn later(result: Result<()>, ended: &Arc<AtomicBool>) -> impl FnOnce(&RunContext, Completion) + Send + 'static {
     let ended = Arc::clone(ended);
     move |_, done| {
@@ -145,7 +145,7 @@ fn e14_late_errors_and_broken_promises_are_failures() {
     }
 }
 
-/// E6: a body that panics or drops its completion after completing has completed well.
+/// E6: a body that panics or drops its completion after completing has completed successfully.
 #[test]
 fn e6_what_happens_after_the_completion_does_not_count() {
     for kind in KINDS {
@@ -195,7 +195,7 @@ fn e10_a_waiting_completion_blocks_no_worker() {
             let slot = Arc::clone(&kept);
             let keep = move |_: &RunContext, done: Completion| *slot.lock().unwrap() = Some(done);
             engine.task("kept").write(&x).push_async(keep).unwrap();
-            // More than the workers of any pool.
+            // More tasks than any pool has workers.
             for _ in 0..40 {
                 engine.task("other").write(&y).push(|_| Ok(())).unwrap();
             }

@@ -64,7 +64,7 @@ fn stop_and_start_1000_times_loses_nothing() {
 }
 
 /// E10: an accepted task runs even if the engine stopped and started again during its push. Each pusher waits for its
-/// own task, so that no later push can help it.
+/// own task, so that no later push can wake a worker for it.
 #[test]
 fn e10_accepted_tasks_run_whatever_stops_and_starts_meanwhile() {
     let _alone = alone();

@@ -35,7 +35,7 @@ mod checks {
     const KINDS: [EngineKind; 3] = [EngineKind::ThreadedPerDevice, EngineKind::Threaded, EngineKind::Naive];
     /// A child that takes longer is considered hung.
     const PATIENCE: Duration = Duration::from_secs(20);
-    /// Stand for the exit code of a child that hangs, and of one that is killed by a signal.
+    /// Stands for the exit code of a child that hangs. `DIES` stands for that of a child that a signal killed.
     const HANGS: i32 = -1;
     const DIES: i32 = -2;
     /// Differs from the parent's number of workers and from 1, so that the setting is visible.
@@ -92,7 +92,7 @@ mod checks {
                     }
                 });
             }
-            // Checked below: a panic here would wait for the pushers, which have no signal to end yet.
+            // The exit codes are checked below: a panic here would wait for the pushers, which have no signal to end yet.
             statuses.extend((0..FORKS).map(|_| in_child(|| child(engine, kind))).take_while(|status| *status != HANGS));
             over.store(true, Ordering::Relaxed);
         });
@@ -187,7 +187,7 @@ mod checks {
         engine.wait_for_all().unwrap();
     }
 
-    /// An engine made after all the forks, in parent and child.
+    /// An engine made after all the forks works in parent and child.
     fn unforked_engines_still_work(kind: EngineKind) {
         let make = move || {
             let engine = Engine::new(EngineConfig::of_kind(kind)).ok()?;
@@ -299,7 +299,7 @@ mod checks {
         assert_eq!(statuses, [0; FORKS], "E17, {kind:?}");
     }
 
-    /// The next fork comes while workers are still waking from the last one.
+    /// The next fork happens while workers are still waking from the last fork.
     fn fork_at_once_again(engine: &Engine, kind: EngineKind) {
         let statuses: Vec<i32> = (0..FORKS)
             .flat_map(|_| {
@@ -325,7 +325,7 @@ mod checks {
         assert!(pid >= 0, "fork: {}", std::io::Error::last_os_error());
         if pid == 0 {
             let code = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)).unwrap_or(10);
-            // SAFETY: `_exit` ends the process at once, without running destructors.
+            // SAFETY: `_exit` ends the process immediately, without running destructors.
             unsafe { libc::_exit(code) };
         }
         pid
@@ -336,13 +336,13 @@ mod checks {
         let until = Instant::now() + PATIENCE;
         loop {
             let mut status = 0;
-            // SAFETY: `status` is a valid place, and the child has not been waited for yet.
+            // SAFETY: `status` is valid for writes, and the child has not been waited for yet.
             match unsafe { libc::waitpid(pid, &raw mut status, libc::WNOHANG) } {
                 0 if Instant::now() < until => thread::sleep(Duration::from_micros(200)),
                 0 => {
                     // SAFETY: the child has not been waited for, so its process id is still valid.
                     unsafe { libc::kill(pid, libc::SIGKILL) };
-                    // SAFETY: `status` is a valid place; this call blocks until the killed child has ended.
+                    // SAFETY: `status` is valid for writes; this call blocks until the killed child has ended.
                     unsafe { libc::waitpid(pid, &raw mut status, 0) };
                     return HANGS;
                 }

@@ -14,7 +14,7 @@ use support::{alone, engine_threads};
 
 /// Long compared with a scheduler's tick and any polling interval.
 const QUIET: Duration = Duration::from_millis(300);
-/// The time before it: a worker may look for work for a moment before it sleeps.
+/// The pause before a measurement: a worker may look for work for a moment before it sleeps.
 const SETTLING: Duration = Duration::from_millis(100);
 
 /// Processor time of a thread in ticks of the system's clock, usually 10 ms, and how often it went to sleep.
@@ -54,7 +54,7 @@ fn busy(engine: &Engine) {
     engine.wait_for_all().unwrap();
 }
 
-/// Idle workers of each kind, after work on all their pools.
+/// Idle workers of each kind of engine use no processor time after all their pools have worked.
 #[test]
 fn idle_workers_use_no_processor_time() {
     let _alone = alone();
@@ -66,12 +66,12 @@ fn idle_workers_use_no_processor_time() {
         let threads = engine_threads();
         assert!(threads.len() >= 9, "{threads:?}");
         assert_silent(&threads, &format!("{kind:?}"));
-        // And they still work.
+        // The idle workers still run tasks.
         busy(&engine);
     }
 }
 
-/// Workers waiting while a body sleeps, and a thread waiting for that body.
+/// Workers that wait while a body sleeps, and a thread that waits for that body, use no processor time.
 #[test]
 fn waiting_costs_no_processor_time() {
     let _alone = alone();

@@ -1,8 +1,8 @@
 //! Interleavings of collecting with pushes of the collected tasks and with deletions (E16, E11, E6):
 //! `RUSTFLAGS="--cfg loom" cargo test -p mxrs-engine --release --test loom_bulk`.
 //!
-//! Two threads and a worker. Three threads have too many interleavings for all to be searched, so only those with few
-//! forced switches are.
+//! Each model has two threads and a worker. Three threads have too many interleavings to search all of them, so only those
+//! with few forced switches are searched.
 #![cfg(loom)]
 
 use loom::sync::Arc;
@@ -23,7 +23,7 @@ fn one_worker() -> Engine {
     Engine::new(EngineConfig { cpu_workers: one, cpu_priority_workers: one, ..EngineConfig::default() }).unwrap()
 }
 
-/// The number of bodies that have run, and of those that ran after the deletion.
+/// The number of bodies that ran, of deletions that ran, and of bodies that ran after the deletion.
 #[derive(Default)]
 struct Seen {
     ran: AtomicUsize,

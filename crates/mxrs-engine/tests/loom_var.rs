@@ -1,7 +1,7 @@
 //! Every interleaving of the variable protocol: `RUSTFLAGS="--cfg loom" cargo test -p mxrs-engine --release --test loom_var`.
 //!
 //! The naive engine has no workers: each pushing thread waits for its own task's grant and completes it, so two pushing
-//! threads exercise atomic push, grant, completion and parking with nothing else in the picture.
+//! threads exercise atomic push, grant, completion and parking, and nothing else.
 #![cfg(loom)]
 
 use loom::sync::Arc;
@@ -20,7 +20,7 @@ fn naive() -> Engine {
     Engine::new(EngineConfig::of_kind(EngineKind::Naive)).unwrap()
 }
 
-/// The tasks that are using each variable: readers in the low half, writers in the high half.
+/// The number of tasks that are using each variable: readers in the low half, writers in the high half.
 struct Inside([AtomicUsize; 2]);
 
 const WRITER: usize = 1 << 16;
@@ -110,7 +110,7 @@ fn e3_reader_and_writer_two_tasks_each() {
     });
 }
 
-/// E7 and the waiters of a variable: no thread sleeps through its turn.
+/// E7, for a wait for all and for waits for one variable: no thread misses its wake-up.
 #[test]
 fn e7_waits_end() {
     model(None, || {

@@ -1,4 +1,5 @@
-//! What an engine reports of failures and stalls: sticky errors, backtraces of pushes, the watch, the limited end.
+//! The reports of an engine about failures and stalls: sticky errors, backtraces of pushes, the stall watch, and the time
+//! limit for the engine's end.
 #![cfg(not(loom))]
 
 use mxrs_engine::{Engine, EngineConfig};
@@ -17,7 +18,7 @@ impl Log {
         String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
     }
 
-    /// Waits until something is logged.
+    /// Waits until the log contains `wanted`, at most 20 seconds; returns the log.
     fn await_text(&self, wanted: &str) -> String {
         let until = Instant::now() + Duration::from_secs(20);
         while !self.text().contains(wanted) && Instant::now() < until {

@@ -14,7 +14,7 @@ fn count(n: usize) -> NonZeroUsize {
     NonZeroUsize::new(n).unwrap()
 }
 
-/// Makes bodies that block until the door is opened, and counts them.
+/// Makes bodies that block until the door is opened, and counts the bodies.
 #[derive(Clone, Default)]
 struct Door(Arc<(Mutex<(usize, bool)>, Condvar)>);
 
@@ -50,7 +50,7 @@ impl Door {
     }
 }
 
-/// D4: exactly this many operators run at once per CPU device.
+/// D4: exactly `cpu_workers` operators run at the same time on each CPU device.
 #[test]
 fn d4_workers_per_cpu_device() {
     for workers in [1, 4] {
@@ -76,7 +76,7 @@ fn d4_workers_per_cpu_device() {
     }
 }
 
-/// D4: workers meet at a barrier only if there are as many as it needs.
+/// D4: tasks that meet at a barrier of four end only with four workers.
 #[test]
 fn d4_barrier_of_four() {
     let engine = Engine::new(EngineConfig { cpu_workers: count(4), ..EngineConfig::default() }).unwrap();
@@ -117,7 +117,7 @@ fn d4_chain_stays_serial() {
     assert_eq!(peak.load(Ordering::SeqCst), 1);
 }
 
-/// One worker keeps first in, first out, chains and independent operators mixed.
+/// One worker runs a mix of chains and independent operators in the order of their pushes.
 #[test]
 fn one_worker_keeps_push_order() {
     let engine = Engine::new(EngineConfig::default()).unwrap();
@@ -132,7 +132,7 @@ fn one_worker_keeps_push_order() {
         }
     };
     for i in 0..20 {
-        // Independent of one another, so granted when pushed.
+        // The tasks are independent of one another, so each is granted when it is pushed.
         engine.task("free").push(log(i)).unwrap();
     }
     engine.task("chain").write(&x).push(log(20)).unwrap();
@@ -143,7 +143,7 @@ fn one_worker_keeps_push_order() {
     assert_eq!(*order.lock().unwrap(), (0..=22).collect::<Vec<_>>());
 }
 
-/// D5: prioritised operators run while all normal workers are blocked, and the setting limits how many run at once.
+/// D5: prioritised operators run while all normal workers are blocked; the setting limits how many run at the same time.
 #[test]
 fn d5_prioritised_run_while_normal_workers_are_blocked() {
     for workers in [1, 4] {
@@ -216,7 +216,7 @@ fn d29_thread_of_an_operator() {
     }
 }
 
-/// D29: of 20 operators that wait for a release, 16 run at once under ThreadedEngine, independent of the worker
+/// D29: of 20 operators that wait for a release, 16 run at the same time under ThreadedEngine, independent of the worker
 /// settings; copies have their own worker.
 #[test]
 fn d29_sixteen_global_workers_and_one_for_copies() {
@@ -260,7 +260,7 @@ fn d29_error_at_push_or_at_wait() {
     }
 }
 
-/// `Async` runs on the pushing thread if nothing is in its way, otherwise on a worker.
+/// A task with property `Async` runs on the pushing thread if it need not wait, otherwise on a worker.
 #[test]
 fn async_property_runs_inline_when_ready() {
     let engine = Engine::new(EngineConfig::default()).unwrap();

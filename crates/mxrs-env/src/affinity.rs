@@ -1,32 +1,32 @@
-//! The notation of `KMP_AFFINITY`: `[modifier,...]type[,permute[,offset]]`.
+//! Parses `KMP_AFFINITY`: `[modifier,...]type[,permute[,offset]]`.
 //!
 //! Modifiers are `granularity=fine|thread|core`, `respect|norespect`, `verbose|noverbose`, `warnings|nowarnings` and
-//! `proclist=[...]`. An entry of the list is a processor `3`, a range `0-6` or `0-6:2`, or a set `{0,1}` that one thread
-//! may use as a whole. Blanks around the parts are ignored.
+//! `proclist=[...]`. An entry of the list is a processor `3`, a range `0-6` or `0-6:2`, or a set `{0,1}` for one thread,
+//! which may use all processors of the set. Blanks around the parts are ignored.
 
 use crate::{Kind, Setting};
 
-/// Processors are numbered below this; larger numbers are refused rather than stored.
+/// The upper limit of processor numbers and of the length of a list. Larger values are refused.
 const MAX_PROCESSORS: usize = 1 << 16;
 
-/// How threads are laid over processors.
+/// How threads are placed on processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AffinityType {
     /// Threads are not bound.
     None,
-    /// Threads are not bound, and the machine's topology is not looked at.
+    /// Threads are not bound, and the topology of the machine is not read.
     Disabled,
-    /// Neighboring threads on neighboring processors.
+    /// Neighboring threads are on neighboring processors.
     Compact,
-    /// Threads as far apart as possible.
+    /// Threads are as far from each other as possible.
     Scatter,
-    /// Threads spread evenly over the cores, neighbors together.
+    /// Threads are spread evenly over the cores, with neighboring threads together.
     Balanced,
-    /// Threads on the processors of `proclist`.
+    /// Threads are on the processors of `proclist`.
     Explicit,
 }
 
-/// What one thread is bound to.
+/// The unit to which one thread is bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Granularity {
     /// One logical processor (`fine` and `thread` mean the same).
@@ -39,21 +39,22 @@ pub enum Granularity {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(try_from = "String")]
 pub struct Affinity {
-    /// How threads are laid over processors.
+    /// How threads are placed on processors.
     pub affinity_type: AffinityType,
-    /// What one thread is bound to; core when not given.
+    /// The unit to which one thread is bound; a core if not given.
     pub granularity: Granularity,
-    /// Whether only processors of the mask that the process was started with are used; true when not given.
+    /// Whether to use only processors of the mask that the process was started with; true if not given.
     pub respect: bool,
-    /// Whether the layout is logged; false when not given.
+    /// Whether to log the placement; false if not given.
     pub verbose: bool,
-    /// Whether problems with the layout are logged; true when not given.
+    /// Whether to log problems with the placement; true if not given.
     pub warnings: bool,
-    /// For [`AffinityType::Explicit`]: the logical processors of each place, in order; otherwise empty.
+    /// For [`AffinityType::Explicit`], the processors of each thread, in order. Empty for other types.
     pub places: Vec<Vec<usize>>,
-    /// How many of the innermost levels of the topology (thread, core, package) count as outermost when sorting.
+    /// The number of innermost levels of the topology (thread, core, package) that count as outermost when processors are
+    /// sorted.
     pub permute: usize,
-    /// Position at which the first thread is put.
+    /// Position of the first thread in the order of processors.
     pub offset: usize,
 }
 
@@ -145,7 +146,7 @@ fn set_once<T>(slot: &mut Option<T>, value: T, what: &str) -> Result<(), String>
     }
 }
 
-/// The parts between commas, without blanks; commas inside `[]` and `{}` do not separate.
+/// Splits a text at commas, except those inside `[]` and `{}`, and removes blanks around the parts.
 fn split_outside_brackets(text: &str) -> Result<Vec<&str>, String> {
     let mut closers = Vec::new();
     let mut parts = Vec::new();
@@ -199,7 +200,7 @@ fn parse_places(list: &str) -> Result<Vec<Vec<usize>>, String> {
     Ok(places)
 }
 
-/// `3`, `0-6` or `0-6:2`; a negative step counts down.
+/// Parses `3`, `0-6` or `0-6:2`. A negative step counts down.
 fn parse_range(text: &str) -> Result<Vec<usize>, String> {
     let (range, step) = match text.split_once(':') {
         Some((range, step)) => (range, Some(step.trim())),

@@ -1,9 +1,9 @@
 //! Older and alternative names, and the canonical names that they stand for.
 
-/// One older name.
+/// An older name of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alias {
-    /// Its number in the documentation; several names may share one.
+    /// The number in the documentation. Several older names may share one.
     pub id: &'static str,
     /// The older name.
     pub name: &'static str,
@@ -17,7 +17,7 @@ macro_rules! aliases {
     };
 }
 
-/// Every older name that is still read. `O1`, `O18` and `O19` are no aliases but variables of their own.
+/// Every older name that is still read. `O1`, `O18` and `O19` are not in the list, because they are separate variables.
 pub const ALIASES: &[Alias] = aliases! {
     O2 "MXNET_EXEC_MATCH_RANGE" => "NNVM_EXEC_MATCH_RANGE";
     O3 "MXNET_ENABLE_OPERATOR_TUNING" => "MXNET_USE_OPERATOR_TUNING";

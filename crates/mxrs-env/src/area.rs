@@ -1,4 +1,4 @@
-//! The areas of the manual, by which variables are grouped.
+//! Areas: the groups of variables in MXNet's manual.
 
 use mxrs_types::Error;
 use std::fmt;
@@ -17,12 +17,12 @@ macro_rules! areas {
             /// Every area, in the order of the listing.
             pub const ALL: &'static [Self] = &[$(Self::$area),+];
 
-            /// The word for it on a command line, such as `threads`.
+            /// The word for the area on a command line, such as `threads`.
             pub const fn slug(self) -> &'static str {
                 match self { $(Self::$area => $slug),+ }
             }
 
-            /// The heading in the documentation.
+            /// The heading of the area in the documentation.
             pub const fn title(self) -> &'static str {
                 match self { $(Self::$area => $title),+ }
             }
@@ -31,9 +31,9 @@ macro_rules! areas {
 }
 
 areas! {
-    /// Which library is loaded.
+    /// Loading of the library.
     Execution = "execution", "Execution environment";
-    /// Numbers of threads, and where they run.
+    /// Numbers of threads, and the processors that they run on.
     Threads = "threads", "Threads";
     /// Memory planner and memory pools.
     Memory = "memory", "Memory: planner and pools";
@@ -43,7 +43,7 @@ areas! {
     Bulking = "bulking", "Bulking and CUDA graphs";
     /// Reduction and exchange of arrays between devices and machines.
     KvStore = "kvstore", "Communication (kvstore)";
-    /// Savers of training memory.
+    /// Settings that save memory in training.
     MemoryOpt = "memory-opt", "Memory optimization";
     /// Profiler.
     Profiler = "profiler", "Profiler";
@@ -85,7 +85,7 @@ impl FromStr for Area {
     /// Parses a [`slug`](Area::slug).
     ///
     /// # Errors
-    /// `InvalidValue` that lists the slugs.
+    /// Returns `InvalidValue` with all slugs if the text is not one of them.
     fn from_str(text: &str) -> Result<Self, Error> {
         Self::ALL.iter().copied().find(|area| area.slug() == text).ok_or_else(|| {
             let slugs: Vec<_> = Self::ALL.iter().map(|area| area.slug()).collect();

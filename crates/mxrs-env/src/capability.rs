@@ -1,7 +1,8 @@
-//! What a variable needs in order to have an effect, and what becomes of it where that is missing.
+//! The part of mxrs or of the machine that a variable needs in order to have an effect, and the state of a variable that
+//! lacks it.
 //!
-//! A row names one [`Capability`]. This crate does not know which of them exist: the facade supplies [`Capabilities`], and
-//! the [`State`] of a row follows from both.
+//! A row names one [`Capability`]. This crate does not know which capabilities exist. The facade supplies [`Capabilities`],
+//! and the [`State`] of a row follows from both.
 
 use crate::Row;
 use std::collections::BTreeMap;
@@ -20,12 +21,12 @@ macro_rules! capabilities {
             /// Every capability.
             pub const ALL: &'static [Self] = &[$(Self::$name),+];
 
-            /// A phrase that follows "it needs", such as `a GPU device`.
+            /// A phrase to write after "it needs", such as `a GPU device`.
             pub const fn phrase(self) -> &'static str {
                 match self { $(Self::$name => $phrase),+ }
             }
 
-            /// Whether mxrs is meant to have it one day.
+            /// Whether a later version of mxrs is planned to have the capability.
             const fn is_planned(self) -> bool {
                 match self { $(Self::$name => capabilities!(@ $future)),+ }
             }
@@ -36,9 +37,9 @@ macro_rules! capabilities {
 }
 
 capabilities! {
-    /// Nothing that a build may lack.
+    /// What every build has.
     Core = "nothing", planned;
-    /// Code that reads the field: there is none.
+    /// Code that reads the field. No such code exists.
     Reader = "a reader", planned;
     /// A GPU device.
     Gpu = "a GPU device", planned;
@@ -46,9 +47,9 @@ capabilities! {
     Pinning = "a system that pins threads, which is Linux", planned;
     /// A system on which a process can fork.
     Fork = "a system that forks processes, which is Unix", planned;
-    /// The oneDNN backend compiled in.
+    /// The oneDNN backend, compiled in.
     OneDnnFeature = "the feature onednn", planned;
-    /// The oneDNN backend compiled in, loaded and switched on.
+    /// The oneDNN backend, compiled in, loaded and switched on.
     OneDnn = "oneDNN", planned;
     /// Kernels for CUDA.
     Cuda = "the CUDA backend", planned;
@@ -70,13 +71,11 @@ capabilities! {
     Downloads = "downloads", planned;
     /// Pointwise loops that are measured when a process starts.
     LoopTuning = "pointwise loops that are measured", planned;
-    /// Kernels that add up numbers of 16 bits in 16 bits.
-    NarrowSums = "kernels that add up in the narrow type", planned;
     /// Fusion of attention and of batched products in oneDNN.
     Attention = "fused attention and batched products", planned;
     /// The TensorRT backend.
     TensorRt = "the TensorRT backend", never;
-    /// Operators that a compiler in the process makes.
+    /// Operators that are compiled while the process runs.
     CompiledOperators = "operators of the TVM compiler", never;
     /// Files on S3.
     S3 = "files on S3", never;
@@ -84,21 +83,22 @@ capabilities! {
     OldMirror = "the recomputation of MXNet 0.x", never;
 }
 
-/// Whether setting a variable changes anything, in one build on one machine.
+/// Whether setting a variable has an effect, in one build on one machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum State {
-    /// It works.
+    /// The variable works.
     InEffect,
-    /// It would work, but this build or machine lacks something. The text follows "needs": `a GPU device, which this build has
-    /// none of`.
+    /// The variable would work, but this build or machine lacks something. The text is to be written after "needs":
+    /// `a GPU device, which this build has none of`.
     Needs(String),
-    /// It is checked and listed, but this version of mxrs does not do what it is for. The text says why.
+    /// The variable is checked and listed, but this version of mxrs does not have what it configures. The text gives the
+    /// reason.
     NotYet(String),
 }
 
 impl State {
-    /// One of `in effect`, `needs` and `not yet`.
+    /// The name of the state: `in effect`, `needs` or `not yet`.
     pub const fn word(&self) -> &'static str {
         match self {
             Self::InEffect => "in effect",
@@ -107,7 +107,7 @@ impl State {
         }
     }
 
-    /// Why it is not in effect; `None` if it is.
+    /// The reason why the variable is not in effect; `None` if it is.
     pub fn why(&self) -> Option<&str> {
         match self {
             Self::InEffect => None,
@@ -126,26 +126,26 @@ impl fmt::Display for State {
     }
 }
 
-/// The capabilities that the code of this version has, and for each whether this build and machine have it too.
+/// The capabilities that the code of this version has, and for each whether this build and machine have it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {
     written: BTreeMap<Capability, Result<(), String>>,
 }
 
 impl Capabilities {
-    /// Those that exist in the code. Each has `Ok` if it is here, otherwise `Err` with a text that follows its phrase:
-    /// `, which this build has none of`. Every other capability does not exist, except [`Capability::Core`], which always
-    /// does.
+    /// Makes the set from the capabilities that exist in the code. The value of each is `Ok` if this build and machine have
+    /// it, otherwise `Err` with a text to write after its phrase: `, which this build has none of`. No other capability
+    /// exists, except [`Capability::Core`], which always does.
     pub fn new(written: impl IntoIterator<Item = (Capability, Result<(), String>)>) -> Self {
         Self { written: written.into_iter().collect() }
     }
 
-    /// Whether code for it exists, in this build or another.
+    /// Whether code for the capability exists, in this build or another.
     pub fn is_written(&self, capability: Capability) -> bool {
         capability == Capability::Core || self.written.contains_key(&capability)
     }
 
-    /// What becomes of variables that need `capability`.
+    /// The state of variables that need `capability`.
     pub fn state(&self, capability: Capability) -> State {
         match self.written.get(&capability) {
             _ if capability == Capability::Core => State::InEffect,
@@ -155,7 +155,7 @@ impl Capabilities {
         }
     }
 
-    /// The same for any build of this version on any machine.
+    /// The state of variables that need `capability`, independent of build and machine.
     pub fn state_of_version(&self, capability: Capability) -> State {
         match capability {
             Capability::Core => State::InEffect,
@@ -164,7 +164,7 @@ impl Capabilities {
         }
     }
 
-    /// What becomes of one variable.
+    /// The state of one variable.
     pub fn state_of(&self, row: &Row) -> State {
         self.state(row.needs)
     }

@@ -1,13 +1,14 @@
-//! Checks and hints that look at more than one variable, and names that nobody knows.
+//! Checks and hints that concern more than one variable, and unknown names.
 
 use crate::resolve::{Resolver, invalid};
 use crate::{ALIASES, OneDnnSettings, PoolDevice, PoolSettings, ProfilerSettings, Row, Warning, WarningKind, registry};
 use mxrs_types::{Error, PoolKind};
 
-/// Names that tools of the project read, so that who has set them for those is not warned.
+/// Names that tools of the project read. A user who has set them for these tools gets no warning.
 const NAMES_OF_TOOLS: &[&str] = &["MXRS_COMMIT", "MXRS_ONEDNN_CACHE"];
 
-/// Under Round the page is a power of two, and the cutoff not below the page.
+/// The errors of pool settings that contradict each other: under Round the page size must be a power of two, and the cutoff
+/// must not be below it.
 pub(crate) fn pool_errors(pools: &PoolSettings) -> Vec<Error> {
     let mut errors = Vec::new();
     for device in PoolDevice::ALL {
@@ -36,7 +37,7 @@ pub(crate) fn pool_errors(pools: &PoolSettings) -> Vec<Error> {
     errors
 }
 
-/// Values that work, but perhaps not as the user thinks.
+/// Adds hints about values that work, but perhaps not as the user expects.
 pub(crate) fn hints(resolver: &mut Resolver<'_>, profiler: &ProfilerSettings, onednn: &OneDnnSettings) {
     let mut hint = |name: &str, text: &str| {
         resolver.warnings.push(Warning::new(WarningKind::Hint, name, text.to_owned()));
@@ -56,7 +57,8 @@ pub(crate) fn hints(resolver: &mut Resolver<'_>, profiler: &ProfilerSettings, on
     }
 }
 
-/// One warning for each unknown name with a prefix of ours, and an error for each unknown name given by API.
+/// Adds a warning for each unknown variable with a prefix of mxrs, and an error for each unknown name given through the
+/// API.
 pub(crate) fn unknown_names(resolver: &mut Resolver<'_>, extensions: &[&'static [Row]]) {
     let extension_names = extensions.iter().flat_map(|rows| rows.iter().map(|row| row.name));
     let canonical: Vec<&str> = registry::rows().map(|(_, row)| row.name).chain(extension_names).collect();
@@ -87,15 +89,15 @@ pub(crate) fn nearest_name(name: &str) -> &'static str {
     nearest(name, &known)
 }
 
-/// The canonical name, so that no warning recommends an older one.
+/// The canonical name of a name, so that no warning recommends an older one.
 fn canonical_name(name: &str) -> &str {
     ALIASES.iter().find(|alias| alias.name == name).map_or(name, |alias| alias.canonical)
 }
 
-/// The known name with the fewest edits, the first of several.
+/// The known name with the smallest edit distance; the first one if several are equally near.
 fn nearest<'a>(name: &str, known: &[&'a str]) -> &'a str {
-    // What follows the prefix decides, so that MXRS_ENGINE_TYPE is near MXNET_ENGINE_TYPE. Very long names are cut: the
-    // distance takes time in proportion to their length.
+    // The part after the prefix decides, so that MXRS_ENGINE_TYPE is near MXNET_ENGINE_TYPE. Very long names are cut,
+    // because the distance takes time in proportion to their length.
     let name: String = name.chars().take(100).collect();
     let tail = |text: &str| text.split_once('_').map_or(String::new(), |(_, tail)| tail.to_owned());
     let name_tail = tail(&name);

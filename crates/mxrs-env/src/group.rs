@@ -1,4 +1,4 @@
-//! What every settings struct can do: list its rows and be read from a snapshot.
+//! The trait of settings structs: they list their rows and can be read from a snapshot.
 
 use crate::resolve::{Resolver, default_text};
 use crate::{Area, Row, Snapshot, Warning};
@@ -7,25 +7,25 @@ use serde::de::DeserializeOwned;
 
 /// A struct declared by [`settings!`](crate::settings!).
 pub trait Group: DeserializeOwned {
-    /// The area under which it is listed.
+    /// The area under which the struct is listed.
     const AREA: Area;
 
-    /// Its variables, in the order of its fields.
+    /// The variables of the struct, in the order of its fields.
     const ROWS: &'static [Row];
 
     /// The struct with every field at its default.
     ///
     /// # Panics
-    /// When a default written in the declaration does not fit its field's type, which is a mistake of the declaration.
+    /// Panics if a default in the declaration does not fit the type of its field, which is a mistake in the declaration.
     fn defaults() -> Self {
         let pairs = Self::ROWS.iter().filter_map(|row| Some((row.field.to_owned(), default_text(row)?)));
         envy::from_iter(pairs).unwrap_or_else(|error| panic!("a default of {}: {error}", std::any::type_name::<Self>()))
     }
 
-    /// Reads this struct alone; for crates outside mxrs, whose variables [`Settings`](crate::Settings) does not have.
+    /// Reads only this struct. For crates outside mxrs, whose variables are not part of [`Settings`](crate::Settings).
     ///
     /// # Errors
-    /// The first bad value, as `ErrorKind::Env`.
+    /// Returns `ErrorKind::Env` for the first bad value.
     fn from_snapshot(snapshot: &Snapshot) -> Result<(Self, Vec<Warning>)> {
         let mut resolver = Resolver::new(snapshot);
         let group = load(&mut resolver);
@@ -36,8 +36,7 @@ pub trait Group: DeserializeOwned {
     }
 }
 
-/// Resolves the rows of `G` and deserializes them. After an error, which `resolver` keeps, the affected fields have
-/// their defaults.
+/// Resolves the rows of `G` and deserializes them. `resolver` keeps errors; the fields concerned then have their defaults.
 pub(crate) fn load<G: Group>(resolver: &mut Resolver<'_>) -> G {
     let mut pairs = Vec::with_capacity(G::ROWS.len());
     for row in G::ROWS {
@@ -46,7 +45,7 @@ pub(crate) fn load<G: Group>(resolver: &mut Resolver<'_>) -> G {
         }
     }
     envy::from_iter(pairs).unwrap_or_else(|error| {
-        // Only a row whose kind is wider than its field's type gets here.
+        // This happens only if the kind of a row accepts more than the type of its field.
         resolver.errors.push(Error::invalid(std::any::type_name::<G>(), error, "values that fit the fields"));
         G::defaults()
     })

@@ -1,4 +1,4 @@
-//! Types of variables: which texts are accepted, what the error says, and which Rust type goes with each.
+//! Types of variables: the accepted texts, the error for other texts, and the Rust type of each.
 
 use std::fmt;
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -16,18 +16,18 @@ pub enum Kind {
         /// Largest accepted value.
         max: i128,
     },
-    /// Integers separated by commas, of which the first is used.
+    /// Integers separated by commas. Only the first is used.
     FirstInt {
-        /// Smallest accepted value of each.
+        /// Smallest accepted value of each integer.
         min: i128,
-        /// Largest accepted value of each.
+        /// Largest accepted value of each integer.
         max: i128,
     },
     /// Integers separated by commas.
     IntList {
-        /// Smallest accepted value of each.
+        /// Smallest accepted value of each integer.
         min: i128,
-        /// Largest accepted value of each.
+        /// Largest accepted value of each integer.
         max: i128,
     },
     /// A finite number in decimal or exponent form.
@@ -36,16 +36,16 @@ pub enum Kind {
         min: f64,
         /// Whether the lower bound itself is refused.
         above_min: bool,
-        /// Upper bound, accepted itself.
+        /// Upper bound, which is itself accepted.
         max: f64,
     },
-    /// One of these words, in exactly this case.
+    /// One of these words; case matters.
     Words(&'static [&'static str]),
     /// Any text.
     Text,
     /// A file or folder that need not exist.
     Path,
-    /// Paths separated as the system separates them.
+    /// A list of paths with the separator of the operating system.
     PathList,
     /// The absolute path of an existing file.
     File,
@@ -53,13 +53,13 @@ pub enum Kind {
     Folder,
     /// An `http`, `https` or `file` address; a trailing `/` is added.
     Url,
-    /// A type with a grammar of its own.
+    /// A type with a special grammar.
     Grammar {
         /// Word for the type, such as `list`.
         name: &'static str,
-        /// What is accepted, as it follows "expected" in an error.
+        /// The accepted texts, worded to be written after "expected" in an error.
         expected: &'static str,
-        /// Returns the text to deserialize, or what more to say in the error (may be empty).
+        /// Returns the text to deserialize, or an additional explanation for the error (may be empty).
         check: fn(&str) -> Result<String, String>,
     },
 }
@@ -86,11 +86,11 @@ impl Kind {
         }
     }
 
-    /// The text in the one form that is deserialized: numbers and bools without blanks, `+` and leading zeros, bools as
-    /// `true` and `false`; strings and paths as they are.
+    /// Checks a text and returns it in the form that is deserialized: numbers and bools without blanks, `+` and leading
+    /// zeros, bools as `true` and `false`, strings and paths unchanged.
     ///
     /// # Errors
-    /// What was expected, as the error text wants it, such as `an integer >= 1`.
+    /// Returns what was expected, worded for an error message, such as `an integer >= 1`.
     pub fn check(&self, text: &str) -> Result<String, String> {
         match *self {
             Self::Bool => {
@@ -148,7 +148,7 @@ impl Kind {
     }
 }
 
-/// `Err` holds a hint to append to the expectation; it is empty for most texts.
+/// Checks an integer. `Err` holds a hint to append to the expected values; it is empty for most texts.
 fn check_int(text: &str, min: i128, max: i128) -> Result<String, String> {
     let text = text.trim();
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
@@ -156,12 +156,12 @@ fn check_int(text: &str, min: i128, max: i128) -> Result<String, String> {
         return match text.parse::<i128>() {
             Ok(value) if (min..=max).contains(&value) => Ok(value.to_string()),
             Ok(value) if value < min => Err(String::new()),
-            // Upper bounds that come from the integer's width are not part of the usual text.
+            // The usual text does not mention an upper bound that comes only from the width of the integer.
             _ if !text.starts_with('-') && is_width(max) => Err(format!(" and <= {max}")),
             _ => Err(String::new()),
         };
     }
-    // Someone who writes 1e6 means a number: say how to write it.
+    // A text such as 1e6 is meant as a number, so the hint shows how to write it.
     match text.parse::<f64>() {
         Ok(value) if value.fract() == 0.0 && value.abs() < 1e15 && (min..=max).contains(&(value as i128)) => {
             Err(format!(" (write {})", value as i128))
@@ -174,7 +174,7 @@ fn check_ints(text: &str, min: i128, max: i128) -> Option<Vec<String>> {
     text.split(',').map(|item| check_int(item, min, max).ok()).collect()
 }
 
-/// Whether `max` is an integer type's own limit rather than a limit of the variable.
+/// Whether `max` is the limit of an integer type instead of a limit of the variable.
 const fn is_width(max: i128) -> bool {
     max >= u32::MAX as i128 || max == i32::MAX as i128
 }
@@ -187,7 +187,7 @@ fn write_range(f: &mut fmt::Formatter<'_>, min: i128, max: i128) -> fmt::Result 
     }
 }
 
-/// What is accepted, as it follows "expected" in an error.
+/// Prints the accepted values, worded to be written after "expected" in an error.
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -223,7 +223,7 @@ impl fmt::Display for Kind {
 
 /// A Rust type that a field of a settings struct may have.
 pub trait Setting {
-    /// The kind of variable that it stands for, unless the row names another.
+    /// The kind of a variable whose field has this type, unless the row names another kind.
     const KIND: Kind;
 }
 

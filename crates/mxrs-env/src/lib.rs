@@ -1,8 +1,8 @@
-//! A snapshot of the environment turned into typed settings, and the list of every variable that mxrs knows.
+//! Turns a snapshot of the environment into typed settings, and lists every variable that mxrs knows.
 //!
-//! Does not know what a setting does: it neither counts cores nor starts threads, opens no library and logs nothing.
-//! Owners receive their struct and act on it; warnings are handed back as values. This is the only crate that reads the
-//! process environment, and it does so in one function, [`OsSource::vars`](EnvSource::vars).
+//! This crate does not act on settings: it neither counts cores nor starts threads, opens no library and logs nothing. Each
+//! part of mxrs gets its settings struct and acts on it; warnings are returned as values. This is the only crate that reads
+//! the process environment, and it does so in one function, [`OsSource::vars`](EnvSource::vars).
 //!
 //! ```
 //! use mxrs_env::{MapSource, Origin, Settings};
@@ -22,11 +22,11 @@
 //! # Ok::<(), mxrs_types::Error>(())
 //! ```
 //!
-//! A crate that brings its own variables declares them with [`settings!`] and reads them with [`Group::from_snapshot`].
+//! A crate with its own variables declares them with [`settings!`] and reads them with [`Group::from_snapshot`].
 //!
 //! Read next: [`Settings`], then the struct of one area, such as [`ThreadSettings`].
 
-// The macro below names this crate by its outside name, so that its expansion is the same here and elsewhere.
+// The macro `settings!` refers to this crate as `mxrs_env`, so that its expansion is the same inside and outside the crate.
 extern crate self as mxrs_env;
 
 mod affinity;
@@ -68,7 +68,7 @@ pub use snapshot::Snapshot;
 pub use source::{EnvSource, MapSource, OsSource};
 pub use warning::{Warning, WarningKind};
 
-/// What the expansion of [`settings!`] needs; not for direct use.
+/// Items that the expansion of [`settings!`] uses; not for direct use.
 #[doc(hidden)]
 pub mod private {
     pub use serde;

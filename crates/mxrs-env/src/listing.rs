@@ -1,4 +1,4 @@
-//! The list of variables with their values, as `mxrs env` prints it, and one variable in full.
+//! The list of variables with their values, as `mxrs env` prints it, and the full description of one variable.
 
 use crate::docs::accepted;
 use crate::{Area, Capabilities, Origin, Registered, Settings, State, check, registry};
@@ -12,25 +12,25 @@ pub const COLUMNS: [&str; 6] = ["name", "value", "origin", "default", "state", "
 /// One variable or older name, with the value it has in this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowView {
-    /// Its number, such as `D4`.
+    /// The number, such as `D4`.
     pub id: &'static str,
-    /// Its name; where several older names share a number, what they have in common followed by `*`.
+    /// The name. If several older names share a number, their common prefix followed by `*`.
     pub name: String,
-    /// The effective value; of an older name, what it is set to, or `unset`.
+    /// The effective value. For an older name: the text that it is set to, or `unset`.
     pub value: String,
-    /// Where the value comes from.
+    /// The origin of the value.
     pub origin: Origin,
     /// The default in words.
     pub default: String,
-    /// Whether setting it changes anything here.
+    /// Whether setting the variable has an effect in this build on this machine.
     pub state: State,
-    /// The area under which it is listed.
+    /// The area under which the variable is listed.
     pub area: Area,
-    /// What it means.
+    /// The meaning of the variable.
     pub meaning: String,
-    /// Type and accepted values, as the documentation writes them.
+    /// Type and accepted values, as in the documentation.
     pub accepted: String,
-    /// When it is read.
+    /// When the variable is read.
     pub read: &'static str,
 }
 
@@ -55,16 +55,17 @@ pub struct Listing {
 }
 
 impl Settings {
-    /// Every variable and older name with its value and its state where these capabilities are, or those of one area.
+    /// Every variable and older name, or those of one area, with its value and with the state that follows from these
+    /// capabilities.
     pub fn listing(&self, area: Option<Area>, capabilities: &Capabilities) -> Listing {
         let all = self.registered().filter(|entry| area.is_none_or(|area| entry.area() == area));
         Listing { rows: all.map(|entry| self.view(&entry, capabilities)).collect() }
     }
 
-    /// One variable, by its canonical name or an older one: the row of the canonical name.
+    /// The row of one variable, found by its canonical name or an older one.
     ///
     /// # Errors
-    /// `InvalidValue` for a name that no variable has, with the nearest known name.
+    /// Returns `InvalidValue` with the nearest known name if no variable has this name.
     pub fn view_of(&self, name: &str, capabilities: &Capabilities) -> Result<RowView> {
         let canonical = registry::find(name).map_or(name, |row| row.name);
         let named = |entry: &Registered| matches!(entry, Registered::Variable(_, row) if row.name == canonical);
@@ -77,7 +78,7 @@ impl Settings {
         }
     }
 
-    /// The entries of mxrs, then the variables of crates outside.
+    /// The entries of mxrs, then the variables of crates outside mxrs.
     fn registered(&self) -> impl Iterator<Item = Registered> {
         let extensions = self.entries().iter().filter(|entry| entry.area == Area::Extension);
         let extensions = extensions.map(|entry| Registered::Variable(entry.area, entry.row));
@@ -122,7 +123,7 @@ impl Settings {
     }
 }
 
-/// The keys of [`Listing::to_json`].
+/// An object of [`Listing::to_json`].
 #[derive(Serialize)]
 struct Object<'a> {
     name: &'a str,
@@ -136,7 +137,7 @@ struct Object<'a> {
 }
 
 impl Listing {
-    /// The cells of each row, under [`COLUMNS`]; for a table drawn elsewhere.
+    /// The cells of each row, in the order of [`COLUMNS`], for a table that is drawn by other code.
     pub fn cells(&self) -> Vec<[String; COLUMNS.len()]> {
         self.rows.iter().map(RowView::cells).collect()
     }
@@ -170,7 +171,7 @@ impl Listing {
     }
 }
 
-/// `text` on one line and without what would end the cell.
+/// `text` on one line, with the bars escaped that would end a table cell.
 pub(crate) fn markdown_cell(text: &str) -> String {
     text.replace('|', "\\|").replace(['\n', '\r'], " ")
 }

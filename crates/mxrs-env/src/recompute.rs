@@ -1,8 +1,8 @@
-//! The notations of `MXRS_REMAT` and of numbers of bytes.
+//! Parses `MXRS_REMAT` and numbers of bytes.
 
 use crate::{Kind, Setting};
 
-/// Units of bytes and what they stand for.
+/// Units and the number of bytes of each.
 const UNITS: [(&str, u64); 8] = [
     ("KiB", 1 << 10),
     ("MiB", 1 << 20),
@@ -14,7 +14,7 @@ const UNITS: [(&str, u64); 8] = [
     ("TB", 1_000_000_000_000),
 ];
 
-/// A number of bytes, written as such (`1000000`) or with a unit: `2GiB`, `512 MiB`, `4GB`.
+/// A number of bytes, written without a unit (`1000000`) or with one: `2GiB`, `512 MiB`, `4GB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
 #[serde(try_from = "String")]
 pub struct Bytes(pub u64);
@@ -55,22 +55,22 @@ impl Setting for Bytes {
     };
 }
 
-/// A parsed value of `MXRS_REMAT`: what a training step computes a second time to keep less.
+/// A parsed value of `MXRS_REMAT`: what a training step computes a second time in order to keep less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize)]
 #[serde(try_from = "String")]
 #[non_exhaustive]
 pub enum Remat {
-    /// Nothing.
+    /// Recomputes nothing.
     Off,
-    /// What takes next to no time, up to a tenth of the memory.
+    /// Recomputes what takes almost no time, up to a tenth of the memory.
     Light,
-    /// Cheap operators.
+    /// Recomputes cheap operators.
     Mirror,
-    /// About as many segments as the root of the graph's length.
+    /// Recomputes about √n segments of a graph of n calls.
     Sqrt,
-    /// Segments for the least memory, by dynamic programming.
+    /// Recomputes segments that are chosen for the least memory by dynamic programming.
     Chain,
-    /// As little as possible for so many bytes.
+    /// Recomputes as little as possible to stay within this many bytes.
     Budget(Bytes),
 }
 

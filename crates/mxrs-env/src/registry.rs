@@ -7,14 +7,14 @@ use std::sync::LazyLock;
 /// One numbered entry of the documentation.
 #[derive(Clone, Debug)]
 pub enum Registered {
-    /// A variable of its own.
+    /// A variable that is not an older name.
     Variable(Area, &'static Row),
-    /// One older name, or several that share a number; none of the list is missing.
+    /// All older names that share one number; at least one.
     OldNames(Area, Vec<&'static Alias>),
 }
 
 impl Registered {
-    /// Its number, such as `D4`.
+    /// The number, such as `D4`.
     pub fn id(&self) -> &'static str {
         match self {
             Self::Variable(_, row) => row.id,
@@ -22,14 +22,14 @@ impl Registered {
         }
     }
 
-    /// The area under which it is listed.
+    /// The area under which the entry is listed.
     pub fn area(&self) -> Area {
         match self {
             Self::Variable(area, _) | Self::OldNames(area, _) => *area,
         }
     }
 
-    /// Its name; where several older names share a number, what they have in common followed by `*`.
+    /// The name. If several older names share a number, their common prefix followed by `*`.
     pub fn name(&self) -> String {
         match self {
             Self::Variable(_, row) => row.name.to_owned(),
@@ -53,7 +53,7 @@ impl Registered {
         }
     }
 
-    /// What it means.
+    /// The meaning of the entry.
     pub fn meaning(&self) -> String {
         match self {
             Self::Variable(_, row) => row.meaning().to_owned(),
@@ -61,8 +61,8 @@ impl Registered {
         }
     }
 
-    /// What a build and machine must have, so that setting it changes something. An older name does what the canonical one
-    /// does.
+    /// The capability that a build and machine must have so that setting the variable has an effect. An older name has that
+    /// of the canonical one.
     pub fn needs(&self) -> Capability {
         match self {
             Self::Variable(_, row) => row.needs,
@@ -74,7 +74,7 @@ impl Registered {
     }
 }
 
-/// Every numbered entry: by area, in it the variables and then the older names.
+/// Every numbered entry, ordered by area. In each area the variables come before the older names.
 pub fn registry() -> &'static [Registered] {
     static REGISTRY: LazyLock<Vec<Registered>> = LazyLock::new(|| {
         let mut entries: Vec<Registered> = rows().map(|(area, row)| Registered::Variable(area, row)).collect();

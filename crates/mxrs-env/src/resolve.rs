@@ -1,4 +1,4 @@
-//! Finds the value of one row among API argument, variable, older names and default.
+//! Finds the value of one row: from an API argument, the variable, an older name, or the default.
 
 use crate::aliases::aliases_of;
 use crate::{Area, Kind, Row, Snapshot, Warning, WarningKind};
@@ -6,10 +6,10 @@ use mxrs_types::{Error, ErrorKind};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Origin {
-    /// Nothing was set.
+    /// The default, because no value was given.
     Default,
     /// The variable of the canonical name.
     Environment,
@@ -30,7 +30,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The outcome for one row.
+/// The resolved value of one row.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub area: Area,
@@ -41,7 +41,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// The value for people: bools as 0 and 1, a default as the documentation writes it.
+    /// The value as users see it: bools as 0 and 1, a default as in the documentation.
     pub fn shown(&self) -> String {
         match (&self.text, self.origin) {
             (Some(text), origin) if origin != Origin::Default => shown(&self.row.kind, text),
@@ -54,7 +54,7 @@ impl Entry {
     }
 }
 
-/// Collects what is found while rows are resolved.
+/// Collects values, errors and warnings while rows are resolved.
 pub(crate) struct Resolver<'a> {
     pub snapshot: &'a Snapshot,
     pub errors: Vec<Error>,
@@ -69,7 +69,7 @@ impl<'a> Resolver<'a> {
         Self { snapshot, errors: vec![], warnings: vec![], entries: vec![], old_names: BTreeMap::new() }
     }
 
-    /// The value of `row`; after an error the default. The outcome is also kept in `entries`.
+    /// The value of `row`, or its default if the given value is bad. The result is also kept in `entries`.
     pub fn resolve(&mut self, area: Area, row: &'static Row) -> Entry {
         let mut text = default_text(row);
         let mut origin = Origin::Default;

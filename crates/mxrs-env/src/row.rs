@@ -1,4 +1,4 @@
-//! One row of the registry: all that is known about one variable.
+//! One row of the registry: the description of one variable.
 
 use crate::{Capability, Kind};
 
@@ -30,28 +30,28 @@ impl ReadTime {
     }
 }
 
-/// One variable.
+/// The description of one variable.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// Its number in the documentation, such as `D4`; empty for a variable of an outside crate.
+    /// The number in the documentation, such as `D4`; empty for a variable of another crate.
     pub id: &'static str,
-    /// Its canonical name.
+    /// The canonical name.
     pub name: &'static str,
-    /// Name of the struct field that holds its value.
+    /// Name of the struct field for the value.
     pub field: &'static str,
-    /// Its type and accepted values.
+    /// The type and the accepted values.
     pub kind: Kind,
-    /// When it is read.
+    /// When the variable is read.
     pub read: ReadTime,
-    /// What a build and machine must have, so that setting it changes something.
+    /// The capability that a build and machine must have so that setting the variable has an effect.
     pub needs: Capability,
     default: &'static str,
     meaning: &'static str,
 }
 
 impl Row {
-    /// A row as written in [`settings!`](crate::settings!). `default` is the source text of the default: a literal, a
-    /// bare word, `unset`, or `unset("what happens then")`.
+    /// A row as written in [`settings!`](crate::settings!). `default` is the source text of the default: a literal, a bare
+    /// word, `unset`, or `unset("what happens then")`.
     pub const fn new(
         field: &'static str,
         name: &'static str,
@@ -62,7 +62,7 @@ impl Row {
         Self { id: "", name, field, kind, read: ReadTime::Process, needs: Capability::Core, default, meaning }
     }
 
-    /// The same row with its number, read time and what it needs.
+    /// This row with its number, its read time and the capability that it needs.
     #[must_use]
     pub const fn tagged(mut self, id: &'static str, read: ReadTime, needs: Capability) -> Self {
         self.id = id;
@@ -71,14 +71,14 @@ impl Row {
         self
     }
 
-    /// The same row with another kind than its field type implies.
+    /// This row with another kind than the one of its field type.
     #[must_use]
     pub const fn accepting(mut self, kind: Kind) -> Self {
         self.kind = kind;
         self
     }
 
-    /// The value used when nothing is set, `None` when there is none.
+    /// The value to use if the variable is not set; `None` if there is none.
     pub fn default_value(&self) -> Option<&'static str> {
         (!self.default.starts_with("unset")).then(|| unquoted(self.default))
     }
@@ -95,12 +95,13 @@ impl Row {
         }
     }
 
-    /// What it means, in one or two sentences.
+    /// The meaning of the variable.
     pub fn meaning(&self) -> &'static str {
         self.meaning.trim()
     }
 
-    /// Whether other programs use this name too, so that its being set says little about what the user wants of mxrs.
+    /// Whether other programs use this name too. If such a variable is set, that says little about what the user wants of
+    /// mxrs.
     pub fn is_shared_name(&self) -> bool {
         !["MXNET_", "NNVM_", "MXRS_", "DMLC_", "PS_"].iter().any(|prefix| self.name.starts_with(prefix))
     }

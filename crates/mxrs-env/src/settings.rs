@@ -29,7 +29,7 @@ macro_rules! groups {
         pub(crate) const FIELDS: &[(&str, &[Row])] = &[$((stringify!($field), <$group as Group>::ROWS)),+];
 
         impl Settings {
-            /// Reads everything; `resolver` keeps errors and warnings, and what was in error has its default.
+            /// Reads all settings. `resolver` keeps errors and warnings; a setting with an error has its default.
             fn read(resolver: &mut Resolver<'_>, extensions: &[&'static [Row]]) -> Self {
                 $(
                     let $field: $group = load(resolver);
@@ -44,7 +44,7 @@ macro_rules! groups {
                     data_folder: resolver.snapshot.data_folder(),
                     cache_folder: resolver.snapshot.cache_folder(),
                 };
-                // A pool setting that was already refused has its default, so nothing is reported twice.
+                // A pool setting that was refused has its default now, so it is not reported a second time.
                 resolver.errors.extend(pool_errors(&settings.pools));
                 hints(resolver, &settings.profiler, &settings.onednn);
                 unknown_names(resolver, extensions);
@@ -55,9 +55,9 @@ macro_rules! groups {
 }
 
 groups! {
-    /// Which shared library a front end loads.
+    /// The shared library that a front end loads.
     execution: ExecutionSettings;
-    /// Numbers of threads, and where they run.
+    /// Numbers of threads, and the processors that they run on.
     threads: ThreadSettings;
     /// The memory planner.
     planner: PlannerSettings;
@@ -71,13 +71,13 @@ groups! {
     cuda_graphs: CudaGraphSettings;
     /// Reduction and exchange of arrays.
     kvstore: KvStoreSettings;
-    /// Savers of training memory.
+    /// Settings that save memory in training.
     memory_opt: MemoryOptSettings;
-    /// The profiler at the start.
+    /// The initial settings of the profiler.
     profiler: ProfilerSettings;
     /// How front ends call the library.
     frontend: FrontendSettings;
-    /// Log lines of no single owner.
+    /// Log settings that concern several parts of mxrs.
     log: LogSettings;
     /// GPUs, their libraries and run-time compilation.
     cuda: CudaSettings;
@@ -85,7 +85,7 @@ groups! {
     cudnn: CudnnSettings;
     /// The oneDNN backend.
     onednn: OneDnnSettings;
-    /// Resources that operators share, and how exactly they compute.
+    /// Resources that operators share, and the precision of operators.
     resources: ResourceSettings;
     /// Passes over the graph.
     graph: GraphSettings;
@@ -100,29 +100,29 @@ groups! {
 }
 
 impl Settings {
-    /// Reads `source` once and checks every known variable that is set, also those of areas that are not in use.
+    /// Reads `source` once and checks every known variable that is set, including variables that have no effect.
     ///
-    /// The warnings are for the caller to log, each once.
+    /// The caller should log each warning once.
     ///
     /// # Errors
-    /// The first bad value, as `ErrorKind::Env`; [`check_all`](Self::check_all) gives them all.
+    /// Returns `ErrorKind::Env` for the first bad value. [`check_all`](Self::check_all) returns all errors.
     pub fn from_source(source: &dyn EnvSource) -> Result<(Self, Vec<Warning>)> {
         Self::from_snapshot(&Snapshot::take(source))
     }
 
-    /// The same from a snapshot, which may hold values given through the API.
+    /// Like [`from_source`](Self::from_source), from a snapshot, which may contain values given through the API.
     ///
     /// # Errors
-    /// As [`from_source`](Self::from_source); also an API value for a name that nobody knows.
+    /// Returns the errors of [`from_source`](Self::from_source), or an error for an API value with an unknown name.
     pub fn from_snapshot(snapshot: &Snapshot) -> Result<(Self, Vec<Warning>)> {
         Self::from_snapshot_with(snapshot, &[])
     }
 
-    /// The same where crates outside mxrs have variables too ([`Group::ROWS`]): they are checked and listed, and their
-    /// names are known.
+    /// Like [`from_snapshot`](Self::from_snapshot), with the variables of crates outside mxrs ([`Group::ROWS`]). These are
+    /// checked and listed, and their names are known.
     ///
     /// # Errors
-    /// As [`from_snapshot`](Self::from_snapshot).
+    /// Returns the errors of [`from_snapshot`](Self::from_snapshot).
     pub fn from_snapshot_with(snapshot: &Snapshot, extensions: &[&'static [Row]]) -> Result<(Self, Vec<Warning>)> {
         let mut resolver = Resolver::new(snapshot);
         let settings = Self::read(&mut resolver, extensions);
@@ -132,7 +132,8 @@ impl Settings {
         }
     }
 
-    /// Every bad value in `source`: single rows in the order of the listing, then pairs that do not go together.
+    /// The errors of all bad values in `source`: first single variables in the order of the listing, then pairs of
+    /// variables that contradict each other.
     pub fn check_all(source: &dyn EnvSource) -> Vec<Error> {
         let snapshot = Snapshot::take(source);
         let mut resolver = Resolver::new(&snapshot);
@@ -140,13 +141,13 @@ impl Settings {
         resolver.errors
     }
 
-    /// Where the value of a variable comes from; `name` may be canonical or older. An unknown name has the origin
+    /// The origin of a variable's value. `name` may be canonical or older. An unknown name has the origin
     /// [`Default`](Origin::Default).
     pub fn origin(&self, name: &str) -> Origin {
         self.entry(name).map_or(Origin::Default, |entry| entry.origin)
     }
 
-    /// Whether a variable was set by whatever means, even to its default.
+    /// Whether a variable was set by a variable of the environment or through the API, even to its default.
     pub fn is_set(&self, name: &str) -> bool {
         self.origin(name) != Origin::Default
     }
@@ -156,17 +157,17 @@ impl Settings {
         self.entry(name).map(Entry::shown)
     }
 
-    /// The warning for a variable that is in effect elsewhere but that this build or machine cannot honor, because of
-    /// `why` (such as `no GPU`). `None` when it is at its default.
+    /// The warning for a variable that mxrs supports but this build or machine cannot honor, because of `why` (such as
+    /// `no GPU`). `None` if the variable has its default.
     pub fn inert_warning(&self, name: &str, why: &str) -> Option<Warning> {
         let entry = self.entry(name).filter(|entry| entry.differs_from_default())?;
         let text = format!("{}={} has no effect: {why}", entry.row.name, entry.shown());
         Some(Warning::of_row(WarningKind::Inert, entry.row, text))
     }
 
-    /// The warnings for variables that are not at their default and change nothing here.
+    /// The warnings for variables that are not at their default and have no effect in this build on this machine.
     pub fn warnings_without_effect(&self, capabilities: &Capabilities) -> Vec<Warning> {
-        // A backend that is not built is as good as switched off, so that switch is honored.
+        // A backend that is not built behaves like one that is switched off, so this switch is honored.
         let is_honored = |entry: &&Entry| entry.row.needs == Capability::OneDnnFeature;
         let set = self.entries.iter().filter(|entry| entry.differs_from_default() && !is_honored(entry));
         set.filter_map(|entry| {
@@ -180,18 +181,18 @@ impl Settings {
         .collect()
     }
 
-    /// Colors of the memory planner: `MXNET_EXEC_NUM_TEMP`, at most `MXNET_GPU_WORKER_NTHREADS`.
+    /// Number of colors of the memory planner: `MXNET_EXEC_NUM_TEMP`, at most `MXNET_GPU_WORKER_NTHREADS`.
     pub fn n_colors(&self) -> NonZeroUsize {
         self.planner.num_temp.min(self.threads.gpu_workers)
     }
 
-    /// Folder of downloaded data: `MXNET_HOME`, otherwise `.mxnet` in the user's home. `None` when neither is known.
+    /// Folder of downloaded data: `MXNET_HOME`, otherwise `.mxnet` in the user's home. `None` if neither is known.
     pub fn data_folder(&self) -> Option<&Path> {
         self.files.home.as_deref().or(self.data_folder.as_deref())
     }
 
-    /// File in which results of kernel tuning are kept: `MXRS_TUNING_CACHE`, otherwise `mxrs/tuning.json` in the user's cache
-    /// folder. `None` when that is switched off or unknown.
+    /// File for results of kernel tuning: `MXRS_TUNING_CACHE`, otherwise `mxrs/tuning.json` in the user's cache folder.
+    /// `None` if the file is switched off or the folder is unknown.
     pub fn tuning_cache(&self) -> Option<PathBuf> {
         match &self.tuning.kernel_cache {
             Some(TuningCache::Off) => None,

@@ -1,10 +1,10 @@
 //! The macro that declares a settings struct together with its rows.
 
-/// Declares a struct of settings; one entry is doc, field, type, default and variable.
+/// Declares a struct of settings. Each entry has a doc comment, a field, its type, a default and the variable.
 ///
-/// After the name may follow `[id read-time needs]`, where the last is a [`Capability`](crate::Capability), and after a comma a
-/// [`Kind`](crate::Kind) that is narrower than what the field's type implies. `unset` as default goes with an `Option`;
-/// `unset("…")` says what happens then. Texts among the defaults are written without escapes.
+/// After the variable, `[id read-time needs]` may follow, where `needs` is a [`Capability`](crate::Capability), and then,
+/// after a comma, a [`Kind`](crate::Kind) that is narrower than that of the field's type. The default `unset` goes with an
+/// `Option`; `unset("…")` describes what happens if the variable is not set. Texts in defaults must not contain escapes.
 ///
 /// ```
 /// use mxrs_env::{Group, Kind, MapSource, Snapshot};

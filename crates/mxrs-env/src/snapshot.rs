@@ -1,11 +1,11 @@
-//! One read of an [`EnvSource`], plus the values given through the API.
+//! The values of one read of an [`EnvSource`], and values given through the API.
 
 use crate::EnvSource;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-/// The variables as they were at one moment. Later changes of the environment are not seen.
+/// The variables as they were at one moment. Later changes of the environment do not change it.
 ///
 /// A variable set to the empty string counts as unset and is not kept.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +22,8 @@ impl Snapshot {
         Self { vars, api: BTreeMap::new() }
     }
 
-    /// Adds a value given by an explicit API argument. It is checked like a variable and wins over all variables.
+    /// Adds a value given by an explicit API argument. It is checked like a variable and takes precedence over all
+    /// variables.
     ///
     /// `name` is a canonical name such as `MXNET_CPU_WORKER_NTHREADS`. An empty `value` changes nothing.
     #[must_use]
@@ -52,15 +53,15 @@ impl Snapshot {
         self.api.keys().map(String::as_str)
     }
 
-    /// The folder under which data is kept when `MXNET_HOME` is unset: `$HOME/.mxnet`, on Windows `%APPDATA%\mxnet`.
-    /// `None` when the system variable is missing.
+    /// The folder for data if `MXNET_HOME` is unset: `$HOME/.mxnet`, on Windows `%APPDATA%\mxnet`. `None` if the system
+    /// variable is missing.
     pub(crate) fn data_folder(&self) -> Option<PathBuf> {
         let (name, folder) = if cfg!(windows) { ("APPDATA", "mxnet") } else { ("HOME", ".mxnet") };
         self.var(name).map(|home| PathBuf::from(home).join(folder))
     }
 
-    /// The user's folder for files that can be made again: `$XDG_CACHE_HOME`, `$HOME/.cache`, on macOS
-    /// `$HOME/Library/Caches`, on Windows `%LOCALAPPDATA%`. `None` when the system variable is missing.
+    /// The user's cache folder, for files that can be made again: `$XDG_CACHE_HOME`, `$HOME/.cache`, on macOS
+    /// `$HOME/Library/Caches`, on Windows `%LOCALAPPDATA%`. `None` if the system variable is missing.
     pub(crate) fn cache_folder(&self) -> Option<PathBuf> {
         let named = self.var("XDG_CACHE_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
         let (name, folder) = match std::env::consts::OS {

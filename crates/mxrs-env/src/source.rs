@@ -1,10 +1,10 @@
-//! Where variables come from: the process, or a map in a test.
+//! Sources of variables: the process environment, or a map in a test.
 
 use std::ffi::OsString;
 
-/// Something that can list environment variables.
+/// A source that can list environment variables.
 pub trait EnvSource {
-    /// Every variable with its value, in any order. When a name occurs twice, the later one counts.
+    /// Every variable with its value, in any order. If a name occurs twice, the later value is used.
     fn vars(&self) -> Vec<(OsString, OsString)>;
 }
 

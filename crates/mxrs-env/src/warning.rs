@@ -1,27 +1,27 @@
-//! Things the user should be told that are no errors. They are values: the facade logs each once.
+//! Warnings for the user that are not errors. They are values: the facade logs each once.
 
 use crate::Row;
 use std::fmt;
 
-/// Why a warning was given.
+/// The reason of a warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WarningKind {
     /// An older name was used.
     Deprecated,
-    /// An older name was set beside the canonical one and lost.
+    /// An older name was set in addition to the canonical one and is ignored.
     Shadowed,
-    /// A name that nobody knows.
+    /// The name of a variable is unknown.
     Unknown,
-    /// The variable is set to other than its default, and nothing uses it yet.
+    /// The variable is not at its default, and no code uses it yet.
     NotYetInEffect,
-    /// The variable is set to other than its default, and this build or machine cannot honor it.
+    /// The variable is not at its default, and this build or machine cannot honor it.
     Inert,
-    /// The value works, but perhaps not as the user thinks.
+    /// The value works, but perhaps not as the user expects.
     Hint,
 }
 
-/// One thing to tell the user.
+/// One warning for the user.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Warning {
     kind: WarningKind,
@@ -39,25 +39,25 @@ impl Warning {
         Self { kind, name: row.name.into(), text, shared_name: row.is_shared_name() }
     }
 
-    /// Why it was given.
+    /// The reason of the warning.
     pub fn kind(&self) -> WarningKind {
         self.kind
     }
 
-    /// The variable it is about, as the user wrote it for [`Deprecated`](WarningKind::Deprecated),
+    /// The variable that the warning is about: as the user wrote it for [`Deprecated`](WarningKind::Deprecated),
     /// [`Shadowed`](WarningKind::Shadowed) and [`Unknown`](WarningKind::Unknown), otherwise its canonical name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether it is about a name that other programs use too (`TMPDIR`, `LD_LIBRARY_PATH`, …), for which a quieter log
-    /// level is in order.
+    /// Whether the warning is about a name that other programs use too (`TMPDIR`, `LD_LIBRARY_PATH`, …). The log level
+    /// should then be lower.
     pub fn is_about_shared_name(&self) -> bool {
         self.shared_name
     }
 }
 
-/// The text for the user, in one line.
+/// Prints the text for the user in one line.
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)

@@ -1,4 +1,4 @@
-//! Enumerations whose variants are words of a variable.
+//! Enums whose variants are the words that a variable accepts.
 
 use crate::{Kind, Setting};
 use mxrs_types::{EngineType, GpuSync, PoolKind};
@@ -22,7 +22,7 @@ macro_rules! words {
             /// Every value, in the order of the documentation.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// The word that stands for it.
+            /// The word for this value.
             pub const fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }
@@ -41,7 +41,7 @@ macro_rules! words {
 }
 pub(crate) use words;
 
-/// Choices that other crates know too.
+/// Implements `Setting` for enums of words that `mxrs-types` declares.
 macro_rules! known_words {
     ($($name:ident)+) => { $(
         impl Setting for $name {

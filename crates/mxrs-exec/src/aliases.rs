@@ -1,4 +1,4 @@
-//! Checks that no bound array overlaps one that is written: kernels take `&mut` to what they write.
+//! Checks that no written array overlaps another bound array: kernels take `&mut` to the memory they write.
 
 use crate::bind::Variables;
 use crate::gradients::BoundGradient;
@@ -24,12 +24,12 @@ impl Place<'_> {
     }
 }
 
-/// Checks the arrays of a graph's variables, gradients and outputs. Arrays that operators only read may overlap each
-/// other.
+/// Checks the arrays of a graph's variables, gradients and outputs. Two arrays may overlap if operators only read both.
 ///
 /// # Errors
-/// Returns an error that names both arrays if one is a gradient, or is rewritten by an operator in training or at
-/// inference, and the other shares a byte with it. Returns an error if a call gets a variable that it rewrites as two inputs.
+/// Returns an error that names both arrays if two arrays share a byte and one of them is written: it is a gradient, or an
+/// operator rewrites it in training or at inference. Returns an error if a call has a variable as two inputs and rewrites
+/// one of them.
 pub fn check_aliases(
     graph: &Graph,
     variables: &Variables,
@@ -56,7 +56,7 @@ pub fn check_aliases(
     let mut places: Vec<Place<'_>> = variables.chain(gradients).chain(outputs).collect();
     places.retain(|place| place.array.size_bytes() > 0);
     places.sort_by_key(Place::begin);
-    // Of the arrays that begin earlier: the one that ends last, and the written one that ends last.
+    // Among the arrays that begin earlier: the array that ends last, and the written array that ends last.
     let (mut last, mut last_written): (Option<&Place<'_>>, Option<&Place<'_>>) = (None, None);
     for place in &places {
         let before = if place.is_written { last } else { last_written };

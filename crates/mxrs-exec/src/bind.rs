@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 pub enum Missing {
     /// Allocate zeros (`simple_bind`).
     Allocate,
-    /// An error, except for inputs that inference ignores (labels).
+    /// Return an error, except for inputs that inference ignores (labels).
     Refuse,
 }
 
@@ -28,7 +28,7 @@ pub struct Known {
 /// A variable whose shape and type are given: name, shape, type.
 pub type Given<'a> = (&'a str, &'a Shape, DType);
 
-/// Everything known once variables have arrays.
+/// The variables of a graph with their arrays, and the shapes and types of all entries.
 pub struct Variables {
     pub known: Known,
     /// Bound arrays in graph order, with names.

@@ -1,4 +1,4 @@
-//! One executor for each key, in one memory: MXNet's bucketing.
+//! Several executors that share one memory, one executor per key: MXNet's bucketing.
 
 use crate::executor::Executor;
 use crate::options::BindOptions;
@@ -10,7 +10,7 @@ use mxrs_types::{Result, ResultExt, Shape};
 use std::fmt::Debug;
 use std::hash::Hash;
 
-/// What is bound for one key.
+/// The graph and the input shapes that are bound for one key.
 #[derive(Clone, Debug)]
 pub struct Bucket {
     /// The graph; its parameters have the same names and shapes in all buckets.
@@ -22,8 +22,9 @@ pub struct Bucket {
 /// Makes the graph of a key.
 type Generate<K> = dyn Fn(&K) -> Result<Bucket> + Send + Sync;
 
-/// Executors by key (a sequence length), bound when first asked for, over one [`MemoryPool`]: one set of parameters and
-/// gradients, and temporaries, inputs and outputs in the bytes of the largest.
+/// Executors by key (a sequence length, say). Each is bound at the first request for its key. All share one [`MemoryPool`]:
+/// parameters and gradients are the same arrays in all executors, and temporaries, inputs and outputs lie in memory as
+/// large as the largest executor needs.
 pub struct BucketingExecutor<K> {
     context: ArrayContext,
     options: BindOptions,
@@ -33,11 +34,11 @@ pub struct BucketingExecutor<K> {
 }
 
 impl<K: Clone + Debug + Eq + Hash> BucketingExecutor<K> {
-    /// Binds the bucket of `largest`, which the memory is sized by. `generate` makes the graph of a key; it is called once
-    /// for each.
+    /// Binds the bucket of `largest`, which determines the size of the memory. `generate` makes the graph of a key; it is
+    /// called once for each key.
     ///
     /// # Errors
-    /// What `generate` reports; as [`Executor::simple_bind`].
+    /// Returns the errors of `generate` and of [`Executor::simple_bind`].
     pub fn new(
         context: &ArrayContext,
         options: &BindOptions,
@@ -52,10 +53,11 @@ impl<K: Clone + Debug + Eq + Hash> BucketingExecutor<K> {
         Ok(buckets)
     }
 
-    /// The executor of a key, bound if it is not yet. Feed it, run it, and read its outputs before another bucket's turn.
+    /// The executor of a key, which is bound now if it has not been bound yet. Feed it, run it and read its outputs before
+    /// another bucket is used.
     ///
     /// # Errors
-    /// As [`Self::new`]; a parameter of another shape than in the buckets before.
+    /// Returns the errors of [`Self::new`], or an error if a parameter has another shape than in the buckets bound before.
     pub fn get(&mut self, key: &K) -> Result<&Executor> {
         if !self.bound.contains_key(key) {
             let executor = self.bind(key).context(|| format!("binding bucket {key:?}"))?;
@@ -70,7 +72,7 @@ impl<K: Clone + Debug + Eq + Hash> BucketingExecutor<K> {
         Executor::simple_bind(&graph, &self.context, &inputs, &self.options)
     }
 
-    /// Keys bound so far, in the order in which they were.
+    /// Keys bound so far, in the order of binding.
     pub fn keys(&self) -> impl Iterator<Item = &K> {
         self.bound.keys()
     }

@@ -1,4 +1,5 @@
-//! Which backend runs a call: the one that offers the fewest seconds and can prepare its kernel, unless timing has decided.
+//! Chooses the backend for a call: the one with the smallest estimate of seconds whose kernel can be prepared, unless a
+//! timing has decided.
 
 use crate::tune::{ChosenBy, Tuning};
 use mxrs_op::{Backend, Kernel, Offer, OpCall, PlannedKernel, TensorDesc};
@@ -9,28 +10,28 @@ use std::sync::Arc;
 /// A backend's refusal, for reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Backend.
+    /// The backend that refused.
     pub backend: &'static str,
-    /// Its reason.
+    /// The reason of the backend.
     pub reason: String,
 }
 
 /// The kernel chosen for a call.
 pub struct Choice {
-    /// Who made it.
+    /// The backend that made the kernel.
     pub backend: &'static str,
     /// The kernel and its layouts.
     pub planned: PlannedKernel,
-    /// Who could not, and why.
+    /// The backends that have no kernel for the call, with their reasons.
     pub refusals: Vec<Refusal>,
     /// How it was chosen.
     pub chosen_by: ChosenBy,
 }
 
-/// As [`choose`], where results of timing may decide instead of estimates.
+/// Like [`choose`], but results of timing may decide instead of estimates.
 ///
 /// # Errors
-/// As [`choose`]; what whoever looks on at a search reports.
+/// Returns the errors of [`choose`], and those that an observer of the search returns.
 pub(crate) fn choose_tuned(
     backends: &[Arc<dyn Backend>],
     call: &OpCall<'_>,
@@ -60,15 +61,16 @@ pub(crate) fn offers<'a>(backends: &'a [Arc<dyn Backend>], call: &'a OpCall<'a>)
     (offers, refusals)
 }
 
-/// Whether a backend has a kernel for the call that is made to be fast.
+/// Whether a backend has a kernel for the call that is not the reference kernel.
 pub(crate) fn has_fast_kernel(backend: &dyn Backend, call: &OpCall<'_>) -> bool {
     backend.offer(call).is_ok_and(|offer| !offer.is_reference())
 }
 
-/// Asks every backend and takes the offer of the fewest seconds whose kernel can be prepared.
+/// Requests an offer from every backend and takes the one with the fewest seconds whose kernel can be prepared.
 ///
 /// # Errors
-/// The last refusal as `NotBuilt` when no backend can.
+/// Returns `NotBuilt` with all refusals if no backend can prepare a kernel, or an error if the operator does not support
+/// the element type.
 pub fn choose(backends: &[Arc<dyn Backend>], call: &OpCall<'_>) -> Result<Choice> {
     expect_dtype(call)?;
     let (offers, mut refusals) = offers(backends, call);
@@ -89,7 +91,7 @@ pub fn choose(backends: &[Arc<dyn Backend>], call: &OpCall<'_>) -> Result<Choice
     Err(Error::not_built(format!("{} for {}", call.op.name, describe(call.inputs)), reason))
 }
 
-/// Whether kernels of this operator take such elements at all.
+/// Returns an error if the operator does not support the element type of its first input.
 fn expect_dtype(call: &OpCall<'_>) -> Result<()> {
     let Some(first) = call.inputs.first() else { return Ok(()) };
     if call.op.dtypes.contains(&first.dtype) {
@@ -103,7 +105,7 @@ fn expect_dtype(call: &OpCall<'_>) -> Result<()> {
 /// A kernel that copies between two layouts of one tensor.
 ///
 /// # Errors
-/// `NotBuilt` when no backend knows both layouts.
+/// Returns `NotBuilt` if no backend knows both layouts, or the error of a backend.
 pub fn choose_reorder(
     backends: &[Arc<dyn Backend>],
     from: &TensorDesc,

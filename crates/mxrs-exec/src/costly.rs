@@ -93,7 +93,7 @@ mod tests {
     use mxrs_op::{Answer, Attrs, Kernel, Offer, ReferenceBackend};
     use mxrs_types::{Error, Result};
 
-    /// Has kernels for float32.
+    /// A backend that has kernels for float32 only.
     struct Wide;
 
     impl Backend for Wide {
@@ -113,7 +113,7 @@ mod tests {
         }
     }
 
-    /// Runs `look` with a call of an operator on tensors of these sizes, all of one type, and one output.
+    /// Runs `look` with a call of an operator. The inputs have these sizes and all the same type; the call has one output.
     fn with_call<R>(
         (op, attrs): (&str, &[(&str, &str)]),
         (inputs, output): (&[&[usize]], &[usize]),

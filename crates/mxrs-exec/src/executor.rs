@@ -1,4 +1,4 @@
-//! The bound graph.
+//! The executor: a graph bound to arrays.
 
 use crate::aliases::check_aliases;
 use crate::bind::{Missing, Variables, variables};
@@ -25,11 +25,13 @@ const LARGE_GRAPH: usize = 1000;
 
 /// A graph with arrays, kernels and memory: MXNet's executor.
 ///
-/// [`forward`](Self::forward) runs it as at inference, [`forward_train`](Self::forward_train) as in training, and
-/// [`backward`](Self::backward) after that the gradients asked for by [`BindOptions::gradients`]. Outputs are the same
-/// arrays at every run. Calls return at once; reading an array waits for it and delivers errors.
+/// [`forward`](Self::forward) runs the graph as at inference, [`forward_train`](Self::forward_train) as in training. After
+/// `forward_train`, [`backward`](Self::backward) computes the gradients that [`BindOptions::gradients`] requests. Outputs
+/// are the same arrays in every run. Calls return before the work is done; reading an array waits for it and returns its
+/// error.
 ///
-/// What it needs for temporaries is in a [`MemoryPool`], which both ways of running share, and other executors may.
+/// Temporary memory is in a [`MemoryPool`], which the training run and the inference run share, and which other executors
+/// may share too.
 pub struct Executor {
     pub(crate) context: ArrayContext,
     pub(crate) options: BindOptions,
@@ -43,7 +45,7 @@ pub struct Executor {
     pub(crate) training_runner: OnceLock<Runner>,
     /// Whether the executor released parameters that training or another shape would need.
     pub(crate) is_frozen: bool,
-    /// The training run whose gradient has not been asked for yet.
+    /// The last training run, if its gradient has not been computed yet.
     pub(crate) recorded: RankedMutex<Option<Recorded>>,
     /// A forward run that is pushed step by step.
     pub(crate) partial: RankedMutex<Option<Partial>>,
@@ -51,12 +53,12 @@ pub struct Executor {
 }
 
 impl Executor {
-    /// Binds with shapes of the inputs only: every other variable gets an array of zeros that the caller fills, or the
-    /// array that an executor of the same [pool](BindOptions::pool) has.
+    /// Binds a graph, given only the shapes of the inputs. Every other variable gets the array that an executor of the same
+    /// [pool](BindOptions::pool) has under its name, or else an array of zeros, which the caller fills.
     ///
     /// # Errors
-    /// Unknown names, contradictory or unresolved shapes, an operator no backend runs, out of memory; a parameter that
-    /// has another shape or type in an executor of the same pool.
+    /// Returns an error if a name is unknown, shapes contradict each other or stay unknown, no backend runs some operator,
+    /// memory runs out, or a parameter has another shape or type in an executor of the same pool.
     pub fn simple_bind(
         graph: &Graph,
         context: &ArrayContext,
@@ -66,12 +68,12 @@ impl Executor {
         Self::build(graph, context, inputs, &IndexMap::new(), Missing::Allocate, options)
     }
 
-    /// Binds to existing parameter arrays (arguments and auxiliary states by name; extra names are ignored). The inputs
-    /// listed get arrays of their own; labels that inference ignores need not be given.
+    /// Binds a graph to existing parameter arrays: arguments and auxiliary states, found by name. Names that the graph
+    /// lacks are ignored. The listed inputs get new arrays. Labels that inference ignores need not be given.
     ///
     /// # Errors
-    /// As [`Self::simple_bind`]. Returns an error if a parameter is missing or has another shape, or if an array that an
-    /// operator rewrites (a moving mean, say) shares memory with another array.
+    /// Returns the errors of [`Self::simple_bind`], or an error if a parameter is missing or has another shape, or if an
+    /// array that an operator rewrites (a moving mean, say) shares memory with another array.
     pub fn bind(
         graph: &Graph,
         context: &ArrayContext,
@@ -129,7 +131,8 @@ impl Executor {
             partial: RankedMutex::new(Rank::Leaf, None),
             monitor: RankedMutex::new(Rank::Leaf, None),
         };
-        // Binding reports all errors of the mode that the caller asked for. The other mode is prepared at its first use.
+        // Prepares inference or training now, so that binding returns its errors. The other mode is prepared at its first
+        // use.
         executor.runner(!executor.training.gradients.is_empty())?;
         if executor.graph.n_nodes() >= LARGE_GRAPH {
             return_freed_heap();

@@ -1,30 +1,30 @@
-//! Executors for inference alone, whose parameters are kept in the form that kernels want and in no other.
+//! Frozen executors: for inference only, with parameters kept only in the layouts that their kernels read.
 
 use crate::executor::Executor;
 use mxrs_ndarray::NdArray;
 use mxrs_types::{DType, Device, Error, Result};
 
 impl Executor {
-    /// Packs and computes all constants now, for good, and lets go of the parameters that only this needed: the executor
-    /// takes their memory once instead of twice. [`Executor::arrays`] lists what is left. Their memory is free when the
-    /// caller has no handles to them either.
+    /// Packs and computes all constants now, and releases the parameters that are needed for nothing else. Such a parameter
+    /// is then in memory once, in packed form, instead of twice. [`Executor::arrays`] lists the arrays that remain. The
+    /// memory of a released parameter is freed once the caller holds no handle to it either.
     ///
-    /// From then on it runs inference only, and writing to a parameter changes nothing. Where constants are
-    /// [shared](crate::BindOptions::packed), other executors refuse to run with parameters written after that.
+    /// From then on the executor runs inference only, and constants do not follow later writes to the parameters they were
+    /// made from. If constants are [shared](crate::BindOptions::packed), other executors refuse to run with parameters
+    /// written after the freeze.
     ///
     /// # Errors
-    /// An executor bound with gradients; what packing reports.
+    /// Returns an error if the executor is bound with gradients, or if packing fails.
     pub fn freeze(self) -> Result<Self> {
         self.freeze_reading(&mut |_, _| Ok(()))
     }
 
-    /// As [`Self::freeze`], where the content of bound arrays is still to be put there: `read` is called once with name and
-    /// array for each of them that is kept, and for each that constants have to be made of, shortly before they are; it
-    /// has the array [written](NdArray::write_later). So of the parameters that are let go of only a part is in memory at
-    /// a time.
+    /// Like [`Self::freeze`], but fills the bound arrays first. `read` is called with name and array, once for each array
+    /// that is kept, and once for each array that constants are made from, shortly before they are made. It has the array
+    /// [written](NdArray::write_later). Parameters that are released are therefore not all in memory at the same time.
     ///
     /// # Errors
-    /// As [`Self::freeze`]; those of `read`, and of what it has pushed.
+    /// Returns the errors of [`Self::freeze`], of `read`, and of the writes that `read` pushed.
     pub fn freeze_reading(mut self, read: &mut dyn FnMut(&str, &NdArray) -> Result<()>) -> Result<Self> {
         if !self.training.gradients.is_empty() {
             return Err(Error::invalid("freeze", "an executor bound with gradients", "one bound for inference"));
@@ -59,7 +59,7 @@ impl Executor {
     }
 }
 
-/// That something needs parameters which are not there.
+/// The error for a request that needs parameters that a frozen executor has released.
 pub fn refusal(what: &str) -> Error {
     Error::invalid(
         what,

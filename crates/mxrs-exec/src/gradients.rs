@@ -1,4 +1,4 @@
-//! Which gradients a bound graph computes, and where they go.
+//! Which gradients a bound graph computes, and into which arrays.
 
 use mxrs_ndarray::NdArray;
 use mxrs_types::{Error, Result, WriteReq};
@@ -56,7 +56,7 @@ impl fmt::Display for GradReq {
 pub struct GradRequests {
     /// The request for arguments that are not in `by_name`.
     pub default: GradReq,
-    /// Requests for single arguments. The last one wins if a name is listed twice.
+    /// Requests for single arguments. If a name is listed twice, the last request applies.
     pub by_name: Vec<(String, GradReq)>,
     /// The arrays to write to. An argument without one gets an array of zeros.
     pub arrays: Vec<(String, NdArray)>,
@@ -82,7 +82,7 @@ impl GradRequests {
         self
     }
 
-    /// The request for an argument. The last one wins if a name is listed twice.
+    /// The request for an argument. If a name is listed twice, the last request applies.
     pub fn of(&self, name: &str) -> GradReq {
         let listed = self.by_name.iter().rev().find(|(n, _)| n == name);
         listed.map_or(self.default, |(_, request)| *request)
@@ -97,9 +97,9 @@ impl GradRequests {
 /// One gradient of a bound graph.
 #[derive(Clone, Debug)]
 pub struct BoundGradient {
-    /// The argument.
+    /// Name of the argument.
     pub name: String,
-    /// What `backward` does with it.
+    /// What `backward` does with the gradient.
     pub request: GradReq,
     /// The array of the gradient.
     pub array: NdArray,

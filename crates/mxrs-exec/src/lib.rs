@@ -1,11 +1,14 @@
 //! Runs graphs: chooses a kernel per node, carries layouts between them, plans memory, and executes the result.
 //!
-//! [`Executor::bind`] turns a graph and arrays into one static program: every decision (backend, layout, packing of
-//! constants, buffer addresses) is taken then. [`Executor::forward`] pushes it to the engine as one task, or one per
-//! operator when bulk execution is off. Several executors may share memory ([`MemoryPool`], [`BucketingExecutor`]). [`Imperative`] calls single operators on arrays, records them for gradients
-//! ([`autograd`]), and runs graphs as functions ([`CachedOp`]). This crate knows no backend by name but the reference kernels.
-//! Of operators it names those that imperative gradients are summed with, and gives the common ones a method each. What binding does with
-//! additions, concatenations and products follows from what their definitions say.
+//! [`Executor::bind`] turns a graph and arrays into one static program: it decides on the backends, the layouts, the
+//! packing of constants and the buffer addresses. [`Executor::forward`] pushes the program to the engine as one task, or as
+//! one task per operator if bulk execution is off. Several executors may share memory ([`MemoryPool`],
+//! [`BucketingExecutor`]). [`Imperative`] calls single operators on arrays, records the calls for gradients ([`autograd`]),
+//! and runs graphs as functions ([`CachedOp`]).
+//!
+//! The reference kernels are the only backend that this crate knows by name. It names two groups of operators: those that
+//! sum gradients of recorded calls, and common ones that have a method each. All else that binding does with additions,
+//! concatenations and products follows from the definitions of these operators.
 //!
 //! ```
 //! use mxrs_engine::{Engine, EngineConfig};
@@ -37,12 +40,13 @@
 //! # }
 //! ```
 //!
-//! Read next: `pipeline/mod.rs` for the order of the passes, `lower.rs` for how a graph becomes steps, `executor.rs` for how they run, `imperative/mod.rs` for calls
-//! without a graph.
+//! Read next: `pipeline/mod.rs` for the order of the passes, `lower.rs` for how a graph becomes steps, `executor.rs` for
+//! how steps run, `imperative/mod.rs` for calls without a graph.
 #![allow(unsafe_code)]
-// The program's tensors are raw ranges of an arena, of bound arrays and of packed constants; `ready.rs` argues why
-// kernels may use them. `imperative/cached/plan.rs` copies an arena inside a task that holds its variable.
-// `program_passes/copy_images.rs` is a kernel that copies a part of a concatenation.
+// Unsafe code: the program's tensors are raw ranges of an arena, of bound arrays and of packed constants; `ready.rs` argues
+// why kernels may use them. `imperative/cached/plan.rs` copies an arena inside a task that holds its variable.
+// `program_passes/copy_images.rs` is a kernel that copies a part of a concatenation. `tune/bench.rs` views cache lines as
+// bytes.
 
 mod aliases;
 pub mod array;

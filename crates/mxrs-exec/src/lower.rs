@@ -1,11 +1,13 @@
 //! Lowering: turns a graph into a program, with a kernel for every node and copies where a layout changes.
 //!
-//! Layouts flow forward: a node sees its inputs as their producers left them, its backend says which layouts it wants, and a
-//! copy is inserted (once per value and layout) where the two differ. A copy of a constant is a *prepare* step, which runs when
-//! the constant changes and not in every run; so is, at inference, a call that depends on constants only.
+//! Layouts are decided forward: a node gets its inputs in the layouts that their producers chose, its backend says which
+//! layouts it wants, and a copy is inserted (once per value and layout) if the two differ. A copy of a constant is a
+//! *prepare* step, which runs when the constant changes and not in every run. At inference, a call that depends on
+//! constants only is a prepare step too.
 //!
 //! - Needs a graph with shapes and types, after all graph passes.
-//! - Promises steps in an order in which each follows what it reads, and the same for prepare steps.
+//! - Promises steps in an order in which each step comes after those whose outputs it reads, and the same for prepare
+//!   steps.
 //! - Contains three decisions that a pass of its own could not take alone: kernels (`choose.rs`), because a kernel decides the
 //!   layouts of its inputs; layouts, because a copy of a constant is a constant itself; and constant folding (`constants.rs`),
 //!   because it decides which inputs of the next call are constants, and thereby its kernel.
@@ -26,16 +28,16 @@ use rustc_hash::FxHashMap;
 pub struct Bound {
     /// Index among the bound arrays.
     pub index: usize,
-    /// Whether it keeps its value from run to run.
+    /// Whether the variable keeps its value from run to run.
     pub is_constant: bool,
 }
 
-/// What is lowered, and how.
+/// The graph to lower, with all that lowering needs to know about it.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
     /// The graph.
     pub graph: &'a Graph,
-    /// How many of its nodes are the forward graph.
+    /// How many of the first nodes belong to the forward graph.
     pub n_forward_nodes: usize,
     /// Shape of each entry.
     pub shapes: &'a [Shape],
@@ -45,13 +47,13 @@ pub struct Source<'a> {
     pub bound: &'a FxHashMap<NodeId, Bound>,
     /// What to do with the array of each head.
     pub output_reqs: &'a [WriteReq],
-    /// How many of the heads belong to the forward graph.
+    /// How many of the first heads belong to the forward graph.
     pub n_forward_heads: usize,
     /// Training mode: parameters change from run to run, and operators work as in training.
     pub is_train: bool,
 }
 
-/// A head that nothing computes yet.
+/// Stands for the value of a head that is not lowered yet.
 const NO_VALUE: ValueId = ValueId::MAX;
 
 struct Lowering<'a> {
@@ -61,14 +63,14 @@ struct Lowering<'a> {
     program: Program,
     /// Value of each graph entry, once produced.
     of_entry: FxHashMap<EntryId, ValueId>,
-    /// The same value in another layout.
+    /// Copies of values in other layouts.
     variants: FxHashMap<(ValueId, Layout), ValueId>,
     is_constant: Vec<bool>,
-    /// Nodes that are computed once.
+    /// For each node, whether it is computed once by a prepare step.
     is_folded: Vec<bool>,
-    /// Whether a kernel makes the value, so that it can write an output array.
+    /// For each value, whether a kernel makes it, so that the kernel can write to an output array.
     is_computed: Vec<bool>,
-    /// Random call of each random node, which its clones repeat.
+    /// The number of each random node's random call. Clones of the node repeat the call.
     random_of: FxHashMap<NodeId, u32>,
     /// How often each entry is a head.
     n_heads_of: Vec<u32>,
@@ -115,7 +117,7 @@ pub fn lower_with_values(source: Source<'_>, options: &BindOptions) -> Result<(P
         } else {
             lowering.node(id, node).context(|| format!("binding `{}`", node.name))?;
         }
-        // What is copied to its array at once need not be kept until the end.
+        // A gradient that is copied to its array right after it is made need not be kept until the end.
         while let Some((_, index)) = gradients.next_if(|(node, _)| *node == id) {
             lowering.head(index)?;
         }
@@ -139,8 +141,8 @@ impl Lowering<'_> {
         self.program.values.len() - 1
     }
 
-    /// The forward outputs are complete here. Copies of bound arrays in other layouts are not kept for the gradient: making
-    /// them again costs less than the memory.
+    /// Lowers the forward heads and ends the forward half. In training, copies of bound arrays in other layouts are not
+    /// kept for the gradient: making them again costs less than keeping the memory.
     fn end_forward(&mut self) -> Result<()> {
         self.heads(0..self.source.n_forward_heads)?;
         self.program.n_forward = self.program.steps.len();
@@ -194,7 +196,7 @@ impl Lowering<'_> {
         }
         let is_clone = node.clone_of.is_some();
         for (input, desc) in rewrites.iter().zip(&output_descs[n_plain..]) {
-            // A recomputed operator must not rewrite again.
+            // A recomputed operator must not rewrite its input a second time.
             let value = if is_clone { self.add_value(desc.clone(), Origin::Temporary, false) } else { inputs[*input] };
             outputs.push(value);
             is_output_used.push(!is_clone);
@@ -232,12 +234,12 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Adds a step to those of every run, or to those that make constants.
+    /// Adds a step: a folded one to the prepare steps, any other to the steps of every run.
     fn push(&mut self, is_folded: bool, step: Step) {
         if is_folded { self.program.prepare.push(step) } else { self.program.steps.push(step) }
     }
 
-    /// A call of its own, or that of the node this one is a clone of.
+    /// The number of a random call: a new one, or for a clone that of the original node.
     fn random_call(&mut self, id: NodeId, node: &Node) -> u32 {
         let original = node.clone_of.unwrap_or(id);
         let next = &mut self.program.n_random;
@@ -251,7 +253,7 @@ impl Lowering<'_> {
         !self.graph.consumers(entry).is_empty() || self.n_heads_of[entry.index()] > 0
     }
 
-    /// Declared pairs whose tensors have the same size and layout, and whose input may be overwritten.
+    /// The declared pairs whose two tensors have the same size and layout.
     fn inplace_pairs(
         &self,
         declared: &[(usize, usize)],
@@ -271,7 +273,7 @@ impl Lowering<'_> {
             .collect()
     }
 
-    /// A step whose output is its input's memory.
+    /// Adds a step whose output is the memory of its input.
     fn view(&mut self, id: NodeId, node: &Node, input: ValueId) -> Result<()> {
         let entry = self.graph.output_id(id, 0);
         let desc = self.desc(entry).with_layout(self.program.values[input].desc.layout.clone());
@@ -279,7 +281,7 @@ impl Lowering<'_> {
         let origin = if is_folded { Origin::Packed } else { Origin::Temporary };
         let output = self.add_value(desc, origin, is_folded);
         self.of_entry.insert(entry, output);
-        // Hidden outputs of views (Dropout's mask) exist for training only; give them a place nobody reads.
+        // Hidden outputs of views (Dropout's mask) exist for training only. They get values that no step reads.
         for hidden in self.graph.output_ids(id).skip(1) {
             let value = self.add_value(self.desc(hidden), Origin::Temporary, false);
             self.of_entry.insert(hidden, value);
@@ -330,17 +332,17 @@ impl Lowering<'_> {
         Ok(Step::copy(name, (backend, action), vec![from], vec![to]))
     }
 
-    /// Completes those heads that are not complete.
+    /// Lowers the heads of this range that have not been lowered yet.
     fn heads(&mut self, mut range: std::ops::Range<usize>) -> Result<()> {
         range.try_for_each(|index| if self.program.outputs[index] == NO_VALUE { self.head(index) } else { Ok(()) })
     }
 
-    /// Lets the producer of a row-major head write the output array; everything else is copied there.
+    /// Lets the producer of a row-major head write to the output array. Any other head is copied to the output array.
     fn head(&mut self, index: usize) -> Result<()> {
         let entry = self.graph.entry_id(self.graph.heads()[index]);
         let value = self.of_entry[&entry];
         let v = &self.program.values[value];
-        // What is added to an array is nobody else's value.
+        // With the request Add, the array does not hold the value itself, so no other step may read the value from it.
         let is_private = self.source.output_reqs[index] != WriteReq::Add
             || (self.graph.consumers(entry).is_empty() && self.n_heads_of[entry.index()] == 1);
         let is_direct = v.origin == Origin::Temporary && v.desc.layout.is_row_major() && self.is_computed[value];

@@ -1,24 +1,24 @@
-//! Looking at what flows through a bound graph.
+//! Monitors: callbacks that get the tensors of a bound graph while it runs.
 
 use crate::executor::Executor;
 use mxrs_ndarray::NdArray;
 use std::sync::Arc;
 
-/// One tensor that a monitor is told of.
+/// One tensor that a monitor gets.
 #[derive(Clone, Copy, Debug)]
 pub struct Monitored<'a> {
-    /// `fc1_output` of node `fc1`; `fc1_weight` for what it reads.
+    /// Name of the tensor: `fc1_output` for an output of node `fc1`, `fc1_weight` for one of its inputs.
     pub name: &'a str,
-    /// The node's operator.
+    /// Operator of the node.
     pub op: &'a str,
-    /// Whether the node reads it.
+    /// Whether the tensor is an input of the node; an output otherwise.
     pub is_input: bool,
-    /// A copy of it: it stays as it is, and writing to it changes nothing else. It is there as soon as the node has run;
-    /// reading it waits for that, and fails as the node failed.
+    /// A copy of the tensor. Later runs do not change it, and writing to it changes nothing else. Reading it waits until
+    /// the node has run, and returns the node's error if the node failed.
     pub array: &'a NdArray,
 }
 
-/// What is called for each tensor.
+/// The callback, and which tensors it gets.
 #[derive(Clone)]
 pub struct Monitor {
     pub callback: Arc<dyn Fn(&Monitored<'_>) + Send + Sync>,
@@ -26,19 +26,21 @@ pub struct Monitor {
 }
 
 impl Executor {
-    /// Calls `callback` for every visible output of every node that runs from now on, with `monitor_all` for its inputs
-    /// too, before its outputs. It is called on the thread that runs the executor, in the order in which nodes are pushed,
-    /// which then are one task each. A weight that its kernel keeps packed in a layout of its own is not shown. Nodes that were merged into one show what the merged one makes; outputs that nobody
-    /// reads are not computed, and not shown.
+    /// Calls `callback` for every visible output of every node that runs from now on. With `monitor_all` it is also called
+    /// for the inputs of each node, before the outputs. It is called on the thread that runs the executor, in the order in
+    /// which nodes are pushed. While a monitor is set, each node is one task.
     ///
-    /// A callback must not run an executor of the same pool: the run that it interrupts fails.
+    /// A weight that its kernel keeps packed in another layout is not shown. A call that replaces several nodes shows its
+    /// own outputs. Outputs that no step reads are not computed, and not shown.
+    ///
+    /// The callback must not run an executor of the same pool. If it does, the monitored run fails.
     pub fn set_monitor(&self, callback: impl Fn(&Monitored<'_>) + Send + Sync + 'static, monitor_all: bool) {
         let monitor = Monitor { callback: Arc::new(callback), with_inputs: monitor_all };
         let replaced = self.monitor.lock().replace(monitor);
         drop(replaced);
     }
 
-    /// Runs without a monitor again, in as few tasks as before.
+    /// Removes the monitor. Nodes are bulked into tasks as before it was set.
     pub fn remove_monitor(&self) {
         let removed = self.monitor.lock().take();
         drop(removed);

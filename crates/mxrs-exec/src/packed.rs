@@ -1,11 +1,11 @@
-//! Constants in the layouts kernels want, and constants computed from others, made again when what they depend on
-//! changed.
+//! Packed constants: constants in the layouts that kernels read, and constants computed from others. They are made again
+//! when an array that they depend on has changed.
 //!
-//! Which task may write a constant that other executors read: one that holds the arrays the constant is made from for reading
-//! and finds it out of date. Every task of another executor that reads the constant holds these arrays too, and looks for
-//! constants that are out of date before it runs its kernels. If it began before the arrays changed, they could not change
-//! until it ended. If it begins now, it waits for the store's lock and finds the constant up to date. Frozen executors hold no
-//! arrays; their constants are never written again.
+//! A constant may be shared by several executors. A task writes it only while it holds the arrays that the constant is made
+//! from for reading, and only if it finds the constant out of date. Every task of another executor that reads the constant
+//! holds these arrays too, and looks for constants that are out of date before it runs its kernels. If such a task began
+//! before the arrays changed, the arrays could not change until it ended. If it begins now, it waits for the store's lock
+//! and finds the constant up to date. Frozen executors hold no arrays; their constants are never written again.
 
 use crate::program::ValueId;
 use crate::program_passes::Planned;
@@ -19,30 +19,30 @@ use mxrs_types::{Device, Error, Result};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// The packed constants of a program, with the memory that making them takes.
+/// The packed constants of a program, with the memory that making them needs.
 pub struct Packed {
     preparation: Arc<Preparation>,
     store: PackedStore,
-    /// Kept constants, and which prepare step makes each.
+    /// The constants that are kept after preparation, each with the prepare step that makes it.
     kept: Vec<(Arc<Constant>, usize)>,
     place: FxHashMap<ValueId, usize>,
-    /// What the prepare steps, which run one after another, pass on and work with.
+    /// Memory of the prepare steps, which run one after another: the values that they pass on, and their scratch memory.
     shared: Option<Block>,
-    /// What all sources held when everything was last found up to date.
+    /// The content of all source arrays when all constants were last up to date.
     seen: RankedMutex<Vec<Content>>,
-    /// Arrays that prepare steps depend on.
+    /// Indices of the bound arrays that prepare steps depend on.
     sources: Vec<usize>,
     is_frozen: AtomicBool,
-    /// All memory together.
+    /// Bytes of all memory for constants.
     pub bytes: usize,
 }
 
 impl Packed {
-    /// Memory, with nothing packed yet; or with what others have packed of the same arrays, where a store is given, with
-    /// all bound arrays.
+    /// Memory for the constants, with nothing packed yet. If `shares` gives a store and all bound arrays, constants that
+    /// other executors have packed from the same arrays are used.
     ///
     /// # Errors
-    /// Out of memory.
+    /// Returns an error if memory runs out.
     pub fn new(planned: &Planned, context: &ArrayContext, shares: Option<(&PackedStore, &[NdArray])>) -> Result<Self> {
         let (program, preparation) = (&*planned.program, planned.preparation.clone());
         let constants = match shares {
@@ -54,7 +54,7 @@ impl Packed {
             n => Some(context.storage().allocate(Device::cpu(0), n, Tag::new("executor:prepare"))?),
         };
         let maker = makers(program);
-        // A packed value that no step makes would be one that nobody reads.
+        // Every packed value that is read has a maker, so the default is never used.
         let maker = |value: &ValueId| maker.get(value).copied().unwrap_or_default();
         let mut sources: Vec<usize> = preparation.sources.iter().flatten().copied().collect();
         sources.sort_unstable();
@@ -72,7 +72,7 @@ impl Packed {
         })
     }
 
-    /// Where a value is.
+    /// Address of a packed value, or of a value that prepare steps pass on.
     pub fn place(&self, value: ValueId) -> *mut u8 {
         match self.place.get(&value) {
             Some(&kept) => self.kept[kept].0.block.as_ptr(),
@@ -80,7 +80,7 @@ impl Packed {
         }
     }
 
-    /// Where a prepare step has its temporary memory.
+    /// Address of the scratch memory of a prepare step.
     pub fn scratch(&self, step: usize) -> *mut u8 {
         self.in_shared(self.preparation.scratch_offset(step))
     }
@@ -90,30 +90,32 @@ impl Packed {
         place.unwrap_or(std::ptr::null_mut())
     }
 
-    /// Bound arrays that constants depend on.
+    /// Indices of the bound arrays that constants depend on.
     pub fn sources(&self) -> &[usize] {
         &self.sources
     }
 
-    /// From now on [`Self::update`] makes nothing, and the bound arrays that only prepare steps read are not looked at.
+    /// Freezes this program: from now on [`Self::update`] makes nothing, and bound arrays that only prepare steps read are
+    /// not looked at.
     pub fn freeze(&self) {
         self.is_frozen.store(true, Ordering::Release);
     }
 
-    /// Nobody may make these constants again.
+    /// Forbids all executors that share these constants to make them again.
     pub fn fix(&self) {
         self.store.alone(|| self.kept.iter().for_each(|(c, _)| c.is_frozen.store(true, Ordering::Relaxed)));
     }
 
-    /// Whether nothing is made again.
+    /// Whether [`Self::freeze`] was called.
     pub fn is_frozen(&self) -> bool {
         self.is_frozen.load(Ordering::Acquire)
     }
 
-    /// Makes what is out of date, by running the prepare steps that `run` is called with.
+    /// Makes the constants that are out of date. `run` runs the prepare step with the given index.
     ///
     /// # Errors
-    /// What `run` reports.
+    /// Returns the errors of `run`, or an error if a constant must be made again after an executor that shares it was
+    /// frozen.
     pub fn update(&self, bound: &[NdArray], run: impl Fn(usize) -> Result<()>) -> Result<()> {
         if self.is_frozen() {
             return Ok(());
@@ -123,7 +125,7 @@ impl Packed {
             let seen = self.seen.lock();
             seen.len() == self.sources.len() && self.sources.iter().zip(&*seen).all(|(index, seen)| now(index) == *seen)
         };
-        // What depends on no array is made once.
+        // Without source arrays `seen` matches even before the first call, so it does not show that the constants exist.
         if is_seen && !self.sources.is_empty() {
             return Ok(());
         }
@@ -132,12 +134,12 @@ impl Packed {
         Ok(())
     }
 
-    /// What a prepare step depends on, as it is now.
+    /// The present content of the arrays that a prepare step depends on.
     fn contents(&self, step: usize, bound: &[NdArray]) -> Vec<Content> {
         self.preparation.sources[step].iter().map(|index| Content::of(&bound[*index])).collect()
     }
 
-    /// Whether each prepare step has to run.
+    /// For each prepare step, whether it has to run.
     pub fn needed(&self, bound: &[NdArray]) -> Vec<bool> {
         let is_old = |(constant, step): &&(Arc<Constant>, usize)| {
             constant.made_from.lock().as_deref() != Some(&self.contents(*step, bound)[..])
@@ -148,7 +150,7 @@ impl Packed {
         is_needed
     }
 
-    /// Bound arrays that a prepare step depends on.
+    /// Indices of the bound arrays that a prepare step depends on.
     pub fn sources_of(&self, step: usize) -> &[usize] {
         &self.preparation.sources[step]
     }
@@ -159,10 +161,10 @@ impl Packed {
         needed.try_for_each(|step| self.make_step(step, bound, &run))
     }
 
-    /// Runs one prepare step alone.
+    /// Runs one prepare step while it holds the lock of the store.
     ///
     /// # Errors
-    /// As [`Self::update`].
+    /// Returns the errors of [`Self::update`].
     pub fn make_alone(&self, step: usize, bound: &[NdArray], run: impl Fn(usize) -> Result<()>) -> Result<()> {
         self.store.alone(|| self.make_step(step, bound, &run))
     }

@@ -1,4 +1,4 @@
-//! Memory that several executors use in turn.
+//! Memory that several executors share and use one after the other.
 
 use crate::freeze::refusal;
 use mxrs_engine::Var;
@@ -10,16 +10,17 @@ use mxrs_types::{DType, Device, Error, Result, Shape};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Memory that executors bound with it share: temporaries, arrays by name. Clones are handles to the same pool.
+/// Memory shared by the executors that are bound with it: temporaries, and arrays by name. Clones are handles to the same
+/// pool.
 ///
-/// Given to [`BindOptions::pool`](crate::BindOptions::pool), or taken from an executor ([`Executor::pool`]).
-/// - Temporaries of all executors are in the same bytes, so the first executor bound should be the one that needs most.
+/// A pool is given to [`BindOptions::pool`](crate::BindOptions::pool), or taken from an executor ([`Executor::pool`]).
+/// - Temporaries of all executors use the same bytes, so the first executor bound should be the one that needs most.
 /// - Parameters, their gradients and auxiliary states are the same arrays in all executors: shapes and types must agree.
-/// - Inputs, labels, outputs and their gradients are views of one buffer per name, as large as the largest so far. Their
-///   content is that of whichever executor ran or was fed last: feed before a run, read after it.
-/// - A gradient must be asked for before another executor of the pool runs: [`Executor::backward`] says so otherwise.
+/// - Inputs, labels, outputs and their gradients are views of one buffer per name, as large as the largest view so far. The
+///   buffer holds the data of the executor that was fed or run last: feed before a run, and read after it.
+/// - [`Executor::backward`] must be called before another executor of the pool runs; otherwise it returns an error.
 ///
-/// Runs of one pool never overlap, from whatever threads they are started.
+/// Runs of executors of one pool never overlap, even if different threads start them.
 ///
 /// [`Executor::pool`]: crate::Executor::pool
 /// [`Executor::backward`]: crate::Executor::backward
@@ -28,7 +29,7 @@ pub struct MemoryPool(Arc<Inner>);
 
 struct Inner {
     context: ArrayContext,
-    /// Written by every task that uses the temporaries.
+    /// The engine variable that every task that uses the temporaries writes.
     var: Var,
     arenas: RankedMutex<Vec<Arc<Block>>>,
     fixed: RankedMutex<Fixed>,
@@ -72,7 +73,7 @@ impl Turn<'_> {
         *self.0
     }
 
-    /// Another run begins; what earlier runs left in the temporaries is gone. Returns its number.
+    /// Begins another run and returns its number. Temporaries of earlier runs are invalid from now on.
     pub fn begin(&mut self) -> u64 {
         *self.0 += 1;
         *self.0
@@ -106,10 +107,10 @@ impl MemoryPool {
         Turn(self.0.turn.lock())
     }
 
-    /// Memory for temporaries: the smallest there is that is large enough.
+    /// A block for temporaries of this size: the smallest existing block that is large enough, or a new one.
     ///
     /// # Errors
-    /// Out of memory.
+    /// Returns an error if memory runs out.
     pub(crate) fn arena(&self, size_bytes: usize) -> Result<Option<Arc<Block>>> {
         if size_bytes == 0 {
             return Ok(None);
@@ -119,7 +120,7 @@ impl MemoryPool {
             if let Some(fits) = arenas.iter().filter(|a| a.len() >= size_bytes).min_by_key(|a| a.len()) {
                 return Ok(Some(fits.clone()));
             }
-            // Nobody has those but the pool.
+            // Blocks with a single handle are used by no executor. They are freed.
             let (used, unused): (Vec<_>, Vec<_>) = arenas.drain(..).partition(|a| Arc::strong_count(a) > 1);
             *arenas = used;
             (unused, arenas.iter().map(|a| a.len()).max())
@@ -134,14 +135,14 @@ impl MemoryPool {
         Ok(Some(block))
     }
 
-    /// Says once for each pool that its executors were bound in an order that costs memory.
+    /// Logs a warning, once per pool, that its executors were bound in an order that costs memory.
     fn too_small(&self, what: &str, needed_bytes: usize, has_bytes: usize) {
         if !self.0.has_warned.swap(true, Ordering::Relaxed) {
             tracing::warn!(
                 what,
                 needed_bytes,
                 has_bytes,
-                "a memory pool is too small and allocates more beside what it has; bind the largest graph first"
+                "a memory pool is too small and allocates more in addition to what it has; bind the largest graph first"
             );
         }
     }
@@ -155,8 +156,8 @@ impl MemoryPool {
         let array = match known {
             Some(array) => array,
             None => {
-                // Allocation takes locks of its own, so it happens without this one. Another thread may have registered
-                // an array since: then that one wins, and this one is dropped after the lock.
+                // Allocation takes other locks, so it happens without this one. Another thread may have registered an array
+                // since. That array is then used, and this one is dropped after the lock is released.
                 let made = NdArray::zeros(&self.0.context, shape.clone(), dtype)?;
                 let mut fixed = self.0.fixed.lock();
                 match fixed.find(name)? {
@@ -187,11 +188,11 @@ impl MemoryPool {
             fixed.gone.extend(names.iter().cloned());
             names.iter().map(|name| fixed.arrays.remove(name)).collect()
         };
-        // These may be the last handles. Freeing memory takes other locks, so it happens without this one.
+        // These may be the last handles. Freeing memory takes other locks, so it happens after this one is released.
         drop(arrays);
     }
 
-    /// Makes this the array that [`Self::fixed`] finds, unless the pool already has one with this name.
+    /// Registers the array that [`Self::fixed`] returns for this name, unless the pool already has one.
     pub(crate) fn register(&self, name: &str, array: &NdArray) {
         self.0.fixed.lock().arrays.entry(name.to_owned()).or_insert_with(|| array.detach());
     }
@@ -211,8 +212,8 @@ impl MemoryPool {
                 if let Some(small) = too_small {
                     self.too_small(name, n * dtype.size_of(), small.size_bytes());
                 }
-                // As in `fixed`: allocated without the lock. If another thread has put a buffer there since that is
-                // large enough, that one wins.
+                // As in `fixed`, the buffer is allocated without the lock. If another thread has meanwhile registered one
+                // that is large enough, that one is used.
                 let made = NdArray::zeros(&self.0.context, [n], dtype)?;
                 let (buffer, unused) = {
                     let mut buffers = self.0.buffers.lock();
@@ -224,7 +225,7 @@ impl MemoryPool {
                         }
                     }
                 };
-                // This may be the last handle. Freeing memory takes other locks, so it happens without this one.
+                // This may be the last handle. Freeing memory takes other locks, so it happens after this one is released.
                 drop(unused);
                 buffer
             }
@@ -249,27 +250,27 @@ impl Drop for Inner {
     }
 }
 
-/// What an array of a bound graph is for.
+/// The purpose of an array of a bound graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A parameter or an auxiliary state.
     Parameter,
     /// The gradient of a parameter.
     Gradient,
-    /// Anything that has another shape in each executor.
+    /// Any array whose shape may differ between executors of one pool.
     PerShape,
 }
 
-/// Where a bound graph's arrays come from.
+/// The source of the arrays of a bound graph.
 #[derive(Clone)]
 pub struct Arrays {
     pool: MemoryPool,
-    /// Whether arrays that have a shape of their own are views of shared buffers.
+    /// Whether arrays with the role `PerShape` are views of shared buffers.
     shares_buffers: bool,
 }
 
 impl Arrays {
-    /// Of a pool that was given, or of one that nobody else has yet.
+    /// Arrays of the given pool, or of a new pool that is not shared yet.
     pub fn new(context: &ArrayContext, given: Option<&MemoryPool>) -> Self {
         let pool = given.cloned().unwrap_or_else(|| MemoryPool::new(context));
         Self { pool, shares_buffers: given.is_some() }
@@ -280,10 +281,10 @@ impl Arrays {
         &self.pool
     }
 
-    /// An array: zeros, or one that an executor of the pool has.
+    /// An array of zeros, or the array that an executor of the pool already has under this name.
     ///
     /// # Errors
-    /// Another shape or type than an executor of the pool needs; out of memory.
+    /// Returns an error if an executor of the pool has the array with another shape or type, or if memory runs out.
     pub fn get(&self, role: Role, name: &str, shape: &Shape, dtype: DType) -> Result<NdArray> {
         match role {
             Role::Parameter => self.pool.fixed(name, shape, dtype),
@@ -293,7 +294,7 @@ impl Arrays {
         }
     }
 
-    /// Lets executors of the pool have an array that the caller gave.
+    /// Registers an array that the caller gave, so that other executors of the pool use it.
     pub fn give(&self, role: Role, name: &str, array: &NdArray) {
         match role {
             Role::Parameter => self.pool.register(name, array),
@@ -319,7 +320,7 @@ mod tests {
         MemoryPool::new(&ArrayContext::new(engine, Storage::new(StorageConfig::default()).unwrap()))
     }
 
-    /// What `get` returns to two threads that call it at the same time, with 0 and with 1.
+    /// Calls `get(0)` and `get(1)` at the same time on two threads, and returns both results.
     fn race<T: Send>(get: impl Fn(usize) -> T + Sync) -> [T; 2] {
         let barrier = Barrier::new(2);
         let call = |i| {

@@ -1,4 +1,4 @@
-//! A lowered graph: values with layouts, and steps in order. No memory yet.
+//! A lowered graph: values with layouts, and steps in order, without memory.
 
 use crate::choose::Refusal;
 use crate::report::FusedReport;
@@ -10,22 +10,23 @@ use std::sync::Arc;
 /// Index of a [`Value`] in a [`Program`].
 pub type ValueId = usize;
 
-/// Where a value's memory comes from.
+/// The origin of a value's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The n-th bound array (arguments, then auxiliary states).
     Bound(usize),
-    /// A constant in another layout, or one that is computed from others; made again whenever these change.
+    /// Memory for packed constants: a constant in another layout, or one computed from other constants. It is made again
+    /// whenever these change.
     Packed,
-    /// The arena.
+    /// The arena of temporary values.
     Temporary,
     /// The n-th output array.
     Output(usize),
-    /// A piece of another value, which is in the arena.
+    /// A part of another value, which lies in the arena.
     Part {
-        /// The other value.
+        /// The value that contains the part.
         whole: ValueId,
-        /// Where the piece begins in it.
+        /// Distance of the part from the beginning of the whole, in bytes.
         offset_bytes: usize,
     },
 }
@@ -35,67 +36,67 @@ pub enum Origin {
 pub struct Value {
     /// Shape, dtype and layout.
     pub desc: TensorDesc,
-    /// Where its memory comes from.
+    /// The origin of the value's memory.
     pub origin: Origin,
 }
 
-/// What a step does.
+/// The work of a step.
 #[derive(Clone)]
 pub enum Action {
     /// Run a kernel.
     Run(Arc<dyn Kernel>),
-    /// The output is the input's bytes: nothing when they share memory, a copy otherwise.
+    /// The output has the bytes of the input. If both share memory nothing is done; otherwise they are copied.
     View,
 }
 
 /// Operator of steps that copy a value to another layout.
 pub const REORDER: &str = "reorder";
 
-/// One step.
+/// One step of a program.
 #[derive(Clone)]
 pub struct Step {
-    /// Node it came from, with a suffix for inserted copies.
+    /// Name of the node that the step comes from, with a suffix for inserted copies.
     pub name: String,
     /// Operator, or [`REORDER`].
     pub op: String,
-    /// Whether all it does is to put its inputs together.
+    /// Whether the step only adds or concatenates its inputs.
     pub combines: Combines,
     /// Parameters of the operator as text, for steps that make constants.
     pub params: String,
-    /// What to do.
+    /// The work of the step.
     pub action: Action,
     /// Backend that made the kernel; empty for views.
     pub backend: &'static str,
-    /// Values read.
+    /// Values that the step reads.
     pub inputs: Vec<ValueId>,
-    /// Values written; rewritten inputs last.
+    /// Values that the step writes. Rewritten inputs come last.
     pub outputs: Vec<ValueId>,
-    /// Whether anything reads each output.
+    /// For each output, whether a step or the caller reads it.
     pub is_output_used: Vec<bool>,
     /// How many of the last outputs are bound arrays that are also inputs.
     pub n_rewrites: usize,
-    /// Whether it computes again what another step has computed.
+    /// Whether the step computes a value that another step has computed before.
     pub is_clone: bool,
-    /// Which of the run's random calls it makes.
+    /// Number of the random call that the step makes; `None` if it draws no random numbers.
     pub random: Option<u32>,
-    /// Pairs of positions that may share memory.
+    /// Pairs (input, output) of positions that may share memory.
     pub inplace: Vec<(usize, usize)>,
     /// Positions of inputs whose content the kernel never reads.
     pub ignored_inputs: Vec<usize>,
-    /// Temporary memory.
+    /// Bytes of scratch memory.
     pub scratch_bytes: usize,
     /// Multiply-adds, by the operator's own estimate; 0 for copies.
     pub multiply_adds: u64,
-    /// Calls of the graph it runs: more than one where it is a fused call.
+    /// The number of calls of the graph that the step runs: more than one for a fused call.
     pub n_calls: usize,
     /// How the kernel was chosen.
     pub chosen_by: ChosenBy,
-    /// Backends that refused, with reasons.
+    /// Backends that refused the call, with their reasons.
     pub refusals: Vec<Refusal>,
 }
 
 impl Step {
-    /// A step that gives a value another layout, or another name.
+    /// A step that copies a value to another layout, or gives it another name.
     pub fn copy(
         name: String,
         (backend, action): (&'static str, Action),
@@ -125,57 +126,58 @@ impl Step {
         }
     }
 
-    /// Whether it adds two terms of a gradient.
+    /// Whether the step adds two terms of a gradient.
     pub fn is_gradient_sum(&self) -> bool {
         self.combines == Combines::GradientSum && self.inputs.len() == 2 && self.outputs.len() == 1
     }
 
-    /// Whether it adds two terms, of a gradient or not.
+    /// Whether the step adds two terms, of a gradient or of another sum.
     pub fn is_addition(&self) -> bool {
         self.combines == Combines::Sum || self.is_gradient_sum()
     }
 
-    /// Whether it runs no kernel.
+    /// Whether the step runs no kernel.
     pub fn is_view(&self) -> bool {
         matches!(self.action, Action::View)
     }
 }
 
-/// An addition that is left out: the step that makes its second term adds it to the first.
+/// An addition that is left out because the step that makes its second term adds it to the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sum {
-    /// Step that makes the second term.
+    /// Index of the step that makes the second term.
     pub step: usize,
-    /// Which of its outputs that is.
+    /// Position of the second term among the outputs of that step.
     pub output: usize,
     /// The first term.
     pub onto: ValueId,
-    /// Node of the addition.
+    /// Name of the addition's node.
     pub name: String,
-    /// Its operator.
+    /// Operator of the addition.
     pub op: String,
 }
 
-/// An addition that is left out because the kernel of its later term makes the sum, which is the only output of that step.
+/// An addition that is left out because the kernel of its later term makes the sum. The sum is the only output of that
+/// step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Step that makes the sum.
+    /// Index of the step that makes the sum.
     pub step: usize,
-    /// Node of the addition.
+    /// Name of the addition's node.
     pub name: String,
-    /// Its operator.
+    /// Operator of the addition.
     pub op: String,
 }
 
 impl Program {
-    /// Name and operator of the addition that is left out because this output of a step is the sum.
+    /// Name and operator of the addition that is left out because this output of this step is its sum.
     pub fn addition_at(&self, step: usize, output: usize) -> Option<(&str, &str)> {
         let in_place = self.sums.iter().find(|sum| (sum.step, sum.output) == (step, output));
         let by_kernel = || self.left_out.iter().rev().find(|left| left.step == step && output == 0);
         in_place.map(|sum| (&*sum.name, &*sum.op)).or_else(|| by_kernel().map(|left| (&*left.name, &*left.op)))
     }
 
-    /// Takes out an addition whose sum another step makes from now on.
+    /// Removes the step of an addition whose sum another step makes from now on.
     pub fn remove_addition(&mut self, at: usize) -> Step {
         let step = self.steps.remove(at);
         if at < self.n_forward {
@@ -191,7 +193,7 @@ impl Program {
         self.left_out.iter().map(|left| &left.name).chain(self.sums.iter().map(|sum| &sum.name))
     }
 
-    /// The value whose memory this one has: itself, or the whole that it is a part of.
+    /// The value whose memory this value uses: itself, or the whole of which it is a part.
     pub fn base(&self, value: ValueId) -> ValueId {
         match self.values[value].origin {
             Origin::Part { whole, .. } => whole,
@@ -200,14 +202,14 @@ impl Program {
     }
 }
 
-/// A program without some of its additions: `find` says whether and how the one at a step can be left out, `leave_out` does it.
-/// `None` where the program stays as it is.
+/// The program without some of its additions, or `None` if none can be left out. `find` decides whether and how the
+/// addition at a step can be left out, and `leave_out` changes the program.
 pub fn without_additions<Found>(
     program: &Program,
     find: impl Fn(&Program, usize) -> Option<Found>,
     leave_out: impl Fn(&mut Program, usize, Found),
 ) -> Option<Program> {
-    // Programs are large: copied only once something is found.
+    // Programs are large. The program is copied only when the first addition is found.
     let mut changed: Option<Program> = None;
     let mut at = 0;
     while at < changed.as_ref().unwrap_or(program).steps.len() {
@@ -219,27 +221,27 @@ pub fn without_additions<Found>(
     changed
 }
 
-/// Values and steps of one bound graph.
+/// The values and steps of one bound graph.
 #[derive(Clone, Default)]
 pub struct Program {
-    /// All values.
+    /// All values. A [`ValueId`] is an index in this list.
     pub values: Vec<Value>,
-    /// Steps that pack and compute constants; run when one changed that they depend on.
+    /// Prepare steps: they pack and compute constants, and run when an array that these depend on has changed.
     pub prepare: Vec<Step>,
-    /// Steps of one run: the forward ones, then those of the gradient.
+    /// The steps of one run: the forward steps, then those of the gradient.
     pub steps: Vec<Step>,
-    /// How many of them are forward.
+    /// The number of forward steps.
     pub n_forward: usize,
-    /// Value of each graph output.
+    /// The value of each output of the graph.
     pub outputs: Vec<ValueId>,
     /// What to do with each output array.
     pub output_reqs: Vec<WriteReq>,
-    /// Random calls of one run.
+    /// The number of random calls in one run.
     pub n_random: u32,
-    /// Calls that stand for several of the graph's.
+    /// Calls that each replace several calls of the graph.
     pub fused: Vec<FusedReport>,
-    /// Additions left out because a step adds to what another has made.
+    /// Additions that are left out because a step adds its result to the value that another step made.
     pub sums: Vec<Sum>,
-    /// Additions left out because a step takes the other term as an input.
+    /// Additions that are left out because a step takes the other term as an input.
     pub left_out: Vec<LeftOut>,
 }

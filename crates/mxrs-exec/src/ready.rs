@@ -1,13 +1,14 @@
-//! A program with memory: every address fixed, ready to run any number of times, one run at a time.
+//! A program with memory: all addresses are fixed, and it can run any number of times, one run at a time.
 //!
-//! Why kernels may use the raw tensors here:
-//! 1. Bound and output arrays, packed constants and the arena are owned by the ready program, alone or together with other
+//! Why kernels may use the raw tensors of a ready program:
+//! 1. The ready program owns the bound and output arrays, the packed constants and the arena, alone or together with other
 //!    ready programs, so addresses stay valid.
-//! 2. Runs happen inside engine tasks that hold the bound arrays and outputs they use, and a variable for writing that
-//!    stands for arena and packed constants (none is needed if it is made for one task); the engine lets nobody
-//!    else touch them meanwhile, and no two runs on one memory overlap.
+//! 2. A run is inside engine tasks. Each task holds the bound arrays and outputs that its steps use, and for writing a
+//!    variable that stands for the arena and the packed constants (none is needed if these belong to one task only). The
+//!    engine lets no other task use them meanwhile, and no two runs on one memory overlap.
 //! 3. Within a run, the planner guarantees that tensors alive at the same step do not overlap unless declared in place.
-//!    Parts of one tensor do not overlap, and to the planner it lives from when the first of them is made.
+//!    Parts of one tensor do not overlap each other; the planner keeps the memory of the tensor from the step that makes
+//!    its first part.
 
 use crate::packed::Packed;
 use crate::program::{Action, Origin, Program, Step, ValueId};
@@ -33,37 +34,37 @@ struct ReadyStep {
     reqs: Vec<WriteReq>,
     scratch: Tensor,
     random: Option<u32>,
-    /// Description of a view's output, which may have to be added to.
+    /// Description of the first output, for a view that adds to its output.
     desc: TensorDesc,
 }
 
-/// Steps with their addresses. Several ready programs on one memory can share them.
+/// Steps with their addresses. Several ready programs with the same memory can share them.
 pub struct ReadySteps {
     prepare: Vec<ReadyStep>,
     steps: Vec<ReadyStep>,
-    /// Step of the program that `steps[0]` is.
+    /// Index in the program of the step `steps[0]`.
     first: usize,
 }
 
 pub struct ReadyProgram {
-    /// Steps whose addresses other programs may share.
+    /// Steps that other ready programs may share.
     shared: Arc<ReadySteps>,
-    /// Steps that have other addresses in this program, in order.
+    /// Steps whose addresses differ in this program, by ascending index. They replace the shared ones.
     own: Vec<(usize, ReadyStep)>,
     bound: Vec<NdArray>,
     team: Arc<Team>,
     packed: Arc<Packed>,
     pub arena_bytes: usize,
     pub packed_bytes: usize,
-    // Kept alive for the raw tensors above.
+    // Owned because raw tensors of the steps point into them.
     _outputs: Vec<NdArray>,
     _arena: Option<Arc<Block>>,
 }
 
-/// Temporaries and packed constants of a program.
+/// The arena for temporaries, and the packed constants of a program.
 pub type Memory = (Option<Arc<Block>>, Arc<Packed>);
 
-/// Which step of a program.
+/// Index of a step, among the steps of a run or among the prepare steps.
 #[derive(Clone, Copy)]
 enum Position {
     Run(usize),
@@ -104,19 +105,19 @@ impl<'a> Addresses<'a> {
                 Placement::Storage(id) => {
                     (self.arena.wrapping_add(self.plan.storages[id.index()].offset_bytes), v.desc.size_bytes())
                 }
-                // Nobody reads it: no memory, and its request is Null.
+                // No step reads the value, so it has no memory. Its request is Null.
                 _ => (std::ptr::null_mut(), 0),
             },
         };
-        // SAFETY: each origin's memory is owned by the program being built and at least this large (arrays were made
-        // with the value's shape and dtype, packed blocks and arena storages with its size, and a part ends within its
-        // whole); the module head says why it may be used during runs.
+        // SAFETY: the program being built owns the memory of each origin, and it has at least `len` bytes: arrays used by a
+        // step have the value's shape and dtype, packed blocks and arena storages were made with its size, and a part ends
+        // within its whole. The head of this file says why it may be used during runs.
         unsafe { RawTensor::new(ptr, len) }
     }
 
-    /// A tensor nobody looks into.
+    /// A tensor without bytes, for inputs whose content is ignored.
     fn nothing(&self) -> Tensor {
-        // SAFETY: no bytes.
+        // SAFETY: the tensor has no bytes, so the pointer is never read or written.
         unsafe { RawTensor::new(std::ptr::null_mut(), 0) }
     }
 
@@ -124,23 +125,24 @@ impl<'a> Addresses<'a> {
         let at = self.plan.scratch.get(step).copied().flatten();
         let offset = at.map(|id| self.plan.storages[id.index()].offset_bytes);
         let (ptr, len) = offset.map_or((std::ptr::null_mut(), 0), |o| (self.arena.wrapping_add(o), len_bytes));
-        // SAFETY: the planner gave this step a storage of at least this size in the arena.
+        // SAFETY: the planner gave this step a storage of at least `len_bytes` in the arena; without a storage `len` is 0.
         unsafe { RawTensor::new(ptr, len) }
     }
 
     fn prepare_scratch(&self, step: usize, len_bytes: usize) -> Tensor {
         let ptr = self.packed.scratch(step);
-        // SAFETY: planned for this prepare step with this size, in a block that the ready program owns; they run one by one.
+        // SAFETY: the planner gave this prepare step `len_bytes` at this offset of a block that the ready program owns; if
+        // it did not, the pointer is null and the length is 0. Prepare steps run one after another.
         unsafe { RawTensor::new(ptr, if ptr.is_null() { 0 } else { len_bytes }) }
     }
 
-    /// Makes a step ready: of a run, with its position there, or of the preparation.
+    /// Finds the addresses and requests of a step of a run or of the preparation.
     fn ready(&self, step: &Step, at: Position) -> ReadyStep {
         let position = match at {
             Position::Run(position) => Some(position),
             Position::Prepare(_) => None,
         };
-        // The plan lists pairs by their steps.
+        // The plan lists in-place pairs in the order of their steps.
         let pairs = position.map_or(&[][..], |p| {
             let first = self.plan.inplace.partition_point(|pair| pair.step < p);
             let n_pairs = self.plan.inplace[first..].partition_point(|pair| pair.step == p);
@@ -148,7 +150,7 @@ impl<'a> Addresses<'a> {
         });
         let is_inplace = |output: usize| pairs.iter().any(|pair| pair.output == output && !pair.is_identity);
         let n_plain = step.outputs.len() - step.n_rewrites;
-        // Nobody reads it, or only those who ignore its content.
+        // No step reads the output, or only steps that ignore its content.
         let is_unread = |output: usize| {
             let value = step.outputs[output];
             !step.is_output_used[output]
@@ -187,8 +189,8 @@ impl<'a> Addresses<'a> {
 }
 
 impl ReadySteps {
-    /// Finds the addresses of these steps. They are good for ready programs with the same memory and the same arrays; steps that
-    /// use other arrays must be the program's own.
+    /// Finds the addresses of these steps. They are valid for ready programs with the same memory and the same arrays. A
+    /// program that uses other arrays in some steps must replace these steps.
     pub fn new(
         planned: &Planned,
         memory: &Memory,
@@ -198,7 +200,7 @@ impl ReadySteps {
     ) -> Self {
         let program = &planned.program;
         let at = Addresses::new(planned, memory.0.as_ref(), &memory.1, bound, outputs);
-        // Frozen constants are not made again, and what they were made from may be gone.
+        // Frozen constants are never made again, and the arrays that they were made from may have been released.
         let prepare = if memory.1.is_frozen() { &[][..] } else { &program.prepare };
         let prepare = prepare.iter().enumerate().map(|(i, step)| at.ready(step, Position::Prepare(i))).collect();
         let first = range.start;
@@ -212,7 +214,8 @@ impl ReadyStep {
         let Some(kernel) = &self.kernel else {
             let (from, to) = (&self.inputs[0], &self.outputs[0]);
             if from.as_ptr() != to.as_ptr() && to.len_bytes() > 0 {
-                // SAFETY: both are valid for their (equal) sizes; they are either the same memory or disjoint.
+                // SAFETY: both are valid for their size, as the head of this file argues. Their addresses differ, so they
+                // are not in place, and the planner keeps tensors of one step from overlapping.
                 let (from, to) = unsafe { (from.bytes(), to.bytes_mut()) };
                 match self.reqs[0] {
                     WriteReq::Add => accumulate(&self.desc, to, from)?,
@@ -230,15 +233,18 @@ impl ReadyStep {
             team,
             random: self.random.map(call),
         };
-        kernel.run(&args).context(|| format!("running `{}` ({})", self.name, kernel.name()))
+        // SAFETY: the tensors are those of the step that the kernel was planned for: the planner gives each the size of its
+        // layout, and keeps tensors from overlapping unless they are in place. The task that runs the step holds the
+        // variables of all of them, as the head of this file argues.
+        unsafe { kernel.run(&args) }.context(|| format!("running `{}` ({})", self.name, kernel.name()))
     }
 }
 
 impl ReadyProgram {
-    /// Resolves every address, with an arena of at least [`arena_bytes`].
+    /// Resolves all addresses. The arena must have at least [`arena_bytes`].
     ///
     /// # Errors
-    /// Out of memory.
+    /// Returns an error if memory runs out.
     pub fn in_arena(
         planned: &Planned,
         context: &ArrayContext,
@@ -251,8 +257,8 @@ impl ReadyProgram {
         Ok(Self::over(planned, (arena, packed), bound, outputs, 0..planned.program.steps.len(), team))
     }
 
-    /// As [`Self::in_arena`], for these steps only, with packed constants of [`Packed::new`]. Arrays that none of the steps
-    /// uses may be any.
+    /// Like [`Self::in_arena`], for these steps only and with given packed constants. Arrays that none of the steps uses
+    /// are ignored.
     pub fn over(
         planned: &Planned,
         memory: Memory,
@@ -265,8 +271,8 @@ impl ReadyProgram {
         Self::of(shared, &[], planned, memory, bound, outputs, team)
     }
 
-    /// A program whose addresses have been found before, except for those of the steps `own`: all that use an array
-    /// which is not the one they were found for.
+    /// A program whose addresses are known from `shared`, except for the steps `own`: all steps that use an array other
+    /// than the one for which the addresses were found.
     pub fn of(
         shared: Arc<ReadySteps>,
         own: &[usize],
@@ -298,7 +304,7 @@ impl ReadyProgram {
         }
     }
 
-    /// Whether constants are packed or computed at all.
+    /// Whether there are prepare steps, which pack and compute constants.
     pub fn has_prepare(&self) -> bool {
         !self.shared.prepare.is_empty()
     }
@@ -306,16 +312,16 @@ impl ReadyProgram {
     /// Packs and computes constants whose sources changed since they were last made.
     ///
     /// # Errors
-    /// What a kernel reports.
+    /// Returns the errors of kernels, or an error if a constant is shared with a frozen executor and is out of date.
     pub fn prepare(&self) -> Result<()> {
         let run = |step: usize| self.shared.prepare[step].run(&self.team, RandomCalls { seed: 0, first: 0 });
         self.packed.update(&self.bound, run)
     }
 
-    /// Packs or computes what one prepare step makes.
+    /// Runs one prepare step, which packs or computes constants.
     ///
     /// # Errors
-    /// What a kernel reports.
+    /// Returns the errors of kernels, or an error if a constant is shared with a frozen executor and is out of date.
     pub fn prepare_step(&self, step: usize) -> Result<()> {
         let run = |step: usize| self.shared.prepare[step].run(&self.team, RandomCalls { seed: 0, first: 0 });
         self.packed.make_alone(step, &self.bound, run)
@@ -326,20 +332,20 @@ impl ReadyProgram {
         &self.bound
     }
 
-    /// Lets go of a bound array that none of the steps still to be run uses.
+    /// Releases a bound array that no remaining step uses, by putting `nothing` in its place.
     pub fn let_go(&mut self, index: usize, nothing: &NdArray) {
         self.bound[index] = nothing.clone();
     }
 
-    /// Runs these steps; random steps take their calls from `random`.
+    /// Runs these steps. Random steps take their numbers from `random`.
     ///
     /// # Errors
-    /// What the kernel reports, with the step's name.
+    /// Returns the error of a kernel, with the name of its step.
     pub fn run(&self, steps: Range<usize>, random: RandomCalls) -> Result<()> {
         steps.into_iter().try_for_each(|step| self.step(step).run(&self.team, random))
     }
 
-    /// Whether a step really reads or makes what a tap is for.
+    /// Whether the tensor of a tap has memory: the step reads it, or makes it because another step reads it.
     pub fn has_memory(&self, step: usize, tap: &Tap) -> bool {
         let ready = self.step(step);
         let is_written = tap.is_input || ready.reqs[tap.position] != WriteReq::Null;
@@ -347,27 +353,33 @@ impl ReadyProgram {
         is_written && (tensor.len_bytes() > 0 || tap.shape.n_elements() == 0)
     }
 
-    /// Copies what a step reads or has made, to an array in row-major order. Called by the task that runs the step, which
+    /// Copies an input or an output of a step to an array in row-major order. Called by the task that runs the step, which
     /// holds the array for writing.
     ///
     /// # Errors
-    /// What the kernel that copies between layouts reports.
+    /// Returns the error of the kernel that copies between layouts.
     pub fn copy_out(&self, step: usize, tap: &Tap, to: &NdArray) -> Result<()> {
         let ready = self.step(step);
         let from = if tap.is_input { ready.inputs[tap.position] } else { ready.outputs[tap.position] };
-        // SAFETY: the array is as large as the tap's shape and type say, and held for writing (see above).
+        // SAFETY: the caller made the array with the tap's shape and type, and its task holds the array for writing.
         let to: Tensor = unsafe { RawTensor::new(to.as_ptr(), to.size_bytes()) };
         match &tap.reorder {
-            Some(kernel) => kernel.run(&KernelArgs {
-                inputs: &[from],
-                outputs: &[to],
-                reqs: &[WriteReq::Write],
-                scratch: RawTensor::from_slice(&[]),
-                team: &self.team,
-                random: None,
-            }),
+            Some(kernel) => {
+                let args = KernelArgs {
+                    inputs: &[from],
+                    outputs: &[to],
+                    reqs: &[WriteReq::Write],
+                    scratch: RawTensor::from_slice(&[]),
+                    team: &self.team,
+                    random: None,
+                };
+                // SAFETY: the kernel was made for the tensor's layout and the tap's row-major shape. The task runs the step
+                // before or after this copy, so no kernel writes the tensor during it, and the two do not overlap.
+                unsafe { kernel.run(&args) }
+            }
             None => {
-                // SAFETY: the step does not run now, so nobody writes its tensors; the array is no tensor of the program.
+                // SAFETY: the task runs the step before or after this copy, so no kernel writes the tensor during it. The
+                // array is not a tensor of the program, so the two do not overlap.
                 unsafe { to.bytes_mut().copy_from_slice(from.bytes()) };
                 Ok(())
             }

@@ -9,13 +9,13 @@ use mxrs_op::FUSED_OP;
 /// One step of a bound graph.
 #[derive(Clone, Debug)]
 pub struct StepReport {
-    /// Node.
+    /// Name of the step's node.
     pub name: String,
     /// Operator, or `reorder`.
     pub op: String,
-    /// Backend; empty for a view, which runs nothing.
+    /// Backend of the kernel; empty for a view, which runs no kernel.
     pub backend: &'static str,
-    /// Kernel.
+    /// Name of the kernel.
     pub kernel: String,
     /// Inputs: dtype, shape, layout.
     pub inputs: Vec<String>,
@@ -27,7 +27,7 @@ pub struct StepReport {
     pub multiply_adds: u64,
     /// Bytes of all inputs and outputs together.
     pub bytes: usize,
-    /// Whether it is a prepare step, which runs only after a constant changed.
+    /// Whether the step is a prepare step, which runs only after a constant changed.
     pub is_prepare: bool,
     /// How the kernel was chosen.
     pub chosen_by: ChosenBy,
@@ -40,22 +40,22 @@ pub struct StepReport {
 pub struct FusedReport {
     /// Name of the node: the name of the last node that it replaces.
     pub name: String,
-    /// Operator.
+    /// Operator of the fused call.
     pub op: &'static str,
-    /// Pattern.
+    /// Name of the pattern that matched.
     pub pattern: &'static str,
-    /// Names of the calls it replaces, in order.
+    /// Names of the calls that it replaces, in order.
     pub replaced: Vec<String>,
 }
 
-/// What a bound graph consists of.
+/// Report about a bound graph: its steps and its memory.
 #[derive(Clone, Debug)]
 pub struct ExecutorReport {
-    /// Steps in order, preparing ones first.
+    /// Steps in order, prepare steps first.
     pub steps: Vec<StepReport>,
     /// The memory plan's figures.
     pub plan: PlanReport,
-    /// Bytes of the arena that temporaries live in.
+    /// Bytes of the arena, which holds temporaries.
     pub arena_bytes: usize,
     /// Bytes of packed and computed constants.
     pub packed_bytes: usize,
@@ -71,7 +71,7 @@ impl ExecutorReport {
         self.fused().count()
     }
 
-    /// Calls of the graph in fused calls.
+    /// Number of calls of the graph that were fused.
     pub fn n_fused_calls(&self) -> usize {
         self.fused().map(|step| step.n_calls).sum()
     }

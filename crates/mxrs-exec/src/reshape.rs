@@ -1,4 +1,4 @@
-//! The same arrays with other shapes: MXNet's `Executor.reshape`.
+//! Executors for other input shapes that share the arrays of an existing one: MXNet's `Executor.reshape`.
 
 use crate::bind::{Variables, known};
 use crate::executor::Executor;
@@ -9,24 +9,24 @@ use crate::pool::prefix;
 use mxrs_ndarray::NdArray;
 use mxrs_types::{Error, Result, Shape};
 
-/// What a reshaped executor may change.
+/// Which changes reshaping an executor allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct ReshapeOptions {
-    /// Arrays that were not named may change their shape too.
+    /// Whether arrays that are not among the given shapes may change their shape too.
     pub partial_shaping: bool,
-    /// Arrays may grow: those that do are new, and filled with zeros.
+    /// Whether arrays may grow. An array that grows is new and filled with zeros.
     pub allow_up_sizing: bool,
 }
 
 impl Executor {
-    /// An executor of the same graph for inputs of other shapes. Arrays that keep their shape are the same, those that
-    /// shrink are the beginnings of the old ones, gradients likewise; temporaries are shared, so that what
-    /// [`MemoryPool`](crate::MemoryPool) says of several executors holds of this one and the new one.
+    /// An executor of the same graph for inputs of other shapes. Arrays that keep their shape are shared. An array that
+    /// shrinks is a view of the beginning of the old one. Gradients are treated alike. Both executors share temporaries, so
+    /// the rules of [`MemoryPool`](crate::MemoryPool) apply to them.
     ///
     /// # Errors
-    /// An array that was not named would change its shape, without [`ReshapeOptions::partial_shaping`]; one would grow,
-    /// without [`ReshapeOptions::allow_up_sizing`]; an executor that is [frozen](Executor::freeze); and as
-    /// [`Executor::simple_bind`].
+    /// Returns an error if an array that is not named would change its shape without [`ReshapeOptions::partial_shaping`],
+    /// if an array would grow without [`ReshapeOptions::allow_up_sizing`], or if the executor is
+    /// [frozen](Executor::freeze), and the errors of [`Executor::simple_bind`].
     pub fn reshape(&self, shapes: &[(&str, Shape)], options: ReshapeOptions) -> Result<Self> {
         if self.is_frozen {
             return Err(refusal("reshape"));

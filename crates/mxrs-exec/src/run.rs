@@ -1,4 +1,4 @@
-//! Running a bound graph: whole halves, single steps, and with a monitor.
+//! Runs a bound graph: whole halves, single steps, and with a monitor.
 
 use crate::executor::Executor;
 use crate::monitor::{Monitor, Monitored};
@@ -7,11 +7,11 @@ use mxrs_ndarray::{NdArray, RandomCalls};
 use mxrs_types::{Error, Result};
 use std::ops::Range;
 
-/// A training run whose gradient may be asked for.
+/// A training run whose gradient may still be computed.
 #[derive(Clone, Copy)]
 pub struct Recorded {
     random: RandomCalls,
-    /// Its number in the pool.
+    /// Number of the run in the pool.
     run: u64,
 }
 
@@ -25,21 +25,21 @@ pub struct Partial {
 }
 
 impl Executor {
-    /// Pushes one run as at inference. Under `NaiveEngine` it happens before this returns.
+    /// Pushes one inference run. Under `NaiveEngine` the run is over when this returns.
     ///
     /// # Errors
-    /// Under `NaiveEngine` what a kernel reports; otherwise errors surface when an output is read.
+    /// Under `NaiveEngine` returns the error of a kernel. Otherwise reading an output returns it.
     #[track_caller]
     pub fn forward(&self) -> Result<()> {
-        // The outputs are about to be overwritten: the gradient of an earlier training run would be wrong.
+        // This run overwrites the outputs, so the gradient of an earlier training run would be wrong.
         self.note_writes(false)?;
         self.run_forward(false).map(drop)
     }
 
-    /// Pushes one run as in training: statistics of the batch, dropout, auxiliary states updated.
+    /// Pushes one training run: operators use the statistics of the batch, drop elements out, and update auxiliary states.
     ///
     /// # Errors
-    /// As [`Self::forward`].
+    /// Returns the errors of [`Self::forward`].
     #[track_caller]
     pub fn forward_train(&self) -> Result<()> {
         self.note_writes(true)?;
@@ -58,7 +58,7 @@ impl Executor {
         match self.monitor() {
             None => runner.forward(random)?,
             Some(monitor) => {
-                // The callback may use other executors, so the turn is not held over it.
+                // The callback may use other executors, so the turn is released before it is called.
                 drop(turn);
                 runner.prepare()?;
                 self.watch(runner, &monitor, runner.halves()[0].clone(), random, run)?;
@@ -67,13 +67,13 @@ impl Executor {
         Ok(Recorded { random, run })
     }
 
-    /// Pushes the gradients of the last [`forward_train`](Self::forward_train). `head_grads` are the gradients of the
-    /// outputs, in order; none are needed when every output is a loss, which ignores them.
+    /// Pushes the computation of the gradients of the last [`forward_train`](Self::forward_train). `head_grads` are the
+    /// gradients of the outputs, in order. None are needed if every output is a loss, which ignores them.
     ///
     /// # Errors
-    /// No gradient was asked for at binding; no `forward_train` since the last `backward` or `forward`; another executor
-    /// of the same pool ran since; head gradients that are missing, too many, or of another shape or dtype; and as
-    /// [`Self::forward`].
+    /// Returns an error if the graph was bound without gradients, if there was no `forward_train` since the last `backward`
+    /// or `forward`, if another executor of the same pool ran since, or if the number, a shape or a dtype of the head
+    /// gradients is wrong, and the errors of [`Self::forward`].
     #[track_caller]
     pub fn backward(&self, head_grads: &[NdArray]) -> Result<()> {
         if self.training.gradients.is_empty() {
@@ -105,12 +105,13 @@ impl Executor {
         self.watch(runner, &monitor, runner.halves()[1].clone(), random, run)
     }
 
-    /// Pushes step number `step` of a forward run alone, and returns how many are left. Step 0 begins a run; after the last
-    /// one with `is_train`, [`backward`](Self::backward) may follow. Steps are those of the report, without the preparing
-    /// ones.
+    /// Pushes the step with number `step` of a forward run alone, and returns how many steps are left. Step 0 begins a run.
+    /// After the last step of a run with `is_train`, [`backward`](Self::backward) may follow. Steps are numbered as in the
+    /// report, without prepare steps.
     ///
     /// # Errors
-    /// A step out of order, another executor of the pool that ran in between; and as [`Self::forward`].
+    /// Returns an error if steps are not called in order, or if another executor of the pool ran since step 0, and the
+    /// errors of [`Self::forward`].
     #[track_caller]
     pub fn partial_forward(&self, is_train: bool, step: usize) -> Result<usize> {
         let runner = self.runner(is_train)?;
@@ -147,7 +148,7 @@ impl Executor {
         Ok(n_steps - step - 1)
     }
 
-    /// Pushes steps one by one and tells the monitor of each.
+    /// Pushes steps one by one and calls the monitor for each.
     fn watch(
         &self,
         runner: &Runner,
@@ -166,7 +167,7 @@ impl Executor {
         Ok(())
     }
 
-    /// What a run left in the temporaries must still be there.
+    /// Returns an error if another run has overwritten the temporaries of this run.
     fn expect_run(&self, what: &str, run: u64, last: u64) -> Result<()> {
         if run == last {
             return Ok(());
@@ -178,12 +179,12 @@ impl Executor {
         ))
     }
 
-    /// Lets an autograd tape know that inference is about to overwrite the outputs.
+    /// Notes for autograd tapes that inference is about to overwrite the outputs.
     pub(crate) fn note_outputs(&self) -> Result<()> {
         self.note_writes(false)
     }
 
-    /// Lets an autograd tape know which arrays are about to change.
+    /// Notes for autograd tapes which arrays this run is about to overwrite.
     #[track_caller]
     fn note_writes(&self, is_train: bool) -> Result<()> {
         for output in &self.outputs {

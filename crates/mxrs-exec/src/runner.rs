@@ -17,9 +17,9 @@ use mxrs_types::{Device, Result};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Runs one program on one set of arrays. Runs never overlap: each push writes the variable of the pool.
+/// Runs one program on one set of arrays. Runs never overlap, because each task writes the variable of the pool.
 pub struct Runner {
-    /// The graph the program was made of.
+    /// The graph from which the program was made.
     graph: Arc<Graph>,
     planned: Planned,
     ready: Arc<ReadyProgram>,
@@ -29,19 +29,19 @@ pub struct Runner {
     outputs: Vec<Var>,
     forward: Vec<Segment>,
     backward: Vec<Segment>,
-    /// Bound arrays that every task holds although its steps may not read them: constants that other executors use too are
-    /// made of them, and no executor may make these again while a task reads them.
+    /// Bound arrays that every task holds although its steps may not read them: constants that are shared with other
+    /// executors are made from them, and no executor may make these constants again while a task reads them.
     held: Vec<usize>,
     packed: Arc<Packed>,
-    /// What each step is.
+    /// The report of each step.
     pub steps: Vec<StepReport>,
     taps: OnceLock<Vec<Vec<Tap>>>,
 }
 
-/// Has the content of a bound array put there; by its index.
+/// A function that has the content of a bound array written. It gets the index of the array, and the array.
 pub type ReadArray<'a> = dyn FnMut(usize, &NdArray) -> Result<()> + 'a;
 
-/// Most kernels in one push, forward and backward.
+/// The most kernels in one task, for the forward half and for the gradient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     pub forward: usize,
@@ -49,7 +49,7 @@ pub struct Limits {
 }
 
 impl Runner {
-    /// Allocates memory.
+    /// Allocates the memory of a planned program and makes it ready to run.
     ///
     /// # Errors
     /// Returns an error if memory runs out.
@@ -72,7 +72,7 @@ impl Runner {
         let mut backward = segments(program, program.n_forward..program.steps.len(), limits.backward);
         forward.iter_mut().chain(&mut backward).for_each(|segment| segment.hold(held.iter().copied()));
         if let ([only], false) = (&mut forward[..], program.prepare.is_empty()) {
-            // Its task makes constants too, and looks at every bound array for that.
+            // The only forward task makes constants too, and looks at every bound array for that.
             only.hold(0..bound.len());
         }
         Ok(Self {
@@ -103,7 +103,7 @@ impl Runner {
     /// Pushes the forward steps.
     ///
     /// # Errors
-    /// Under `NaiveEngine` what a kernel reports.
+    /// Under `NaiveEngine` returns the error of a kernel.
     pub fn forward(&self, random: RandomCalls) -> Result<()> {
         let is_one_push = self.forward.len() <= 1;
         if !is_one_push {
@@ -112,10 +112,10 @@ impl Runner {
         self.push_all(&self.forward, random, is_one_push)
     }
 
-    /// Pushes one task that may run all forward steps, and the packing of constants.
+    /// Pushes one task that runs `body`, which may run all forward steps and the prepare steps.
     ///
     /// # Errors
-    /// As [`Self::forward`].
+    /// Returns the errors of [`Self::forward`].
     pub fn push_forward(&self, body: impl FnOnce(&ReadyProgram) -> Result<()> + Send + 'static) -> Result<()> {
         let all = segments(&self.planned.program, 0..self.planned.program.n_forward, usize::MAX);
         let Some(mut segment) = all.into_iter().next() else { return Ok(()) };
@@ -126,10 +126,10 @@ impl Runner {
         self.push(&segment, &[], move || body(&ready))
     }
 
-    /// Pushes the packing of constants, if there are any.
+    /// Pushes a task that makes the constants that are out of date, if the program has constants.
     ///
     /// # Errors
-    /// As [`Self::forward`].
+    /// Returns the errors of [`Self::forward`].
     pub fn prepare(&self) -> Result<()> {
         if !self.ready.has_prepare() {
             return Ok(());
@@ -138,7 +138,7 @@ impl Runner {
         push_prepare(&self.engine, self.pool.var(), &self.bound, move || ready.prepare())
     }
 
-    /// Pushes one task that runs steps of a segment, and writes `others` besides.
+    /// Pushes one task that runs steps of a segment. It also writes the variables `others`.
     fn push(
         &self,
         segment: &Segment,
@@ -149,17 +149,17 @@ impl Runner {
         push(&self.engine, segment, writes, |index| &self.bound[index], |index| &self.outputs[index], body)
     }
 
-    /// Steps of the forward half, and of the gradient.
+    /// The steps of the forward half, and those of the gradient.
     pub fn halves(&self) -> [Range<usize>; 2] {
         let Program { n_forward, steps, .. } = &*self.planned.program;
         [0..*n_forward, *n_forward..steps.len()]
     }
 
-    /// Pushes one step alone. With `watch`, which says whether inputs are wanted too, returns copies of what the step reads
-    /// and makes, with names and operator.
+    /// Pushes one step alone. If `watch` is given, returns copies of the step's outputs with their names and operator, and
+    /// copies of its inputs too if the flag in `watch` is true.
     ///
     /// # Errors
-    /// As [`Self::forward`]; out of memory; layouts that no backend copies from.
+    /// Returns the errors of [`Self::forward`], or an error if memory runs out or no backend copies from some layout.
     pub fn step(
         &self,
         step: usize,
@@ -208,13 +208,13 @@ impl Runner {
     /// Pushes the steps of the gradient.
     ///
     /// # Errors
-    /// As [`Self::forward`].
+    /// Returns the errors of [`Self::forward`].
     pub fn backward(&self, random: RandomCalls) -> Result<()> {
         self.push_all(&self.backward, random, false)
     }
 
-    /// Pushes segments. Their tasks make constants that are out of date if `prepares` says so, or if another executor may
-    /// have begun to make them since this run was pushed.
+    /// Pushes segments. Their tasks first make constants that are out of date, if `prepares` is set or if constants are
+    /// shared: another executor may have begun to make them since this run was pushed.
     fn push_all(&self, segments: &[Segment], random: RandomCalls, prepares: bool) -> Result<()> {
         let prepares = prepares || !self.held.is_empty();
         for segment in segments {
@@ -229,7 +229,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Bound arrays that nothing needs any more once all constants are made: those that only the making of them reads.
+    /// Bound arrays that are not needed once all constants are made, because only prepare steps read them.
     pub fn used_up(&self) -> Vec<usize> {
         let program = &self.planned.program;
         let is_read = |index: usize| {
@@ -239,13 +239,13 @@ impl Runner {
         self.packed.sources().iter().copied().filter(|index| !is_read(*index)).collect()
     }
 
-    /// Makes all constants, some at a time, and lets go of the arrays that are then [used up](Self::used_up); after that
-    /// constants stay as they are. `bound` are the arrays it has, to which nobody else should have handles, and nothing of
-    /// it may be running. The first of the two calls has the content of an array put there, by its index, before anything
-    /// reads it; the second is made when much has been let go of.
+    /// Makes all constants, a group at a time, and releases the bound arrays that are [not needed](Self::used_up)
+    /// afterwards. The constants are never made again. `bound` are the bound arrays. The caller should keep no other
+    /// handles to them, and no run may be in progress. `read` has the content of an array written, given its index, before
+    /// a step reads the array. `release` is called whenever many bytes have been released.
     ///
     /// # Errors
-    /// What a kernel reports: then it cannot be used any more.
+    /// Returns the error of a kernel or of `read`. The runner cannot be used after an error.
     pub fn freeze(
         &mut self,
         (bound, outputs): (Vec<NdArray>, Vec<NdArray>),
@@ -271,7 +271,7 @@ impl Runner {
         self.ready = ready(arena, left, 0..n_steps);
         let is_needed = self.packed.needed(packing.bound());
         let n_prepare = is_needed.len();
-        // Where each array is read last.
+        // For each prepare step, the arrays that it is the last to read.
         let mut last: Vec<Vec<usize>> = vec![Vec::new(); n_prepare];
         for index in &used_up {
             let reader = (0..n_prepare).rfind(|step| self.packed.sources_of(*step).contains(index));
@@ -279,7 +279,7 @@ impl Runner {
         }
         let mut first = 0;
         while first < n_prepare {
-            // One task for as many steps as leave much to let go of.
+            // One task runs several steps, until the arrays that can be released after them have more than `MUCH` bytes.
             let (mut end, mut n_bytes) = (first, 0);
             while end < n_prepare && n_bytes <= MUCH {
                 n_bytes += last[end].iter().map(|index| packing.bound()[*index].size_bytes()).sum::<usize>();
@@ -305,7 +305,7 @@ impl Runner {
                 })?;
                 self.engine.wait_to_write(self.pool.var())?;
             }
-            // The task is over; if it still holds its program, the arrays are released later.
+            // The task is over. If it still holds its handle to `packing`, the arrays are released in a later round.
             if let Some(packing) = Arc::get_mut(&mut packing) {
                 last[..end].iter_mut().flat_map(std::mem::take).for_each(|index| packing.let_go(index, nothing));
                 if n_bytes > MUCH {
@@ -321,7 +321,7 @@ impl Runner {
         Ok(())
     }
 
-    /// What was decided.
+    /// The report about steps and memory.
     pub fn report(&self) -> ExecutorReport {
         let ready = &self.ready;
         ExecutorReport {

@@ -1,7 +1,7 @@
-//! Which steps go to the engine together, which arrays each push reads and writes, and the push itself.
+//! Cuts a program into segments, determines which arrays each reads and writes, and pushes them.
 //!
-//! [`push`] is the only place that hands steps of a program to the engine: executors, cached graphs and imperative calls use
-//! it. So the rule that a task holds all that its kernels touch stands in one place.
+//! Executors, cached graphs and imperative calls all push steps by [`push`]. So there is one place that makes a task hold
+//! all arrays that its kernels use.
 
 use crate::program::{Origin, Program};
 use mxrs_engine::{Engine, OpName, Var};
@@ -15,32 +15,32 @@ use std::sync::Arc;
 pub struct Segment {
     /// The steps.
     pub steps: Range<usize>,
-    /// Its name for traces: that of its only step, or of the first and how many follow.
+    /// Name of the task in profiles: that of its only step, or that of the first step with the number of further steps.
     pub name: OpName,
-    /// Bound arrays that its steps only read.
+    /// Bound arrays that the steps only read.
     pub reads: Vec<usize>,
-    /// Other bound arrays that its task holds for reading ([`Self::hold`]).
+    /// Other bound arrays that the task holds for reading ([`Self::hold`]).
     held: Vec<usize>,
-    /// Bound arrays that its steps rewrite.
+    /// Bound arrays that the steps rewrite.
     pub rewrites: Vec<usize>,
-    /// Output arrays that its steps write.
+    /// Output arrays that the steps write.
     pub outputs: Vec<usize>,
-    /// Output arrays that its steps only read.
+    /// Output arrays that the steps only read.
     pub reads_outputs: Vec<usize>,
 }
 
 impl Segment {
-    /// Makes every task of this segment hold these bound arrays for reading, although its steps do not read them: constants
-    /// are made of them, in this task or by another executor.
+    /// Makes every task of this segment hold these bound arrays for reading, although its steps do not read them: this task
+    /// or another executor makes constants from them.
     pub fn hold(&mut self, arrays: impl IntoIterator<Item = usize>) {
         let is_other = |index: &usize| !self.reads.contains(index) && !self.rewrites.contains(index);
         self.held = arrays.into_iter().filter(is_other).collect();
     }
 }
 
-/// Pushes one task that runs steps of a segment. It holds the arrays that these steps use, given by `bound` and `outputs`
-/// from their indexes. It writes the variables `writes` too: that of the memory of temporary values, and what else `body`
-/// needs.
+/// Pushes one task that runs steps of a segment. It holds the arrays that these steps use; `bound` and `outputs` return the
+/// variable for an index. It also writes the variables `writes`: the variable of the memory of temporary values, and others
+/// that `body` needs.
 ///
 /// # Errors
 /// Returns the errors of the engine; with `NaiveEngine` also the error of `body`.
@@ -63,10 +63,10 @@ pub fn push<'a>(
         .push(move |_| body())
 }
 
-/// Pushes one task that makes constants, which live in the memory of `memory`.
+/// Pushes one task that makes constants. `memory` is the variable of the memory that holds them.
 ///
 /// # Errors
-/// As [`push`].
+/// Returns the errors of [`push`].
 pub fn push_prepare<'a>(
     engine: &'a Engine,
     memory: &'a Var,
@@ -76,7 +76,7 @@ pub fn push_prepare<'a>(
     engine.task("prepare").device(Device::cpu(0)).reads(bound).write(memory).push(move |_| body())
 }
 
-/// Cuts `steps` of the program into segments of at most `limit` kernels each; views that run nothing do not count.
+/// Cuts `steps` of the program into segments of at most `limit` kernels each. Views run no kernel and do not count.
 pub fn segments(program: &Program, steps: Range<usize>, limit: usize) -> Vec<Segment> {
     let mut found = Vec::new();
     let (mut begin, mut n_kernels) = (steps.start, 0);
@@ -118,7 +118,7 @@ fn segment(program: &Program, steps: Range<usize>) -> Segment {
         1 => first.clone(),
         n => format!("{first} and {} more", n - 1),
     };
-    // Every push clones the name.
+    // Every push clones the name, so it is shared.
     let name: Arc<str> = name.into();
     Segment {
         name: name.into(),

@@ -11,12 +11,12 @@ use mxrs_types::{Device, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, Weak};
 
-/// Constants in the layouts of kernels, and constants computed from others, shared by all executors bound with this store:
-/// there is one copy of an array in one layout, for any number of executors and any batch sizes.
+/// Constants in the layouts of kernels, and constants computed from others, shared by all executors bound with this store.
+/// There is one copy of each array in each layout, for any number of executors and any batch sizes.
 ///
-/// Pass it as [`BindOptions::packed`](crate::BindOptions::packed). Clones are handles to the same store. The memory of a
-/// constant is freed with the last executor that uses it; the store's own record of the constant goes when the next
-/// executor is bound.
+/// A store is given as [`BindOptions::packed`](crate::BindOptions::packed). Clones are handles to the same store. The
+/// memory of a constant is freed with the last executor that uses it. The store's record of the constant is removed when
+/// the next executor is bound.
 #[derive(Clone, Default)]
 pub struct PackedStore(Arc<Inner>);
 
@@ -100,7 +100,7 @@ impl Known {
     }
 }
 
-/// How a constant is made.
+/// The identity of a constant: the operator, parameters and inputs that it is made from.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     op: String,
@@ -133,9 +133,9 @@ impl Content {
     }
 }
 
-/// One constant.
+/// A packed or computed constant.
 pub struct Constant {
-    /// Its memory.
+    /// Memory of the constant.
     pub block: Block,
     /// The content of each source when the constant was made; `None` if it has yet to be made.
     pub made_from: RankedMutex<Option<Vec<Content>>>,
@@ -175,7 +175,7 @@ impl PackedStore {
         in_use.iter().map(|constant| constant.block.len()).sum()
     }
 
-    /// As [`own`], but takes the constants that other executors have already and allocates only the others.
+    /// Like [`own`], but takes constants that other executors have already, and allocates only the rest.
     ///
     /// # Errors
     /// Returns an error if memory runs out.
@@ -200,7 +200,7 @@ impl PackedStore {
             });
         }
         // Allocation happened without the lock. Meanwhile another thread may have pruned ids that had no constant yet, so
-        // they are looked up again, or may have registered the same constants: then those win.
+        // they are looked up again. It may also have registered the same constants: then its constants are used.
         let mut unused = Vec::new();
         let mut known = self.0.known.0.lock();
         let ids = known.ids(program, bound);
@@ -211,7 +211,7 @@ impl PackedStore {
                 None => _ = known.constants.insert(*id, Arc::downgrade(constant)),
             }
         }
-        // `unused` frees memory, which takes other locks.
+        // The lock is released before `unused` is dropped, because freeing memory takes other locks.
         drop(known);
         Ok(constants)
     }
@@ -268,12 +268,12 @@ mod tests {
             assert!(kept.iter().all(|kept| !Arc::ptr_eq(kept, &constant)), "two weights got one id");
             assert!(Arc::ptr_eq(&constant, &bind(&weight)));
             drop(constant);
-            // At most the constant in use and the one that was just dropped, of two keys each.
+            // At most two constants are known: the one in use and the one just dropped. Each has two keys.
             let known = store.0.known.0.lock();
             let sizes = (known.ids.len(), known.constants.len());
             assert!(sizes.0 <= 4 && sizes.1 <= 2, "round {round}: {sizes:?} ids and constants");
         }
-        // What a constant in use is made from is still known by its id.
+        // The key of the value that a constant in use is made from is still known.
         assert!(Arc::ptr_eq(&kept[0], &bind(&kept_weight)));
         assert_eq!(store.bytes(), 64);
     }

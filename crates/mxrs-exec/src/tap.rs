@@ -1,4 +1,5 @@
-//! Where a program can be listened to: inputs and visible outputs of every node, by MXNet's names.
+//! Taps: the tensors of a program that a monitor can get. They are the inputs and visible outputs of every node, with
+//! MXNet's names.
 
 use crate::choose::choose_reorder;
 use crate::options::BindOptions;
@@ -10,31 +11,31 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// One tensor that a step reads or makes.
+/// One tensor that a step reads or makes, and how to copy it for a monitor.
 #[derive(Clone)]
 pub struct Tap {
-    /// `fc1_output`, `fc1_weight`.
+    /// Name of the tensor, such as `fc1_output` or `fc1_weight`.
     pub name: String,
     /// Operator of the node.
     pub op: String,
-    /// Whether the step reads it.
+    /// Whether the tensor is an input of the step; an output otherwise.
     pub is_input: bool,
-    /// Its position among the step's inputs or outputs.
+    /// Position of the tensor among the step's inputs or outputs.
     pub position: usize,
-    /// Its shape.
+    /// Shape of the tensor.
     pub shape: Shape,
-    /// Its element type.
+    /// Element type of the tensor.
     pub dtype: DType,
-    /// Copies it to row-major order, where it is in another.
+    /// A kernel that copies the tensor to row-major order; `None` if it is in that order.
     pub reorder: Option<Arc<dyn Kernel>>,
 }
 
-/// The taps of every step, inputs first. Copies between layouts have none; a step that makes a sum in place shows the sum;
-/// a step that is no node of `graph`, because it stands for several, has its own name and shows all it makes. An input in a
-/// layout that no backend copies from, such as a packed weight, has none either.
+/// The taps of every step, inputs first. Copies between layouts have no taps. A step that makes a sum in place shows the
+/// sum. A step that replaces several nodes of `graph` shows its own name and all its outputs. An input in a layout that no
+/// backend copies from, such as a packed weight, has no tap.
 ///
 /// # Errors
-/// An output in a layout that no backend copies from.
+/// Returns an error if an output is in a layout that no backend copies from.
 pub fn taps<'a>(graph: &'a Graph, program: &'a Program, options: &BindOptions) -> Result<Vec<Vec<Tap>>> {
     let mut nodes: FxHashMap<(&str, &str), VecDeque<&Node>> = FxHashMap::default();
     for node in graph.nodes() {
@@ -50,7 +51,7 @@ pub fn taps<'a>(graph: &'a Graph, program: &'a Program, options: &BindOptions) -
     program.steps.iter().enumerate().map(of).collect()
 }
 
-/// What lowering calls the copies it inserts.
+/// The operator name of the copies that lowering inserts.
 const REORDER: &str = "reorder";
 
 fn of_step(node: Option<&Node>, program: &Program, at: usize, options: &BindOptions) -> Result<Vec<Tap>> {
@@ -66,14 +67,14 @@ fn of_step(node: Option<&Node>, program: &Program, at: usize, options: &BindOpti
     };
     let mut taps = Vec::new();
     let names = node.and_then(Node::call).map(|(op, params)| op.input_names(params)).unwrap_or_default();
-    // The last input of a step that makes a sum is the other term, which is no input of its node.
+    // If the step makes a sum, its last input is the other term, which is not an input of its node.
     let n_inputs = step.inputs.len() - program.left_out.iter().filter(|left| left.step == at).count();
     for (position, &value) in step.inputs.iter().enumerate().take(n_inputs) {
         if step.ignored_inputs.contains(&position) {
             continue;
         }
         let input = names.get(position).cloned().unwrap_or_else(|| position.to_string());
-        // Packed constants may be in a layout that only its kernel reads; there is nothing to show then.
+        // A packed constant may be in a layout that only its kernel reads. Such an input has no tap.
         if let Ok(tap) = tap(format!("{}_{input}", step.name), &step.op, true, position, value) {
             taps.push(tap);
         }

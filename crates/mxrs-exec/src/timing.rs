@@ -1,4 +1,4 @@
-//! How long each step of a bound graph takes.
+//! Times each step of a bound graph.
 
 use crate::executor::Executor;
 use crate::runner::Runner;
@@ -7,23 +7,23 @@ use mxrs_types::Result;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What [`Executor::time_steps`] or [`Executor::time_training_steps`] measured.
+/// The times that [`Executor::time_steps`] or [`Executor::time_training_steps`] measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepTimes {
-    /// Of each step, in the order of the report without the preparing ones: the mean over all runs.
+    /// Mean time of each step over all runs that are timed step by step, in the order of the report without prepare steps.
     pub steps: Vec<Duration>,
-    /// Of a run that nobody looks into: the mean over as many runs, in turn with the others.
+    /// Mean time of a whole run, over equally many runs without time stamps between steps. The two kinds of runs alternate.
     pub whole: Duration,
 }
 
 impl Executor {
-    /// Runs inference `2 * n_runs` times, every other time with a look at the clock after each step. Waits for the end.
+    /// Runs inference `2 * n_runs` times. In every other run each step is timed. Waits until all runs are done.
     ///
     /// # Errors
-    /// As [`Executor::forward`], and what a kernel reports.
+    /// Returns the errors of [`Executor::forward`] and of kernels.
     pub fn time_steps(&self, n_runs: usize) -> Result<StepTimes> {
         let runner = self.runner(false)?;
-        // What is made once is made before.
+        // The first run makes constants and is not timed.
         self.forward()?;
         self.context.engine().wait_to_write(self.pool().var())?;
         let n_steps = runner.halves()[0].len();
@@ -42,11 +42,11 @@ impl Executor {
 }
 
 impl Executor {
-    /// Runs training `2 * n_runs` times, gradients included: every other time step by step, waiting after each. The steps
-    /// are those of [`Executor::training_report`] without the preparing ones. Waits for the end.
+    /// Runs training with gradients `2 * n_runs` times. In every other run each step is pushed alone and waited for. The
+    /// steps are those of [`Executor::training_report`] without prepare steps. Waits until all runs are done.
     ///
     /// # Errors
-    /// As [`Executor::forward_train`] and [`Executor::backward`], and what a kernel reports.
+    /// Returns the errors of [`Executor::forward_train`], [`Executor::backward`] and kernels.
     pub fn time_training_steps(&self, n_runs: usize) -> Result<StepTimes> {
         let wait = || self.context.engine().wait_to_write(self.pool().var());
         let run = || {
@@ -97,7 +97,8 @@ fn time(run: &dyn Fn(std::ops::Range<usize>) -> Result<()>, n_steps: usize, time
 }
 
 impl Runner {
-    /// Pushes one task that holds everything the forward steps need and calls `body` with what runs some of them.
+    /// Pushes one task that holds all arrays of the forward steps. It calls `body` with a function that runs a range of
+    /// steps.
     fn push_timed(
         &self,
         random: mxrs_ndarray::RandomCalls,

@@ -1,4 +1,4 @@
-//! The arrays of the training side of a bound graph: gradients, and gradients of the heads.
+//! The training graph of an executor, with its arrays: gradients, and gradients of the heads.
 
 use crate::bind::Variables;
 use crate::gradients::BoundGradient;
@@ -13,15 +13,16 @@ use mxrs_sync::Mutex;
 use mxrs_types::{Error, Result};
 use std::sync::Arc;
 
-/// The training graph with arrays for what it computes and reads.
+/// The training graph with the arrays of its gradients and head gradients.
 pub struct Training {
-    /// The lowered training graph, until [`Self::runner`] takes it. Without gradients it is lowered when it is first run.
+    /// The lowered training graph, until [`Self::runner`] takes it. If no gradients are requested, the graph is lowered at
+    /// its first run.
     lowered: Mutex<Option<Lowered>>,
-    /// Description of each head's gradient, if the training graph reads one.
+    /// For each head, the description of its gradient; `None` if the training graph does not read it.
     wanted_head_grads: Vec<Option<Wanted>>,
-    /// The gradients asked for.
+    /// The requested gradients.
     pub gradients: Vec<BoundGradient>,
-    /// Array of each head's gradient, where the gradient graph reads one.
+    /// For each head, the array of its gradient; `None` if the training graph does not read it.
     head_grads: Vec<Option<NdArray>>,
 }
 
@@ -29,7 +30,8 @@ impl Training {
     /// Differentiates the graph and makes the gradient arrays.
     ///
     /// # Errors
-    /// Names no argument has, an operator that is not differentiable, an array of the wrong shape or dtype.
+    /// Returns an error if a name belongs to no argument, an operator is not differentiable, or an array has the wrong
+    /// shape or dtype.
     pub fn new(graph: &Arc<Graph>, from: &Arrays, variables: &Variables, options: &BindOptions) -> Result<Self> {
         let arguments = options.gradients.as_ref().map(|requests| gradient::arguments(graph, requests)).transpose()?;
         let context = Context::new(options, true, true);
@@ -65,10 +67,10 @@ impl Training {
         Ok(Self { lowered: Mutex::new(lowered), wanted_head_grads, gradients, head_grads })
     }
 
-    /// Lowers, plans and allocates.
+    /// Makes the runner of the training graph: lowers the graph if that has not been done, and allocates its memory.
     ///
     /// # Errors
-    /// No backend runs some operator; out of memory.
+    /// Returns an error if no backend runs some operator, or memory runs out.
     pub fn runner(
         &self,
         graph: &Arc<Graph>,
@@ -92,10 +94,10 @@ impl Training {
         Runner::new((lowered.graph, lowered.planned), memory, bound, outputs, limits, options)
     }
 
-    /// Whether the caller's head gradients are what the gradient graph reads.
+    /// Checks that the caller's head gradients match the outputs.
     ///
     /// # Errors
-    /// Too few or too many, or another shape or dtype than the output's.
+    /// Returns an error if the number of arrays is wrong, or if one has another shape or dtype than its output.
     pub fn check_head_grads(&self, given: &[NdArray]) -> Result<()> {
         let wanted = &self.wanted_head_grads;
         if given.is_empty() {
@@ -118,10 +120,10 @@ impl Training {
         Ok(())
     }
 
-    /// Copies the caller's head gradients, which were checked, to where the gradient graph reads them.
+    /// Copies the caller's head gradients, which were checked, to the arrays that the training graph reads.
     ///
     /// # Errors
-    /// What the engine reports.
+    /// Returns the errors of the engine.
     pub fn set_head_grads(&self, given: &[NdArray]) -> Result<()> {
         for (to, from) in self.head_grads.iter().zip(given) {
             if let Some(to) = to {

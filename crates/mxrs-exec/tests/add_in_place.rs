@@ -1,4 +1,4 @@
-//! Sums made in place: fewer bytes and fewer steps, the same bits.
+//! Tests sums made in place: fewer bytes and fewer steps, and the same bits.
 
 mod common;
 
@@ -11,7 +11,7 @@ use mxrs_types::{DType, Result, Shape};
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// `exp(data)` with `n` readers, all of which come together again.
+/// A graph in which `exp(data)` has `n` readers, whose results are multiplied.
 fn fan(n: usize) -> Graph {
     let mut net = Net::new();
     let data = Symbol::variable("data");
@@ -24,7 +24,7 @@ fn fan(n: usize) -> Graph {
     sum.graph().expect("a well-formed graph")
 }
 
-/// Sums of two terms and more are made one by one, as sums of eight and more are by default.
+/// Training options with which sums of two or more terms are made one by one, as sums of eight or more are by default.
 fn training(enable_inplace: bool, request: GradReq) -> BindOptions {
     let gradients = Some(GradRequests::all(request));
     let mut options = BindOptions { gradients, grad_sum_cap: 2, eliminate_common: false, ..options() };
@@ -32,7 +32,7 @@ fn training(enable_inplace: bool, request: GradReq) -> BindOptions {
     options
 }
 
-/// Gradients after two steps as bits, and what was decided.
+/// Outputs and gradients of two training steps as bytes, and the report.
 fn steps(graph: &Graph, dtype: DType, options: &BindOptions) -> (Vec<Vec<u8>>, ExecutorReport) {
     let context = context(EngineKind::ThreadedPerDevice, 2);
     let options = BindOptions { default_dtype: dtype, ..options.clone() };
@@ -58,7 +58,7 @@ fn n_adds(report: &ExecutorReport) -> usize {
     report.steps.iter().filter(|step| step.op == "_grad_add").count()
 }
 
-/// G15: bits are those of the graph with its additions, in every type; memory is less.
+/// G15: results have the same bits as with the additions as steps, in every type.
 #[test]
 fn g15_sums_in_place_have_the_bits_of_the_additions() {
     let graph = fan(10);
@@ -73,7 +73,7 @@ fn g15_sums_in_place_have_the_bits_of_the_additions() {
     }
 }
 
-/// G15: the gradient of an argument is a sum in the caller's array; with `add` its last addition stays.
+/// G15: a sum may be made in the caller's gradient array. With the request `add` its last addition stays a step.
 #[test]
 fn g15_the_sum_may_be_an_output() {
     let mut net = Net::new();
@@ -89,7 +89,7 @@ fn g15_the_sum_may_be_an_output() {
     }
 }
 
-/// G15: what somebody reads after the second term is made is not overwritten: terms that are outputs or bound arrays, a
+/// G15: a term that is read after the second term is made is not overwritten: terms that are outputs or bound arrays, a
 /// term read later, a term added to itself.
 #[test]
 fn g15_terms_that_are_needed_later_stay() {
@@ -135,7 +135,7 @@ fn g15_terms_that_are_needed_later_stay() {
             }),
             0,
         ),
-        // The second term is made of the first.
+        // The second term is computed from the first.
         (
             build(|n, x| {
                 let a = n.call("exp", &[x]);
@@ -162,17 +162,20 @@ fn g15_terms_that_are_needed_later_stay() {
     }
 }
 
-/// The reference kernels, as kernels that had rather not add.
+/// A backend with the reference kernels, but none of them can add to its output.
 struct NeverAdds;
 
 struct Delegate(Arc<dyn Kernel>);
 
+// `Kernel::run` is an unsafe function.
+#[allow(unsafe_code)]
 impl Kernel for Delegate {
     fn name(&self) -> &str {
         self.0.name()
     }
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
-        self.0.run(args)
+    unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+        // SAFETY: the caller runs the inner kernel on the tensors of its call.
+        unsafe { self.0.run(args) }
     }
 }
 
@@ -194,7 +197,7 @@ impl Backend for NeverAdds {
     }
 }
 
-/// Kernels that do not offer to add keep their additions; those that do need no more memory for it, at any step.
+/// G15: additions stay if kernels cannot add. If kernels can, no step needs more memory.
 #[test]
 fn g15_only_kernels_that_can_add_are_asked_to() {
     for n in 2..12 {
@@ -210,7 +213,7 @@ fn g15_only_kernels_that_can_add_are_asked_to() {
     }
 }
 
-/// What a planned graph says is what a bound graph does.
+/// Planning without binding leaves out the same additions as binding, in the same memory.
 #[test]
 fn planning_without_binding_leaves_out_the_same_additions() {
     let (graph, options) = (fan(10), training(true, GradReq::Write));
@@ -245,7 +248,7 @@ fn random_graph(calls: &[(u8, u8, u8)]) -> Graph {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// G15, and the plan never grows.
+    /// G15: the bits are the same for random graphs, and the plan does not need more bytes.
     #[test]
     fn g15_random_graphs(calls in prop::collection::vec(any::<(u8, u8, u8)>(), 1..25)) {
         let graph = random_graph(&calls);

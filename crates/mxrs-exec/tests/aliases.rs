@@ -1,4 +1,4 @@
-//! Bound arrays that share memory: an error if one of them is written, legal otherwise.
+//! Tests bound arrays that share memory: an error if one of them is written, allowed otherwise.
 
 mod common;
 
@@ -10,7 +10,7 @@ use mxrs_graph::{Graph, Symbol};
 use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_types::{Result, Shape};
 
-/// Channels: one cache line of float32, so that slices of one array are aligned.
+/// Number of channels: one cache line of float32, so that slices of one array are aligned.
 const C: usize = 16;
 
 /// Batch normalization over `x`, with these variables for gamma, beta, the moving mean and the moving variance.
@@ -63,7 +63,7 @@ fn disjoint_slices_of_one_array_may_be_rewritten() {
         executor.forward_train().unwrap();
         assert_eq!(both.to_vec::<f32>().unwrap(), [[expected[0]; C], [expected[1]; C]].concat());
     };
-    // The batch's mean is 3 and its variance 0; momentum is one half.
+    // The mean of the batch is 3 and its variance 0; the momentum is one half.
     check(&executor, 2, [2.0, 0.5]);
     let options = ReshapeOptions { partial_shaping: true, allow_up_sizing: false };
     let smaller = executor.reshape(&[("x", Shape::from([1, C]))], options).unwrap();
@@ -93,7 +93,8 @@ fn a_gradient_array_that_overlaps_a_rewritten_array_is_refused() {
     assert_refused(bind(&context, [&gamma, &beta, &mean, &var], &options), ["mean", "gradient of beta"]);
 }
 
-/// Gradients of a product, each of which one kernel writes while it reads the factors.
+/// An executor for a product of two arrays with these gradient arrays. One kernel writes both gradients while it reads the
+/// factors.
 fn product(gradients: [&NdArray; 2], context: &ArrayContext) -> Result<Executor> {
     let [a, b] = ["a", "b"].map(Symbol::variable);
     let graph = Net::new().call("elemwise_mul", &[&a, &b]).graph().expect("a well-formed graph");

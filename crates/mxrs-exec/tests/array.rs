@@ -1,4 +1,4 @@
-//! Arrays with operators: values, errors that surface later, and NumPy's printing.
+//! Tests arrays with operators: values, errors that are returned later, and printing as in NumPy.
 
 mod common;
 
@@ -85,7 +85,7 @@ fn operators_are_recorded() -> Result<()> {
     Ok(())
 }
 
-/// Expected texts are those of `str(numpy.array(...))`, NumPy 2.
+/// The expected texts are those of `str(numpy.array(...))` in NumPy 2.
 #[test]
 fn arrays_print_as_numpys() -> Result<()> {
     let nd = nd();

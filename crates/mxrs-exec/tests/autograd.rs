@@ -1,4 +1,4 @@
-//! Gradients along the tape, against central differences and exact derivatives.
+//! Tests gradients along the tape against central differences and exact derivatives.
 
 mod common;
 
@@ -10,7 +10,7 @@ use mxrs_types::Result;
 
 type Smooth = fn(&Imperative, &NdArray) -> Result<NdArray>;
 
-/// A1, for compositions of the named operators.
+/// A1: gradients of compositions of the named operators agree with central differences.
 #[test]
 fn a1_gradients_agree_with_central_differences() {
     let nd = imperative();
@@ -46,7 +46,7 @@ fn a1_gradients_agree_with_central_differences() {
     }
 }
 
-/// A1, for layers with parameters, of which each gets its own request.
+/// A1: gradients of a layer's parameters agree with central differences, with another request for each parameter.
 #[test]
 fn a1_layers_and_requests() {
     let nd = imperative();
@@ -69,7 +69,7 @@ fn a1_layers_and_requests() {
     assert!(autograd::grad_of(&ax).is_none());
 }
 
-/// A3.
+/// A3: with the request `add`, gradients of successive calls are added up.
 #[test]
 fn a3_with_add_gradients_add_up() {
     let nd = imperative();
@@ -82,7 +82,7 @@ fn a3_with_add_gradients_add_up() {
     }
 }
 
-/// A6.
+/// A6: derivatives of derivatives of a polynomial are exact.
 #[test]
 fn a6_higher_derivatives_of_polynomials_are_exact() {
     let nd = imperative();
@@ -100,7 +100,8 @@ fn a6_higher_derivatives_of_polynomials_are_exact() {
     assert!(fifth.is_err() || values(&fifth.unwrap()[0]) == [0.0; 3]);
 }
 
-/// A6, where saved outputs and several operators take part: against central differences of the first derivative.
+/// A6: second derivatives of compositions, which read saved outputs, agree with central differences of the first
+/// derivative.
 #[test]
 fn a6_second_derivatives_agree_with_differences() {
     let nd = imperative();
@@ -126,7 +127,7 @@ fn a6_second_derivatives_agree_with_differences() {
     }
 }
 
-/// A9.
+/// A9: marking an array with the request `null` allocates nothing.
 #[test]
 fn a9_a_null_leaf_allocates_no_gradient() {
     let nd = imperative();
@@ -137,7 +138,7 @@ fn a9_a_null_leaf_allocates_no_gradient() {
     assert!(autograd::grad_of(&x).is_none());
 }
 
-/// A10.
+/// A10: the gradient of an intermediate array is that of the graph that begins at this array.
 #[test]
 fn a10_gradients_of_intermediates_are_those_of_the_graph_split_there() {
     let nd = imperative();
@@ -207,7 +208,7 @@ fn dropout_in_both_modes() {
     assert_eq!(grad(&x), [1.0; 100]);
 }
 
-/// A layer called twice before the gradient is taken: its own updates of statistics spoil nothing.
+/// A layer may be called twice before the gradient is computed. Its own updates of statistics do not count as overwriting.
 #[test]
 fn batch_norm_may_be_called_twice_before_backward() {
     let nd = imperative();

@@ -1,4 +1,4 @@
-//! What the tape keeps, when it lets go, and what it refuses.
+//! Tests what the tape keeps, when it frees it, and what it refuses.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::*;
 use mxrs_exec::{BackwardOptions, GradReq, ImperativeOptions, autograd};
 use mxrs_op::Attrs;
 
-/// A2.
+/// A2: a second backward along the same tape needs `retain_graph`.
 #[test]
 fn a2_a_second_backward_needs_retain() {
     let nd = imperative();
@@ -21,7 +21,7 @@ fn a2_a_second_backward_needs_retain() {
     assert!(error.contains("retain_graph") && error.contains("exp"), "{error}");
 }
 
-/// A5.
+/// A5: after backward, the tape holds no memory.
 #[test]
 fn a5_memory_returns_to_where_it_was() {
     let nd = imperative();
@@ -37,10 +37,10 @@ fn a5_memory_returns_to_where_it_was() {
         });
         assert!(live_bytes(&nd) > before + 10 * 8000, "the tape owns what the gradient reads");
         backward(&nd, &y);
-        // The head is alive, what led to it is not.
+        // The head is still alive. The values that it was computed from are freed.
         assert!(live_bytes(&nd) <= before + 8);
     }
-    // Also where no gradient is ever taken, and for second derivatives, whose tapes point at one another.
+    // The same holds if no gradient is ever computed, and for second derivatives, whose tapes refer to each other.
     let dropped = recorded(|| nd.exp(&nd.exp(&x)?));
     drop(dropped);
     {
@@ -66,7 +66,7 @@ fn long_tapes_end_without_recursion() {
     assert_eq!(values(&x), [1.0]);
 }
 
-/// A8.
+/// A8: threads record independently of each other.
 #[test]
 fn a8_threads_record_independently() {
     let nd = imperative();
@@ -94,7 +94,7 @@ fn what_no_head_depends_on_gets_zero() {
     let y = recorded(|| nd.square(&x));
     let grads = nd.grad(&[&y], &[&z, &x], &[], BackwardOptions::default()).unwrap();
     assert_eq!((values(&grads[0]), values(&grads[1])), (vec![0.0; 3], vec![2.0, 4.0]));
-    // Behind an operator of gradient zero, a buffer that is to be written becomes zero.
+    // If an operator has gradient zero, the gradient array of its input is overwritten with zeros.
     autograd::grad_of(&x).unwrap().copy_from(&[9.0f64; 2]).unwrap();
     let y = recorded(|| nd.zeros_like(&x));
     backward(&nd, &y);
@@ -117,7 +117,7 @@ fn mistakes_say_what_to_do() {
     let other = array(&nd, [2], &[1.0, 2.0]);
     let error = nd.grad(&[&y], &[&other], &[], RETAIN).unwrap_err().to_string();
     assert!(error.contains("variable 0") && error.contains("attach_grad"), "{error}");
-    // Nothing marked behind the head: the mark was dropped before.
+    // The head depends on no marked array, because the mark was dropped before.
     let z = marked(&nd, &[2], &[1.0, 2.0]);
     let head = recorded(|| nd.square(&z));
     autograd::drop_grads(&z);
@@ -138,7 +138,7 @@ fn in_place_writes_are_refused_while_recording() {
     }
     let add = nd.invoke_into("elemwise_add", &Attrs::new(), &[&x, &y], &[&y]);
     assert!(add.unwrap_err().to_string().contains("recorded"));
-    // A new array may be written, and is tracked from then on.
+    // A new array may be written. It is tracked from then on.
     let z = array(&nd, [2], &[0.0; 2]);
     nd.invoke_into("elemwise_add", &Attrs::new(), &[&x, &y], &[&z]).unwrap();
     backward(&nd, &z);
@@ -164,7 +164,7 @@ fn a_saved_value_that_was_overwritten_is_noticed_with_both_places() {
         assert!(places.iter().all(|p| error.contains(p)), "{error}");
         assert!(error.contains("square") && error.contains("input `data`"), "{error}");
     }
-    // What the gradient does not read may be overwritten, through views and by operators too.
+    // Values that the gradient does not read may be overwritten, also through views and by operators.
     let nd = imperative();
     let x = marked(&nd, &[2], &[1.0, 2.0]);
     let y = recorded(|| nd.exp(&x));
@@ -179,7 +179,7 @@ fn the_tape_keeps_what_the_gradient_reads_and_no_more() {
     let nd = imperative();
     let x = marked(&nd, &[1000], &[1.0; 1000]);
     let before = live_bytes(&nd);
-    // The sum of a product by a constant reads neither its input nor its output.
+    // The gradients of a sum and of a product by a constant read neither inputs nor outputs.
     let y = recorded(|| nd.sum(&nd.mul_scalar(&nd.add_scalar(&x, 1.0)?, 2.0)?, &[], false));
     assert_eq!(live_bytes(&nd), before + 8);
     backward(&nd, &y);

@@ -1,4 +1,4 @@
-//! Graphs called as functions: the same as calling their operators, in values, gradients and side effects.
+//! Tests graphs called as functions: they behave like calls of their operators in values, gradients and side effects.
 
 mod common;
 
@@ -27,7 +27,7 @@ fn dynamic() -> CachedOpFlags {
     CachedOpFlags { inline_limit: 0, ..CachedOpFlags::default() }
 }
 
-/// Dense, batch norm, tanh, dropout, and the square of what comes out times the input's sum.
+/// Dense layer, batch normalization, tanh and dropout; the result is multiplied by the sum of the input and squared.
 fn network() -> Graph {
     let mut n = Net::new();
     let var = |name: &str| Symbol::variable(name);
@@ -42,7 +42,7 @@ fn network() -> Graph {
     n.call("square", &[&product]).graph().unwrap()
 }
 
-/// The same, called operator by operator.
+/// The graph of [`network`], called operator by operator.
 fn by_hand(nd: &Imperative, a: &[NdArray]) -> Result<NdArray> {
     let [x, w, b, gamma, beta, mean, var] = a else { panic!("seven arrays") };
     let dense = nd.fully_connected(x, w, Some(b), 4)?;
@@ -58,7 +58,7 @@ fn f32_numbers(n: usize, seed: u64) -> Vec<f32> {
     numbers(n, seed).into_iter().map(|v| v as f32).collect()
 }
 
-/// Arrays in the order of [`NAMES`], those a gradient makes sense of marked.
+/// Arrays in the order of [`NAMES`]. All are marked except the statistics.
 fn arrays(nd: &Imperative, batch: usize) -> Vec<NdArray> {
     let shapes: [&[usize]; 7] = [&[batch, 3], &[4, 3], &[4], &[4], &[4], &[4], &[4]];
     let make = |(i, shape): (usize, &&[usize])| {
@@ -81,7 +81,7 @@ fn bits(array: &NdArray) -> Vec<u32> {
     array.to_vec::<f32>().unwrap().iter().map(|v| v.to_bits()).collect()
 }
 
-/// Value, gradients and auxiliary states after two training steps, as bits.
+/// Values, gradients and auxiliary states of two training steps and one inference run, as bits.
 fn two_steps(nd: &Imperative, f: impl Fn(&[NdArray]) -> Result<NdArray>) -> Vec<Vec<u32>> {
     nd.context().random().seed(9);
     let a = arrays(nd, 5);
@@ -95,13 +95,13 @@ fn two_steps(nd: &Imperative, f: impl Fn(&[NdArray]) -> Result<NdArray>) -> Vec<
         nd.backward(&[&y], &[], BackwardOptions::default()).unwrap();
         seen.extend(a[..5].iter().map(|x| bits(&autograd::grad_of(x).unwrap())));
     }
-    // And one at inference, with the statistics learnt.
+    // One inference run with the statistics that training computed.
     seen.push(bits(&f(&a).unwrap()));
     seen.extend(a[5..].iter().map(bits));
     seen
 }
 
-/// C1 and C4: bit for bit, with static and with dynamic memory, whatever the bulk size.
+/// C1 and C4: results are bit for bit those of the operators, with static and with dynamic memory, for any bulk size.
 #[test]
 fn c1_c4_a_cached_graph_is_its_operators() {
     let nd = imperative();
@@ -115,7 +115,7 @@ fn c1_c4_a_cached_graph_is_its_operators() {
     }
 }
 
-/// R1.
+/// R1: random numbers are the same with every engine and any number of threads.
 #[test]
 fn r1_the_same_numbers_on_every_engine_and_team() {
     let mut all = Vec::new();
@@ -129,7 +129,7 @@ fn r1_the_same_numbers_on_every_engine_and_team() {
     assert!(all.iter().all(|seen| *seen == all[0]));
 }
 
-/// C2.
+/// C2: the outputs of a call keep their values when the function is called again.
 #[test]
 fn c2_outputs_survive_the_next_call() {
     let nd = imperative();
@@ -143,13 +143,13 @@ fn c2_outputs_survive_the_next_call() {
     assert_eq!(bits(&first[0]), before);
 }
 
-/// C3.
+/// C3: later calls with known signatures make no plans and allocate no memory.
 #[test]
 fn c3_warm_calls_plan_nothing_and_ask_the_device_for_nothing() {
     let nd = imperative();
     let op = CachedOp::new(&nd, &network(), STATIC).unwrap();
     let batches = [arrays(&nd, 5), arrays(&nd, 8)];
-    // Waits after each call: how much is in flight at once, and so how much memory, depends on time otherwise.
+    // Each call is waited for. Otherwise the number of calls in flight, and so the memory in use, would depend on time.
     let wait = || nd.context().engine().wait_for_all().unwrap();
     let round = || {
         for a in &batches {
@@ -187,11 +187,11 @@ fn plans_are_bounded() {
     for batch in [2, 3, 4, 4, 3, 2, 2] {
         op.call(&in_order(&op, &arrays(&nd, batch))).unwrap();
     }
-    // 2, 3 and 4 are new; then 4 and 3 are known, and 2 is new again.
+    // The first calls with batches 2, 3 and 4 make plans. The plans of 4 and 3 are still kept then; that of 2 is not.
     assert_eq!(op.stats().plans_made, 4);
 }
 
-/// One state per outstanding recorded call, used again afterwards.
+/// Each recorded call whose gradient is still to be computed has its own state. States are used again afterwards.
 #[test]
 fn recorded_calls_do_not_disturb_one_another() {
     let nd = imperative();
@@ -215,7 +215,8 @@ fn recorded_calls_do_not_disturb_one_another() {
         let first = grad(&xs[0]);
         assert_close(&first, &[slope(0.5)], "first");
         assert_close(&grad(&xs[1]), &[slope(1.5)], "second");
-        // A2: with retain the same again, then never more.
+        // A2: after a backward with `retain_graph` a second one gives the same gradient; after one without it, another
+        // fails.
         nd.backward(&[&ys[0]], &[], BackwardOptions::default()).unwrap();
         assert_eq!(grad(&xs[0]), first);
         assert!(nd.backward(&[&ys[0]], &[], RETAIN).unwrap_err().to_string().contains("retain_graph"));
@@ -241,7 +242,8 @@ fn calls_on_one_state_do_not_overlap() {
     assert_eq!(op.stats().states_made, 1);
 }
 
-/// A6, through a cached graph: derivatives of x^3 + y·x², twice, and mixed with calls around it.
+/// A6: derivatives of x^3 + y·x² through a cached graph are exact, up to the third order and together with calls outside
+/// it.
 #[test]
 fn a6_second_derivatives_through_a_cached_graph_are_exact() {
     for flags in [STATIC, dynamic()] {
@@ -256,7 +258,7 @@ fn a6_second_derivatives_through_a_cached_graph_are_exact() {
         assert_eq!(op.input_names(), ["x", "y"]);
         let x = array(&nd, [3], &[1.0, 2.0, -3.0]);
         nd.attach_grad(&x, GradReq::Write).unwrap();
-        // y = 2x depends on the other input: 3x³ in all.
+        // y = 2x depends on the other input, so the result is 3x³.
         let z = {
             let _record = autograd::record();
             let y = nd.mul_scalar(&x, 2.0).unwrap();
@@ -271,7 +273,8 @@ fn a6_second_derivatives_through_a_cached_graph_are_exact() {
     }
 }
 
-/// The gradient that can be differentiated is the gradient, with the same random numbers, and updates no statistics.
+/// C4: a gradient computed with `create_graph` equals the plain one, draws the same random numbers and updates no
+/// statistics.
 #[test]
 fn c4_a_differentiable_gradient_repeats_the_call_without_its_side_effects() {
     let nd = imperative();
@@ -293,7 +296,7 @@ fn c4_a_differentiable_gradient_repeats_the_call_without_its_side_effects() {
     assert_eq!(nd.context().random().reserve(Device::cpu(0), 0), next, "no number was drawn");
 }
 
-/// C5.
+/// C5: after a call that fails, the flags of the thread are as before.
 #[test]
 fn c5_an_error_leaves_the_flags_as_they_were() {
     for kind in [EngineKind::Naive, EngineKind::ThreadedPerDevice] {
@@ -325,7 +328,7 @@ fn mistakes_are_named() {
     let a = arrays(&nd, 5);
     let few = op.call(&in_order(&op, &a)[..3]).unwrap_err().to_string();
     assert!(few.contains("number of inputs") && few.contains("gamma"), "{few}");
-    // An input that the gradient reads, overwritten in between.
+    // An input that the gradient reads is overwritten before backward.
     let y = {
         let _record = autograd::record();
         op.call(&in_order(&op, &a)).unwrap()
@@ -335,7 +338,7 @@ fn mistakes_are_named() {
     assert!(error.contains("input `w`") && error.matches(file!()).count() >= 2, "{error}");
 }
 
-/// A5, for cached graphs.
+/// A5: dropping a cached graph and its outputs frees all states.
 #[test]
 fn a5_states_go_with_the_function() {
     let nd = imperative();

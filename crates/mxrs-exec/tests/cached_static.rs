@@ -1,4 +1,4 @@
-//! Cached graphs with `static_shape`: bound once, and again where a parameter is another array.
+//! Tests cached graphs with `static_shape`: addresses are found once, and again if a parameter is another array.
 
 mod common;
 
@@ -45,7 +45,7 @@ fn fresh(nd: &Imperative, name: &str, seed: u64) -> NdArray {
     array(nd, shape, &if name == "var" { vec![1.0; 4] } else { values })
 }
 
-/// Arrays in the order a call takes them.
+/// Arrays in the order in which a call takes them.
 fn arrays(nd: &Imperative, op: &CachedOp) -> Vec<NdArray> {
     op.input_names().iter().enumerate().map(|(i, name)| fresh(nd, name, 30 + i as u64)).collect()
 }
@@ -59,7 +59,7 @@ fn position(op: &CachedOp, name: &str) -> usize {
 }
 
 /// C4: outputs, gradients and statistics over steps of training and inference, with parameters updated in place and
-/// replaced, are those without `static_shape`.
+/// replaced, are the same with and without `static_shape`.
 #[test]
 fn c4_static_shapes_change_no_bit() {
     let nd = imperative();
@@ -95,7 +95,8 @@ fn c4_static_shapes_change_no_bit() {
     assert_eq!(of(true), of(false));
 }
 
-/// C3: warm calls bind nothing; another array for a parameter does, another content and other data do not.
+/// C3: later calls find no addresses, also with other data or another content of a parameter. If a parameter is another
+/// array, they find them once.
 #[test]
 fn c3_calls_are_bound_once() {
     let nd = imperative();
@@ -116,7 +117,7 @@ fn c3_calls_are_bound_once() {
     a[w] = fresh(&nd, "w", 72);
     check(&a, 2);
     check(&a, 2);
-    // The same storage at another place is another array.
+    // A view of the same storage at another address counts as another array.
     let both = array(&nd, [16, 3], &numbers(48, 73));
     for (row, bindings) in [(0, 3), (8, 4)] {
         a[w] = both.slice(row, row + 4).unwrap();
@@ -126,7 +127,7 @@ fn c3_calls_are_bound_once() {
     assert_eq!(plain.stats().bindings_made, 9);
 }
 
-/// C2: calls may be pending, each with its own data and outputs, while the next are made.
+/// C2: calls may be made while earlier ones are pending; each keeps its own data and outputs.
 #[test]
 fn c2_outputs_survive_later_calls() {
     let nd = imperative();
@@ -141,7 +142,7 @@ fn c2_outputs_survive_later_calls() {
     assert_eq!(op.stats().bindings_made, 1);
 }
 
-/// Recorded calls that wait for their gradients have a state, and addresses, each.
+/// Each recorded call whose gradient is still to be computed has its own state and its own addresses.
 #[test]
 fn outstanding_recorded_calls_are_bound_each() {
     let nd = imperative();

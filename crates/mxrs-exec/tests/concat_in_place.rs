@@ -1,4 +1,4 @@
-//! Concatenations in place: no copy, no larger arena, the same bits.
+//! Tests concatenations in place: no copy, no larger arena, the same bits.
 
 mod common;
 
@@ -9,11 +9,11 @@ use mxrs_graph::{Graph, Symbol};
 use mxrs_types::Shape;
 use proptest::prelude::*;
 
-/// Answers of two runs as bits, and what was decided.
+/// The outputs of two runs as bytes, and the report.
 fn run(graph: &Graph, shape: &Shape, kind: EngineKind, in_place: bool) -> (Vec<Vec<u8>>, ExecutorReport) {
     let mut options = options();
     options.plan.enable_inplace = in_place;
-    // One by one, so that another task could come between the parts.
+    // Steps are pushed one by one, so that another task could run between the parts.
     options.bulk_inference = kind == EngineKind::Naive;
     let executor = bound(graph, shape, kind, &options);
     let data = executor.argument("data").unwrap();
@@ -31,14 +31,15 @@ fn bound(graph: &Graph, shape: &Shape, kind: EngineKind, options: &BindOptions) 
     Executor::simple_bind(graph, &context(kind, 2), &[("data", shape.clone())], options).expect("it binds")
 }
 
-/// How many concatenations copy all their parts, how many parts are copied alone, and how many concatenations there are.
+/// How many concatenations copy all their parts, how many parts are copied singly, and how many concatenations there are.
 fn copies(report: &ExecutorReport) -> (usize, usize, usize) {
     let concats = || report.steps.iter().filter(|step| step.op == "Concat");
     let parts = report.steps.iter().filter(|step| step.op == "reorder" && step.kernel == "part");
     (concats().filter(|step| step.kernel != "view").count(), parts.count(), concats().count())
 }
 
-/// Runs with and without, expects the same bits, and so many copies where parts may be made in place.
+/// Runs the graph with and without concatenation in place. Both must give the same bits, and `expected` must be the result
+/// of [`copies`] with it.
 fn check(graph: &Graph, shape: impl Into<Shape>, expected: (usize, usize, usize)) {
     let shape = shape.into();
     for kind in KINDS {
@@ -55,7 +56,7 @@ fn graph_of(make: impl FnOnce(&mut Net, &Symbol) -> Symbol) -> Graph {
     make(&mut net, &Symbol::variable("data")).graph().expect("a well-formed graph")
 }
 
-/// Several branches of the data, joined along channels, and what follows.
+/// Several branches of the data, concatenated along channels, and a call that reads the result.
 fn branches(net: &mut Net, data: &Symbol, ops: &[&str]) -> Symbol {
     let shared = net.call("tanh", &[data]);
     let parts: Vec<Symbol> = ops.iter().map(|op| net.call(op, &[&shared])).collect();
@@ -68,9 +69,9 @@ fn branches(net: &mut Net, data: &Symbol, ops: &[&str]) -> Symbol {
 fn branches_write_where_they_belong() {
     let graph = graph_of(|net, data| branches(net, data, &["exp", "square", "tanh"]));
     check(&graph, [1, 16, 4], (0, 0, 1));
-    // Each image has a part of each branch: these kernels write no images apart.
+    // Each of the two images has a part of each branch. These kernels cannot write images with a distance.
     check(&graph, [2, 16, 4], (1, 0, 1));
-    // No cache line begins where the second and the third part do.
+    // The second and the third part do not begin at a cache line.
     check(&graph, [1, 3, 5], (0, 2, 1));
 }
 
@@ -88,7 +89,7 @@ fn who_is_read_elsewhere_is_copied_alone() {
         let whole = net.call_with("Concat", &[("num_args", "2")], &[&a, &a]);
         net.call("tanh", &[&whole])
     });
-    // Nothing is made in place: one copy of all is better than one of each.
+    // No part can be made in place, so the concatenation stays one copy of all parts.
     check(&twice, [1, 16, 4], (1, 0, 1));
     let bound = graph_of(|net, data| {
         let a = net.call("exp", &[data]);
@@ -114,7 +115,7 @@ fn a_whole_that_is_a_part_is_made_where_it_belongs() {
         let outer = net.call_with("Concat", &[("num_args", "2")], &[&inner, &other]);
         net.call("sigmoid", &[&outer])
     });
-    // The inner one copies its parts, into its part of the outer one.
+    // The inner concatenation copies its parts into its own part of the outer one.
     check(&graph, [1, 16, 4], (1, 0, 2));
 }
 
@@ -122,7 +123,7 @@ fn a_whole_that_is_a_part_is_made_where_it_belongs() {
 fn one_that_needs_more_memory_does_not_keep_others_from_their_places() {
     let graph = graph_of(|net, data| {
         let early = net.call("exp", &[data]);
-        // The most memory is needed between the parts of the first whole.
+        // The most memory is needed between the steps that make the two parts of the first concatenation.
         let wide = net.call_with("Concat", &[("num_args", "32")], &[data; 32]);
         let narrow = [("axis", "1"), ("begin", "0"), ("end", "16")];
         let narrow = net.call_with("slice_axis", &narrow, &[&wide]);
@@ -136,7 +137,8 @@ fn one_that_needs_more_memory_does_not_keep_others_from_their_places() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Chains of modules as those of Inception: the memory of a whole is used again, and nothing is overwritten too early.
+    /// Chains of modules like those of Inception: the memory of a concatenation is used again, and no value is overwritten
+    /// too early.
     #[test]
     fn modules_in_a_row_have_the_same_bits(widths in prop::collection::vec(2usize..5, 1..4), batch in 1usize..3) {
         let graph = graph_of(|net, data| {
@@ -144,7 +146,7 @@ proptest! {
             let mut x = data.clone();
             for width in &widths {
                 let module = branches(net, &x, &names[..*width]);
-                // As many channels as before.
+                // The module has more channels than its input; 16 are kept.
                 x = net.call_with("slice_axis", &[("axis", "1"), ("begin", "0"), ("end", "16")], &[&module]);
             }
             x
@@ -159,7 +161,7 @@ proptest! {
     }
 }
 
-/// What is in the arena where: from the first part on, the whole.
+/// A plan lists the whole from the step that makes its first part.
 #[test]
 fn a_plan_shows_the_whole_from_its_first_part_on() {
     let graph = graph_of(|net, data| branches(net, data, &["exp", "square"]));
@@ -169,5 +171,9 @@ fn a_plan_shows_the_whole_from_its_first_part_on() {
     let step = |op: &str| plan.steps.iter().position(|step| step.op == op).expect("such a step");
     let whole = plan.tensors.iter().find(|tensor| tensor.size_bytes == 2 * 256).expect("the whole");
     assert_eq!((whole.first, whole.last), (step("exp"), step("sigmoid")));
-    assert_eq!(plan.tensors.iter().filter(|tensor| tensor.size_bytes == 256).count(), 1, "no part beside the data");
+    assert_eq!(
+        plan.tensors.iter().filter(|tensor| tensor.size_bytes == 256).count(),
+        1,
+        "no part in addition to the data"
+    );
 }

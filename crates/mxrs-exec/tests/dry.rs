@@ -1,4 +1,4 @@
-//! Planning without binding: what is in the arena, and the sums of what is outside it.
+//! Tests planning without binding: the tensors in the arena, and the sizes of the arrays outside it.
 
 use mxrs_exec::{BindOptions, DryGraph, GradReq, GradRequests, PlannedGraph, TensorKind, plan_graph};
 use mxrs_graph::{Graph, NameManager, PlanOptions, Symbol, SymbolCall};
@@ -6,7 +6,7 @@ use mxrs_op::ReferenceBackend;
 use mxrs_types::Shape;
 use std::sync::Arc;
 
-/// `layers` times a fully connected layer of 8 and a tanh, on `data` [4, 8].
+/// A network on `data` [4, 8] of `layers` fully connected layers of width 8, each followed by tanh.
 fn network(layers: usize) -> Graph {
     let ops = mxrs_ops::catalog();
     let mut names = NameManager::new();
@@ -35,7 +35,7 @@ fn data() -> Vec<(&'static str, Shape)> {
     DATA.map(|(name, shape)| (name, shape.into())).to_vec()
 }
 
-/// P1 as the picture shows it: no two rectangles overlap, and all lie in the arena.
+/// P1: in the picture of the arena over time no two rectangles overlap, and all lie in the arena.
 fn check_rectangles(planned: &PlannedGraph) {
     let tensors: Vec<_> = planned.tensors.iter().filter(|t| t.size_bytes > 0).collect();
     for (i, a) in tensors.iter().enumerate() {
@@ -73,11 +73,11 @@ fn p1_tensors_of_every_plan_are_apart() {
 fn arrays_are_counted_by_what_they_are_for() {
     let graph = network(3);
     let planned = plan_graph(&graph, &data(), &training(), true).unwrap();
-    // Three weights of 8 x 8 and biases of 8, in floats of four bytes.
+    // Three weights of 8 x 8 and three biases of 8, in floats of four bytes.
     let parameters = 3 * (64 + 8) * 4;
     let tensor = 4 * 8 * 4;
     assert_eq!((planned.parameter_bytes, planned.gradient_bytes), (parameters, parameters));
-    // Data, and the gradient of the head.
+    // The inputs are the data and the gradient of the head.
     assert_eq!((planned.input_bytes, planned.output_bytes), (2 * tensor, tensor));
     assert_eq!(planned.bound_bytes, planned.parameter_bytes + planned.input_bytes);
     assert_eq!(planned.total_bytes(), planned.arena_bytes + 2 * parameters + 3 * tensor + planned.packed_bytes);
@@ -90,7 +90,7 @@ fn arrays_are_counted_by_what_they_are_for() {
 fn what_the_gradient_reads_is_kept() {
     let planned = plan_graph(&network(3), &data(), &training(), true).unwrap();
     let kinds = |kind: TensorKind| planned.tensors.iter().filter(|t| t.kind == kind).count();
-    // The outputs of the first two tanhs; that of the last is the output array.
+    // The outputs of the first two tanh calls are kept. The output of the last is the output array.
     assert_eq!(kinds(TensorKind::Kept), 2);
     assert!(kinds(TensorKind::Gradient) > 0 && kinds(TensorKind::Recomputed) == 0);
     let kept = planned.tensors.iter().filter(|t| t.kind == TensorKind::Kept);

@@ -1,5 +1,5 @@
-//! A1 and C1 for every differentiable operator: what the tape keeps and computes, and what a cached graph computes, is bit
-//! for bit the declared gradient, which the catalog's own tests compare with central differences.
+//! Tests A1 and C1 for every differentiable operator: gradients along the tape, and of a cached graph, are bit for bit
+//! those of the declared gradient, which the catalog's own tests compare with central differences.
 
 mod common;
 
@@ -23,7 +23,7 @@ fn weights(desc: &TensorDesc) -> AlignedBuffer {
     AlignedBuffer::from_f64(&values, desc.dtype)
 }
 
-/// The independent tape of the test kit.
+/// The gradients as the independent tape of the test kit computes them.
 fn expected(p: &Prepared, op: &Arc<OpDef>, sample: &Sample, wants: &[bool]) -> Result<Gradients> {
     let ops = mxrs_ops::catalog();
     let mut tape = Tape::new(&ops, p.is_train);
@@ -43,15 +43,16 @@ fn expected(p: &Prepared, op: &Arc<OpDef>, sample: &Sample, wants: &[bool]) -> R
     Ok(found.iter().zip(&wrt).map(bytes).collect())
 }
 
-/// Inputs as arrays, those in `wants` marked; what `call` makes of them is differentiated.
+/// The gradients of the inputs that `wants` marks, through the operator as `call` runs it.
 fn gradients(
     nd: &Imperative,
     p: &Prepared,
     wants: &[bool],
     call: impl Fn(&[&NdArray]) -> Result<Vec<NdArray>>,
 ) -> Result<Gradients> {
-    // The numbers of the test kit: a generator with seed 1, call 2. That of cpu(0) has the global seed times 127, modulo
-    // 2^64; each step of Newton's doubles the bits in which the inverse of 127 is right.
+    // The test kit draws from a generator with seed 1, call 2. The generator of cpu(0) has the global seed times 127,
+    // modulo 2^64, so the global seed must be the inverse of 127. Each step of Newton's method doubles the number of
+    // correct bits of the inverse.
     let inverse = (0..6).fold(1u64, |x, _| x.wrapping_mul(2u64.wrapping_sub(127u64.wrapping_mul(x))));
     nd.context().random().seed(inverse);
     nd.context().random().reserve(Device::cpu(0), 2);
@@ -96,7 +97,7 @@ fn a1_c1_every_sample_of_every_differentiable_operator() {
             let p = Prepared::new(op, &sample, dtype).unwrap();
             let n_plain = p.inputs.len() - op.n_aux;
             let floats: Vec<bool> = (0..p.inputs.len()).map(|i| i < n_plain && p.inputs[i].dtype.is_float()).collect();
-            // All inputs, and each alone: the tape keeps different values for each choice.
+            // First all inputs, then each alone, because the tape keeps different values for each choice.
             let mut choices = vec![floats.clone()];
             choices.extend((0..n_plain).filter(|i| floats[*i]).map(|i| (0..floats.len()).map(|j| i == j).collect()));
             for wants in choices.into_iter().filter(|wants| wants.contains(&true)) {

@@ -1,4 +1,4 @@
-//! Binding and running small graphs: values, pushes, memory switches, heads, errors.
+//! Tests binding and running small graphs: values, pushes, memory switches, heads, errors.
 
 mod common;
 

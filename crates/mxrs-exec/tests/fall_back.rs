@@ -1,4 +1,4 @@
-//! The pipeline's policy of falling back: a pass whose graph cannot be lowered is undone, and the report says so.
+//! Tests how the pipeline falls back: a pass whose graph cannot be lowered is undone, and the report says so.
 
 mod common;
 
@@ -10,7 +10,7 @@ use mxrs_ops::{Fusions, patterns};
 use mxrs_types::{Error, Result, Shape};
 use std::sync::Arc;
 
-/// The reference kernels, and a promise of a fast partitioned layer that is broken when its kernel is asked for.
+/// A backend with the reference kernels that also offers a fast kernel for a partitioned layer, but fails to build it.
 struct Promising;
 
 fn is_promise(call: &OpCall<'_>) -> bool {

@@ -1,4 +1,4 @@
-//! Fusion of pointwise calls in bound graphs: fewer kernels, no more bytes, the same bits on one backend.
+//! Tests fusion of pointwise calls in bound graphs: fewer kernels, no more bytes, the same bits on one backend.
 
 mod common;
 
@@ -15,7 +15,8 @@ use mxrs_testkit::Seeded;
 use mxrs_types::{Layout, Result, Shape};
 use std::sync::Arc;
 
-/// Runs fused calls by the reference kernels, except calls of one operator, and where told so in another layout.
+/// A backend that runs fused calls by the reference kernels, in the layout `wants`. It refuses those that contain the
+/// operator `refused`.
 #[derive(Default)]
 struct Fusing {
     refused: &'static str,
@@ -67,14 +68,14 @@ fn chain() -> Graph {
 const IMAGES: [usize; 4] = [2, 3, 4, 4];
 
 /// A random network on `data` [2, 3, 4, 4]: pointwise calls of several types among convolutions, normalizations with
-/// auxiliary states, softmax and dropout; shared operands, several outputs.
+/// auxiliary states, softmax and dropout, with shared operands and several outputs.
 fn random_net(seed: u64) -> Graph {
     let (mut net, mut random) = (Net::new(), Seeded::new(seed));
     let mut made = vec![(Symbol::variable("data"), "float32")];
     for _ in 0..6 + random.integer(0, 30) {
         let mut pick = |made: &[(Symbol, &'static str)]| {
             let n = made.len() as i64;
-            // Mostly what was made last.
+            // One of the last four values.
             made[(n - 1 - random.integer(0, n.min(4))) as usize].clone()
         };
         let ((a, dtype), (b, other)) = (pick(&made), pick(&made));
@@ -125,7 +126,7 @@ fn random_net(seed: u64) -> Graph {
     Symbol::group(&heads).graph().expect("a graph")
 }
 
-/// Everything a run leaves.
+/// Names and bits of all arrays after the runs.
 type Left = Vec<(String, Vec<u32>)>;
 
 fn bits(name: &str, array: &NdArray) -> (String, Vec<u32>) {
@@ -140,7 +141,7 @@ fn fill(arrays: &[(String, NdArray)]) {
     }
 }
 
-/// A run at inference and two steps of training.
+/// Runs inference once and training twice, and returns the bits of all arrays with the reports.
 fn runs(graph: &Graph, shape: &Shape, options: &BindOptions) -> (Left, [ExecutorReport; 2]) {
     let context = context(EngineKind::ThreadedPerDevice, 2);
     context.random().seed(3);
@@ -161,8 +162,8 @@ fn runs(graph: &Graph, shape: &Shape, options: &BindOptions) -> (Left, [Executor
     (left, reports.map(|report| report.expect("bound for both")))
 }
 
-/// D86: a chain of five pointwise calls is one fused call, with equal results; not where it is switched off, and not where
-/// only the reference would run it.
+/// D86: a chain of five pointwise calls is one fused call with equal results, unless fusion is off or only the reference
+/// backend would run the fused call.
 #[test]
 fn d86_a_chain_of_five_is_one_fused_call() {
     let (graph, shape) = (chain(), Shape::from([3, 5]));
@@ -173,13 +174,14 @@ fn d86_a_chain_of_five_is_one_fused_call() {
     assert_eq!((on[0].n_fused(), on[0].n_fused_calls(), on[0].steps.len()), (1, 5, 1));
     assert_eq!(on[0].steps[0].backend, "fusing");
     assert!(found == expected);
-    // Forward and gradient stay apart (F3), and each is one call or more.
+    // Forward and gradient are fused separately (F3), so there are at least two fused calls.
     assert!(on[1].n_fused() >= 2 && on[1].steps.len() < off[1].steps.len(), "{:?}", on[1].steps);
     let (_, alone) = runs(&graph, &shape, &training(options(), GradReq::Write));
     assert_eq!((alone[0].n_fused(), alone[1].n_fused()), (0, 0), "the reference gains nothing by it");
 }
 
-/// F2, F4, G14 and G3: bits of outputs, gradients and states, fewer kernels, no larger arena, for random networks.
+/// F2, F4, G14 and G3: for random networks fusion keeps all bits of outputs, gradients and states, uses fewer kernels and
+/// needs no larger arena.
 #[test]
 fn f2_f4_g14_fusion_changes_no_bit() {
     let shape = Shape::from(IMAGES);
@@ -196,7 +198,8 @@ fn f2_f4_g14_fusion_changes_no_bit() {
         }
         for (on, off) in on.iter().zip(&off) {
             assert!(on.arena_bytes <= off.arena_bytes, "seed {seed}: {} of {} bytes", on.arena_bytes, off.arena_bytes);
-            // Sums of two may be made in place, which is no kernel of their own.
+            // Sums of two gradients may be made in place. They count as kernels in this comparison, because they are calls
+            // of the plain graph.
             let n_kernels =
                 |r: &ExecutorReport| r.steps.iter().filter(|s| s.kernel != "view").count() + r.inplace_adds.len();
             assert_eq!(n_kernels(on) + on.n_fused_calls() - on.n_fused(), n_kernels(off), "seed {seed}");
@@ -206,7 +209,7 @@ fn f2_f4_g14_fusion_changes_no_bit() {
     assert!(n_fused > 80, "only {n_fused} fused calls in 48 programs");
 }
 
-/// What a backend refuses stays out of fused calls, and the rest is fused around it.
+/// A call that the backend refuses is not fused; the calls before and after it are.
 #[test]
 fn calls_no_backend_fuses_stay_alone() {
     let (graph, shape) = (chain(), Shape::from([3, 5]));
@@ -218,7 +221,7 @@ fn calls_no_backend_fuses_stay_alone() {
     assert_eq!(ops, [FUSED_OP, "tanh", FUSED_OP]);
 }
 
-/// What depends on parameters only is computed once at inference, and not fused with what is computed in every run.
+/// Calls that depend on parameters only are computed once at inference, and not fused with calls of every run.
 #[test]
 fn constants_wait_for_nothing() {
     let mut net = Net::new();
@@ -235,7 +238,7 @@ fn constants_wait_for_nothing() {
     assert_eq!(calls(true), [(FUSED_OP.into(), 4)], "a parameter changes from step to step");
 }
 
-/// A kernel that wants other layouts than its tensors have is not worth the copies.
+/// F4: calls are not fused if the fused kernel needs copies between layouts.
 #[test]
 fn f4_fusion_brings_no_copies_between_layouts() {
     let mut net = Net::new();
@@ -254,7 +257,7 @@ fn f4_fusion_brings_no_copies_between_layouts() {
     assert_eq!(planned(nhwc).steps.iter().map(|s| s.op.as_str()).collect::<Vec<_>>(), ["relu", "sigmoid"]);
 }
 
-/// Cached graphs fuse too, recorded and not.
+/// D86: cached graphs are fused too, whether calls are recorded or not.
 #[test]
 fn d86_cached_graphs_are_fused() {
     let graph = chain();

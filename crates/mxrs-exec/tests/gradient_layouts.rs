@@ -1,4 +1,5 @@
-//! Gradients that a kernel makes in a layout of its own: copied to their arrays at once, and kept no longer.
+//! Tests gradients that a kernel makes in its own layout: each is copied to its array by the next step, and not kept
+//! longer.
 
 mod common;
 
@@ -14,7 +15,7 @@ const WIDTH: usize = 64;
 const WEIGHT_BYTES: usize = 4 * WIDTH * WIDTH;
 const OWN: Layout = Layout::Opaque { backend: "own", id: 1, size_bytes: WEIGHT_BYTES };
 
-/// Makes the gradients of weights in its own layout. Nothing is run here.
+/// A backend that makes the gradients of weights in its own layout. The kernels are never run.
 struct Own;
 
 impl Backend for Own {
@@ -42,11 +43,13 @@ impl Backend for Own {
 
 struct Never;
 
+// `Kernel::run` is an unsafe function.
+#[allow(unsafe_code)]
 impl Kernel for Never {
     fn name(&self) -> &str {
         "never"
     }
-    fn run(&self, _: &KernelArgs<'_>) -> Result<()> {
+    unsafe fn run(&self, _: &KernelArgs<'_>) -> Result<()> {
         unreachable!("only planned")
     }
 }
@@ -78,7 +81,8 @@ fn a_gradient_in_another_layout_is_copied_as_soon_as_it_is_made() {
         for at in gradients {
             assert_eq!(planned.steps[at + 1].op, "reorder", "{request}: after {}", planned.steps[at].name);
         }
-        // In its own layout, and for what is added to an array in the array's.
+        // At most two gradients are in the arena at the same time: one in the kernel's layout and, for the request `add`,
+        // its copy in the layout of the array.
         assert!(planned.arena_bytes < 3 * WEIGHT_BYTES, "{request}: {} bytes", planned.arena_bytes);
     }
 }

@@ -1,6 +1,6 @@
-//! What is wrong with a graph, or with how it is used, is said with names, before anything runs.
+//! Tests that mistakes in a graph, or in its use, are reported with names before any kernel runs.
 //!
-//! Cycles and inputs that do not exist cannot be built: `mxrs-graph` refuses them where nodes are added
+//! Graphs with cycles or missing inputs cannot be built: `mxrs-graph` refuses them where nodes are added
 //! (`broken_graphs_are_refused`), `mxrs-format` where files are read (`lenient_reading_sorts_nodes_and_refuses_cycles`).
 
 mod common;
@@ -32,7 +32,7 @@ fn expect<T>(result: Result<T>, words: &[&str]) {
     words.iter().for_each(|word| assert!(error.contains(word), "`{word}` is not in: {error}"));
 }
 
-/// G1: an edge that would close a cycle is refused where it is added: nodes can only refer to those before them.
+/// G1: an edge that would close a cycle is refused when it is added, because a node may only refer to earlier nodes.
 #[test]
 fn g1_a_cycle_is_refused_where_it_would_close() {
     let ops = mxrs_ops::catalog();
@@ -43,7 +43,7 @@ fn g1_a_cycle_is_refused_where_it_would_close() {
     let second = b.add_op(relu, "second", Attrs::new(), vec![Entry::new(first, 0)]).unwrap();
     expect(b.add_control_deps(first, &[second]), &["`first`", "added before it"]);
     expect(b.add_control_deps(first, &[first]), &["`first`", "added before it"]);
-    // Itself, and what comes next, as an input.
+    // A node cannot have itself or a later node as an input.
     for ahead in [3, 4] {
         expect(
             b.add_op(relu, "third", Attrs::new(), vec![Entry::new(NodeId(ahead), 0)]),
@@ -52,22 +52,22 @@ fn g1_a_cycle_is_refused_where_it_would_close() {
     }
 }
 
-/// A tensor two operators disagree about: both are named, and both shapes.
+/// If two operators disagree about the shape of a tensor, the error names both operators and both shapes.
 #[test]
 fn conflicting_shapes_name_both_operators_and_both_shapes() {
     let (x, w) = (Symbol::variable("x"), Symbol::variable("w"));
-    // One makes what the other cannot take.
+    // One operator makes a shape that the other cannot take.
     let made = call("wide", "FullyConnected", &[("num_hidden", "7")], &[&x]);
     let sum = call("sum", "elemwise_add", &[], &[&made, &x]);
     let inputs: [(&str, Shape); 1] = [("x", [2, 5].into())];
     let words = ["wide", "FullyConnected", "sum", "elemwise_add", "(2, 7)", "(2, 5)"];
     expect(bind(&sum.graph().unwrap(), &inputs, &options()), &words);
-    // Both read one weight.
+    // Both operators read the same weight.
     let first = call("first", "FullyConnected", &[("num_hidden", "4"), ("no_bias", "True")], &[&x, &w]);
     let second = call("second", "FullyConnected", &[("num_hidden", "4"), ("no_bias", "True")], &[&first, &w]);
     let words = ["`first`", "`second`", "FullyConnected", "w (4, 5)", "got (4, 5)", "expected (?, 4)"];
     expect(bind(&second.graph().unwrap(), &inputs, &options()), &words);
-    // Given shapes that contradict the operator that reads them.
+    // A given shape contradicts the operator that reads it.
     let one = call("fc", "FullyConnected", &[("num_hidden", "4")], &[&x]);
     let given: [(&str, Shape); 2] = [("x", [2, 5].into()), ("fc_weight", [4, 6].into())];
     expect(
@@ -114,7 +114,7 @@ fn heads_and_gradients_are_counted() {
     expect(executor.backward(&[]), &["head gradient of `a_output`", "not a loss"]);
     let wrong = NdArray::zeros(&context(EngineKind::Naive, 1), [4], DType::F32).unwrap();
     expect(executor.backward(&[outputs[0].clone(), wrong]), &["head gradient of `b_output`", "(4,)", "(3,)"]);
-    // None of these spoilt the run.
+    // After these errors the run is still valid.
     executor.backward(outputs).unwrap();
 
     let nd = imperative();
@@ -123,7 +123,7 @@ fn heads_and_gradients_are_counted() {
     expect(op.call(&[&a, &a]), &["number of inputs", "2", "1 (x)"]);
 }
 
-/// A2, of bound graphs and along the tape.
+/// A2: each gradient needs its own run, for bound graphs and along the tape.
 #[test]
 fn a2_gradients_need_a_run_of_their_own() {
     let graph = call("y", "exp", &[], &[&Symbol::variable("x")]).graph().unwrap();

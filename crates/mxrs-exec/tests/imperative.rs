@@ -1,4 +1,5 @@
-//! Operators called on arrays: values, arrays that exist, errors, the cache of signatures, bulking, random numbers.
+//! Tests operators called on arrays: values, existing arrays as outputs, errors, the cache of signatures, bulking, random
+//! numbers.
 
 mod common;
 
@@ -73,11 +74,11 @@ fn outputs_may_be_inputs_wholly_or_in_part() {
     assert_eq!(x.to_vec::<f32>().unwrap(), [11.0, 22.0, 33.0, 44.0]);
     add(&[&x, &x], &x);
     assert_eq!(x.to_vec::<f32>().unwrap(), [22.0, 44.0, 66.0, 88.0]);
-    // The output overlaps the input by two elements: what is read must be what was there.
+    // The output overlaps the input by two elements. The kernel must read the old values.
     let (low, high) = (x.slice(0, 3).unwrap(), x.slice(1, 4).unwrap());
     add(&[&low, &low], &high);
     assert_eq!(x.to_vec::<f32>().unwrap(), [22.0, 44.0, 88.0, 132.0]);
-    // A reduction into an array that exists.
+    // A reduction into an existing array.
     let total = f32s(&nd, [1], &[0.0]);
     nd.invoke_into("sum", &Attrs::new(), &[&x], &[&total]).unwrap();
     assert_eq!(total.to_vec::<f32>().unwrap(), [286.0]);
@@ -118,7 +119,7 @@ fn signatures_are_prepared_once_and_forgotten_when_too_many() {
     assert_eq!(nd.relu(&x).unwrap().to_vec::<f32>().unwrap(), [1.0, 2.0]);
 }
 
-/// E16.
+/// E16: bulking changes no value.
 #[test]
 fn e16_bulking_changes_no_value() {
     let nd = imperative();
@@ -142,7 +143,8 @@ fn e16_bulking_changes_no_value() {
     assert!(engine.counters().bulked >= before.bulked + 40, "the calls were collected");
 }
 
-/// R1.
+/// R1: with the same seed and the same order of calls, random numbers are the same with every engine and any number of
+/// threads.
 #[test]
 fn r1_same_seed_and_order_same_numbers_on_every_engine_and_team() {
     let mut seen: Vec<Vec<f32>> = Vec::new();
@@ -163,7 +165,7 @@ fn r1_same_seed_and_order_same_numbers_on_every_engine_and_team() {
     assert!((kept - 0.6).abs() < 4.0 * (0.24f64 / 1050.0).sqrt(), "{kept}");
 }
 
-/// R4.
+/// R4: a seed applies from the next call on.
 #[test]
 fn r4_a_seed_counts_from_the_next_call_on() {
     let nd = imperative();
@@ -190,11 +192,11 @@ fn batch_norm_updates_its_statistics_in_training_only() {
     assert_eq!(mean.to_vec::<f32>().unwrap(), [0.0]);
     let _train = autograd::train_mode();
     nd.batch_norm(&x, (&gamma, &beta), (&mean, &var), &attrs).unwrap();
-    // Half of the batch's mean, 3.
+    // The batch's mean is 3 and the momentum one half.
     assert_eq!(mean.to_vec::<f32>().unwrap(), [1.5]);
 }
 
-/// A4.
+/// A4: recording changes no value.
 #[test]
 fn a4_recording_changes_no_value() {
     let nd = imperative();
@@ -221,7 +223,7 @@ fn rewritten_inputs_share_no_memory_with_others() {
     let var = f32s(&nd, [1], &[1.0]);
     let attrs = Attrs::from([("momentum", "0.5")]);
     let _train = autograd::train_mode();
-    // Beta is the moving mean: it is read as it was.
+    // Beta and the moving mean are the same array. The call must read beta before it is rewritten.
     let y = nd.batch_norm(&x, (&gamma, &both), (&both, &var), &attrs).unwrap();
     let total: f32 = y.to_vec::<f32>().unwrap().iter().sum();
     assert!(total.abs() < 1e-5, "{total}");

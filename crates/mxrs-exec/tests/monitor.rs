@@ -1,4 +1,4 @@
-//! Looking into a bound graph: monitors, single steps, other outputs.
+//! Tests monitors, runs by single steps, and binding other outputs.
 
 mod common;
 
@@ -34,7 +34,7 @@ fn training() -> BindOptions {
     BindOptions { gradients: Some(GradRequests::all(GradReq::Write)), ..options() }
 }
 
-/// What a monitor was told: name, operator, whether an input, values, thread.
+/// What a monitor has seen of each tensor: name, operator, whether it is an input, values, thread.
 type Told = Arc<Mutex<Vec<(String, String, bool, Vec<f32>, ThreadId)>>>;
 
 fn listen(executor: &Executor, monitor_all: bool) -> Told {
@@ -44,7 +44,7 @@ fn listen(executor: &Executor, monitor_all: bool) -> Told {
         let values = seen.array.to_vec::<f32>().expect("a computed array");
         let thread = std::thread::current().id();
         into.lock().unwrap().push((seen.name.into(), seen.op.into(), seen.is_input, values, thread));
-        // It is a copy: this changes nothing.
+        // The array is a copy, so this write changes nothing else.
         seen.array.copy_from(&vec![f32::NAN; seen.array.shape().n_elements()]).expect("an array like any other");
     };
     executor.set_monitor(callback, monitor_all);
@@ -72,7 +72,7 @@ fn every_output_is_shown_in_order_with_its_value() {
         let told = told.lock().unwrap();
         assert!(told.iter().all(|t| t.4 == std::thread::current().id() && !t.2));
         assert_eq!((told[1].1.as_str(), &told[4].3), ("relu", &expected));
-        // Each is what a graph that ends there computes, though the memory is used again later.
+        // Each tensor has the values that a graph that ends at it computes, although its memory is used again later.
         for (name, _, _, values, _) in told.iter() {
             let until = bind(&select_outputs(&graph, &[name]).unwrap(), &context, &options());
             for (argument, array) in until.arrays() {
@@ -94,7 +94,7 @@ fn with_monitor_all_inputs_come_before_outputs() {
     assert_eq!(names(&told)[..6], [&first[..], &["relu0_data", "relu0_output"]].concat());
     let told = told.lock().unwrap();
     assert_eq!(told[0].3, executor.argument("x").unwrap().to_vec::<f32>().unwrap());
-    // What relu reads is shown as it was, though relu writes over it.
+    // The input of relu is shown with its old values, although relu overwrites it.
     assert_eq!((told[4].2, &told[4].3), (true, &told[3].3));
     assert!(told[3].3.iter().any(|v| *v < 0.0) && told[5].3.iter().all(|v| *v >= 0.0));
 }
@@ -109,7 +109,7 @@ fn a_monitor_switches_to_one_task_per_operator_and_back() {
         context.engine().counters().pushed - before
     };
     assert_eq!(pushes(), 1);
-    // The copies are kept: dropping one would be a push too.
+    // The copies are kept, because dropping one pushes a task too.
     let kept = Mutex::new(Vec::new());
     executor.set_monitor(move |seen| kept.lock().unwrap().push(seen.array.clone()), false);
     assert_eq!(pushes(), 5);
@@ -118,7 +118,7 @@ fn a_monitor_switches_to_one_task_per_operator_and_back() {
     assert_eq!(pushes(), 1);
 }
 
-/// Both halves of a step; sums that are made in place are shown as the sums they are.
+/// A monitor sees both halves of a training step. Sums that are made in place are shown as sums.
 #[test]
 fn gradients_are_shown_too() {
     let context = context(EngineKind::ThreadedPerDevice, 2);
@@ -145,7 +145,7 @@ fn gradients_are_shown_too() {
         told[..3].iter().map(|t| t.0.as_str()).collect::<Vec<_>>(),
         ["square0_output", "tanh0_output", "sigmoid0_output"]
     );
-    // All that is shown has the values it has without sums in place; the terms that went into sums are not shown.
+    // Every tensor has the same values as without sums in place. The two terms that became sums are not shown.
     assert!(told.iter().all(|seen| expected.contains(seen)));
     assert_eq!(expected.len(), told.len() + 2);
     assert_eq!(told.last().unwrap().1, executor.gradient("x").unwrap().to_vec::<f32>().unwrap());
@@ -161,7 +161,7 @@ fn a_callback_that_runs_the_pool_is_noticed() {
     assert!(error.contains("monitor") && error.contains("pool"), "{error}");
 }
 
-/// Steps one by one are the run, at inference and in training; out of order they are refused.
+/// Running all steps one by one equals a whole run, at inference and in training. Steps out of order are refused.
 #[test]
 fn partial_forward_runs_step_by_step() {
     let context = context(EngineKind::ThreadedPerDevice, 2);
@@ -196,13 +196,13 @@ fn partial_forward_runs_step_by_step() {
             assert_eq!(executor.gradient("x").unwrap().to_vec::<f32>().unwrap(), gradient);
         }
     }
-    // Another run in between ends it.
+    // Another run between two steps ends the run by steps.
     executor.partial_forward(false, 0).unwrap();
     executor.forward().unwrap();
     assert!(executor.partial_forward(false, 1).is_err());
 }
 
-/// Binding an inner value computes what leads to it, and no more.
+/// A graph whose head is an inner value computes only the calls that the value needs.
 #[test]
 fn binding_some_heads_computes_what_they_need() {
     let context = context(EngineKind::Naive, 1);

@@ -1,4 +1,4 @@
-//! Constants in a backend's own form: packed once, again only when they change; reorders are shared.
+//! Tests constants in a backend's own layout: they are packed once, and again only when they change. Copies are shared.
 
 use mxrs_engine::{Engine, EngineConfig};
 use mxrs_exec::{BindOptions, CachedOp, CachedOpFlags, Executor, Imperative, PackedStore, ReshapeOptions};
@@ -17,7 +17,8 @@ use std::time::{Duration, Instant};
 
 const PACKED: Layout = Layout::Opaque { backend: "backwards", id: 1, size_bytes: 16 };
 
-/// Stores weights of four floats in reverse order. Kernels stop at a gate if their first input begins with [`GATED`].
+/// A backend that stores weights of four floats in reverse order. Its kernels stop at a gate if their first input begins
+/// with [`GATED`].
 struct Backwards {
     packs: Arc<AtomicUsize>,
     gate: Arc<Gate>,
@@ -25,14 +26,15 @@ struct Backwards {
 
 const GATED: f32 = 7.0;
 
-/// Stops a kernel until a test lets it pass. Closed by taking `sides`, open to all others.
+/// Stops one kernel until a test lets it pass. The gate is closed while `sides` holds channels; the first kernel takes
+/// them.
 #[derive(Default)]
 struct Gate {
     sides: Mutex<Option<(Sender<()>, Receiver<()>)>>,
 }
 
 impl Gate {
-    /// Closes the gate for the next kernel that comes. Returns what says that a kernel has come, and what lets it pass.
+    /// Closes the gate for the next kernel. Returns a channel that reports the kernel's arrival, and one that lets it pass.
     fn close(&self) -> (Receiver<()>, Sender<()>) {
         let ((came, comes), (pass, passes)) = (channel(), channel());
         *self.sides.lock().unwrap() = Some((came, passes));
@@ -48,14 +50,14 @@ impl Gate {
     }
 }
 
-/// Longer than anything that a test waits for.
+/// A time limit that is longer than any wait of these tests.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn floats(bytes: &[u8]) -> Vec<f32> {
     bytes.chunks_exact(4).map(|b| f32::from_ne_bytes([b[0], b[1], b[2], b[3]])).collect()
 }
 
-/// Reads inputs as floats, writes the output.
+/// A kernel that passes its inputs as floats to a closure and writes its result.
 struct Closure<F>(F);
 
 impl<F: Fn(Vec<Vec<f32>>) -> Result<Vec<f32>> + Send + Sync> Kernel for Closure<F> {
@@ -63,11 +65,12 @@ impl<F: Fn(Vec<Vec<f32>>) -> Result<Vec<f32>> + Send + Sync> Kernel for Closure<
         "backwards"
     }
     #[allow(unsafe_code)]
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
-        // SAFETY: inputs are not written during this call.
+    unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+        // SAFETY: these kernels are planned with `can_run_inplace: false` or as copies, so no output shares memory with an
+        // input, and no other task writes the inputs while this one runs.
         let inputs = args.inputs.iter().map(|i| floats(unsafe { i.bytes() })).collect();
         let result = (self.0)(inputs)?;
-        // SAFETY: the output of the running call, not shared with an input here.
+        // SAFETY: this call alone writes its output, and the output shares no memory with an input, as above.
         let output = unsafe { args.outputs[0].bytes_mut() };
         for (to, from) in output.chunks_exact_mut(4).zip(result) {
             to.copy_from_slice(&from.to_ne_bytes());
@@ -186,7 +189,7 @@ fn a_cached_graph_packs_its_parameters_once_until_they_change() {
         w.copy_from(&[2.0f32; 4]).unwrap();
         assert_eq!(run(&w, 1.0), [4.0; 4]);
         assert_eq!(packs.load(Ordering::Relaxed), 2);
-        // Another array, whose version is that of the first.
+        // Another array with the same version as the first.
         let other = floats([0.0; 4]);
         other.copy_from(&[3.0f32; 4]).unwrap();
         assert_eq!(run(&other, 1.0), [9.0; 4]);
@@ -195,7 +198,8 @@ fn a_cached_graph_packs_its_parameters_once_until_they_change() {
     }
 }
 
-/// Two executors of one store, of one weight and inputs of four numbers, and how often was packed.
+/// Two executors that share a store and a weight, with inputs of four numbers; the weight, the store and the number of
+/// packings.
 fn sharing() -> (Vec<Executor>, NdArray, PackedStore, Arc<AtomicUsize>) {
     let (context, options, packs) = context_and_options();
     let store = PackedStore::new();
@@ -251,11 +255,11 @@ fn executors_of_one_store_run_on_many_threads_while_the_weight_changes() {
 /// How the first of two executors runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Pushes {
-    /// All steps in one task.
+    /// One task runs all steps.
     One,
-    /// A task for each step.
+    /// Each step is a task.
     Each,
-    /// A call for each step.
+    /// Each step is pushed by its own call of `partial_forward`.
     Partial,
 }
 
@@ -269,7 +273,7 @@ struct Gated {
     packs: Arc<AtomicUsize>,
 }
 
-/// Both executors have run once.
+/// Makes the two executors and runs each once.
 fn gated(pushes: Pushes) -> Gated {
     let cpu_workers = NonZeroUsize::new(4).unwrap();
     let engine = Engine::new(EngineConfig { cpu_workers, ..EngineConfig::default() }).unwrap();
@@ -289,7 +293,7 @@ fn gated(pushes: Pushes) -> Gated {
     Gated { context, first, second, w, gate, packs }
 }
 
-/// Waits a moment for something that must not happen, or happens soon.
+/// Waits up to 300 ms for `happens` to return true, and returns its last result.
 fn soon(happens: impl Fn() -> bool) -> bool {
     let start = Instant::now();
     while !happens() && start.elapsed() < Duration::from_millis(300) {
@@ -308,7 +312,7 @@ fn a_shared_constant_is_not_made_again_while_a_task_reads_it() {
             Pushes::Partial => assert_eq!(first.partial_forward(false, 0).unwrap(), 1),
             Pushes::One | Pushes::Each => first.forward().unwrap(),
         }
-        // The first step has read the weight, the second one has not.
+        // The first step has read the weight, the second has not.
         comes.recv_timeout(PATIENCE).unwrap();
         w.copy_from_array(&NdArray::from_slice(context, [4], &[10.0f32; 4]).unwrap()).unwrap();
         second.forward().unwrap();
@@ -363,7 +367,7 @@ fn parameters_are_read_once_before_they_are_packed() {
     read.sort();
     assert_eq!((read.join(" "), packs.load(Ordering::Relaxed)), ("w x".to_owned(), 1));
 
-    // A failure is that of freezing, whether it is told at once or by the task.
+    // `freeze_reading` returns an error of `read`, and also an error of the task that `read` pushed.
     let short = || Error::invalid("file", "short", "long");
     let error = bound().0.freeze_reading(&mut |_, _| Err(short())).err().unwrap().to_string();
     assert!(error.contains("short"), "{error}");
@@ -385,7 +389,7 @@ fn a_frozen_executor_has_its_parameters_once() {
     assert_eq!(run(&frozen, 1.0), [1.0, 4.0, 9.0, 16.0]);
     assert_eq!(run(&other, 1.0), [1.0, 4.0, 9.0, 16.0]);
     assert_eq!((packs.load(Ordering::Relaxed), store.bytes()), (1, 16));
-    // What both read may not be packed again.
+    // A constant that a frozen executor shares may not be packed again.
     w.copy_from(&[5.0f32; 4]).unwrap();
     other.forward().unwrap();
     let error = other.outputs()[0].to_vec::<f32>().unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Partitioned graphs against the graphs they were made of: values, folded constants, and who runs what.
+//! Tests partitioned graphs against the original graphs: values, folded constants, and which backend runs each call.
 
 mod common;
 #[path = "partition/constants.rs"]
@@ -25,7 +25,7 @@ use mxrs_types::{DType, Shape};
 use nets::Net;
 use std::sync::Arc;
 
-/// Options with every pattern, or with those of `fusions`.
+/// Options with the patterns of these fusions.
 fn partitioning(fusions: &Fusions) -> BindOptions {
     BindOptions { patterns: patterns(fusions).into(), ..options() }
 }
@@ -35,7 +35,7 @@ fn bind(graph: &Graph, context: &ArrayContext, options: &BindOptions, dtype: DTy
     Executor::simple_bind(graph, context, &[("x", Shape::from(nets::SHAPE))], &options).expect("the graph binds")
 }
 
-/// Fills every array with numbers made of its name and `salt`; variances are positive.
+/// Fills every array with numbers derived from its name and `salt`. Variances are positive.
 fn fill(executor: &Executor, salt: u64) {
     for (name, array) in executor.arrays() {
         let seed = name.bytes().fold(salt, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte)));
@@ -64,13 +64,13 @@ fn fused(executor: &Executor) -> Vec<FusedReport> {
     executor.report().expect("a bound executor").fused
 }
 
-/// Operators that run at every forward.
+/// Operators of the steps that run in every forward run.
 fn ops(executor: &Executor) -> Vec<String> {
     let steps = executor.report().expect("a bound executor").steps;
     steps.into_iter().filter(|s| !s.is_prepare && s.kernel != "view").map(|s| s.op).collect()
 }
 
-/// Binds both ways, compares all outputs, and gives the partitioned executor.
+/// Binds the graph with and without partitioning, compares all outputs, and returns the partitioned executor.
 fn same_values(graph: &Graph, fusions: &Fusions, dtype: DType, tolerance: Tolerance) -> Executor {
     let context = context(EngineKind::Naive, 1);
     let whole = bind(graph, &context, &options(), dtype);
@@ -97,7 +97,7 @@ fn g21_a_residual_unit_keeps_its_values_in_float64_and_float32() {
     let replaced: Vec<&[String]> = list.iter().map(|f| f.replaced.as_slice()).collect();
     assert_eq!(replaced, [&["a", "bn_a", "relu_a"][..], &["b", "bn_b", "sum", "relu"][..]]);
     assert_eq!((list[1].op, list[1].pattern, list[1].name.as_str()), ("_sg_conv", "Convolution", "relu"));
-    // Long sums of products, twice.
+    // The unit has two layers with long sums of products, so the tolerance is doubled.
     let twice = Tolerance { rtol: 2.0 * Tolerance::T3.rtol, atol: 2.0 * Tolerance::T3.atol };
     same_values(&graph, &Fusions::default(), DType::F32, twice);
 }
@@ -117,7 +117,7 @@ fn g21_of_gammas_and_biases_every_kind_is_folded() {
 
 #[test]
 fn g21_other_axes_and_layouts() {
-    // Channels last: normalized along them, folded; along another axis, not.
+    // With channels last, a normalization along the channels is folded into the weights; along another axis it is not.
     for (axis, expected) in
         [("-1", &["Convolution"][..]), ("3", &["Convolution"]), ("1", &["Convolution", "BatchNorm"])]
     {
@@ -182,18 +182,18 @@ fn g21_normalization_with_relu_is_one_call() {
 #[test]
 fn g20_what_ends_a_chain() {
     let all = Fusions::default();
-    // A sum with itself.
+    // A sum of a value with itself is not fused.
     let mut net = Net::new();
     let a = net.conv("a", "x", &[]);
     let sum = net.call("elemwise_add", "sum", &[&a, &a], &[]);
     assert!(fused(&same_values(&net.graph(&[&sum]), &all, DType::F64, F64)).is_empty());
-    // Two products in one sum.
+    // If both terms of a sum are products, only one of them is fused with it.
     let mut net = Net::new();
     let (a, b) = (net.conv("a", "x", &[]), net.conv("b", "x", &[("no_bias", "True")]));
     let sum = net.call("elemwise_add", "sum", &[&a, &b], &[]);
     let parts = same_values(&net.graph(&[&sum]), &all, DType::F64, F64);
     assert_eq!((fused(&parts).len(), ops(&parts)), (1, vec!["Convolution".into(), "_sg_conv".into()]));
-    // A head in the middle, and an output read twice.
+    // A chain ends at a value that is a head, or that two calls read.
     let mut net = Net::new();
     let a = net.conv("a", "x", &[]);
     let relu = net.call("relu", "relu", &[&a], &[]);
@@ -203,7 +203,7 @@ fn g20_what_ends_a_chain() {
     let relu = net.call("relu", "relu", &[&a], &[]);
     let sum = net.call("elemwise_add", "sum", &[&relu, &a], &[]);
     assert!(fused(&same_values(&net.graph(&[&sum]), &all, DType::F64, F64)).is_empty());
-    // A function before the sum.
+    // A chain ends at an activation, so a sum after it is not fused.
     let mut net = Net::new();
     let a = net.conv("a", "x", &[]);
     let relu = net.call("relu", "relu", &[&a], &[]);
@@ -219,7 +219,7 @@ fn the_sum_is_made_in_place() {
     let arena =
         |options: &BindOptions| bind(&graph, &context, options, DType::F32).report().expect("bound").arena_bytes;
     let tensor = 4 * nets::SHAPE.iter().product::<usize>();
-    // `x` is bound, the first product is the only temporary, the second writes the output.
+    // `x` is a bound array and the second product writes the output, so the first product is the only temporary value.
     assert_eq!(arena(&partitioning(&Fusions::default())), tensor.next_multiple_of(64));
     assert!(arena(&options()) >= 2 * tensor);
 }

@@ -1,4 +1,4 @@
-//! Recomputation and merged subexpressions in bound graphs: fewer bytes, the same bits.
+//! Tests recomputation and common-subexpression elimination in bound graphs: fewer bytes, the same bits.
 
 mod common;
 
@@ -14,7 +14,8 @@ use mxrs_types::{Result, Shape};
 
 const CONV: [(&str, &str); 3] = [("kernel", "(3, 3)"), ("pad", "(1, 1)"), ("num_filter", "4")];
 
-/// `layers` times convolution, batch normalization and relu on `data` [2, 4, 6, 6], with a dropout in the middle.
+/// A network on `data` [2, 4, 6, 6] of `layers` times convolution, batch normalization and relu, with one dropout in the
+/// middle.
 fn conv_bn_relu(layers: usize, forced: &[(&str, &str)]) -> Graph {
     let mut net = Net::new();
     let mut x = Symbol::variable("data");
@@ -29,7 +30,7 @@ fn conv_bn_relu(layers: usize, forced: &[(&str, &str)]) -> Graph {
     x.graph().expect("a well-formed graph")
 }
 
-/// `n` squares, each of which keeps its input for the gradient.
+/// A chain of `n` squares. The gradient of each reads its input.
 fn squares(n: usize) -> Graph {
     let mut net = Net::new();
     let mut x = Symbol::variable("data");
@@ -51,14 +52,14 @@ fn planned(graph: &Graph, shape: impl Into<Shape>, recompute: Recompute) -> Resu
     DryGraph::new(graph, &[("data", shape.into())], &options, true)?.plan(&options.plan)
 }
 
-/// Everything that a step of training leaves: outputs, gradients, auxiliary states.
+/// The arrays after a training step: outputs, gradients, auxiliary states.
 type Step = Vec<(String, Vec<u32>)>;
 
 fn bits(name: &str, array: &NdArray) -> (String, Vec<u32>) {
     (name.to_owned(), array.to_vec::<f32>().expect("a computed array").into_iter().map(f32::to_bits).collect())
 }
 
-/// Two steps; the second starts from other statistics and other random numbers.
+/// Runs two training steps. The second begins with other statistics and draws other random numbers.
 fn steps(graph: &Graph, shape: &Shape, options: &BindOptions) -> (Step, ExecutorReport) {
     let context = context(EngineKind::ThreadedPerDevice, 2);
     context.random().seed(3);
@@ -87,7 +88,8 @@ fn n_mirrors(steps: &[StepReport]) -> usize {
     steps.iter().filter(|s| s.name.contains("_mirror")).count()
 }
 
-/// D50: cheap operators run a second time, products and random ones do not, and the arena is at least a fifth smaller.
+/// D50: with mirroring, cheap operators run a second time, products and random operators do not, and the arena is at least
+/// a fifth smaller.
 #[test]
 fn d50_mirroring_runs_cheap_operators_twice() {
     let graph = conv_bn_relu(12, &[]);
@@ -96,13 +98,14 @@ fn d50_mirroring_runs_cheap_operators_twice() {
     assert_eq!((off.n_recomputed, n_mirrors(&off.steps)), (0, 0));
     assert!(on.arena_bytes * 5 <= off.arena_bytes * 4, "{} of {}", on.arena_bytes, off.arena_bytes);
     assert_eq!((count(&on.steps, "Convolution"), count(&on.steps, "Dropout")), (12, 1));
-    // The relu whose result the head is, and what leads only to it, stay as they are.
+    // The last relu, whose output is the head, is not computed again.
     assert_eq!((count(&off.steps, "Activation"), count(&on.steps, "Activation")), (12, 23));
     assert_eq!(on.n_recomputed, n_mirrors(&on.steps));
     assert_eq!(on.n_forward, off.n_forward);
 }
 
-/// G13, G14: outputs, gradients, moving statistics and dropout masks have the same bits in two steps, however chosen.
+/// G13, G14: in every mode of recomputation, outputs, gradients, moving statistics and dropout masks of two steps have the
+/// same bits.
 #[test]
 fn g13_g14_recomputation_changes_no_bit() {
     let graph = conv_bn_relu(6, &[]);
@@ -120,7 +123,7 @@ fn g13_g14_recomputation_changes_no_bit() {
     }
 }
 
-/// G13: where Dropout itself is computed again, its mask is the same.
+/// G13: if a dropout is computed again, its mask is the same.
 #[test]
 fn g13_dropout_masks_are_replayed() {
     let mut net = Net::new();
@@ -136,13 +139,13 @@ fn g13_dropout_masks_are_replayed() {
     assert!(count(&report.steps, "Dropout") > count(&off.steps, "Dropout"));
     assert!(report.arena_bytes < off.arena_bytes);
     assert!(found == expected);
-    // The masks of the two steps differ, or nothing was replayed.
+    // The two steps must have different masks, otherwise equal masks would show nothing.
     assert!(expected[0].1 != expected[expected.len() / 2].1);
     let (_, mirrored) = steps(&graph, &shape, &training(Recompute::Mirror));
     assert_eq!(count(&mirrored.steps, "Dropout"), count(&off.steps, "Dropout"), "never by D50");
 }
 
-/// D50: annotated calls are computed again with the switch off, and not with the switch on where that is denied.
+/// D50: an annotation forces recomputation when it is off, and forbids it when it is on.
 #[test]
 fn d50_force_mirroring_decides() {
     let counts = |force: &str, recompute| {
@@ -150,10 +153,11 @@ fn d50_force_mirroring_decides() {
         let planned = planned(&graph, IMAGES, recompute).unwrap();
         ["Convolution", "BatchNorm", "Activation", "Dropout"].map(|op| count(&planned.steps, op))
     };
-    // The last normalization too, whose statistics its gradient reads.
+    // All normalizations are computed again, including the last, whose statistics its gradient reads.
     assert_eq!(counts("True", Recompute::Off), [12, 24, 23, 1]);
     assert_eq!(counts("0", Recompute::Mirror), [12, 12, 12, 1]);
-    // Relu alone would have to keep what batch normalization gives it: nothing is won, and nothing done (G14).
+    // To compute only relu again, the output of batch normalization would have to be kept. That saves no memory, so nothing
+    // is recomputed (G14).
     let mut net = Net::new();
     let mut x = Symbol::variable("data");
     for _ in 0..12 {
@@ -164,7 +168,7 @@ fn d50_force_mirroring_decides() {
     assert_eq!(planned(&x.graph().unwrap(), IMAGES, Recompute::Off).unwrap().n_recomputed, 0);
 }
 
-/// The root of the depth: about 2 sqrt(n) of n inputs are alive at once, for one more forward run.
+/// With n layers about 2 sqrt(n) inputs are alive at the same time, at the cost of at most one more forward run.
 #[test]
 fn sqrt_and_chain_on_200_layers() {
     let (graph, bytes) = (squares(200), 64 * 4);
@@ -177,7 +181,8 @@ fn sqrt_and_chain_on_200_layers() {
     }
 }
 
-/// G14: a budget is met, with less work where it is larger, or refused with the least that can be met.
+/// G14: a budget is met, and a larger budget costs less work. A budget that cannot be met is refused with the smallest that
+/// can.
 #[test]
 fn g14_a_budget_is_met_or_refused() {
     let graph = conv_bn_relu(12, &[]);
@@ -198,8 +203,8 @@ fn g14_a_budget_is_met_or_refused() {
     assert!(planned(&graph, IMAGES, Recompute::Budget(least - 1)).is_err());
 }
 
-/// D88: two equal towers become one; outputs keep their names and bits. All numbers are sums of few powers of two, so
-/// that gradients are exact however they are summed.
+/// D88: two equal towers become one, and outputs keep their names and bits. All numbers are sums of few powers of two, so
+/// gradients are exact in any order of summation.
 #[test]
 fn d88_equal_towers_are_computed_once() {
     let mut net = Net::new();
@@ -233,7 +238,7 @@ fn d88_equal_towers_are_computed_once() {
     assert!(on[0].0 != on[1].0 && on[0].1 == on[1].1);
 }
 
-/// G13 in cached graphs: the gradient of a recorded call, from a state of its own.
+/// G13: cached graphs recompute too. A recorded call needs less memory, and its gradient has the same bits.
 #[test]
 fn g13_cached_graphs_recompute_too() {
     let graph = conv_bn_relu(6, &[]);

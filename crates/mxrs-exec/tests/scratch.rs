@@ -1,4 +1,4 @@
-//! Temporary workspaces of operators that are called one by one: R3, R5.
+//! Tests the workspaces of operators that are called one by one: R3, R5.
 
 mod common;
 
@@ -11,7 +11,8 @@ use mxrs_types::{Error, Layout, Result};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Copies its input by way of a workspace eight times as large, slowly; notes where the workspace was.
+/// A backend that copies its input slowly through a workspace eight times as large, and records the address of the
+/// workspace.
 #[derive(Clone, Default)]
 struct Detour(Arc<Mutex<Vec<usize>>>);
 
@@ -43,11 +44,12 @@ impl Kernel for Detour {
         "detour"
     }
     #[allow(unsafe_code)]
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+    unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         self.0.lock().unwrap().push(args.scratch.as_ptr().addr());
-        // SAFETY: nobody writes the input during this call.
+        // SAFETY: the backend plans no pair in place and the task holds the input for reading, so no code writes it during
+        // this call.
         let input = unsafe { args.inputs[0].bytes() };
-        // SAFETY: the workspace and the output of the running call, each borrowed once.
+        // SAFETY: the workspace and the output belong to this call alone, do not overlap, and are borrowed once each.
         let (scratch, output) = unsafe { (args.scratch.bytes_mut(), args.outputs[0].bytes_mut()) };
         scratch.chunks_exact_mut(input.len()).for_each(|part| part.copy_from_slice(input));
         std::thread::sleep(Duration::from_micros(200));
@@ -72,7 +74,8 @@ fn relu(nd: &Imperative, values: &[f32]) -> NdArray {
     nd.invoke("relu", &Attrs::new(), &[&input]).unwrap().swap_remove(0)
 }
 
-/// R3: workers that are more than workspaces, and workspaces that grow while others wait for them.
+/// R3: no operator sees the workspace of another, with more workers than workspaces and with workspaces that grow while
+/// tasks wait for them.
 #[test]
 fn r3_no_operator_sees_the_workspace_of_another() {
     let (nd, detour) = calls(8);
@@ -84,7 +87,7 @@ fn r3_no_operator_sees_the_workspace_of_another() {
     assert_eq!(detour.0.lock().unwrap().len(), 120);
 }
 
-/// R5: four workspaces in turn, each where it was.
+/// R5: calls of one size use four workspaces in turn, and the address of each stays the same.
 #[test]
 fn r5_workspaces_stay_where_they_are_between_calls_of_one_size() {
     let (nd, detour) = calls(1);

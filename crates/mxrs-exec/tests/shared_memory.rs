@@ -1,4 +1,4 @@
-//! Executors that share memory: pools, buckets, reshaped executors.
+//! Tests executors that share memory: pools, buckets, reshaped executors.
 
 mod common;
 
@@ -12,7 +12,7 @@ use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_types::{Device, Result, Shape};
 use proptest::prelude::*;
 
-/// A network over sequences: `steps` times one layer, all with the same weights, with batch normalization and dropout.
+/// A recurrent network: one layer applied `steps` times with the same weights, then batch normalization and dropout.
 fn unrolled(steps: usize) -> Graph {
     let mut net = Net::new();
     let mut call = |op: &str, attrs: &[(&str, &str)], inputs: &[&Symbol]| net.call_with(op, attrs, inputs);
@@ -28,7 +28,7 @@ fn unrolled(steps: usize) -> Graph {
 
 type Key = (usize, usize);
 
-/// `steps` layers on a batch of `batch`.
+/// The graph of `steps` layers, and the input shape for a batch of `batch` examples.
 fn bucket((steps, batch): &Key) -> Result<Bucket> {
     Ok(Bucket { graph: unrolled(*steps), inputs: vec![("data".into(), Shape::from([*batch, 6]))] })
 }
@@ -38,7 +38,7 @@ fn training() -> BindOptions {
     BindOptions { gradients, ..options() }
 }
 
-/// Numbers that leave `tanh` where it is not flat, and variances positive.
+/// Fills an array with numbers for which `tanh` is not saturated. Variances are positive.
 fn fill(array: &NdArray, seed: u64) {
     let values = numbers(array.shape().n_elements(), seed);
     let values: Vec<f32> = values.iter().map(|v| (if seed == VARIANCE { v.abs() } else { v * 0.5 }) as f32).collect();
@@ -47,7 +47,7 @@ fn fill(array: &NdArray, seed: u64) {
 
 const VARIANCE: u64 = 1000;
 
-/// The parameters of every executor of a run, equal in all.
+/// Fills the parameters and the gradient of the weight with fixed numbers, the same in every executor.
 fn fill_parameters(executor: &Executor) {
     for (seed, (name, array)) in executor.arrays().iter().enumerate() {
         if name != "data" {
@@ -61,7 +61,8 @@ fn bits(array: &NdArray) -> Vec<u32> {
     array.to_vec::<f32>().expect("a computed array").into_iter().map(f32::to_bits).collect()
 }
 
-/// One training step and one inference run on data of `seed`: everything they leave.
+/// Runs one training step and one inference run on data of `seed`, and returns the bits of outputs, gradients and
+/// statistics.
 fn step(executor: &Executor, context: &ArrayContext, seed: u64) -> Vec<Vec<u32>> {
     context.random().seed(seed);
     fill(executor.argument("data").unwrap(), seed);
@@ -85,7 +86,7 @@ fn key() -> impl Strategy<Value = Key> {
     (1usize..5, 1usize..6)
 }
 
-/// B1.
+/// B1: inference on the same data twice gives the same bits.
 #[test]
 fn b1_inference_twice_is_equal() {
     for pool in [false, true] {
@@ -98,7 +99,7 @@ fn b1_inference_twice_is_equal() {
         let first = bits(&executor.outputs()[0]);
         executor.forward().unwrap();
         assert_eq!(bits(&executor.outputs()[0]), first);
-        // A step of training in the same memory changes no more than it should: the statistics.
+        // A training step in the same memory changes only the statistics.
         let statistics = ["mean", "var"].map(|n| executor.argument(n).unwrap().to_vec::<f32>().unwrap());
         executor.forward_train().unwrap();
         executor.backward(executor.outputs()).unwrap();
@@ -113,13 +114,13 @@ fn b1_inference_twice_is_equal() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// B2: over a random sequence of shapes, buckets compute what executors do that share nothing but parameters.
+    /// B2: for a random sequence of shapes, buckets compute the same as new executors that share only parameters.
     #[test]
     fn b2_buckets_equal_fresh_executors(keys in prop::collection::vec(key(), 1..7), largest in key()) {
         let context = context(EngineKind::ThreadedPerDevice, 2);
         let mut buckets = BucketingExecutor::new(&context, &training(), largest, bucket).unwrap();
         fill_parameters(buckets.get(&largest).unwrap());
-        // What a fresh executor starts from is what the one before left.
+        // A new executor starts from the arrays of the previous one.
         let mut before: Option<Executor> = None;
         for (i, key) in keys.iter().enumerate() {
             let fresh = bind(key, &context, &training());
@@ -140,7 +141,8 @@ proptest! {
         }
     }
 
-    /// B3: all buckets need no more than the largest and the parameters, inference and training together.
+    /// B3: all buckets together need no more memory than the largest one and the parameters, inference and training
+    /// included.
     #[test]
     fn b3_memory_is_that_of_the_largest(keys in prop::collection::vec(key(), 1..6)) {
         let largest = (4, 5);
@@ -159,7 +161,7 @@ proptest! {
     }
 }
 
-/// Once every bucket has run, going from one to another allocates nothing and binds nothing.
+/// Once every bucket has run, changing from one to another allocates and binds nothing.
 #[test]
 fn warm_steps_of_buckets_allocate_nothing() {
     let context = context(EngineKind::Naive, 1);
@@ -181,7 +183,7 @@ fn warm_steps_of_buckets_allocate_nothing() {
     assert_eq!(buckets.keys().count(), 4);
 }
 
-/// Temporaries are in one block, whichever bucket comes; both ways of running share it.
+/// Temporaries of all buckets are in one block, which inference and training share.
 #[test]
 fn temporaries_are_in_one_block() {
     let context = context(EngineKind::Naive, 1);
@@ -193,12 +195,12 @@ fn temporaries_are_in_one_block() {
         assert!(executor.report().unwrap().arena_bytes <= bytes);
         assert_eq!(executor.pool().arena_bytes(), bytes, "{key:?}");
     }
-    // Buckets that turn out larger get more, and lose nothing of what the others have.
+    // A larger bucket gets a larger block, and the other buckets keep theirs.
     buckets.get(&(6, 9)).unwrap();
     assert!(buckets.pool().arena_bytes() > bytes);
 }
 
-/// Memory goes with the last executor of a pool, also while runs are pending.
+/// The memory of a pool is freed with its last executor, even if runs are pending.
 #[test]
 fn a_pool_frees_its_memory() {
     let nd = Imperative::new(&context(EngineKind::ThreadedPerDevice, 2), &options()).unwrap();
@@ -212,7 +214,8 @@ fn a_pool_frees_its_memory() {
     assert_eq!(live_bytes(&nd), before);
 }
 
-/// Parameters are the same arrays; where their shapes differ, the error names them and both shapes.
+/// Parameters are the same arrays in all executors of a pool. If their shapes differ, the error names the parameter and
+/// both shapes.
 #[test]
 fn parameters_of_a_pool_have_one_shape() {
     let context = context(EngineKind::Naive, 1);
@@ -245,7 +248,7 @@ fn interleaved_executors_of_a_pool_are_noticed() {
         let error = first.backward(first.outputs()).unwrap_err().to_string();
         assert!(error.contains("interleaved") && error.contains("pool"), "{error}");
     }
-    // In turn there is nothing to refuse; strangers do not matter.
+    // Whole steps of both executors in turn are allowed, and executors outside the pool do not matter.
     let stranger = bind(&(1, 2), &context, &training());
     for executor in [&first, &second, &first] {
         executor.forward_train().unwrap();
@@ -254,7 +257,7 @@ fn interleaved_executors_of_a_pool_are_noticed() {
     }
 }
 
-/// Threads that run executors of one pool see whole runs.
+/// Runs of executors of one pool on different threads do not mix.
 #[test]
 fn runs_of_a_pool_do_not_mix() {
     let context = context(EngineKind::ThreadedPerDevice, 2);
@@ -282,7 +285,7 @@ fn runs_of_a_pool_do_not_mix() {
     });
 }
 
-/// Reshaped executors compute what fresh ones do, in the arrays of the old one.
+/// B2: a reshaped executor computes the same as a new one, in the arrays of the old executor.
 #[test]
 fn b2_reshaped_executors_equal_fresh_ones() {
     let context = context(EngineKind::ThreadedPerDevice, 2);
@@ -290,7 +293,7 @@ fn b2_reshaped_executors_equal_fresh_ones() {
     fill_parameters(&big);
     let blocks = context.storage().stats(Device::cpu(0)).allocations;
     let small = big.reshape(&[("data", [3, 6].into())], ReshapeOptions::default()).unwrap();
-    // Outputs and the gradients of outputs, one array each.
+    // Only the output and the gradient of the output are new arrays.
     assert_eq!(context.storage().stats(Device::cpu(0)).allocations, blocks + 2);
     assert!(small.argument("data").unwrap().shares_storage(big.argument("data").unwrap()));
     assert!(small.gradient("data").unwrap().shares_storage(big.gradient("data").unwrap()));
@@ -298,7 +301,7 @@ fn b2_reshaped_executors_equal_fresh_ones() {
     let fresh = bind(&(2, 3), &context, &training());
     fill_parameters(&fresh);
     assert_eq!(step(&small, &context, 4), step(&fresh, &context, 4));
-    // And back, to the old shape: nothing grows.
+    // Reshaping again to the same shape needs no array that is larger.
     let back = small.reshape(&[("data", [3, 6].into())], ReshapeOptions::default()).unwrap();
     assert_eq!(back.outputs()[0].shape(), &Shape::from([3, 6]));
 }
@@ -315,7 +318,7 @@ fn reshape_refuses_what_was_not_allowed() {
     assert!(!larger.argument("data").unwrap().shares_storage(executor.argument("data").unwrap()));
     assert!(larger.argument("weight").unwrap().shares_storage(executor.argument("weight").unwrap()));
 
-    // The weight would follow the data: that is another array than the old one.
+    // The shape of the weight would change with that of the data.
     let narrow = [("data", Shape::from([3, 6]))];
     executor.reshape(&narrow, ReshapeOptions::default()).unwrap();
     let one = bind(&(1, 3), &context, &training());

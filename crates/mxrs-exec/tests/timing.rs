@@ -1,4 +1,4 @@
-//! Times of the steps of a bound graph.
+//! Tests timing the steps of a bound graph.
 
 mod common;
 

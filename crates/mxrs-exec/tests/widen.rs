@@ -1,4 +1,5 @@
-//! Graphs on 16 bits whose form on float32 cannot be lowered: they run as they are, at inference and in training.
+//! Tests half-precision graphs that cannot be lowered after widening: they run in half precision, at inference and in
+//! training.
 
 mod common;
 
@@ -10,7 +11,7 @@ use mxrs_op::{Answer, Backend, Kernel, Offer, OpCall, ReferenceBackend, TensorDe
 use mxrs_types::{DType, Error, Result};
 use std::sync::Arc;
 
-/// The reference kernels, but for products in float32: it promises fast ones and has none.
+/// A backend with the reference kernels that also offers fast products in float32, but fails to build them.
 struct Promising;
 
 fn is_promise(call: &OpCall<'_>) -> bool {
@@ -33,7 +34,7 @@ impl Backend for Promising {
     }
 }
 
-/// A layer of 2^16 multiply-adds in float16, bound with these gradients.
+/// A layer of 2^16 multiply-adds in float16, bound with these gradient requests.
 fn bound(context: &ArrayContext, gradients: Option<GradRequests>) -> Executor {
     let attrs = [("num_hidden", "256"), ("no_bias", "True")];
     let layer = Net::new().call_with("FullyConnected", &attrs, &[&Symbol::variable("x")]);

@@ -1,4 +1,4 @@
-//! A file of arrays, whichever of the three forms it has: list (`.params`), npy, npz.
+//! A file of arrays in one of three formats: MXNet list (`.params`), npy or npz.
 
 use crate::options::Warnings;
 use crate::reader::Reader;
@@ -14,17 +14,17 @@ use std::path::Path;
 pub struct ArrayFile {
     /// The arrays, in file order.
     pub arrays: Arrays,
-    /// Whether lists are written with NumPy shape semantics (V3 arrays: scalars and empty arrays are real). Set when
-    /// the file read had it; a file with a scalar is written that way in any case.
+    /// Whether lists are written with NumPy shape semantics (V3 arrays, which can be scalars or empty). Reading a file sets
+    /// it to what that file had. A file that contains a scalar is written with these semantics in any case.
     pub np_shape: bool,
 }
 
 /// Arrays with or without names.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Arrays {
-    /// A plain list. An empty file reads as an empty list.
+    /// A list without names. An empty file is read as an empty list.
     Unnamed(Vec<Tensor>),
-    /// By name, in file order.
+    /// Arrays by name, in file order.
     Named(IndexMap<String, Tensor>),
 }
 
@@ -35,7 +35,7 @@ impl Default for Arrays {
 }
 
 impl Arrays {
-    /// How many arrays.
+    /// Number of arrays.
     pub fn len(&self) -> usize {
         match self {
             Self::Unnamed(list) => list.len(),
@@ -43,12 +43,12 @@ impl Arrays {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no arrays.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Every array with its name, if it has one.
+    /// Iterates over all arrays, each with its name if it has one.
     pub fn iter(&self) -> impl Iterator<Item = (Option<&str>, &Tensor)> {
         let (list, map) = match self {
             Self::Unnamed(list) => (list.as_slice(), None),
@@ -58,10 +58,10 @@ impl Arrays {
         list.iter().map(|tensor| (None, tensor)).chain(named)
     }
 
-    /// The arrays by name; an empty list is an empty map.
+    /// The arrays by name. An empty list becomes an empty map.
     ///
     /// # Errors
-    /// `Inconsistent` when the arrays have no names.
+    /// Returns `Inconsistent` if the arrays have no names.
     pub fn into_named(self) -> Result<IndexMap<String, Tensor>> {
         match self {
             Self::Named(map) => Ok(map),
@@ -74,7 +74,7 @@ impl Arrays {
     }
 }
 
-/// The form of an array file, told by its first four bytes.
+/// The format of an array file, detected from its first four bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// MXNet 1.x list.
@@ -86,7 +86,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// The form of a file that starts with these bytes, `None` when it is none of the three.
+    /// The format of a file that starts with the bytes `start`. `None` if it is none of the three formats.
     pub fn of(start: &[u8]) -> Option<Self> {
         match start.get(..4)? {
             [0x12, 0x01, 0, 0] => Some(Self::List),
@@ -111,7 +111,7 @@ impl ArrayFile {
     /// Reads a list, npy or npz from memory.
     ///
     /// # Errors
-    /// Format errors with the offset; `BadMagic` says what the bytes look like instead.
+    /// Returns format errors with the offset. `BadMagic` says what the bytes look like instead.
     pub fn from_bytes(bytes: &[u8], options: &Options) -> Result<Loaded<Self>> {
         read_any(Cursor::new(bytes), bytes.len() as u64, options)
     }
@@ -119,16 +119,16 @@ impl ArrayFile {
     /// Reads a list, npy or npz from a file.
     ///
     /// # Errors
-    /// As [`Self::from_bytes`], with the path; I/O errors.
+    /// Returns the errors of [`Self::from_bytes`] with the path, and I/O errors.
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Loaded<Self>> {
         let path = path.as_ref();
         Self::read(File::open(path).map_err(|e| Error::io(path, &e))?, options).map_err(|e| e.with_path(path))
     }
 
-    /// Reads a list, npy or npz from an open file, whatever place it stands at.
+    /// Reads a list, npy or npz from an open file. Reading starts at the beginning, regardless of the current position.
     ///
     /// # Errors
-    /// As [`Self::from_bytes`]; I/O errors.
+    /// Returns the errors of [`Self::from_bytes`], and I/O errors.
     pub fn read(mut file: File, options: &Options) -> Result<Loaded<Self>> {
         let len = file.metadata().map_err(|e| fault::io(&e))?.len();
         file.rewind().map_err(|e| fault::io(&e))?;
@@ -138,7 +138,7 @@ impl ArrayFile {
     /// The bytes of an MXNet 1.x list.
     ///
     /// # Errors
-    /// `Overflow` when an axis does not fit in the format.
+    /// Returns `Overflow` if an axis does not fit in the format.
     pub fn to_params_bytes(&self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         params::write_list(&mut bytes, self)?;
@@ -148,7 +148,7 @@ impl ArrayFile {
     /// Writes an MXNet 1.x list file, atomically.
     ///
     /// # Errors
-    /// As [`Self::to_params_bytes`]; I/O errors with the path.
+    /// Returns the errors of [`Self::to_params_bytes`], and I/O errors with the path.
     pub fn save_params(&self, path: impl AsRef<Path>) -> Result<()> {
         write_atomically(path, |sink| params::write_list(sink, self))
     }
@@ -156,7 +156,8 @@ impl ArrayFile {
     /// Writes an npz file (stored members), atomically. Arrays without names are called `arr_0`, `arr_1`, ...
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] for names that no archive can hold and for "none" arrays; I/O errors.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] for names that an archive cannot hold and for "none" arrays, and I/O
+    /// errors.
     pub fn save_npz(&self, path: impl AsRef<Path>) -> Result<()> {
         write_atomically(path, |sink| npz::write(sink, &self.arrays))
     }
@@ -194,7 +195,7 @@ mod tests {
         assert_eq!(FileKind::of(b"PK"), None);
     }
 
-    /// Memory whose owner reads it himself.
+    /// Lent memory of at least two words, into which its owner reads the file later ([`Lent::read_later`]).
     struct Late(Vec<u64>, Option<u64>);
 
     impl Lent for Late {
@@ -233,7 +234,7 @@ mod tests {
             let expected = original[&name].clone().into_dense().unwrap();
             let memory = memory.into_lent::<Late>().map_err(|_| ()).unwrap();
             match memory.1 {
-                // Elements that are checked are read at once, and so is what its owner does not want.
+                // Elements that need a check are read immediately, as are those whose owner refuses to read them later.
                 None => assert!(["small", "flags"].contains(&&*name) && memory.bytes() == expected.bytes(), "{name}"),
                 Some(offset) => {
                     let offset = usize::try_from(offset).unwrap();
@@ -242,7 +243,7 @@ mod tests {
                 }
             }
         }
-        // What is not there is missed all the same.
+        // Missing bytes are noticed even if the owner of the memory would read them later.
         for len in [100, 100_000, bytes.len() - 1] {
             assert!(ArrayFile::from_bytes(&bytes[..len], &options).is_err(), "{len}");
         }

@@ -1,4 +1,4 @@
-//! Writing a file so that a crash leaves either the old one or the new one, never half of one.
+//! Atomic writing of files: after a crash, the path holds either the complete old file or the complete new one.
 
 use crate::leftovers::{remove_leftovers, temporary_name};
 use mxrs_types::{Error, Result};
@@ -6,17 +6,17 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// How often a temporary file is opened that another writer takes away before it is locked.
+/// Number of attempts to open and lock the temporary file if another writer renames or removes it in between.
 const TRIES: usize = 3;
 
-/// A file written under a temporary name that takes its real name in [`Self::commit`]. The temporary one is
-/// `<name>.tmp.<process id>-<system>`, where 16 digits tell the boot and PID namespace that the process belongs to, or
-/// `<name>.tmp.<process id>` where the system does not tell those.
+/// A file that is written under a temporary name and gets its real name in [`Self::commit`]. The temporary name is
+/// `<name>.tmp.<process id>-<system>`, where `<system>` is 16 hexadecimal digits that identify the boot and PID namespace of
+/// the process. If the system does not reveal those, the name is `<name>.tmp.<process id>`.
 ///
-/// Dropped without commit, it removes the temporary file; one of a process that was killed goes when the same name is
-/// written later ([`remove_leftovers`]). Two processes may write the same name at the same time, and the last to commit wins.
-/// But one temporary file has one writer: a second, in the same process or in one that shares number and folder, is refused.
-/// File systems without locks do not notice it.
+/// Dropping it without a commit removes the temporary file. The temporary file of a killed process is removed when the same
+/// name is written later ([`remove_leftovers`]). Two processes may write the same name at the same time; the last commit
+/// wins. Each temporary file has only one writer: a second one in the same process, or in a process with the same number
+/// that writes to the same folder, is refused. On file systems without locks this is not noticed.
 #[derive(Debug)]
 pub struct AtomicFile {
     sink: Option<BufWriter<File>>,
@@ -25,10 +25,10 @@ pub struct AtomicFile {
 }
 
 impl AtomicFile {
-    /// Starts to write what will become `path`.
+    /// Starts to write the file that will get the name `path`.
     ///
     /// # Errors
-    /// Those of creating the temporary file; another writer of it.
+    /// Fails if the temporary file cannot be created, or if another writer holds it.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let target = path.as_ref().to_path_buf();
         let Some(name) = target.file_name() else {
@@ -47,41 +47,42 @@ impl AtomicFile {
         Ok(Self { sink: Some(BufWriter::with_capacity(256 << 10, file)), temporary, target })
     }
 
-    /// The name it will have.
+    /// The final name of the file.
     pub fn path(&self) -> &Path {
         &self.target
     }
 
-    /// Flushes everything to the disk and takes the real name.
+    /// Flushes all data to the disk and renames the file to its real name.
     ///
     /// # Errors
-    /// Those of writing, syncing or renaming; the temporary file is then removed.
+    /// Fails if writing, syncing or renaming fails; the temporary file is then removed.
     pub fn commit(mut self) -> Result<()> {
         let Some(sink) = self.sink.take() else { return Ok(()) };
         let result = sink
             .into_inner()
             .map_err(|e| e.into_error())
-            // Renamed while it is open, that is, locked.
+            // The file is renamed while it is open, and therefore still locked.
             .and_then(|file| file.sync_all().and_then(|()| fs::rename(&self.temporary, &self.target)))
             .and_then(|()| sync_folder(&self.target));
         result.map_err(|e| {
-            // The first error is the one to report; a leftover temporary file harms nobody.
+            // The first error is the one to report; a leftover temporary file does no harm.
             let _ = fs::remove_file(&self.temporary);
             Error::io(&self.target, &e)
         })
     }
 }
 
-/// Opens a temporary file, empty and locked: the lock tells others that it is being written. None where somebody else has
-/// locked it.
+/// Opens a temporary file, empties it and locks it; the lock shows other processes that it is being written. Returns `None`
+/// if another writer has locked it.
 fn open_locked(temporary: &Path) -> io::Result<Option<File>> {
     for _ in 0..TRIES {
-        // The content may belong to another writer until this one holds the lock.
+        // The content may belong to another writer until this call holds the lock.
         let file = open_no_link(temporary)?;
         if is_held(&file.try_lock()) {
             return Ok(None);
         }
-        // Between opening and locking, its writer may have given it its real name, under which it stays whole.
+        // Between opening and locking, another writer may have renamed the file to its real name; it must not be truncated
+        // then.
         if has_name(&file, temporary)? {
             file.set_len(0)?;
             return Ok(Some(file));
@@ -90,13 +91,14 @@ fn open_locked(temporary: &Path) -> io::Result<Option<File>> {
     Ok(None)
 }
 
-/// Opens or creates a regular file of this name. The name is predictable, so in a shared folder another user may have put a symbolic
-/// link, a second name of another file, or a pipe there: each is refused, because it would be emptied or would block.
+/// Opens the regular file with this name, or creates it. The name is predictable, so in a shared folder another user may
+/// have created a symbolic link, a hard link to another file, or a pipe with this name. All three are refused, because the
+/// target of the link would be emptied, or opening would block.
 #[cfg(unix)]
 fn open_no_link(temporary: &Path) -> io::Result<File> {
     use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
     let mut options = File::options();
-    // O_NONBLOCK makes opening a pipe without a reader fail at once; it means nothing for a regular file.
+    // O_NONBLOCK makes opening a pipe without a reader fail immediately; it has no effect on a regular file.
     options.write(true).create(true).truncate(false).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
     let refused = |what: &str| {
         let message = format!("the name of the temporary file is taken by {what}; remove it and write again");
@@ -111,25 +113,25 @@ fn open_no_link(temporary: &Path) -> io::Result<File> {
     if !metadata.is_file() {
         return Err(refused("a pipe or a device"));
     }
-    // No name at all is a file that its writer has just removed; the caller opens again.
+    // A link count of 0 means that another writer has just removed the file; the caller then opens it again.
     if metadata.nlink() > 1 {
         return Err(refused("a second name of another file"));
     }
     Ok(file)
 }
 
-/// Opens or creates the file of this name.
+/// Opens the file with this name, or creates it.
 #[cfg(not(unix))]
 fn open_no_link(temporary: &Path) -> io::Result<File> {
     File::options().write(true).create(true).truncate(false).open(temporary)
 }
 
-/// Whether somebody else holds the lock. A file system without locks does not tell, and does not keep anybody from writing.
+/// Whether another writer holds the lock. A file system without locks never reports that, and writing proceeds.
 fn is_held(lock: &Result<(), TryLockError>) -> bool {
     matches!(lock, Err(TryLockError::WouldBlock))
 }
 
-/// Whether the open file is the one of this name.
+/// Whether `file` is still the file that has the name `path`.
 #[cfg(unix)]
 fn has_name(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -141,13 +143,13 @@ fn has_name(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Whether there is a file of this name: more is not told.
+/// Whether any file has this name. On this system two files cannot be compared.
 #[cfg(not(unix))]
 fn has_name(_file: &File, path: &Path) -> io::Result<bool> {
     path.try_exists()
 }
 
-/// Makes the new name durable. Only Unix lets a folder be opened and synced.
+/// Makes the new name durable by syncing the folder. Only Unix allows opening and syncing a folder.
 fn sync_folder(path: &Path) -> io::Result<()> {
     if cfg!(unix) {
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -172,7 +174,8 @@ impl Write for AtomicFile {
 impl Drop for AtomicFile {
     fn drop(&mut self) {
         if let Some(sink) = self.sink.take() {
-            // Removed while it is open, that is, locked. Nobody is left to tell of an error; it then is a leftover.
+            // The file is removed while it is open, and therefore still locked. `drop` cannot report an error; the file is
+            // then a leftover.
             let _ = fs::remove_file(&self.temporary);
             drop(sink.into_parts());
         }
@@ -182,7 +185,7 @@ impl Drop for AtomicFile {
 /// Writes a whole file with `write` and commits it.
 ///
 /// # Errors
-/// Those of `write` (I/O errors get the path), of creating and of committing.
+/// Returns the errors of `write` (I/O errors get the path), and those of creating and committing the file.
 pub fn write_atomically(path: impl AsRef<Path>, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     let mut file = AtomicFile::create(&path)?;
     write(&mut file).map_err(|e| e.with_path(path.as_ref()))?;
@@ -217,7 +220,7 @@ mod tests {
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 
-    /// In a folder that others write to, the temporary name may be there already and lead to another file of the user.
+    /// In a folder that other users write to, the temporary name may already exist and link to another file of the user.
     #[test]
     #[cfg(unix)]
     fn a_link_of_the_temporary_name_is_not_followed() {
@@ -245,7 +248,8 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"new");
     }
 
-    /// As in two containers on one volume whose processes have the same number: what the first writes stays its own.
+    /// Two containers on one volume can have processes with the same number. The second must not overwrite what the first
+    /// writes.
     #[test]
     fn a_second_writer_of_one_temporary_file_is_refused() {
         let dir = tempfile::tempdir().unwrap();
@@ -258,7 +262,7 @@ mod tests {
         assert_eq!(fs::metadata(temporary_path(dir.path())).unwrap().len(), 5);
         first.unlock().unwrap();
 
-        // Without its lock it is what a killed process left: taken up, and nothing of it stays.
+        // An unlocked temporary file is a leftover of a killed process: the next writer takes it over and empties it.
         let mut taken = AtomicFile::create(&path).unwrap();
         assert!(AtomicFile::create(&path).is_err(), "nor may one process write it twice");
         taken.write_all(b"new").unwrap();
@@ -273,7 +277,7 @@ mod tests {
         assert!(!is_held(&Err(unsupported)) && !is_held(&Ok(())) && is_held(&Err(TryLockError::WouldBlock)));
     }
 
-    /// A writer that had the file opened when the one before committed it would empty what that one wrote.
+    /// A writer that opened the temporary file before another writer committed it must not truncate the committed file.
     #[test]
     #[cfg(unix)]
     fn a_file_that_got_its_real_name_is_not_taken_up() {

@@ -1,4 +1,4 @@
-//! Byte order of stored elements: files are little-endian, hosts need not be.
+//! Byte order of stored elements: files are little-endian; the host may be big-endian.
 
 /// Reverses the bytes of every `item_size`-byte element.
 pub(crate) fn swap_elements(bytes: &mut [u8], item_size: usize) {
@@ -9,14 +9,14 @@ pub(crate) fn swap_elements(bytes: &mut [u8], item_size: usize) {
     }
 }
 
-/// Turns stored little-endian elements into the host's order, or back.
+/// Converts stored little-endian elements to the host's byte order, or host elements to little-endian.
 pub(crate) fn little_to_host(bytes: &mut [u8], item_size: usize) {
     if cfg!(target_endian = "big") {
         swap_elements(bytes, item_size);
     }
 }
 
-/// Turns stored big-endian elements into the host's order.
+/// Converts stored big-endian elements to the host's byte order.
 pub(crate) fn big_to_host(bytes: &mut [u8], item_size: usize) {
     if cfg!(target_endian = "little") {
         swap_elements(bytes, item_size);
@@ -26,7 +26,7 @@ pub(crate) fn big_to_host(bytes: &mut [u8], item_size: usize) {
 /// Writes host elements as little-endian ones.
 ///
 /// # Errors
-/// Those of the sink.
+/// Returns the I/O errors of `sink`.
 pub(crate) fn write_little<W: std::io::Write + ?Sized>(
     sink: &mut W,
     bytes: &[u8],

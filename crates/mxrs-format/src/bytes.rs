@@ -1,4 +1,4 @@
-//! A byte buffer aligned for every element type, without unsafe code; or memory of the caller's.
+//! A byte buffer aligned for every element type, without unsafe code. Its memory is its own or lent by the caller.
 
 use mxrs_types::Result;
 use std::any::Any;
@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// Bytes whose start is aligned to 8, so that they can be viewed as any element type.
+/// Bytes whose start is aligned to 8, so that they can be viewed as elements of any type.
 pub struct AlignedBytes {
     memory: Memory,
     len: usize,
@@ -17,36 +17,37 @@ enum Memory {
     Lent(Box<dyn Lent>),
 }
 
-/// Memory of the caller's that an array is read into. Aligned to 8 bytes.
+/// Memory, aligned to 8 bytes, that the caller lends so that an array is read into it.
 pub trait Lent: Any + Send + Sync {
-    /// The bytes, for reading.
+    /// The bytes of the memory.
     fn bytes(&self) -> &[u8];
-    /// The bytes, for writing.
+    /// The bytes of the memory, for writing.
     fn bytes_mut(&mut self) -> &mut [u8];
-    /// Whether the owner of the memory reads what belongs there later, himself: the reader passes over it then. It begins
-    /// at this byte of the file and is as long as the memory. Asked only where elements are stored as this host has them
-    /// and need no check.
+    /// Whether the owner of the memory will read the array itself, later; the reader then skips these bytes. They begin at
+    /// byte `offset` of the file and are as long as the memory. Called only if the elements are stored in the host's byte
+    /// order and need no check.
     fn read_later(&mut self, offset: u64) -> bool {
         let _ = offset;
         false
     }
 }
 
-/// Who lends memory for arrays: what is read into it need not be copied there. Asked only for sizes that a file was seen to
-/// have.
+/// Lends memory for arrays, so that they are read directly into it and need no copy. Called only with sizes that the file
+/// was seen to contain.
 #[derive(Clone)]
 pub struct Lender(Arc<dyn Fn(usize) -> Result<Box<dyn Lent>> + Send + Sync>);
 
 impl Lender {
-    /// One that lends so many bytes, of any content, or says why not.
+    /// Creates a lender from a function that returns memory of the given number of bytes, with any content, or an error.
     pub fn new(lend: impl Fn(usize) -> Result<Box<dyn Lent>> + Send + Sync + 'static) -> Self {
         Self(Arc::new(lend))
     }
 
-    /// Memory of this many bytes, of any content; other memory when what was lent is of another size or not aligned.
+    /// Returns memory of `len` bytes with any content. If the lent memory has another size or is not aligned, own memory is
+    /// returned instead.
     ///
     /// # Errors
-    /// Those of the lender.
+    /// Returns the errors of the lending function.
     pub fn lend(&self, len: usize) -> Result<AlignedBytes> {
         let memory = (self.0)(len)?;
         let is_fit = memory.bytes().len() == len && memory.bytes().as_ptr().align_offset(8) == 0;
@@ -54,7 +55,7 @@ impl Lender {
     }
 }
 
-/// Two are equal when they are the same.
+/// Two lenders are equal if they are clones of the same lender.
 impl PartialEq for Lender {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -75,7 +76,7 @@ impl Default for AlignedBytes {
     }
 }
 
-/// A copy is never in lent memory.
+/// The copy is always in own memory, never in lent memory.
 impl Clone for AlignedBytes {
     fn clone(&self) -> Self {
         Self::copy_of(self)
@@ -88,14 +89,14 @@ impl AlignedBytes {
         Self { memory: Memory::Words(vec![0; len.div_ceil(8)]), len }
     }
 
-    /// `len` zero bytes, or `None` if there is no memory for them: for lengths that a file states without having the bytes.
+    /// `len` zero bytes, or `None` if there is not enough memory. For lengths that a file states but may not contain.
     pub(crate) fn try_zeroed(len: usize) -> Option<Self> {
         let mut probe: Vec<u64> = Vec::new();
         probe.try_reserve_exact(len.div_ceil(8)).ok()?;
-        // An allocation that nobody sees may be left out.
+        // `black_box` keeps the compiler from removing the unused allocation.
         std::hint::black_box(probe.as_ptr());
         drop(probe);
-        // Pages of zeros that the system gives are not written before they are used; `Vec::resize` would write them.
+        // `vec![0; n]` gets zeroed pages from the system without writing to them; `Vec::resize` would write them.
         Some(Self::zeroed(len))
     }
 
@@ -106,7 +107,7 @@ impl AlignedBytes {
         copy
     }
 
-    /// Changes the length; new bytes are zero.
+    /// Changes the length. Added bytes are zero.
     pub(crate) fn resize(&mut self, len: usize) {
         let used = self.len;
         match &mut self.memory {
@@ -124,7 +125,7 @@ impl AlignedBytes {
         }
     }
 
-    /// Whether the owner of lent memory reads it later himself, from this byte of the file on.
+    /// Whether the bytes are lent memory whose owner will read them itself, from byte `offset` of the file.
     pub(crate) fn read_later(&mut self, offset: u64) -> bool {
         match &mut self.memory {
             Memory::Words(_) => false,
@@ -132,10 +133,10 @@ impl AlignedBytes {
         }
     }
 
-    /// The memory that was lent for it, if it is of this type; else the bytes again.
+    /// The lent memory, if it has the type `T`.
     ///
     /// # Errors
-    /// The bytes, in other memory.
+    /// Returns `self` unchanged if the bytes are not lent memory of the type `T`.
     pub fn into_lent<T: Lent>(self) -> std::result::Result<Box<T>, Self> {
         let Self { memory, len } = self;
         match memory {
@@ -212,7 +213,7 @@ mod tests {
         assert_eq!(copy, bytes);
         assert!(copy.into_lent::<Page>().is_err());
         assert_eq!(bytes.into_lent::<Page>().map_err(|_| ()).unwrap().0, [0x0907, 7]);
-        // Another size than asked for is not taken.
+        // Lent memory of another size than requested is not used.
         assert!(lender.lend(12).unwrap().into_lent::<Page>().is_err());
         let mut bytes = lender.lend(16).unwrap();
         bytes.resize(9);

@@ -1,4 +1,4 @@
-//! Short constructors for format errors, for the readers here and for those of other crates (`mxrs-symbol`).
+//! Short constructors for format errors, for the readers of this crate and of other crates (`mxrs-symbol`).
 
 use mxrs_types::{Error, ErrorKind, FormatErrorKind};
 
@@ -7,17 +7,17 @@ pub fn at(offset: u64, kind: FormatErrorKind, context: impl Into<String>) -> Err
     Error::new(ErrorKind::Format { path: None, offset: Some(offset), kind, context: context.into() })
 }
 
-/// A format error that belongs to no one place.
+/// A format error without an offset: it concerns no single byte of the file.
 pub fn whole(kind: FormatErrorKind, context: impl Into<String>) -> Error {
     Error::new(ErrorKind::Format { path: None, offset: None, kind, context: context.into() })
 }
 
-/// `Truncated` at `offset`.
+/// An error of kind `Truncated` at `offset`: `need` bytes are needed, `have` are left.
 pub(crate) fn truncated(offset: u64, need: u64, have: u64, context: impl Into<String>) -> Error {
     at(offset, FormatErrorKind::Truncated { need, have }, context)
 }
 
-/// An I/O error of an unnamed source.
+/// An I/O error of a source without a name.
 pub fn io(error: &std::io::Error) -> Error {
     Error::from_io(error)
 }
@@ -30,7 +30,7 @@ pub fn category(error: &Error) -> Option<&FormatErrorKind> {
     }
 }
 
-/// What the first bytes of a file that is not what was asked for look like.
+/// Describes the format that the first bytes of a file suggest, for errors about a file of the wrong format.
 pub(crate) fn looks_like(start: &[u8]) -> Option<&'static str> {
     let text = start.trim_ascii_start();
     let starts = |word: &[u8]| text.len() >= word.len() && text[..word.len()].eq_ignore_ascii_case(word);
@@ -51,7 +51,7 @@ pub(crate) fn looks_like(start: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Gives a format error that has no offset one.
+/// Sets the offset of a format error that has none.
 pub(crate) fn place(mut error: Error, place: u64) -> Error {
     if let ErrorKind::Format { offset: offset @ None, .. } = error.kind_mut() {
         *offset = Some(place);

@@ -1,14 +1,16 @@
 //! Temporary files of writers that were killed.
 //!
-//! A writer holds the lock of its temporary file ([`File::lock`]), which the system drops when the process ends, however it
-//! ends. What is removed has a free lock. That alone proves nothing: a writer may have made the file and not locked it yet,
-//! and some file systems keep the locks of each machine apart. So its writer also is proven to be dead, or it is a minute old.
+//! A writer holds the lock of its temporary file ([`File::lock`]); the system releases the lock when the process ends in any
+//! way. Only a file with a free lock is removed. A free lock alone proves nothing: a writer may have created the file and
+//! not locked it yet, and some file systems do not share locks between machines. Therefore the writer must also be proven
+//! dead, or the file must be older than a minute.
 //!
-//! Proven is the end of a process of the caller's own boot and PID namespace whose number nobody has now; the name of the file
-//! tells all three. Elsewhere a number says nothing: another container or machine has processes of its own. Nor does the
-//! caller's own number, which killed processes of containers often had, nor a name without a namespace. Then age decides. So a
-//! writer loses its file, and is told when it commits, only where machines do not see each other's locks and it wrote nothing
-//! for a minute. Clones of one running virtual machine count as one machine.
+//! A writer is proven dead if it belongs to the caller's own boot and PID namespace and no process has its number now; the
+//! name of the file contains all three. A number from another container or machine proves nothing, because those have
+//! processes of their own. Neither does the caller's own number, which killed processes in containers often had too, nor a
+//! name without a namespace. In these cases the age decides. So a writer loses its file only if machines do not see each
+//! other's locks and it wrote nothing for a minute; its commit then returns an error. Clones of one running virtual machine
+//! count as one machine.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -17,25 +19,26 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Age of a file that no writer can have made just now, without having had the time to lock it.
+/// Age above which a file counts as old: a writer locks its file within much less time after creating it.
 const OLD: Duration = Duration::from_secs(60);
 
-/// Linux's table of processes.
+/// Folder in which Linux lists the running processes.
 const PROCESSES: &str = "/proc";
 
-/// What stands between a name and the process that writes it.
+/// Text between the name of the file and the process that writes it.
 const MARK: &str = ".tmp.";
 
-/// The process that writes a file, as the temporary name tells it: `<process id>-<system>`.
+/// The process that writes a file, as its temporary name states it: `<process id>-<system>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Writer {
     process: u32,
-    /// The boot and PID namespace of the number, hashed; none where the system does not tell, and in names of old releases.
+    /// Hash of the boot and PID namespace of the process. `None` if the system does not reveal them, and in names of old
+    /// releases.
     system: Option<u64>,
 }
 
 impl Writer {
-    /// This process.
+    /// The writer that stands for this process.
     fn own() -> Self {
         Self { process: std::process::id(), system: own_system() }
     }
@@ -46,18 +49,18 @@ impl Writer {
             None => (text, None),
         };
         let writer = Self { process: process.parse().ok()?, system };
-        // As it is written here only: no signs, no other number of digits.
+        // Only the form that `Display` writes is accepted: no sign, no other number of digits.
         (writer.to_string() == text).then_some(writer)
     }
 
-    /// The name under which it writes `name`.
+    /// The temporary name under which this writer writes the file `name`.
     fn temporary_name(self, name: &OsStr) -> OsString {
         let mut temporary = name.to_os_string();
         temporary.push(format!("{MARK}{self}"));
         temporary
     }
 
-    /// Whether it has ended; none where that cannot be proven.
+    /// Whether the process has ended; `None` if neither can be proven.
     fn is_dead(self, own: Self) -> Option<bool> {
         let is_of_here = own.system.is_some() && self.system == own.system && self.process != own.process;
         let entry = Path::new(PROCESSES).join(self.process.to_string());
@@ -74,12 +77,12 @@ impl fmt::Display for Writer {
     }
 }
 
-/// This boot and PID namespace, hashed. None where the system does not tell; where its table is that of another namespace, so
-/// that the numbers in it are others; and where it hides processes, as the first one shows.
+/// Hash of the boot and PID namespace of this process. `None` if the system does not reveal them, if `/proc` shows the
+/// process numbers of another namespace, or if `/proc` hides processes (process 1 is then not visible).
 fn own_system() -> Option<u64> {
     let table = Path::new(PROCESSES);
     let status = fs::read_to_string(table.join("self/status")).ok()?;
-    // A number for each namespace, from the table's to the process's own.
+    // The line lists one process number per namespace, from that of the table to that of the process itself.
     let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
     if numbers.trim() != std::process::id().to_string() || !table.join("1").exists() {
         return None;
@@ -91,20 +94,21 @@ fn own_system() -> Option<u64> {
     Some(hasher.finish())
 }
 
-/// The name under which this process writes `name`.
+/// The temporary name under which this process writes the file `name`.
 pub(crate) fn temporary_name(name: &OsStr) -> OsString {
     Writer::own().temporary_name(name)
 }
 
-/// The name that a temporary file was to have, and its writer.
+/// Splits a temporary name into the final name of the file and its writer.
 fn parse(temporary: &str) -> Option<(&str, Writer)> {
     let (name, writer) = temporary.rsplit_once(MARK).filter(|(name, _)| !name.is_empty())?;
     Some((name, Writer::parse(writer)?))
 }
 
-/// Removes temporary files of [`AtomicFile`](crate::AtomicFile)s whose processes ended without removing them, of those
-/// names in `folder` that `is_wanted` names; says which. Where the system cannot prove that a process has ended, its file stays
-/// until it is a minute old. What cannot be looked at, locked or removed stays.
+/// Removes leftover temporary files of [`AtomicFile`](crate::AtomicFile)s whose processes ended without removing them, and
+/// returns their paths. Only files in `folder` whose final names satisfy `is_wanted` are removed. If the system cannot prove
+/// that a process has ended, its file stays until it is a minute old. Files that cannot be inspected, locked or removed
+/// stay.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -136,7 +140,7 @@ pub fn remove_leftovers(folder: &Path, is_wanted: &dyn Fn(&str) -> bool) -> Vec<
     removed
 }
 
-/// Removes the file if nobody writes it any more; says whether it did.
+/// Removes the file if no process is writing it; returns whether it was removed.
 fn remove_if_left(path: &Path, writer: Writer, own: Writer) -> bool {
     let Ok(about) = fs::symlink_metadata(path) else { return false };
     let age = || about.modified().ok().and_then(|then| SystemTime::now().duration_since(then).ok());
@@ -144,7 +148,8 @@ fn remove_if_left(path: &Path, writer: Writer, own: Writer) -> bool {
     if !about.is_file() || !may_go {
         return false;
     }
-    // Network file systems lock only what is open for writing. It stays locked until it is gone, so that nobody takes it up.
+    // Network file systems lock only files that are open for writing. The lock is held until the file is removed, so that no
+    // new writer takes it over.
     let Ok(file) = File::options().write(true).open(path) else { return false };
     file.try_lock().is_ok() && fs::remove_file(path).is_ok()
 }
@@ -173,7 +178,7 @@ mod tests {
         assert_eq!(Writer::own().process, std::process::id());
     }
 
-    /// Run in a process of its own, in the folder it is to write to: writes half of `w.params` and waits to be killed.
+    /// Runs in a process of its own, in the folder to write to: writes half of `w.params` and waits to be killed.
     #[test]
     #[ignore = "run by a_killed_writer_is_cleaned_up_after in a process of its own"]
     fn half_a_file() {
@@ -196,7 +201,7 @@ mod tests {
         child
     }
 
-    /// The temporary name of what a process with this number writes here.
+    /// The temporary name of a file that the process with this number writes on this system.
     fn name_of(name: &str, process: u32) -> String {
         Writer { process, ..Writer::own() }.temporary_name(OsStr::new(name)).into_string().unwrap()
     }
@@ -212,7 +217,8 @@ mod tests {
         names
     }
 
-    /// A living writer's file stays, a killed one's goes with the next writing of the same name; other names stay.
+    /// The file of a living writer stays. That of a killed writer is removed when the same name is written next. Other names
+    /// stay.
     #[test]
     #[cfg(target_os = "linux")]
     fn a_killed_writer_is_cleaned_up_after() {
@@ -234,7 +240,8 @@ mod tests {
         living.wait().unwrap();
     }
 
-    /// A number that another process has got in the meantime, a file that some writer elsewhere has locked, what is no file.
+    /// Three files stay: one whose process number belongs to a new process, one that another writer has locked, and a
+    /// symbolic link or folder.
     #[test]
     #[cfg(target_os = "linux")]
     fn what_may_be_somebodys_stays() {
@@ -251,8 +258,8 @@ mod tests {
         assert_eq!(remove(), [path(u32::MAX)]);
     }
 
-    /// Of a writer in another container or on another machine, or of an old release, a number without a process here proves
-    /// nothing: it may be between making the file and locking it.
+    /// If the writer is in another container, on another machine, or from an old release, the absence of its number in the
+    /// local process table proves nothing: it may have created the file and not locked it yet.
     #[test]
     fn of_writers_elsewhere_only_what_is_old_goes() {
         let dir = tempfile::tempdir().unwrap();
@@ -268,11 +275,11 @@ mod tests {
         assert_eq!(names(dir.path()).len(), 4);
     }
 
-    /// What tells this boot and namespace is there, and the same whenever it is asked for.
+    /// The identification of this boot and namespace exists, and it is the same at every call.
     #[test]
     #[cfg(target_os = "linux")]
     fn this_system_is_known() {
-        assert!(own_system().is_some(), "without it no killed process can be told from one elsewhere");
+        assert!(own_system().is_some(), "a killed process cannot be recognized without it");
         assert_eq!(own_system(), own_system());
     }
 

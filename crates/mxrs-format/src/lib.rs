@@ -1,12 +1,12 @@
-//! MXNet's file formats: parameter lists (`.params`), npy and npz, RecordIO with `.idx` and `.lst`; ONNX models; safetensors;
-//! and results of kernel tuning. Symbol files are in `mxrs-symbol`, which knows graphs.
+//! MXNet's file formats: parameter lists (`.params`), npy and npz, RecordIO with `.idx` and `.lst`; also ONNX models,
+//! safetensors, and results of kernel tuning. Symbol files are in `mxrs-symbol`, which has graphs.
 //!
-//! Every reader is bounded: it proves that bytes exist before it allocates for them, checks all size arithmetic, and
-//! answers broken input with an [`mxrs_types::Error`] that has an offset and a category. Every writer is exact: a file
-//! that MXNet wrote comes back byte for byte, and a crash never leaves half a file ([`AtomicFile`]).
+//! Every reader is bounded: it makes sure that bytes exist before it allocates memory for them, checks all arithmetic on
+//! sizes, and reports broken input as an [`mxrs_types::Error`] with an offset and a category. Every writer is exact: a file
+//! of MXNet that is read and written again is equal byte for byte, and a crash never leaves a partial file ([`AtomicFile`]).
 //!
-//! Does not know any graph, operator, device or computation: arrays are plain host memory ([`Tensor`]), images are undecoded
-//! bytes.
+//! The crate contains no graphs, operators, devices or computation: arrays are plain host memory ([`Tensor`]), and images
+//! are encoded bytes.
 //!
 //! ```
 //! use mxrs_format::{ArrayFile, Arrays, Options, Tensor};
@@ -19,7 +19,7 @@
 //! # Ok::<(), mxrs_types::Error>(())
 //! ```
 //!
-//! Read next: [`params`] for the most common file, [`reader`] for the rules all readers keep.
+//! Read next: [`params`] for the most common file, [`reader`] for the rules of all readers.
 
 mod array_file;
 mod atomic_write;

@@ -1,25 +1,25 @@
-//! How a reader treats its input: limits, strictness, and the warnings that come back.
+//! Options of readers: limits, strictness, and a list of warnings.
 
 use crate::Lender;
 
-/// How to read.
+/// Options of a reader.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Keep going where MXNet would, and report each deviation as a warning.
+    /// If set, continues wherever MXNet would, and reports each deviation as a warning.
     pub lenient: bool,
     /// Largest counts and sizes accepted.
     pub limits: Limits,
-    /// Whose memory the elements of dense arrays are read into, where a file's length shows that they are there.
+    /// Lends the memory into which the elements of dense arrays are read, if the length of the file shows that they exist.
     pub lender: Option<Lender>,
 }
 
 impl Options {
-    /// The default limits, strict.
+    /// The default limits; deviations are errors.
     pub fn strict() -> Self {
         Self::default()
     }
 
-    /// The default limits, lenient.
+    /// The default limits; deviations are warnings.
     pub fn lenient() -> Self {
         Self { lenient: true, ..Self::default() }
     }
@@ -28,26 +28,26 @@ impl Options {
 /// Largest counts and sizes that a reader accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Arrays in one file.
+    /// Largest number of arrays in one file.
     pub max_tensors: u64,
-    /// Axes of one array.
+    /// Largest number of axes of one array.
     pub max_ndim: u64,
-    /// Bytes of one name.
+    /// Largest number of bytes of one name.
     pub max_name: u64,
-    /// Bytes of one JSON file.
+    /// Largest number of bytes of one JSON file.
     pub max_json: u64,
-    /// Nesting of objects and arrays in JSON; at most [`Limits::DEEPEST_JSON`] is used.
+    /// Deepest nesting of objects and arrays in JSON; at most [`Limits::DEEPEST_JSON`] is used.
     pub max_json_depth: u64,
-    /// Nodes of one graph with all its subgraphs.
+    /// Largest number of nodes of one graph with all its subgraphs.
     pub max_nodes: u64,
-    /// Bytes of one record after its parts are joined.
+    /// Largest number of bytes of one record after its parts are concatenated.
     pub max_record: u64,
-    /// Bytes of one text header (npy).
+    /// Largest number of bytes of one text header (npy).
     pub max_header: u64,
 }
 
 impl Limits {
-    /// Deepest JSON nesting whatever `max_json_depth` says, so that no setting can exhaust the stack.
+    /// Deepest JSON nesting for any value of `max_json_depth`, so that no setting can exhaust the stack.
     pub const DEEPEST_JSON: u64 = 512;
 }
 
@@ -66,23 +66,23 @@ impl Default for Limits {
     }
 }
 
-/// What was read, and what was odd about it.
+/// A value that was read, with warnings about its file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loaded<T> {
-    /// What was read.
+    /// The value that was read.
     pub value: T,
-    /// Deviations that were let pass, in the order met.
+    /// Deviations that were accepted, in file order.
     pub warnings: Vec<String>,
 }
 
 impl<T> Loaded<T> {
-    /// The same warnings with another value.
+    /// Applies `f` to the value and keeps the warnings.
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Loaded<U> {
         Loaded { value: f(self.value), warnings: self.warnings }
     }
 }
 
-/// Collects warnings; a hostile file cannot make the list grow without end.
+/// Collects warnings. Their number is bounded, so that a hostile file cannot exhaust memory.
 #[derive(Debug, Default)]
 pub struct Warnings {
     list: Vec<String>,
@@ -92,7 +92,7 @@ pub struct Warnings {
 impl Warnings {
     const MOST_LISTED: usize = 100;
 
-    /// Adds a warning; `text` is called only where the list has room for it.
+    /// Adds a warning. `text` is called only if the list has room for it.
     pub fn push(&mut self, text: impl FnOnce() -> String) {
         if self.list.len() < Self::MOST_LISTED {
             self.list.push(text());
@@ -101,7 +101,7 @@ impl Warnings {
         }
     }
 
-    /// The warnings, and a last line that counts those the list had no room for.
+    /// The warnings; a last line counts those for which the list had no room.
     pub fn into_list(mut self) -> Vec<String> {
         if self.unlisted > 0 {
             self.list.push(format!("{} further warnings", self.unlisted));
@@ -109,7 +109,7 @@ impl Warnings {
         self.list
     }
 
-    /// What was read, with these warnings.
+    /// Combines these warnings with the value that was read.
     pub fn with<T>(self, value: T) -> Loaded<T> {
         Loaded { value, warnings: self.into_list() }
     }

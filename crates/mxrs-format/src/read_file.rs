@@ -1,15 +1,15 @@
-//! Reading a whole file whose name came from somewhere else, such as a list of images.
+//! Reading of a whole file whose name comes from untrusted input, such as a list of images.
 
 use mxrs_types::{Error, Result};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// The bytes of a regular file of at most `max_bytes`. A list may name anything: a device such as `/dev/zero` has no end, and a pipe
-/// would block until somebody writes to it, so both are refused.
+/// Reads the bytes of a regular file of at most `max_bytes`. A list may name any path: a device such as `/dev/zero` has no
+/// end, and opening a pipe would block until another process writes to it, so both are refused.
 ///
 /// # Errors
-/// Returns those of opening and reading, and an error if `path` is no regular file or is larger than `max_bytes`.
+/// Returns the errors of opening and reading, and an error if `path` is not a regular file or is larger than `max_bytes`.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -32,10 +32,10 @@ fn read(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("it is {what}, expected a file")));
     }
     let mut bytes = Vec::new();
-    // A file with holes may state any length.
+    // A sparse file can report any length, so the memory reserved is limited by `max_bytes`.
     let len = usize::try_from(metadata.len().min(max_bytes)).unwrap_or(usize::MAX);
     bytes.try_reserve_exact(len).map_err(|error| io::Error::new(io::ErrorKind::OutOfMemory, error))?;
-    // The file may grow while it is read: one byte more than allowed shows it.
+    // The file may grow while it is read: one byte more than allowed is read, so that growth is noticed.
     file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max_bytes {
         let plural = if max_bytes == 1 { "" } else { "s" };
@@ -45,7 +45,7 @@ fn read(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Opens for reading, without waiting for the writer of a pipe.
+/// Opens the file for reading, without waiting for the writer of a pipe.
 #[cfg(unix)]
 fn open(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;

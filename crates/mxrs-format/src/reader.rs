@@ -1,11 +1,11 @@
-//! A bounded cursor: every read is checked against what is left before anything is allocated for it.
+//! A bounded reader: every read is checked against the remaining length before memory is allocated for it.
 //!
-//! The rules all readers of this crate keep:
+//! All readers of this crate follow these rules:
 //! 1. No panic on any input; every failure is an [`Error`] with an offset.
-//! 2. A length field is compared with the bytes that remain before memory is taken. A stream of unknown length is
-//!    read in chunks of at most 1 MiB that grow as data arrives.
-//! 3. Size arithmetic is checked, and its overflow is an error of its own.
-//! 4. A count is bounded by the smallest encoding of one element.
+//! 2. A length field is compared with the number of remaining bytes before memory is allocated. A stream of unknown length
+//!    is read in chunks of at most 1 MiB, so memory grows only as data arrives.
+//! 3. Arithmetic on sizes is checked, and overflow is an error of its own.
+//! 4. A count is bounded by the remaining length divided by the size of the smallest element.
 
 use crate::{AlignedBytes, Lender, fault};
 use mxrs_types::{Error, FormatErrorKind, Result};
@@ -15,29 +15,29 @@ use std::path::Path;
 
 const CHUNK: usize = 1 << 20;
 
-/// A bounded cursor over a slice, a file or a stream.
+/// A bounded reader of a slice, a file or a stream.
 #[derive(Debug)]
 pub struct Reader<R> {
     inner: R,
     pos: u64,
-    /// Where the input ends, when that is known.
+    /// Offset at which the input ends, if known.
     end: Option<u64>,
-    /// How to pass over bytes, where the input can.
+    /// How to skip bytes, if the input can seek.
     pass: Option<fn(&mut R, u64) -> std::io::Result<()>>,
 }
 
 impl<'a> Reader<&'a [u8]> {
-    /// Over bytes in memory.
+    /// A reader of bytes in memory.
     pub fn from_slice(bytes: &'a [u8]) -> Self {
         Self { inner: bytes, pos: 0, end: Some(bytes.len() as u64), pass: None }
     }
 }
 
 impl Reader<BufReader<File>> {
-    /// Over a file, from its start to its present end.
+    /// A reader of a file, from its start to its current end.
     ///
     /// # Errors
-    /// Those of opening the file, with its path.
+    /// Returns the error of opening the file, with its path.
     pub fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(|e| Error::io(path, &e))?;
         let len = file.metadata().map_err(|e| Error::io(path, &e))?.len();
@@ -49,14 +49,14 @@ impl<R: Read + Seek> Reader<R> {
     /// Moves to an offset from the start of the source.
     ///
     /// # Errors
-    /// An I/O error.
+    /// Returns I/O errors.
     pub fn seek(&mut self, offset: u64) -> Result<()> {
         self.inner.seek(SeekFrom::Start(offset)).map_err(|e| fault::io(&e))?;
         self.pos = offset;
         Ok(())
     }
 
-    /// The same reader, which passes over what the owners of [lent](crate::Lent) memory read themselves.
+    /// Makes the reader skip the bytes that the owners of [lent](crate::Lent) memory read themselves.
     pub(crate) fn passing(mut self) -> Self {
         self.pass = Some(|inner, len| {
             let len = i64::try_from(len).map_err(std::io::Error::other)?;
@@ -67,12 +67,12 @@ impl<R: Read + Seek> Reader<R> {
 }
 
 impl<R: Read> Reader<R> {
-    /// Over a stream of unknown length.
+    /// A reader of a stream of unknown length.
     pub fn from_stream(inner: R) -> Self {
         Self { inner, pos: 0, end: None, pass: None }
     }
 
-    /// Over the next `len` bytes of `inner`, which stands at offset `start` of its file.
+    /// A reader of the next `len` bytes of `inner`, whose current position is offset `start` of its file.
     pub fn bounded(inner: R, start: u64, len: u64) -> Self {
         Self { inner, pos: start, end: Some(start.saturating_add(len)), pass: None }
     }
@@ -82,15 +82,15 @@ impl<R: Read> Reader<R> {
         self.pos
     }
 
-    /// Bytes left, when that is known.
+    /// Number of bytes left, if known.
     pub fn remaining(&self) -> Option<u64> {
         self.end.map(|end| end.saturating_sub(self.pos))
     }
 
-    /// Fills as much of `buffer` as the input has left; returns how much.
+    /// Fills as much of `buffer` as the remaining input allows; returns the number of bytes read.
     ///
     /// # Errors
-    /// An I/O error.
+    /// Returns I/O errors.
     pub fn fill_some(&mut self, buffer: &mut [u8]) -> Result<usize> {
         let left = self.remaining().and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
         let want = buffer.len().min(left);
@@ -107,15 +107,15 @@ impl<R: Read> Reader<R> {
         Ok(done)
     }
 
-    /// An error of this category at the present offset.
+    /// An error of this category at the current offset.
     pub(crate) fn fault(&self, kind: FormatErrorKind, context: impl Into<String>) -> Error {
         fault::at(self.pos, kind, context)
     }
 
-    /// Proves, as far as the length of the input is known, that `need` bytes are left.
+    /// Checks that at least `need` bytes are left, if the length of the input is known.
     ///
     /// # Errors
-    /// `Truncated` when they are not.
+    /// Returns `Truncated` if fewer bytes are left.
     pub fn expect(&self, need: u64, what: &str) -> Result<()> {
         match self.remaining() {
             Some(have) if have < need => Err(fault::truncated(self.pos, need, have, what)),
@@ -123,10 +123,10 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Proves that `count` elements of at least `min_size` bytes can be left and that `count` is within `max`.
+    /// Checks that the rest can contain `count` elements of at least `min_size` bytes and that `count` is within `max`.
     ///
     /// # Errors
-    /// `Truncated`, or `LimitExceeded`.
+    /// Returns `Truncated` or `LimitExceeded`.
     pub fn expect_count(&self, count: u64, min_size: u64, max: u64, what: &str) -> Result<usize> {
         self.expect(count.saturating_mul(min_size), what)?;
         if count > max {
@@ -135,10 +135,10 @@ impl<R: Read> Reader<R> {
         usize::try_from(count).map_err(|_| self.fault(FormatErrorKind::Overflow, what))
     }
 
-    /// Fills `buffer`.
+    /// Fills the whole `buffer`.
     ///
     /// # Errors
-    /// `Truncated`, or an I/O error.
+    /// Returns `Truncated` or an I/O error.
     pub fn fill(&mut self, buffer: &mut [u8], what: &str) -> Result<()> {
         let need = buffer.len() as u64;
         self.expect(need, what)?;
@@ -153,58 +153,58 @@ impl<R: Read> Reader<R> {
         Ok(bytes)
     }
 
-    /// One byte.
+    /// Reads one byte.
     ///
     /// # Errors
-    /// `Truncated`, or an I/O error.
+    /// Returns `Truncated` or an I/O error.
     pub fn u8(&mut self, what: &str) -> Result<u8> {
         Ok(self.array::<1>(what)?[0])
     }
 
-    /// A little-endian u16.
+    /// Reads a little-endian u16.
     ///
     /// # Errors
-    /// `Truncated`, or an I/O error.
+    /// Returns `Truncated` or an I/O error.
     pub fn u16(&mut self, what: &str) -> Result<u16> {
         self.array(what).map(u16::from_le_bytes)
     }
 
-    /// A little-endian u32.
+    /// Reads a little-endian u32.
     ///
     /// # Errors
-    /// `Truncated`, or an I/O error.
+    /// Returns `Truncated` or an I/O error.
     pub fn u32(&mut self, what: &str) -> Result<u32> {
         self.array(what).map(u32::from_le_bytes)
     }
 
-    /// A little-endian i32.
+    /// Reads a little-endian i32.
     ///
     /// # Errors
-    /// `Truncated`, or an I/O error.
+    /// Returns `Truncated` or an I/O error.
     pub fn i32(&mut self, what: &str) -> Result<i32> {
         self.array(what).map(i32::from_le_bytes)
     }
 
-    /// A little-endian u64.
+    /// Reads a little-endian u64.
     ///
     /// # Errors
-    /// `Truncated`, or an I/O error.
+    /// Returns `Truncated` or an I/O error.
     pub fn u64(&mut self, what: &str) -> Result<u64> {
         self.array(what).map(u64::from_le_bytes)
     }
 
-    /// A little-endian i64.
+    /// Reads a little-endian i64.
     ///
     /// # Errors
-    /// `Truncated`, or an I/O error.
+    /// Returns `Truncated` or an I/O error.
     pub fn i64(&mut self, what: &str) -> Result<i64> {
         self.array(what).map(i64::from_le_bytes)
     }
 
-    /// The next `len` bytes.
+    /// Reads the next `len` bytes.
     ///
     /// # Errors
-    /// `Truncated` before anything is allocated when the end is known, an I/O error, or `Overflow`.
+    /// Returns `Truncated`, before anything is allocated if the length is known, an I/O error, or `Overflow`.
     pub fn bytes(&mut self, len: u64, what: &str) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.append(len, &mut bytes, what)?;
@@ -214,7 +214,7 @@ impl<R: Read> Reader<R> {
     /// Appends the next `len` bytes to `bytes`, with the same checks as [`Self::bytes`].
     ///
     /// # Errors
-    /// As [`Self::bytes`]; what was read until then stays in `bytes`.
+    /// Returns the errors of [`Self::bytes`]; bytes read before the error stay in `bytes`.
     pub fn append(&mut self, len: u64, bytes: &mut Vec<u8>, what: &str) -> Result<()> {
         self.expect(len, what)?;
         let mut left = usize::try_from(len).map_err(|_| self.fault(FormatErrorKind::Overflow, what))?;
@@ -230,26 +230,26 @@ impl<R: Read> Reader<R> {
         Ok(())
     }
 
-    /// The next `len` bytes, aligned for every element type.
+    /// Reads the next `len` bytes into memory that is aligned for every element type.
     ///
     /// # Errors
-    /// As [`Self::bytes`].
+    /// Returns the errors of [`Self::bytes`].
     pub fn aligned(&mut self, len: u64, what: &str) -> Result<AlignedBytes> {
         self.aligned_in(len, what, None)
     }
 
-    /// The same in memory that is lent, if the end of the input is known.
+    /// Like [`Self::aligned`], but in memory from `lender` if the length of the input is known.
     ///
     /// # Errors
-    /// As [`Self::bytes`]; why nothing is lent.
+    /// Returns the errors of [`Self::bytes`] and those of the lender.
     pub fn aligned_in(&mut self, len: u64, what: &str, lender: Option<&Lender>) -> Result<AlignedBytes> {
         self.aligned_or_later(len, what, lender, false)
     }
 
-    /// The same; with `may_be_later`, bytes that their owner reads himself are passed over.
+    /// Like [`Self::aligned_in`]. If `may_be_later` is set, bytes that the owner of the memory reads itself are skipped.
     ///
     /// # Errors
-    /// As [`Self::aligned_in`].
+    /// Returns the errors of [`Self::aligned_in`].
     pub(crate) fn aligned_or_later(
         &mut self,
         len: u64,
@@ -279,10 +279,10 @@ impl<R: Read> Reader<R> {
         Ok(bytes)
     }
 
-    /// A `str` of the formats: u64 length, then UTF-8 bytes; at most `max` bytes.
+    /// Reads a string as the formats store it: u64 length, then UTF-8 bytes, at most `max`.
     ///
     /// # Errors
-    /// `Truncated`, `LimitExceeded`, `InvalidValue` for other text than UTF-8, or an I/O error.
+    /// Returns `Truncated`, `LimitExceeded`, `InvalidValue` for text that is not UTF-8, or an I/O error.
     pub fn string(&mut self, max: u64, what: &str) -> Result<String> {
         let len = self.u64(what)?;
         self.expect_count(len, 1, max, what)?;
@@ -292,10 +292,10 @@ impl<R: Read> Reader<R> {
             .map_err(|_| fault::at(start, FormatErrorKind::InvalidValue, format!("{what} is not UTF-8")))
     }
 
-    /// Bytes after the present offset, counted by reading when the end is not known.
+    /// Number of bytes after the current offset. If the length is not known, they are counted by reading them.
     ///
     /// # Errors
-    /// An I/O error.
+    /// Returns I/O errors.
     pub fn count_trailing(&mut self) -> Result<u64> {
         if let Some(left) = self.remaining() {
             return Ok(left);
@@ -316,7 +316,7 @@ impl<R: Read> Reader<R> {
 /// Reads a whole text file of at most `max` bytes.
 ///
 /// # Errors
-/// I/O errors with the path; `LimitExceeded`.
+/// Returns I/O errors with the path, and `LimitExceeded` for a longer file.
 pub fn read_text_file(path: &Path, max: u64, what: &str) -> Result<Vec<u8>> {
     let mut reader = Reader::open(path)?;
     let len = reader.remaining().unwrap_or(0);

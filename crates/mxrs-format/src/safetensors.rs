@@ -1,9 +1,9 @@
-//! Safetensors: a JSON header with names, types, shapes and places, then the elements, back to back.
+//! Safetensors: a JSON header with names, types, shapes and positions, then the elements of all tensors without gaps.
 //!
-//! `u64 n`, `n` bytes of a JSON object, the data. Header entries are `"name": {"dtype", "shape", "data_offsets"}` with
-//! offsets into the data; `"__metadata__"` holds texts. The reader proves that places follow each other without hole or
-//! overlap to the very end of the file, and that each has the size of its shape. The writer puts larger element types
-//! first, then sorts by name, and pads the header with spaces so that the data starts at a multiple of 8.
+//! A file is `u64 n`, a JSON object of `n` bytes, and the data. Header entries are `"name": {"dtype", "shape",
+//! "data_offsets"}` with offsets into the data; `"__metadata__"` holds texts. The reader checks that the tensors cover the
+//! data to the end of the file without gap or overlap, and that each has the size of its shape. The writer sorts tensors by
+//! decreasing element size, then by name, and pads the header with spaces so that the data starts at a multiple of 8.
 
 use crate::byte_order::little_to_host;
 use crate::reader::Reader;
@@ -17,18 +17,18 @@ use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::Path;
 
-/// Tensors by name, and texts beside them.
+/// The content of a file: named tensors and texts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SafeTensors {
     /// Dense tensors, in the order of the header.
     pub tensors: IndexMap<String, Tensor>,
-    /// Texts by key.
+    /// Metadata texts by key.
     pub metadata: IndexMap<String, String>,
 }
 
 const METADATA: &str = "__metadata__";
 
-/// An element type, and the word for it.
+/// Element types with their names in the header.
 const DTYPES: &[(DType, &str)] = &[
     (DType::F64, "F64"),
     (DType::F32, "F32"),
@@ -53,8 +53,8 @@ struct Entry {
     data_offsets: [u64; 2],
 }
 
-/// The header, in its order, with repeated keys kept. It is read into these types directly: general JSON values would take many
-/// times the memory of their text.
+/// The header in file order, including repeated names. It is parsed directly into these types: general JSON values would
+/// take many times the memory of their text.
 #[derive(Default)]
 struct Header {
     tensors: Vec<(String, Entry)>,
@@ -93,17 +93,17 @@ fn invalid(context: impl Into<String>) -> Error {
     fault::at(8, FormatErrorKind::InvalidValue, context)
 }
 
-/// A quoted name of an error, not too long.
+/// A name in quotes for an error message, cut at 120 characters.
 fn quoted(name: &str) -> String {
     format!("`{}`", name.chars().take(120).collect::<String>())
 }
 
 impl SafeTensors {
-    /// Reads a file's bytes.
+    /// Reads the bytes of a file.
     ///
     /// # Errors
-    /// A format error with its category: cut or overlong data, a header that is no such JSON, repeated names, types nobody
-    /// knows, places with holes or overlaps or of another size than the shape's.
+    /// Returns a format error with its category for data that is cut or too long, a header that is not JSON of this form,
+    /// repeated names, unknown types, positions with gaps or overlaps, and sizes that differ from those of the shapes.
     pub fn from_bytes(bytes: &[u8], options: &Options) -> Result<Self> {
         Self::read(&mut Reader::from_slice(bytes), options)
     }
@@ -111,7 +111,7 @@ impl SafeTensors {
     /// Reads a file.
     ///
     /// # Errors
-    /// As [`Self::from_bytes`], and those of the file system; with the path.
+    /// Returns the errors of [`Self::from_bytes`] and I/O errors, with the path.
     pub fn load(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let path = path.as_ref();
         Self::read(&mut Reader::open(path)?, options).map_err(|e| e.with_path(path))
@@ -163,20 +163,20 @@ impl SafeTensors {
         Ok(Self { tensors, metadata })
     }
 
-    /// The bytes of a file.
+    /// Returns the bytes of a file with these tensors and texts.
     ///
     /// # Errors
-    /// A sparse array, or none; a tensor called `__metadata__`.
+    /// Fails for a sparse or "none" array, and for a tensor called `__metadata__`.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.write(&mut bytes)?;
         Ok(bytes)
     }
 
-    /// Writes a file that is whole or not there at all.
+    /// Writes a file, atomically.
     ///
     /// # Errors
-    /// As [`Self::to_bytes`], and those of the file system.
+    /// Returns the errors of [`Self::to_bytes`], and I/O errors.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         write_atomically(path, |mut to| self.write(&mut to))
     }
@@ -221,7 +221,7 @@ impl SafeTensors {
     }
 }
 
-/// Reads the tensor that must start at `place` of the data.
+/// Reads a tensor, which must start at the offset `place` of the data.
 fn tensor<R: Read>(r: &mut Reader<R>, name: &str, entry: &Entry, place: u64) -> Result<Tensor> {
     let [begin, end] = entry.data_offsets;
     if begin != place || end < begin {
@@ -325,7 +325,7 @@ mod tests {
             let mut bytes = example().to_bytes().unwrap();
             let n = bytes.len();
             bytes[at % n] = value;
-            // No panic is what counts; bytes of elements may be any.
+            // Only panics matter; damaged element bytes are not an error.
             let _ = SafeTensors::from_bytes(&bytes, &Options::default());
             let _ = SafeTensors::from_bytes(&bytes[..cut % n], &Options::default());
             prop_assert!(SafeTensors::from_bytes(&example().to_bytes().unwrap()[..cut % n], &Options::default()).is_err());

@@ -1,4 +1,5 @@
-//! Results of kernel tuning: which kernel was the fastest for a call, by machine. JSON, for people to read and to delete from.
+//! Results of kernel tuning: the fastest kernel for each call, by machine. The file is JSON, so that users can read it and
+//! delete entries.
 //!
 //! ```text
 //! {"format": "mxrs kernel tuning", "version": 1, "machines": [
@@ -6,8 +7,8 @@
 //!    "calls": {"<call>": {"backend": "nnpack", "way": "f4x4_3x3@2", "us": 342.1, "us_of_estimate": 360.0}}}]}
 //! ```
 //!
-//! A result belongs to the processor, instructions, version and setup (backends, their versions, threads and settings) it was
-//! measured with: all results of other machines are kept as they are when a file is written again.
+//! A result belongs to the processor, instruction set, version and setup (backends, their versions, threads and settings)
+//! that it was measured with. Writing the file keeps all results of other machines.
 
 use crate::{fault, write_atomically};
 use mxrs_types::{Error, FormatErrorKind, Result};
@@ -17,19 +18,19 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-/// First field of a file.
+/// Value of the field `format`, the first of a file.
 const FORMAT: &str = "mxrs kernel tuning";
-/// Version that is written and read.
+/// Version of the format that is written and read.
 pub const VERSION: u32 = 1;
-/// Larger files are refused: a network has some hundred results of some hundred bytes.
+/// Largest file size accepted. A network has some hundred results of some hundred bytes each.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// What results belong to.
+/// Machine and software that results belong to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Machine {
     /// Processor.
     pub cpu: String,
-    /// Instructions that kernels use.
+    /// Instruction set that kernels use.
     pub isa: String,
     /// Version of mxrs.
     pub mxrs: String,
@@ -38,43 +39,44 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Whether the processor and the version are the same, whatever the setup.
+    /// Whether processor, instruction set and version are equal; the setup may differ.
     pub fn is_like(&self, other: &Self) -> bool {
         (&self.cpu, &self.isa, &self.mxrs) == (&other.cpu, &other.isa, &other.mxrs)
     }
 }
 
-/// What was found for a call.
+/// The fastest kernel for a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TunedKernel {
-    /// Backend.
+    /// Backend that offers the kernel.
     pub backend: String,
-    /// Its way to run the call.
-    pub way: String,
-    /// Microseconds of a run.
+    /// Algorithm by which the backend runs the call.
+    #[serde(rename = "way")]
+    pub algorithm: String,
+    /// Time of one run in microseconds.
     pub us: f64,
-    /// Microseconds of what estimates take.
+    /// Time in microseconds of the algorithm that estimates alone would choose.
     pub us_of_estimate: f64,
 }
 
-/// Results on one machine, by call.
+/// Results of one machine, by call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OfMachine {
     /// The machine.
     #[serde(flatten)]
     pub machine: Machine,
-    /// The results.
+    /// The results, by call.
     pub calls: BTreeMap<String, TunedKernel>,
 }
 
 /// A file of results.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TuningFile {
-    /// By machine.
+    /// The results, one entry per machine.
     pub machines: Vec<OfMachine>,
 }
 
-/// The file as it is written.
+/// The file in the form in which it is written.
 #[derive(Serialize)]
 struct Written<'a> {
     format: &'static str,
@@ -82,14 +84,14 @@ struct Written<'a> {
     machines: &'a [OfMachine],
 }
 
-/// What tells whether the rest can be read.
+/// The fields that decide whether the remaining ones can be parsed.
 #[derive(Deserialize)]
 struct Head {
     format: String,
     version: u32,
 }
 
-/// The rest.
+/// The fields after the head.
 #[derive(Deserialize)]
 struct Body {
     machines: Vec<OfMachine>,
@@ -99,7 +101,7 @@ impl TuningFile {
     /// Reads the text of a file.
     ///
     /// # Errors
-    /// Text that is damaged or of another version.
+    /// Fails if the text is damaged or of another version.
     pub fn parse(text: &str) -> Result<Self> {
         let damaged = |error: serde_json::Error| refused(format!("kernel tuning results: {error}"));
         let Head { format, version } = serde_json::from_str(text).map_err(damaged)?;
@@ -124,14 +126,14 @@ impl TuningFile {
     /// The text of the file.
     pub fn to_text(&self) -> String {
         let written = Written { format: FORMAT, version: VERSION, machines: &self.machines };
-        // Keys are text and numbers finite, so this cannot fail.
+        // The keys are texts and the numbers are finite, so this cannot fail.
         serde_json::to_string_pretty(&written).unwrap_or_default() + "\n"
     }
 
-    /// Reads a file; one that does not exist has no results.
+    /// Reads a file. A file that does not exist gives an empty result.
     ///
     /// # Errors
-    /// Those of reading and of [`Self::parse`], with the path.
+    /// Returns the errors of reading and of [`Self::parse`], with the path.
     pub fn open(path: &Path) -> Result<Self> {
         let mut text = String::new();
         match File::open(path).map(|file| file.take(MOST_BYTES).read_to_string(&mut text)) {
@@ -147,7 +149,7 @@ impl TuningFile {
         self.machines.iter().find(|of| of.machine == *machine).map(|of| &of.calls)
     }
 
-    /// Adds results of a machine; they take the place of those of the same calls.
+    /// Adds results of a machine; they replace earlier results for the same calls.
     pub fn add(&mut self, machine: &Machine, results: impl IntoIterator<Item = (String, TunedKernel)>) {
         let there = self.machines.iter().position(|of| of.machine == *machine);
         let at = there.unwrap_or_else(|| {
@@ -157,11 +159,11 @@ impl TuningFile {
         self.machines[at].calls.extend(results);
     }
 
-    /// Adds results of a machine to a file, so that whoever writes it at the same time loses nothing, and whoever reads it finds
-    /// it whole. Makes the folder. A file that cannot be read is replaced; the error that says why comes back.
+    /// Adds results of a machine to a file, and creates its folder if needed. Concurrent writers lose no results, and
+    /// readers always find a complete file. A file that cannot be read is replaced; the reason is returned as `Some(error)`.
     ///
     /// # Errors
-    /// Those of writing.
+    /// Fails if the file cannot be written.
     pub fn merge_into(
         path: &Path,
         machine: &Machine,
@@ -174,7 +176,8 @@ impl TuningFile {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder).map_err(io(folder))?;
         }
-        // One after the other, also within a process; where files cannot be locked, each still writes a whole one.
+        // The lock serializes writers, also within a process. If files cannot be locked, each writer still writes a complete
+        // file.
         let lock = File::create(lock_path(path)).map_err(io(path))?;
         let _ = lock.lock();
         let (mut file, damage) = match Self::open(path) {
@@ -192,7 +195,7 @@ fn refused(what: String) -> Error {
     fault::whole(FormatErrorKind::Syntax, what)
 }
 
-/// The file that writers lock: the other one is replaced, so a lock on it would protect nothing.
+/// The file that writers lock. The results file itself is replaced by each writer, so a lock on it would protect nothing.
 fn lock_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");

@@ -1,4 +1,4 @@
-//! Hostile lengths do not make readers allocate: the peak stays below twice the input and 16 MiB.
+//! Hostile lengths do not make readers allocate much: peak memory stays below twice the input plus 16 MiB.
 
 mod support;
 
@@ -11,12 +11,12 @@ use support::{data, golden};
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// One test at a time: the counter is the process's.
+/// Runs one test at a time, because the memory counter is per process.
 static TURN: Mutex<()> = Mutex::new(());
 
 const SLACK: usize = 16 << 20;
 
-/// Runs `read` on `input` and checks what it allocated at most, `input` itself not counted.
+/// Runs `read` on `input` and checks its peak memory, not counting `input` itself.
 fn bounded(what: &str, input: &[u8], read: impl FnOnce(&[u8])) {
     MEMORY.reset_peak_usage();
     let before = MEMORY.current_usage();
@@ -51,7 +51,7 @@ fn parameter_lists() {
         &list(&[1, 0, 0xF993_FAC9, 2, 1, 0, 1, 2, 0, 256, 4, 0, 1, 0, 0, 6, 1, 1, 256, 6, 1, 0, 1]),
     );
     arrays("name 2^50", &list(&[1, 0, 0, 1, 0, 0, 1 << 18]));
-    // A million "none" arrays of four bytes each, the most the limit lets pass.
+    // A million "none" arrays of four bytes each, the largest number that the limit allows.
     let mut zeros = list(&[1 << 20, 0]);
     zeros.resize(zeros.len() + (4 << 20) + 8, 0);
     arrays("none arrays", &zeros);
@@ -68,7 +68,7 @@ fn safetensors() {
             assert!(mxrs_format::safetensors::SafeTensors::from_bytes(bytes, &Options::default()).is_err());
         });
     };
-    // As general JSON values these would take ten times their text.
+    // As general JSON values these would take ten times the memory of their text.
     hostile("lists in a header", format!(r#"{{"w":[{}[]]}}"#, "[],".repeat(4 << 20)));
     hostile("values in the texts", format!(r#"{{"__metadata__":{{"a":[{}0]}}}}"#, "0,".repeat(8 << 20)));
     hostile("length of the header", String::new());
@@ -93,7 +93,7 @@ fn npy_and_npz() {
     arrays("npy header of 4 GiB", b"\x93NUMPY\x02\0\xff\xff\xff\xff{");
     let npz = std::fs::read(golden("list.npz")).unwrap();
     arrays("npz", &npz);
-    // The end record claims as many members and bytes as it can.
+    // The end record claims as many members and bytes as its fields can hold.
     let end = npz.len() - 22;
     for at in [8, 10, 12, 14, 16, 18] {
         let mut hostile = npz.clone();
@@ -101,7 +101,7 @@ fn npy_and_npz() {
         hostile[end + at + 1] = 0x7f;
         arrays("npz directory", &hostile);
     }
-    // A member claims to unpack to a gigabyte.
+    // A member claims to unpack to 1 GiB.
     let entry = npz.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
     let mut bomb = npz.clone();
     bomb[entry + 24..entry + 28].copy_from_slice(&(1u32 << 30).to_le_bytes());

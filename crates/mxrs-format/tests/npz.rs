@@ -1,4 +1,4 @@
-//! npy and npz against NumPy's files, against another zip library, and against hostile archives.
+//! Tests of npy and npz with files of NumPy, with another zip library, and with hostile archives.
 
 mod support;
 
@@ -13,7 +13,7 @@ fn strict(bytes: &[u8]) -> mxrs_types::Result<ArrayFile> {
     ArrayFile::from_bytes(bytes, &Options::strict()).map(|l| l.value)
 }
 
-/// Every member is `np.arange(6).reshape(2, 3).astype(type)`.
+/// Every array in the file is `np.arange(6).reshape(2, 3).astype(type)`.
 #[test]
 fn every_type_of_numpy() {
     let arrays = ArrayFile::open(golden("types.npz"), &Options::strict()).unwrap().value.arrays.into_named().unwrap();
@@ -27,7 +27,7 @@ fn every_type_of_numpy() {
     assert_eq!(arrays["le_f2"].dtype(), Some(DType::F16));
 }
 
-/// `np.savez_compressed` of a Fortran array, `np.float64(1.5)` and `np.zeros((0, 2), 'i4')`.
+/// The file is `np.savez_compressed` of a Fortran-order array, `np.float64(1.5)` and `np.zeros((0, 2), 'i4')`.
 #[test]
 fn compressed_list_of_numpy() {
     let loaded = ArrayFile::open(golden("list.npz"), &Options::strict()).unwrap().value;
@@ -35,7 +35,7 @@ fn compressed_list_of_numpy() {
     assert_eq!(list[0].as_slice::<f32>().unwrap(), [0., 1., 2., 3., 4., 5.]);
     assert_eq!((list[1].shape().unwrap().ndim(), list[1].to_f32_vec().unwrap()), (0, vec![1.5]));
     assert_eq!((list[2].dtype(), &list[2].shape().unwrap()[..]), (Some(DType::I32), &[0, 2][..]));
-    // Through a 1.x list and back.
+    // The arrays also survive conversion to a 1.x list and back.
     assert_eq!(strict(&loaded.to_params_bytes().unwrap()).unwrap().arrays, loaded.arrays);
 }
 
@@ -87,7 +87,7 @@ fn what_is_written_is_read_here_and_elsewhere() {
         let mut member = other.by_index(i).unwrap();
         assert_eq!(member.compression(), CompressionMethod::Stored);
         let mut start = [0; 6];
-        // Reading to the end makes the library compare the CRC-32.
+        // Reading to the end makes the zip library check the CRC-32.
         member.read_exact(&mut start).unwrap();
         member.read_to_end(&mut Vec::new()).unwrap();
         assert_eq!(&start, b"\x93NUMPY");
@@ -98,7 +98,7 @@ fn what_is_written_is_read_here_and_elsewhere() {
     assert_eq!(std::fs::read(&path).unwrap(), bytes);
 }
 
-/// An archive of another library with these members.
+/// An archive with these members, written by another zip library.
 fn archive(members: &[(&str, &[u8])], options: SimpleFileOptions) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in members {
@@ -128,7 +128,7 @@ fn archives_of_another_library() {
     assert!(strict(&archive(&[], stored)).unwrap().arrays.is_empty());
 }
 
-/// MXNet 2.0 writes a `format.npy` whose dictionary is none.
+/// MXNet 2.0 writes a `format.npy` whose header is not a valid dictionary.
 #[test]
 fn sparse_folders_with_an_odd_format_member() {
     let ints = |v: &[i32]| npy(&Tensor::from_slice([v.len()], v).unwrap());
@@ -207,7 +207,7 @@ fn hostile_archives() {
     let damaged = [&small[..start], &[0xff; 4], &small[start + 4..]].concat();
     assert_eq!(fail(&damaged), K::InvalidValue, "no deflate data");
 
-    // Two directory entries for the same bytes.
+    // The directory has two entries for the same bytes.
     let at = places(&good, b"PK\x01\x02");
     let mut shared = good.clone();
     shared.copy_within(at[0] + 42..at[0] + 46, at[1] + 42);

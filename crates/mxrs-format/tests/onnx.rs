@@ -1,4 +1,5 @@
-//! ONNX models: writing then reading is the identity; no damage makes the reader panic; a file that others wrote is read.
+//! Tests of ONNX models: writing then reading is the identity, damage never causes a panic, and files of other writers can
+//! be read.
 
 use mxrs_format::onnx::{self, AttributeProto, GraphProto, ModelProto, NodeProto, ValueInfoProto};
 use mxrs_format::{Limits, Options, Tensor};
@@ -6,7 +7,7 @@ use mxrs_types::{DType, ErrorKind, FormatErrorKind, Shape};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// A chain of nodes with attributes of every kind and a constant for each.
+/// A chain of nodes, each with an attribute of some kind and a constant.
 fn model() -> impl Strategy<Value = ModelProto> {
     let node = (0usize..6, any::<i64>(), any::<f32>(), vec(any::<i64>(), 0..4), "[a-z]{0,8}");
     let tensor = (0..DType::ALL.len(), vec(0usize..4, 0..4));
@@ -69,7 +70,7 @@ proptest! {
         let at = at as usize % bent.len();
         bent[at] = to;
         if let Ok(read) = onnx::from_bytes(&bent, &Options::default()) {
-            // What was accepted can be written, and is accepted again.
+            // An accepted model can be written, and the result is accepted too.
             let bytes = onnx::to_bytes(&read.value).unwrap();
             prop_assert!(onnx::from_bytes(&bytes, &Options::default()).is_ok());
         }
@@ -81,8 +82,8 @@ proptest! {
     }
 }
 
-/// What `onnx.helper` 1.23 of Python wrote for `y = Relu(x)`: x and y float `[N, 2]`, version 8 of the format, operators of
-/// version 13 and of `com.example`.
+/// Bytes that Python's `onnx.helper` 1.23 wrote for `y = Relu(x)`: x and y are float `[N, 2]`; version 8 of the format,
+/// operators of version 13 and of `com.example`.
 const FROM_PYTHON: &[u8] = b"\x08\x08\x12\x00:@\n\x0f\n\x01x\x12\x01y\x1a\x01n\"\x04Relu\x12\x01gZ\x14\n\x01x\x12\x0f\n\r\x08\x01\
 \x12\t\n\x03\x12\x01N\n\x02\x08\x02b\x14\n\x01y\x12\x0f\n\r\x08\x01\x12\t\n\x03\x12\x01N\n\x02\x08\x02B\x04\n\x00\x10\rB\x0f\n\x0b\
 com.example\x10\x01";
@@ -120,7 +121,7 @@ fn many_empty_messages_are_refused_before_they_are_decoded() {
     assert!(is_limit, "{error}");
 }
 
-/// `y = Clip(Relu(x) + w, max = m)` with an attribute of each kind, written by `onnx.helper` of Python.
+/// The file is `y = Clip(Relu(x) + w, max = m)` with an attribute of each kind, written by Python's `onnx.helper`.
 #[test]
 fn a_file_of_another_writer_has_every_kind_of_field() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/onnx/clip.onnx");
@@ -132,7 +133,7 @@ fn a_file_of_another_writer_has_every_kind_of_field() {
     assert_eq!(attr("l").ints, [1, -1]);
     let limits = Limits::default();
     let w = Tensor::from_slice([2], &[1.5f32, -2.0]).unwrap();
-    // Elements in the list of their type, inside a node and beside it; a scalar.
+    // Elements are in the list for their type, both in a node's attribute and in an initializer; the last array is a scalar.
     assert_eq!(onnx::to_tensor(attr("t").t.as_ref().unwrap(), &limits).unwrap(), w);
     assert_eq!(onnx::to_tensor(&graph.initializer[0], &limits).unwrap(), w);
     let m = onnx::to_tensor(&graph.initializer[1], &limits).unwrap();

@@ -1,4 +1,4 @@
-//! Parameter lists against files of MXNet 1.9.1 and against broken ones.
+//! Tests of parameter lists with files of MXNet 1.9.1 and with broken files.
 
 mod support;
 
@@ -47,8 +47,8 @@ fn checkpoints_come_back_byte_for_byte() {
     }
 }
 
-/// The numbers are NumPy's: `r = np.random.RandomState(3)`, then `r.randint(0, 100, (2, 3))` for each type in the
-/// order float32, float64, float16, uint8, int8, int32, int64.
+/// The expected values come from NumPy: `r = np.random.RandomState(3)`, then `r.randint(0, 100, (2, 3))` for each type in
+/// the order float32, float64, float16, uint8, int8, int32, int64.
 #[test]
 fn values_of_every_type() {
     let arrays = named(&std::fs::read(fixture("dtypes.params")).unwrap());
@@ -69,7 +69,7 @@ fn values_of_every_type() {
 fn lists_without_names() {
     let list = ArrayFile::open(fixture("unnamed.params"), &Options::strict()).unwrap().value;
     let Arrays::Unnamed(list) = list.arrays else { panic!("it has no names") };
-    // `mx.nd.arange(5)` and `mx.nd.ones((2, 2))`.
+    // The arrays are `mx.nd.arange(5)` and `mx.nd.ones((2, 2))`.
     assert_eq!(list[0].as_slice::<f32>().unwrap(), [0., 1., 2., 3., 4.]);
     assert_eq!(list[1].as_slice::<f32>().unwrap(), [1.; 4]);
     let empty = ArrayFile::open(golden("empty.params"), &Options::strict()).unwrap().value;
@@ -83,7 +83,7 @@ fn sparse_values() {
     let mut dense = [0.0f32; 24];
     dense[4..8].fill(1.0);
     dense[16..20].fill(2.0);
-    // The csr array of this file has storage shape (0) and 8 elements, as MXNet wrote it.
+    // The csr array of this file has storage shape (0) and 8 elements; MXNet wrote it so.
     for name in ["rsp", "csr"] {
         assert_eq!(arrays[name].to_dense().unwrap().as_slice::<f32>().unwrap(), dense, "{name}");
     }
@@ -101,7 +101,7 @@ fn numpy_shapes() {
     assert_eq!((arrays["bool"].dtype(), arrays["bool"].stored_bytes()), (Some(DType::Bool), &[1, 0, 1][..]));
 }
 
-/// The dump in the description of the format: `{'arg:w': [[1,2],[3,4]] f32, 'aux:m': [7] i64}`.
+/// The example dump in the specification of the format: `{'arg:w': [[1,2],[3,4]] f32, 'aux:m': [7] i64}`.
 #[test]
 fn worked_dump() {
     let mut dump = Vec::new();
@@ -122,7 +122,7 @@ fn worked_dump() {
     assert_eq!(read_bytes(&dump, &Options::strict()).unwrap().value, file);
 }
 
-/// A list of one array without names around `record`.
+/// A list that contains one array, `record`, without names.
 fn list(record: &[u8]) -> Vec<u8> {
     [&0x112u64.to_le_bytes()[..], &[0; 8], &1u64.to_le_bytes(), record, &[0; 8]].concat()
 }
@@ -145,7 +145,7 @@ fn one(bytes: &[u8]) -> Tensor {
 #[test]
 fn old_generations() {
     let expected = Tensor::from_slice([2, 1], &[5i32, 6]).unwrap();
-    // ndim, dims, device type, device number, type flag, data
+    // The words are ndim, dims, device type, device number, type flag, data.
     assert_eq!(one(&words(&[2, 2, 1, 1, 0, 4, 5, 6])), expected);
     assert_eq!(one(&words(&[V1, 2, 2, 0, 1, 0, 2, 3, 4, 5, 6])), expected);
     assert_eq!(one(&words(&[0])), Tensor::None);
@@ -224,7 +224,7 @@ fn broken_arrays() {
 
 #[test]
 fn broken_sparse_arrays() {
-    // csr of shape (3, 4) with 3 float32 elements.
+    // A csr array of shape (3, 4) with 3 float32 elements.
     let csr = |indptr: [i32; 4], columns: [i32; 3], nnz: i32| {
         let mut w = vec![V2, 2, 1, nnz, 0, 2, 3, 0, 4, 0, 1, 0, 0, 6, 1, 4, 0, 6, 1, 3, 0];
         w.extend([1, 2, 3].map(|v: i32| (v as f32).to_bits() as i32));
@@ -250,7 +250,7 @@ fn broken_sparse_arrays() {
     assert_eq!(dense.to_f32_vec().unwrap()[..4], [2., 0., 0., 1.]);
 }
 
-/// What strict reading refuses of sparse arrays, and lenient reading takes with a warning.
+/// Deviations in sparse arrays that strict reading refuses and lenient reading accepts with a warning.
 #[test]
 fn lenient_reading_of_sparse_arrays() {
     let values = [1.0f32, 2.0, 3.0].map(|v| v.to_bits() as i32);
@@ -260,7 +260,7 @@ fn lenient_reading_of_sparse_arrays() {
         let dense = value.arrays.iter().next().unwrap().1.to_dense().unwrap();
         (dense.to_f32_vec().unwrap(), warnings)
     };
-    // csr of shape (2, 2): storage type, storage shape, shape, device, type, indices with their types and lengths.
+    // A csr array of shape (2, 2): storage type, storage shape, shape, device, type, indices with their types and lengths.
     let csr = |stored: i32, index_dtype: i32, indices: &[i32]| {
         let mut w = vec![V2, 2, 1, stored, 0, 2, 2, 0, 2, 0, 1, 0, 0];
         w.extend([index_dtype, 1, 3, 0, index_dtype, 1, 3, 0]);
@@ -272,7 +272,8 @@ fn lenient_reading_of_sparse_arrays() {
         list(&words(&w))
     };
     let dense = [1.0, 2.0, 0.0, 3.0];
-    // A storage shape that the indices contradict; 0 alone is MXNet's own.
+    // The storage shape contradicts the indices. Only the storage shape 0 is accepted in strict reading, because MXNet
+    // writes it.
     let bytes = csr(2, 6, &[0, 2, 3, 0, 1, 1]);
     assert_eq!(strict(&bytes), K::Inconsistent);
     let (values_read, warnings) = lenient(&bytes);
@@ -281,13 +282,13 @@ fn lenient_reading_of_sparse_arrays() {
         warnings.len() == 1 && warnings[0].contains("stores shape") && warnings[0].contains("taken"),
         "{warnings:?}"
     );
-    // Indices of 32 bits.
+    // Indices of type int32.
     let bytes = csr(3, 4, &[0, 2, 3, 0, 1, 1]);
     assert_eq!(strict(&bytes), K::InvalidValue);
     let (values_read, warnings) = lenient(&bytes);
     assert_eq!(values_read, dense);
     assert!(warnings.iter().all(|w| w.contains("int32 indices")) && warnings.len() == 2, "{warnings:?}");
-    // What is broken stays broken: a column that the matrix does not have.
+    // Lenient reading still refuses broken structure: here a column that the matrix does not have.
     let bytes = csr(3, 6, &[0, 2, 3, 0, 2, 1]);
     assert_eq!(*kind(&read_bytes(&bytes, &Options::lenient()).unwrap_err()), K::InvalidValue);
 }

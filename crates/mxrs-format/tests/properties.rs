@@ -1,4 +1,4 @@
-//! What holds for any content: writing then reading is the identity; no damage makes a reader panic.
+//! Properties for arbitrary content: writing then reading is the identity, and damage never causes a panic.
 
 mod support;
 
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use std::fs;
 use support::{data, fixture, golden};
 
-/// Cases per property.
+/// Number of cases per property.
 const CASES: u32 = 64;
 
 fn dense() -> impl Strategy<Value = Tensor> {
@@ -49,7 +49,7 @@ fn tensor() -> impl Strategy<Value = Tensor> {
     prop_oneof![4 => dense(), 1 => row_sparse(), 1 => csr()]
 }
 
-/// Bytes in which the magic of records is likely.
+/// Bytes that often contain the magic number of records.
 fn payload() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![Just(MAGIC.to_le_bytes().to_vec()), vec(any::<u8>(), 0..6), Just(vec![0; 4])];
     vec(piece, 0..6).prop_map(|pieces| pieces.concat())
@@ -129,16 +129,16 @@ proptest! {
     }
 }
 
-/// A small file and its reader.
+/// A name, the bytes of a small file, and its reader.
 type Sample = (&'static str, Vec<u8>, fn(&[u8], &Options));
 
-/// Small files of every kind.
+/// Small files, at least one of every format.
 fn samples() -> Vec<Sample> {
     fn arrays(bytes: &[u8], options: &Options) {
         if let Ok(loaded) = ArrayFile::from_bytes(bytes, options) {
             let again = loaded.value.to_params_bytes().unwrap();
             let back = ArrayFile::from_bytes(&again, &Options::lenient()).unwrap().value;
-            // NaN is not equal to itself, bytes are.
+            // Bytes are compared, because NaN is not equal to itself.
             assert_eq!(back.to_params_bytes().unwrap(), again);
         }
     }

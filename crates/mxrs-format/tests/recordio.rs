@@ -1,4 +1,4 @@
-//! Record files, indices and image records against files of MXNet 1.9.1 and against broken ones.
+//! Tests of record files, indices and image records with files of MXNet 1.9.1 and with broken files.
 
 mod support;
 
@@ -68,7 +68,7 @@ fn digits_are_labeled_png_images() {
     assert_eq!(built.to_text(), fs::read_to_string(data("digits_val.idx")).unwrap());
 }
 
-/// The payloads that `generate.py` wrote.
+/// The file contains the payloads that `generate.py` wrote.
 #[test]
 fn escaped_payloads_and_image_headers() {
     let records = all(&fs::read(golden("escape.rec")).unwrap(), &Options::strict()).unwrap();
@@ -128,7 +128,7 @@ fn broken_records() {
         let e = all(&bytes, &Options::strict()).unwrap_err();
         assert!(expected(kind(&e)), "{what}: {e}");
         assert!(e.to_string().contains(&format!("at offset {offset}: ")), "{what}: {e}");
-        // Lenient reading finds the good record that follows, unless the broken one swallows its head.
+        // Lenient reading finds the good record that follows, unless the broken record's length covers its head.
         if bytes.len() % 4 == 0 && what != "cut in the data" {
             let records = all(&cat(&[&bytes, &good]), &Options::lenient()).unwrap();
             assert_eq!(records.last().unwrap(), b"abcd", "{what}");
@@ -173,7 +173,7 @@ fn lenient_reading_counts_what_it_passes_over() {
     assert!(found == expected);
     assert_eq!(reader.skipped_bytes(), (end - start) as u64);
     assert_eq!(reader.take_warnings().len(), 1);
-    // The same from a pipe, whose length is not known.
+    // The same is tested with a pipe, whose length is not known.
     let mut reader = RecordReader::new(Reader::from_stream(&bytes[..]), &Options::lenient());
     let mut count = 0;
     while reader.next_record().unwrap().is_some() {
@@ -242,7 +242,7 @@ fn writing_both_files() {
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
 }
 
-/// Offsets read from heads alone are those of reading everything, whatever the payloads, and damage is noticed or passed over.
+/// Offsets read from the heads alone equal those of reading whole records, for any payloads; damage is noticed or skipped.
 #[test]
 fn offsets_without_payloads() {
     let magic = mxrs_format::recordio::MAGIC.to_le_bytes();

@@ -41,7 +41,7 @@ impl GraphBuilder {
         self.nodes.len()
     }
 
-    /// A node that was added.
+    /// The node with this id, if it was added.
     pub fn node(&self, id: NodeId) -> Option<&Node> {
         self.nodes.get(id.index())
     }
@@ -68,10 +68,10 @@ impl GraphBuilder {
         self.add_parsed_op(op, name, attrs, params, inputs)
     }
 
-    /// [`Self::add_op`] for a pass that already has the parameters.
+    /// Does the same as [`Self::add_op`] for a pass that already has the parameters.
     ///
     /// # Errors
-    /// Those of [`Self::add_op`] that do not concern attributes.
+    /// Fails in the same cases as [`Self::add_op`], except those that concern attributes.
     pub fn add_parsed_op(
         &mut self,
         op: &Arc<OpDef>,
@@ -174,14 +174,14 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// If a node does not exist; if `original` was not added before `node`, is a variable or itself a clone; or if it
-    /// is a call of another operator (except one that [recomputes](mxrs_op::OpDef::again) the first output) or with
+    /// is a call of another operator (except one that [recomputes](mxrs_op::OpDef::recompute) the first output) or with
     /// another number of inputs.
     pub fn set_clone_of(&mut self, node: NodeId, original: NodeId) -> Result<()> {
         self.earlier("clone", node, original)?;
         let (clone, of) = (&self.nodes[node.index()], &self.nodes[original.index()]);
         let is_same = match (&clone.op, &of.op) {
             (Some(a), Some(b)) if a.name == b.name => clone.inputs.len() == of.inputs.len(),
-            (Some(a), Some(b)) => b.again.is_some_and(|again| again().name == a.name),
+            (Some(a), Some(b)) => b.recompute.is_some_and(|define| define().name == a.name),
             _ => false,
         };
         if !is_same || of.clone_of.is_some() {
@@ -229,8 +229,8 @@ impl GraphBuilder {
         Ok(self.number(&order)?.0)
     }
 
-    /// [`Self::build`] that keeps the order in which nodes were added, which is also an order of execution: a pass that
-    /// has chosen a good order keeps it. Also returns the new id of each node.
+    /// Does the same as [`Self::build`], but keeps the order in which nodes were added, so that a pass can choose the order
+    /// of execution. Also returns the new id of each node.
     pub(crate) fn build_in_order(self) -> Result<(Graph, Vec<Option<NodeId>>)> {
         self.check_heads()?;
         let mut order = post_order(&self.nodes, &self.heads);
@@ -292,7 +292,8 @@ impl GraphBuilder {
         Ok((Graph::from_verified(nodes, heads, self.attrs), new_ids))
     }
 
-    /// Adds a node without checks. It comes from a verified graph, with its inputs and control dependencies renumbered.
+    /// Adds a node without checks. The node must come from a verified graph, with its inputs and control dependencies
+    /// renumbered.
     pub(crate) fn push(&mut self, node: Node) -> NodeId {
         self.nodes.push(node);
         NodeId::new(self.nodes.len() - 1)

@@ -10,7 +10,7 @@
 //! - every entry refers to an existing output, every call has the number of inputs that its parameters require, and
 //!   auxiliary inputs are variables.
 //!
-//! [`GraphBuilder`](crate::GraphBuilder) is the only way to make one.
+//! Only [`GraphBuilder`](crate::GraphBuilder) makes graphs.
 
 use crate::{Entry, EntryId, Node, NodeId};
 use indexmap::IndexMap;
@@ -110,7 +110,7 @@ impl Graph {
         self.nodes.iter().enumerate().map(|(i, n)| (NodeId::new(i), n))
     }
 
-    /// One node.
+    /// The node with this id.
     ///
     /// # Panics
     /// If the id belongs to another, larger graph.
@@ -161,7 +161,7 @@ impl Graph {
         self.node(node).inputs.iter().map(|e| self.entry_id(*e))
     }
 
-    /// Which node's output an entry is, and which one.
+    /// The node of an entry, and the index of the output.
     pub fn entry_at(&self, id: EntryId) -> (NodeId, usize) {
         let node = self.entry_nodes[id.index()];
         (node, (id.0 - self.node_row_ptr[node.index()]) as usize)
@@ -199,7 +199,8 @@ impl Graph {
         self.is_aux[node.index()]
     }
 
-    /// Whether inference reads this variable nowhere, though some operator lists it: the label of a loss head.
+    /// Whether no operator reads this variable at inference although some operator has it as input, like the label of a
+    /// loss.
     pub fn is_label(&self, variable: NodeId) -> bool {
         let readers = self.consumers(self.output_id(variable, 0));
         let ignores = |&(reader, position): &(NodeId, u32)| {

@@ -53,7 +53,7 @@ pub struct Entry {
     pub node: NodeId,
     /// The index of the output.
     pub index: u32,
-    /// How many operators have written the variable before this use; 0 for outputs of operators.
+    /// The number of operators that have written the variable before this use; 0 for outputs of operators.
     pub version: u32,
 }
 

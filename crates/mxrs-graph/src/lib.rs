@@ -3,7 +3,7 @@
 //!
 //! A user composes a [`Symbol`]; a [`Graph`] is the verified, immutable form that all other code reads. Passes are
 //! functions of `&Graph`. The memory planner works on a neutral list of steps, so that an executor may insert its own
-//! steps. This crate does not know file formats, kernels, the environment or concrete operators, except the names of
+//! steps. This crate does not depend on file formats, kernels, the environment or concrete operators, except the names of
 //! those that it inserts: sums, ones, zeros and copies.
 //!
 //! ```
@@ -65,7 +65,8 @@ pub use node::Node;
 pub use passes::{
     CallPair, Declined, FusedGraph, FusionRequest, GradientRequest, HeadGrads, Inferred, Mirroring, Partitioned,
     Partitioning, ProposedSet, Reach, Region, TrainingGraph, Unreachable, Widened, autocast, chain_checkpoints,
-    constant_nodes, eliminate_common, first_again, fuse_pointwise, gradient, infer_dtypes, infer_shapes, join_pairs,
-    mirror, partition, place, recompute, recompute_if_smaller, select_outputs, sqrt_segments, widen, within_budget,
+    constant_nodes, eliminate_common, first_recomputed, fuse_pointwise, gradient, infer_dtypes, infer_shapes,
+    join_pairs, mirror, partition, place, recompute, recompute_if_smaller, select_outputs, sqrt_segments, widen,
+    within_budget,
 };
 pub use symbol::{NameManager, Symbol, SymbolCall};

@@ -19,7 +19,7 @@ pub struct Node {
     pub inputs: Vec<Entry>,
     /// Nodes that must run earlier although no data flows from them.
     pub control_deps: Vec<NodeId>,
-    /// Graphs of control-flow operators; stored, but not interpreted here.
+    /// Graphs of control-flow operators; this crate stores them without interpreting them.
     pub subgraphs: Vec<Arc<Graph>>,
     /// The number of outputs, including hidden ones; 1 for a variable.
     pub n_outputs: usize,
@@ -29,9 +29,9 @@ pub struct Node {
     /// for variables that contain the gradient of a head.
     pub backward_of: Option<NodeId>,
     /// In a training graph: the node that this call recomputes to save memory. The call has that node's operator (or
-    /// the one that [recomputes](OpDef::again) its first output) and parameters, draws the same random numbers and does
-    /// not rewrite its inputs. Fusion keeps the mark even if one of the two is fused, because pointwise calls neither
-    /// draw nor rewrite.
+    /// the one that [recomputes](OpDef::recompute) its first output) and parameters, draws the same random numbers and does
+    /// not rewrite its inputs. Fusion keeps this mark even if the call or the node is fused, because pointwise calls neither
+    /// draw random numbers nor rewrite inputs.
     pub clone_of: Option<NodeId>,
 }
 

@@ -30,21 +30,21 @@ op_params! {
     }
 }
 
-/// Elementwise, one input.
+/// An elementwise operator with one input.
 pub fn relu() -> Arc<OpDef> {
     let mut op = OpDef::new("Relu");
     op.inplace = &[(0, 0)];
     Arc::new(op)
 }
 
-/// Elementwise sum of two.
+/// The elementwise sum of two inputs.
 pub fn add() -> Arc<OpDef> {
     let mut op = OpDef::new("Add");
     op.inputs = InputNames::Fixed(&["lhs", "rhs"]);
     Arc::new(op)
 }
 
-/// Elementwise sum of `num_args`.
+/// The elementwise sum of `num_args` inputs.
 pub fn sum() -> Arc<OpDef> {
     let mut op = OpDef::new("Sum").params::<SumParams>();
     op.inputs = InputNames::Variable {
@@ -82,7 +82,7 @@ pub fn dense() -> Arc<OpDef> {
     Arc::new(op)
 }
 
-/// Three outputs, one visible; two auxiliary states with initial values.
+/// An operator with three outputs, one of them visible, and two auxiliary states with initial values.
 pub fn norm() -> Arc<OpDef> {
     fn infer(_: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
         let channel = PartialShape::new([inputs[0].dim(1)]);
@@ -101,7 +101,7 @@ pub fn norm() -> Arc<OpDef> {
     Arc::new(op)
 }
 
-/// `num_outputs` outputs of the input's shape.
+/// An operator with `num_outputs` outputs of the input's shape.
 pub fn split() -> Arc<OpDef> {
     let mut op = OpDef::new("Split").params::<SplitParams>();
     op.n_outputs = OutputCount::ByParams(|p| p.get::<SplitParams>().num_outputs as usize);

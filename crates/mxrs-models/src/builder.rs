@@ -1,4 +1,4 @@
-//! Networks of one's own, layer by layer.
+//! Builds custom networks, layer by layer.
 
 use mxrs_graph::{NameManager, Symbol, SymbolCall};
 use mxrs_op::{Layer, OpSet};
@@ -36,28 +36,28 @@ impl Default for NetBuilder {
 }
 
 impl NetBuilder {
-    /// With the operators of the catalog.
+    /// Makes a builder with the operators of the catalog.
     pub fn new() -> Self {
         Self { ops: mxrs_ops::catalog(), names: NameManager::new() }
     }
 
-    /// An input of the network.
+    /// Makes an input of the network.
     pub fn input(&self, name: &str) -> Symbol {
         Symbol::variable(name)
     }
 
-    /// A layer on these inputs, with the next automatic name.
+    /// Adds a layer on these inputs, with the next automatic name.
     ///
     /// # Errors
-    /// Attributes that the operator refuses; more inputs than it has.
+    /// Fails if the operator refuses an attribute, or if there are more inputs than the operator has.
     pub fn add<L: Layer>(&mut self, layer: &L, inputs: &[&Symbol]) -> Result<Symbol> {
         self.call(layer, inputs)?.build(&mut self.names)
     }
 
-    /// As [`Self::add`], with a name.
+    /// Does the same as [`Self::add`], with the given name.
     ///
     /// # Errors
-    /// As [`Self::add`].
+    /// Fails in the same cases as [`Self::add`].
     pub fn named<L: Layer>(&mut self, name: &str, layer: &L, inputs: &[&Symbol]) -> Result<Symbol> {
         self.call(layer, inputs)?.name(name).build(&mut self.names)
     }

@@ -65,8 +65,8 @@ fn concat(net: &mut Net, name: &str, parts: &[&Symbol]) -> Result<Symbol> {
     net.call("Concat", Some(&format!("ch_concat_{name}_chconcat")), parts, &[])
 }
 
-/// Four towers: 1x1; 3x3; double 3x3; pooling with a projection. `n` lists the numbers of filters: 1x1, 3x3 reduction,
-/// 3x3, double 3x3 reduction, double 3x3.
+/// A block of four towers: 1x1; 3x3; double 3x3; pooling with a projection. `n` lists the numbers of filters: 1x1, 3x3
+/// reduction, 3x3, double 3x3 reduction, double 3x3.
 fn block(net: &mut Net, name: &str, x: &Symbol, n: [usize; 5], pool: &str, n_projected: usize) -> Result<Symbol> {
     let one = convolved(net, &format!("{name}_1x1"), x, (n[0], 1, 1, 0))?;
     let reduced = convolved(net, &format!("{name}_3x3_reduce"), x, (n[1], 1, 1, 0))?;
@@ -79,7 +79,8 @@ fn block(net: &mut Net, name: &str, x: &Symbol, n: [usize; 5], pool: &str, n_pro
     concat(net, name, &[&one, &three, &double, &projected])
 }
 
-/// Halves the image: 3x3; double 3x3; pooling. `n` lists the numbers of filters as in [`block`], without the 1x1 tower.
+/// A block that halves the image, of three towers: 3x3; double 3x3; pooling. `n` lists the numbers of filters as in
+/// [`block`], without the 1x1 tower.
 fn shrinking_block(net: &mut Net, name: &str, x: &Symbol, n: [usize; 4]) -> Result<Symbol> {
     let reduced = convolved(net, &format!("{name}_3x3_reduce"), x, (n[0], 1, 1, 0))?;
     let three = convolved(net, &format!("{name}_3x3"), &reduced, (n[1], 3, 2, 1))?;

@@ -13,7 +13,7 @@ pub(crate) type Attributes<'a> = &'a [(&'a str, &'a dyn Display)];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pair(pub usize, pub usize);
 
-/// Both sizes equal.
+/// Makes a pair of equal sizes.
 pub(crate) fn square(size: usize) -> Pair {
     Pair(size, size)
 }
@@ -53,7 +53,7 @@ impl Net {
         }
     }
 
-    /// Adds a call; without a name it gets the next automatic name for the operator as it is spelled here.
+    /// Adds a call; without a name it gets the next automatic name for the operator, in the spelling of `op`.
     pub fn call(&mut self, op: &str, name: Option<&str>, inputs: &[&Symbol], attrs: Attributes<'_>) -> Result<Symbol> {
         let mut call = SymbolCall::new(self.ops.get(op)?).called(op).inputs(inputs.iter().copied());
         for (key, value) in attrs {
@@ -91,8 +91,8 @@ impl Net {
         self.call("Flatten", name, &[input], &[])
     }
 
-    /// The input. It is cast if the network computes in half precision; otherwise it passes through a node `id` if the
-    /// network has one.
+    /// The input of the network. It is cast if the network computes in half precision; otherwise it passes through a node
+    /// `id` if the network has one.
     pub fn data(&mut self, has_identity: bool) -> Result<Symbol> {
         let data = Symbol::variable("data");
         match self.dtype {
@@ -109,7 +109,7 @@ impl Net {
             _ => self.call("Cast", None, &[input], &[("dtype", &DType::F32.name())])?,
         };
         let smoothing = self.label_smoothing;
-        // Without it the symbol equals MXNet's exactly.
+        // Without smoothing, the symbol equals MXNet's exactly.
         let attrs: Attributes<'_> = if smoothing > 0.0 { &[("smooth_alpha", &smoothing)] } else { &[] };
         self.call("SoftmaxOutput", Some("softmax"), &[&input], attrs)
     }

@@ -42,7 +42,7 @@ pub struct Family {
     pub aliases: &'static [&'static str],
     /// The depths for images of the family's size; empty if there is only one.
     pub layers: &'static [usize],
-    /// The channels, height and width for which it is designed.
+    /// The channels, height and width for which the network is designed.
     pub image: [usize; 3],
     build: fn(&ModelOptions) -> Result<Symbol>,
 }
@@ -80,7 +80,7 @@ static FAMILIES: [Family; 9] = [
     Family { name: "mlp", aliases: &[], layers: &[], image: DIGIT, build: mlp::build },
 ];
 
-/// The networks of MXNet's inference benchmark that are built here, in its order.
+/// The networks of MXNet's inference benchmark that this crate has, in the order of the benchmark.
 pub const BENCHMARK_NETWORKS: [&str; 8] =
     ["alexnet", "vgg-16", "resnetv1-50", "resnet-50", "resnet-152", "inception-bn", "inception-v3", "mobilenet"];
 

@@ -1,4 +1,4 @@
-//! Shared by both residual networks: the number and width of their units.
+//! Code that both residual networks share: the number and width of units, and common layers.
 
 use crate::net::{Attributes, Flag, Net, Pair};
 use mxrs_graph::Symbol;
@@ -21,7 +21,7 @@ impl Plan {
     /// The plan for a depth, for images of `height` pixels.
     ///
     /// # Errors
-    /// If there is no such depth for that size.
+    /// If the network does not have this depth for this image size.
     pub fn new(network: &str, n_layers: Option<usize>, height: usize) -> Result<Self> {
         let n_layers = n_layers.unwrap_or(0);
         let what = || format!("layers of {network} for {height} pixels");
@@ -106,7 +106,7 @@ pub(crate) fn batch_norm(net: &mut Net, name: &str, input: &Symbol, fix_gamma: b
     net.batch_norm(name, input, attrs)
 }
 
-/// Activation, by name.
+/// Adds a ReLU activation named `name`.
 pub(crate) fn relu(net: &mut Net, name: &str, input: &Symbol) -> Result<Symbol> {
     net.activation(Some(name), input, "relu")
 }

@@ -13,7 +13,7 @@ pub(crate) fn build(options: &ModelOptions) -> Result<Symbol> {
     let mut net = Net::new(options);
     let mut x = net.data(true)?;
     if plan.has_small_stem {
-        // The small form normalizes here, but has no activation.
+        // The small stem is normalized, but has no activation.
         x = convolution(&mut net, "conv0", &x, plan.n_channels[0], 3, 1, Some(1))?;
         x = batch_norm(&mut net, "bn0", &x, false)?;
     } else {
@@ -55,6 +55,6 @@ fn residual_unit(net: &mut Net, input: &Symbol, unit: &Unit, is_bottleneck: bool
         batch_norm(net, &name("sc"), &projected, false)?
     };
     let sum = net.call("_Plus", None, &[&x, &shortcut], &[])?;
-    // Units without a bottleneck use this name too.
+    // Units without a bottleneck also name the last activation `relu3`.
     relu(net, &name("relu3"), &sum)
 }

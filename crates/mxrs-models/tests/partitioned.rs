@@ -29,8 +29,8 @@ fn count(graph: &Graph, op: &str) -> usize {
     graph.nodes().iter().filter(|node| node.op_name() == op).count()
 }
 
-/// The units of each stage of a residual network of 50 layers. Each has three convolutions, and the first of each stage
-/// has one more in its shortcut.
+/// The units of each stage of a residual network of 50 layers. Each unit has three convolutions, and the first unit of each
+/// stage has one more in its shortcut.
 const UNITS: [usize; 4] = [3, 4, 6, 3];
 
 #[test]
@@ -66,11 +66,11 @@ fn resnet_50_with_pre_activation() {
     // The stem and the first two convolutions of each unit include normalization and activation.
     let n_normalized = 1 + 2 * n_units;
     assert_eq!(count(&new.graph, "_bn_fold_weight"), n_normalized);
-    // The third one of each unit includes the sum, which several nodes read: the next unit, or its own shortcut.
+    // The third convolution of each unit includes the sum, which several nodes read: the next unit and its shortcut.
     let sums = new.graph.nodes().iter().filter(|n| n.attrs.get("with_sum") == Some("True")).count();
     assert_eq!(sums, n_units);
     assert_eq!(count(&new.graph, "_sg_conv"), n_normalized + n_units);
-    // The normalization of a sum, and the one at the end, do not follow a convolution; the data is normalized
+    // The normalization of a sum, and the last normalization, do not follow a convolution; the data is normalized
     // separately.
     assert_eq!(count(&new.graph, "_sg_bn_relu"), n_units + 1);
     assert_eq!(count(&new.graph, "BatchNorm"), 1);

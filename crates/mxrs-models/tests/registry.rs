@@ -1,4 +1,4 @@
-//! Names and options.
+//! Tests names and options of networks.
 
 use mxrs_models::{BENCHMARK_NETWORKS, ModelOptions, model, networks};
 use mxrs_types::DType;

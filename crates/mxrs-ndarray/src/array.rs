@@ -49,7 +49,7 @@ impl NdArray {
     /// Makes an array with unspecified content: zeros if the memory is fresh from the system.
     ///
     /// # Errors
-    /// If memory is short, or the size overflows.
+    /// Fails if memory is short, or the size overflows.
     pub fn empty(
         context: &ArrayContext,
         shape: impl Into<Shape>,
@@ -77,7 +77,7 @@ impl NdArray {
     /// Makes an array of zeros in CPU memory.
     ///
     /// # Errors
-    /// Those of [`Self::empty`].
+    /// The same as for [`Self::empty`].
     pub fn zeros(context: &ArrayContext, shape: impl Into<Shape>, dtype: DType) -> Result<Self> {
         let array = Self::empty(context, shape, dtype, Device::cpu(0), "zeros")?;
         // SAFETY: the array was just made, so there is no other handle and no pending task.
@@ -88,7 +88,7 @@ impl NdArray {
     /// Makes an array of these elements in CPU memory.
     ///
     /// # Errors
-    /// If the number of elements differs from the shape's; those of [`Self::empty`].
+    /// Fails if the number of elements differs from the shape's, and for the reasons of [`Self::empty`].
     pub fn from_slice<T: Element>(context: &ArrayContext, shape: impl Into<Shape>, elements: &[T]) -> Result<Self> {
         Self::from_bytes(context, shape, T::DTYPE, bytemuck::cast_slice(elements))
     }
@@ -96,7 +96,7 @@ impl NdArray {
     /// Makes an array of these bytes (row-major, native endian) in CPU memory.
     ///
     /// # Errors
-    /// If the number of bytes differs from the shape's; those of [`Self::empty`].
+    /// Fails if the number of bytes differs from the shape's, and for the reasons of [`Self::empty`].
     pub fn from_bytes(context: &ArrayContext, shape: impl Into<Shape>, dtype: DType, bytes: &[u8]) -> Result<Self> {
         let array = Self::empty(context, shape, dtype, Device::cpu(0), "from_bytes")?;
         array.check_len(bytes.len())?;
@@ -108,7 +108,7 @@ impl NdArray {
     /// Makes an array of this memory (row-major, native endian) without copying.
     ///
     /// # Errors
-    /// If the number of bytes differs from the shape's.
+    /// Fails if the number of bytes differs from the shape's.
     pub fn from_memory(
         context: &ArrayContext,
         shape: impl Into<Shape>,
@@ -231,7 +231,7 @@ impl NdArray {
     /// Copies the elements to the host, after pending writes.
     ///
     /// # Errors
-    /// A deferred error, a wrong element type, or device memory.
+    /// Returns a deferred error of a writer. Fails for a wrong element type, and for device memory.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         self.check_dtype::<T>()?;
         self.read_bytes(|bytes| bytemuck::pod_collect_to_vec(bytes))
@@ -240,17 +240,18 @@ impl NdArray {
     /// Overwrites the elements, after every pending use; returns once they are stored.
     ///
     /// # Errors
-    /// A wrong length or element type, a deferred error, device memory, or the refusal of a [recorder](Recorded).
+    /// Returns a deferred error. Fails for a wrong length or element type, for device memory, and if a [recorder](Recorded)
+    /// refuses the write.
     #[track_caller]
     pub fn copy_from<T: Element>(&self, elements: &[T]) -> Result<()> {
         self.check_dtype::<T>()?;
         self.copy_from_bytes(bytemuck::cast_slice(elements))
     }
 
-    /// [`Self::copy_from`] from row-major bytes.
+    /// Like [`Self::copy_from`], but from row-major bytes.
     ///
     /// # Errors
-    /// Those of [`Self::copy_from`].
+    /// The same as for [`Self::copy_from`].
     #[track_caller]
     pub fn copy_from_bytes(&self, bytes: &[u8]) -> Result<()> {
         self.check_len(bytes.len())?;
@@ -269,7 +270,7 @@ impl NdArray {
     /// Overwrites the elements with those of another array, after the pending uses of both; returns immediately.
     ///
     /// # Errors
-    /// Another shape or dtype, device memory, or the refusal of a recorder.
+    /// Fails if shape or dtype differ, for device memory, and if a recorder refuses the write.
     #[track_caller]
     pub fn copy_from_array(&self, from: &Self) -> Result<()> {
         if self.0.shape != from.0.shape || self.0.dtype != from.0.dtype {
@@ -284,14 +285,16 @@ impl NdArray {
         if to.shares_storage(&from) {
             let n_bytes = to.size_bytes();
             return task.push(move |_| {
-                // SAFETY: this task holds the common variable for writing; `copy` allows the views to overlap.
+                // SAFETY: this task holds the common variable for writing, so no other code uses the storage. Both views
+                // have `n_bytes` bytes, because their shapes and dtypes are equal, and `copy` allows them to overlap.
                 unsafe { std::ptr::copy(from.as_ptr(), to.as_ptr(), n_bytes) };
                 Ok(())
             });
         }
         let var = from.var().clone();
         task.read(&var).push(move |_| {
-            // SAFETY: this task holds one variable for reading and the other for writing.
+            // SAFETY: this task holds the variable of `from` for reading and that of `to` for writing, so no other code
+            // writes `from` or uses `to`. The arrays do not share storage.
             unsafe { to.bytes_mut().copy_from_slice(from.bytes()) };
             Ok(())
         })
@@ -322,11 +325,11 @@ impl NdArray {
         self.0.slot.set(recorded);
     }
 
-    /// Counts a write that is about to be pushed, with the calling line of the program. Code that pushes tasks writing
-    /// [`Self::var`] must call this, so that recorders learn that a value they rely on is lost.
+    /// Counts a write that is about to be pushed, and stores the calling line of the program. Code that pushes tasks which
+    /// write [`Self::var`] must call this function, so that recorders know that a value which they need is lost.
     ///
     /// # Errors
-    /// The recorder's refusal.
+    /// The error with which a recorder refuses the write.
     #[track_caller]
     pub fn note_write(&self) -> Result<()> {
         let site = Location::caller();
@@ -337,7 +340,7 @@ impl NdArray {
         Ok(())
     }
 
-    /// [`Self::note_write`] for a write that a recorder cannot refuse (an operator that rewrites its input).
+    /// Like [`Self::note_write`], for a write that a recorder cannot refuse (an operator that rewrites its input).
     pub fn count_write(&self, site: &'static Location<'static>) {
         self.0.chunk.writes.note(site);
     }
@@ -347,7 +350,7 @@ impl NdArray {
         self.0.chunk.writes.count()
     }
 
-    /// The line of the program that requested the last of these writes.
+    /// The line of the program that requested the last counted write to an array of this storage.
     pub fn last_write(&self) -> Option<&'static Location<'static>> {
         self.0.chunk.writes.last()
     }

@@ -4,7 +4,7 @@ use mxrs_types::DType;
 
 /// A plain type with a [`DType`].
 pub trait Element: bytemuck::Pod + Send + Sync {
-    /// The element type in which it is stored.
+    /// The dtype in which arrays store this type.
     const DTYPE: DType;
 }
 

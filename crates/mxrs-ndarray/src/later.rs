@@ -22,7 +22,7 @@ impl<R> Reading<R> {
     /// The result, if it is available.
     ///
     /// # Errors
-    /// Those of [`Self::wait`].
+    /// The same as for [`Self::wait`].
     pub fn take(&self) -> Result<Option<R>> {
         match self.receiver.try_recv() {
             Ok(result) => Ok(Some(result)),
@@ -39,10 +39,10 @@ impl<R> Reading<R> {
 
 impl NdArray {
     /// Runs `f` over the bytes of these arrays, in place, as one engine task that reads them; returns immediately.
-    /// Later writes wait for it.
+    /// Later writes wait for this task.
     ///
     /// # Errors
-    /// If there is no array, or an array is in device memory.
+    /// Fails if there is no array, or an array is in device memory.
     pub fn read_later<R: Send + 'static>(
         arrays: &[&Self],
         f: impl FnOnce(&[&[u8]]) -> R + Send + 'static,
@@ -67,10 +67,10 @@ impl NdArray {
     }
 
     /// Lets `write` overwrite the elements (row-major, native endian) in place, after all pending uses; returns
-    /// immediately. If it fails, later reads of the array return the error.
+    /// immediately. If `write` fails, later reads of the array return its error.
     ///
     /// # Errors
-    /// Device memory, or the refusal of a [recorder](crate::Recorded).
+    /// Fails for device memory, and if a [recorder](crate::Recorded) refuses the write.
     #[track_caller]
     pub fn write_later(&self, write: impl FnOnce(&mut [u8]) -> Result<()> + Send + 'static) -> Result<()> {
         self.check_host()?;
@@ -86,7 +86,7 @@ impl NdArray {
     /// The bytes are copied once and then dropped.
     ///
     /// # Errors
-    /// A wrong length, device memory, or the refusal of a [recorder](crate::Recorded).
+    /// Fails for a wrong length, for device memory, and if a [recorder](crate::Recorded) refuses the write.
     #[track_caller]
     pub fn copy_from_owned(&self, bytes: impl std::ops::Deref<Target = [u8]> + Send + 'static) -> Result<()> {
         self.check_len(bytes.len())?;

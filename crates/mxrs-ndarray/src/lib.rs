@@ -29,6 +29,7 @@
 mod array;
 mod context;
 mod element;
+mod invoke;
 mod later;
 mod memory;
 mod random;
@@ -39,6 +40,7 @@ mod writes;
 pub use array::NdArray;
 pub use context::{ArrayContext, ResourceCounts};
 pub use element::Element;
+pub use invoke::Invoke;
 pub use later::Reading;
 pub use memory::ArrayMemory;
 pub use random::{RandomCalls, RandomCopies, RandomSource, RandomState};

@@ -12,20 +12,22 @@ impl ArrayMemory {
     /// Allocates `len` bytes with unspecified content.
     ///
     /// # Errors
-    /// If memory is short.
+    /// Fails if memory is short.
     pub fn new(context: &ArrayContext, len: usize) -> Result<Self> {
         Ok(Self(context.storage().allocate(Device::cpu(0), len, Tag::new("array"))?))
     }
 
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: aligned host memory of this length, which only `self` can access; every content is valid as bytes.
+        // SAFETY: the block is aligned host memory of this length, which only `self` owns. Host memory is allocated zeroed,
+        // so its bytes are initialized.
         unsafe { std::slice::from_raw_parts(self.0.as_ptr(), self.0.len()) }
     }
 
     /// The bytes, for writing.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: aligned host memory of this length, which only `self` can access; every content is valid as bytes.
+        // SAFETY: the block is aligned host memory of this length, which only `self` owns, and `self` is borrowed mutably.
+        // Host memory is allocated zeroed, so its bytes are initialized.
         unsafe { std::slice::from_raw_parts_mut(self.0.as_ptr(), self.0.len()) }
     }
 

@@ -19,12 +19,12 @@ pub struct RandomCalls {
     pub first: u64,
 }
 
-/// The numbers of generators.
+/// The numbers of random generators per device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomCopies {
-    /// For each CPU device (`MXNET_CPU_PARALLEL_RAND_COPY`).
+    /// The number for each CPU device (`MXNET_CPU_PARALLEL_RAND_COPY`).
     pub cpu: NonZeroUsize,
-    /// For each GPU (`MXNET_GPU_PARALLEL_RAND_COPY`).
+    /// The number for each GPU (`MXNET_GPU_PARALLEL_RAND_COPY`).
     pub gpu: NonZeroUsize,
 }
 
@@ -49,7 +49,7 @@ struct State {
 
 /// The generators of one device.
 struct Generators {
-    /// The seed from which their seeds are computed.
+    /// The seed from which the seeds of the device's generators are computed.
     seed: u64,
     /// For each generator that has been used, the number of its next call.
     next: Vec<u64>,
@@ -76,14 +76,14 @@ impl RandomSource {
         state.devices.clear();
     }
 
-    /// Seeds one device; the others continue.
+    /// Seeds one device; the generators of other devices continue.
     pub fn seed_device(&self, seed: u64, device: Device) {
         let mut state = self.state.lock();
         state.devices.retain(|(d, ..)| *d != device);
         state.devices.push((device, Generators::new(seed)));
     }
 
-    /// Reserves `n` calls on `device`, of the generator to use next. A request for 0 calls does not advance the turn.
+    /// Reserves `n` calls of the generator of `device` whose turn it is. A request for 0 calls does not advance the turn.
     pub fn reserve(&self, device: Device, n: u64) -> RandomCalls {
         let mut state = self.state.lock();
         let at = state.devices.iter().position(|(d, ..)| *d == device).unwrap_or_else(|| {
@@ -94,7 +94,7 @@ impl RandomSource {
         let copies = if device.is_host() { self.copies.cpu } else { self.copies.gpu };
         let Generators { seed, next, turn } = &mut state.devices[at].1;
         let at = *turn;
-        // The first request gets copy 1, if it exists, and copy 0 comes last, as in MXNet.
+        // The first request gets copy 1, if it exists, and copy 0 is the last to be used, as in MXNet.
         let seed = seed_of(*seed, device, ((at + 1) % copies.get()) as u64);
         if n == 0 {
             return RandomCalls { seed, first: next.get(at).copied().unwrap_or(0) };
@@ -112,7 +112,7 @@ impl RandomSource {
 /// The state of one device's generators, from which [`RandomSource::restore`] continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RandomState {
-    /// The seed from which their seeds are computed.
+    /// The seed from which the seeds of the device's generators are computed.
     pub seed: u64,
     /// For each generator that has been used, the number of its next call.
     pub next: Vec<u64>,

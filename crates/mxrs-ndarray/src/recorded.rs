@@ -30,13 +30,13 @@ pub trait Recorded: Any + Send + Sync {
     /// Called when `view` was made from the array, at `site`. The view has no recorded value yet.
     ///
     /// # Errors
-    /// If the recorder cannot follow; the view is not returned then.
+    /// Fails if the recorder cannot record the view; the view is not returned then.
     fn on_view(&self, view: &NdArray, how: ViewOf, site: &'static Location<'static>) -> Result<()>;
 
     /// Called before the array is overwritten, as requested at `site`.
     ///
     /// # Errors
-    /// If the recorder needs the value; the write does not happen then.
+    /// Fails if the recorder needs the old value; the write does not happen then.
     fn before_write(&self, site: &'static Location<'static>) -> Result<()>;
 }
 

@@ -2,9 +2,9 @@
 //!
 //! A workspace is a growable block on a device together with an engine variable. The operator that uses it writes the
 //! variable, so two operators with the same workspace never overlap (R3: no operator sees another's unfinished data).
-//! If all are in use, the next operator waits for the one whose turn it is. A workspace grows to the largest request
-//! and keeps its address for every request that fits (R5), unless the device runs out of memory: then the workspaces
-//! that no operator uses or waits for are freed.
+//! If all are in use, the next operator waits for the workspace whose turn it is. A workspace grows to the largest
+//! request and keeps its address for every request that fits (R5), unless the device runs out of memory: then the
+//! workspaces that no operator uses or waits for are freed.
 //!
 //! Graphs do not use these workspaces: their memory plan contains the scratch memory of every step.
 
@@ -15,12 +15,12 @@ use mxrs_types::{Device, Result};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
 
-/// The numbers of workspaces.
+/// The numbers of temporary workspaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TempSpaceCounts {
-    /// For all CPU devices together (`MXNET_CPU_TEMP_COPY`).
+    /// The number for all CPU devices together (`MXNET_CPU_TEMP_COPY`).
     pub cpu: NonZeroUsize,
-    /// For each GPU (`MXNET_GPU_TEMP_COPY`).
+    /// The number for each GPU (`MXNET_GPU_TEMP_COPY`).
     pub gpu: NonZeroUsize,
 }
 
@@ -85,7 +85,7 @@ impl TempSpaces {
                 spaces.release_idle(pressure.device);
             }
         };
-        // No other code knows `spaces` yet, so the cell is empty.
+        // No other code has `spaces` yet, so the cell is empty.
         let _ = spaces.guard.set(spaces.storage.on_pressure(release));
         spaces
     }
@@ -98,7 +98,7 @@ impl TempSpaces {
     /// Returns the next workspace in turn, with at least `n_bytes`.
     ///
     /// # Errors
-    /// If memory is short.
+    /// Fails if memory is short.
     pub fn take(&self, device: Device, n_bytes: usize) -> Result<TempSpace> {
         let key = Self::key(device);
         let (slot, var, outgrown) = {
@@ -152,7 +152,7 @@ impl TempSpaces {
         if device.is_host() { self.counts.cpu } else { self.counts.gpu }
     }
 
-    /// All CPU devices share their workspaces.
+    /// The device whose workspaces `device` uses: all CPU devices share those of `cpu(0)`.
     fn key(device: Device) -> Device {
         if device.is_host() { Device::cpu(0) } else { device }
     }

@@ -6,7 +6,7 @@
 use mxrs_sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::panic::Location;
 
-/// The number of writes, and the place of the last one.
+/// The number of writes, and the program line of the last one.
 pub(crate) struct Writes {
     count: AtomicU64,
     /// A pointer from a `&'static Location`, or null.

@@ -1,8 +1,8 @@
-//! Where the compiled library is kept, so that it is compiled once: `<cache>/<key>/libdnnl.a`.
+//! The cache of the compiled library, so that it is compiled once: `<cache>/<key>/libdnnl.a`.
 //!
-//! Debug and release builds, and all workspaces that share the cache, use the same file. `libdnnl.sum` says what the
-//! archive contained when it was written; an archive that differs from it, or has none, is compiled again. Builds at the
-//! same time wait for each other by a lock on `lock`.
+//! Debug and release builds, and all workspaces that share the cache, use the same file. `libdnnl.sum` has the checksum
+//! of the archive when it was written. If the archive differs from it, or there is no such file, the library is
+//! compiled again. Simultaneous builds wait for each other by a lock on the file `lock`.
 
 #![allow(clippy::disallowed_methods, reason = "cargo describes the build in environment variables")]
 
@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 
 use crate::plan::Plan;
 
-/// Names another folder than `mxrs-onednn` in cargo's target folder.
+/// Environment variable that names the cache folder. The default is `mxrs-onednn` in cargo's target folder.
 pub const VARIABLE: &str = "MXRS_ONEDNN_CACHE";
 
-/// The place of one library. Locked for this process until it is dropped.
+/// The folder of one library in the cache. It is locked for this process until the entry is dropped.
 pub struct Entry {
     dir: PathBuf,
     key: String,
@@ -24,10 +24,10 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Opens the place of the plan's library, and waits for another build that works there.
+    /// Opens the folder of the plan's library, and waits for another build that uses it.
     ///
     /// # Errors
-    /// The folder cannot be made or locked.
+    /// Fails if the folder cannot be made or locked.
     pub fn open(plan: &Plan) -> Result<Self, String> {
         let dir = folder().join(plan.key());
         make(&dir)?;
@@ -52,17 +52,18 @@ impl Entry {
         &self.dir
     }
 
-    /// Whether the library is there and is the one that was written.
+    /// Whether the library exists and has the checksum that was written.
     pub fn holds_library(&self) -> bool {
         let archive = self.dir.join("libdnnl.a");
         let Ok(expected) = std::fs::read_to_string(self.dir.join("libdnnl.sum")) else { return false };
         self.sum(&archive).is_ok_and(|found| found == expected)
     }
 
-    /// A folder for objects. `total` in it says how many there will be, for those who watch the build.
+    /// Makes the folder for object files. The file `total` in it has the number of object files of the whole build, to
+    /// show progress.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// Fails if the folder cannot be made.
     pub fn objects_dir(&self) -> Result<PathBuf, String> {
         let objects = self.dir.join("objects");
         make(&objects)?;
@@ -70,13 +71,15 @@ impl Entry {
         Ok(objects)
     }
 
-    /// Lets `archive` write the library into a folder, then puts it in its place and removes the objects.
+    /// Lets `archive` write the library into a temporary folder, then moves the library to the entry's folder and
+    /// removes the objects.
     ///
     /// # Errors
-    /// `archive` fails, or a file cannot be written.
+    /// Fails if `archive` fails or a file cannot be written.
     pub fn publish(&self, archive: impl FnOnce(&Path) -> Result<(), String>) -> Result<(), String> {
         let unfinished = self.dir.join("unfinished");
-        // What an interrupted build left; `make` reports it if it cannot be removed.
+        // Removes the files of an interrupted build. If that fails, the error is ignored, because new files replace the
+        // old ones.
         let _ = std::fs::remove_dir_all(&unfinished);
         make(&unfinished)?;
         archive(&unfinished)?;
@@ -84,13 +87,13 @@ impl Entry {
         rename(&unfinished.join("libdnnl.a"), &self.dir.join("libdnnl.a"))?;
         write(&unfinished.join("libdnnl.sum"), &sum)?;
         rename(&unfinished.join("libdnnl.sum"), &self.dir.join("libdnnl.sum"))?;
-        // Only space is lost where they stay.
+        // If a folder cannot be removed, the build only loses disk space.
         let _ = std::fs::remove_dir_all(&unfinished);
         let _ = std::fs::remove_dir_all(self.dir.join("objects"));
         Ok(())
     }
 
-    /// The line of `libdnnl.sum` for the archive.
+    /// The content of `libdnnl.sum` for the archive: key, checksum and size.
     fn sum(&self, archive: &Path) -> Result<String, String> {
         let bytes = std::fs::read(archive).map_err(|error| format!("cannot read {}: {error}", archive.display()))?;
         let mut hasher = DefaultHasher::new();
@@ -99,7 +102,7 @@ impl Entry {
     }
 }
 
-/// `MXRS_ONEDNN_CACHE`, or `mxrs-onednn` in the target folder.
+/// The cache folder: `MXRS_ONEDNN_CACHE`, or `mxrs-onednn` in the target folder.
 fn folder() -> PathBuf {
     if let Some(folder) = std::env::var_os(VARIABLE).filter(|folder| !folder.is_empty()) {
         return PathBuf::from(folder);
@@ -108,7 +111,7 @@ fn folder() -> PathBuf {
     target_dir(&out, &crate::link::variable("TARGET")).unwrap_or(&out).join("mxrs-onednn")
 }
 
-/// `OUT_DIR` is `<target folder>/[<target>/]<profile>/build/…/out`.
+/// Returns the target folder that contains `OUT_DIR`, which is `<target folder>/[<target>/]<profile>/build/…/out`.
 fn target_dir<'a>(out: &'a Path, target: &str) -> Option<&'a Path> {
     let profile = out.ancestors().find(|folder| folder.ends_with("build"))?.parent()?;
     let parent = profile.parent()?;

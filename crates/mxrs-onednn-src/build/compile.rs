@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::plan::Plan;
 
-/// Compiles every file of the plan into `folder`, except those whose object an interrupted build left there.
+/// Compiles every file of the plan into `folder`, except files whose object an interrupted build has already written.
 ///
 /// # Errors
-/// The compiler rejects a file, or an object cannot be written. No further file is begun then.
+/// Fails if the compiler rejects a file or an object cannot be written. After a failure no other file is started.
 pub fn objects(plan: &Plan, folder: &Path) -> Result<Vec<PathBuf>, String> {
     let n_jobs: usize = crate::link::variable("NUM_JOBS").parse().unwrap_or(1);
     let next = AtomicUsize::new(0);
@@ -37,7 +37,7 @@ pub fn objects(plan: &Plan, folder: &Path) -> Result<Vec<PathBuf>, String> {
 /// Writes `libdnnl.a` into `folder`.
 ///
 /// # Errors
-/// The archiver fails.
+/// Fails if the archiver fails.
 pub fn archive(objects: &[PathBuf], folder: &Path) -> Result<(), String> {
     let mut build = cc::Build::new();
     build.cargo_metadata(false).out_dir(folder).objects(objects);
@@ -48,8 +48,8 @@ fn object(plan: &Plan, file: &str, object: &Path) -> Result<(), String> {
     if object.is_file() {
         return Ok(());
     }
-    // Renamed when complete: an interrupted compiler leaves no object that looks finished. It may outlive the build script
-    // that started it, so no other build writes the same file.
+    // The object is renamed when it is complete, so an interrupted compiler leaves no object that looks finished. The
+    // name contains the process id, because a compiler may outlive the build script that started it.
     let unfinished = object.with_extension(format!("{}.unfinished", std::process::id()));
     let mut command = plan.command(file, &unfinished);
     let compiler = command.get_program().to_owned();
@@ -66,7 +66,8 @@ fn object(plan: &Plan, file: &str, object: &Path) -> Result<(), String> {
     std::fs::rename(&unfinished, object).map_err(|error| format!("cannot write {}: {error}", object.display()))
 }
 
-/// Files of the same name lie in several folders, so an object's name is the whole path of its source.
+/// Returns the path of an object. Several folders have files of the same name, so the object's name is the whole path
+/// of its source.
 fn path_of(folder: &Path, file: &str) -> PathBuf {
     folder.join(format!("{}.o", file.replace(['/', '.'], "-")))
 }

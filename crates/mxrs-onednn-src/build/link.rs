@@ -1,6 +1,6 @@
-//! From cargo's description of the build to the lines that link the library.
+//! Reads cargo's description of the build and prints the lines that link the library.
 
-// Cargo speaks to build scripts by environment variables, and a build script has no other source of settings.
+// Cargo passes settings to build scripts in environment variables, and a build script has no other source of settings.
 #![allow(clippy::disallowed_methods, reason = "cargo describes the build in environment variables")]
 
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ pub fn library() {
     let vendor = PathBuf::from(variable("CARGO_MANIFEST_DIR")).join("vendor");
     // `mxrs-onednn-sys` reads this as DEP_DNNL_INCLUDE.
     println!("cargo::metadata=INCLUDE={}", vendor.join("include").display());
-    // The documentation builders link nothing.
+    // docs.rs only builds documentation and links nothing.
     if std::env::var_os("DOCS_RS").is_some() {
         return;
     }
@@ -40,7 +40,7 @@ fn build(vendor: PathBuf) -> Result<(), String> {
     Ok(())
 }
 
-/// The vendored sources are those of this one architecture.
+/// Fails for other targets than x86-64, because the vendored sources are for this architecture only.
 fn require_x86_64() -> Result<(), String> {
     let (arch, family) =
         (variable("CARGO_CFG_TARGET_ARCH"), std::env::var("CARGO_CFG_TARGET_FAMILY").unwrap_or_default());
@@ -55,14 +55,15 @@ fn require_x86_64() -> Result<(), String> {
     ))
 }
 
-/// The C++ standard library, which oneDNN calls; `CXXSTDLIB` names another one, as it does for the `cc` crate.
+/// The name of the C++ standard library, which oneDNN calls. `CXXSTDLIB` can name another library, as for the `cc`
+/// crate.
 fn cpp_library() -> String {
     println!("cargo::rerun-if-env-changed=CXXSTDLIB");
     let usual = if variable("CARGO_CFG_TARGET_VENDOR") == "apple" { "c++" } else { "stdc++" };
     std::env::var("CXXSTDLIB").unwrap_or_else(|_| usual.to_owned())
 }
 
-/// A variable that cargo sets for every build script.
+/// Returns an environment variable that cargo sets for every build script.
 pub fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("cargo sets {name} for build scripts"))
 }

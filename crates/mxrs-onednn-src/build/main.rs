@@ -1,5 +1,5 @@
-//! Compiles oneDNN from `vendor/` and links it: with a C++ compiler alone, once per set of sources, flags and compiler. Does
-//! nothing without feature `compile`.
+//! Compiles oneDNN from `vendor/` and links it. It needs only a C++ compiler, and compiles once per set of sources,
+//! flags and compiler. Does nothing without feature `compile`.
 
 #[cfg(feature = "compile")]
 mod cache;

@@ -1,11 +1,11 @@
-//! What is compiled, and how: the files of `vendor/files.txt`, with the flags of oneDNN's own CMake build (Release, GCC or
-//! Clang).
+//! The plan of the compilation: the files of `vendor/files.txt`, with the flags of oneDNN's own CMake build (Release,
+//! GCC or Clang).
 
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Definitions that oneDNN's CMake files pass on the command line; all others are in `dnnl_config.h`.
+/// Definitions that oneDNN's CMake files pass on the command line; all other definitions are in `dnnl_config.h`.
 const DEFINITIONS: [(&str, Option<&str>); 9] = [
     ("DNNL_X64", Some("1")),
     ("DNNL_X64_USE_ZEN", Some("0")),
@@ -17,9 +17,11 @@ const DEFINITIONS: [(&str, Option<&str>); 9] = [
     ("__STDC_LIMIT_MACROS", None),
     ("_FORTIFY_SOURCE", Some("2")),
 ];
-/// Relative to `vendor/`, where the compiler runs: what it writes does not depend on the place of this crate.
+/// Include folders. They are relative to `vendor/`, where the compiler runs, so that the objects do not depend on the
+/// path of this crate.
 const INCLUDES: [&str; 4] = ["include", "src", "third_party/xbyak", "third_party/ittnotify"];
-/// `omp simd` lets loops be vectorized. OpenMP itself stays off: the threads are the caller's.
+/// Compiler flags. `-fopenmp-simd` lets the compiler vectorize loops. OpenMP itself stays off, because oneDNN runs on
+/// the caller's threads.
 const FLAGS: [&str; 5] =
     ["-fopenmp-simd", "-msse4.1", "-fvisibility=internal", "-fno-omit-frame-pointer", "-fstack-protector-strong"];
 const OPTIONAL_FLAGS: [&str; 2] = ["-mno-omit-leaf-frame-pointer", "-fcf-protection=full"];
@@ -27,18 +29,19 @@ const OPTIONAL_FLAGS: [&str; 2] = ["-mno-omit-leaf-frame-pointer", "-fcf-protect
 /// How one file is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Recipe {
-    /// Usual C++.
+    /// C++ code, with full optimization.
     Optimized,
-    /// Generated code that only writes machine code: it is long, and its own speed does not matter.
+    /// Generated C++ code that only emits machine code, with little optimization: it is long, and its own speed does
+    /// not matter.
     Generated,
     /// C and assembly.
     C,
 }
 
-/// Everything that decides what the library will be.
+/// Everything that determines the content of the library.
 pub struct Plan {
     vendor: PathBuf,
-    /// Relative to `vendor`, largest first: the last file to finish is then a short one.
+    /// Paths relative to `vendor`. Large files come first, so that the last file to finish is a short one.
     files: Vec<String>,
     optimized: cc::Tool,
     generated: cc::Tool,
@@ -50,7 +53,7 @@ impl Plan {
     /// Reads the list of files and finds the compilers.
     ///
     /// # Errors
-    /// A file of `vendor/` cannot be read, or there is no C++ compiler.
+    /// Fails if a file of `vendor/` cannot be read or there is no C++ compiler.
     pub fn new(vendor: PathBuf) -> Result<Self, String> {
         let list = read(&vendor.join("files.txt"))?;
         let mut files: Vec<String> = String::from_utf8_lossy(&list).lines().map(str::to_owned).collect();
@@ -62,17 +65,17 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Files to compile, relative to the folder the compiler runs in.
+    /// Files to compile, relative to the folder in which the compiler runs.
     pub fn files(&self) -> &[String] {
         &self.files
     }
 
-    /// Names the library: two plans with the same key make the same file.
+    /// The key of the library in the cache: two plans with the same key make the same file.
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// The compiler's call for `file`, which writes `object`.
+    /// The command line that compiles `file` and writes `object`.
     pub fn command(&self, file: &str, object: &Path) -> Command {
         let mut command = self.tool(recipe(file)).to_command();
         command.current_dir(&self.vendor).arg("-c").arg(file).arg("-o").arg(object);
@@ -122,7 +125,8 @@ fn recipe(file: &str) -> Recipe {
 
 fn tool(recipe: Recipe) -> Result<cc::Tool, String> {
     let mut build = cc::Build::new();
-    // Never by cargo's profile: an unoptimized oneDNN is of no use, and its debug information would take gigabytes.
+    // The options do not follow cargo's profile, because an unoptimized oneDNN is too slow, and its debug information
+    // would take gigabytes.
     build.debug(false).warnings(false).pic(true).opt_level(if recipe == Recipe::Generated { 1 } else { 3 });
     for (name, value) in DEFINITIONS {
         build.define(name, value);

@@ -1,7 +1,8 @@
 //! oneDNN 3 for x86-64 CPUs, as a static library that this crate's build script compiles.
 //!
 //! The crate has no functions: naming it (`use mxrs_onednn_src as _;`) links the library. The bindings are in
-//! `mxrs-onednn-sys`. oneDNN is configured for the THREADPOOL runtime: it owns no threads and works on those of its caller.
+//! `mxrs-onednn-sys`. oneDNN is configured for the THREADPOOL runtime: it owns no threads and runs on the threads of
+//! its caller.
 //!
 //! ```
 //! use mxrs_onednn_src as _;
@@ -9,16 +10,16 @@
 //!
 //! # What a build needs
 //!
-//! Feature `compile`, which is on by default, a C++11 compiler (GCC or Clang) and a target of the `x86_64` architecture. No
-//! CMake, no setting. The first compile
-//! takes a quarter of an hour on two cores. Its result is kept in `mxrs-onednn` below cargo's target folder, or in the
-//! folder that the variable `MXRS_ONEDNN_CACHE` names; debug and release builds, and all workspaces that share
-//! the folder, use the same file. An interrupted compile continues where it stopped.
+//! Feature `compile`, which is on by default, a C++11 compiler (GCC or Clang) and a target of the `x86_64`
+//! architecture. CMake and settings are not needed. The first compilation takes a quarter of an hour on two cores. The
+//! library is kept in `mxrs-onednn` below cargo's target folder, or in the folder that the variable `MXRS_ONEDNN_CACHE`
+//! names; debug and release builds, and all workspaces that share the folder, use the same file. An interrupted compile
+//! continues where it stopped.
 //!
 //! # What is left out
 //!
-//! `vendor/` holds the files that such a build reads, unchanged. GPU, graph and the other processors are left out, and so
-//! are the primitives that mxrs does not call, such as RNN and resampling: oneDNN reports them as unimplemented.
-//! `vendor.py` writes that folder, and its list of primitives says which ones stay.
+//! `vendor/` holds the files that such a build reads, unchanged. The code for GPUs, graphs and other processors is left
+//! out, and so are the primitives that mxrs does not call, such as RNN and resampling: oneDNN reports them as
+//! unimplemented. `vendor.py` writes that folder; the list of primitives in it says which primitives are kept.
 
 #![no_std]

@@ -1,7 +1,7 @@
-// Makes a C++ thread pool, as oneDNN's THREADPOOL runtime wants one, out of two plain functions and a context pointer.
+// A C++ thread pool for oneDNN's THREADPOOL runtime, made from two plain functions and a context pointer.
 //
-// The functions live in `src/threadpool/adapter.rs`. No exception leaves this file: one that a oneDNN work item throws on
-// a foreign thread can be handed to nobody, so it ends the process with a message.
+// The functions are in `src/threadpool/adapter/enabled.rs`. No exception leaves this file: no caller could catch an
+// exception that a oneDNN work item throws on another thread, so it ends the process with a message.
 
 #include <cstdint>
 #include <cstdio>

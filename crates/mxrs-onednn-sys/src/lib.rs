@@ -1,4 +1,4 @@
-//! Raw bindings to oneDNN 3, running on a thread pool of the caller's.
+//! Raw bindings to oneDNN 3, which runs on a thread pool of the caller.
 //!
 //! There are three layers. [`sys`] is the C interface (3.14, generated and committed). [`result`] has the same calls
 //! with errors instead of statuses. [`ThreadPool`] and [`ThreadPoolHandle`] lend the caller's threads to oneDNN. Owned
@@ -22,12 +22,13 @@
 //!   [`ThreadPoolHandle::new`] returns an error. If both features are on, `static` wins.
 //! - Neither: everything compiles, [`is_available`] is false, and [`version`] returns the reason.
 //!
-//! Read next: [`result`] for how to call, then [`threadpool`].
+//! Read next: [`result`], which shows how to call oneDNN, then [`threadpool`].
 
-// The whole crate is foreign calls: into oneDNN, and between its C++ thread pool interface and the caller's pool.
+// The whole crate consists of foreign calls: into oneDNN, and between its C++ thread pool interface and the caller's
+// pool.
 #![allow(unsafe_code)]
 
-// The crate has no code; this makes rustc link the library that its build script compiled.
+// `mxrs_onednn_src` has no code. Naming it makes rustc link the library that its build script compiled.
 #[cfg(feature = "static")]
 use mxrs_onednn_src as _;
 

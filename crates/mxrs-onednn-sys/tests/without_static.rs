@@ -1,4 +1,4 @@
-//! Behavior of the crate if oneDNN is loaded at run time, or is not installed.
+//! Tests the crate if oneDNN is loaded at run time, or is not installed.
 
 // The test calls C functions.
 #![allow(unsafe_code)]

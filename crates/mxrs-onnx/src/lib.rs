@@ -1,14 +1,14 @@
 //! Converts symbol graphs to ONNX models and back: defines the nodes for each operator.
 //!
-//! [`export()`] takes a graph, its parameters and the shapes of its inputs, and returns a model that computes at
-//! inference what the graph computes. Loss heads lose their labels, dropout disappears, and properties that MXNet
-//! derives from shapes (codes of `Reshape`, rounding of pooling windows) become explicit. If ONNX cannot express some
-//! operators, the error names all of them.
+//! [`export()`] takes a graph, its parameters and the shapes of its inputs, and returns a model that computes the same at
+//! inference. Labels of loss heads and dropout are removed, and properties that MXNet derives from shapes (codes of
+//! `Reshape`, rounding of pooling windows) are written explicitly. If ONNX cannot express some nodes, the error lists all of
+//! them.
 //!
-//! [`import()`] is the reverse, for the ONNX operators that have a counterpart here.
+//! [`import()`] is the reverse, for the ONNX operators that have a counterpart in mxrs.
 //!
-//! The crate knows the operators of `mxrs-ops` and those of ONNX. It does not know how a model is stored
-//! (`mxrs_format::onnx` does), or how anything is computed.
+//! This crate contains the correspondence between the operators of `mxrs-ops` and those of ONNX. Storage of models is in
+//! `mxrs_format::onnx`; the crate computes nothing.
 //!
 //! ```
 //! use mxrs_format::{Tensor, onnx};

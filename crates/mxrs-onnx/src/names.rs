@@ -1,15 +1,15 @@
-//! Unique names: values of a model are identified by name, but nodes of a symbol may share names.
+//! Unique names. Values of a model are identified by name, but nodes of a symbol may share names.
 
 use std::collections::HashSet;
 
-/// Names in use.
+/// The names that are in use in a graph.
 #[derive(Default)]
 pub(crate) struct Names {
     taken: HashSet<String>,
 }
 
 impl Names {
-    /// Returns the wanted name, or the wanted name with the first free number after it.
+    /// Reserves a name: `wanted`, or if it is in use, `wanted` followed by the first free number.
     pub fn claim(&mut self, wanted: &str) -> String {
         let wanted = if wanted.is_empty() { "unnamed" } else { wanted };
         let mut name = wanted.to_owned();

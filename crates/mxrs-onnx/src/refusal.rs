@@ -1,11 +1,11 @@
-//! The reason why an operator has no counterpart on the other side.
+//! The reason why a node cannot be exported or imported.
 
 use mxrs_types::Error;
 
-/// The reason why there is no counterpart.
+/// The reason why a node cannot be converted.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// The other side cannot express it.
+    /// The target, ONNX or mxrs, cannot express the node.
     Inexpressible(String),
     /// An error in the graph, the model or its data.
     Failed(Error),
@@ -17,7 +17,7 @@ impl From<Error> for Refusal {
     }
 }
 
-/// Refuses an operator that the other side cannot express.
+/// Refuses a node that the target, ONNX or mxrs, cannot express.
 pub(crate) fn refuse<T>(reason: impl Into<String>) -> Result<T, Refusal> {
     Err(Refusal::Inexpressible(reason.into()))
 }

@@ -1,5 +1,5 @@
-//! The exported models: their structure, their names, and what export refuses. `tests/onnx` compares their results with
-//! a runtime's.
+//! Tests of exported models: their structure, their names, and refusals of export. `tests/onnx` compares the results of the
+//! models with those of a runtime.
 
 use mxrs_format::onnx::{self, AttributeProto, Dimension, GraphProto, ModelProto, NodeProto};
 use mxrs_format::{Limits, Options, Tensor};
@@ -8,8 +8,8 @@ use mxrs_models::{ModelOptions, model};
 use mxrs_onnx::{ExportOptions, OPSETS, export};
 use mxrs_types::{DType, ErrorKind, Shape};
 
-/// A graph in which calls follow one another from `data`. Each call is an operator with its attributes; nodes are
-/// called `n0`, `n1`, ….
+/// A graph with a chain of calls that starts at `data`. Each call is an operator with its attributes; the nodes are named
+/// `n0`, `n1`, ….
 fn chain(calls: &[(&str, &[(&str, &str)])]) -> Graph {
     let ops = mxrs_ops::catalog();
     let mut names = NameManager::new();
@@ -66,7 +66,7 @@ fn constant(graph: &GraphProto, name: &str) -> Tensor {
 
 #[test]
 fn every_network_is_exported_and_counts_its_layers() {
-    // Numbers of convolutions and of fully connected layers, from the definitions of the networks.
+    // Numbers of convolutions and of fully connected layers in each network, from its definition.
     let counts = [
         ("lenet", 2, 2),
         ("mlp", 0, 3),
@@ -83,7 +83,7 @@ fn every_network_is_exported_and_counts_its_layers() {
         let network = model(name, &ModelOptions { n_classes: 10, ..ModelOptions::default() }).unwrap();
         let graph = network.symbol.graph().unwrap();
         let shape: Shape = [2].into_iter().chain(network.image).collect();
-        // The parameters have no memory, because this test only looks at nodes.
+        // The parameters are zeros, which take no physical memory until used; this test examines only nodes.
         let shapes = infer_shapes(&graph, [("data", shape.clone().into())]).unwrap().complete(&graph).unwrap();
         let params = graph.variables().iter().filter(|id| !graph.is_label(**id) && graph.node(**id).name != "data");
         let params = params.map(|id| {
@@ -127,9 +127,9 @@ fn pooling_conventions() {
     let full = [("kernel", "(3, 3)"), ("stride", "(2, 2)"), ("pooling_convention", "full")];
     let max = pool(&full, &[1, 2, 8, 8]);
     assert_eq!((op_types(&max), int(&max.node[0], "ceil_mode")), (vec!["MaxPool"], Some(1)));
-    // The windows cover 7 cells without rounding.
+    // The windows cover 7 cells exactly, without rounding.
     assert_eq!(int(&pool(&full, &[1, 2, 7, 7]).node[0], "ceil_mode"), None);
-    // The mean counts the padding, but not the cells that `full` adds: the padding becomes part of the data.
+    // The mean counts the padding but not the cells that `full` adds, so the padding is exported as a `Pad` node.
     let mean = [&full[..], &[("pool_type", "avg"), ("pad", "(1, 1)")]].concat();
     let padded = pool(&mean, &[1, 2, 8, 8]);
     assert_eq!(op_types(&padded), ["Pad", "AveragePool"]);
@@ -185,7 +185,7 @@ fn the_batch_may_stay_open() {
         let dims = &value.tensor_type().unwrap().shape.as_ref().unwrap().dim;
         assert_eq!(dims[0], Dimension::named("N"));
     }
-    // The batch size stays fixed if a dimension depends on it in a second way.
+    // Export fails for an open batch if a size of the graph is fixed and does not fit another batch.
     let fixed = chain(&[("Reshape", &[("shape", "(2, -1)")]), ("Reshape", &[("shape", "(-1, 5)")])]);
     assert!(export(&fixed, [], &options).is_ok());
     let fixed = chain(&[("Reshape", &[("shape", "(6, 20)")])]);

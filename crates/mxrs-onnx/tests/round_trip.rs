@@ -1,6 +1,6 @@
-//! Export and import: for every sample of every operator, the model read back as a graph computes the same as the
-//! original graph, both on the reference kernels. This does not compare a piece of code with itself, because export and
-//! import share none; `tests/onnx` compares the meaning of the models with a runtime.
+//! Tests of export followed by import: for every sample of every operator, the imported graph computes the same as the
+//! original graph, both on the reference kernels. Export and import share no code, so an error in one does not cancel in the
+//! other. `tests/onnx` compares the meaning of the models with a runtime.
 
 use mxrs_format::onnx;
 use mxrs_format::{AlignedBytes, Options, Tensor};
@@ -24,7 +24,7 @@ fn one_call(op: &Arc<OpDef>, sample: &Sample) -> (Graph, Vec<String>) {
     (builder.build().unwrap(), names)
 }
 
-/// The first output, computed by the reference kernels.
+/// The first output of the graph, computed by the reference kernels.
 fn run(graph: &Graph, given: &Values) -> (TensorDesc, Vec<f64>) {
     let shapes = given.iter().map(|(name, (desc, _))| (name.as_str(), desc.shape.clone().into()));
     let shapes: Vec<_> = shapes.filter(|(name, _)| graph.find(name).is_some()).collect();
@@ -63,16 +63,16 @@ fn run(graph: &Graph, given: &Values) -> (TensorDesc, Vec<f64>) {
     (descs[head].clone(), buffers[head].to_f64(descs[head].dtype))
 }
 
-/// Operators with samples that are not read back, with the reason: ONNX or the importer cannot express them.
+/// Samples of operators that export or import refuses.
 const ONE_WAY: [(&str, &str); 10] = [
     ("Dropout", "always"),
     ("Pooling", "lp_3"),
     ("Reshape", "no_rows"),
     ("softmax", "length"),
     ("softmax", "length_axis"),
-    // Padding at the end only. The importer reads it only for the convention `full`.
+    // The padding is only at the end, which the importer accepts only for the convention `full`.
     ("Pooling", "same"),
-    // `_full` without a shape, or with a size of 0, takes its shape from other operators.
+    // `_full` without a shape, or with a size of 0, would take its shape from other operators.
     ("ones_like", "scalar"),
     ("ones_like", "empty"),
     ("zeros_like", "scalar"),
@@ -93,7 +93,7 @@ fn check(op: &Arc<OpDef>, sample: &Sample, has_dynamic_batch: bool) -> Result<()
         let entry = graph.output_id(graph.find(name).unwrap(), 0).index();
         let desc = TensorDesc::dense(shapes[entry].clone(), dtypes[entry]);
         let data = fill_input(input, desc.dtype, &mut seed);
-        // The first input is fed and the others are parameters, as in a network.
+        // The first input is fed, and all others are parameters, as in a network.
         if index == 0 && desc.dtype == DType::F32 {
             fed.push((name, desc.shape.clone()));
         } else {
@@ -141,7 +141,7 @@ fn every_sample_comes_back() {
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert_eq!(n_one_way, ONE_WAY.len());
-    // At least five in six of all samples.
+    // At least five sixths of all samples are checked.
     assert!(n_checked > 300, "{n_checked}");
 }
 
@@ -172,7 +172,7 @@ fn networks_come_back_with_their_names() {
     assert_eq!(names(&imported.graph), names(&graph));
     let aux = |graph: &Graph| graph.aux_state_names().iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(aux(&imported.graph), aux(&graph));
-    // A second export has the same operators in the same order.
+    // A second export gives the same operators in the same order.
     let again =
         export(&imported.graph, imported.params, &ExportOptions::new([("data", [1, 3, 224, 224].into())])).unwrap();
     let op_types = |model: &onnx::ModelProto| {
@@ -209,10 +209,10 @@ fn all_nodes_without_a_counterpart_are_named_at_once() {
     assert!(!text.contains("behind") && !text.contains("fine"), "{text}");
 }
 
-/// Numbers that overflow unchecked arithmetic.
+/// Numbers that overflow in unchecked arithmetic.
 const EXTREMES: [i64; 6] = [i64::MIN, -1, 0, 1 << 31, 1 << 62, i64::MAX];
 
-/// Takes every model of the samples with one number replaced: an attribute, an element of a constant list, or a size of
+/// Imports every exported sample model with one number replaced: an attribute, an element of a constant list, or a size of
 /// an input.
 #[test]
 fn extreme_numbers_are_errors_and_no_panics() {

@@ -1,4 +1,4 @@
-//! Attributes as text: what a symbol stores and what the C API passes.
+//! Attributes as text, as symbol files and the C API have them.
 
 use indexmap::IndexMap;
 use std::sync::Arc;
@@ -13,17 +13,17 @@ impl Attrs {
         Self::default()
     }
 
-    /// Text of `key`.
+    /// The text of the attribute `key`.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(String::as_str)
     }
 
-    /// Sets `key`, keeping its place when it exists. Returns the old text.
+    /// Sets the attribute `key` and returns its old text. An existing attribute keeps its position.
     pub fn set(&mut self, key: impl Into<String>, value: impl Into<String>) -> Option<String> {
         Arc::make_mut(&mut self.0).insert(key.into(), value.into())
     }
 
-    /// Removes `key`, keeping the order of the others.
+    /// Removes the attribute `key`. The rest keeps its order.
     pub fn remove(&mut self, key: &str) -> Option<String> {
         Arc::make_mut(&mut self.0).shift_remove(key)
     }
@@ -38,13 +38,13 @@ impl Attrs {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no attributes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// Keys of the form `__x__` annotate a node and pass through every operator untouched.
+/// Whether `key` has the form `__x__`. Such attributes annotate a node, and operators do not read them.
 pub fn is_annotation_key(key: &str) -> bool {
     key.len() > 4 && key.starts_with("__") && key.ends_with("__")
 }

@@ -1,20 +1,20 @@
-//! Backends: which of them has a fast kernel for a call, and how long a run of it takes.
+//! Backends: which backend has a fast kernel for a call, and how long one run of it takes.
 //!
-//! For each call of a graph the executor asks every backend for an [`Offer`] and builds the one with the fewest estimated
-//! seconds. Only the seconds are compared, so a backend from outside competes on the same terms as those of mxrs:
+//! For each call of a graph the executor requests an [`Offer`] from every backend and builds the one with the fewest
+//! estimated seconds. Only the seconds are compared, so a backend outside mxrs competes on the same terms as those of mxrs:
 //!
-//! - Who has measured a kernel offers the seconds of that measurement.
-//! - Who has not offers a multiple of [`Speed::library`](crate::Speed::library), the seconds that a well-tuned library should take. The backends of
-//!   mxrs do so: oneDNN offers once that time (twice where it has to copy or has plain loops only), nnpack about 1.5 times
-//!   (convolutions: what its own estimates say, 0.2 and more), cpu twice. The reference kernels offer what plain scalar loops
-//!   take, hundreds of times as much.
+//! - A backend that has measured its kernel offers the measured seconds.
+//! - Any other backend offers a multiple of [`Speed::library`](crate::Speed::library), the seconds that a well-tuned
+//!   library should take. The backends of mxrs do so: oneDNN offers this time itself (twice it if it has to copy or has
+//!   only plain loops), nnpack about 1.5 times (for convolutions its own estimates, from 0.2 times on), cpu twice. The
+//!   reference kernels offer the time of plain scalar loops, hundreds of times as much.
 
 use crate::{Kernel, OpCall, TensorDesc};
 use mxrs_types::{Error, Layout, Result};
 use std::fmt;
 use std::sync::Arc;
 
-/// A backend's answer to a call: an offer, or in a few words why there is none (`float64 numbers`), which
+/// A backend's answer to a call: an offer, or a short reason why it has no kernel (`float64 numbers`), which
 /// `mxrs ops --explain` shows.
 pub type Answer<'a> = std::result::Result<Offer<'a>, String>;
 
@@ -32,8 +32,8 @@ impl<'a> Offer<'a> {
         Self { seconds, is_reference: false, build: Box::new(build) }
     }
 
-    /// The same offer, of a kernel that is there to be right and not to be fast: no graph is rewritten to have it, and no search
-    /// by timing tries it.
+    /// Marks the kernel as a reference kernel, made to be correct and not to be fast. Graphs are not rewritten in order to
+    /// use it, and tuning does not time it.
     #[must_use]
     pub fn as_reference(self) -> Self {
         Self { is_reference: true, ..self }
@@ -44,7 +44,7 @@ impl<'a> Offer<'a> {
         self.seconds
     }
 
-    /// Whether the kernel is there to be right and not to be fast.
+    /// Whether the kernel is a reference kernel.
     pub fn is_reference(&self) -> bool {
         self.is_reference
     }
@@ -52,7 +52,7 @@ impl<'a> Offer<'a> {
     /// Prepares the kernel.
     ///
     /// # Errors
-    /// Errors of the backend, such as those that a vendor library reports.
+    /// Returns the error of the backend, such as one that a vendor library reports.
     pub fn build(self) -> Result<PlannedKernel> {
         (self.build)()
     }
@@ -65,72 +65,78 @@ impl fmt::Debug for Offer<'_> {
     }
 }
 
-/// Name of the only [way](Backend::ways) of a backend that has one kernel for a call.
-pub const DEFAULT_WAY: &str = "default";
+/// Name of the only [algorithm](Backend::algorithms) of a backend that has one kernel for a call.
+pub const DEFAULT_ALGORITHM: &str = "default";
 
-/// A kernel together with how it wants its tensors.
+/// A kernel together with the layouts of its tensors and its needs.
 pub struct PlannedKernel {
-    /// Layout required of each input; the executor reorders where the producer left another, once only for constants.
+    /// The layout that each input must have. The executor inserts a reorder if the producer chose another; a constant is
+    /// reordered only once.
     pub input_layouts: Vec<Layout>,
     /// Layout of each output.
     pub output_layouts: Vec<Layout>,
-    /// Temporary memory per run, in bytes.
+    /// Bytes of scratch memory that one run needs.
     pub scratch_bytes: usize,
-    /// Whether outputs may be given the memory of the inputs the operator declares in-place pairs with.
+    /// Whether an output may have the memory of an input, for the in-place pairs that the operator declares.
     pub can_run_inplace: bool,
-    /// The code.
+    /// The kernel itself.
     pub kernel: Arc<dyn Kernel>,
 }
 
 /// A set of kernels, usually over one vendor library.
 pub trait Backend: Send + Sync {
-    /// Short name: `onednn`, `reference`.
+    /// Short name of the backend: `onednn`, `reference`.
     fn name(&self) -> &'static str;
 
-    /// The kernel it has for the call and the seconds of one run, or why it has none. Binding asks often, so the answer comes
-    /// from shapes, types, layouts and parameters; the kernel is built by [`Offer::build`].
+    /// An offer for the call, or the reason why there is no kernel for it. Binding calls this often, so the answer should
+    /// follow from shapes, types, layouts and parameters alone; [`Offer::build`] builds the kernel.
     fn offer<'a>(&'a self, call: &'a OpCall<'a>) -> Answer<'a>;
 
-    /// Names of the ways to run a call it has an offer for that may turn out to be the fastest: what a search by timing tries.
-    /// The first is that of [`Self::offer`]. Names mean the same in every process with the same [setup](Self::setup); they may
-    /// depend on sizes, settings and the kind of processor, and on nothing that is measured.
-    fn ways(&self, call: &OpCall<'_>) -> Vec<String> {
+    /// Names of the algorithms that may turn out to be the fastest for a call that the backend has an offer for. Tuning
+    /// times them. The first is that of [`Self::offer`]. A name means the same in every process with the same
+    /// [setup](Self::setup). The list may depend on sizes, settings and the kind of processor, but not on measurements.
+    fn algorithms(&self, call: &OpCall<'_>) -> Vec<String> {
         let _ = call;
-        vec![DEFAULT_WAY.into()]
+        vec![DEFAULT_ALGORITHM.into()]
     }
 
-    /// As [`Self::offer`], in the way of this name. Names that [`Self::ways`] does not list may have an offer too.
-    fn offer_way<'a>(&'a self, call: &'a OpCall<'a>, way: &str) -> Answer<'a> {
-        if way == DEFAULT_WAY { self.offer(call) } else { Err(format!("no way of the name `{way}`")) }
+    /// Like [`Self::offer`], with the algorithm of this name. An algorithm that [`Self::algorithms`] does not list may have an
+    /// offer too.
+    fn offer_algorithm<'a>(&'a self, call: &'a OpCall<'a>, algorithm: &str) -> Answer<'a> {
+        if algorithm == DEFAULT_ALGORITHM {
+            self.offer(call)
+        } else {
+            Err(format!("no algorithm of the name `{algorithm}`"))
+        }
     }
 
-    /// Takes the [offer](Self::offer) for a call.
+    /// Builds the [offer](Self::offer) for a call.
     ///
     /// # Errors
-    /// `NotBuilt` with the reason where there is no offer; otherwise as [`Offer::build`].
+    /// Returns `NotBuilt` with the reason if there is no offer, or the errors of [`Offer::build`].
     fn plan(&self, call: &OpCall<'_>) -> Result<PlannedKernel> {
         self.offer(call).map_err(|reason| Error::not_built(call.op.name, reason))?.build()
     }
 
-    /// Takes the offer for a call [in one way](Self::offer_way).
+    /// Builds the offer for a call [with one algorithm](Self::offer_algorithm).
     ///
     /// # Errors
-    /// As [`Self::plan`].
-    fn plan_way(&self, call: &OpCall<'_>, way: &str) -> Result<PlannedKernel> {
-        let refused = |reason| Error::not_built(format!("{} in the way `{way}`", call.op.name), reason);
-        self.offer_way(call, way).map_err(refused)?.build()
+    /// Returns the errors of [`Self::plan`].
+    fn plan_algorithm(&self, call: &OpCall<'_>, algorithm: &str) -> Result<PlannedKernel> {
+        let refused = |reason| Error::not_built(format!("{} by the algorithm `{algorithm}`", call.op.name), reason);
+        self.offer_algorithm(call, algorithm).map_err(refused)?.build()
     }
 
-    /// In a few words, what its [ways](Self::ways) and their speed depend on besides the call and the processor: version,
-    /// threads, settings.
+    /// A short text of all that the [algorithms](Self::algorithms) and their speed depend on besides the call and the processor:
+    /// version, threads, settings.
     fn setup(&self) -> String {
         String::new()
     }
 
-    /// A kernel with one input and one output that copies between layouts of one tensor (shape and dtype equal);
-    /// `None` when this backend knows one of the layouts not at all.
+    /// A kernel with one input and one output that copies between two layouts of one tensor (shape and dtype equal), or
+    /// `None` if the backend does not know one of the layouts.
     ///
     /// # Errors
-    /// What the vendor library reports.
+    /// Returns the error of the vendor library.
     fn reorder(&self, from: &TensorDesc, to: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>>;
 }

@@ -1,17 +1,17 @@
-//! One call of an operator as a backend sees it: descriptions, no memory.
+//! One call of an operator as a backend sees it: descriptions of tensors, without memory.
 
 use crate::{OpDef, OpParams};
 use mxrs_types::{DType, Layout, Shape};
 use std::fmt;
 
-/// Shape, element type and arrangement of a dense tensor.
+/// Shape, element type and layout of a dense tensor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TensorDesc {
     /// Logical sizes.
     pub shape: Shape,
     /// Element type.
     pub dtype: DType,
-    /// Arrangement in memory.
+    /// Layout in memory.
     pub layout: Layout,
 }
 
@@ -26,7 +26,7 @@ impl TensorDesc {
         Self { layout, ..self.clone() }
     }
 
-    /// Bytes it takes, padding included.
+    /// Size in bytes, including padding.
     pub fn size_bytes(&self) -> usize {
         self.layout.size_bytes(&self.shape, self.dtype)
     }
@@ -42,20 +42,20 @@ impl fmt::Display for TensorDesc {
     }
 }
 
-/// A call: operator, parameters, and what is known of its tensors. Already validated by inference.
+/// A call: operator, parameters, and descriptions of its tensors. Inference has already validated it.
 #[derive(Clone, Copy, Debug)]
 pub struct OpCall<'a> {
     /// The operator.
     pub op: &'a OpDef,
-    /// Its parameters.
+    /// Parameters of the operator.
     pub params: &'a OpParams,
-    /// Inputs, auxiliary states included, in the layouts their producers left them in.
+    /// Inputs, including auxiliary states, in the layouts that their producers chose.
     pub inputs: &'a [TensorDesc],
-    /// Outputs, hidden ones and then rewritten inputs included; the layouts are the backend's to choose, but for rewritten
+    /// Visible outputs, then hidden outputs, then rewritten inputs. The backend chooses the layouts, except for rewritten
     /// inputs, which stay row-major.
     pub outputs: &'a [TensorDesc],
-    /// Whether each input keeps its value from call to call (a parameter), so that packing it once pays.
+    /// For each input, whether it keeps its value from call to call (a parameter), so that packing it once saves time.
     pub is_constant: &'a [bool],
-    /// Training mode (batch statistics, dropout) or inference.
+    /// Whether the operator runs as in training (batch statistics, dropout) or as at inference.
     pub is_train: bool,
 }

@@ -1,7 +1,7 @@
-//! Elements of a dense tensor as numbers: reading bytes of any dtype as `f64` or `i64`, and writing them back.
+//! Converts elements of a dense tensor between bytes of any dtype and `f64` or `i64`.
 //!
-//! `f64` holds every element exactly except 64-bit integers beyond 2^53; integer arithmetic goes through `i64`, where
-//! `u64` wraps around and back without loss.
+//! `f64` holds every element exactly except 64-bit integers beyond 2^53. Integer arithmetic uses `i64`, to which `u64`
+//! converts and back without loss by wrapping.
 
 use half::{bf16, f16};
 use mxrs_types::DType;
@@ -108,8 +108,8 @@ macro_rules! half_float {
 }
 half_float!(f16, bf16);
 
-/// Reads elements as `f64`. `bytes` is aligned for the dtype, as kernels' tensors are; an empty slice may
-/// have any address.
+/// Reads elements as `f64`. `bytes` must be aligned for the dtype, as tensors of kernels are. An empty slice may have any
+/// address.
 pub fn read_f64(bytes: &[u8], dtype: DType) -> Vec<f64> {
     if bytes.is_empty() {
         return Vec::new();
@@ -117,8 +117,8 @@ pub fn read_f64(bytes: &[u8], dtype: DType) -> Vec<f64> {
     by_dtype!(dtype, T => bytemuck::cast_slice::<u8, T>(bytes).iter().map(|v| Element::to_f64(*v)).collect())
 }
 
-/// Writes elements from `f64`: floats round to nearest even; integers truncate toward zero and saturate, NaN becomes 0;
-/// a bool is 1 unless the value is 0.
+/// Writes elements from `f64`. Floats are rounded to nearest, ties to even. Integers are truncated toward zero and
+/// saturate; NaN becomes 0. A bool is 0 if the value is 0, and 1 otherwise.
 pub fn write_f64(values: &[f64], dtype: DType, bytes: &mut [u8]) {
     if bytes.is_empty() {
         return;
@@ -134,7 +134,7 @@ pub fn write_f64(values: &[f64], dtype: DType, bytes: &mut [u8]) {
     });
 }
 
-/// Reads elements as `i64`; floats truncate, `u64` wraps.
+/// Reads elements as `i64`. Floats are truncated, `u64` wraps.
 pub fn read_i64(bytes: &[u8], dtype: DType) -> Vec<i64> {
     if bytes.is_empty() {
         return Vec::new();
@@ -142,7 +142,7 @@ pub fn read_i64(bytes: &[u8], dtype: DType) -> Vec<i64> {
     by_dtype!(dtype, T => bytemuck::cast_slice::<u8, T>(bytes).iter().map(|v| Element::to_i64(*v)).collect())
 }
 
-/// Writes elements from `i64`; narrower integers keep the low bits, a bool is 1 unless the value is 0.
+/// Writes elements from `i64`. Narrower integers keep the low bits. A bool is 0 if the value is 0, and 1 otherwise.
 pub fn write_i64(values: &[i64], dtype: DType, bytes: &mut [u8]) {
     if bytes.is_empty() {
         return;

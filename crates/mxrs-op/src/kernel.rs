@@ -1,10 +1,10 @@
 //! Kernels: code that turns input memory into output memory.
 //!
-//! Contract of [`RawTensor`]: pointer and length describe memory that stays valid and, for outputs, exclusively held
-//! for the duration of [`Kernel::run`]; it is aligned to 64 bytes (or the tensor is empty). An output with
-//! [`WriteReq::Inplace`] is the very memory of one input, one with [`WriteReq::Null`] may have no memory at all; no
-//! other two tensors of a call overlap. An input whose content the operator ignores may have no memory either. The executor
-//! establishes this through the planner and the engine; kernels rely on it.
+//! Contract of [`RawTensor`]: pointer and length describe memory that stays valid during [`Kernel::run`], and that no other
+//! code uses meanwhile if it is an output. The memory is aligned to 64 bytes, unless the tensor is empty. An output with
+//! [`WriteReq::Inplace`] is the same memory as one input. An output with [`WriteReq::Null`] may have no memory. No other
+//! two tensors of a call overlap. An input whose content the operator ignores may have no memory either. The executor
+//! guarantees this by means of the planner and the engine, and kernels rely on it.
 
 use crate::RandomCall;
 use mxrs_sync::Team;
@@ -20,18 +20,19 @@ pub struct RawTensor<'a> {
     memory: PhantomData<&'a mut [u8]>,
 }
 
-// SAFETY: a RawTensor is a borrowed range of bytes; who may read or write it is decided by the call it belongs to
-// (module head), which may happen on any thread.
+// SAFETY: a `RawTensor` is an address and a length. Only its unsafe methods access the bytes, and their callers must follow
+// the contract in the head of this file, on whichever thread they run.
 unsafe impl Send for RawTensor<'_> {}
-// SAFETY: as above; shared use only copies the pointer.
+// SAFETY: safe methods on a shared `RawTensor` only read the address and the length; the unsafe ones are covered by the
+// same contract.
 unsafe impl Sync for RawTensor<'_> {}
 
 impl<'a> RawTensor<'a> {
-    /// Describes memory.
+    /// A tensor at this address with this many bytes.
     ///
     /// # Safety
-    /// `ptr` must be valid for reads (inputs) or reads and writes (outputs) of `len_bytes` bytes during `'a`, as the
-    /// module head says. A zero length may have any pointer.
+    /// `ptr` must be valid for reads (inputs) or reads and writes (outputs) of `len_bytes` bytes during `'a`, as the head
+    /// of this file says. If the length is zero, any pointer is allowed.
     pub unsafe fn new(ptr: *mut u8, len_bytes: usize) -> Self {
         Self { ptr, len_bytes, memory: PhantomData }
     }
@@ -51,7 +52,7 @@ impl<'a> RawTensor<'a> {
         self.ptr
     }
 
-    /// Bytes.
+    /// Size in bytes.
     pub fn len_bytes(&self) -> usize {
         self.len_bytes
     }
@@ -65,42 +66,46 @@ impl<'a> RawTensor<'a> {
     /// The bytes, for reading.
     ///
     /// # Safety
-    /// Nobody writes this memory while the slice lives; in particular it is not an in-place output in use.
+    /// No code may write this memory while the slice exists. In particular it must not be an output in use that is the same
+    /// memory.
     pub unsafe fn bytes(&self) -> &'a [u8] {
         if self.len_bytes == 0 {
-            // Of words, so that the empty slice is aligned for every dtype.
+            // The empty slice is made of words, so that it is aligned for every dtype.
             let empty: &'static [u64] = &[];
             return bytemuck::cast_slice(empty);
         }
-        // SAFETY: valid for reads by construction, unaliased writes excluded by the caller.
+        // SAFETY: `new` and the slice constructors require the range to be valid for reads during `'a`, and the caller
+        // guarantees that no code writes it.
         unsafe { std::slice::from_raw_parts(self.ptr, self.len_bytes) }
     }
 
     /// The bytes, for writing.
     ///
     /// # Safety
-    /// This is an output of the running call, and no other slice of the same memory lives.
+    /// The tensor must be an output or the scratch memory of the running call, and no other slice of the same memory may
+    /// exist.
     #[allow(clippy::mut_from_ref)]
     pub unsafe fn bytes_mut(&self) -> &'a mut [u8] {
         if self.len_bytes == 0 {
             let empty: &'static mut [u64] = &mut [];
             return bytemuck::cast_slice_mut(empty);
         }
-        // SAFETY: valid for writes by construction, exclusive by the caller's promise.
+        // SAFETY: the caller guarantees an output or scratch memory, which `new` and `from_mut_slice` require to be valid
+        // for writes during `'a`, and that no other slice of it exists.
         unsafe { std::slice::from_raw_parts_mut(self.ptr, self.len_bytes) }
     }
 }
 
-/// Everything a kernel gets for one run.
+/// The arguments of one run of a kernel.
 #[derive(Debug)]
 pub struct KernelArgs<'a> {
-    /// Inputs (auxiliary states included) in the layouts the kernel was planned for.
+    /// Inputs, including auxiliary states, in the layouts for which the kernel was planned.
     pub inputs: &'a [RawTensor<'a>],
     /// Outputs in the planned layouts.
     pub outputs: &'a [RawTensor<'a>],
     /// What to do with each output.
     pub reqs: &'a [WriteReq],
-    /// Temporary memory of the planned size, 64-byte aligned, content undefined.
+    /// Scratch memory of the planned size, 64-byte aligned, with unspecified content.
     pub scratch: RawTensor<'a>,
     /// Threads for loops.
     pub team: &'a Team,
@@ -108,38 +113,45 @@ pub struct KernelArgs<'a> {
     pub random: Option<RandomCall>,
 }
 
-/// A kernel prepared for one call signature; run any number of times, from several threads at once.
+/// A kernel prepared for one call signature. It can run any number of times, also on several threads at the same time.
 pub trait Kernel: Send + Sync {
-    /// What runs, for traces: `onednn:brgconv:avx512_core`.
+    /// Name of the implementation, for profiles: `onednn:brgconv:avx512_core`.
     fn name(&self) -> &str;
 
-    /// Whether a sum is better made by this kernel, asked to [add](WriteReq::Add) to output `output`, than by writing the
-    /// output and adding it afterwards. Every kernel can add; one that would do it by writing elsewhere first should say
-    /// no. The bits must be those of writing and adding.
+    /// Whether a sum is made better by this kernel, with the request to [add](WriteReq::Add) to output `output`, than by
+    /// writing the output and adding it in a separate step. Every kernel can add, but one that would first write to other
+    /// memory should return false. The bits must be those of writing and then adding.
     fn adds(&self, output: usize) -> bool {
         let _ = output;
         false
     }
 
-    /// The same kernel with images of its only output (slices along the first axis) that begin so many bytes from one another
-    /// instead of following one another: the output is a part of a larger tensor. Scratch memory and all other tensors stay as they
-    /// were, and so do the bits it computes; nothing between the images is read or written. `None` where it cannot do that.
+    /// The same kernel, with `image_bytes` bytes from the beginning of one image of its only output (slice along the first
+    /// axis) to the next, because the output is a part of a larger tensor. Scratch memory, other tensors and the computed
+    /// bits stay the same. The kernel neither reads nor writes between the images. Returns `None` if the kernel cannot do
+    /// this.
     fn strided(self: Arc<Self>, image_bytes: usize) -> Option<Arc<dyn Kernel>> {
         let _ = image_bytes;
         None
     }
 
-    /// The same kernel with one more input, at this position behind all others: a tensor like its only output that is added to
-    /// the result, and whose memory the output may have. It rounds once where writing and adding round twice, at most.
-    /// `None` where that would cost as much as an addition of its own.
-    fn summed(self: Arc<Self>, position: usize) -> Option<Arc<dyn Kernel>> {
+    /// The same kernel with an additional input at this position, after all others: a tensor like the only output, which is
+    /// added to the result. The output may have the memory of this input. The kernel may round once instead of twice.
+    /// Returns `None` if this would take as long as a separate addition.
+    fn fuse_add(self: Arc<Self>, position: usize) -> Option<Arc<dyn Kernel>> {
         let _ = position;
         None
     }
 
     /// Computes the outputs.
     ///
+    /// # Safety
+    /// The tensors and the scratch memory must be those of the call that the kernel was planned for: their sizes, layouts,
+    /// alignment and overlaps must be as the head of this file says. Outputs, and inputs that the operator rewrites, must
+    /// be writable.
+    ///
     /// # Errors
-    /// What the vendor library or the operator reports; shapes and types were checked at planning.
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()>;
+    /// Returns the error of the vendor library or of the operator. Shapes and types were checked when the kernel was
+    /// planned.
+    unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()>;
 }

@@ -1,9 +1,9 @@
-//! Operators with their attributes as values.
+//! Layers: operators with their attributes as typed values.
 
 use crate::Attrs;
 
-/// An operator with its attributes as values: what programs write in place of names and texts. Graphs and imperative calls
-/// take it, and turn it into [`Attrs`] themselves.
+/// An operator with its attributes as typed values, for programs to use instead of names and texts. Graphs and imperative
+/// calls take it and turn it into [`Attrs`].
 ///
 /// ```
 /// use mxrs_op::{Attrs, Layer};
@@ -25,6 +25,6 @@ pub trait Layer {
     /// MXNet's name of the operator.
     const OP: &'static str;
 
-    /// The attributes as MXNet writes them. Those that have their default may be left out.
+    /// The attributes as MXNet writes them. An attribute that has its default may be left out.
     fn attrs(&self) -> Attrs;
 }

@@ -1,8 +1,8 @@
-//! What an operator and a backend are: [`OpDef`], its parameters, [`Kernel`], [`Backend`], [`OpSet`].
+//! Definitions of operators and backends: [`OpDef`], its parameters, [`Kernel`], [`Backend`], [`OpSet`].
 //!
-//! An operator is declared once, as data: names, parameters with MXNet's own type texts, inference, reference
-//! kernel, samples. A backend [offers](Backend::offer) faster kernels for some calls; it never adds another
-//! definition. This crate knows no concrete operator, no graph, no engine and no vendor library.
+//! An operator is declared once, as data: names, parameters with MXNet's own type texts, inference, reference kernel,
+//! samples. A backend [offers](Backend::offer) faster kernels for some calls and adds no second definition. This crate
+//! depends on no concrete operator, graph, engine or vendor library.
 //!
 //! ```
 //! use mxrs_op::{Attrs, OpDef, op_params};
@@ -22,8 +22,8 @@
 //!
 //! Read next: `mxrs-ops`, where each file is one operator declared in these words.
 #![allow(unsafe_code)]
-// Kernels get raw memory that the executor has sized, aligned and protected by the engine; only `kernel.rs` here
-// turns it into slices, and its head states the contract.
+// Unsafe code: kernels get raw memory that the executor has sized and aligned and that the engine protects. Only
+// `kernel.rs` turns it into slices; the head of that file states the contract. `reference.rs` calls it.
 
 mod attrs;
 mod backend;
@@ -46,7 +46,7 @@ mod sample;
 mod speed;
 
 pub use attrs::{Attrs, is_annotation_key};
-pub use backend::{Answer, Backend, DEFAULT_WAY, Offer, PlannedKernel};
+pub use backend::{Answer, Backend, DEFAULT_ALGORITHM, Offer, PlannedKernel};
 pub use call::{OpCall, TensorDesc};
 pub use fused::{FUSED_OP, Fused, FusedCall, FusedValue, fused_op};
 pub use gradient::{GradValue, Gradient, GradientFn, GradientScope, MadeBy};

@@ -7,20 +7,20 @@ use crate::{
 use mxrs_types::{DType, Error, ErrorKind, PartialShape, Result};
 use std::fmt;
 
-/// Shape inference in both directions: fills unknown inputs and outputs from what is known. Called repeatedly until
-/// nothing changes; must be monotone and report conflicts.
+/// Shape inference in both directions: finds unknown shapes of inputs and outputs from the known ones. It is called
+/// repeatedly until no shape changes. It must only add knowledge, and return an error if shapes contradict each other.
 pub type InferShape = fn(&OpParams, &mut [PartialShape], &mut [PartialShape]) -> Result<()>;
 
-/// Type inference in both directions, as [`InferShape`].
+/// Type inference in both directions, with the rules of [`InferShape`].
 pub type InferDType = fn(&OpParams, &mut [Option<DType>], &mut [Option<DType>]) -> Result<()>;
 
-/// Most inputs or outputs of a call: files say how many there are.
+/// The most inputs or outputs that a call may have. The limit is needed because files contain these numbers.
 const MAX_TENSORS: usize = 1 << 16;
 
 /// Pairs `(input, output)` of a call that may share memory.
 pub type InplacePairs = fn(&OpParams) -> &'static [(usize, usize)];
 
-/// Operators whose output is their first input's memory, differently named or shaped.
+/// Whether the output of an operator is the memory of its first input, with another name or shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {
     /// Not a view.
@@ -35,33 +35,34 @@ pub enum View {
 /// ([`Fused`](crate::Fused)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pointwise {
-    /// It does not, or only with some parameters.
+    /// The operator is not pointwise, or only with some parameters.
     No,
-    /// Whatever the parameters and the mode: all inputs and outputs have one shape, and element `i` of every output depends
-    /// on element `i` of each input, the parameters and the element types only. It draws no random numbers and rewrites
-    /// nothing.
+    /// The operator is pointwise with all parameters and in both modes: all inputs and outputs have one shape, and element
+    /// `i` of every output depends only on element `i` of each input, the parameters and the element types. It draws no
+    /// random numbers and rewrites no input.
     Yes,
 }
 
-/// Whether all that an operator does is to put its inputs together. Binding can leave out a call of such an operator, if the
-/// steps that make its inputs can write to its output instead.
+/// Whether an operator only adds or concatenates its inputs. Binding can leave out a call of such an operator, if the steps
+/// that make its inputs can write to its output instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Combines {
-    /// It does something else.
+    /// The operator does something else.
     No,
     /// The output is the sum of all inputs, element by element, and all have one shape.
     Sum,
-    /// As [`Self::Sum`], and the inputs are terms of a gradient: most have no other reader, so one may overwrite another.
+    /// The operator is like [`Self::Sum`], and the inputs are terms of a gradient. Most terms have no other reader, so one
+    /// may overwrite another.
     GradientSum,
-    /// The inputs lie one behind the other in the output, along an axis.
+    /// The output holds the inputs one after another along an axis.
     Concatenation,
 }
 
-/// How closely the kernels of an operator agree with its reference on floating-point data. The numbers that belong to
-/// each class and element type are in `mxrs-testkit`; integers always agree exactly.
+/// How closely the kernels of an operator agree with its reference on floats. `mxrs-testkit` has the tolerance for each
+/// class and element type. Integers always agree exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Accuracy {
-    /// Bit for bit: data is moved, not computed.
+    /// Equal bit for bit, because elements are only moved.
     Exact,
     /// One or two roundings per element: sums, products, activations.
     Elementwise,
@@ -71,33 +72,33 @@ pub enum Accuracy {
     Product,
     /// Special functions.
     Special,
-    /// Results rounded to a grid of 8-bit integers, or sums counted in its quanta: integers agree within one quantum,
-    /// floats as those of [`Self::Product`].
+    /// Results rounded to 8-bit integers, or sums in units of their quanta: integers agree within one quantum, floats as in
+    /// [`Self::Product`].
     Quantum,
 }
 
-/// An operator: all that is true of it, declared once. Build it with [`OpDef::new`] and the chained setters.
+/// The definition of an operator. Made by [`OpDef::new`] and the chained setters.
 #[derive(Clone)]
 pub struct OpDef {
     /// MXNet's canonical name.
     pub name: &'static str,
-    /// Other names the loader accepts.
+    /// Other names that are accepted in files.
     pub aliases: &'static [&'static str],
-    /// One line for tables.
+    /// Description in one line, for tables.
     pub summary: &'static str,
     /// Parameters as the C API describes them.
     pub param_specs: Vec<ParamSpec>,
-    /// Reads parameters from text; set by [`Self::params`]. Call [`Self::parse`], which also refuses unknown keys.
+    /// Reads parameters from text. [`Self::params`] sets it. Callers use [`Self::parse`], which also refuses unknown keys.
     pub parse_with: fn(&Attrs) -> Result<OpParams>,
-    /// Inputs.
+    /// Names of the inputs.
     pub inputs: InputNames,
     /// How many of the last inputs are auxiliary states, which the operator may write in training.
     pub n_aux: usize,
-    /// All outputs, hidden ones included (what `node_row_ptr` counts).
+    /// Number of all outputs, including hidden ones.
     pub n_outputs: OutputCount,
-    /// Outputs a user sees.
+    /// Number of outputs that a user sees.
     pub n_visible: OutputCount,
-    /// Suffixes of the outputs when there are several (`output`, `mean`, `var`).
+    /// Suffixes of the names of the outputs if there are several (`output`, `mean`, `var`).
     pub output_names: &'static [&'static str],
     /// Shape inference.
     pub infer_shape: InferShape,
@@ -105,50 +106,50 @@ pub struct OpDef {
     pub infer_dtype: InferDType,
     /// Element types of the first input that kernels accept.
     pub dtypes: &'static [DType],
-    /// Pairs `(input, output)` that may share memory. Ask [`Self::inplace_pairs`].
+    /// Pairs `(input, output)` that may share memory. Callers use [`Self::inplace_pairs`].
     pub inplace: &'static [(usize, usize)],
-    /// The pairs of a call where they depend on its parameters, in place of [`Self::inplace`].
+    /// If set, replaces [`Self::inplace`] for operators whose pairs depend on the parameters.
     pub inplace_by_params: Option<InplacePairs>,
     /// Whether the output is the first input itself.
     pub view: fn(&OpParams, is_train: bool) -> View,
-    /// Whether it works element by element.
+    /// Whether the operator works element by element.
     pub pointwise: Pointwise,
-    /// Whether all it does is to put its inputs together.
+    /// Whether the operator only adds or concatenates its inputs.
     pub combines: Combines,
-    /// Values that special inputs start with when nobody gives them (`moving_var` `["one", {}]`): name, `__init__` text.
+    /// Initial values of special inputs that the user does not give (`moving_var` `["one", {}]`): name, `__init__` text.
     pub init_hints: &'static [(&'static str, &'static str)],
     /// Inputs whose content the kernel never reads at inference (labels of loss heads).
     pub ignored_at_inference: &'static [usize],
-    /// Inputs of which only shape and dtype count (the data of a sum's gradient): they need not be kept for this call.
+    /// Inputs of which only shape and dtype matter (the data of a sum's gradient). Their content need not be kept for this
+    /// call.
     pub ignored_inputs: &'static [usize],
-    /// Inputs that a call rewrites (moving statistics in training, weights of an optimizer's update). The kernel gets
-    /// each as one more output at the end, in this order, row-major and sharing the input's memory.
+    /// Inputs that a call rewrites (moving statistics in training, weights of an optimizer's update). The kernel gets each
+    /// as an additional output at the end, in this order, row-major and in the input's memory.
     pub rewrites: fn(&OpParams, is_train: bool) -> &'static [usize],
     /// Whether a call draws random numbers.
     pub is_random: fn(&OpParams, is_train: bool) -> bool,
-    /// How it is differentiated.
+    /// The gradient of the operator.
     pub gradient: Gradient,
-    /// Operators that only gradients call (`_backward_Convolution`), declared beside this one.
+    /// Operators that only gradients call (`_backward_Convolution`). They are declared together with this one.
     pub companions: fn() -> Vec<OpDef>,
-    /// Multiply-adds of a call, to weigh operators against each other. Without better knowledge one for every element of
-    /// the largest tensor.
+    /// Estimated multiply-adds of a call, for comparing calls. The default is one for every element of the largest tensor.
     pub multiply_adds: fn(&OpCall<'_>) -> u64,
-    /// Whether its outputs are worth keeping for the gradient where cheaper ones are computed again
-    /// (`MXNET_BACKWARD_DO_MIRROR`): products, and what MXNet's rule names beside them.
+    /// Whether mirroring keeps the outputs instead of computing them again (`MXNET_BACKWARD_DO_MIRROR`): products, and the
+    /// other operators that MXNet's rule names.
     pub is_costly: bool,
-    /// Whether a call sums products with a weight, in one direction or the other. The reference kernel is too slow for large calls
-    /// of such an operator, and their type decides whether a graph is widened.
+    /// Whether a call sums products with a weight, forward or as a gradient. The reference kernel is too slow for large
+    /// calls of such an operator, and their type decides whether a graph is widened.
     pub is_product: bool,
-    /// The operator that makes the first output once more from the inputs that are no auxiliary states and the other
-    /// outputs, bit for bit, where that takes less than the call itself: the others are kept, and they are small.
-    pub again: Option<fn() -> OpDef>,
-    /// The two calls of a training step that it stands for, where it is such an operator.
+    /// An operator that computes the first output again, bit for bit, from the inputs that are not auxiliary states and the
+    /// other outputs. Set if that takes less time than the call itself. The other outputs are kept, and are small.
+    pub recompute: Option<fn() -> OpDef>,
+    /// For an operator that replaces a pair of calls in a training step: the pair.
     pub pair: Option<&'static Pair>,
-    /// In which type it computes in mixed precision.
+    /// What autocast does with calls of the operator.
     pub precision: fn(&OpParams) -> Precision,
     /// How closely kernels agree with the reference.
     pub accuracy: Accuracy,
-    /// The slow, obviously right kernel; `None` for an operator that is listed but not built.
+    /// The reference kernel: slow and obviously correct. `None` for an operator that is listed but not built.
     pub reference: Option<ReferenceFn>,
     /// Example calls.
     pub samples: fn() -> Vec<Sample>,
@@ -218,7 +219,7 @@ impl OpDef {
             multiply_adds: one_per_element,
             is_costly: false,
             is_product: false,
-            again: None,
+            recompute: None,
             pair: None,
             precision: Precision::float32,
             accuracy: Accuracy::Exact,
@@ -235,11 +236,11 @@ impl OpDef {
         self
     }
 
-    /// Reads the parameters from text; annotation keys (`__x__`) and the key that counts variable inputs pass.
+    /// Reads the parameters from text. Annotation keys (`__x__`) and the key that counts variable inputs are accepted.
     ///
     /// # Errors
-    /// [`ErrorKind::Attribute`] for a key the operator does not have, an unreadable text, or one that asks for more than
-    /// 65,536 inputs or outputs.
+    /// Returns [`ErrorKind::Attribute`] if the operator does not have a key, a text is unreadable, or the parameters would
+    /// give more than 65,536 inputs or outputs.
     pub fn parse(&self, attrs: &Attrs) -> Result<OpParams> {
         for (key, value) in attrs.iter() {
             let is_known = self.param_specs.iter().any(|p| p.name == key) || self.variable_count_key() == Some(key);
@@ -258,7 +259,7 @@ impl OpDef {
             }
         }
         let params = (self.parse_with)(attrs).map_err(|e| self.name_in(e))?;
-        // Names and shapes are made for each of them.
+        // A name and a shape are made for each input and output, so a number from a hostile file must be limited.
         let count = self.n_inputs(&params).max(self.n_outputs.get(&params));
         if count > MAX_TENSORS {
             return Err(Error::new(ErrorKind::Attribute {
@@ -289,7 +290,7 @@ impl OpDef {
         }
     }
 
-    /// Number of a call's inputs, auxiliary states included, without naming them.
+    /// Number of a call's inputs, including auxiliary states. Does not make their names.
     pub fn n_inputs(&self, params: &OpParams) -> usize {
         match self.inputs {
             InputNames::Fixed(names) => names.len(),
@@ -315,7 +316,7 @@ impl OpDef {
         }
     }
 
-    /// The parameter that holds the number of inputs, for operators with a variable number.
+    /// The parameter that holds the number of inputs, for an operator with a variable number.
     pub fn variable_count_key(&self) -> Option<&'static str> {
         match self.inputs {
             InputNames::Variable { key, .. } | InputNames::Grouped { key, .. } => Some(key),
@@ -323,7 +324,7 @@ impl OpDef {
         }
     }
 
-    /// What that parameter is for a call with so many inputs.
+    /// The value of the parameter [`Self::variable_count_key`] for a call with `n_inputs` inputs.
     pub fn variable_count(&self, n_inputs: usize) -> usize {
         match self.inputs {
             InputNames::Grouped { suffixes, .. } => n_inputs / (1 + suffixes.len()),
@@ -342,17 +343,17 @@ impl OpDef {
         self.ignored_inputs.iter().chain(at_inference).copied()
     }
 
-    /// Whether a kernel exists at all.
+    /// Whether the operator has a reference kernel, and so can run.
     pub fn is_built(&self) -> bool {
         self.reference.is_some()
     }
 
-    /// Infers shapes, naming this operator in errors. Every path to a kernel infers shapes here, so sizes are checked here once, and
-    /// what follows (layouts, memory planning, kernels) may compute with them.
+    /// Infers shapes. Errors name this operator. Every path to a kernel infers shapes by this function, so sizes are
+    /// checked here once, and later code (layouts, memory planning, kernels) may compute with them.
     ///
     /// # Errors
-    /// [`ErrorKind::Shape`] on a conflict; [`ErrorKind::Overflow`] if an input or an output has more than
-    /// [`mxrs_types::Shape::MAX_ELEMENTS`] elements.
+    /// Returns [`ErrorKind::Shape`] if shapes contradict each other, or [`ErrorKind::Overflow`] if an input or an output
+    /// has more than [`mxrs_types::Shape::MAX_ELEMENTS`] elements.
     pub fn infer_shapes(
         &self,
         params: &OpParams,
@@ -367,10 +368,10 @@ impl OpDef {
         Ok(())
     }
 
-    /// Infers element types, naming this operator in errors.
+    /// Infers element types. Errors name this operator.
     ///
     /// # Errors
-    /// [`ErrorKind::DType`] on a conflict.
+    /// Returns [`ErrorKind::DType`] if types contradict each other.
     pub fn infer_dtypes(
         &self,
         params: &OpParams,
@@ -380,8 +381,8 @@ impl OpDef {
         (self.infer_dtype)(params, inputs, outputs).map_err(|e| self.name_in(e))
     }
 
-    /// The shared inference functions say "operator", and operators of a family share a parameter struct; the user reads
-    /// this operator's name.
+    /// Puts this operator's name into an error. Shared inference functions write "operator" instead, and operators of one
+    /// family share a parameter struct.
     fn name_in(&self, mut error: Error) -> Error {
         if let ErrorKind::Attribute { op, .. } = error.kind_mut() {
             *op = self.name.into();

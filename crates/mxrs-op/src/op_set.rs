@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use mxrs_types::{Error, ErrorKind, Result};
 use std::sync::Arc;
 
-/// Operators by name. Cheap to clone; built once by whoever assembles a runtime. There is no global registry.
+/// Operators by name. Cheap to clone. The code that assembles a runtime makes it once; there is no global registry.
 #[derive(Clone, Default)]
 pub struct OpSet {
     ops: Arc<IndexMap<&'static str, Arc<OpDef>>>,
@@ -14,18 +14,18 @@ pub struct OpSet {
 }
 
 impl OpSet {
-    /// A set of these operators and of their companions.
+    /// A set of these operators and their companions.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidValue`] if two of them share a name or alias.
+    /// Returns [`ErrorKind::InvalidValue`] if two operators share a name or alias.
     pub fn new(ops: impl IntoIterator<Item = OpDef>) -> Result<Self> {
         Self::with_companions(ops, [])
     }
 
-    /// A set of these operators, of their companions, and of `more` companions that belong to no operator of the set.
+    /// A set of these operators, their companions, and the companions `more`, which belong to no operator of the set.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidValue`] if two of them share a name or alias.
+    /// Returns [`ErrorKind::InvalidValue`] if two operators share a name or alias.
     pub fn with_companions(
         ops: impl IntoIterator<Item = OpDef>,
         more: impl IntoIterator<Item = OpDef>,
@@ -60,15 +60,15 @@ impl OpSet {
             return Err(twice(both));
         }
         if let Some(both) = aliases.keys().find(|a| by_name.contains_key(*a)) {
-            return Err(Error::invalid("operator alias", both, "a word that is no operator's name"));
+            return Err(Error::invalid("operator alias", both, "a word that is not an operator's name"));
         }
         Ok(Self { ops: Arc::new(by_name), companions: Arc::new(companions), aliases: Arc::new(aliases) })
     }
 
-    /// This set and these operators, with their companions.
+    /// This set extended by these operators and their companions.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidValue`] if an operator has the name or an alias of another one.
+    /// Returns [`ErrorKind::InvalidValue`] if an operator has the name or an alias of another one.
     pub fn extended(&self, ops: impl IntoIterator<Item = OpDef>) -> Result<Self> {
         let added = Self::new(ops)?;
         let names = added.ops.keys().chain(added.companions.keys()).chain(added.aliases.keys());
@@ -82,10 +82,10 @@ impl OpSet {
         Ok(all)
     }
 
-    /// The operator called `name`, by canonical name or alias, companions included.
+    /// The operator with this canonical name or alias. Companions are found too.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownOperator`] with the nearest names.
+    /// Returns [`ErrorKind::UnknownOperator`] with the nearest names.
     pub fn get(&self, name: &str) -> Result<&Arc<OpDef>> {
         self.find(name).ok_or_else(|| {
             let mut near: Vec<(f64, &str)> = self
@@ -103,7 +103,7 @@ impl OpSet {
         })
     }
 
-    /// As [`Self::get`], without the search for nearest names.
+    /// Like [`Self::get`], without the search for nearest names.
     pub fn find(&self, name: &str) -> Option<&Arc<OpDef>> {
         let listed = self.ops.get(name).or_else(|| self.companions.get(name));
         listed.or_else(|| self.ops.get(*self.aliases.get(name)?))
@@ -114,12 +114,12 @@ impl OpSet {
         self.companions.values()
     }
 
-    /// Every operator but companions, in the order given.
+    /// All operators except companions, in the order given.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<OpDef>> {
         self.ops.values()
     }
 
-    /// Number of operators, companions not counted.
+    /// Number of operators, without companions.
     pub fn len(&self) -> usize {
         self.ops.len()
     }

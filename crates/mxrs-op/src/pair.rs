@@ -1,26 +1,27 @@
-//! Operators that stand for two calls of a training step: one, and the activation behind it.
+//! Call pairs: operators that replace two calls of a training step, a call and the activation that reads its output.
 
 use crate::Attrs;
 
-/// Which calls an operator stands for, and what stands for their gradients. The operator has inputs, parameters and outputs of
-/// the first call; its first output is the second call's.
+/// The two calls that an operator replaces, and the operators of their gradients. The operator has the inputs, parameters
+/// and outputs of the first call, except that its first output is that of the second call.
 #[derive(Debug)]
 pub struct Pair {
-    /// Operator of the first call. Its first output is visible, and it has no other.
+    /// Operator of the first call. Its first output is its only visible output.
     pub first: &'static str,
-    /// Whether a call, by name and attributes of its operator, is a second one.
+    /// Whether a call may be the second call, given the name and attributes of its operator.
     pub is_second: fn(&str, &Attrs) -> bool,
-    /// Operators that are the gradient of the second call, which take the gradient of its output and the output.
+    /// Operators that compute the gradient of the second call. They take the gradient of its output, and the output.
     pub second_gradients: &'static [&'static str],
-    /// Operator that is the gradient of the first call. It takes the gradient of its output, its inputs in order up to some,
-    /// and its hidden outputs.
+    /// Operator that computes the gradient of the first call. It takes the gradient of the call's output, its first inputs
+    /// in order, and its hidden outputs.
     pub first_gradient: &'static str,
-    /// Operator of both gradients, with parameters and outputs of the first's.
+    /// Operator that computes both gradients in one call, with the parameters and outputs of [`Self::first_gradient`].
     pub gradient: &'static str,
-    /// Positions of the inputs of the first call that [`Self::gradient`] takes, between the gradient and the hidden outputs.
+    /// Positions of the inputs of the first call that [`Self::gradient`] takes, after the gradient and before the hidden
+    /// outputs.
     pub kept_inputs: &'static [usize],
-    /// Per input of [`Self::gradient`], the input of the first call that has its shape and type.
+    /// For each input of [`Self::gradient`], the input of the first call that has its shape and type.
     pub gradient_inputs: &'static [usize],
-    /// Per output of [`Self::gradient`], the same.
+    /// For each output of [`Self::gradient`], the input of the first call that has its shape and type.
     pub gradient_outputs: &'static [usize],
 }

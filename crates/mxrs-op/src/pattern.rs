@@ -1,8 +1,9 @@
 //! Patterns: chains of calls that fewer calls can replace at inference.
 //!
-//! A pattern begins with a seed and goes through its stages in order, leaving out any of them: each call reads the first
-//! output of the one before it, and maybe others; nobody else reads any. The pass that looks for them knows no operator, only these declarations; an
-//! operator's crate declares them, and says what a chain becomes.
+//! A pattern begins with a seed call, followed by calls that match its stages in order. Any stage may be missing. Each call
+//! reads the first output of the call before it, and maybe its other outputs; no call outside the chain reads these. The
+//! pass that searches for chains knows no operators, only these declarations. The crate that declares operators also
+//! declares their patterns and the replacement of each chain.
 //!
 //! ```
 //! use mxrs_op::{Attrs, Member, NewCall, Operand, Pattern, Stage};
@@ -22,35 +23,36 @@
 
 use crate::{Attrs, OpCall, OpDef, OpParams, TensorDesc};
 
-/// A chain of calls, and what it becomes.
+/// A chain of calls and its replacement.
 #[derive(Clone)]
 pub struct Pattern {
-    /// What it is called in logs and reports: the operator it begins with.
+    /// Name in logs and reports: the operator of the seed.
     pub name: &'static str,
     /// The first call.
     pub seed: Stage,
-    /// What may follow, in this order; any of them may be missing.
+    /// The calls that may follow the seed, in this order. Any of them may be missing.
     pub then: Vec<Stage>,
-    /// What a chain of at least two calls becomes: calls in order of execution, of which the last gives what the last of
-    /// the chain gave: its first output, and others where somebody reads them. `None` where this chain stays as it is.
+    /// Returns the calls that replace a chain of at least two calls, in order of execution; `None` if this chain stays as
+    /// it is. The last new call must give the first output of the chain's last call, and further outputs that other calls
+    /// read.
     pub replace: fn(&[Member<'_>]) -> Option<Vec<NewCall>>,
 }
 
-/// One place of a [`Pattern`].
+/// One position of a [`Pattern`], which a call may match.
 #[derive(Clone)]
 pub struct Stage {
-    /// What the place is called, for [`Pattern::replace`].
+    /// Name of the stage, for [`Pattern::replace`].
     pub name: &'static str,
-    /// Operators that can stand there.
+    /// Operators of calls that match.
     pub ops: &'static [&'static str],
-    /// Inputs by which such a call may read the call before it.
+    /// Positions of the inputs by which a matching call may read the call before it.
     pub enters_by: &'static [usize],
-    /// Whether this call can follow that chain; the chain is empty for a seed.
+    /// Whether a call may follow a chain. The chain is empty for a seed.
     pub accepts: fn(&[Member<'_>], &Member<'_>) -> bool,
 }
 
 impl Stage {
-    /// Any call of these operators that reads the chain by its first input.
+    /// A stage that matches any call of these operators that reads the chain by its first input.
     pub fn of(name: &'static str, ops: &'static [&'static str]) -> Self {
         Self { name, ops, enters_by: &[0], accepts: |_, _| true }
     }
@@ -59,46 +61,47 @@ impl Stage {
 /// A call of a chain.
 #[derive(Clone, Copy, Debug)]
 pub struct Member<'a> {
-    /// Name of the stage it stands at.
+    /// Name of the stage that the call matches.
     pub stage: &'static str,
     /// The operator.
     pub op: &'a OpDef,
-    /// Its parameters.
+    /// Parameters of the call.
     pub params: &'a OpParams,
-    /// The same as text, annotations included.
+    /// Attributes of the call as text, including annotations.
     pub attrs: &'a Attrs,
-    /// What is known of its inputs.
+    /// Descriptions of the inputs.
     pub inputs: &'a [TensorDesc],
-    /// What is known of its outputs.
+    /// Descriptions of the outputs.
     pub outputs: &'a [TensorDesc],
-    /// Which inputs keep their value from run to run.
+    /// For each input, whether it keeps its value from run to run.
     pub is_constant: &'a [bool],
-    /// Input by which it reads the call before it; 0 for a seed.
+    /// Position of the input by which the call reads the call before it; 0 for a seed.
     pub entered_by: usize,
-    /// Inputs that are outputs of the call before it, and which: `(input, output)`.
+    /// Pairs `(input, output)` of this call's inputs that are outputs of the call before it.
     pub reads: &'a [(usize, usize)],
 }
 
-/// Where an input of a [`NewCall`] comes from.
+/// The source of an input of a [`NewCall`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operand {
-    /// From where a call of the chain takes it.
+    /// An input of a call of the chain.
     Input {
-        /// Which call of the chain.
+        /// Index of the call in the chain.
         member: usize,
-        /// Which of its inputs; not one that another call of the chain makes.
+        /// Position of the input. It must not be an output of another call of the chain.
         position: usize,
     },
-    /// First output of a new call before this one.
+    /// The first output of an earlier new call, given by its index.
     Made(usize),
 }
 
-/// A call that a chain becomes, or one that prepares an input of it.
+/// A call that replaces a chain, or that prepares an input of the replacement.
 #[derive(Clone, Debug)]
 pub struct NewCall {
     /// Name of the operator.
     pub op: &'static str,
-    /// What is appended to the seed's name; the last call has the name of the chain's last call instead.
+    /// Suffix that makes the node's name from that of the seed. The last call takes the name of the chain's last call
+    /// instead.
     pub suffix: &'static str,
     /// Parameters and annotations.
     pub attrs: Attrs,
@@ -106,12 +109,12 @@ pub struct NewCall {
     pub inputs: Vec<Operand>,
 }
 
-/// A replacement that somebody may still refuse.
+/// A replacement that the caller of the pass accepts or refuses.
 pub struct Proposal<'a> {
-    /// The pattern.
+    /// The pattern that matched.
     pub pattern: &'a Pattern,
-    /// The chain.
+    /// The calls of the chain.
     pub members: &'a [Member<'a>],
-    /// What takes its place; calls that only prepare its constants are left out.
+    /// The call that replaces the chain, without calls that only prepare its constants.
     pub call: OpCall<'a>,
 }

@@ -1,43 +1,43 @@
-//! In which element type an operator computes where a graph in float32 is run in mixed precision.
+//! The element type in which an operator computes if a float32 graph runs in mixed precision.
 //!
-//! An operator says it of itself, after MXNet's lists for bfloat16 (`contrib/amp/lists/symbol_bf16.py`): what is in none of
-//! them computes in float32. One difference: what only moves or drops elements computes in what it gets, as in MXNet's lists for
-//! float16. Its kernels for that lacked bfloat16; ours have it, and widened elements would be rounded back to the same ones by the
-//! next product.
+//! Each operator declares it, according to MXNet's lists for bfloat16 (`contrib/amp/lists/symbol_bf16.py`). An operator
+//! that is in none of them computes in float32. There is one difference: operators that only move or drop elements compute
+//! in the type of their input, as in MXNet's lists for float16. MXNet's kernels for them lack bfloat16; ours have it.
+//! Widening their inputs would be useless, because the next product would round the elements back to the same numbers.
 
 use crate::OpParams;
 
-/// What autocast does with the calls of an operator. "Short" is the 16-bit type that was asked for.
+/// What autocast does with the calls of an operator. "Half" is the requested 16-bit type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Precision {
-    /// Computes in float32: short inputs are widened. Right for every operator.
+    /// Computes in float32: half inputs are widened. Correct for every operator.
     #[default]
     Float32,
-    /// Worth converting for: inputs in float32 become short, and so does the output. Products (`BF16_FUNCS`).
+    /// Computes in half: float32 inputs are converted to it, and so is the output. For products (`BF16_FUNCS`).
     Short,
-    /// Computes in what it gets: where an input is short already, its other inputs become short too (`BF16_FP32_FUNCS`).
+    /// Computes in half if an input is half already; the other inputs are then converted to half (`BF16_FP32_FUNCS`).
     Follows,
-    /// Wants inputs of one type: short where all are, else float32 (`WIDEST_TYPE_CASTS`).
+    /// Needs inputs of one type: half if all inputs are half, float32 otherwise (`WIDEST_TYPE_CASTS`).
     Widest,
 }
 
 impl Precision {
-    /// [`Self::Float32`], whatever the parameters.
+    /// [`Self::Float32`] for all parameters.
     pub fn float32(_: &OpParams) -> Self {
         Self::Float32
     }
 
-    /// [`Self::Short`], whatever the parameters.
+    /// [`Self::Short`] for all parameters.
     pub fn short(_: &OpParams) -> Self {
         Self::Short
     }
 
-    /// [`Self::Follows`], whatever the parameters.
+    /// [`Self::Follows`] for all parameters.
     pub fn follows(_: &OpParams) -> Self {
         Self::Follows
     }
 
-    /// [`Self::Widest`], whatever the parameters.
+    /// [`Self::Widest`] for all parameters.
     pub fn widest(_: &OpParams) -> Self {
         Self::Widest
     }

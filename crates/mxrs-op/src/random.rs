@@ -1,10 +1,11 @@
-//! Random numbers that depend on a position only: Philox 4×32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random
-//! numbers: as easy as 1, 2, 3", SC'11).
+//! Random numbers that depend only on seed, call and position: Philox 4×32-10 (Salmon, Moraes, Dror and Shaw, "Parallel
+//! random numbers: as easy as 1, 2, 3", SC'11).
 //!
-//! A call of a random operator gets a [`RandomCall`]: a seed and a number no other call under that seed has. Element `i`
-//! of its result takes words from block `i / 4` (or whatever fixed rule the kernel documents), so the bits do not depend
-//! on the number of threads, and running the same call again gives the same numbers. Written here because the
-//! published crates are unmaintained sketches (`philox` 0.0.0, 2019), and the bits must be those of a GPU's generator.
+//! A call of a random operator gets a [`RandomCall`]: a seed, and a number that no other call with that seed has. Element
+//! `i` of the result uses words of block `i / 4` (or another fixed rule that the kernel documents), so the bits do not
+//! depend on the number of threads, and the same call gives the same numbers again. The generator is implemented in this
+//! crate because the published crate is an unmaintained sketch (`philox` 0.0.0, 2019), and because the bits must be those
+//! of a GPU's generator.
 
 /// The seed and number of one call of a random operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,24 +17,24 @@ pub struct RandomCall {
 }
 
 impl RandomCall {
-    /// Block `index`: four independent words of 32 uniform bits.
+    /// The block with this index: four independent words of 32 uniform bits.
     pub fn block(self, index: u64) -> [u32; 4] {
         let counter = [index as u32, (index >> 32) as u32, self.number as u32, (self.number >> 32) as u32];
         philox(counter, [self.seed as u32, (self.seed >> 32) as u32])
     }
 
-    /// Word `index` of the sequence of all blocks.
+    /// The word with this index in the sequence of all blocks.
     pub fn word(self, index: u64) -> u32 {
         self.block(index / 4)[(index % 4) as usize]
     }
 
-    /// Uniform in `[0, 1)` with 24 bits, exact in an `f32`: element `index`.
+    /// Element `index` as a number uniform in `[0, 1)` with 24 bits, exact in an `f32`.
     pub fn uniform(self, index: u64) -> f32 {
         (self.word(index) >> 8) as f32 * (1.0 / 16_777_216.0)
     }
 }
 
-/// Ten rounds of Philox 4×32.
+/// Applies ten rounds of Philox 4×32.
 fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
     const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
@@ -50,7 +51,7 @@ fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
 mod tests {
     use super::*;
 
-    /// Known answers published with Random123.
+    /// Compares with the known answers published with Random123.
     #[test]
     fn known_answers() {
         let pi = ([0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344], [0xa409_3822, 0x299f_31d0]);

@@ -1,4 +1,4 @@
-//! The backend that every operator has: its slow, obviously right reference kernel.
+//! The reference backend: runs the slow, obviously correct kernel that every built operator has.
 
 use crate::{
     Answer, Backend, Kernel, KernelArgs, Offer, OpCall, OpParams, PlannedKernel, RandomCall, TensorDesc, speed,
@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub struct RefInput<'a> {
     /// Shape and dtype.
     pub desc: &'a TensorDesc,
-    /// Its elements.
+    /// The elements.
     pub bytes: &'a [u8],
 }
 
@@ -20,25 +20,25 @@ pub struct RefInput<'a> {
 pub struct RefOutput<'a> {
     /// Shape and dtype.
     pub desc: &'a TensorDesc,
-    /// Where the elements go. Every byte must be written.
+    /// The memory of the elements. The kernel must write every byte.
     pub bytes: &'a mut [u8],
 }
 
-/// What a run is for, and its random numbers.
+/// The mode of a run, and its random numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RunMode {
-    /// Training, or inference.
+    /// Whether the operator runs as in training.
     pub is_train: bool,
-    /// Random numbers of the call, when the operator draws some.
+    /// Random numbers of the call, if the operator draws any.
     pub random: Option<RandomCall>,
 }
 
-/// A reference kernel: parameters, inputs (auxiliary states included), outputs (hidden ones and rewritten inputs
-/// included), mode. It always overwrites, inputs that share an output's memory being copied before; requests are
-/// handled around it.
+/// A reference kernel. Its arguments are the parameters, the inputs (including auxiliary states), the outputs (including
+/// hidden ones and rewritten inputs) and the mode. It always overwrites its outputs. The backend handles requests, and
+/// first copies inputs that share memory with an output.
 pub type ReferenceFn = fn(&OpParams, &[RefInput<'_>], &mut [RefOutput<'_>], RunMode) -> Result<()>;
 
-/// Runs reference kernels.
+/// The backend that runs reference kernels.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReferenceBackend;
 
@@ -56,22 +56,24 @@ impl Kernel for ReferenceKernel {
         &self.name
     }
 
-    /// It writes elsewhere first, but what it needs for that is free again when it returns, and no plan holds it.
+    /// The kernel computes into separate memory and then adds it. That memory is freed when the call returns and is not
+    /// part of any plan, so adding needs no planned memory.
     fn adds(&self, output: usize) -> bool {
         self.outputs.get(output).is_some_and(|desc| desc.dtype != mxrs_types::DType::Bool)
     }
 
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+    unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         if args.reqs.iter().all(|r| *r == WriteReq::Null) && !args.reqs.is_empty() {
             return Ok(());
         }
-        // An input that is also an output is copied first: the kernel itself never sees aliased memory.
+        // An input that overlaps an output is copied first, so that the reference function never gets overlapping memory.
         let copies: Vec<Option<AlignedBytes>> = args
             .inputs
             .iter()
             .map(|input| {
                 args.outputs.iter().any(|o| o.overlaps(input)).then(|| {
-                    // SAFETY: no output slice exists yet, so nobody writes this memory while it is copied.
+                    // SAFETY: no output slice of this call exists yet, and the contract of `RawTensor` excludes writes by
+                    // other code, so the memory is not written while it is copied.
                     AlignedBytes::copy_of(unsafe { input.bytes() })
                 })
             })
@@ -85,12 +87,13 @@ impl Kernel for ReferenceKernel {
                 desc,
                 bytes: match copy {
                     Some(copy) => copy.bytes(),
-                    // SAFETY: it overlaps no output (checked above), so nobody writes it during this call.
+                    // SAFETY: the input overlaps no output (otherwise it was copied above), so this call does not write it,
+                    // and the contract of `RawTensor` excludes writes by other code.
                     None => unsafe { raw.bytes() },
                 },
             })
             .collect();
-        // Null and Add outputs are computed beside the real memory.
+        // Outputs with the requests Null and Add are computed into separate memory.
         let mut side: Vec<AlignedBytes> = self
             .outputs
             .iter()
@@ -110,7 +113,8 @@ impl Kernel for ReferenceKernel {
                 desc,
                 bytes: match req {
                     WriteReq::Null | WriteReq::Add => side.bytes_mut(),
-                    // SAFETY: outputs of a call do not overlap each other, and inputs that overlapped were copied.
+                    // SAFETY: this is an output of the running call. Outputs do not overlap each other, and inputs that
+                    // overlap an output were copied above, so no other slice of this memory exists.
                     _ => unsafe { raw.bytes_mut() },
                 },
             })
@@ -120,7 +124,8 @@ impl Kernel for ReferenceKernel {
         drop(outputs);
         for (((raw, side), req), desc) in args.outputs.iter().zip(&side).zip(args.reqs).zip(&self.outputs) {
             if *req == WriteReq::Add {
-                // SAFETY: the kernel's output slices are gone; this is the only slice of the memory.
+                // SAFETY: the output slices were dropped, an Add output never had one, and inputs that overlap it were
+                // copied, so this is the only slice of the memory.
                 accumulate(desc, unsafe { raw.bytes_mut() }, side.bytes())?;
             }
         }
@@ -128,10 +133,10 @@ impl Kernel for ReferenceKernel {
     }
 }
 
-/// Adds `from` to `to` elementwise; both are bytes of tensors as `desc` describes, aligned for its dtype.
+/// Adds `from` to `to` elementwise. Both are bytes of tensors as `desc` describes, aligned for its dtype.
 ///
 /// # Errors
-/// Bools have no sum.
+/// Returns an error if the dtype is bool, which has no sum.
 pub fn accumulate(desc: &TensorDesc, to: &mut [u8], from: &[u8]) -> Result<()> {
     use mxrs_types::DType;
     macro_rules! add {

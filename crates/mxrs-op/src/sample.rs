@@ -1,4 +1,4 @@
-//! Samples: calls every operator brings along, from which conformance tests, benches and docs follow.
+//! Samples: example calls that every operator declares. Conformance tests, benches and docs are made from them.
 
 use crate::Attrs;
 use mxrs_types::{DType, Shape};
@@ -8,7 +8,7 @@ use mxrs_types::{DType, Shape};
 pub enum Fill {
     /// Uniform between the two bounds, from a seeded generator.
     Uniform(f64, f64),
-    /// Exactly these elements, row-major.
+    /// These elements, in row-major order.
     Values(Vec<f64>),
     /// Uniform integers in `[low, high)`.
     Integers(i64, i64),
@@ -17,15 +17,15 @@ pub enum Fill {
 /// One input of a sample.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleInput {
-    /// Shape.
+    /// Shape of the input.
     pub shape: Shape,
-    /// Content.
+    /// How the input is filled.
     pub fill: Fill,
-    /// Element type when it does not follow the sample's.
+    /// Element type of the input, if it is not that of the sample.
     pub dtype: Option<DType>,
 }
 
-/// One call with example inputs. Its dtype runs over the operator's dtypes unless an input fixes its own.
+/// One call with example inputs. It is run for each dtype of the operator, except for inputs with a fixed type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
     /// Short name, unique within the operator.
@@ -34,12 +34,12 @@ pub struct Sample {
     pub attrs: Attrs,
     /// Inputs, auxiliary states included.
     pub inputs: Vec<SampleInput>,
-    /// Training mode.
+    /// Whether the call runs as in training.
     pub is_train: bool,
 }
 
 impl Sample {
-    /// A sample with uniform(-1, 1) inputs of these shapes.
+    /// A sample with inputs of these shapes, uniform in (-1, 1).
     pub fn new<const N: usize>(name: &'static str, attrs: [(&str, &str); N], shapes: &[&[usize]]) -> Self {
         let inputs = shapes
             .iter()

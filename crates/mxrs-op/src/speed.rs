@@ -1,39 +1,39 @@
-//! How long a call should take on this processor: the common scale on which backends place their [offers](crate::Offer).
+//! The estimated time of a call on this processor: the common scale for [offers](crate::Offer) of backends.
 //!
-//! An estimate is a roofline: a call takes as long as its arithmetic at the peak of the processor, or as its tensors take
-//! through memory, whichever is longer, divided by the part of that speed which a kernel reaches, plus a fixed time to
-//! start. The constants are round figures for a kind of processor and are never measured, so that one network has the same
-//! kernels in every process. Estimates order kernels; they do not predict times.
+//! An estimate is a roofline: the time of the arithmetic at the peak of the processor or of moving the tensors through
+//! memory, whichever is longer, divided by the fraction of that speed that a kernel reaches, plus a fixed time to start.
+//! The constants are round figures for a kind of processor and are never measured, so that a network gets the same kernels
+//! in every process. Estimates order kernels; they do not predict times.
 
 use crate::{OpCall, TensorDesc};
 
-/// What a processor can do with a team of threads.
+/// The peak speed of a processor with a team of threads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Speed {
-    /// Multiply-adds of float32 per second at the peak, all threads together.
+    /// Multiply-adds of float32 per second at the peak, by all threads together.
     pub multiply_adds_per_second: f64,
-    /// Bytes per second from and to memory, all threads together.
+    /// Bytes per second from and to memory, by all threads together.
     pub bytes_per_second: f64,
 }
 
-/// Part of the peak, and of the bandwidth, that a well-tuned library reaches.
+/// Fraction of the peak, and of the bandwidth, that a well-tuned library reaches.
 const LIBRARY: f64 = 0.8;
-/// Threads that use up the bandwidth of the memory.
+/// Number of threads that use the full bandwidth of the memory.
 const MEMORY_THREADS: usize = 2;
-/// Bytes per second of one thread.
+/// Bytes per second that one thread moves.
 const BYTES_PER_THREAD: f64 = 20e9;
 /// Seconds to start a kernel on a team of threads.
 const LAUNCH_SECONDS: f64 = 2e-6;
 
-/// Seconds to start a reference kernel, which allocates memory for its outputs and for its numbers in double.
+/// Seconds to start a reference kernel, which allocates memory for its outputs and for its numbers in float64.
 const REFERENCE_LAUNCH_SECONDS: f64 = 50e-6;
-/// Seconds of a multiply-add in the plain loops of a reference kernel, on one thread.
+/// Seconds per multiply-add in the plain loops of a reference kernel, on one thread.
 const REFERENCE_MULTIPLY_ADD_SECONDS: f64 = 10e-9;
-/// Seconds of a byte of a tensor there: elements are converted to double one at a time.
+/// Seconds per byte of a tensor in a reference kernel, which converts elements to float64 one at a time.
 const REFERENCE_BYTE_SECONDS: f64 = 4e-9;
 
 impl Speed {
-    /// The speed of this processor with a team of `n_threads` threads, by the widest vector instructions it has.
+    /// The speed of this processor with a team of `n_threads` threads, from the widest vector instructions that it has.
     pub fn here(n_threads: usize) -> Self {
         let n_threads = n_threads.max(1);
         Self {
@@ -42,17 +42,17 @@ impl Speed {
         }
     }
 
-    /// Seconds of the call in a well-tuned library: 0.8 of the roofline, and 2 microseconds to start.
+    /// Seconds of the call in a well-tuned library: at 0.8 of the roofline's speed, plus 2 microseconds to start.
     pub fn library(&self, call: &OpCall<'_>) -> f64 {
         self.times_library(call, 1.0)
     }
 
-    /// Seconds of the call in a kernel that needs `factor` times as long as a well-tuned library, once it has started.
+    /// Seconds of the call in a kernel that takes `factor` times as long as a well-tuned library, not counting the start.
     pub fn times_library(&self, call: &OpCall<'_>, factor: f64) -> f64 {
         LAUNCH_SECONDS + factor * self.roofline(call) / LIBRARY
     }
 
-    /// Seconds that no kernel can go below: those of the arithmetic or of the memory, whichever are more.
+    /// The least seconds that any kernel needs: those of the arithmetic or of the memory, whichever are more.
     pub fn roofline(&self, call: &OpCall<'_>) -> f64 {
         let arithmetic = multiply_adds(call) / self.multiply_adds_per_second;
         arithmetic.max(bytes(call) / self.bytes_per_second)
@@ -66,7 +66,7 @@ pub(crate) fn of_reference(call: &OpCall<'_>) -> f64 {
         + bytes(call) * REFERENCE_BYTE_SECONDS
 }
 
-/// Multiply-adds per second of one thread: 2 units of 16, 8 or 4 numbers at 2 to 3 GHz.
+/// Multiply-adds per second of one thread: two vector units of 16, 8 or 4 numbers at 2 to 3 GHz.
 fn per_thread() -> f64 {
     #[cfg(target_arch = "x86_64")]
     {
@@ -84,7 +84,7 @@ fn multiply_adds(call: &OpCall<'_>) -> f64 {
     (call.op.multiply_adds)(call) as f64
 }
 
-/// Bytes of all tensors that are read or written.
+/// Bytes of all tensors that the call reads or writes.
 fn bytes(call: &OpCall<'_>) -> f64 {
     let is_read = |i: usize| call.op.unread_inputs(call.is_train).all(|unread| unread != i);
     let inputs = call.inputs.iter().enumerate().filter(|(i, _)| is_read(*i)).map(|(_, desc)| desc);
@@ -108,7 +108,7 @@ mod tests {
     fn memory_or_arithmetic_limits_a_call() {
         let speed = Speed { multiply_adds_per_second: 1e9, bytes_per_second: 1e9 };
         let read = OpDef::new("read");
-        // A million numbers are read and written: 8 MB at 1 GB a second.
+        // A million float32 numbers are read and written: 8 MB at 1 GB per second.
         assert_eq!(with_call(&read, 1_000_000, |call| speed.roofline(call)), 8e-3);
         let work = OpDef { multiply_adds: |_| 20_000_000, ..OpDef::new("work") };
         assert_eq!(with_call(&work, 1_000_000, |call| speed.roofline(call)), 20e-3);

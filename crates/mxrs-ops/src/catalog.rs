@@ -97,7 +97,7 @@ operators![
 ];
 
 updates![
-    /// As [`OPERATORS`], for updates: a file declares several of a family.
+    /// The update operators of optimizers, in the same form as [`OPERATORS`]. One file declares all operators of a family.
     UPDATES;
     sgd: define define_mom define_mp define_mp_mom,
     multi_sgd: define define_mom define_mp define_mp_mom,
@@ -173,7 +173,8 @@ mod tests {
         assert_eq!(files, listed, "files of operators, and lines of the catalog");
     }
 
-    /// Binding warns of such operators if they run on reference kernels, and widens graphs for them.
+    /// An operator that multiplies by a weight must set `is_product`: binding warns if such an operator runs on a reference
+    /// kernel, and widens graphs for it.
     #[test]
     fn products_with_a_weight_say_so() {
         let ops = catalog();

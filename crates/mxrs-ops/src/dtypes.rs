@@ -14,7 +14,7 @@ pub const NUMBERS: &[DType] =
 pub const MOVABLE: &[DType] =
     &[DType::F32, DType::F64, DType::F16, DType::BF16, DType::U8, DType::I8, DType::I32, DType::I64, DType::Bool];
 
-/// Declares the words of [`NUMBERS`], in MXNet's order, and further words after them.
+/// Declares an enum with the names of the dtypes in [`NUMBERS`], in MXNet's order, followed by further names.
 macro_rules! number_words {
     ($(#[$doc:meta])* $name:ident $(, $more:ident = $word:literal)*) => {
         op_enum! {

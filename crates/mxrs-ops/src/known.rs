@@ -1,4 +1,4 @@
-//! The names of MXNet's operators, whether they are built here or not.
+//! The names of MXNet's operators, whether or not this crate implements them.
 
 use mxrs_op::{OpDef, OpSet};
 use mxrs_types::{Error, ErrorKind, Result};

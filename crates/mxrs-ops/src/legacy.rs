@@ -12,7 +12,7 @@ const LEGACY: &[(&str, &str)] = &[
     ("_CrossDeviceCopy", "_copy"),
 ];
 
-/// Current name of an operator that only old files use.
+/// Current name of an operator, for a name that only old files use.
 ///
 /// ```
 /// assert_eq!(mxrs_ops::legacy_name("Convolution_v1"), Some("Convolution"));

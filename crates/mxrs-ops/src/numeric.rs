@@ -119,12 +119,12 @@ pub fn clip(x: f64, low: f64, high: f64) -> f64 {
     }
 }
 
-/// -1, 0 or 1; 0 for NaN, as MXNet's `sign`.
+/// The sign of `x`: -1, 0 or 1; 0 for NaN, as in MXNet's `sign`.
 pub fn sign(x: f64) -> f64 {
     f64::from(i8::from(x > 0.0) - i8::from(x < 0.0))
 }
 
-/// Copies the bytes of the first input to the first output, for operators that only rename a tensor.
+/// Copies the bytes of the first input to the first output, for operators that do not change the elements.
 pub fn copy_bytes(inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>]) {
     outputs[0].bytes.copy_from_slice(inputs[0].bytes);
 }

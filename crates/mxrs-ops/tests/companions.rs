@@ -1,4 +1,4 @@
-//! Operators that only gradients call. Their inference works from inputs to outputs and back, is consistent, and
+//! Tests of operators that only gradients call. Their inference works from inputs to outputs and back, is consistent, and
 //! refuses contradictions.
 
 use mxrs_op::{OpDef, OpParams, Sample};

@@ -1,4 +1,4 @@
-//! The reference backend against itself: every sample of every operator, including those that only gradients call,
+//! Compares the reference backend with itself: every sample of every operator, including those that only gradients call,
 //! gives the same numbers for every request, in place, and on any number of threads, with every dtype.
 
 use mxrs_op::ReferenceBackend;

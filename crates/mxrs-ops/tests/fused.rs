@@ -42,8 +42,8 @@ fn call(op: &str, attrs: &Attrs, inputs: &[Tensor]) -> Tensor {
     }
 }
 
-/// First output of a call with f32 inputs, except that the first has another type. The result has integer values of its
-/// own type.
+/// First output of a call whose first input has type `data` and whose other inputs are f32. Integers of the output are
+/// returned as f64.
 fn call_typed(op: &str, attrs: &Attrs, data: DType, inputs: &[Tensor]) -> Vec<f64> {
     let ops = mxrs_ops::catalog();
     let op: &OpDef = ops.get(op).expect("an operator");

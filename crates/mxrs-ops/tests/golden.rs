@@ -124,14 +124,15 @@ fn run(op: &OpDef, case: &Values) -> mxrs_types::Result<Vec<(TensorDesc, Vec<f64
     let raw_inputs: Vec<RawTensor<'_>> = data.iter().map(|b| RawTensor::from_slice(b.bytes())).collect();
     let raw_outputs: Vec<RawTensor<'_>> =
         results.iter_mut().map(|b| RawTensor::from_mut_slice(b.bytes_mut())).collect();
-    planned.kernel.run(&KernelArgs {
+    let args = KernelArgs {
         inputs: &raw_inputs,
         outputs: &raw_outputs,
         reqs: &vec![WriteReq::Write; raw_outputs.len()],
         scratch: RawTensor::from_slice(&[]),
         team: &Team::serial(),
         random: None,
-    })?;
+    };
+    mxrs_testkit::run_kernel(&*planned.kernel, &args)?;
     let n_visible = op.n_visible.get(&params);
     let is_compared = |i: usize| i < n_visible || (i >= n_outputs && !case.rewritten.is_empty());
     let made = outputs.into_iter().zip(results).enumerate().filter(|(i, _)| is_compared(*i));

@@ -28,7 +28,7 @@ fn check(array: &Array, tape: &Tape<'_>, value: GradValue, what: &str) -> Result
     if *tape.desc(value) != array.desc() {
         return Err(format!("{what} is {}, MXNet's {}", tape.desc(value), array.desc()));
     }
-    // Ours are rounded once, MXNet's after every operation.
+    // Our gradients are rounded once, MXNet's after every operation.
     let tolerance = Tolerance { rtol: 1e-4, atol: 2e-6 };
     compare(&tape.numbers(value), &array.rounded(), tolerance).map_err(|e| format!("{what}: {e}"))
 }

@@ -1,9 +1,10 @@
-//! Layers say what MXNet's texts say, and their defaults are those of the operators, which other tests compare with MXNet's.
+//! Layers write the attributes that MXNet's texts have, and their defaults are those of the operators. Other tests compare
+//! the defaults of operators with MXNet's.
 
 use mxrs_op::{Attrs, Layer};
 use mxrs_ops::layers::*;
 
-/// The parameters that attributes are read to.
+/// The parameters of operator `op` that are parsed from `attrs`, as text.
 fn parsed(op: &str, attrs: &Attrs) -> String {
     let ops = mxrs_ops::catalog();
     let mut attrs = attrs.clone();
@@ -13,7 +14,7 @@ fn parsed(op: &str, attrs: &Attrs) -> String {
     format!("{:?}", ops.get(op).unwrap().parse(&attrs).unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// A layer is read to the parameters of these texts.
+/// Checks that the attributes of a layer are parsed to the same parameters as these texts.
 fn says<L: Layer, const N: usize>(layer: &L, texts: [(&str, &str); N]) {
     assert_eq!(parsed(L::OP, &layer.attrs()), parsed(L::OP, &Attrs::from(texts)));
 }
@@ -110,7 +111,8 @@ fn every_attribute_is_read_as_mxnets_text() {
     says(&Flatten {}, []);
 }
 
-/// The default of a layer is left out of its attributes; written as a text, it is read to what the operator has without it.
+/// A layer does not write attributes that have their defaults. Each default, written as text, is parsed to the same
+/// parameters as an absent attribute.
 #[test]
 fn defaults_are_those_of_the_operators() {
     says(&Dropout::default(), [("p", "0.5"), ("mode", "training"), ("axes", "()")]);
@@ -141,7 +143,7 @@ fn defaults_are_those_of_the_operators() {
     );
 }
 
-/// MXNet's manual: `stride`, `pad` and `dilate` without items are ones, zeros and ones.
+/// According to MXNet's manual, `stride`, `pad` and `dilate` without items mean ones, zeros and ones.
 #[test]
 fn windows_default_to_steps_of_one_without_padding() {
     let conv = Conv3d { kernel: [2, 2, 2], num_filter: 1, ..Conv3d::default() };

@@ -21,7 +21,7 @@ fn oracle() -> BTreeMap<String, Recorded> {
         .collect()
 }
 
-/// MXNet spells the type of one argument, that of `all_finite`, in another way than all others.
+/// Unifies the spelling of argument types: MXNet spells the type of `all_finite`'s argument differently from all others.
 fn spelt((name, text): (String, String)) -> (String, String) {
     let text = if text == "NDArray" { "NDArray-or-Symbol".into() } else { text };
     (name, text)
@@ -31,7 +31,7 @@ fn spelt((name, text): (String, String)) -> (String, String) {
 fn built_operators_describe_themselves_as_mxnet_does() {
     let oracle = oracle();
     for op in mxrs_ops::catalog().iter() {
-        let recorded = oracle.get(op.name).unwrap_or_else(|| panic!("{} is no MXNet operator", op.name));
+        let recorded = oracle.get(op.name).unwrap_or_else(|| panic!("{} is not an MXNet operator", op.name));
         let params: Vec<(String, String)> = op
             .argument_specs()
             .into_iter()

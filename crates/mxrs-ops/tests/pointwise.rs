@@ -48,12 +48,12 @@ fn computed(op: &OpDef, prepared: &Prepared, order: &[usize]) -> Vec<AlignedBuff
         team: &mxrs_sync::Team::serial(),
         random: None,
     };
-    planned.kernel.run(&args).expect("a run on other elements");
+    mxrs_testkit::run_kernel(&*planned.kernel, &args).expect("a run on other elements");
     made
 }
 
-/// The first sample that contradicts the declaration, if there is one. Without `in_parts` only reordering is tried,
-/// because kernels of operators that do not declare it cannot compute parts.
+/// Fails with the first sample that contradicts the declaration. Without `in_parts` only reordering is tried, because
+/// kernels of operators that do not declare `Pointwise::Yes` cannot compute parts.
 fn contradiction(op: &OpDef, in_parts: bool) -> Result<(), String> {
     if op.n_aux > 0 {
         return Err(format!("{} has auxiliary states", op.name));
@@ -81,7 +81,7 @@ fn contradiction_of(op: &OpDef, prepared: &Prepared, in_parts: bool) -> Result<(
     let shape = &prepared.outputs[0].shape;
     let all = prepared.inputs.iter().chain(&prepared.outputs);
     if let Some(other) = all.clone().find(|desc| desc.shape != *shape || desc.layout != Layout::RowMajor) {
-        return Err(format!("{other} beside an output of {shape}"));
+        return Err(format!("{other} next to an output of {shape}"));
     }
     let n = shape.n_elements();
     let mut orders: Vec<Vec<usize>> = vec![(0..n).rev().collect()];
@@ -113,7 +113,8 @@ fn what_claims_to_be_pointwise_is() {
     assert!(n_claims >= 40, "only {n_claims} operators claim it");
 }
 
-/// Operators that pass the check for all samples without declaring it must be listed here with a reason.
+/// Operators that pass the check for all samples without declaring `Pointwise::Yes` must be listed in `excused` with a
+/// reason.
 #[test]
 fn what_does_not_claim_it_is_not_pointwise() {
     let excused = [

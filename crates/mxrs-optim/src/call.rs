@@ -1,25 +1,23 @@
 //! Calls of update operators: attributes, inputs, and the weight as output.
 
 use crate::Common;
-use mxrs_exec::Imperative;
-use mxrs_ndarray::NdArray;
-use mxrs_op::Attrs;
+use mxrs_ndarray::{Invoke, NdArray};
 use mxrs_types::Result;
 
-/// A call in the making.
+/// A call of an update operator under construction.
 #[derive(Debug)]
 pub(crate) struct Call {
     op: &'static str,
-    attrs: Attrs,
+    attrs: Vec<(&'static str, String)>,
 }
 
 impl Call {
-    /// Without attributes.
+    /// Makes a call without attributes.
     pub fn new(op: &'static str) -> Self {
-        Self { op, attrs: Attrs::new() }
+        Self { op, attrs: Vec::new() }
     }
 
-    /// With the gradient's factor and bound, where they are not the defaults.
+    /// Makes a call with the gradient's factor and bound, if they are not the defaults.
     pub fn of(op: &'static str, common: &Common) -> Self {
         let mut call = Self::new(op).bounded(common);
         if common.rescale_grad != 1.0 {
@@ -28,7 +26,7 @@ impl Call {
         call
     }
 
-    /// With the gradient's bound, where there is one.
+    /// Sets the gradient's bound, if there is one.
     pub fn bounded(self, common: &Common) -> Self {
         match common.clip() {
             Some(bound) => self.with("clip_gradient", bound),
@@ -36,31 +34,31 @@ impl Call {
         }
     }
 
-    /// With learning rate and weight decay of a parameter.
+    /// Sets the learning rate and the weight decay of a parameter.
     pub fn rates(self, common: &Common, name: &str) -> Self {
         self.with("lr", common.lr(name)).with("wd", common.wd(name))
     }
 
-    /// With an attribute.
+    /// Sets an attribute.
     pub fn with(mut self, key: &'static str, value: impl ToString) -> Self {
-        self.attrs.set(key, value.to_string());
+        self.attrs.push((key, value.to_string()));
         self
     }
 
-    /// With a list.
+    /// Sets an attribute to a list of values.
     pub fn list<T: ToString>(self, key: &'static str, values: impl IntoIterator<Item = T>) -> Self {
         let texts: Vec<String> = values.into_iter().map(|value| value.to_string()).collect();
         let comma = if texts.len() == 1 { "," } else { "" };
         self.with(key, format!("({}{comma})", texts.join(", ")))
     }
 
-    /// Writes the results to these arrays.
-    pub fn into(self, nd: &Imperative, inputs: &[&NdArray], outputs: &[&NdArray]) -> Result<()> {
+    /// Runs the call, and writes the results to `outputs`.
+    pub fn into(self, nd: &dyn Invoke, inputs: &[&NdArray], outputs: &[&NdArray]) -> Result<()> {
         nd.invoke_into(self.op, &self.attrs, inputs, outputs)
     }
 
-    /// Makes the only result.
-    pub fn make(self, nd: &Imperative, inputs: &[&NdArray]) -> Result<NdArray> {
+    /// Runs the call, and returns its only result.
+    pub fn make(self, nd: &dyn Invoke, inputs: &[&NdArray]) -> Result<NdArray> {
         let mut outputs = nd.invoke(self.op, &self.attrs, inputs)?;
         outputs.pop().ok_or_else(|| mxrs_types::Error::invalid(self.op, "a call without output", "one output"))
     }

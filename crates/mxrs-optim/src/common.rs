@@ -1,4 +1,4 @@
-//! What all optimizers have: rates, factors, and counts of updates.
+//! Settings and counts that all optimizers have: rates, factors, and counts of updates.
 
 use crate::schedule::LrScheduler;
 use crate::settings::Range;
@@ -10,22 +10,22 @@ use std::sync::Arc;
 /// Settings and counts of every optimizer.
 #[derive(Clone)]
 pub struct Common {
-    /// Learning rate where there is no schedule; `None` for that of the schedule, or 0.01.
+    /// The learning rate; `None` for the learning rate of the schedule, or 0.01 without a schedule.
     pub learning_rate: Option<f64>,
     /// Weight decay.
     pub wd: f64,
-    /// What gradients are multiplied by; one over the batch size, as a rule.
+    /// Factor of the gradients; usually one over the batch size.
     pub rescale_grad: f64,
-    /// Bound of the gradients' elements; none, or 0, does not limit them.
+    /// Bound of the gradients' elements; with none, or 0, they are not limited.
     pub clip_gradient: Option<f64>,
     /// Whether half-precision weights have a master weight in single precision.
     pub multi_precision: bool,
-    /// Weights updated by one call at most, for optimizers that can; `None` for what the calls' options say
-    /// (`MXNET_OPTIMIZER_AGGREGATION_SIZE`).
+    /// The largest number of weights that one call updates, for optimizers that can update several; `None` for the value of
+    /// `Invoke::n_aggregated` (`MXNET_OPTIMIZER_AGGREGATION_SIZE`).
     pub aggregate_num: Option<usize>,
-    /// Factors by parameter.
+    /// Factors of learning rate and weight decay, by parameter.
     pub mult: Multipliers,
-    /// What counts start at.
+    /// The number at which counts of updates start.
     pub begin_num_update: u64,
     /// The largest number of updates of a parameter so far.
     pub num_update: u64,
@@ -52,10 +52,10 @@ impl Default for Common {
 }
 
 impl Common {
-    /// Reads what all optimizers have; `learning_rate` is the default of this one, if it has any.
+    /// Reads the settings that all optimizers have. `learning_rate` is the default of this optimizer, if it has one.
     ///
     /// # Errors
-    /// A setting that is no number or out of range.
+    /// Fails if a setting is not a number or is out of range.
     pub fn read(settings: &Settings<'_>, learning_rate: Option<f64>) -> Result<Self> {
         let begin_num_update = settings.value("begin_num_update", 0u64, Range::Any)?;
         Ok(Self {
@@ -70,8 +70,8 @@ impl Common {
         })
     }
 
-    /// Takes learning rates from a schedule. A learning rate of the optimizer's own, given or its default, replaces the one
-    /// that the schedule starts from, with a warning, as in MXNet: whoever gives one gives the schedule's `base_lr`.
+    /// Takes learning rates from a schedule. If the optimizer has its own learning rate, given or its default, this rate
+    /// replaces the `base_lr` of the schedule, with a warning, as in MXNet.
     pub fn set_scheduler(&mut self, scheduler: Arc<dyn LrScheduler>) {
         self.scheduler = Some(match self.learning_rate {
             Some(lr) if lr != scheduler.base_lr() => {
@@ -91,7 +91,7 @@ impl Common {
     /// Sets the learning rate.
     ///
     /// # Errors
-    /// A number that is not finite; where a schedule says what it is.
+    /// Fails if the number is not finite, or if there is a schedule, which determines the learning rate.
     pub fn set_learning_rate(&mut self, lr: f64) -> Result<()> {
         if self.scheduler.is_some() {
             return Err(mxrs_types::Error::invalid("learning rate", lr, "none, as there is a schedule"));
@@ -113,7 +113,7 @@ impl Common {
         self.lr_at(self.num_update)
     }
 
-    /// The learning rate of a parameter in the present update.
+    /// The learning rate of a parameter in the current update.
     pub fn lr(&self, name: &str) -> f64 {
         self.lr_now() * self.mult.lr(name)
     }
@@ -139,7 +139,7 @@ impl Common {
         count
     }
 
-    /// Says that the schedule went on to another learning rate.
+    /// Logs that the schedule changed the learning rate.
     fn log_change(&self, before: u64) {
         let Some(schedule) = self.scheduler.as_ref().filter(|schedule| schedule.has_steps(self.num_update)) else {
             return;
@@ -151,18 +151,18 @@ impl Common {
         }
     }
 
-    /// Updates of each parameter so far.
+    /// The number of updates of each parameter so far.
     pub fn counts(&self) -> &IndexMap<String, u64> {
         &self.counts
     }
 
-    /// Goes on from these counts.
+    /// Resumes from these counts.
     pub fn set_counts(&mut self, num_update: u64, counts: IndexMap<String, u64>) {
         self.num_update = num_update;
         self.counts = counts;
     }
 
-    /// The bound of gradients, where there is one.
+    /// The bound of gradients, if there is one.
     pub fn clip(&self) -> Option<f64> {
         self.clip_gradient.filter(|bound| *bound > 0.0)
     }
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
     use crate::schedule::{MultiFactor, Warmup};
 
-    /// Rates at updates 1, 30 and 31 of steps of a tenth after update 30.
+    /// Learning rates at updates 1, 30 and 31 of a schedule that multiplies by 0.1 after update 30.
     fn rates(learning_rate: Option<f64>, base_lr: f64) -> [f64; 3] {
         let mut common = Common { learning_rate, ..Common::default() };
         let steps = MultiFactor::new(vec![30], 0.1, Warmup::none(base_lr)).unwrap();
@@ -191,8 +191,9 @@ mod tests {
         [1, 30, 31].map(|update| common.lr_at(update))
     }
 
-    /// `Optimizer.__init__` of MXNet 1.9.1: `lr_scheduler.base_lr = learning_rate` where there is one. Its `fit.py` multiplies
-    /// `--lr` by the factors of steps at epoch 0 and hands the product to both.
+    /// `Optimizer.__init__` of MXNet 1.9.1 sets `lr_scheduler.base_lr = learning_rate` if a learning rate is given. MXNet's
+    /// `fit.py` multiplies `--lr` by the factors of steps at epoch 0, and passes the product to the optimizer and the
+    /// schedule.
     #[test]
     fn an_own_learning_rate_is_what_the_schedule_starts_from() {
         assert_eq!(rates(None, 0.1), [0.1, 0.1, 0.1 * 0.1]);

@@ -1,4 +1,4 @@
-//! What the settings of all optimizers have in common, as values: the texts of the command line are read to the same structs.
+//! Settings of optimizers as values. The texts of a command line are parsed to the same structs.
 
 use crate::settings::{Range, check};
 use crate::{Common, Optimizer, Settings, Updater};
@@ -14,24 +14,24 @@ pub(crate) struct Basics {
 
 /// The settings of one optimizer.
 pub(crate) trait Config: Clone + Sized {
-    /// MXNet's name, in small letters.
+    /// MXNet's name of the optimizer, in lower case.
     const NAME: &'static str;
-    /// The learning rate where a text gives none; `None` for that of the schedule, or 0.01.
+    /// The learning rate if texts do not give one; `None` for the learning rate of the schedule, or 0.01.
     const TEXT_LR: Option<f64>;
 
     /// Settings that every optimizer has.
     fn basics(&self) -> Basics;
 
-    /// Reads its own settings; the others keep their defaults.
+    /// Reads the settings that only this optimizer has; the settings of every optimizer keep their defaults.
     fn read(settings: &Settings<'_>) -> Result<Self>;
 
-    /// Whether its own settings are in range.
+    /// Checks that the settings that only this optimizer has are in range.
     fn check(&self) -> Result<()>;
 
-    /// Its own settings and their texts.
+    /// The settings that only this optimizer has, with their texts.
     fn own(&self) -> Vec<(&'static str, String)>;
 
-    /// The optimizer.
+    /// Makes the optimizer with these settings and `common`.
     fn with(self, common: Common) -> Box<dyn Optimizer>;
 }
 
@@ -39,13 +39,13 @@ pub(crate) fn name<C: Config>(_: &C) -> &'static str {
     C::NAME
 }
 
-/// The optimizer of these texts.
+/// Makes the optimizer from texts.
 pub(crate) fn read<C: Config>(settings: &Settings<'_>) -> Result<Box<dyn Optimizer>> {
     let common = Common::read(settings, C::TEXT_LR)?;
     Ok(C::read(settings)?.with(common))
 }
 
-/// The optimizer of these values, which [`Updater::check`] finds fault with.
+/// Makes an updater from values. [`Updater::check`] reports the first setting that is out of range.
 pub(crate) fn updater<C: Config>(config: C) -> Updater {
     let Basics { lr, wd, clip_gradient, multi_precision } = config.basics();
     let faults = [

@@ -8,10 +8,10 @@ type Create = fn(&Settings<'_>) -> Result<Box<dyn Optimizer>>;
 
 macro_rules! table {
     ($($name:literal => $kind:ty),* $(,)?) => {
-        /// Names of all optimizers, in small letters.
+        /// Names of all optimizers, in lower case.
         pub const NAMES: &[&str] = &[$($name),*];
 
-        /// What reads the settings of each.
+        /// The functions that read the settings of each optimizer, in the order of `NAMES`.
         const CREATE: &[Create] = &[$(config::read::<$kind>),*];
     };
 }
@@ -39,9 +39,9 @@ table! {
     "test" => Test,
 }
 
-/// An optimizer by MXNet's name, in letters of any case, with settings under MXNet's names (`learning_rate`, `wd`,
-/// `momentum`, …) as texts, as command lines and files have them; `None` stands for a setting that is not given. A program
-/// writes the settings as values: see [`optimizers`](crate::optimizers).
+/// Makes an optimizer by MXNet's name, ignoring case. Settings are texts under MXNet's names (`learning_rate`, `wd`,
+/// `momentum`, …), as in command lines and files; the text `None` means that a setting is not given. For settings as values,
+/// see [`optimizers`](crate::optimizers).
 ///
 /// ```
 /// let adam = mxrs_optim::create("Adam", &[("learning_rate", "0.01"), ("wd", "1e-4")])?;
@@ -52,7 +52,8 @@ table! {
 /// ```
 ///
 /// # Errors
-/// An unknown name, with the nearest; a setting that the optimizer does not have, or a value that it refuses.
+/// Fails if the name is unknown, and suggests the nearest name; if the optimizer does not have a setting; or if it refuses a
+/// value.
 pub fn create(name: &str, params: &[(&str, &str)]) -> Result<Box<dyn Optimizer>> {
     let small = name.to_ascii_lowercase();
     let Some(at) = NAMES.iter().position(|known| *known == small) else {

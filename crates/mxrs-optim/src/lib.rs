@@ -1,10 +1,10 @@
-//! Optimizers as MXNet has them: what turns gradients into new weights.
+//! MXNet's optimizers, which compute new weights from gradients.
 //!
-//! An [`Optimizer`] knows a formula and its settings, an [`Updater`] keeps the states of all parameters by name, and a
-//! [`schedule::LrScheduler`] says what the learning rate is at which update. The arithmetic is done by operators
-//! (`sgd_mom_update`, …), called through [`mxrs_exec::Imperative`].
+//! An [`Optimizer`] has a formula and its settings, an [`Updater`] keeps the states of all parameters by name, and a
+//! [`schedule::LrScheduler`] gives the learning rate of each update. The arithmetic is done by operators
+//! (`sgd_mom_update`, …), called through [`mxrs_ndarray::Invoke`].
 //!
-//! Does not know networks, data or files of checkpoints, and no operator's kernel.
+//! This crate does not depend on networks, data, checkpoint files or kernels of operators.
 //!
 //! ```
 //! use mxrs_engine::{Engine, EngineConfig};

@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 
-/// Which names have a weight decay where nobody says otherwise.
+/// The names that have a weight decay by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Decayed {
-    /// Names that end in `_weight` or `_gamma`, as `Module` does.
+    /// Names that end in `_weight` or `_gamma`, as in MXNet's `Module`.
     #[default]
     WeightsAndGammas,
     /// Names that end in `_weight` (LARS).
     Weights,
-    /// All, as Gluon's trainer does.
+    /// All names, as in Gluon's trainer.
     All,
 }
 
@@ -19,25 +19,27 @@ pub enum Decayed {
 pub struct Multipliers {
     lr: HashMap<String, f64>,
     wd: HashMap<String, f64>,
-    /// Which parameters decay where nothing was set for them.
+    /// The parameters that have a weight decay if no factor is set for them.
     pub decayed: Decayed,
 }
 
 impl Multipliers {
-    /// Sets factors of the learning rate; other names keep theirs. They go before a symbol's `__lr_mult__` attributes.
+    /// Sets factors of the learning rate; other names keep their factors. These factors take precedence over a symbol's
+    /// `__lr_mult__` attributes.
     pub fn set_lr_mult(&mut self, factors: impl IntoIterator<Item = (String, f64)>) {
         self.lr.extend(factors);
     }
 
-    /// Sets factors of the weight decay; other names keep theirs. As [`Self::set_lr_mult`], for `__wd_mult__`.
+    /// Sets factors of the weight decay; other names keep their factors. These factors take precedence over a symbol's
+    /// `__wd_mult__` attributes.
     pub fn set_wd_mult(&mut self, factors: impl IntoIterator<Item = (String, f64)>) {
         self.wd.extend(factors);
     }
 
-    /// Takes `__lr_mult__` and `__wd_mult__` out of a variable's attributes, where no factor was set for it.
+    /// Uses `__lr_mult__` and `__wd_mult__` of a variable's attributes as its factors, unless factors were set for it.
     ///
     /// # Errors
-    /// A text that is no finite number; the answer is attribute and text.
+    /// Fails if a text is not a finite number; the error names the attribute and the text.
     pub fn take_attributes<'a>(
         &mut self,
         name: &str,

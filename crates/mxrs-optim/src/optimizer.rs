@@ -1,70 +1,70 @@
-//! What an optimizer is.
+//! The trait of all optimizers.
 
 use crate::{Common, Param, State};
-use mxrs_exec::Imperative;
-use mxrs_ndarray::NdArray;
+use mxrs_ndarray::{Invoke, NdArray};
 use mxrs_types::{DType, Error, Result};
 
 /// A formula for new weights, with its settings.
 pub trait Optimizer: Send {
-    /// MXNet's name, in small letters.
+    /// MXNet's name of the optimizer, in lower case.
     fn name(&self) -> &'static str;
 
-    /// What all optimizers have.
+    /// The settings and counts that all optimizers have.
     fn common(&self) -> &Common;
 
-    /// As [`Self::common`], to change it.
+    /// The settings and counts that all optimizers have, for changing them.
     fn common_mut(&mut self) -> &mut Common;
 
-    /// Its own settings and their texts, for a file of states.
+    /// The settings that only this optimizer has, with their texts, for a file of states.
     fn settings(&self) -> Vec<(&'static str, String)>;
 
-    /// Names of the arrays it keeps for a weight.
+    /// Names of the arrays that the optimizer keeps for a weight.
     fn slots(&self) -> Vec<&'static str>;
 
-    /// Makes the states of a weight: zeros in the weight's shape and type. `index` is the parameter's place.
+    /// Makes the states of a weight: zeros in the weight's shape and type. `index` is the position of the parameter.
     ///
     /// # Errors
-    /// Out of memory; a weight this optimizer has no formula for.
-    fn create_state(&self, nd: &Imperative, index: usize, weight: &NdArray) -> Result<State> {
+    /// Fails if memory runs out, or if the optimizer has no formula for such a weight.
+    fn create_state(&self, nd: &dyn Invoke, index: usize, weight: &NdArray) -> Result<State> {
         let _ = index;
         let zeros = |slot| Ok((slot, NdArray::zeros(nd.context(), weight.shape().clone(), weight.dtype())?));
         Ok(State { slots: self.slots().into_iter().map(zeros).collect::<Result<_>>()?, ..State::none() })
     }
 
-    /// Whether it updates master weights itself; for others the updater keeps them and hands them in as the weight.
+    /// Whether the optimizer updates master weights itself. Otherwise the updater keeps the master weights, and passes each
+    /// as the weight to update.
     fn is_mixed(&self) -> bool {
         false
     }
 
-    /// The most weights that one call of [`Self::update`] can take, whatever [`Common::aggregate_num`] asks for; 1 for
-    /// optimizers that do not aggregate.
+    /// The largest number of weights that one call of [`Self::update`] can take, regardless of [`Common::aggregate_num`]; 1
+    /// for optimizers that do not aggregate.
     fn aggregates(&self) -> usize {
         1
     }
 
-    /// Updates weights of one type, as many as [`Self::aggregates`] and [`Common::aggregate_num`] allow.
+    /// Updates weights of the same type. Their number is limited by [`Self::aggregates`] and [`Common::aggregate_num`].
     ///
     /// # Errors
-    /// What operators report.
-    fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()>;
+    /// Fails if an operator fails.
+    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()>;
 
     /// Numbers besides arrays and counts that the next update depends on, by name.
     fn scalars(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
     }
 
-    /// Goes on from such a number.
+    /// Sets one of the numbers that `scalars` returned, to resume.
     ///
     /// # Errors
-    /// It has none of this name.
+    /// Fails if the optimizer has no number of this name.
     fn set_scalar(&mut self, name: &str, value: f64) -> Result<()> {
         let _ = value;
         Err(Error::invalid(format!("number of optimizer {}", self.name()), name, "none"))
     }
 }
 
-/// Whether a type is one that master weights are for.
+/// Whether weights of this type may have a master weight.
 pub(crate) fn is_half(dtype: DType) -> bool {
     matches!(dtype, DType::F16 | DType::BF16)
 }

@@ -1,15 +1,14 @@
-//! States that MXNet saved: brought from its pickles to an updater.
+//! Converts states that MXNet saved as pickles to the states of an updater.
 //!
-//! MXNet keeps states by the parameter's place, or by its name, and as nested tuples without names; their order is that of
+//! MXNet stores states by the parameter's index or name, as nested tuples without names; their order is that of
 //! [`Optimizer::slots`](crate::Optimizer::slots). In mixed precision SGD, NAG and LARS put the master weight last, others
-//! first. Only files that hold the optimizer too say how many updates there were.
+//! first. Only files that also contain the optimizer contain the number of updates.
 
 use crate::{Parameter, State, Updater};
 use indexmap::IndexMap;
-use mxrs_exec::Imperative;
 use mxrs_format::pickle::{PickledState, PickledStates, StateKey};
 use mxrs_format::{Dense, Tensor};
-use mxrs_ndarray::NdArray;
+use mxrs_ndarray::{Invoke, NdArray};
 use mxrs_types::{Error, Result, ResultExt};
 
 /// The arrays of a state in the order of [`State::all`].
@@ -22,7 +21,7 @@ fn in_order(state: &PickledState, has_master: bool, master_is_last: bool) -> Vec
 }
 
 fn copy(from: &Dense, to: &NdArray) -> Result<()> {
-    // Some of MXNet's states are in single precision whatever the weight's type.
+    // Some of MXNet's states are in single precision for every type of weight.
     if from.dtype() == to.dtype() {
         to.copy_from_bytes(from.bytes())
     } else {
@@ -31,14 +30,14 @@ fn copy(from: &Dense, to: &NdArray) -> Result<()> {
 }
 
 impl Updater {
-    /// Goes on from states that MXNet saved, for these parameters in the order of their indices (the gradients are not
-    /// looked at). Where the file does not say how many updates there were, counts start at the optimizer's
-    /// `begin_num_update`. Nothing changes on an error.
+    /// Resumes from states that MXNet saved, for these parameters in the order of their indices (gradients are not read). If
+    /// the file does not contain the number of updates, counts start at the optimizer's `begin_num_update`. On an error,
+    /// nothing changes.
     ///
     /// # Errors
-    /// States of another optimizer, where the file says so; of a parameter that is not there; with other arrays or shapes,
-    /// naming the first such parameter and both shapes.
-    pub fn set_pickled_states(&mut self, nd: &Imperative, params: &[Parameter], saved: &PickledStates) -> Result<()> {
+    /// Fails if the states are of another optimizer (if the file names it) or of a parameter that is not in `params`, or if
+    /// arrays or shapes differ; the error names the first such parameter and both shapes.
+    pub fn set_pickled_states(&mut self, nd: &dyn Invoke, params: &[Parameter], saved: &PickledStates) -> Result<()> {
         let own = self.optimizer().name();
         if let Some(optimizer) = &saved.optimizer {
             let theirs = optimizer.class.to_ascii_lowercase();

@@ -1,9 +1,9 @@
-//! Settings as text: read once each, checked, and none left over.
+//! Settings as texts: each is read and checked, and unknown settings are refused.
 
 use mxrs_types::{Error, ErrorKind, Result};
 use std::cell::RefCell;
 
-/// Names and texts of settings, for one optimizer. Whoever reads them all calls [`Self::finish`].
+/// Names and texts of settings, for one optimizer. After all settings are read, the caller calls [`Self::finish`].
 #[derive(Debug)]
 pub struct Settings<'a> {
     owner: &'static str,
@@ -17,7 +17,8 @@ impl<'a> Settings<'a> {
         Self { owner, pairs, asked: RefCell::new(Vec::new()) }
     }
 
-    /// The text of a setting; the last one where it is given twice. `None` also for the word `None`.
+    /// The text of a setting; the last text if it is given twice. `None` if it is not given, or if its text is the word
+    /// `None`.
     pub fn text(&self, name: &'static str) -> Option<&'a str> {
         self.asked.borrow_mut().push(name);
         let found = self.pairs.iter().rev().find(|(key, _)| *key == name).map(|(_, text)| text.trim());
@@ -32,7 +33,7 @@ impl<'a> Settings<'a> {
     /// The value of a setting, or this default.
     ///
     /// # Errors
-    /// A text that is no such value, or one out of range.
+    /// Fails if the text is not a value of the type, or if the value is out of range.
     pub fn value<T: Value>(&self, name: &'static str, default: T, range: Range) -> Result<T> {
         let Some(text) = self.text(name) else { return Ok(default) };
         match T::parse(text) {
@@ -42,10 +43,10 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// Refuses settings that nobody asked for.
+    /// Refuses settings that were not read.
     ///
     /// # Errors
-    /// The first such setting, with the nearest that exists.
+    /// Fails with the first such setting, and suggests the nearest setting that exists.
     pub fn finish(&self) -> Result<()> {
         let asked = self.asked.borrow();
         let Some((name, text)) = self.pairs.iter().find(|(key, _)| !asked.contains(key)) else { return Ok(()) };
@@ -71,15 +72,15 @@ fn refuse(owner: &str, name: &str, expected: impl Into<String>, got: &str) -> Er
 /// Refuses a value out of range.
 ///
 /// # Errors
-/// It is, naming optimizer and setting.
+/// Fails if the value is out of range; the error names optimizer and setting.
 pub(crate) fn check<T: Value>(owner: &str, name: &str, value: &T, range: Range) -> Result<()> {
     if value.is_in(range) { Ok(()) } else { Err(refuse(owner, name, range.expected(), &format!("{value:?}"))) }
 }
 
-/// What values of a setting are allowed.
+/// The allowed values of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Range {
-    /// All that the type has.
+    /// All values of the type.
     Any,
     /// Finite numbers.
     Finite,
@@ -87,7 +88,7 @@ pub enum Range {
     NotNegative,
     /// Numbers from 1.
     Positive,
-    /// Numbers from 0 to below 1, as the share of an average that an update keeps.
+    /// Numbers from 0 to below 1, such as the share of an average that an update keeps.
     Fraction,
 }
 
@@ -115,7 +116,7 @@ impl Range {
 
 /// A type of settings.
 pub trait Value: std::fmt::Debug + Sized {
-    /// What a text has to be.
+    /// The expected text, for errors.
     const EXPECTED: &'static str;
 
     /// Reads a text.

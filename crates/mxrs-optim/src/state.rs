@@ -1,15 +1,15 @@
-//! States of a parameter, and what an update gets of it.
+//! The states of a parameter, and the inputs of its update.
 
 use mxrs_ndarray::NdArray;
 
-/// What an optimizer keeps for one parameter.
+/// The arrays that an optimizer keeps for one parameter.
 #[derive(Clone, Debug, Default)]
 pub struct State {
     /// Arrays by slot name (`mom`, `mean`, `var`), in the order the optimizer made them.
     pub slots: Vec<(&'static str, NdArray)>,
-    /// The weight in single precision.
+    /// The master weight: the weight in single precision.
     pub master: Option<NdArray>,
-    /// What the compression of gradients has left behind so far.
+    /// The residual of gradient compression.
     pub residual: Option<NdArray>,
 }
 
@@ -43,12 +43,12 @@ impl State {
 /// A parameter in an update: its weight is rewritten.
 #[derive(Clone, Copy, Debug)]
 pub struct Param<'a> {
-    /// Name: what factors and counts go by.
+    /// The name, by which factors and counts are looked up.
     pub name: &'a str,
     /// The weight.
     pub weight: &'a NdArray,
     /// The gradient.
     pub grad: &'a NdArray,
-    /// What the optimizer keeps for it.
+    /// The arrays that the optimizer keeps for the parameter.
     pub state: &'a State,
 }

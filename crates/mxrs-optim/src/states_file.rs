@@ -1,16 +1,17 @@
-//! States of training as tensors and texts, and as a file: what another run needs to go on as if this one had not stopped.
+//! States of a training as tensors and texts, and as a file. Another run resumes from them as if the first run had not
+//! stopped.
 //!
 //! Tensors are called `state/<parameter>/<slot>`, master weights have the slot `master`. Texts: `format`
 //! (`mxrs.states.v1`), `optimizer` (JSON: name and settings), `num_update`, `index_update_count` (JSON: updates by
-//! parameter), `lr_scheduler` (JSON), and `scalars` where an optimizer has numbers besides arrays. A file is in the
-//! safetensors format. States go by the names of parameters: neither their order nor the devices matter.
+//! parameter), `lr_scheduler` (JSON), and `scalars` if the optimizer has numbers besides arrays. A file is in the
+//! safetensors format. States are stored by the names of parameters, so neither the order of parameters nor the devices
+//! matter.
 
 use crate::{Parameter, State, Updater};
 use indexmap::IndexMap;
-use mxrs_exec::Imperative;
 use mxrs_format::safetensors::SafeTensors;
 use mxrs_format::{AlignedBytes, Options, Tensor};
-use mxrs_ndarray::NdArray;
+use mxrs_ndarray::{Invoke, NdArray};
 use mxrs_types::{Error, Result, ResultExt};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -28,10 +29,10 @@ pub struct SavedStates {
 }
 
 impl SavedStates {
-    /// Writes a file that is whole or not there at all.
+    /// Writes a file, which is either complete or absent.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Fails if the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         SafeTensors { tensors: self.tensors.clone(), metadata: self.metadata.clone() }.save(path)
     }
@@ -39,7 +40,7 @@ impl SavedStates {
     /// Reads a file.
     ///
     /// # Errors
-    /// A file that is not of this format.
+    /// Fails if the file cannot be read, or is not of this format.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let SafeTensors { tensors, metadata } = SafeTensors::load(path, &Options::default())?;
@@ -75,10 +76,10 @@ fn tensor_of(array: &NdArray) -> Result<Tensor> {
 }
 
 impl Updater {
-    /// The states of all parameters that were updated. Waits for them.
+    /// The states of all parameters that were updated. Waits until they are computed.
     ///
     /// # Errors
-    /// What computing them reported.
+    /// Fails if computing a state failed.
     pub fn states(&self) -> Result<SavedStates> {
         let mut saved = SavedStates::default();
         for (name, state) in self.state_arrays() {
@@ -111,7 +112,7 @@ impl Updater {
         }
         let scalars = optimizer.scalars();
         if !scalars.is_empty() {
-            // The shortest text that reads back as the same number.
+            // The shortest text that is parsed to the same number.
             let texts: Map<String, Value> =
                 scalars.into_iter().map(|(k, v)| (k.into(), v.to_string().into())).collect();
             put("scalars", Value::from(texts).to_string());
@@ -119,13 +120,13 @@ impl Updater {
         Ok(saved)
     }
 
-    /// Goes on from saved states, for these parameters (the gradients are not looked at). Nothing changes on an error.
+    /// Resumes from saved states, for these parameters (gradients are not read). On an error, nothing changes.
     ///
     /// # Errors
-    /// States of another optimizer; a state of a parameter that is not there, or of another slot, shape or type, naming the
-    /// first such parameter and both shapes; a parameter with updates but without its states; texts that are not as
-    /// [`Self::states`] wrote them.
-    pub fn set_states(&mut self, nd: &Imperative, params: &[Parameter], saved: &SavedStates) -> Result<()> {
+    /// Fails if the states are of another optimizer; if a state has an unknown parameter or slot, or another shape or type
+    /// (the error names the first such parameter and both shapes); if a parameter has updates but no states; or if texts are
+    /// not as [`Self::states`] wrote them.
+    pub fn set_states(&mut self, nd: &dyn Invoke, params: &[Parameter], saved: &SavedStates) -> Result<()> {
         saved.expect("format", saved.text("format")?, FORMAT)?;
         let optimizer = saved.json("optimizer")?;
         let name = optimizer.get("name").and_then(Value::as_str).unwrap_or("nothing");

@@ -1,39 +1,40 @@
 //! An optimizer with the states of all parameters.
 
+use crate::call::Call;
 use crate::optimizer::is_half;
 use crate::schedule::LrScheduler;
 use crate::{Optimizer, Param, State, TwoBit};
 use indexmap::IndexMap;
-use mxrs_exec::{Imperative, autograd};
-use mxrs_ndarray::NdArray;
+use mxrs_ndarray::{Invoke, NdArray};
 use mxrs_types::{DType, Error, Result, ResultExt};
 use std::sync::Arc;
 
-/// A parameter that is trained, and where its gradient is. Clones are handles to the same arrays.
+/// A parameter that is trained, with its gradient. Clones are handles to the same arrays.
 #[derive(Clone, Debug)]
 pub struct Parameter {
-    /// Its name: what states, factors and counts are kept under.
+    /// The name, under which states, factors and counts are kept.
     pub name: String,
-    /// Its value, which is overwritten.
+    /// The value of the parameter, which updates overwrite.
     pub weight: NdArray,
-    /// Its gradient.
+    /// The gradient of the parameter.
     pub grad: NdArray,
 }
 
-/// Updates weights; keeps what the optimizer remembers of each, by name.
+/// Updates weights, and keeps the optimizer's states of each parameter by name.
 pub struct Updater {
     optimizer: Box<dyn Optimizer>,
-    /// What is wrong with its settings.
+    /// The first error in the optimizer's settings.
     fault: Option<Error>,
     states: IndexMap<String, State>,
     n_calls: u64,
     compression: Option<TwoBit>,
-    /// Whether it was told that the optimizer updates fewer weights by one call than were asked for.
+    /// Whether a warning was logged that the optimizer updates fewer weights by one call than requested.
     is_limit_told: bool,
 }
 
 impl Updater {
-    /// From the settings of an optimizer, or from an [`Optimizer`]. States are made at the first update of each parameter.
+    /// Makes an updater from the settings of an optimizer, or from an [`Optimizer`]. States are made at the first update of
+    /// each parameter.
     ///
     /// ```
     /// use mxrs_optim::{Updater, optimizers::Sgd};
@@ -49,10 +50,10 @@ impl Updater {
         Self { optimizer, fault, states: IndexMap::new(), n_calls: 0, compression: None, is_limit_told: false }
     }
 
-    /// Whether the settings that it was made from are in their ranges. Every update asks this first.
+    /// Checks that the settings from which the updater was made are in range. Every update makes this check first.
     ///
     /// # Errors
-    /// The first setting that is not, with its range.
+    /// Fails with the first setting that is out of range, and its range.
     pub fn check(&self) -> Result<()> {
         self.fault.clone().map_or(Ok(()), Err)
     }
@@ -62,18 +63,18 @@ impl Updater {
         self.optimizer.common().lr_now()
     }
 
-    /// Updates so far, of the parameter that was updated most often.
+    /// The number of updates so far of the parameter that was updated most often.
     pub fn num_update(&self) -> u64 {
         self.optimizer.common().num_update
     }
 
-    /// Sets what gradients are multiplied by: one over the batch size, as a rule.
+    /// Sets the factor of the gradients, usually one over the batch size.
     pub fn set_rescale_grad(&mut self, rescale: f64) {
         self.optimizer.common_mut().rescale_grad = rescale;
     }
 
-    /// Takes learning rates from a schedule, beginning with the schedule's own; [`Common::set_scheduler`](crate::Common)
-    /// begins with the optimizer's.
+    /// Takes learning rates from a schedule, starting at the schedule's `base_lr`. [`Common::set_scheduler`](crate::Common)
+    /// starts at the optimizer's learning rate instead.
     pub fn set_schedule(&mut self, schedule: Arc<dyn LrScheduler>) {
         let common = self.optimizer.common_mut();
         common.learning_rate = None;
@@ -90,11 +91,11 @@ impl Updater {
         &mut *self.optimizer
     }
 
-    /// Compresses gradients from now on, before anything else is done to them: as MXNet's key-value stores do, of which
-    /// those of the kind `device` do so with a single device too. Set it before the first update.
+    /// Compresses gradients from now on, before any other computation on them, as MXNet's key-value stores do. Stores of
+    /// kind `device` also do so with a single device. Compression must be set before the first update.
     ///
     /// # Errors
-    /// A parameter was updated already.
+    /// Fails if a parameter was updated already.
     pub fn set_compression(&mut self, compression: TwoBit) -> Result<()> {
         if let Some((name, _)) = self.states.first() {
             return Err(Error::invalid(
@@ -107,14 +108,14 @@ impl Updater {
         Ok(())
     }
 
-    /// Calls of [`Optimizer::update`] so far.
+    /// The number of calls of [`Optimizer::update`] so far.
     pub fn n_calls(&self) -> u64 {
         self.n_calls
     }
 
-    /// Bytes of all that is kept for this weight once it was updated, and saved, at most: the optimizer's
-    /// [slots](Optimizer::slots) and the residual of compressed gradients, all of the weight's size, and the master weight. Where
-    /// there is one, slots are in float32 too.
+    /// The largest number of bytes that is kept and saved for this weight after an update: the optimizer's
+    /// [slots](Optimizer::slots) and the residual of compressed gradients, all of the weight's size, and the master weight.
+    /// If there is a master weight, slots are in float32 too.
     pub fn state_bytes(&self, weight: &NdArray) -> u64 {
         let has_master = is_half(weight.dtype()) && self.optimizer.common().multi_precision;
         let dtype = if has_master { DType::F32 } else { weight.dtype() };
@@ -123,7 +124,7 @@ impl Updater {
         (n_arrays * weight.shape().n_elements() * dtype.size_of()) as u64
     }
 
-    /// What the optimizer keeps, by parameter.
+    /// The states that the optimizer keeps, by parameter.
     pub fn state_arrays(&self) -> &IndexMap<String, State> {
         &self.states
     }
@@ -133,12 +134,12 @@ impl Updater {
     }
 
     /// The states of a parameter as they are before its first update.
-    pub(crate) fn fresh_state(&self, nd: &Imperative, index: usize, name: &str, weight: &NdArray) -> Result<State> {
+    pub(crate) fn fresh_state(&self, nd: &dyn Invoke, index: usize, name: &str, weight: &NdArray) -> Result<State> {
         let of = || format!("states of `{name}`");
         let residual = self.compression.map(|_| TwoBit::residual(nd, name, weight)).transpose()?;
         if is_half(weight.dtype()) {
             if self.optimizer.common().multi_precision {
-                let master = nd.cast(weight, DType::F32).context(of)?;
+                let master = cast(nd, weight, DType::F32).context(of)?;
                 let mut state = self.optimizer.create_state(nd, index, &master).context(of)?;
                 (state.master, state.residual) = (Some(master), residual);
                 return Ok(state);
@@ -155,12 +156,10 @@ impl Updater {
     /// Updates each of these parameters once. Arrays are ready once the engine has run the calls.
     ///
     /// # Errors
-    /// Settings out of range, a gradient of another shape or type than its weight, a parameter given twice, what operators
-    /// report. Counts and
-    /// states of parameters before the one that failed have then moved on.
-    pub fn update_all(&mut self, nd: &Imperative, params: &[Parameter]) -> Result<()> {
+    /// Fails if settings are out of range, if a gradient has another shape or type than its weight, if a parameter is given
+    /// twice, or if an operator fails. Then counts and states of the parameters before the failed one have already changed.
+    pub fn update_all(&mut self, nd: &dyn Invoke, params: &[Parameter]) -> Result<()> {
         self.check()?;
-        let _unrecorded = autograd::pause();
         for (index, param) in params.iter().enumerate() {
             self.check_gradient(param)?;
             if params[..index].iter().any(|other| other.name == param.name) {
@@ -171,7 +170,7 @@ impl Updater {
                 self.states.insert(param.name.clone(), state);
             }
         }
-        // Weights of one type together, in the order given.
+        // Weights of the same type are updated together, in the given order.
         let mut types: Vec<DType> = Vec::new();
         for param in params {
             if !types.contains(&param.weight.dtype()) {
@@ -188,9 +187,10 @@ impl Updater {
         Ok(())
     }
 
-    /// Weights that one call updates; tells once where the optimizer's own limit is lower than what was asked for.
-    fn n_at_once(&mut self, nd: &Imperative) -> usize {
-        let asked = self.optimizer.common().aggregate_num.unwrap_or(nd.options().optimizer_aggregation).max(1);
+    /// The number of weights that one call updates. Logs a warning, once, if the optimizer's limit is lower than the
+    /// requested number.
+    fn n_at_once(&mut self, nd: &dyn Invoke) -> usize {
+        let asked = self.optimizer.common().aggregate_num.unwrap_or(nd.n_aggregated()).max(1);
         let limit = self.optimizer.aggregates().max(1);
         if (2..asked).contains(&limit) && !std::mem::replace(&mut self.is_limit_told, true) {
             let name = self.optimizer.name();
@@ -212,7 +212,7 @@ impl Updater {
         Ok(())
     }
 
-    fn update_batch(&mut self, nd: &Imperative, batch: &[&Parameter]) -> Result<()> {
+    fn update_batch(&mut self, nd: &dyn Invoke, batch: &[&Parameter]) -> Result<()> {
         self.n_calls += 1;
         let names = || batch.iter().map(|param| format!("`{}`", param.name)).collect::<Vec<_>>().join(", ");
         let states: Vec<&State> = batch.iter().filter_map(|param| self.states.get(&param.name)).collect();
@@ -234,18 +234,25 @@ impl Updater {
         if !has_master || self.optimizer.is_mixed() {
             return self.optimizer.update(nd, &mut params).context(|| format!("updating {}", names()));
         }
-        // The optimizer sees the master weight and a gradient as precise; the weight is the master rounded.
+        // The optimizer updates the master weight with the gradient in float32; the weight is the rounded master weight.
         for (param, state) in params.iter().zip(states) {
             let Some(master) = &state.master else { continue };
-            let grad = nd.cast(param.grad, DType::F32)?;
+            let grad = cast(nd, param.grad, DType::F32)?;
             let own = State { slots: state.slots.clone(), ..State::none() };
             let mut one = [Param { name: param.name, weight: master, grad: &grad, state: &own }];
             self.optimizer.update(nd, &mut one).context(|| format!("updating {}", names()))?;
-            let attrs = mxrs_op::Attrs::from([("dtype", param.weight.dtype().name())]);
-            nd.invoke_into("Cast", &attrs, &[master], &[param.weight])?;
+            cast_call(param.weight.dtype()).into(nd, &[master], &[param.weight])?;
         }
         Ok(())
     }
+}
+
+fn cast_call(dtype: DType) -> Call {
+    Call::new("Cast").with("dtype", dtype.name())
+}
+
+fn cast(nd: &dyn Invoke, array: &NdArray, dtype: DType) -> Result<NdArray> {
+    cast_call(dtype).make(nd, &[array])
 }
 
 impl From<Box<dyn Optimizer>> for Updater {

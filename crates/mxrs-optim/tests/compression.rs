@@ -1,5 +1,5 @@
-//! Compression of gradients against MXNet 1.9.1's store `device` on one device: the recording of
-//! `tests/mxnet/make_compression.py`; and that a run with it goes on bit for bit.
+//! Compares compression of gradients with MXNet 1.9.1's store `device` on one device, recorded by
+//! `tests/mxnet/make_compression.py`. Also tests that a run with compression resumes bit for bit.
 
 mod common;
 
@@ -37,7 +37,7 @@ fn what_is_sent_is_what_mxnet_sends() {
     let (nd, document) = (reference(), document());
     for case in document["cases"].as_array().expect("cases") {
         let threshold = case["threshold"].as_f64().expect("a threshold");
-        // A step of SGD with rate 1 from 0 is minus what was sent.
+        // A step of SGD with rate 1 from 0 is minus the compressed gradient.
         let mut plain = updater(threshold, &[("learning_rate", "1")]);
         let zeros = vec![0.0; floats(&document["start"]).len()];
         for (grad, sent) in

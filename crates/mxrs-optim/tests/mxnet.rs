@@ -1,4 +1,4 @@
-//! Every optimizer against MXNet 1.9.1, update for update: the recordings of `tests/mxnet/make_optimizers.py`.
+//! Compares every optimizer with MXNet 1.9.1 after each update, using the recordings of `tests/mxnet/make_optimizers.py`.
 
 mod common;
 
@@ -77,7 +77,7 @@ fn updater(case: &Value, aggregate: usize) -> Updater {
     Updater::new(optimizer)
 }
 
-/// Weights by step and parameter.
+/// Returns the weights by step and parameter.
 fn run(nd: &Imperative, document: &Value, case: &Value, aggregate: usize) -> Vec<Vec<Vec<f32>>> {
     let dtype = if case["half"] == true { DType::F16 } else { DType::F32 };
     let names: Vec<&str> = NAMES.into_iter().filter(|name| case["steps"][0].get(name).is_some()).collect();
@@ -136,7 +136,7 @@ fn o1_ten_updates_are_mxnets_on_reference_kernels() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     let cases = document["cases"].as_array().expect("cases");
     assert!(cases.len() > 80);
-    // Those that tell the decay of the new weight in NAG's momentum from that of the old one.
+    // These cases distinguish the decay of the new weight in NAG's momentum from that of the old weight.
     for name in ["nag_decay", "nag_decay_half"] {
         assert!(cases.iter().any(|case| case["name"] == name), "{name} is not recorded");
     }
@@ -148,7 +148,7 @@ fn o1_ten_updates_are_mxnets_on_cpu_kernels() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// One call for several weights gives the bits of a call for each.
+/// One call for several weights gives the same bits as one call for each weight.
 #[test]
 fn o2_aggregated_updates_are_single_ones() {
     let document = document();
@@ -164,7 +164,7 @@ fn o2_aggregated_updates_are_single_ones() {
     }
 }
 
-/// A run of MXNet that was saved after five updates goes on here, and its last five updates are MXNet's.
+/// A run of MXNet that was saved after five updates is resumed by mxrs, and the last five updates equal MXNet's.
 #[test]
 fn o7_mxnets_states_go_on_here() {
     let (document, nd) = (document(), reference());

@@ -1,4 +1,5 @@
-//! States of training: a run that stops and goes on is the run that did not stop; states of something else are refused.
+//! Tests of training states: a resumed run equals a run that did not stop, and states of another network or optimizer are
+//! refused.
 
 mod common;
 
@@ -63,7 +64,7 @@ fn bits(nd: &Imperative, net: &Net) -> Vec<u32> {
 fn o3_a_run_goes_on_bit_for_bit_from_a_file() {
     let nd = reference();
     let folder = tempfile::tempdir().expect("a folder");
-    // Noise depends on how many random numbers were drawn before, which is no state of an optimizer.
+    // Noise depends on the number of random numbers drawn before, which is not a state of the optimizer.
     for name in NAMES.iter().filter(|name| **name != "sgld") {
         for dtype in [DType::F32, DType::F16, DType::BF16] {
             let path = folder.path().join(format!("{name}.states"));
@@ -73,7 +74,7 @@ fn o3_a_run_goes_on_bit_for_bit_from_a_file() {
             let saved = first.states().expect("states");
             let bytes: u64 = whole.weights.iter().map(|weight| first.state_bytes(weight)).sum();
             let stored: usize = saved.tensors.values().map(|tensor| tensor.stored_bytes().len()).sum();
-            // That one keeps a number for each row.
+            // `groupadagrad` keeps only a number for each row.
             let has_all = bytes == stored as u64 || *name == "groupadagrad" && bytes > stored as u64;
             assert!(has_all, "{name} {dtype}: {stored} bytes of states, {bytes} foretold");
             saved.save(&path).expect("a file");
@@ -157,7 +158,7 @@ fn o5_gradients_that_do_not_fit_are_named() {
     assert!(message.contains("matrix") && message.contains('v'), "{message}");
 }
 
-/// D79: ten weights are three calls of four, or ten of one.
+/// D79: ten weights take three calls of up to four weights, or ten calls of one.
 #[test]
 fn o6_weights_per_call_are_as_many_as_set() {
     let nd = reference();
@@ -177,7 +178,8 @@ fn o6_weights_per_call_are_as_many_as_set() {
     }
 }
 
-/// Counts of a shorter training go on in an optimizer that was to begin further on: every second update is a step still.
+/// Counts of a shorter training can be restored in an optimizer with a larger `begin_num_update`: every second update is
+/// still a step.
 #[test]
 fn o9_counts_may_be_smaller_than_where_they_were_to_begin() {
     let nd = reference();

@@ -1,8 +1,8 @@
 //! Folds batch normalization into the convolution or fully-connected layer before it.
 //!
 //! At inference `gamma · (conv(x) - mean) / sqrt(var + eps) + beta` is itself a convolution: channel c of the weight is
-//! multiplied by `s = gamma / sqrt(var + eps)`, and its bias is `(bias - mean) · s + beta`. Computed in float64, stored
-//! in float32.
+//! multiplied by `s = gamma / sqrt(var + eps)`, and its bias is `(bias - mean) · s + beta`. These are computed in float64
+//! and stored in float32.
 
 use crate::report::{NodeReport, Outcome};
 use indexmap::IndexMap;
@@ -26,7 +26,7 @@ pub(crate) struct Folded {
 /// A normalization that can be folded, and the layer that it is folded into.
 struct Fold {
     layer: NodeId,
-    /// The new weight; `bias` is the new bias.
+    /// New weight of the layer; `bias` is its new bias.
     weight: Tensor,
     bias: Tensor,
 }
@@ -34,7 +34,7 @@ struct Fold {
 /// Folds every normalization that can be folded, except those for which `is_excluded` holds. The layer keeps its name;
 /// consumers of the normalization read the layer instead.
 ///
-/// # Errors
+/// Fails if parameters do not fit the graph.
 /// If parameters do not fit the graph.
 pub(crate) fn fold_batch_norms(
     graph: &Graph,
@@ -118,7 +118,7 @@ pub(crate) fn unused_name(graph: &Graph, wanted: &str) -> String {
     name
 }
 
-/// The result of folding `id`, if it is a normalization that can be folded.
+/// The new parameters of the layer, if node `id` is a normalization that can be folded.
 fn foldable(graph: &Graph, params: &IndexMap<String, Tensor>, id: NodeId) -> Result<Option<Fold>> {
     let norm = graph.node(id);
     let Some((op, parsed)) = norm.call().filter(|(op, _)| op.name == "BatchNorm") else { return Ok(None) };
@@ -134,7 +134,7 @@ fn foldable(graph: &Graph, params: &IndexMap<String, Tensor>, id: NodeId) -> Res
     if norm_params.axis != 1 || !has_channels_second(layer) {
         return Ok(None);
     }
-    // A weight that other nodes read must not change.
+    // A parameter that other nodes also read must not change.
     let is_own =
         |entry: &Entry| graph.node(entry.node).is_variable() && graph.consumers(graph.entry_id(*entry)).len() == 1;
     if !layer.inputs[1..].iter().all(is_own) {
@@ -175,7 +175,7 @@ fn foldable(graph: &Graph, params: &IndexMap<String, Tensor>, id: NodeId) -> Res
     }))
 }
 
-/// Whether this is a layer whose output has its channels on axis 1.
+/// Whether the node is a layer whose output has its channels on axis 1.
 fn has_channels_second(layer: &Node) -> bool {
     let Some((op, parsed)) = layer.call() else { return false };
     match op.name {

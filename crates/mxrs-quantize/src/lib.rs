@@ -1,4 +1,4 @@
-//! Post-training quantization: makes a network of 8-bit integers from a float network and a few examples.
+//! Post-training quantization: converts a float network to 8-bit integers, using a few examples.
 //!
 //! [`Quantizer`] decides what can be quantized, and folds batch normalization into the convolutions before it. A
 //! [`Calibrator`] runs the float network on examples and collects the range of each value ([`CalibrationTable`]). The
@@ -6,8 +6,8 @@
 //! symbol file and a parameter file, is what MXNet's `quantize_model` writes, except for weights with a range per
 //! output channel, which MXNet does not have ([`Granularity`]).
 //!
-//! The crate knows which operators have a quantized form. It does not know how these compute, which backend runs them,
-//! where examples come from, or the terminal.
+//! This crate decides which operators are quantized. It does not contain the quantized operators themselves, backends, data
+//! loading, or terminal output.
 //!
 //! ```
 //! use mxrs_format::Tensor;

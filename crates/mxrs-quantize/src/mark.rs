@@ -5,13 +5,10 @@ use crate::{QuantizeMode, QuantizeOptions, QuantizedDType};
 use mxrs_graph::{Graph, Node, NodeId};
 use mxrs_types::{Error, Result};
 
-/// For each node: the rule by which it is quantized, or the reason why it is not. A variable has neither.
+/// For each node: the rule by which it is quantized, or the reason why it is not. For a variable the reason has no meaning.
 pub(crate) type Marks = Vec<Result<Rule, String>>;
 
-/// Decides for every node.
-///
-/// # Errors
-/// Names and operators to exclude that the graph does not have.
+/// Marks every node of the graph.
 pub(crate) fn mark(facts: &Facts<'_>, options: &QuantizeOptions) -> Marks {
     let graph = facts.graph;
     let mut marks: Marks = graph
@@ -34,15 +31,15 @@ pub(crate) fn mark(facts: &Facts<'_>, options: &QuantizeOptions) -> Marks {
     marks
 }
 
-/// Whether the caller excludes a node.
+/// Whether the options exclude the node.
 pub(crate) fn is_excluded(options: &QuantizeOptions, node: &Node) -> bool {
     options.excluded_names.contains(&node.name) || options.excluded_ops.iter().any(|op| op == node.op_name())
 }
 
-/// Refuses exclusions without effect.
+/// Checks that every exclusion has an effect.
 ///
 /// # Errors
-/// A name that no call has, or an operator that no call has.
+/// Fails for an excluded name or operator that no call of the graph has.
 pub(crate) fn check_exclusions(graph: &Graph, options: &QuantizeOptions) -> Result<()> {
     let has = |is: &dyn Fn(&Node) -> bool| graph.nodes().iter().any(|node| !node.is_variable() && is(node));
     for name in &options.excluded_names {
@@ -58,17 +55,18 @@ pub(crate) fn check_exclusions(graph: &Graph, options: &QuantizeOptions) -> Resu
     Ok(())
 }
 
-/// Whether a call is a normalization that only a ReLU reads. Its input may have 8 bits, because one pass dequantizes
-/// it, normalizes and quantizes the result. Normalizations that were folded are no longer in the graph.
+/// Whether a call is a normalization that only a ReLU reads. Its input may have 8 bits, because a single kernel then
+/// dequantizes it, normalizes and quantizes the result. Folded normalizations are no longer in the graph.
 fn is_norm_before_relu(graph: &Graph, id: NodeId) -> bool {
     let is_relu = |reader: &NodeId| matches!(graph.node(*reader).op_name(), "relu" | "Activation");
     let readers = graph.consumers(graph.output_id(id, 0));
     graph.node(id).op_name() == "BatchNorm" && matches!(readers, [(reader, _)] if is_relu(reader))
 }
 
-/// The nodes that a chain of quantizable nodes connects with a node that must be quantized: those after it, or those
-/// before it. With `with_norms`, also those before a normalization. Concatenations are left in float32 before
-/// normalizations, because a quantized concatenation rounds all parts again, to one range.
+/// For each node, whether a chain of quantizable nodes connects it with a node that must be quantized and comes before it
+/// (if `is_after` is set) or after it (otherwise). With `with_norms`, a chain may also end at a normalization before a ReLU.
+/// Such a chain does not pass through concatenations, which stay in float32: a quantized concatenation would round all its
+/// parts again, to one common range.
 fn reached(graph: &Graph, marks: &Marks, is_after: bool, with_norms: bool) -> Vec<bool> {
     let mut reached = vec![false; graph.n_nodes()];
     let is_must = |id: NodeId| marks[id.index()].as_ref().is_ok_and(|rule| rule.is_must);
@@ -77,8 +75,8 @@ fn reached(graph: &Graph, marks: &Marks, is_after: bool, with_norms: bool) -> Ve
         .map(|(id, _)| (id, is_must(id)))
         .filter(|(id, is_must)| *is_must || with_norms && is_norm_before_relu(graph, *id))
         .collect();
-    // The last entries are followed first: layers before normalizations, so that concatenations next to layers are
-    // reached.
+    // The last entries are followed first. Chains to layers are followed before those to normalizations, so that
+    // concatenations next to layers are still reached.
     open.sort_by_key(|(_, is_must)| *is_must);
     while let Some((id, may_join)) = open.pop() {
         let next: Vec<NodeId> = if is_after {

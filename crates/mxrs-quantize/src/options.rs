@@ -1,10 +1,10 @@
-//! The options of a caller: those of MXNet's `quantize_model`, with its words.
+//! The options of quantization, with the names and values of MXNet's `quantize_model`.
 
 use mxrs_types::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// Declares an enum of words, with `Display` and `FromStr`.
+/// Declares an enum whose variants have names as text, with `Display` and `FromStr`.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident, $what:literal { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$doc])*
@@ -12,7 +12,7 @@ macro_rules! words {
         pub enum $name { $($(#[$variant_doc])* $variant,)+ }
 
         impl $name {
-            /// All words.
+            /// The names of all variants.
             pub const WORDS: &'static [&'static str] = &[$($word),+];
         }
 
@@ -36,13 +36,13 @@ macro_rules! words {
 }
 
 words! {
-    /// Where the ranges of activations come from.
+    /// How the ranges of activations are determined.
     CalibMode, "calibration mode" {
         /// From the data of each run.
         None = "none",
-        /// The smallest and largest value in the calibration data.
+        /// From the smallest and largest value in the calibration data.
         Naive = "naive",
-        /// The threshold with the smallest Kullback-Leibler divergence on the calibration data.
+        /// From the threshold with the smallest Kullback-Leibler divergence on the calibration data.
         #[default]
         Entropy = "entropy",
     }
@@ -51,33 +51,33 @@ words! {
 words! {
     /// Dtype of quantized activations.
     QuantizedDType, "quantized element type" {
-        /// int8 everywhere.
+        /// int8 for all activations.
         Int8 = "int8",
-        /// uint8 everywhere, for networks whose activations are never negative.
+        /// uint8 for all activations, for networks whose activations are never negative.
         UInt8 = "uint8",
-        /// uint8 where no value is negative, int8 elsewhere.
+        /// uint8 for activations without negative values, int8 for all others.
         #[default]
         Auto = "auto",
     }
 }
 
 words! {
-    /// Which of the operators are quantized that need not be.
+    /// Which of the optional operators are quantized. Convolutions and fully connected layers are quantized in any case.
     QuantizeMode, "quantize mode" {
-        /// Those between two operators that must be quantized, so that no conversion is wasted.
+        /// Operators between two layers that are quantized in any case, so that values stay integers between them.
         #[default]
         Smart = "smart",
-        /// All that can be quantized.
+        /// All operators that can be quantized.
         Full = "full",
     }
 }
 
 words! {
-    /// Number of ranges of a weight.
+    /// Number of ranges per weight.
     Granularity, "granularity" {
-        /// One for the whole tensor; MXNet 1.9.1 can read such files.
+        /// One range for the whole tensor; MXNet 1.9.1 can read such files.
         Tensor = "tensor-wise",
-        /// One per output channel; results are closer to the float network.
+        /// One range per output channel; results are closer to those of the float network.
         #[default]
         Channel = "channel-wise",
     }
@@ -86,13 +86,13 @@ words! {
 /// The options of quantization.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuantizeOptions {
-    /// Where ranges come from.
+    /// How ranges are determined.
     pub calib_mode: CalibMode,
-    /// Dtype of activations.
+    /// Dtype of quantized activations.
     pub dtype: QuantizedDType,
     /// Which operators are quantized.
     pub mode: QuantizeMode,
-    /// Number of ranges of a weight.
+    /// Number of ranges per weight.
     pub granularity: Granularity,
     /// Names of nodes that are not quantized.
     pub excluded_names: Vec<String>,
@@ -100,7 +100,7 @@ pub struct QuantizeOptions {
     pub excluded_ops: Vec<String>,
     /// Whether batch normalization is folded into the convolution before it.
     pub fold_batch_norm: bool,
-    /// Whether to log each node that is changed or left (`MXNET_QUANTIZATION_VERBOSE`).
+    /// Whether to log for each node if it is quantized (`MXNET_QUANTIZATION_VERBOSE`).
     pub verbose: bool,
 }
 

@@ -1,14 +1,14 @@
 //! The graph pass: replaces marked calls by their quantized forms, and inserts conversions between integers and floats.
 //!
-//! It writes MXNet's chain: `_contrib_quantize_v2` where a float value is read by a quantized call, the quantized
-//! operators, `_contrib_requantize` after those that sum in int32, `_contrib_dequantize` where a float operator or an
-//! output reads integers. Names are MXNet's: `quantized_<node>`, `requantize_<node>`, `<value>_quantize`,
-//! `<node>_dequantize`. A value is converted once, however many calls read it.
+//! It writes MXNet's chain: `_contrib_quantize_v2` before a quantized call that reads a float value, the quantized
+//! operators, `_contrib_requantize` after those whose result is int32 sums, and `_contrib_dequantize` before a float
+//! operator or graph output that reads integers. Names are MXNet's: `quantized_<node>`, `requantize_<node>`,
+//! `<value>_quantize`, `<node>_dequantize`. A value is converted only once, even if several calls read it.
 //!
-//! Two things go beyond MXNet. If only a ReLU reads a requantized value, the range is that of the ReLU's result: values
-//! that the ReLU would cut off saturate, and the integers are spread over the others. With ranges per channel, which
-//! MXNet does not have, a bias stays float32, and int32 sums that a float operator reads are converted to floats
-//! directly, not by way of 8 bits.
+//! Two things differ from MXNet. If a ReLU is the only reader of a requantized value, the range is that of the ReLU's
+//! result: values that the ReLU sets to 0 saturate, so all integers are used for the remaining values. With ranges per
+//! channel, which MXNet does not have, a bias stays float32, and int32 sums that a float operator reads are converted to
+//! floats directly instead of to 8 bits first.
 
 use crate::mark::Marks;
 use crate::report::WrittenRange;
@@ -27,19 +27,18 @@ const QUANTIZE: &str = "_contrib_quantize_v2";
 const REQUANTIZE: &str = "_contrib_requantize";
 const DEQUANTIZE: &str = "_contrib_dequantize";
 
-/// The quantized graph, and how it was made.
+/// The quantized graph, with data about its conversions.
 #[derive(Debug)]
 pub(crate) struct Emitted {
     pub graph: Graph,
-    /// The places where values become integers, in order.
+    /// The ranges of all conversions to 8-bit integers, in graph order.
     pub ranges: Vec<WrittenRange>,
-    /// The parameters that are read in quantized form: weight, and bias if there is one, with the value that their
-    /// layer reads.
+    /// The parameters of each quantized layer.
     pub weights: Vec<LayerParams>,
     pub n_dequantize: usize,
 }
 
-/// The parameters of a quantized layer.
+/// Names of the parameters of a quantized layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LayerParams {
     pub weight: String,
@@ -48,7 +47,7 @@ pub(crate) struct LayerParams {
     pub data: String,
 }
 
-/// A quantized value in the new graph: integers and the two ends of their range.
+/// A quantized value in the new graph: the integers, and the two ends of their range.
 type Quantized = [Entry; 3];
 
 struct Pass<'a> {
@@ -56,31 +55,31 @@ struct Pass<'a> {
     marks: &'a Marks,
     table: &'a CalibrationTable,
     dtype: QuantizedDType,
-    /// Whether only operators in MXNet's form may be written, with ranges per tensor.
+    /// Whether to write only operators that MXNet also has, with one range per tensor.
     is_plain: bool,
     ops: &'a OpSet,
     out: GraphBuilder,
-    /// The entries in the new graph of the old graph's values as floats.
+    /// For values of the old graph: the entry in the new graph that has them as floats.
     floats: FxHashMap<EntryId, Entry>,
-    /// The same for 8-bit integers.
+    /// For values of the old graph: the entries in the new graph that have them as 8-bit integers.
     integers: FxHashMap<EntryId, Quantized>,
-    /// The same for 32-bit sums of products.
+    /// For values of the old graph: the entries in the new graph that have them as int32 sums.
     sums: FxHashMap<EntryId, Quantized>,
     /// Quantized parameters by name.
     params: FxHashMap<String, Quantized>,
-    /// The new node of each node that is copied.
+    /// For nodes of the old graph: the corresponding node of the new graph.
     copied: FxHashMap<NodeId, NodeId>,
     ranges: Vec<WrittenRange>,
     weights: Vec<LayerParams>,
     n_dequantize: usize,
 }
 
-/// Makes the quantized graph. Ranges that are missing in `table` are computed in each run; [`Emitted::ranges`] lists
-/// the values that they belong to.
+/// Creates the quantized graph. A range that is missing in `table` is computed in each run; [`Emitted::ranges`] lists the
+/// values of all ranges.
 ///
 /// # Errors
-/// A value with negative numbers that is to be uint8; a quantized operator that refuses the attributes of the float
-/// operator.
+/// Fails if a value with negative numbers is quantized to uint8, or if a quantized operator refuses the attributes of the
+/// float operator.
 pub(crate) fn emit(
     graph: &Graph,
     marks: &Marks,
@@ -182,7 +181,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// A value that is computed as integers, in 8 bits; `None` if it is computed as floats.
+    /// The value as 8-bit integers if it is computed as integers; `None` if it is computed as floats.
     fn bytes(&mut self, output: EntryId) -> Result<Option<Quantized>> {
         if let Some(found) = self.integers.get(&output) {
             return Ok(Some(*found));
@@ -214,8 +213,8 @@ impl Pass<'_> {
         self.out.add_op(self.ops.get(op)?, name, attrs, inputs.to_vec())
     }
 
-    /// The value whose range a requantized output gets: the result of the ReLU if only that reads it, otherwise the
-    /// output itself.
+    /// Name of the value whose range a requantized output gets: the result of the ReLU if a ReLU is its only reader,
+    /// otherwise the output itself.
     fn requantized_value(&self, output: EntryId) -> String {
         let is_head = self.graph.heads().iter().any(|head| self.graph.entry_id(*head) == output);
         let entry = match self.graph.consumers(output) {
@@ -228,7 +227,7 @@ impl Pass<'_> {
         self.graph.entry_name(entry)
     }
 
-    /// A value as integers.
+    /// The value as 8-bit integers.
     fn quantized(&mut self, entry: Entry) -> Result<Quantized> {
         let id = self.graph.entry_id(entry);
         if let Some(found) = self.bytes(id)? {
@@ -241,13 +240,13 @@ impl Pass<'_> {
         Ok(made)
     }
 
-    /// A value as floats.
+    /// The value of `entry` as float32.
     fn float(&mut self, entry: Entry) -> Result<Entry> {
         let id = self.graph.entry_id(entry);
         if let Some(found) = self.floats.get(&id) {
             return Ok(Entry { version: entry.version, ..*found });
         }
-        // Sums of products. Sums of quantized tensors are always read in 8 bits.
+        // Products are converted from their int32 sums. Sums of quantized tensors are always converted to 8 bits first.
         let is_product = self.marks[entry.node.index()].as_ref().is_ok_and(|rule| rule.is_must);
         let exact = if self.is_plain || !is_product { None } else { self.sums.get(&id).copied() };
         let integers = if exact.is_some() { exact } else { self.bytes(id)? };
@@ -263,7 +262,8 @@ impl Pass<'_> {
         Ok(made)
     }
 
-    /// A parameter as integers: three variables, of which the first is the float one if it stays float.
+    /// A parameter as integers: three variables for values and range. If `stays_float` is set, the first is the float
+    /// parameter.
     fn parameter(&mut self, entry: Entry, stays_float: bool) -> Result<Quantized> {
         let name = &self.graph.node(entry.node).name;
         if let Some(found) = self.params.get(name) {
@@ -278,7 +278,7 @@ impl Pass<'_> {
     }
 }
 
-/// The three outputs of a quantized call.
+/// The three outputs of a quantized call: values, minimum and maximum.
 fn triple(node: NodeId) -> Quantized {
     [0, 1, 2].map(|index| Entry::new(node, index))
 }

@@ -1,4 +1,4 @@
-//! Quantizes a float network: fold, mark, calibrate, emit, quantize the weights.
+//! Quantization of a float network in five steps: fold, mark, calibrate, emit, quantize the weights.
 
 use crate::fold::{fold_batch_norms, values};
 use crate::mark::{Marks, check_exclusions, is_excluded, mark};
@@ -16,14 +16,14 @@ use mxrs_ndarray::ArrayContext;
 use mxrs_op::OpSet;
 use mxrs_types::{DType, Error, Result, ResultExt};
 
-/// Most int32 quanta that a bias may take; the rest is for the products.
+/// Largest bias in int32 quanta; the rest of the int32 range is for the products.
 const BIAS_QUANTA: f32 = (1 << 30) as f32;
-/// Most steps of the product of an 8-bit activation and a weight.
+/// Largest product of an 8-bit activation and a weight, in quanta.
 const STEPS: f32 = 255.5 * 127.5;
-/// The smallest range of activations that a bias must fit if their range is unknown.
+/// Range of activations that is assumed for biases if the actual range is unknown.
 const LEAST_RANGE: f32 = 1e-2;
 
-/// A float network that is being quantized: it is decided what to do, but the ranges are missing.
+/// A float network whose nodes are marked for quantization, but whose ranges are not known yet.
 pub struct Quantizer {
     graph: Graph,
     params: IndexMap<String, Tensor>,
@@ -32,7 +32,7 @@ pub struct Quantizer {
     options: QuantizeOptions,
     marks: Marks,
     folded: Vec<NodeReport>,
-    /// Nodes of the original network.
+    /// Names and operators of the nodes of the original network.
     order: Vec<(String, String)>,
     needed: Vec<String>,
 }
@@ -42,9 +42,9 @@ pub struct Quantizer {
 pub struct QuantizedNetwork {
     /// The graph.
     pub graph: Graph,
-    /// Its parameters, sorted into arguments and auxiliary states.
+    /// Parameters, split into arguments and auxiliary states.
     pub checkpoint: Checkpoint,
-    /// Report of what was done.
+    /// Result for each node, ranges, and sizes.
     pub report: QuantizeReport,
 }
 
@@ -52,8 +52,8 @@ impl Quantizer {
     /// Decides what to quantize in a network with these parameters (arguments and auxiliary states by name).
     ///
     /// # Errors
-    /// Exclusions without effect; a network in which nothing can be quantized, with the reasons; uint8 without
-    /// calibration.
+    /// Fails for exclusions without effect; for a network in which nothing can be quantized, with the reasons; and for uint8
+    /// without calibration.
     pub fn new(
         graph: &Graph,
         params: &IndexMap<String, Tensor>,
@@ -100,7 +100,7 @@ impl Quantizer {
         Ok(made)
     }
 
-    /// The reasons why layers that matter are not quantized, for the error of a network without quantized layers.
+    /// The reasons why layers are not quantized, for the error about a network without quantizable layers.
     fn reasons(&self) -> String {
         let calls = self.graph.iter().filter(|(_, node)| !node.is_variable());
         let reasons = calls.filter_map(|(id, node)| match &self.marks[id.index()] {
@@ -111,26 +111,26 @@ impl Quantizer {
         if reasons.is_empty() { "no layer that has a quantized form".into() } else { reasons.join("; ") }
     }
 
-    /// The float network to calibrate, with normalizations folded.
+    /// The float network to calibrate; normalizations are already folded.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// Names of the variables without a parameter that inference reads, which the caller must feed.
+    /// Names of the variables that inference reads and that have no parameter; the caller must feed them.
     pub fn inputs(&self) -> Vec<&str> {
         let is_fed = |id: &NodeId| !self.params.contains_key(&self.graph.node(*id).name) && !self.graph.is_label(*id);
         self.graph.arguments().filter(is_fed).map(|id| self.graph.node(id).name.as_str()).collect()
     }
 
-    /// Names of the values whose ranges are needed.
+    /// Names of the values whose ranges must be calibrated.
     pub fn needed(&self) -> &[String] {
         &self.needed
     }
 
-    /// Makes the calibrator that collects the ranges; `None` if they are computed in each run.
+    /// Creates the calibrator that collects the ranges; `None` if ranges are computed in each run.
     ///
     /// # Errors
-    /// As [`Calibrator::new`].
+    /// Returns the errors of [`Calibrator::new`].
     pub fn calibrator(&self, context: &ArrayContext, options: &BindOptions) -> Result<Option<Calibrator>> {
         if self.options.calib_mode == CalibMode::None {
             return Ok(None);
@@ -143,10 +143,10 @@ impl Quantizer {
         emit(&self.graph, &self.marks, table, &self.options, &self.ops)
     }
 
-    /// Makes the quantized network with these ranges. Values without a range get theirs in each run.
+    /// Creates the quantized network with these ranges. Ranges that are missing are computed in each run.
     ///
     /// # Errors
-    /// If uint8 is selected and a range has negative numbers, or if parameters are not finite.
+    /// Fails if the dtype is uint8 and a range has negative numbers, or if parameters are not finite.
     pub fn finish(self, table: &CalibrationTable) -> Result<QuantizedNetwork> {
         let Emitted { graph, ranges, weights, n_dequantize } = self.emit(table)?;
         let mut params = self.params.clone();
@@ -200,8 +200,8 @@ impl Quantizer {
     ) -> Result<()> {
         let bias = layer.bias.as_ref().and_then(|name| values(&self.params, name));
         let range = table.get(&layer.data).map_or(LEAST_RANGE, |range| range.widened().max_abs());
-        // A bias is counted in quanta of the products, so a channel with small weights needs a range large enough for
-        // its bias to fit.
+        // A bias is added in quanta of the products. A channel with small weights therefore needs a range that is large
+        // enough for its bias to fit in int32.
         let at_least = |bias: f32| bias.abs() * STEPS / (range * BIAS_QUANTA);
         let at_least: Vec<f32> = bias.iter().flat_map(|bias| &bias.values).map(|bias| at_least(*bias)).collect();
         let put = |params: &mut IndexMap<String, Tensor>, name: &str, granularity, at_least: &[f32]| -> Result<()> {

@@ -1,20 +1,20 @@
-//! The report of the pass, node by node, which explains why a layer is not quantized.
+//! The report of quantization, node by node; it explains why a layer is not quantized.
 
 use crate::table::Range;
 
-/// The result for a node.
+/// Result of quantization for a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The node was quantized.
     Quantized,
     /// The node was folded into another node.
     Folded {
-        /// Name of that node.
+        /// Name of the node that it was folded into.
         into: String,
     },
-    /// The node was not changed.
+    /// The node stays in float.
     Left {
-        /// The reason.
+        /// The reason why it is not quantized.
         reason: String,
     },
 }
@@ -22,11 +22,11 @@ pub enum Outcome {
 /// One node of the float network that is not a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeReport {
-    /// Its name.
+    /// Name of the node.
     pub name: String,
-    /// Its operator.
+    /// Operator of the node.
     pub op: String,
-    /// The result for it.
+    /// Result of quantization.
     pub outcome: Outcome,
 }
 
@@ -35,24 +35,24 @@ pub struct NodeReport {
 pub struct WrittenRange {
     /// The node that quantizes or requantizes.
     pub node: String,
-    /// The float value whose range it is.
+    /// Name of the float value with this range.
     pub value: String,
     /// The range; `None` if it is computed in each run.
     pub range: Option<Range>,
 }
 
-/// The report of the pass.
+/// The report of quantization.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct QuantizeReport {
-    /// Every node in the order of the float graph.
+    /// All nodes, in the order of the float graph.
     pub nodes: Vec<NodeReport>,
-    /// Every place where values become 8-bit integers, in the order of the new graph.
+    /// All conversions of values to 8-bit integers, in the order of the new graph.
     pub ranges: Vec<WrittenRange>,
     /// Number of nodes that convert integers back to floats.
     pub n_dequantize: usize,
-    /// Bytes of all parameters before the pass.
+    /// Size in bytes of all parameters before quantization.
     pub bytes_before: u64,
-    /// Bytes of all parameters after the pass.
+    /// Size in bytes of all parameters after quantization.
     pub bytes_after: u64,
 }
 
@@ -62,12 +62,12 @@ impl QuantizeReport {
         self.nodes.iter().filter(|node| node.outcome == Outcome::Quantized).count()
     }
 
-    /// Number of nodes that were folded into others.
+    /// Number of nodes that were folded into other nodes.
     pub fn n_folded(&self) -> usize {
         self.nodes.iter().filter(|node| matches!(node.outcome, Outcome::Folded { .. })).count()
     }
 
-    /// Logs each node that was changed or left, in MXNet's words, and each range.
+    /// Logs the result for each node, in MXNet's words, and each range.
     pub(crate) fn log(&self) {
         for NodeReport { name, op, outcome } in &self.nodes {
             match outcome {

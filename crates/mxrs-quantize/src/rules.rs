@@ -1,4 +1,4 @@
-//! Decides which calls have a quantized form, and which one, or why they have none.
+//! Rules for each call: its quantized form, or the reason why it has none.
 
 use crate::fold::values;
 use indexmap::IndexMap;
@@ -14,22 +14,22 @@ use mxrs_types::DType;
 /// How a call is quantized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rule {
-    /// The quantized operator.
+    /// Name of the quantized operator.
     pub op: &'static str,
-    /// Whether the call is worth quantizing for itself, not only because integers can pass through it.
+    /// Whether the call is quantized in any case. Other calls are quantized only to keep values as integers.
     pub is_must: bool,
-    /// Which inputs are activations; the others are a weight and a bias.
+    /// Which inputs are activations; all other inputs are weight and bias.
     pub n_activations: Activations,
-    /// Whether its result is int32 sums, which a `_contrib_requantize` converts to 8 bits.
+    /// Whether the result is int32 sums, which a `_contrib_requantize` converts to 8 bits.
     pub needs_requantize: bool,
 }
 
-/// The inputs that are activations.
+/// Which inputs of a call are activations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Activations {
-    /// The first.
+    /// Only the first input.
     First,
-    /// All.
+    /// All inputs.
     All,
 }
 
@@ -43,7 +43,7 @@ impl Rule {
     }
 }
 
-/// The facts that the rules depend on.
+/// The facts about a network that the rules depend on.
 pub(crate) struct Facts<'a> {
     pub graph: &'a Graph,
     pub params: &'a IndexMap<String, Tensor>,

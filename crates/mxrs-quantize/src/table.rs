@@ -1,4 +1,4 @@
-//! The calibration table: the range of each quantized value, saved next to a network for people and programs.
+//! The calibration table: the range of each quantized value. It is saved as JSON next to a network.
 
 use crate::CalibMode;
 use indexmap::IndexMap;
@@ -7,7 +7,7 @@ use mxrs_types::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// The range in which a value is quantized.
+/// The range of float values that 8-bit integers represent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Range {
     /// The value of the smallest integer; 0 for values that are never negative.
@@ -17,12 +17,12 @@ pub struct Range {
 }
 
 impl Range {
-    /// The larger absolute value of the two ends.
+    /// The larger absolute value of the two bounds.
     pub fn max_abs(&self) -> f32 {
         self.min.abs().max(self.max.abs())
     }
 
-    /// This range, or one around 0 if its width is 0: a value that was always 0 is 0 in any range.
+    /// The same range, or one with a positive width if its width is 0: a value that was always 0 is 0 in any range.
     pub(crate) fn widened(self) -> Self {
         if self.max_abs() > 0.0 { self } else { Self { min: self.min, max: 1.0 } }
     }
@@ -31,24 +31,24 @@ impl Range {
 /// The result of calibration for one value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibrated {
-    /// The range to quantize in.
+    /// Range for quantization.
     #[serde(flatten)]
     pub range: Range,
-    /// Smallest value seen.
+    /// Smallest value in the calibration data.
     pub seen_min: f32,
-    /// Largest value seen.
+    /// Largest value in the calibration data.
     pub seen_max: f32,
-    /// Kullback-Leibler divergence at the threshold, in nats; entropy calibration only.
+    /// Kullback-Leibler divergence at the threshold, in nats; only for entropy calibration.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub divergence: Option<f32>,
 }
 
-/// Ranges by the name of the value (`conv0_output`, `data`), as MXNet names it.
+/// Ranges by the name of the value (`conv0_output`, `data`); names are those of MXNet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CalibrationTable {
-    /// How the ranges were found: `naive` or `entropy`.
+    /// How the ranges were determined: `naive` or `entropy`.
     pub mode: String,
-    /// Number of examples that they were found with.
+    /// Number of examples in the calibration data.
     pub examples: u64,
     /// Ranges, in the order of the graph.
     pub ranges: IndexMap<String, Calibrated>,
@@ -71,7 +71,7 @@ struct Row {
 }
 
 impl CalibrationTable {
-    /// A table without ranges: every range is computed in each run.
+    /// A table without ranges; all ranges are then computed in each run.
     pub fn empty() -> Self {
         Self { mode: CalibMode::None.to_string(), examples: 0, ranges: IndexMap::new() }
     }
@@ -93,7 +93,7 @@ impl CalibrationTable {
     /// Reads a table that [`Self::to_json`] wrote.
     ///
     /// # Errors
-    /// Text that is not a table, or a range whose ends are not in order.
+    /// Fails if the text is not a calibration table, or if the bounds of a range are not ordered.
     pub fn from_json(text: &str) -> Result<Self> {
         let file: File = serde_json::from_str(text)
             .map_err(|error| Error::invalid("calibration table", error, "JSON with `mode`, `examples` and `ranges`"))?;
@@ -111,7 +111,7 @@ impl CalibrationTable {
     /// Writes the table to a file, atomically.
     ///
     /// # Errors
-    /// The I/O error.
+    /// Returns I/O errors with the path.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         write_atomically(path, |sink| sink.write_all(self.to_json().as_bytes()).map_err(|e| Error::io(path, &e)))
@@ -120,7 +120,7 @@ impl CalibrationTable {
     /// Reads a table from a file.
     ///
     /// # Errors
-    /// As [`Self::from_json`], with the path; I/O errors.
+    /// Returns the errors of [`Self::from_json`] with the path, and I/O errors.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, &error))?;

@@ -1,23 +1,23 @@
-//! Converts weights and biases to 8-bit integers once, with value = integer · range / 127.5, as the quantized operators
-//! read them.
+//! Converts weights and biases to 8-bit integers once. The value of an integer is integer · range / 127.5, as the quantized
+//! operators define.
 //!
-//! MXNet's `_contrib_quantize` uses 127 steps per range, most of its kernels 127.5. So integers here differ by at most
-//! one from those that it would compute offline.
+//! MXNet's `_contrib_quantize` uses 127 steps per range, but most of its kernels use 127.5. So these integers differ by at
+//! most one from those that MXNet computes offline.
 
 use crate::Granularity;
 use mxrs_format::Tensor;
 use mxrs_types::{Error, Result, Shape};
 
-/// Steps from 0 to the end of a range.
+/// Number of steps from 0 to the end of a range.
 const LEVELS: f32 = 127.5;
-/// Largest integer. -128 is not used, so that a weight and its negative have the same absolute value.
+/// Largest integer. -128 is not used, so that the range of integers is symmetric.
 const GREATEST: f32 = 127.0;
 
-/// A parameter in 8 bits with its range or ranges: MXNet's arrays `<name>_quantize`, `<name>_quantize_min` and
+/// A parameter in 8 bits with one or more ranges: MXNet's arrays `<name>_quantize`, `<name>_quantize_min` and
 /// `<name>_quantize_max`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuantizedParam {
-    /// The integers, shaped like the parameter.
+    /// The integers, in the shape of the parameter.
     pub values: Tensor,
     /// Lower end of each range.
     pub min: Tensor,
@@ -25,11 +25,11 @@ pub struct QuantizedParam {
     pub max: Tensor,
 }
 
-/// Quantizes `values`. With [`Granularity::Channel`], every index of the first axis has its own range. `at_least` is
-/// the smallest allowed range for each index of the first axis; it keeps values derived from the range within bounds.
+/// Quantizes `values`. With [`Granularity::Channel`], every index of the first axis has its own range. `at_least` gives the
+/// smallest allowed range for each index of the first axis; it keeps values that are scaled by the range within bounds.
 ///
 /// # Errors
-/// If the tensor has no elements, or one that is not finite.
+/// Fails if the tensor has no elements, or an element that is not finite.
 pub fn quantize_param(
     shape: &Shape,
     values: &[f32],
@@ -70,7 +70,7 @@ pub fn quantize_param(
     })
 }
 
-/// The nearest integer, halves to even, limited to ±127.
+/// Rounds to the nearest integer, with ties to even, and clamps to ±127.
 fn nearest(value: f32) -> i8 {
     value.round_ties_even().clamp(-GREATEST, GREATEST) as i8
 }
@@ -101,8 +101,8 @@ mod tests {
         }
     }
 
-    /// The integers that MXNet 1.9.1's `_contrib_quantize` makes of these values, with their smallest and largest value
-    /// as range.
+    /// The expected integers are those of MXNet 1.9.1's `_contrib_quantize`, with the smallest and largest of these values
+    /// as the range.
     #[test]
     fn integers_are_those_of_mxnet_or_next_to_them() {
         let values = [-1.0f32, -0.75, -0.503937, -0.1, 0.0, 0.003, 0.0039371, 0.004, 0.5, 0.9];

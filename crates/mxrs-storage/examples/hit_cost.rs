@@ -1,4 +1,4 @@
-//! Measures a hit of a warm pool: allocating and dropping a block that the pool holds, on one thread and on two.
+//! Measures the time of a cache hit in a pool: allocating and dropping a block of a cached size, on one thread and on two.
 //!
 //! `cargo run --release -p mxrs-storage --example hit_cost`
 
@@ -11,7 +11,7 @@ use std::time::Instant;
 const N_HITS: u32 = 5_000;
 const N_ROUNDS: usize = 300;
 
-/// Nanoseconds for each hit, in the fastest of some rounds, because other programs use this machine too.
+/// Nanoseconds per hit in the fastest of `N_ROUNDS` rounds; other programs on the machine slow down the other rounds.
 fn hits(storage: &Storage, size_bytes: usize, begin: &Barrier) -> Result<f64> {
     let mut best = f64::INFINITY;
     for _ in 0..N_ROUNDS {

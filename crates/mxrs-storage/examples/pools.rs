@@ -21,7 +21,7 @@ fn main() -> Result<()> {
         let storage = Storage::builder(config).device(gpu).build()?;
 
         for pass in 0..200usize {
-            // Lengths from 16 to 511 words, in an order that repeats only after 496 passes.
+            // Sentences of 16 to 511 words; the sequence of lengths repeats only after 496 passes.
             let n_words = 16 + pass * 181 % 496;
             let mut activations = Vec::new();
             for layer in 0..N_LAYERS {

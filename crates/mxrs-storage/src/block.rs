@@ -16,7 +16,7 @@ use std::ptr::NonNull;
 /// access them through the pointer only if [`Device::is_host`] holds, and the caller must order those accesses.
 ///
 /// The pool also has to know about work that a device does later on a stream. The owner who drops a block promises that
-/// no such work is pending, or passes the events that end it to [`free_after`](Self::free_after), or earlier to
+/// no such work is pending, or passes the events that mark its end to [`free_after`](Self::free_after), or earlier to
 /// [`used_by`](Self::used_by).
 pub struct Block {
     record: RecordRef,
@@ -68,7 +68,7 @@ impl Block {
         self.request().size
     }
 
-    /// Whether 0 bytes were asked for.
+    /// Whether 0 bytes were requested.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -100,7 +100,7 @@ impl Block {
         self.record.mark(events);
     }
 
-    /// Returns the memory to the device at once instead of keeping it for reuse. Waits for the events of
+    /// Returns the memory to the device immediately instead of keeping it for reuse. Waits for the events of
     /// [`used_by`](Self::used_by).
     pub fn free_directly(self) {
         let Some(pool) = self.record.pool() else { return };

@@ -6,12 +6,13 @@ use mxrs_types::{DeviceKind, Error, ErrorKind, PoolKind, Result};
 /// Settings of the pools of one kind of device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolConfig {
-    /// Strategy.
+    /// The kind of pool: how it rounds requests and keeps freed memory.
     pub kind: PoolKind,
     /// Percentage of the device's memory, 0 to 100. If a cache miss would leave less than this free, the cache is
     /// emptied first.
     pub reserve_percent: u8,
-    /// `Naive`: requests above this many bytes are rounded up to a multiple of it. At least 1, which switches it off.
+    /// `Naive`: a request of more than this many bytes is rounded up to a multiple of this number. At least 1, which
+    /// disables this rounding.
     pub large_alloc_round_size: usize,
     /// `Round`: base-2 logarithm of the size above which blocks grow linearly. 20 to 34.
     pub round_linear_cutoff: u32,
@@ -32,7 +33,7 @@ impl Default for PoolConfig {
 }
 
 impl PoolConfig {
-    /// The default settings with this strategy.
+    /// The default settings with this kind of pool.
     pub fn of_kind(kind: PoolKind) -> Self {
         Self { kind, ..Self::default() }
     }
@@ -150,7 +151,7 @@ pub struct StorageConfig {
     pub gpu: PoolConfig,
     /// Page-locked host memory, one pool for each device id.
     pub cpu_pinned: PoolConfig,
-    /// Disables all pools, whatever the other fields say (`MXNET_USE_NAIVE_STORAGE_MANAGERS`).
+    /// Disables all pools, independent of the other fields (`MXNET_USE_NAIVE_STORAGE_MANAGERS`).
     pub naive_storage_manager: bool,
 }
 

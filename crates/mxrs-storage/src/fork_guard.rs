@@ -10,8 +10,8 @@ use std::fmt;
 /// [`prepare`](Self::prepare) runs before the fork and [`parent`](Self::parent) or [`child`](Self::child) after it, on
 /// the thread that forks, like the handlers of `pthread_atfork`.
 ///
-/// The guard does not keep the storage alive. What a fork means for the memory of another device than the host is up to
-/// its driver and its [`DeviceMemory`](crate::DeviceMemory).
+/// The guard does not keep the storage alive. The effect of a fork on the memory of a device other than the host depends
+/// on the device's driver and its [`DeviceMemory`](crate::DeviceMemory).
 pub struct ForkGuard {
     shared: Weak<Shared>,
     held: BriefLock<Option<OnOneThread>>,
@@ -19,7 +19,7 @@ pub struct ForkGuard {
 
 /// The locks held between `prepare` and its counterpart.
 struct OnOneThread {
-    // Fields are dropped, and so locks released, in this order.
+    // Fields are dropped in this order, which is also the order in which the locks are released.
     _segments: Option<HeldSegments>,
     pools: HeldPools,
     _opening: BriefGuard<'static, ()>,

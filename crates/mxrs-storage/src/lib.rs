@@ -1,7 +1,7 @@
 //! Memory for tensors: device memory behind one trait, and pools that reuse its blocks.
 //!
-//! This crate does not know tensors, operators, the engine or the environment: it is given a [`StorageConfig`] and
-//! asked for bytes. A pool is a rounding policy (the size that a request gets) × a container of freed blocks × a
+//! This crate does not know tensors, operators, the engine or the environment: it gets a [`StorageConfig`] and requests
+//! for bytes. A pool is a rounding policy (the size that a request gets) × a container of freed blocks × a
 //! [`DeviceMemory`], with a cache per thread in front, so that a hit shares no data with other threads.
 //! [`PoolKind::BestFit`] has a container that cuts blocks out of longer ranges and joins them again; `cpu_shared` is
 //! memory that other processes can map.
@@ -11,11 +11,11 @@
 //! - S3: `reserved` is the sum of live and cached bytes and agrees with the device; in the end all memory is returned.
 //! - S4, S5: a request is rounded to its size class, and gets the block of that class that its thread freed last. A
 //!   block that another thread has cached is found before the device is asked.
-//! - S6, S7: [`Storage::release_all`] returns every cached block, whichever thread has it, and no live one;
+//! - S6, S7: [`Storage::release_all`] returns the cached blocks of all threads, and no live block;
 //!   [`Block::free_directly`] bypasses the cache.
 //! - S8: the pool uses the device's reserve only if nothing is cached.
-//! - S9: a block that a stream may still use ([`Block::used_by`]) is waited for: on the device by the next stream, or
-//!   by the host if there is none.
+//! - S9: before a block that a stream may still use ([`Block::used_by`]) is reused, the next stream waits for that work
+//!   on the device; if there is no next stream, the host waits.
 //! - S10: no lock is held while a device, an event, a hook or an observer is called.
 //! - S11: a failed allocation returns an error with the figures that explain it, and changes nothing.
 //! - S13: an observer ([`StorageBuilder::observer`]) sees as many frees as allocations.

@@ -34,7 +34,8 @@ impl Storage {
     /// not rely on earlier checks of the content.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidValue`](mxrs_types::ErrorKind::InvalidValue) if it is not a shared block, or has been freed;
+    /// [`ErrorKind::InvalidValue`](mxrs_types::ErrorKind::InvalidValue) if the descriptor is not that of a shared block, or
+    /// the block has been freed;
     /// [`ErrorKind::Io`](mxrs_types::ErrorKind::Io) if the system refuses to map it;
     /// [`ErrorKind::NotBuilt`](mxrs_types::ErrorKind::NotBuilt) if another memory was registered for `cpu_shared`.
     pub fn open_shared(&self, handle: SharedHandle, tag: Tag) -> Result<Block> {

@@ -22,10 +22,10 @@ pub struct PoolStats {
     /// Largest `reserved` so far.
     pub peak_reserved: u64,
     /// Largest `live_requested` so far. Exact if only one thread allocates and frees. With several threads the error is
-    /// at most what the other threads allocated or freed in their own caches since they last shared a block, because a
-    /// hit does not compare its count with theirs. It never exceeds `peak_reserved`.
+    /// at most the bytes that the other threads allocated or freed in their own caches since they last shared a block,
+    /// because a hit does not compare the counts of all threads. The value never exceeds `peak_reserved`.
     pub peak_live_requested: u64,
-    /// Allocations that succeeded, except those of size 0.
+    /// Allocations that succeeded, except allocations of size 0.
     pub allocations: u64,
     /// Allocations served from the cache.
     pub hits: u64,
@@ -39,7 +39,7 @@ pub struct PoolStats {
     pub frees: u64,
     /// How often the pool emptied its cache to make room (cached blocks existed, and memory was short or refused).
     pub flushes: u64,
-    /// Bytes returned by those flushes.
+    /// Bytes that the flushes returned to the device.
     pub flushed_bytes: u64,
     /// How often the hooks of [`Storage::on_pressure`](crate::Storage::on_pressure) ran because emptying the cache was
     /// not enough.
@@ -57,6 +57,6 @@ pub struct PoolStats {
 pub struct TagStats {
     /// Number of live blocks.
     pub blocks: u64,
-    /// Their bytes, including rounding.
+    /// Bytes of these blocks, including rounding.
     pub bytes: u64,
 }

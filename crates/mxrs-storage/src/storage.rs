@@ -1,4 +1,4 @@
-//! The storage: one handle for all devices, with a pool for each that is made at its first use.
+//! The storage: one handle for all devices. Each device has a pool, which is made at its first use.
 
 use crate::config::device_word;
 use crate::memory::{DeviceMemory, HostMemory, SharedHandle, SharedMemory};
@@ -49,7 +49,8 @@ pub struct StorageBuilder {
 }
 
 impl StorageBuilder {
-    /// Adds the memory of one device, [`DeviceMemory::device`]. If a device is added twice, the last one wins.
+    /// Adds the memory of one device, which is [`DeviceMemory::device`]. If a device is added twice, the last memory is
+    /// used.
     #[must_use]
     pub fn device(mut self, memory: Arc<dyn DeviceMemory>) -> Self {
         self.memories.push(memory);
@@ -124,7 +125,7 @@ impl Storage {
         &self.shared.config
     }
 
-    /// The devices that have memory here, each in the form under which its pool is found.
+    /// The devices of this storage, each in the form that identifies its pool (`cpu(0)` for every `cpu` id).
     pub fn devices(&self) -> impl Iterator<Item = Device> + '_ {
         self.shared.slots.iter().map(|slot| slot.device)
     }
@@ -133,7 +134,7 @@ impl Storage {
     /// work: if earlier owners left unfinished work on the memory, the calling thread waits for it. Size 0 returns an
     /// empty block and uses no pool.
     ///
-    /// A thread gets the block of this size class that it freed last, unless another thread needed it; after its own
+    /// A thread gets the block of this size class that it freed last, unless another thread took it; after its own
     /// blocks it gets those that were freed elsewhere. Under [`PoolKind::BestFit`] that holds as long as the block has
     /// not been joined with its neighbors.
     ///
@@ -150,7 +151,7 @@ impl Storage {
     /// streams on the memory; the calling thread does not wait.
     ///
     /// # Errors
-    /// Those of [`allocate`](Self::allocate).
+    /// The same as for [`allocate`](Self::allocate).
     pub fn allocate_on(&self, device: Device, size_bytes: usize, tag: Tag, stream: &dyn DeviceStream) -> Result<Block> {
         self.hand_out(device, size_bytes, tag, Some(stream))
     }
@@ -193,7 +194,7 @@ impl Storage {
     }
 
     /// Returns all cached blocks of the device's pool to the device ("empty cache"), and returns their number of bytes.
-    /// Live blocks stay. A device that was never used has none.
+    /// Live blocks stay. A device that was never used has no cached blocks.
     pub fn release_all(&self, device: Device) -> u64 {
         self.shared.pool(device).map_or(0, |pool| pool.release_all())
     }
@@ -209,7 +210,7 @@ impl Storage {
         self.shared.pool(device).map_or_else(Vec::new, |pool| pool.tags())
     }
 
-    /// Counters of every pool that was used, by the device under which it is found.
+    /// Each pool that was used: the device that identifies it, and its counters.
     pub fn stats_all(&self) -> Vec<(Device, PoolStats)> {
         let used = |slot: &Slot| slot.pool.get().map(|pool| (slot.device, pool.stats()));
         self.shared.slots.iter().filter_map(used).collect()
@@ -233,8 +234,8 @@ impl Storage {
         self.shared.around.hooks.add(Arc::new(hook))
     }
 
-    /// Sets whether blocks are reported to the observer of [`StorageBuilder::observer`]; without one nothing is
-    /// reported.
+    /// Sets whether blocks are reported to the observer of [`StorageBuilder::observer`]; without an observer this does
+    /// nothing.
     pub fn set_observing(&self, on: bool) {
         self.shared.around.watch.switch(on);
     }
@@ -298,7 +299,7 @@ impl Shared {
     }
 
     /// Makes the pool of a slot. This happens outside `get_or_init`, because the pool queries the device, and no lock
-    /// may be held meanwhile. If two threads do so, one pool wins and the other, which is still empty, is dropped.
+    /// may be held meanwhile. If two threads make a pool, one pool is stored, and the other, still empty, is dropped.
     #[cold]
     fn open<'a>(&self, slot: &'a Slot) -> &'a Arc<Pool> {
         let kind = slot.device.kind;
@@ -317,8 +318,8 @@ impl Shared {
             None => unreachable!("the pool was put in its place twice"),
         });
         drop(opening);
-        // If another pool was put there, this one is dropped here, after the lock is released, and returns its
-        // addresses.
+        // If another thread stored its pool first, this thread's pool is dropped here, after the lock is released, and
+        // unreserves its addresses.
         drop(fresh);
         // Shared memory is never pooled, so there is no manager to log.
         let first = !self.announced[announcement_index(kind)].swap(true, Ordering::Relaxed);

@@ -1,9 +1,9 @@
 //! Every interleaving of two threads that use one size class of a pool, or two classes of a pool that joins blocks:
 //! `RUSTFLAGS="--cfg loom" cargo test -p mxrs-storage --release --test loom_pool`.
 //!
-//! Blocks of 2 MiB, because a thread keeps only two of those: a third freed one goes through the container.
+//! The blocks have 2 MiB, because a thread caches only two of that size: a third freed block goes to the container.
 //!
-//! Unsafe code: memory of a host device with nothing behind it.
+//! Unsafe code: the tests simulate a host device whose addresses have no memory behind them.
 #![cfg(loom)]
 #![allow(unsafe_code)]
 
@@ -15,7 +15,7 @@ use std::sync::Arc;
 const SIZE: usize = 2 << 20;
 const CPU: Device = Device::cpu(0);
 
-/// All interleavings, or those with at most `preemptions` forced switches.
+/// Runs `body` in all interleavings, or in those with at most `preemptions` forced switches between threads.
 fn model(preemptions: Option<usize>, body: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     if builder.preemption_bound.is_none() {
@@ -43,7 +43,7 @@ fn allocate(storage: &Storage) -> Block {
     storage.allocate(CPU, SIZE, Tag::new("loom")).unwrap()
 }
 
-/// S3 at the end: the books agree with the device, and everything goes back.
+/// S3 at the end: the books agree with the device, and all memory is returned to it.
 fn balance(storage: &Storage, memory: &SimulatedMemory) {
     let stats = storage.stats(CPU);
     assert_eq!(stats.reserved, stats.live_blocks_bytes + stats.cached_bytes);
@@ -76,8 +76,8 @@ fn s2_two_threads_one_bucket() {
     });
 }
 
-/// One thread frees a block while another requests one: the block is found wherever it is, or is not free yet. Once it
-/// is free, memory does not grow.
+/// One thread frees a block while another requests one: the request finds the block in any list, unless it is not free
+/// yet. Once the block is free, memory does not grow.
 #[test]
 fn s3_freed_on_another_thread_and_stolen() {
     model(Some(3), || {
@@ -103,7 +103,7 @@ fn s3_freed_on_another_thread_and_stolen() {
     });
 }
 
-/// S6: release_all on one thread against a hit, a free and a second free on the other.
+/// S6: one thread calls release_all while the other allocates a block of the cached class.
 #[test]
 fn s6_release_all_against_a_hit() {
     model(None, || {
@@ -132,7 +132,7 @@ fn s8_flush_against_a_hit() {
             let storage = storage.clone();
             thread::spawn(move || storage.allocate(CPU, SIZE, Tag::new("hit")).is_ok())
         };
-        // Another class: there is no room unless the cached block goes.
+        // A request of another class: there is no room for it unless the cached block is released.
         let large = storage.allocate(CPU, SIZE / 2, Tag::new("growth")).is_ok();
         let hit = other.join().unwrap();
         assert!(large || hit, "one of them has the memory");
@@ -178,7 +178,7 @@ fn rule_8_last_handle_against_last_block() {
     });
 }
 
-/// Rule 8: the same with two blocks on two threads.
+/// Rule 8: one thread drops the last handle and then a block, while another thread frees the other live block.
 #[test]
 fn rule_8_two_last_blocks() {
     model(Some(4), || {
@@ -192,7 +192,7 @@ fn rule_8_two_last_blocks() {
     });
 }
 
-/// Rule 9: a thread ends, and its cache is searched meanwhile.
+/// Rule 9: a thread ends while another thread calls release_all; a block that was not released is reused.
 #[test]
 fn rule_9_a_thread_that_ends_leaves_its_blocks() {
     model(None, || {
@@ -211,12 +211,12 @@ fn rule_9_a_thread_that_ends_leaves_its_blocks() {
     });
 }
 
-/// A quarter of a segment of `BestFit`; each of two threads may keep two.
+/// A block of a quarter of a `BestFit` segment; each of two threads may cache two of them.
 fn quarter(storage: &Storage) -> Block {
     storage.allocate(CPU, SIZE / 4, Tag::new("quarter")).unwrap()
 }
 
-/// Half a segment: two neighboring quarters when joined.
+/// A block of half a segment, as large as two neighboring quarters joined.
 fn half(storage: &Storage) -> Block {
     storage.allocate(CPU, SIZE / 2, Tag::new("half")).unwrap()
 }
@@ -246,7 +246,7 @@ fn s8_best_fit_joins_what_the_other_thread_keeps() {
     });
 }
 
-/// S6, S7: release_all and a direct free on one thread against a hit on the other.
+/// S6, S7: one thread calls release_all and frees a block directly while the other allocates one.
 #[test]
 fn s6_s7_best_fit_flush_and_direct_free_against_a_hit() {
     model(Some(2), || {

@@ -1,14 +1,14 @@
 //! Attributes of a node: a small sorted map of strings.
 
-/// Attributes by name, sorted by bytes as the file format wants them.
+/// Attributes by name, sorted by bytes as in symbol files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Attrs(Vec<(Box<str>, Box<str>)>);
 
 impl Attrs {
-    /// From pairs in any order.
+    /// Creates a map from pairs in any order.
     ///
     /// # Errors
-    /// The first key that occurs twice.
+    /// Returns the first key that occurs twice.
     pub fn from_pairs(mut pairs: Vec<(Box<str>, Box<str>)>) -> Result<Self, Box<str>> {
         pairs.sort_by(|a, b| a.0.cmp(&b.0));
         match pairs.windows(2).find(|two| two[0].0 == two[1].0) {
@@ -21,17 +21,17 @@ impl Attrs {
         self.0.binary_search_by(|(k, _)| (**k).cmp(key))
     }
 
-    /// The value of `key`.
+    /// The value of the attribute `key`, if it exists.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.find(key).ok().map(|at| &*self.0[at].1)
     }
 
-    /// Whether there is a `key`.
+    /// Whether the attribute `key` exists.
     pub fn contains_key(&self, key: &str) -> bool {
         self.find(key).is_ok()
     }
 
-    /// Sets `key`; returns the value it had.
+    /// Sets the attribute `key`; returns its previous value.
     pub fn insert(&mut self, key: impl Into<Box<str>>, value: impl Into<Box<str>>) -> Option<Box<str>> {
         let (key, value) = (key.into(), value.into());
         match self.find(&key) {
@@ -43,12 +43,12 @@ impl Attrs {
         }
     }
 
-    /// Removes `key`; returns the value it had.
+    /// Removes the attribute `key`; returns its value.
     pub fn remove(&mut self, key: &str) -> Option<Box<str>> {
         self.find(key).ok().map(|at| self.0.remove(at).1)
     }
 
-    /// Adds what `other` has and this has not.
+    /// Adds the attributes of `other` whose keys this map does not have.
     pub(crate) fn fill_from(&mut self, other: Self) {
         if self.0.is_empty() {
             *self = other;
@@ -59,24 +59,24 @@ impl Attrs {
         self.0.sort_by(|a, b| a.0.cmp(&b.0));
     }
 
-    /// Every key and value, sorted by key.
+    /// Iterates over all keys and values, sorted by key.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
         self.0.iter().map(|(key, value)| (&**key, &**value))
     }
 
-    /// How many there are.
+    /// Number of attributes.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no attributes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
 impl<K: Into<Box<str>>, V: Into<Box<str>>> FromIterator<(K, V)> for Attrs {
-    /// Of equal keys the last one stays.
+    /// Keeps the last of several pairs with the same key.
     fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
         let mut attrs = Self::default();
         for (key, value) in pairs {

@@ -1,4 +1,4 @@
-//! What must hold for any graph, whatever its operators are.
+//! Checks of a graph that do not depend on its operators.
 
 use crate::{Entry, SymbolFile, SymbolNode};
 use mxrs_format::Warnings;
@@ -10,7 +10,7 @@ pub(crate) fn inconsistent(context: String) -> Error {
     fault::whole(FormatErrorKind::Inconsistent, context)
 }
 
-/// Checks a graph with its subgraphs; drops a `node_row_ptr` that no writer could have written.
+/// Checks a graph with its subgraphs. Removes a `node_row_ptr` that does not fit the nodes, with a warning.
 pub(crate) fn check(graph: &mut SymbolFile, warnings: &mut Warnings) -> Result<()> {
     let n = graph.nodes.len();
     let mut names = HashSet::new();
@@ -70,7 +70,7 @@ fn check_node(graph: &SymbolFile, id: usize, node: &SymbolNode) -> Result<()> {
     Ok(())
 }
 
-/// An entry must name one of the first `before` nodes, and a variable has one output.
+/// Checks that an entry refers to one of the first `before` nodes, and to output 0 if that node is a variable.
 fn check_entry(graph: &SymbolFile, entry: Entry, before: usize, who: impl Fn() -> String) -> Result<()> {
     let n = graph.nodes.len();
     let Some(node) = graph.nodes.get(entry.node as usize) else {

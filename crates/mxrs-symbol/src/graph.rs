@@ -1,4 +1,4 @@
-//! Between symbol files and graphs: operators looked up, attributes parsed, old conventions upgraded.
+//! Conversion between symbol files and graphs: looks up operators, parses attributes, upgrades old conventions.
 
 use crate::{Attrs, Entry, GraphAttr, OperatorKnowledge, SymbolFile, SymbolNode, VARIABLE, check_operators, upgrade};
 use mxrs_format::{Loaded, Options};
@@ -8,17 +8,17 @@ use mxrs_types::{Result, ResultExt};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The operators files may name: a set, and names of old releases that mean one of them.
+/// The operators that files may use: a set of operators, and their names in old releases.
 #[derive(Clone, Copy)]
 pub struct Registry<'a> {
     /// Operators by name and alias.
     pub ops: &'a OpSet,
-    /// Today's name of an operator that old files call otherwise (`BatchNorm_v1`).
+    /// Maps the name of an operator in an old release (such as `BatchNorm_v1`) to its current name.
     pub legacy: fn(&str) -> Option<&'static str>,
 }
 
 impl<'a> Registry<'a> {
-    /// A set without old names.
+    /// A registry of these operators without names of old releases.
     pub fn new(ops: &'a OpSet) -> Self {
         Self { ops, legacy: |_| None }
     }
@@ -28,7 +28,8 @@ impl<'a> Registry<'a> {
     }
 }
 
-/// Attributes the operator parses: user annotations of the form `__x__` pass, the rest is checked by it.
+/// The attributes in the form that operators parse. Operators ignore user annotations of the form `__x__` and check all
+/// others.
 fn op_attrs(attrs: &Attrs) -> mxrs_op::Attrs {
     attrs.iter().collect()
 }
@@ -58,7 +59,8 @@ impl OperatorKnowledge for Registry<'_> {
     }
 }
 
-/// Checks attributes before counting inputs, so that the first message is the useful one.
+/// Parses the attributes of all nodes before inputs are counted, because an error in an attribute is more useful than a
+/// wrong count.
 fn check_attrs(file: &SymbolFile, registry: &Registry<'_>) -> Result<()> {
     for node in file.nodes.iter().filter(|n| !n.is_variable()) {
         if let Some(op) = registry.find(&node.op) {
@@ -101,10 +103,11 @@ fn build(file: &SymbolFile, registry: &Registry<'_>) -> Result<g::Graph> {
     builder.build()
 }
 
-/// Turns a symbol file into a graph: upgrades what an old release wrote, checks every operator, parses attributes.
+/// Converts a symbol file to a graph: upgrades conventions of old releases, checks every operator, and parses attributes.
 ///
 /// # Errors
-/// An unknown operator with the nearest names, a bad attribute, a wrong number of inputs, an output that does not exist.
+/// Fails for an unknown operator, with the most similar names; a bad attribute; a wrong number of inputs; or an output that
+/// does not exist.
 pub fn graph_from_file(mut file: SymbolFile, registry: &Registry<'_>) -> Result<Loaded<g::Graph>> {
     let warnings = upgrade(&mut file, registry)?;
     check_attrs(&file, registry)?;
@@ -115,7 +118,7 @@ pub fn graph_from_file(mut file: SymbolFile, registry: &Registry<'_>) -> Result<
 /// Reads a graph from the text of a symbol file.
 ///
 /// # Errors
-/// As [`SymbolFile::from_bytes`] and [`graph_from_file`].
+/// Returns the errors of [`SymbolFile::from_bytes`] and [`graph_from_file`].
 pub fn graph_from_bytes(bytes: &[u8], registry: &Registry<'_>, options: &Options) -> Result<Loaded<g::Graph>> {
     let Loaded { value, mut warnings } = SymbolFile::from_bytes(bytes, options)?;
     let mut graph = graph_from_file(value, registry)?;
@@ -126,7 +129,7 @@ pub fn graph_from_bytes(bytes: &[u8], registry: &Registry<'_>, options: &Options
 /// Reads a graph from a symbol file (`<prefix>-symbol.json`).
 ///
 /// # Errors
-/// As [`graph_from_bytes`], with the path; I/O errors.
+/// Returns the errors of [`graph_from_bytes`] with the path, and I/O errors.
 pub fn open_graph(path: impl AsRef<Path>, registry: &Registry<'_>, options: &Options) -> Result<Loaded<g::Graph>> {
     let path = path.as_ref();
     let Loaded { value, mut warnings } = SymbolFile::open(path, options)?;
@@ -136,14 +139,14 @@ pub fn open_graph(path: impl AsRef<Path>, registry: &Registry<'_>, options: &Opt
     Ok(Loaded { value: graph.value, warnings })
 }
 
-/// The file MXNet 1.9.1 would write for a graph.
+/// Converts a graph to the file that MXNet 1.9.1 would write.
 pub fn graph_to_file(graph: &g::Graph) -> SymbolFile {
     let mut file = nested_to_file(graph);
     file.attrs.entry("mxnet_version".into()).or_insert(GraphAttr::Int(super::CURRENT_VERSION));
     file
 }
 
-/// As [`graph_to_file`], for a graph inside a node: those carry no version.
+/// Like [`graph_to_file`], for the subgraph of a node; subgraphs have no version attribute.
 fn nested_to_file(graph: &g::Graph) -> SymbolFile {
     let entry = |e: &g::Entry| Entry { node: e.node.0, index: e.index, version: e.version };
     let node = |node: &g::Node| SymbolNode {

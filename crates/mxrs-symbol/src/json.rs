@@ -1,11 +1,11 @@
-//! A small pull parser for JSON: depth-limited, finds duplicate keys, reports line and column.
+//! A small pull parser for JSON. It limits the depth, detects duplicate keys, and reports line and column.
 
 use mxrs_format::{Limits, fault};
 use mxrs_types::{Error, FormatErrorKind, Result};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// A cursor over JSON text.
+/// Parser state: a position in JSON text, and the depth.
 pub(crate) struct Json<'a> {
     text: &'a str,
     pos: usize,
@@ -35,7 +35,7 @@ impl<'a> Json<'a> {
         self.pos
     }
 
-    /// An error at a place of the text, with line and column (both from 1, the column in characters).
+    /// An error at a position in the text, with line and column (both counted from 1, the column in characters).
     pub(crate) fn error(&self, kind: FormatErrorKind, pos: usize, what: impl AsRef<str>) -> Error {
         let before = &self.text[..pos.min(self.text.len())];
         let line = before.matches('\n').count() + 1;
@@ -82,7 +82,7 @@ impl<'a> Json<'a> {
         Ok(())
     }
 
-    /// Reads an object; `member` reads one value. A key that comes twice is an error.
+    /// Reads an object; `member` reads one value. A key that occurs twice is an error.
     pub(crate) fn object(&mut self, mut member: impl FnMut(&mut Self, &str) -> Result<()>) -> Result<()> {
         let mut keys = BTreeSet::new();
         self.members(|json, key, pos| {
@@ -175,7 +175,7 @@ impl<'a> Json<'a> {
         word
     }
 
-    /// Reads a string. Control characters other than line ends may stand unescaped, as MXNet writes them.
+    /// Reads a string. Control characters other than line ends need no escape, because MXNet writes them unescaped.
     pub(crate) fn string(&mut self) -> Result<Cow<'a, str>> {
         if !self.accept(b'"') {
             return Err(self.wrong("a string"));
@@ -210,7 +210,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Reads what follows a backslash, at which the cursor stands.
+    /// Reads an escape sequence; the current position is at its backslash.
     fn escape(&mut self) -> Result<char> {
         let place = self.pos;
         let kind = self.text.as_bytes().get(place + 1).copied();
@@ -250,7 +250,7 @@ impl<'a> Json<'a> {
         if digits.bytes().all(|b| b.is_ascii_hexdigit()) { u32::from_str_radix(digits, 16).ok() } else { None }
     }
 
-    /// Passes over one value of any type.
+    /// Skips one value of any type.
     pub(crate) fn skip(&mut self) -> Result<()> {
         match self.peek() {
             Some(b'{') => self.members(|json, _, _| json.skip()),
@@ -259,7 +259,7 @@ impl<'a> Json<'a> {
             Some(b'-' | b'0'..=b'9') => {
                 let start = self.pos;
                 let word = self.number_word();
-                word.parse::<f64>().map(drop).map_err(|_| self.syntax(start, format!("`{word}` is no number")))
+                word.parse::<f64>().map(drop).map_err(|_| self.syntax(start, format!("`{word}` is not a number")))
             }
             _ => {
                 let rest = &self.text[self.pos..];
@@ -274,7 +274,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Bytes other than white space that are left, from the first one on.
+    /// Number of bytes left, not counting leading white space.
     pub(crate) fn left(&mut self) -> u64 {
         self.peek();
         (self.text.len() - self.pos) as u64

@@ -1,41 +1,41 @@
-//! What this crate needs to know of operators, and the checks that need it.
+//! The facts about operators that this crate needs, and the checks that use them.
 
 use crate::check::inconsistent;
 use crate::{Attrs, SymbolFile};
 use mxrs_format::fault;
 use mxrs_types::{FormatErrorKind, Result};
 
-/// Facts about operators, given by a caller that has a registry.
+/// Facts about operators, supplied by a caller that has the operators.
 pub trait OperatorKnowledge {
-    /// Names of all inputs of `op` with these attributes, auxiliary states included, in order; `None` for an unknown
+    /// Names of all inputs of `op` with these attributes in order, including auxiliary states; `None` for an unknown
     /// operator.
     fn input_names(&self, op: &str, attrs: &Attrs) -> Option<Vec<String>>;
 
-    /// Number of outputs of `op` with these attributes, hidden ones included; `None` when not known.
+    /// Number of outputs of `op` with these attributes, including hidden ones; `None` if not known.
     fn n_outputs(&self, op: &str, attrs: &Attrs) -> Option<usize> {
         let _ = (op, attrs);
         None
     }
 
-    /// The `__init__` that the variable for `input` of `op` gets, such as `["zero", {}]` for `moving_mean` of
-    /// BatchNorm; `None` for ordinary inputs.
+    /// The `__init__` attribute for the variable at `input` of `op`, such as `["zero", {}]` for `moving_mean` of BatchNorm;
+    /// `None` for ordinary inputs.
     fn default_init(&self, op: &str, input: &str) -> Option<String> {
         let _ = (op, input);
         None
     }
 
-    /// Known operators with names like `op`, for error messages.
+    /// Known operators with names similar to `op`, for error messages.
     fn nearest(&self, op: &str) -> Vec<String> {
         let _ = op;
         Vec::new()
     }
 }
 
-/// Checks operators, numbers of inputs and numbers of outputs, subgraphs included.
+/// Checks operators, numbers of inputs and numbers of outputs, also in subgraphs.
 ///
 /// # Errors
-/// `UnknownOperator` with the nearest names; `Inconsistent` for another number of inputs than the operator takes or
-/// an output it does not have.
+/// Returns `UnknownOperator` with the most similar names, and `Inconsistent` for a wrong number of inputs or an output that
+/// the operator does not have.
 pub fn check_operators(graph: &SymbolFile, knowledge: &dyn OperatorKnowledge) -> Result<()> {
     let mut n_outputs = Vec::with_capacity(graph.nodes.len());
     for node in &graph.nodes {

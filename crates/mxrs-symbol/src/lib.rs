@@ -1,13 +1,13 @@
-//! Symbol files (`<prefix>-symbol.json`): the nodes as the file has them, before any operator is looked up.
+//! Symbol files (`<prefix>-symbol.json`): their nodes as stored in the file, without operators.
 //!
-//! Reads the files of every MXNet release (0.8 and before: `param`, `attr` and two-element entries) and writes the
-//! layout of 1.9.1 byte for byte. [`upgrade`] brings old files to today's conventions; what it must know of operators
-//! comes through [`OperatorKnowledge`]. [`open_graph`] makes a file a graph, with the operators of a [`Registry`].
+//! Reads the files of every MXNet release (0.8 and before: `param`, `attr` and two-element entries) and writes the layout of
+//! 1.9.1 byte for byte. [`upgrade`] converts old files to current conventions; the facts about operators that it needs come
+//! from [`OperatorKnowledge`]. [`open_graph`] reads a file as a graph, with the operators of a [`Registry`].
 //!
-//! Does not know any concrete operator, and no array: parameters are in `mxrs-format`.
+//! This crate contains no operators and no arrays; parameters are in `mxrs-format`.
 //!
-//! Peak memory of reading is about twice the file for files in MXNet's own layout. Text without a single space can
-//! reach seven times its size; [`mxrs_format::Limits::max_nodes`] bounds it.
+//! Peak memory while reading is about twice the size of a file in MXNet's own layout. For text without any spaces it can
+//! reach seven times the size; [`mxrs_format::Limits::max_nodes`] bounds it.
 
 mod attrs;
 mod check;
@@ -30,17 +30,17 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// `op` of a variable.
+/// Value of `op` for a variable.
 pub const VARIABLE: &str = "null";
 
 /// One graph of a symbol file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SymbolFile {
-    /// Nodes; inputs come before their users.
+    /// Nodes; the inputs of a node come before it.
     pub nodes: Vec<SymbolNode>,
-    /// Numbers of the variables, auxiliary states included.
+    /// Indices of the variables, including auxiliary states.
     pub arg_nodes: Vec<u32>,
-    /// Prefix sums of the nodes' output counts, `nodes + 1` entries; `None` when absent or unusable.
+    /// Prefix sums of the nodes' output counts, `nodes + 1` entries; `None` if absent or invalid.
     pub node_row_ptr: Option<Vec<u32>>,
     /// Outputs of the graph.
     pub heads: Vec<Entry>,
@@ -48,61 +48,61 @@ pub struct SymbolFile {
     pub attrs: BTreeMap<String, GraphAttr>,
 }
 
-/// One node.
+/// One node of the graph.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SymbolNode {
-    /// Operator, or [`VARIABLE`]. Nodes of one file share the text.
+    /// Name of the operator, or [`VARIABLE`]. Nodes of one file share the text.
     pub op: Arc<str>,
     /// Name of the node.
     pub name: String,
     /// Attributes, in Python spelling.
     pub attrs: Attrs,
-    /// Outputs that it takes.
+    /// Inputs: the outputs of other nodes that the node reads.
     pub inputs: Vec<Entry>,
-    /// Nodes that must run before it.
+    /// Indices of nodes that must run before this one.
     pub control_deps: Vec<u32>,
-    /// Bodies of control-flow operators.
+    /// Subgraphs: the bodies of control-flow operators.
     pub subgraphs: Vec<SymbolFile>,
 }
 
 /// One output of one node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Entry {
-    /// Number of the node.
+    /// Index of the node.
     pub node: u32,
-    /// Which of its outputs.
+    /// Index of the output among those of the node.
     pub index: u32,
-    /// How often the variable was mutated before; 1 for auxiliary inputs. No effect when loading.
+    /// Number of earlier mutations of the variable; 1 for auxiliary inputs. Ignored when loading.
     pub version: u32,
 }
 
 /// Attribute of a graph.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GraphAttr {
-    /// `["int", 10901]`
+    /// An integer, stored as `["int", 10901]`.
     Int(i64),
-    /// `["str", "text"]`
+    /// A text, stored as `["str", "text"]`.
     Str(String),
-    /// `["list_int", [1, 2]]`
+    /// A list of integers, stored as `["list_int", [1, 2]]`.
     ListInt(Vec<i64>),
-    /// `["list_str", ["a", "b"]]`
+    /// A list of texts, stored as `["list_str", ["a", "b"]]`.
     ListStr(Vec<String>),
 }
 
 impl SymbolNode {
-    /// Whether this is a variable.
+    /// Whether the node is a variable.
     pub fn is_variable(&self) -> bool {
         &*self.op == VARIABLE
     }
 }
 
 impl SymbolFile {
-    /// Parses and checks a symbol file; see [`upgrade`] for old ones.
+    /// Parses and checks a symbol file; use [`upgrade`] for files of old releases.
     ///
     /// # Errors
-    /// `Syntax` with line and column for text that is not the expected JSON; `LimitExceeded` for too deep nesting
-    /// or too many nodes; `Inconsistent` for node numbers out of range, cycles and references to later nodes (which
-    /// lenient reading sorts); `Duplicate` for keys or variable names that occur twice.
+    /// Returns `Syntax` with line and column for text that is not the expected JSON; `LimitExceeded` for too deep nesting or
+    /// too many nodes; `Inconsistent` for node indices out of range, cycles and references to later nodes (which lenient
+    /// reading sorts); `Duplicate` for keys or variable names that occur twice.
     ///
     /// ```
     /// use mxrs_format::Options;
@@ -119,14 +119,14 @@ impl SymbolFile {
     /// Reads and checks a symbol file.
     ///
     /// # Errors
-    /// As [`Self::from_bytes`], with the path; I/O errors.
+    /// Returns the errors of [`Self::from_bytes`] with the path, and I/O errors.
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Loaded<Self>> {
         let path = path.as_ref();
         let bytes = reader::read_text_file(path, options.limits.max_json, "symbol file")?;
         Self::from_bytes(&bytes, options).map_err(|e| e.with_path(path))
     }
 
-    /// The text MXNet 1.9.1 would write.
+    /// The text of the file as MXNet 1.9.1 would write it.
     pub fn to_json(&self) -> String {
         write::to_json(self)
     }
@@ -134,12 +134,12 @@ impl SymbolFile {
     /// Writes the file, atomically.
     ///
     /// # Errors
-    /// I/O errors with the path.
+    /// Returns I/O errors with the path.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         write_atomically(path, |sink| sink.write_all(self.to_json().as_bytes()).map_err(|e| fault::io(&e)))
     }
 
-    /// The version that wrote the file, `major * 10000 + minor * 100 + patch`; files without one are of 0.8.
+    /// Version of the MXNet that wrote the file, `major * 10000 + minor * 100 + patch`; 800 for files without a version.
     pub fn version(&self) -> i64 {
         match self.attrs.get("mxnet_version") {
             Some(GraphAttr::Int(version)) => *version,
@@ -147,7 +147,7 @@ impl SymbolFile {
         }
     }
 
-    /// Whether shapes follow NumPy: 0 is a size, -1 is unknown.
+    /// Whether shapes follow NumPy: 0 is a size, and -1 means unknown.
     pub fn is_np_shape(&self) -> bool {
         matches!(self.attrs.get("is_np_shape"), Some(GraphAttr::Int(flag)) if *flag != 0)
     }

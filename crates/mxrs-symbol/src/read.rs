@@ -1,4 +1,4 @@
-//! From JSON text to nodes.
+//! Converts JSON text to nodes.
 
 use crate::json::Json;
 use crate::{Attrs, Entry, GraphAttr, SymbolFile, SymbolNode, check, sort};
@@ -29,13 +29,13 @@ pub(crate) fn read(bytes: &[u8], options: &Options) -> Result<Loaded<SymbolFile>
     Ok(warnings.with(file))
 }
 
-/// What is shared by all graphs of a file.
+/// State shared by all graphs of a file.
 struct State<'a> {
     options: &'a Options,
     warnings: Warnings,
-    /// Operator names, each stored once.
+    /// Operator names; each is stored only once.
     ops: HashSet<Arc<str>>,
-    /// Nodes read so far, with those of subgraphs.
+    /// Number of nodes read so far, including those of subgraphs.
     n_nodes: u64,
 }
 
@@ -86,7 +86,7 @@ impl State<'_> {
         let start = json.position();
         let (mut op, mut name, mut inputs) = (None, None, None);
         let mut node = SymbolNode::default();
-        // `param`, `attr` and `attrs`: the later release wins.
+        // Attributes from `param`, `attr` and `attrs`; the key of the latest release has priority.
         let mut sources: [Attrs; 3] = Default::default();
         json.object(|json, key| {
             match key {

@@ -1,12 +1,12 @@
-//! Putting nodes in an order where inputs come first.
+//! Sorts nodes so that inputs come first.
 
 use crate::check::inconsistent;
 use crate::{SymbolFile, SymbolNode};
 use mxrs_format::Warnings;
 use mxrs_types::Result;
 
-/// Sorts a graph and its subgraphs if any node refers to a later one. Node numbers out of range are left for the check
-/// that follows.
+/// Sorts a graph and its subgraphs if any node refers to a later one. Node indices out of range are left for the subsequent
+/// check.
 pub(crate) fn sort(graph: &mut SymbolFile, warnings: &mut Warnings) -> Result<()> {
     let n = graph.nodes.len();
     let forward = |(id, node): (usize, &SymbolNode)| references(node).any(|r| r >= id && r < n);
@@ -27,7 +27,7 @@ fn references(node: &SymbolNode) -> impl Iterator<Item = usize> {
     node.inputs.iter().map(|e| e.node).chain(node.control_deps.iter().copied()).map(|id| id as usize)
 }
 
-/// Node numbers in depth-first post-order, inputs before control dependencies.
+/// Node indices in depth-first post-order, inputs before control dependencies.
 fn post_order(graph: &SymbolFile) -> Result<Vec<usize>> {
     #[derive(Clone, Copy, PartialEq)]
     enum State {
@@ -39,7 +39,7 @@ fn post_order(graph: &SymbolFile) -> Result<Vec<usize>> {
     let mut state = vec![State::New; n];
     let mut order = Vec::with_capacity(n);
     for root in 0..n {
-        // Each frame is a node and the references it has still to visit.
+        // Each stack entry is a node with its references that are not visited yet.
         let mut stack = Vec::new();
         if state[root] == State::New {
             state[root] = State::Open;
@@ -68,7 +68,7 @@ fn post_order(graph: &SymbolFile) -> Result<Vec<usize>> {
     Ok(order)
 }
 
-/// Puts node `order[i]` at place `i` and renumbers every reference.
+/// Moves node `order[i]` to index `i` and updates every reference.
 fn reorder(graph: &mut SymbolFile, order: &[usize]) {
     let mut place = vec![0u32; order.len()];
     for (new, &old) in order.iter().enumerate() {
@@ -81,7 +81,7 @@ fn reorder(graph: &mut SymbolFile, order: &[usize]) {
     graph.node_row_ptr = None;
 }
 
-/// Applies `new` to every node number in `graph`, but not in its subgraphs, which count for themselves.
+/// Applies `new` to every node index in `graph`, but not in its subgraphs, which have their own indices.
 pub(crate) fn renumber(graph: &mut SymbolFile, new: impl Fn(u32) -> u32) {
     for node in &mut graph.nodes {
         node.inputs.iter_mut().for_each(|e| e.node = new(e.node));

@@ -1,4 +1,4 @@
-//! Bringing the graphs of old releases to the conventions of MXNet 1.9.1.
+//! Upgrades graphs of old releases to the conventions of MXNet 1.9.1.
 
 use crate::check::check;
 use crate::sort::renumber;
@@ -7,25 +7,26 @@ use mxrs_format::Warnings;
 use mxrs_types::Result;
 use std::sync::Arc;
 
-/// The version whose conventions are kept: 1.9.1.
+/// The version to whose conventions graphs are upgraded: 1.9.1.
 pub const CURRENT_VERSION: i64 = 10_901;
 
-/// User attributes that old releases wrote without underscores.
+/// User attributes that old releases wrote without underscores around the name.
 const HIDDEN: [&str; 5] = ["ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage"];
 
-/// Whether an attribute of an old file was meant for MXNet, not for the operator: it starts or ends with one of
-/// `ctx_group lr_mult wd_mult force_mirroring mirror_stage`. Operators must not parse it.
+/// Whether an attribute of an old file is for MXNet instead of the operator: its key starts or ends with one of `ctx_group
+/// lr_mult wd_mult force_mirroring mirror_stage`. Operators must not parse it.
 pub fn is_hidden_key(key: &str) -> bool {
     HIDDEN.iter().any(|hidden| key.starts_with(hidden) || key.ends_with(hidden))
 }
 
-/// Applies every pass that the file's version asks for, in order, to the graph and its subgraphs; sets the version to
-/// [`CURRENT_VERSION`]. Returns warnings, one for a file newer than that.
+/// Applies all upgrade passes that the file's version needs, in order, to the graph and its subgraphs, and sets the version
+/// to [`CURRENT_VERSION`]. Returns warnings; a file with a newer version gives one.
 ///
-/// Nodes of unknown operators are left as they are.
+/// Nodes of unknown operators stay unchanged.
 ///
 /// # Errors
-/// Those of the checks every graph read from a file has passed, for a graph that was built or changed by hand.
+/// Fails if the graph is not consistent. This is possible only if it was built or changed by hand, because reading checks
+/// it.
 pub fn upgrade(file: &mut SymbolFile, knowledge: &dyn OperatorKnowledge) -> Result<Vec<String>> {
     let mut warnings = Warnings::default();
     check(file, &mut warnings)?;
@@ -61,7 +62,7 @@ fn graph(file: &mut SymbolFile, version: i64, knowledge: &dyn OperatorKnowledge)
     }
 }
 
-/// `lr_mult` becomes `__lr_mult__`; `weight_lr_mult` of an operator becomes `__lr_mult__` of its weight.
+/// Renames `lr_mult` to `__lr_mult__`; moves `weight_lr_mult` of an operator to `__lr_mult__` of its weight.
 fn hidden_keys(file: &mut SymbolFile, knowledge: &dyn OperatorKnowledge) {
     for id in 0..file.nodes.len() {
         let node = &file.nodes[id];
@@ -90,7 +91,7 @@ fn hidden_keys(file: &mut SymbolFile, knowledge: &dyn OperatorKnowledge) {
     }
 }
 
-/// The node that a hidden key of node `id` belongs to; `None` leaves the key where it is.
+/// The node to which a hidden key of node `id` belongs, and its new key; `None` leaves the key unchanged.
 fn target(file: &SymbolFile, id: usize, key: &str, names: Option<&[String]>) -> Option<(usize, &'static str)> {
     if let Some(exact) = HIDDEN.iter().find(|hidden| **hidden == key) {
         return Some((id, exact));
@@ -99,7 +100,7 @@ fn target(file: &SymbolFile, id: usize, key: &str, names: Option<&[String]>) -> 
     let (argument, hidden) = HIDDEN.iter().find_map(|h| Some((key.strip_suffix(h)?.strip_suffix('_')?, *h)))?;
     let is_meant = |entry: &Entry, place: usize| match names {
         Some(names) => names.get(place).is_some_and(|name| name == argument),
-        // Without knowledge of the operator: automatically created inputs are named after it.
+        // If the operator is unknown, the name is used: automatically created inputs are named after the operator's node.
         None => file.nodes[entry.node as usize].name == format!("{}_{argument}", node.name),
     };
     let input = node.inputs.iter().enumerate().find(|(place, entry)| is_meant(entry, *place))?.1;
@@ -107,7 +108,7 @@ fn target(file: &SymbolFile, id: usize, key: &str, names: Option<&[String]>) -> 
     file.nodes[holder].is_variable().then_some((holder, hidden))
 }
 
-/// Before 0.9 auxiliary states were not in the file.
+/// Adds variables for auxiliary states, which files before 0.9 do not contain.
 fn missing_inputs(file: &mut SymbolFile, knowledge: &dyn OperatorKnowledge) {
     let variable: Arc<str> = VARIABLE.into();
     let old = std::mem::take(&mut file.nodes);
@@ -135,7 +136,7 @@ fn missing_inputs(file: &mut SymbolFile, knowledge: &dyn OperatorKnowledge) {
     if added.is_empty() {
         return;
     }
-    // The nodes have their new numbers already; the rest of the graph has not.
+    // The nodes already have their new indices; only the rest of the graph is renumbered.
     let nodes = std::mem::take(&mut file.nodes);
     renumber(file, |id| place.get(id as usize).copied().unwrap_or(id));
     file.nodes = nodes;
@@ -144,7 +145,7 @@ fn missing_inputs(file: &mut SymbolFile, knowledge: &dyn OperatorKnowledge) {
     file.node_row_ptr = None;
 }
 
-/// Before 0.9.4 the initial value of special inputs was not in the file.
+/// Adds initial values of special inputs, which files before 0.9.4 do not contain.
 fn default_init(file: &mut SymbolFile, knowledge: &dyn OperatorKnowledge) {
     for id in 0..file.nodes.len() {
         let node = &file.nodes[id];
@@ -165,7 +166,7 @@ fn default_init(file: &mut SymbolFile, knowledge: &dyn OperatorKnowledge) {
 }
 
 impl Attrs {
-    /// The attributes an operator has to understand: neither of the form `__x__` nor [hidden](is_hidden_key).
+    /// The attributes for the operator: neither of the form `__x__` nor [hidden](is_hidden_key).
     pub fn operator_keys(&self) -> impl Iterator<Item = (&str, &str)> {
         self.iter().filter(|(key, _)| {
             let reserved = key.len() > 4 && key.starts_with("__") && key.ends_with("__");

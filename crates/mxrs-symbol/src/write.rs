@@ -1,14 +1,14 @@
-//! MXNet's JSON layout, byte for byte.
+//! Writes JSON in MXNet's layout, byte for byte.
 //!
-//! Two spaces per level, `, ` before each line end, one-entry objects and short arrays on one line, no line end at the
+//! Two spaces per level, `, ` before each line end, objects with one entry and short arrays on one line, no line end at the
 //! end of the file, and escapes only for `\r \n \t \\ \"`.
 
 use crate::{Attrs, Entry, GraphAttr, SymbolFile, SymbolNode};
 
-/// Longest array of numbers or entries that stays on one line.
+/// Length of the longest array of numbers or entries that is written on one line.
 const ONE_LINE: usize = 10;
 
-/// The text of a whole file.
+/// The text of a symbol file.
 pub(crate) fn to_json(file: &SymbolFile) -> String {
     let mut layout = Layout::default();
     layout.graph(file);
@@ -18,7 +18,7 @@ pub(crate) fn to_json(file: &SymbolFile) -> String {
 #[derive(Default)]
 struct Layout {
     text: String,
-    /// For each open object or array: whether it spreads over lines, and its entries so far.
+    /// For each open object or array: whether it spans several lines, and its number of entries so far.
     open: Vec<(bool, usize)>,
 }
 
@@ -39,7 +39,7 @@ impl Layout {
         self.line();
     }
 
-    /// Starts a new line if the innermost object or array spreads over lines.
+    /// Starts a new line if the innermost object or array spans several lines.
     fn line(&mut self) {
         if self.open.last().is_none_or(|(spread, _)| *spread) {
             self.text.push('\n');

@@ -1,4 +1,4 @@
-//! Hostile text does not make the reader allocate: the peak stays below twice the input and 16 MiB.
+//! Hostile text does not make the reader allocate much: peak memory stays below twice the input plus 16 MiB.
 
 mod support;
 
@@ -12,7 +12,7 @@ static MEMORY: PeakAlloc = PeakAlloc;
 
 const SLACK: usize = 16 << 20;
 
-/// Runs `read` on `input` and checks what it allocated at most, `input` itself not counted.
+/// Runs `read` on `input` and checks its peak memory, not counting `input` itself.
 fn bounded(what: &str, input: &[u8], read: impl FnOnce(&[u8])) {
     MEMORY.reset_peak_usage();
     let before = MEMORY.current_usage();
@@ -30,7 +30,7 @@ fn symbol_files() {
     json("deep", &"[{\"nodes\":".repeat(1 << 20));
     json("long string", &format!("{{\"nodes\": [{{\"op\": \"{}\"", "\\n".repeat(8 << 20)));
     let mut wide = SymbolFile::open(data("resnet8-symbol.json"), &Options::strict()).unwrap().value;
-    // The same network a thousand times over: an ordinary file, but long.
+    // A long but ordinary file: the same network a thousand times.
     let nodes = wide.nodes.clone();
     for copy in 1..1000u32 {
         let first = wide.nodes.len() as u32;

@@ -1,4 +1,4 @@
-//! Symbol files through the verified graph and back: byte for byte.
+//! Symbol files that are read as a verified graph and written again are equal byte for byte.
 
 use mxrs_format::Options;
 use mxrs_symbol::{Registry, SymbolFile, graph_from_bytes, graph_to_file};
@@ -18,7 +18,7 @@ fn mxnets_checkpoints_come_back_byte_for_byte() {
     }
 }
 
-/// A graph of `nodes` with the last one as its head.
+/// Reads a graph of `nodes` whose head is node `head`.
 fn read(nodes: &str, args: &str, head: u32) -> mxrs_types::Result<mxrs_graph::Graph> {
     let ops = mxrs_ops::catalog();
     let text = format!("{{\"nodes\": [{nodes}], \"arg_nodes\": [{args}], \"heads\": [[{head}, 0, 0]]}}");
@@ -44,7 +44,7 @@ fn what_only_the_operators_know_is_checked() {
 
 #[test]
 fn old_names_and_old_attributes_are_understood() {
-    // As MXNet 0.8 wrote it: parameters under `param`, no auxiliary states, an old operator name.
+    // A node as MXNet 0.8 wrote it: parameters under `param`, no auxiliary states, an old operator name.
     let node = r#"{"op": "BatchNorm_v1", "param": {"eps": "0.001"}, "name": "bn", "inputs": [[0, 0], [1, 0], [2, 0]], "backward_source_id": -1}"#;
     let variable = |name: &str| {
         format!(r#"{{"op": "null", "param": {{}}, "name": "{name}", "inputs": [], "backward_source_id": -1}}"#)

@@ -1,4 +1,4 @@
-//! What holds for any content: writing then reading is the identity; no damage makes the reader panic.
+//! Properties for arbitrary content: writing then reading is the identity, and damage never causes a panic.
 
 mod support;
 
@@ -52,7 +52,7 @@ proptest! {
         let loaded = SymbolFile::from_bytes(text.as_bytes(), &Options::strict()).unwrap();
         prop_assert_eq!(&loaded.value, &graph);
         prop_assert_eq!(loaded.value.to_json(), text.clone());
-        // The text is JSON for everybody else too, but for raw control characters, which MXNet writes.
+        // The text is valid JSON for other parsers too, except for raw control characters, which MXNet also writes.
         if !text.chars().any(|c| c.is_control() && c != '\n') {
             prop_assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok());
         }
@@ -67,7 +67,7 @@ fn read(bytes: &[u8], options: &Options) {
     }
 }
 
-/// The names of small files.
+/// Names of small symbol files.
 const SAMPLES: [&str; 2] = ["foreach-symbol.json", "old-symbol.json"];
 
 #[test]

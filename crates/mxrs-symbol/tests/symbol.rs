@@ -1,4 +1,4 @@
-//! Symbol files against files of MXNet 1.9.1 and against broken ones.
+//! Tests of symbol files with files of MXNet 1.9.1 and with broken files.
 
 mod support;
 
@@ -20,7 +20,7 @@ fn files_of_mxnet_come_back_byte_for_byte() {
         let loaded = SymbolFile::open(&path, &Options::strict()).unwrap();
         assert!(loaded.warnings.is_empty(), "{path:?}: {:?}", loaded.warnings);
         assert_eq!(loaded.value.to_json(), text, "{path:?}");
-        // No forward references, so that lenient reading has nothing to do.
+        // The files have no references to later nodes, so lenient reading gives the same result.
         let lenient = SymbolFile::from_bytes(text.as_bytes(), &Options::lenient()).unwrap();
         assert_eq!(lenient, loaded);
     }
@@ -44,7 +44,7 @@ fn contents() {
     assert_eq!(deps.nodes[4].control_deps, [2, 1]);
 }
 
-/// What the tests need to know of operators, as MXNet documents them.
+/// The facts about operators that the tests need, from MXNet's documentation.
 struct Known;
 
 impl OperatorKnowledge for Known {
@@ -82,23 +82,23 @@ fn a_file_of_0_8_becomes_what_mxnet_makes_of_it() {
     assert_eq!(file.nodes[3].attrs.get("num_hidden"), Some("11"), "`attr` wins over `param`");
     assert!(upgrade(&mut file, &Known).unwrap().is_empty());
     let mut expected = SymbolFile::open(golden("old-upgraded-symbol.json"), &Options::strict()).unwrap().value;
-    // Counting outputs is the graph's business.
+    // The number of outputs per node is computed from the graph, so the upgraded file has no `node_row_ptr`.
     expected.node_row_ptr = None;
     assert_eq!(file, expected);
     check_operators(&file, &Known).unwrap();
-    // A second time there is nothing left to do.
+    // A second upgrade changes nothing.
     let again = file.clone();
     upgrade(&mut file, &Known).unwrap();
     assert_eq!(file, again);
 }
 
 /// MXNet's `legacy_json_util.cc` applies each step to files before its version: missing inputs before 0.9.0, initial values
-/// before 0.9.4, and the axis of argmax before 0.9.5. A file without a version is of 0.8.0.
+/// before 0.9.4, and the axis of argmax before 0.9.5. A file without a version counts as 0.8.0.
 #[test]
 fn each_step_applies_to_the_files_before_its_version() {
     let upgraded = |version: Option<u32>| {
         let attrs = version.map_or(String::new(), |v| format!(r#", "attrs": {{"mxnet_version": ["int", {v}]}}"#));
-        // Files before 0.9.0 have no auxiliary states.
+        // Files of versions before 0.9.0 do not contain auxiliary states.
         let aux = if version.is_some_and(|v| v >= 900) { ", [3, 0], [4, 0]" } else { "" };
         let text = format!(
             r#"{{"nodes": [
@@ -204,7 +204,7 @@ fn unknown_keys_and_attributes() {
     assert_eq!(SymbolFile::from_bytes(odd.as_bytes(), &Options::lenient()).unwrap().warnings.len(), 3);
 }
 
-/// `nodes` with `a` as variables and `relu` operators that read what is given.
+/// The text of a graph whose nodes `n0`, `n1`, ... have these operators and inputs.
 fn graph(nodes: &[(&str, &str)], rest: &str) -> String {
     let nodes: Vec<String> = nodes
         .iter()
@@ -259,7 +259,7 @@ fn lenient_reading_sorts_nodes_and_refuses_cycles() {
     let e = SymbolFile::from_bytes(cycle.as_bytes(), &Options::lenient()).unwrap_err();
     assert!(*kind(&e) == K::Inconsistent && e.to_string().contains("cycle"), "{e}");
 
-    // Long chains need no stack.
+    // Sorting a long chain does not overflow the stack.
     let n = 50_000;
     let chain: Vec<String> = (0..n).map(|i| format!("[[{}, 0]]", i + 1)).collect();
     let mut nodes: Vec<(&str, &str)> = chain.iter().map(|inputs| ("relu", inputs.as_str())).collect();

@@ -7,12 +7,12 @@
 use crate::Topology;
 use mxrs_types::{Error, Result};
 
-/// How team threads are spread over CPUs; the type word of `KMP_AFFINITY`.
+/// How team threads are spread over CPUs: the type in `KMP_AFFINITY`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Placement {
     /// No pinning.
     None,
-    /// No pinning, and the affinity interface is off; the same as [`Placement::None`] here.
+    /// No pinning, and the affinity interface is off; in mxrs the same as [`Placement::None`].
     Disabled,
     /// Threads with adjacent numbers are placed close together.
     Compact,
@@ -60,7 +60,8 @@ pub fn core_of(cpu: usize, topology: &Topology) -> Vec<usize> {
     topology.cpus.iter().filter(shares).map(|c| c.id).collect()
 }
 
-/// The given places without the CPUs that the topology lacks, and those CPUs. A place that loses all of its CPUs is left out.
+/// Returns the given places without the CPUs that the topology lacks, and the list of these missing CPUs. A place that
+/// loses all of its CPUs is left out.
 pub fn usable_places(places: &[Vec<usize>], topology: &Topology) -> (Vec<Vec<usize>>, Vec<usize>) {
     let is_here = |id: &usize| topology.cpus.iter().any(|c| c.id == *id);
     let kept = places.iter().map(|place| place.iter().copied().filter(is_here).collect::<Vec<_>>());
@@ -95,7 +96,8 @@ fn levels(positions: &[CpuPosition]) -> Vec<usize> {
     (0..3).filter(|&level| positions.iter().any(|s| s.at[level] > 0)).collect()
 }
 
-/// Sorts by the `innermost` inner levels first, starting with the innermost, then by the others from the outside in.
+/// Sorts by the `innermost` inner levels first, starting with the innermost, then by the other levels, starting with the
+/// outermost.
 fn sorted(positions: &[CpuPosition], innermost: usize, levels: &[usize]) -> Vec<usize> {
     let (outer, inner) = levels.split_at(levels.len() - innermost.min(levels.len()));
     let order: Vec<usize> = inner.iter().rev().chain(outer).copied().collect();
@@ -170,13 +172,13 @@ pub fn current() -> Option<Vec<usize>> {
 /// Pins the calling thread to some CPUs.
 ///
 /// # Errors
-/// Always, on this system.
+/// Always fails on this system.
 #[cfg(not(all(target_os = "linux", not(miri))))]
 pub fn pin_current(_cpus: &[usize]) -> Result<()> {
     Err(Error::not_built("pinning threads to cpus", "only Linux has it; leave KMP_AFFINITY unset"))
 }
 
-/// Rejects places that a team cannot be pinned to: an empty list, an empty place, or a CPU that the machine has not.
+/// Rejects places that a team cannot be pinned to: an empty list, an empty place, or a CPU that the machine lacks.
 pub(crate) fn check(places: &[Vec<usize>]) -> Result<()> {
     if places.is_empty() || places.iter().any(Vec::is_empty) {
         return Err(Error::invalid("cpus of a team", "an empty list", "at least one cpu, or no list for no pinning"));
@@ -220,7 +222,7 @@ mod tests {
     #[test]
     fn scatter_alternates_sockets() {
         assert_eq!(cpu_list(Placement::Scatter, 0, 0, &eight()).unwrap(), [0, 2, 1, 3, 4, 6, 5, 7]);
-        // compact,2 and scatter,0 sort in the same way: the hardware thread varies slowest.
+        // compact,2 and scatter,0 give the same order: the hardware thread varies slowest.
         assert_eq!(cpu_list(Placement::Compact, 2, 0, &eight()), cpu_list(Placement::Scatter, 0, 0, &eight()));
     }
 

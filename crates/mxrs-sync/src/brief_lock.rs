@@ -58,7 +58,7 @@ unsafe impl<T: Send> Send for BriefLock<T> {}
 /// ```
 pub struct BriefGuard<'a, T> {
     lock: &'a BriefLock<T>,
-    /// Neither Send nor Sync.
+    /// Makes the guard neither `Send` nor `Sync`.
     _on_this_thread: PhantomData<*mut T>,
     #[cfg(loom)]
     value: Option<loom::cell::MutPtr<T>>,

@@ -1,6 +1,6 @@
 //! The same names for the standard library's types, or for loom's under `--cfg loom`.
 
-/// Shared ownership. Also under loom the standard library's types, because loom's cannot hold unsized values.
+/// Shared ownership: the standard library's types even under loom, because loom's cannot hold unsized values.
 pub use std::sync::{Arc, Weak};
 
 #[cfg(loom)]
@@ -42,7 +42,7 @@ pub(crate) mod cell {
     #[cfg(loom)]
     pub(crate) use loom::cell::UnsafeCell;
 
-    /// Replaces loom's cell, with the same interface.
+    /// A cell with the interface of loom's, for builds without loom.
     #[cfg(not(loom))]
     #[derive(Debug, Default)]
     pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
@@ -113,7 +113,7 @@ mod once {
             if self.is_set.load(Ordering::Acquire) { self.value.get() } else { None }
         }
 
-        /// The value; `make` computes it if there is none yet. `make` must not use other items of this module.
+        /// Returns the value, which `make` computes if there is none yet. `make` must not use other items of this module.
         pub fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
             if let Some(value) = self.get() {
                 return value;
@@ -167,7 +167,7 @@ mod locks {
             self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
         }
 
-        /// Takes the value out.
+        /// Takes the value out of the lock.
         pub fn into_inner(self) -> T {
             self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
         }
@@ -178,7 +178,7 @@ mod locks {
     pub struct Condvar(std::sync::Condvar);
 
     impl Condvar {
-        /// Makes one without sleeping threads.
+        /// Makes a condition variable on which no thread sleeps.
         pub const fn new() -> Self {
             Self(std::sync::Condvar::new())
         }
@@ -188,7 +188,7 @@ mod locks {
             self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
         }
 
-        /// [`Condvar::wait`] for at most `timeout`; true if the time ran out.
+        /// Like [`Condvar::wait`], for at most `timeout`; true if the time ran out.
         pub fn wait_for<'a, T>(&self, guard: MutexGuard<'a, T>, timeout: Duration) -> (MutexGuard<'a, T>, bool) {
             let (guard, outcome) = self.0.wait_timeout(guard, timeout).unwrap_or_else(PoisonError::into_inner);
             (guard, outcome.timed_out())
@@ -236,7 +236,7 @@ mod locks {
             self.0.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
         }
 
-        /// Takes the value out.
+        /// Takes the value out of the lock.
         pub fn into_inner(self) -> T {
             self.0.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
         }
@@ -247,7 +247,7 @@ mod locks {
     pub struct Condvar(loom::sync::Condvar);
 
     impl Condvar {
-        /// Makes one without sleeping threads.
+        /// Makes a condition variable on which no thread sleeps.
         pub fn new() -> Self {
             Self(loom::sync::Condvar::new())
         }
@@ -257,7 +257,7 @@ mod locks {
             self.0.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner)
         }
 
-        /// [`Condvar::wait`], because loom does not model time; never reports that the time ran out.
+        /// The same as [`Condvar::wait`], because loom does not model time; never reports that the time ran out.
         pub fn wait_for<'a, T>(
             &self,
             guard: MutexGuard<'a, T>,

@@ -1,8 +1,8 @@
-//! The only access to atomics, locks and threads.
+//! Atomics, locks and threads for all crates of mxrs.
 //!
-//! All concurrent code of mxrs imports from here. Under `--cfg loom` the same names are loom's checked versions, so
-//! that a protocol can be searched exhaustively. In debug builds a [`RankedMutex`] detects locks that are taken in the
-//! wrong order. [`Team`] is the set of threads that share one operator's loop.
+//! All concurrent code of mxrs imports them from this crate. Under `--cfg loom` the same names are loom's checked
+//! versions, so that a protocol can be searched exhaustively. In debug builds a [`RankedMutex`] detects locks that are
+//! taken in the wrong order. [`Team`] is the set of threads that share one operator's loop.
 //!
 //! This crate does not know operators, variables or devices, and does not read the environment: sizes and CPU lists are
 //! passed in.

@@ -19,7 +19,7 @@ pub enum Rank {
     EngineBulk = 14,
     /// The running tasks, if stalls are watched.
     EngineWatch = 16,
-    /// State of one engine variable; several at once in ascending address.
+    /// State of one engine variable; a thread may hold several in ascending address.
     EngineVar = 20,
     /// Failures that have not been reported yet.
     EngineErrors = 30,
@@ -31,7 +31,7 @@ pub enum Rank {
     EnginePool = 50,
     /// The list of threads that cache freed blocks of a storage pool.
     StorageThreads = 54,
-    /// One thread's cache of freed blocks; several at once in the order of their numbers.
+    /// One thread's cache of freed blocks; a thread may hold several in the order of their numbers.
     StorageCache = 57,
     /// A storage pool's free lists.
     Storage = 60,

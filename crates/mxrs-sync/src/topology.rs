@@ -34,7 +34,7 @@ impl Topology {
         Self::of(crate::affinity::current()?)
     }
 
-    /// All CPUs that are switched on, also those that this process was kept from, as [`Self::read`].
+    /// All CPUs that are online, including those that this process may not use; `None` as for [`Self::read`].
     pub fn read_online() -> Option<Self> {
         let text = std::fs::read_to_string("/sys/devices/system/cpu/online").ok()?;
         Self::of(ranges(text.trim())?)
@@ -54,7 +54,7 @@ impl Topology {
     }
 }
 
-/// `0-3,8` as numbers.
+/// The numbers in a list such as `0-3,8`.
 fn ranges(text: &str) -> Option<Vec<usize>> {
     let mut ids = Vec::new();
     for part in text.split(',') {

@@ -1,4 +1,4 @@
-//! What works in a forked child (E17, D6): locks, hooks and teams, with real forks of a process with many threads.
+//! Locks, hooks and teams in a forked child (E17, D6), with real forks of a process with many threads.
 #![cfg(all(unix, not(loom)))]
 #![allow(unsafe_code)]
 
@@ -58,7 +58,7 @@ fn team(threads: usize) -> Arc<Team> {
     Team::new(TeamConfig { threads: NonZeroUsize::new(threads).unwrap(), cpus: None }).unwrap()
 }
 
-/// The number of chunks of `n` that ran exactly once, and the number of threads that ran them.
+/// Runs a loop of `n` chunks. Returns the number of chunks that ran exactly once, and of threads that ran chunks.
 fn run(team: &Team, n: usize) -> (usize, usize) {
     let hits: Vec<AtomicUsize> = (0..n).map(|_| AtomicUsize::new(0)).collect();
     let threads = Mutex::new(std::collections::HashSet::new());
@@ -90,7 +90,8 @@ fn e17_loops_run_in_a_hundred_children_while_the_parent_runs_loops() {
                 forked(|| {
                     let inherited = [&busy, &idle].map(|team| (team.size(), run(team, 3), run(team, 40)));
                     let new = team(8);
-                    // Drops the teams like their last owner, when the system may already have reused the thread ids.
+                    // Drops the inherited teams as their last owner would; the system may already have reused the thread
+                    // ids.
                     // SAFETY: the child ends by `_exit`, so the owners of these counts are never used.
                     drop([&busy, &idle].map(|team| unsafe { Arc::from_raw(Arc::as_ptr(team)) }));
                     let ours = (new.size(), run(&new, 8), run(&new, 40).0);
@@ -114,8 +115,8 @@ fn e17_loops_run_in_a_hundred_children_while_the_parent_runs_loops() {
     assert_eq!((busy.size(), idle.size()), (3, 2), "the parent keeps its teams");
 }
 
-/// Threads that sleep in the parent do not affect the child, whatever they sleep on: its new threads sleep and wake as
-/// usual.
+/// Threads that sleep in the parent, on locks or on condition variables, do not affect the child: its new threads sleep
+/// and wake as usual.
 #[test]
 fn a_child_of_a_process_full_of_sleepers_can_sleep_and_wake() {
     let _turn = ONE_AT_A_TIME.lock();
@@ -161,7 +162,7 @@ fn a_child_of_a_process_full_of_sleepers_can_sleep_and_wake() {
 
 /// A guard that holds its lock across the fork, as the rules require.
 struct Account {
-    /// Equal whenever the lock is free.
+    /// Two numbers that are equal whenever the lock is free.
     sides: RankedMutex<(u64, u64)>,
     calls: AtomicUsize,
 }
@@ -179,8 +180,8 @@ impl ForkGuard for Account {
     }
 }
 
-/// F1, F3: the data behind a guard's lock is consistent in the child, and the lock can be taken there, however
-/// contended it was.
+/// F1, F3: the data behind a guard's lock is consistent in the child, and the lock can be taken there, even if it was
+/// contended.
 #[test]
 fn f3_a_contended_lock_is_free_and_its_content_whole_in_every_child() {
     let _turn = ONE_AT_A_TIME.lock();
@@ -280,7 +281,7 @@ fn generations_count_forks_on_the_way_down() {
     assert_eq!(fork::generation(), 0);
 }
 
-/// T9: if a body forks, neither side hangs in the child.
+/// T9: if a body forks, neither the caller of the run nor a team thread hangs in the child.
 #[test]
 fn t9_a_body_that_forks_leaves_no_process_waiting_for_threads_of_another() {
     let _turn = ONE_AT_A_TIME.lock();
@@ -308,7 +309,7 @@ fn t9_a_body_that_forks_leaves_no_process_waiting_for_threads_of_another() {
             // SAFETY: `_exit` does not run the parent's exit handlers.
             unsafe { libc::_exit(if panicked { 7 } else { 8 }) }
         }
-        // The team thread has no caller to report to and ends; as the last thread of its process, with status 0.
+        // The team thread has no caller to report to and ends. It is the last thread of its process, so the status is 0.
         let expected = if forker == 0 { 7 } else { 0 };
         assert_eq!(answer(pid.into_inner() as libc::pid_t), Ok(expected), "forked by the body of thread {forker}");
         assert!(outcome.is_ok());

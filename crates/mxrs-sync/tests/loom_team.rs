@@ -27,13 +27,13 @@ fn fixed_chunks() {
     check(2, &[2], 4);
 }
 
-/// T1, T3: a thread may still be leaving the previous run.
+/// T1, T3: a thread may still be leaving a run when the next one begins.
 #[test]
 fn fixed_chunks_twice() {
     check(2, &[2, 2], 3);
 }
 
-/// T5: a late thread finds nothing left.
+/// T5: a late thread finds no chunk left.
 #[test]
 fn dynamic_chunks() {
     check(2, &[3], 4);
@@ -45,7 +45,8 @@ fn dynamic_chunks_twice() {
     check(2, &[3, 3], 3);
 }
 
-/// T5: a thread that is late for a run with chunks to take gets into one with chunks by number, and vice versa.
+/// T5: a thread that is late for a run whose chunks are taken from `left` joins one whose chunks belong to threads by
+/// number, and vice versa.
 #[test]
 fn dynamic_after_fixed_after_dynamic() {
     check(2, &[3, 2, 3], 2);
@@ -57,7 +58,7 @@ fn fewer_chunks_than_threads() {
     check(3, &[2], 2);
 }
 
-/// T2, T5: two late threads.
+/// T2, T5: two threads may be late for a run.
 #[test]
 fn dynamic_chunks_for_three() {
     check(3, &[4], 2);

@@ -1,4 +1,4 @@
-//! The guarantees of a team, from outside.
+//! The guarantees of a team, through its public interface.
 #![cfg(not(loom))]
 
 use mxrs_sync::{Team, TeamConfig, affinity};
@@ -135,8 +135,8 @@ impl Drop for Bomb {
     }
 }
 
-/// The team reports one panic and drops the payloads of the others. That must not end a team thread, nor unwind the
-/// caller while others are running.
+/// The team reports one panic and drops the payloads of the others. A panic in such a drop must not end a team thread,
+/// nor unwind the caller while other threads are running.
 #[test]
 fn payloads_whose_drop_panics_neither_hang_nor_unwind_a_run() {
     let team = team(3);
@@ -184,7 +184,7 @@ fn callers_from_many_threads_and_sleeps_between_runs() {
     assert_eq!(total.into_inner(), 4 * per_caller);
 }
 
-/// T6: polling ends.
+/// T6: an idle thread stops polling.
 #[test]
 #[cfg(target_os = "linux")]
 fn an_idle_thread_uses_no_processor() {
@@ -243,7 +243,7 @@ fn each_thread_is_pinned_to_its_cpu() {
     assert!(bad(vec![vec![100_000]]).contains("got 100000"));
 }
 
-/// T10: threads that are kept back take no part, whatever the number of chunks, and take part again later.
+/// T10: threads that are kept back take no part, for any number of chunks, and take part again later.
 #[test]
 fn t10_threads_kept_back_take_no_part() {
     let team = team(4);

@@ -8,7 +8,7 @@ use mxrs_types::DType;
 #[repr(C, align(64))]
 struct Line([u8; 64]);
 
-/// The content of guard bytes; as part of a float it makes a large negative number, not zero.
+/// The content of guard bytes. Floats that consist of them are large negative numbers, not zero.
 const GUARD: u8 = 0xC5;
 
 /// Bytes aligned to 64, as kernels expect their tensors, followed by guard bytes that reveal a write beyond the end.
@@ -19,29 +19,29 @@ pub struct AlignedBuffer {
 }
 
 impl AlignedBuffer {
-    /// Makes `len_bytes` bytes, all zero.
+    /// A buffer of `len_bytes` zero bytes.
     pub fn zeroed(len_bytes: usize) -> Self {
         let mut buffer = Self { lines: vec![Line([GUARD; 64]); len_bytes.div_ceil(64) + 1], len_bytes };
         buffer.bytes_mut().fill(0);
         buffer
     }
 
-    /// Makes `len_bytes` bytes of a pattern that is NaN in every float type, so that an element that was not written is
-    /// detected.
+    /// A buffer of `len_bytes` bytes with a pattern that is NaN in every float type, which reveals elements that were not
+    /// written.
     pub fn poisoned(len_bytes: usize) -> Self {
         let mut buffer = Self::zeroed(len_bytes);
         buffer.bytes_mut().fill(0xFF);
         buffer
     }
 
-    /// A copy of these bytes.
+    /// A buffer with a copy of these bytes.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let mut buffer = Self::zeroed(bytes.len());
         buffer.bytes_mut().copy_from_slice(bytes);
         buffer
     }
 
-    /// Makes elements of `dtype` from these numbers; see [`elements::write_f64`] for the rounding.
+    /// A buffer of these numbers as elements of `dtype`; see [`elements::write_f64`] for the rounding.
     pub fn from_f64(values: &[f64], dtype: DType) -> Self {
         let mut buffer = Self::zeroed(values.len() * dtype.size_of());
         elements::write_f64(values, dtype, buffer.bytes_mut());
@@ -53,12 +53,12 @@ impl AlignedBuffer {
         elements::read_f64(self.bytes(), dtype)
     }
 
-    /// The length without the guard.
+    /// The length in bytes, without the guard.
     pub fn len_bytes(&self) -> usize {
         self.len_bytes
     }
 
-    /// The bytes.
+    /// The bytes, without the guard.
     pub fn bytes(&self) -> &[u8] {
         &bytemuck::cast_slice(&self.lines)[..self.len_bytes]
     }

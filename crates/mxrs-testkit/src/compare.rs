@@ -15,11 +15,11 @@ pub struct Mismatch {
     pub expected_len: usize,
     /// The number of elements out of tolerance.
     pub n_different: usize,
-    /// The first of them: flat index, result, expected value.
+    /// The first elements out of tolerance: flat index, result, expected value.
     pub first: Vec<(usize, f64, f64)>,
     /// The largest absolute difference among finite elements.
     pub max_abs: f64,
-    /// The tolerance.
+    /// The tolerance of the comparison.
     pub tolerance: Tolerance,
 }
 
@@ -42,7 +42,7 @@ impl fmt::Display for Mismatch {
 
 impl std::error::Error for Mismatch {}
 
-/// Compares element by element.
+/// Compares two results element by element.
 ///
 /// ```
 /// use mxrs_testkit::{Tolerance, compare};
@@ -52,7 +52,7 @@ impl std::error::Error for Mismatch {}
 /// ```
 ///
 /// # Errors
-/// A [`Mismatch`] with the first differing elements.
+/// Returns a [`Mismatch`] with the first differing elements if the results differ.
 pub fn compare(got: &[f64], expected: &[f64], tolerance: Tolerance) -> Result<(), Mismatch> {
     let mut mismatch = Mismatch {
         len: got.len(),

@@ -46,14 +46,14 @@ impl Seeded {
     }
 }
 
-/// The factor by which a float range is scaled for integer inputs: small numbers, not all zero.
+/// Factor by which a float range is scaled for integer inputs, so that they are small numbers and not all zero.
 const INTEGER_SCALE: f64 = 10.0;
 
 fn is_unsigned(dtype: DType) -> bool {
     matches!(dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64 | DType::Bool)
 }
 
-/// The content of one input as numbers, before rounding to `dtype`. If `Values` is shorter than the input, it repeats.
+/// The content of one input as numbers, before rounding to `dtype`. `Values` repeat if there are fewer than elements.
 fn numbers(input: &SampleInput, dtype: DType, seed: &mut Seeded) -> Vec<f64> {
     let n = input.shape.n_elements();
     match &input.fill {
@@ -74,8 +74,8 @@ pub fn fill_input(input: &SampleInput, dtype: DType, seed: &mut Seeded) -> Align
     AlignedBuffer::from_f64(&numbers(input, dtype, seed), dtype)
 }
 
-/// Fills every input of a sample. Inputs with a fixed dtype have that one, all others `dtype`; the seed is computed
-/// from the sample's name. For operators whose inputs have several types, such as BatchNorm, the [`crate::conformance`]
+/// Fills every input of a sample. Inputs have the dtype that the sample fixes, or `dtype`. The seed is computed from the
+/// sample's name. For operators whose inputs have several types, such as BatchNorm, the [`crate::conformance`]
 /// runner uses inference instead.
 pub fn fill_inputs(sample: &Sample, dtype: DType) -> Vec<AlignedBuffer> {
     let mut seed = Seeded::from_text(sample.name);

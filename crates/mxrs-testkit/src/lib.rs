@@ -1,5 +1,5 @@
-//! Shared by tests of kernels: tolerances, comparison, seeded inputs, the [`conformance`] runner, and checks of
-//! declared [`gradient`]s.
+//! Tools for tests of kernels: tolerances, comparison, seeded inputs, the [`conformance`] runner, and checks of declared
+//! [`gradient`]s.
 //!
 //! The runner takes any [`mxrs_op::Backend`] and any [`mxrs_op::OpDef`], runs the operator's samples on the backend and
 //! on the reference kernel, and reports differences. This crate does not know concrete operators, graphs or vendor
@@ -23,16 +23,20 @@
 //! assert!(report.n_compared() > 0);
 //! ```
 //!
-//! Read next: [`tolerance`] for the numbers, [`conformance`] for the checks of one case; `mxrs-ops` for the samples.
+//! Read next: [`tolerance`] for the tolerances, [`conformance`] for the checks of one case; `mxrs-ops` for the samples.
+#![allow(unsafe_code)]
+// Running a kernel is unsafe. `run_kernel.rs` runs kernels on buffers of tests; kernels with planted faults run other kernels.
 
 pub mod aligned;
 pub mod compare;
 pub mod conformance;
 pub mod fill;
 pub mod gradient;
+mod run_kernel;
 pub mod tolerance;
 
 pub use aligned::AlignedBuffer;
 pub use compare::{Mismatch, compare};
 pub use fill::{Seeded, fill_input, fill_inputs};
+pub use run_kernel::run_kernel;
 pub use tolerance::Tolerance;

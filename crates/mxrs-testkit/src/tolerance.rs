@@ -1,4 +1,4 @@
-//! How far two results may differ: the numbers of each [`Accuracy`], per element type.
+//! How far two results may differ: the tolerances of each [`Accuracy`], per element type.
 
 use mxrs_op::Accuracy;
 use mxrs_types::DType;

@@ -1,10 +1,10 @@
-//! What trained networks run on.
+//! The engine, storage and backends that a module runs on.
 
 use mxrs_exec::BindOptions;
 use mxrs_ndarray::ArrayContext;
 
-/// What a [`Module`](crate::Module) runs on: memory and threads, and how graphs are bound. The facade's `Runtime` is one; so is
-/// the pair of both.
+/// What a [`Module`](crate::Module) runs on: the engine and storage of its arrays, and the options for binding graphs. The
+/// facade's `Runtime` implements it, and so does a pair of both parts.
 pub trait Host {
     /// Engine, storage and random numbers of arrays.
     fn arrays(&self) -> &ArrayContext;

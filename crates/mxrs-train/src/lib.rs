@@ -1,12 +1,12 @@
 //! Training: metrics, callbacks, the module and its loop, checkpoints that training resumes from, losses.
 //!
-//! [`Module`] trains a symbol as MXNet's module does; [`Trainer`] updates arrays of imperative code. Nothing in it waits for
-//! what it need not read: batches are copied into place, metrics counted and weights updated by tasks of the engine.
+//! [`Module`] trains a symbol as MXNet's module does; [`Trainer`] updates the arrays of imperative code. Engine tasks copy
+//! batches into their arrays, update metrics and update weights, so the training loop waits only for values that it reads.
 //!
-//! This crate does not know where data come from (it is given iterators), how weights are updated (optimizers are given too),
-//! nor which backends compute. It does not print: log lines are `tracing` events, worded as MXNet words them.
+//! This crate does not load data (callers pass iterators), does not define optimizers (callers pass them too) and does not
+//! choose backends. It does not print: log lines are `tracing` events, worded as MXNet words them.
 //!
-//! Read next: [`Module::fit`], [`metric`] for how well a network does, [`resume`] for what survives a kill.
+//! Read next: [`Module::fit`], [`metric`] for how predictions are judged, [`resume`] for what survives a killed process.
 
 pub mod callback;
 pub mod loss;

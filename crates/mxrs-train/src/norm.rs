@@ -11,10 +11,10 @@ fn square_sum(dtype: DType, bytes: &[u8]) -> Result<f64> {
     Ok(view.iter().map(|v| v * v).sum())
 }
 
-/// The Euclidean norm of all elements of these arrays together. Waits for them.
+/// The Euclidean norm of all elements of these arrays together. Waits until the arrays are computed.
 ///
 /// # Errors
-/// What computing the arrays reported; elements that are no floats.
+/// Returns an error if computing an array failed, or if its elements are not floats or integers that a metric can read.
 pub fn global_norm(arrays: &[&NdArray]) -> Result<f64> {
     let sums = arrays.iter().map(|array| {
         let dtype = array.dtype();
@@ -28,11 +28,11 @@ pub fn global_norm(arrays: &[&NdArray]) -> Result<f64> {
     Ok(total.sqrt())
 }
 
-/// Scales arrays in place so that their norm together is at most `max_norm`, and returns the norm they had. Arrays whose
-/// norm is not finite stay as they are, with a warning.
+/// Scales arrays in place so that their norm together is at most `max_norm`, and returns the norm before scaling. Arrays
+/// whose norm is not finite are not changed, and a warning is logged.
 ///
 /// # Errors
-/// A `max_norm` that is no positive number; and as [`global_norm`].
+/// Returns an error if `max_norm` is not a positive number, and in the cases of [`global_norm`].
 ///
 /// ```
 /// use mxrs_train::clip_global_norm;

@@ -1,4 +1,4 @@
-//! Updates for imperative code: record, take gradients, step.
+//! Parameter updates for imperative code: record a computation, compute gradients, call `step`.
 
 use crate::norm::clip_global_norm;
 use mxrs_exec::{GradReq, Imperative, autograd};
@@ -6,20 +6,23 @@ use mxrs_ndarray::NdArray;
 use mxrs_optim::{Parameter, SavedStates, Updater};
 use mxrs_types::{Error, Result};
 
-/// Updates arrays by their gradients, as Gluon's `Trainer`.
+/// Updates arrays by their gradients, like Gluon's `Trainer`.
 pub struct Trainer {
     nd: Imperative,
     params: Vec<Parameter>,
     update: Updater,
-    /// Writes of each gradient when it was last used.
+    /// For each parameter, the number of writes of its gradient at the last step. The same number now means a stale
+    /// gradient.
     used: Vec<u64>,
 }
 
 impl Trainer {
-    /// Updates these arrays, by name, with an optimizer such as `Adam { lr: 1e-3, ..Adam::default() }`. Those without a gradient array get one.
+    /// A trainer of these named arrays, with an optimizer such as `Adam { lr: 1e-3, ..Adam::default() }`. An array without a
+    /// gradient array gets one.
     ///
     /// # Errors
-    /// No array; a name twice; settings of the optimizer that are out of range; out of memory.
+    /// Returns an error if there is no array, if a name occurs twice, if a setting of the optimizer is out of range, or if
+    /// memory is exhausted.
     pub fn new(nd: &Imperative, params: &[(&str, &NdArray)], optimizer: impl Into<Updater>) -> Result<Self> {
         let update = optimizer.into();
         update.check()?;
@@ -46,10 +49,11 @@ impl Trainer {
         Ok(Self { nd: nd.clone(), params: all, update, used })
     }
 
-    /// Updates every parameter by its gradient divided by `batch_size`; returns at once.
+    /// Updates every parameter by its gradient divided by `batch_size`; returns before the update is done.
     ///
     /// # Errors
-    /// A batch size of 0; a gradient that no `backward` has written since the last step, naming it; what operators report.
+    /// Returns an error if `batch_size` is 0, if no `backward` has written a gradient since the last step (the error names
+    /// the parameter), or if an operator fails.
     pub fn step(&mut self, batch_size: usize) -> Result<()> {
         let fresh = self.params.iter().zip(&self.used).find(|(param, used)| param.grad.n_writes() == **used);
         if let Some((stale, _)) = fresh {
@@ -64,10 +68,10 @@ impl Trainer {
         self.step_ignoring_stale(batch_size)
     }
 
-    /// As [`Self::step`], leaving parameters alone whose gradients are those of an earlier step.
+    /// Like [`Self::step`], but does not update a parameter whose gradient was not written since the last step.
     ///
     /// # Errors
-    /// As [`Self::step`].
+    /// Returns an error if `batch_size` is 0 or an operator fails.
     pub fn step_ignoring_stale(&mut self, batch_size: usize) -> Result<()> {
         if batch_size == 0 {
             return Err(Error::invalid("batch size of a step", 0, "1 or more"));
@@ -82,16 +86,17 @@ impl Trainer {
         Ok(())
     }
 
-    /// Scales the gradients so that their norm together is at most `max_norm`, and returns it as it was. Waits for them.
+    /// Scales the gradients so that their norm together is at most `max_norm`, and returns the norm before scaling. Waits
+    /// for the gradients.
     ///
     /// # Errors
-    /// As [`clip_global_norm`].
+    /// Fails as [`clip_global_norm`] does.
     pub fn clip_gradients(&self, max_norm: f64) -> Result<f64> {
         let grads: Vec<&NdArray> = self.params.iter().map(|param| &param.grad).collect();
         clip_global_norm(&self.nd, &grads, max_norm)
     }
 
-    /// What updates the weights.
+    /// The optimizer that updates the weights.
     pub fn optimizer(&mut self) -> &mut Updater {
         &mut self.update
     }
@@ -99,15 +104,15 @@ impl Trainer {
     /// States of the optimizer.
     ///
     /// # Errors
-    /// As [`Updater::states`].
+    /// Fails as [`Updater::states`] does.
     pub fn states(&self) -> Result<SavedStates> {
         self.update.states()
     }
 
-    /// Goes on from these.
+    /// Replaces the states of the optimizer, to resume a training.
     ///
     /// # Errors
-    /// As [`Updater::set_states`].
+    /// Fails as [`Updater::set_states`] does.
     pub fn set_states(&mut self, states: &SavedStates) -> Result<()> {
         self.update.set_states(&self.nd, &self.params, states)
     }

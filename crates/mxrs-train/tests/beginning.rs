@@ -1,4 +1,4 @@
-//! What a module begins with: parameters by initializer, and from files of old releases.
+//! The initial parameters of a module: by initializer, and from files of old releases.
 
 mod common;
 

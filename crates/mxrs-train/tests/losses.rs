@@ -1,4 +1,5 @@
-//! Losses and their gradients: MXNet's numbers (made by `tests/mxnet/make_losses.py`); label smoothing; refusals; the trainer.
+//! Losses and their gradients compared with MXNet's (recorded by `tests/mxnet/make_losses.py`); label smoothing; refused
+//! inputs; the trainer.
 
 mod common;
 
@@ -60,7 +61,8 @@ fn call(nd: &Imperative, loss: &str, x: &[NdArray], w: Weights<'_>) -> Result<Nd
 fn assert_close(ours: &NdArray, mxnet: &Value, what: &str) {
     let expected = mxnet["values"].as_array().unwrap();
     let ours = ours.to_vec::<f32>().unwrap();
-    // MXNet's own log_softmax rounds more: in double precision the first gradient is 1.53295535, ours 1.5329553.
+    // MXNet's own log_softmax has larger rounding errors: in double precision the first gradient is 1.53295535, ours
+    // 1.5329553.
     let bound = if what.ends_with("sdml") { 1e-5 } else { 3e-6 };
     assert_eq!(ours.len(), expected.len(), "{what}");
     for (i, (ours, expected)) in ours.iter().zip(expected).enumerate() {
@@ -91,7 +93,7 @@ fn values_and_gradients_are_those_of_mxnet() {
     }
 }
 
-/// Smoothing is the mean of the loss with the label and that with every class alike.
+/// A smoothed loss is the weighted mean of the loss with the label and the loss with equal probabilities for all classes.
 #[test]
 fn label_smoothing() {
     let nd = nd();
@@ -119,7 +121,7 @@ fn label_smoothing() {
     assert!(error.unwrap_err().to_string().contains("smoothing"));
 }
 
-/// A line is fitted to points on it; stale gradients are noticed.
+/// A trainer fits a line to points on it, and refuses stale gradients.
 #[test]
 fn a_trainer_steps() {
     let nd = nd();

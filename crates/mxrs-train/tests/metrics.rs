@@ -1,5 +1,5 @@
-//! Metrics: MXNet's values on random batches (made by `tests/mxnet/make_metrics.py`), what padding, resets and names do, and
-//! refusals.
+//! Metrics compared with MXNet's values on random batches (recorded by `tests/mxnet/make_metrics.py`); the effects of
+//! padding, resets and names; refused inputs.
 
 mod common;
 
@@ -50,7 +50,7 @@ fn values_are_those_of_mxnet() {
     }
 }
 
-/// Rows that fill a batch up change nothing, whatever is in them.
+/// The values of padding rows do not change the metric.
 #[test]
 fn padding_is_not_counted() {
     let cases: Value = serde_json::from_str(MXNET).unwrap();
@@ -78,7 +78,7 @@ fn padding_is_not_counted() {
     }
 }
 
-/// The sum of an epoch survives what a callback resets, also where nobody asked in between.
+/// The sum over an epoch survives a reset by a callback, also if `get` was not called before it.
 #[test]
 fn resets() {
     let context = context();
@@ -107,7 +107,7 @@ fn several_metrics_and_functions() {
     all.add(CustomMetric::new("largest", |_, pred| Ok((pred.iter().fold(f64::MIN, f64::max), 1.0))));
     all.add(create("loss", &[("output_names", "second"), ("label_names", "l")]).unwrap());
     let labels = [("l", &label)];
-    // Metrics that want nothing special see the first of two outputs only if there are as many labels.
+    // Metrics without names of outputs use all outputs, so two outputs need two labels.
     let error = all.update_named(&labels, &[("first", &pred), ("second", &other)], 0).unwrap_err().to_string();
     assert!(error.contains("accuracy") && error.contains("got 2"), "{error}");
     all.reset();
@@ -147,7 +147,7 @@ fn what_does_not_fit_is_told() {
     assert!(told("f1", &[], &three, &array(&context, [3, 2], &[0.5; 6])).contains("at most two classes"));
 }
 
-/// Of equal elements the first is the larger, as for accuracy, whose argmax takes the first.
+/// Of equal elements the first counts as larger, as in accuracy, whose argmax returns the first.
 #[test]
 fn ties_of_top_k_go_to_the_first_classes() {
     let context = context();
@@ -160,7 +160,7 @@ fn ties_of_top_k_go_to_the_first_classes() {
     assert_eq!([0.0, 1.0, 2.0].map(of), [1.0, 1.0, 0.0]);
 }
 
-/// An update returns before the prediction is there, and sees it as it was then.
+/// An update returns before the prediction is computed, and uses the value that the prediction had at the time of the call.
 #[test]
 fn updates_do_not_wait_and_see_their_own_batch() {
     let context = context();

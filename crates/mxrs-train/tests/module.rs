@@ -1,4 +1,4 @@
-//! The module: it learns, its log lines, what it shares between batch sizes, what it refuses.
+//! The module: it learns, logs MXNet's lines, shares parameters between batch sizes and refuses invalid input.
 
 mod common;
 
@@ -31,7 +31,7 @@ fn it_learns_the_same_on_every_engine() {
         assert_eq!(report.outcome, Outcome::Finished);
         let accuracy = report.validation[0].1;
         assert!(accuracy > 0.75, "it does not learn: {report:?}");
-        // 50 examples in batches of 8: padding is not counted.
+        // 50 examples in batches of 8: the accuracy is a multiple of 1/50 because padding is not counted.
         assert!((accuracy * 50.0 - (accuracy * 50.0).round()).abs() < 1e-9);
         all.push((bits(&module), report));
     }
@@ -89,7 +89,7 @@ fn log_lines_are_those_of_mxnet() {
     }
 }
 
-/// Accuracy printed for an epoch is that of the whole epoch, whatever callbacks reset.
+/// The accuracy that is printed for an epoch is that of the whole epoch, even if callbacks reset the metric.
 #[test]
 fn the_epoch_is_counted_whole() {
     let run = |callbacks: &mut Callbacks| {
@@ -122,7 +122,7 @@ fn steps_by_hand_are_what_fit_does() {
     assert_eq!(stepped.optimizer().unwrap().num_update(), 5);
 }
 
-/// Other batch sizes see the parameters as they are now, also after inference has packed them.
+/// Executors for other batch sizes use the current parameters, also after inference has packed them.
 #[test]
 fn batch_sizes_share_parameters() {
     let mut module = module();
@@ -238,7 +238,7 @@ fn what_does_not_fit_is_told() {
     module.bind(&descs, &labels, BindFor::default()).unwrap();
     assert!(text(module.update().unwrap_err()).contains("init_optimizer"));
     assert!(text(module.init_optimizer(sgd(f64::NAN, 0.0)).unwrap_err()).contains("`lr`"));
-    // A variable whose name says nothing, and one that says it itself.
+    // The first variable has a name from which no initializer follows; the second has an `__init__` attribute.
     let mut net = Net::default();
     let odd = |attrs: &[(&str, &str)]| {
         let attrs = mxrs_op::Attrs::from_iter(attrs.iter().map(|(k, v)| (k.to_string(), v.to_string())));
@@ -283,7 +283,7 @@ fn outputs_that_are_not_finite_are_told_once() {
     });
     result.unwrap();
     assert_eq!(lines.iter().filter(|line| line.contains("the output is")).count(), 1, "{lines:#?}");
-    // A monitor stops at the first tensor, and prints none where its interval is never.
+    // A monitor ends the training at the first tensor that is not finite, and prints nothing if its interval is 0.
     let mut callbacks = Callbacks::default();
     let monitor = MonitorOptions { monitor_nan: true, ..MonitorOptions::new(0) };
     callbacks.monitor = Some(Monitor::new(monitor).unwrap());
@@ -326,7 +326,7 @@ fn a_monitor_prints_what_matches_and_changes_nothing() {
     assert!(Monitor::new(MonitorOptions { pattern: "(".into(), ..MonitorOptions::new(1) }).is_err());
 }
 
-/// Factors of learning rates come from the variables; a rescaling that was asked for stays.
+/// Learning rate multipliers come from the variables' attributes; a given `rescale_grad` is kept.
 #[test]
 fn optimizers_by_name_and_given() {
     let mut data = iter(1, 8, 8, 3);

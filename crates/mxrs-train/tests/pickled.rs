@@ -1,4 +1,4 @@
-//! Going on from checkpoints of MXNet, whose states are pickles: those that `make_optimizers.py` of `mxrs-optim` recorded.
+//! Resuming from MXNet's checkpoints, whose states are pickles: the ones that `make_optimizers.py` of `mxrs-optim` recorded.
 
 mod common;
 
@@ -14,14 +14,14 @@ use mxrs_train::{BindFor, CheckpointOptions, FitOptions, InitOptions, Module, Mo
 use mxrs_types::Shape;
 use std::path::{Path, PathBuf};
 
-/// Parameters of which the recordings have states, in their order.
+/// Parameters whose states the recordings contain, in the order of their indices.
 const NAMES: [&str; 3] = ["fc_weight", "fc_bias", "bn_gamma"];
 
 fn recording(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../mxrs-optim/tests/fixtures/{name}.states"))
 }
 
-/// A network that begins with these parameters: (4, 3), (4,) and (5,). It has one more.
+/// A network whose first parameters have the recorded shapes (4, 3), (4,) and (5,). It has one more parameter.
 fn graph() -> Graph {
     let mut net = Net::default();
     let data = Symbol::variable("data");
@@ -32,7 +32,7 @@ fn graph() -> Graph {
     net.call("SoftmaxOutput", "softmax", &[], &[&x]).graph().expect("a well-formed graph")
 }
 
-/// Two batches of eight.
+/// Two batches of eight examples.
 fn data() -> NdArrayIter {
     let dense =
         |shape: Shape, values: &[f32]| -> Dense { Tensor::from_slice(shape, values).unwrap().into_dense().unwrap() };
@@ -51,7 +51,7 @@ fn module(fixed: &[&str]) -> Module {
     module
 }
 
-/// What MXNet leaves after epoch 1, with these states.
+/// Writes what MXNet leaves after epoch 1: parameters and these recorded states.
 fn checkpoint(prefix: &Path, states: &str) {
     module(&[]).save_checkpoint(prefix, 1, false).unwrap();
     std::fs::copy(recording(states), Position::epoch(1).path(prefix, ".states")).unwrap();
@@ -64,7 +64,7 @@ fn states_go_to_the_parameters_at_their_places() {
         ("sgd_momentum_0.9_all", "sgd", &[("momentum", "0.9")][..], &["mom"][..], 0),
         ("adam_all", "adam", &[][..], &["mean", "var"][..], 5),
     ] {
-        // A fixed parameter has its place, and no state here.
+        // A fixed parameter counts in the indices, but its state is not loaded.
         for fixed in [&[][..], &["fc_bias"][..]] {
             let prefix = dir.path().join(name);
             checkpoint(&prefix, name);

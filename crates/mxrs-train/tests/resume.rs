@@ -1,4 +1,5 @@
-//! Going on from checkpoints: the same bits as a training that was never interrupted, from any place, after any kill.
+//! Resuming from checkpoints gives the same bits as a training that was never interrupted, from any position and after any
+//! kill.
 
 mod common;
 
@@ -34,7 +35,7 @@ fn optimized(options: FitOptions, (name, settings): Optimizer) -> FitOptions {
     FitOptions { optimizer: name.into(), optimizer_params, ..options }
 }
 
-/// Trains in a process of its own, as it were: nothing is left from an earlier call but files.
+/// Trains as a new process would: only files remain from an earlier call.
 fn train(options: &FitOptions, callbacks: &mut Callbacks) -> Result<(Module, FitReport)> {
     train_by(create("acc", &[])?, options, callbacks)
 }
@@ -55,7 +56,7 @@ fn unbroken() -> Vec<(String, Vec<u8>)> {
     bits(&train(&options_of(None), &mut Callbacks::default()).unwrap().0)
 }
 
-/// Callbacks that raise `flag` after so many batches.
+/// Callbacks that set `flag` after `n` batches.
 fn raise_after(flag: &Arc<AtomicBool>, n: u64) -> Callbacks {
     let (flag, mut seen) = (flag.clone(), 0);
     let mut callbacks = Callbacks::default();
@@ -107,12 +108,13 @@ fn interrupted_again_and_again_it_ends_the_same() {
     };
     assert_eq!(n, 8);
     assert!(bits(&module) == unbroken());
-    // A finished training has nothing left to do.
+    // Resuming a finished training trains no further batch.
     let (again, report) = train(&options, &mut Callbacks::default()).unwrap();
     assert!(bits(&again) == bits(&module) && report.train.is_empty());
 }
 
-/// Whatever file of the newest checkpoint is missing, cut or another's: the one before is taken, and the end is the same.
+/// If a file of the newest checkpoint is missing, truncated or another checkpoint's, training resumes from the checkpoint
+/// before, with the same result.
 #[test]
 fn a_checkpoint_that_is_not_whole_is_passed_over() {
     let expected = unbroken();
@@ -121,7 +123,7 @@ fn a_checkpoint_that_is_not_whole_is_passed_over() {
         &|newest| std::fs::write(newest.with_extension("params"), "half").unwrap(),
         &|newest| {
             let mut bytes = std::fs::read(newest.with_extension("params")).unwrap();
-            // Within the elements of the first array.
+            // Byte 100 lies within the elements of the first array.
             bytes[100] ^= 1;
             std::fs::write(newest.with_extension("params"), bytes).unwrap();
         },
@@ -172,10 +174,11 @@ fn within_an_epoch_the_newest_stays() {
     assert_eq!(left, ["0003", "0002"]);
 }
 
-/// What validation is made to find after each epoch.
+/// The validation accuracy after each epoch in these tests.
 const ACCURACIES: [f64; EPOCHS as usize] = [0.5, 0.9, 0.6];
 
-/// Trains, keeping the newest and the best; `epoch` is what is validated first, where that comes before an epoch's end.
+/// Trains, keeping the newest and the best checkpoint. `epoch` is the first epoch that is validated if a resumed training
+/// validates before it finishes an epoch.
 fn train_for_the_best(
     prefix: &Path,
     epoch: u64,
@@ -194,13 +197,14 @@ fn train_for_the_best(
     train_by(metric, &FitOptions { checkpoint: Some(checkpoint), ..options }, &mut callbacks)
 }
 
-/// The checkpoints that are there, and what the newest says is the best.
+/// Positions of the checkpoints that exist, and the best epoch that the newest one records.
 fn kept(prefix: &Path) -> (Vec<Position>, Option<(u64, f64)>) {
     let there = find(prefix).unwrap().iter().map(|found| found.position).collect();
     (there, newest(prefix).unwrap().and_then(|(state, _)| state.best))
 }
 
-/// A kill leaves what an error leaves. The checkpoint of epoch 2 was written before anybody knew that it is the best.
+/// An error leaves the same files as a kill. The checkpoint of epoch 2 was written before validation found that it is the
+/// best.
 #[test]
 fn killed_after_the_best_epoch_it_stays_the_best() {
     let dir = tempfile::tempdir().unwrap();
@@ -235,7 +239,7 @@ fn interrupted_before_the_best_epoch_was_validated_it_is_validated_later() {
     assert!(bits(&result.unwrap().0) == unbroken());
 }
 
-/// Files of the prefix `ckpt/` are written into that folder, and looked for there.
+/// Files of the prefix `ckpt/` are written into that folder and found in it.
 #[test]
 fn a_prefix_may_be_a_folder() {
     let dir = tempfile::tempdir().unwrap();
@@ -249,7 +253,7 @@ fn a_prefix_may_be_a_folder() {
     flag.store(false, Ordering::Relaxed);
     let mut seen = Callbacks::default();
     seen.batch_end.push(Box::new(|at: &mut BatchEnd<'_>| {
-        assert!((at.epoch, at.nbatch) >= (1, 2), "it began anew");
+        assert!((at.epoch, at.nbatch) >= (1, 2), "it began again");
         Ok(())
     }));
     let (module, _) = train(&options, &mut seen).unwrap();
@@ -302,7 +306,7 @@ fn states_of_another_optimizer_are_refused() {
     assert!(error.contains("sgd") && error.contains("adam"), "{error}");
 }
 
-/// The child of the test below: trains until it is killed or done.
+/// The child process of the test below: trains until it is killed or done.
 #[test]
 #[ignore = "run by the test that kills it"]
 fn child() {
@@ -313,8 +317,8 @@ fn child() {
     train(&options, &mut Callbacks::default()).unwrap();
 }
 
-/// Killed at random moments, started again each time: it ends with the same bits, and at no moment without a whole checkpoint
-/// once there was one.
+/// A training that is killed at random moments and restarted each time ends with the same bits. After the first checkpoint
+/// there is a complete checkpoint at every moment.
 #[test]
 #[cfg(unix)]
 fn killed_at_random_it_ends_the_same() {
@@ -330,7 +334,7 @@ fn killed_at_random_it_ends_the_same() {
             .stdout(std::process::Stdio::null())
             .spawn()
             .unwrap();
-        // Moments that spread over starting, computing and writing.
+        // The times cover the start of the process, computing and writing.
         std::thread::sleep(std::time::Duration::from_micros(wait_us + (round * 7919) % 30_000));
         let finished = child.try_wait().unwrap().is_some_and(|status| status.success());
         if !finished {
@@ -340,7 +344,7 @@ fn killed_at_random_it_ends_the_same() {
         child.wait().unwrap();
         let now = newest(&prefix).unwrap().map(|(state, _)| state.position).unwrap_or_default();
         assert!(now >= last, "from {last} back to {now}");
-        // A machine that is slow to start processes gets more time.
+        // If a slow machine made no progress, the next process gets more time.
         wait_us = if now == last { wait_us * 5 / 4 } else { wait_us };
         last = now;
         if finished {

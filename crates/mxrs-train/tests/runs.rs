@@ -1,4 +1,4 @@
-//! Several trainings with one prefix, going on with other batches, interrupts while validating, what is looked for before the
+//! Several trainings with one prefix, resuming with other batches, interrupts during validation, and the checks before the
 //! first epoch.
 
 mod common;
@@ -14,14 +14,14 @@ use mxrs_types::{Error, Result};
 use std::path::Path;
 use std::sync::Arc;
 
-/// So many epochs from weights of this seed, with checkpoints after each.
+/// Options for `num_epoch` epochs from weights of this seed, with checkpoints after each epoch.
 fn options_of(prefix: &Path, num_epoch: u64, seed: u64) -> FitOptions {
     let mut options = fit_options(num_epoch);
     options.init.seed = seed;
     FitOptions { checkpoint: Some(CheckpointOptions::new(prefix)), ..options }
 }
 
-/// Trains on `n` examples in batches of `batch_size`, as in a process of its own.
+/// Trains on `n` examples in batches of `batch_size`, as a new process would.
 fn train_on(
     (n, batch_size): (usize, usize),
     options: &FitOptions,
@@ -35,12 +35,12 @@ fn train_on(
     Ok((module, report))
 }
 
-/// As [`train_on`], in five batches of 8.
+/// Like [`train_on`], with five batches of 8 examples.
 fn train(options: &FitOptions, callbacks: &mut Callbacks) -> Result<(Module, FitReport)> {
     train_on((40, 8), options, callbacks)
 }
 
-/// Callbacks that end the training as a kill does, at this batch.
+/// Callbacks that end the training at this batch with an error, which leaves the same files as a kill.
 fn killed_at(epoch: u64, nbatch: u64) -> Callbacks {
     let mut callbacks = Callbacks::default();
     callbacks.batch_end.push(Box::new(move |at: &mut BatchEnd<'_>| match (at.epoch, at.nbatch) == (epoch, nbatch) {
@@ -60,10 +60,10 @@ fn resuming_goes_on_from_the_training_that_began_last() {
     let (prefix, other) = (dir.path().join("net"), dir.path().join("other"));
     train(&options_of(&prefix, 4, 5), &mut Callbacks::default()).unwrap();
     let old = std::fs::read(Position::epoch(3).path(&prefix, ".params")).unwrap();
-    // Killed in its second epoch.
+    // The second training is killed in its second epoch.
     let (result, lines) = log_of(|| train(&options_of(&prefix, 4, 6), &mut killed_at(1, 2)));
     assert!(result.err().unwrap().to_string().contains("a kill"));
-    let told = lines.iter().find(|line| line.contains("of a training before this one")).expect("it is told");
+    let told = lines.iter().find(|line| line.contains("of a training before this one")).expect("a warning");
     assert!(told.contains("net-0004.states") && told.contains("net-0001.states"), "{told}");
     assert_eq!(places(&prefix), ["0004", "0003", "0002", "0001"], "nothing is removed");
     assert_eq!(newest(&prefix).unwrap().expect("its own").0.position, Position::epoch(1));
@@ -74,11 +74,11 @@ fn resuming_goes_on_from_the_training_that_began_last() {
     let module = result.unwrap().0;
     assert!(lines.iter().any(|line| line.contains("Resumed from") && line.contains("net-0001.states")), "{lines:#?}");
     assert!(bits(&module) == bits(&train(&options_of(&other, 4, 6), &mut Callbacks::default()).unwrap().0));
-    // Of its own only the newest stays; what it has not written over is the other's.
+    // The second training keeps only its newest checkpoint. Those that it has not overwritten belong to the first training.
     assert_eq!(places(&prefix), ["0004", "0003"]);
     assert!(std::fs::read(Position::epoch(3).path(&prefix, ".params")).unwrap() == old);
     assert_eq!(newest(&prefix).unwrap().unwrap().0.run.number, 2);
-    // Where the last one has nothing whole, the other's is not taken for it.
+    // If the last training has no complete checkpoint, the other training's checkpoint is not used instead.
     std::fs::write(Position::epoch(4).path(&prefix, ".params"), "half").unwrap();
     assert!(newest(&prefix).unwrap().is_none());
 }
@@ -116,7 +116,7 @@ fn within_an_epoch_other_batches_are_refused() {
     }
     let (_, report) = train(&on, &mut Callbacks::default()).unwrap();
     assert_eq!(report.outcome, Outcome::Finished);
-    // From the end of an epoch any batches do.
+    // From the end of an epoch, training may resume with any batches.
     let more = FitOptions { num_epoch: 3, ..other_seed };
     let (_, report) = train_on((40, 4), &more, &mut Callbacks::default()).unwrap();
     assert_eq!(report.position, Position::epoch(3));
@@ -128,13 +128,14 @@ fn an_interrupt_is_noticed_while_validating() {
         let dir = tempfile::tempdir().unwrap();
         bits(&train(&options_of(&dir.path().join("net"), 3, 5), &mut Callbacks::default()).unwrap().0)
     };
-    // There are two batches: after the first the validation ends, after the second it is done.
+    // There are two validation batches: an interrupt during the first ends the validation early; during the second,
+    // validation completes.
     for (nbatch, stops_at) in [(0, Position::epoch(2)), (1, Position { epoch: 2, batch: 1 })] {
         let dir = tempfile::tempdir().unwrap();
         let prefix = dir.path().join("net");
         let flag = Arc::new(AtomicBool::new(false));
         let mut options = FitOptions { interrupt: Some(flag.clone()), ..options_of(&prefix, 3, 5) };
-        // No checkpoint but that of the interrupt.
+        // The only checkpoint is the one that the interrupt causes.
         options.checkpoint.as_mut().unwrap().period = 10;
         let (mut callbacks, raised) = (Callbacks::default(), flag.clone());
         callbacks.eval_batch_end.push(Box::new(move |at: &mut BatchEnd<'_>| {
@@ -169,8 +170,8 @@ fn a_callback_that_fails_loses_no_epoch() {
     assert_eq!(places(&prefix), ["0002", "0001"]);
 }
 
-/// The message that there is no room gives the bytes that were looked for. The lock is that of another prefix: in a folder that cannot
-/// be made, it would be the first thing to fail.
+/// The error message says how many bytes were checked for. The lock is taken for another prefix, because taking it in a
+/// folder that cannot be created would fail first.
 #[test]
 fn room_is_looked_for_for_every_state_of_the_optimizer() {
     let dir = tempfile::tempdir().unwrap();

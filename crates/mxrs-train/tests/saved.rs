@@ -1,5 +1,5 @@
-//! Checkpoints that others write than the loop, under a prefix where it wrote some: a caller, a callback, MXNet. Going on goes on
-//! from the newest, and removes none of theirs.
+//! Checkpoints written by a caller, a callback or MXNet under a prefix where the training loop also wrote some. Resuming
+//! uses the newest of all, and removes only the loop's own.
 
 mod common;
 
@@ -13,12 +13,12 @@ use mxrs_types::{Error, Result};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// So many epochs, with checkpoints after each.
+/// Options for `num_epoch` epochs, with a checkpoint after each.
 fn options_of(prefix: &Path, num_epoch: u64) -> FitOptions {
     FitOptions { checkpoint: Some(CheckpointOptions::new(prefix)), ..fit_options(num_epoch) }
 }
 
-/// The same, going on and keeping one of its own.
+/// Options that resume, and keep only the newest of the training's own checkpoints.
 fn going_on(prefix: &Path, num_epoch: u64) -> FitOptions {
     let checkpoint = CheckpointOptions { keep_last: Some(1), ..CheckpointOptions::new(prefix) };
     FitOptions { checkpoint: Some(checkpoint), resume: true, ..fit_options(num_epoch) }
@@ -29,14 +29,14 @@ fn fit(module: &mut Module, options: &FitOptions, callbacks: &mut Callbacks) -> 
     module.fit(&mut train, Some(&mut eval), &mut metric, None, callbacks, options).map(drop)
 }
 
-/// Trains as in a process of its own.
+/// Trains as a new process would.
 fn train(options: &FitOptions, callbacks: &mut Callbacks) -> Result<Module> {
     let mut module = common::module();
     fit(&mut module, options, callbacks)?;
     Ok(module)
 }
 
-/// A module of another process, with an optimizer and nothing trained.
+/// A module as in a new process, with an optimizer and initial parameters.
 fn begun() -> Module {
     let mut module = common::module();
     let data = iter(1, 24, 8, 3);
@@ -46,14 +46,14 @@ fn begun() -> Module {
     module
 }
 
-/// A batch by hand, and a checkpoint after so many epochs.
+/// Trains one batch without `fit`, and saves a checkpoint with states as that of `epoch`.
 fn by_hand(module: &mut Module, prefix: &Path, epoch: u64) {
     module.forward_backward(batch(&mut iter(1, 24, 8, 3))).unwrap();
     module.update().unwrap();
     module.save_checkpoint(prefix, epoch, true).unwrap();
 }
 
-/// Ends the training as a kill does, at the first batch of this epoch.
+/// Callbacks that end the training at the first batch of this epoch with an error, which leaves the same files as a kill.
 fn killed_in(epoch: u64) -> Callbacks {
     let mut callbacks = Callbacks::default();
     callbacks.batch_end.push(Box::new(move |at: &mut BatchEnd<'_>| match at.epoch == epoch {
@@ -63,14 +63,15 @@ fn killed_in(epoch: u64) -> Callbacks {
     callbacks
 }
 
-/// The newest as a file without the number of a training, of another epoch: what MXNet leaves, but for the format.
+/// Saves the newest checkpoint again for another epoch, without the number of a training. Except for the format, MXNet
+/// leaves the same.
 fn unnumbered(prefix: &Path, epoch: u64) {
     let (state, params) = newest(prefix).unwrap().expect("a checkpoint");
     let (position, run) = (Position::epoch(epoch), Run::default());
     TrainingState { position, run, best: None, ..state }.save(prefix, params).unwrap();
 }
 
-/// Epochs and number of the newest.
+/// Epoch and training number of the newest checkpoint.
 fn newest_of(prefix: &Path) -> (u64, u64) {
     let (state, _) = newest(prefix).unwrap().expect("a checkpoint");
     (state.position.epoch, state.run.number)
@@ -92,7 +93,7 @@ fn what_was_saved_by_hand_is_the_newest() {
     by_hand(&mut module, &prefix, 4);
     let (state, params) = newest(&prefix).unwrap().unwrap();
     assert_eq!((state.position, state.run.number, state.best), (Position::epoch(4), 1, best));
-    // The same training in another process, then one that says nothing of it.
+    // The same training continues in another process; then a new training writes under the prefix.
     let mut module = begun();
     module.restore(&state, &params).unwrap();
     by_hand(&mut module, &dir.path().join("./net"), 5);
@@ -128,10 +129,10 @@ fn what_mxnet_left_before_is_not_the_newest() {
     train(&options_of(&prefix, 1), &mut Callbacks::default()).unwrap();
     [3, 2, 1].into_iter().for_each(|epoch| unnumbered(&prefix, epoch));
     assert_eq!(newest_of(&prefix), (3, 0));
-    // One that begins anew, killed in its second epoch.
+    // A new training starts from the beginning and is killed in its second epoch.
     assert!(train(&options_of(&prefix, 3), &mut killed_in(1)).is_err());
     assert_eq!((newest_of(&prefix), places(&prefix).len()), ((1, 1), 3));
-    // Written over later it looks the same, but for the time.
+    // A file that was overwritten later differs only in its modification time.
     let third = Position::epoch(3).path(&prefix, ".states");
     let later = SystemTime::now() + Duration::from_secs(60);
     std::fs::File::options().write(true).open(&third).unwrap().set_modified(later).unwrap();
@@ -139,7 +140,7 @@ fn what_mxnet_left_before_is_not_the_newest() {
     assert_eq!(found, (1, 1));
     let said = lines.iter().find(|line| line.contains("do not say which training")).expect("a warning");
     assert!(said.contains("net-0003.states") && said.contains("net-0001.states"), "{said}");
-    // Behind all of them it comes first.
+    // A file without a number after all of them is the newest.
     unnumbered(&prefix, 4);
     assert_eq!(newest_of(&prefix), (4, 0));
 }
@@ -179,7 +180,7 @@ fn going_on_elsewhere_than_at_the_newest_is_a_training_of_its_own() {
     let dir = tempfile::tempdir().unwrap();
     let prefix = dir.path().join("net");
     train(&options_of(&prefix, 3), &mut Callbacks::default()).unwrap();
-    // The second goes on where the first ended, and only that one's checkpoint goes.
+    // The second case resumes where the first ended, so only that training's checkpoint is removed.
     for (epoch, left) in [(2, ["0003", "0002", "0001"]), (3, ["0004", "0002", "0001"])] {
         let found = find(&prefix).unwrap().into_iter().find(|found| found.position == Position::epoch(epoch));
         let (state, params) = found.expect("its checkpoint").read().unwrap();
@@ -191,7 +192,7 @@ fn going_on_elsewhere_than_at_the_newest_is_a_training_of_its_own() {
         assert_eq!(newest_of(&prefix), (epoch + 1, 2));
         assert_eq!(places(&prefix), left);
     }
-    // With another prefix there is nothing of it.
+    // Under another prefix there are no checkpoints of the training, so it gets the number 1.
     let other = dir.path().join("other");
     let (state, params) = newest(&prefix).unwrap().unwrap();
     let mut module = begun();

@@ -9,13 +9,13 @@
 
 use half::bf16;
 
-/// Converts exactly.
+/// Converts a bfloat16 to float32, which is exact.
 #[inline(always)]
 pub fn widen(x: bf16) -> f32 {
     f32::from_bits(u32::from(x.to_bits()) << 16)
 }
 
-/// Rounds to the nearest number, ties to even; NaN becomes a quiet NaN.
+/// Rounds a float32 to the nearest bfloat16, ties to even. NaN becomes a quiet NaN.
 #[inline(always)]
 pub fn narrow(x: f32) -> bf16 {
     const QUIET: u32 = 0x40;

@@ -94,7 +94,7 @@ impl FromStr for Device {
     /// Parses `cpu`, `cpu(0)`, `gpu:1`.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidValue`] for anything else.
+    /// Returns [`ErrorKind::InvalidValue`] for any other text.
     fn from_str(text: &str) -> Result<Self, Error> {
         let bad = || {
             Error::new(ErrorKind::InvalidValue {

@@ -115,7 +115,7 @@ impl FromStr for DType {
     /// Parses an MXNet name such as `float32`.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidValue`] listing the names.
+    /// Returns [`ErrorKind::InvalidValue`] with all names if the text is not one of them.
     fn from_str(text: &str) -> Result<Self, Error> {
         Self::ALL.into_iter().find(|t| t.name() == text).ok_or_else(|| {
             Error::new(ErrorKind::InvalidValue {
@@ -129,11 +129,11 @@ impl FromStr for DType {
 
 /// A floating-point element type; kernels convert it to `f64` or `f32` for arithmetic.
 pub trait Float: Copy + Send + Sync + 'static {
-    /// Its [`DType`].
+    /// The [`DType`] of this type.
     const DTYPE: DType;
-    /// Converts exactly.
+    /// Converts to `f64`, which is exact.
     fn to_f64(self) -> f64;
-    /// Rounds to nearest, ties to even.
+    /// Converts from `f64`, rounding to nearest, ties to even.
     fn from_f64(value: f64) -> Self;
 }
 

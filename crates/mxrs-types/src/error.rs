@@ -1,4 +1,4 @@
-//! The one error type that crosses crate borders.
+//! The error type of all mxrs crates.
 
 use crate::{Device, FormatErrorKind};
 use std::fmt;
@@ -9,13 +9,15 @@ use std::sync::Arc;
 /// `Result` with mxrs's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why something failed: a kind with fields, a chain of what was being done, and the error beneath it, if there is one.
+/// An error: its kind with fields, a chain of the operations that were in progress, and the error that caused it, if there
+/// is one.
 ///
-/// It is one word wide. Cloning is cheap enough for the engine to keep a deferred error and hand it to a waiter. Two errors
-/// are equal if their kinds and chains are; sources are not compared.
+/// An error is one word wide. Cloning is cheap enough for the engine to keep a deferred error and return it to several
+/// waiters. Two errors are equal if their kinds and chains are; sources are not compared.
 ///
-/// `Display` is for people: the message of the kind, with that of its source, and one line for each step of the chain.
-/// `Debug` is for developers: the parts by name. [`source`](std::error::Error::source) is the error beneath, by its type.
+/// `Display` is for users: the message of the kind, with that of its source, and one line for each step of the chain.
+/// `Debug` is for developers: the parts with their names. [`source`](std::error::Error::source) returns the error that
+/// caused this one, with its own type.
 ///
 /// ```
 /// use mxrs_types::{Error, ErrorKind};
@@ -41,7 +43,7 @@ type Source = Arc<dyn std::error::Error + Send + Sync>;
 #[derive(Clone)]
 struct Inner {
     kind: ErrorKind,
-    /// "while …" frames, innermost first.
+    /// The operations that were in progress, innermost first; each is printed after "while".
     chain: Vec<String>,
     source: Option<Source>,
 }
@@ -52,7 +54,7 @@ impl PartialEq for Inner {
     }
 }
 
-/// What went wrong, by category.
+/// The category of an error, with its details.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -62,9 +64,9 @@ pub enum ErrorKind {
         op: String,
         /// Argument.
         arg: String,
-        /// What would have been right.
+        /// What was expected.
         expected: String,
-        /// What came.
+        /// What was given.
         got: String,
     },
     /// An argument of an operator has the wrong element type.
@@ -73,9 +75,9 @@ pub enum ErrorKind {
         op: String,
         /// Argument.
         arg: String,
-        /// What would have been right.
+        /// What was expected.
         expected: String,
-        /// What came.
+        /// What was given.
         got: String,
     },
     /// An operator attribute is missing, unknown or unreadable.
@@ -84,32 +86,32 @@ pub enum ErrorKind {
         op: String,
         /// Attribute.
         name: String,
-        /// What would have been right.
+        /// What was expected.
         expected: String,
-        /// What came.
+        /// What was given.
         got: String,
     },
-    /// A value given by the caller is out of range.
+    /// A value given by the caller is not valid.
     InvalidValue {
-        /// Which value.
+        /// Name of the value.
         what: String,
-        /// What came.
+        /// What was given.
         got: String,
-        /// What would have been right.
+        /// What was expected.
         expected: String,
     },
     /// No operator of this name is known.
     UnknownOperator {
-        /// The name asked for.
+        /// The requested name.
         name: String,
         /// Nearest known names.
         nearest: Vec<String>,
     },
-    /// The operator exists in MXNet but is not built here, or not for these arguments.
+    /// The operator or feature exists in MXNet but not in this build, or not for these arguments.
     NotBuilt {
         /// Operator or feature.
         what: String,
-        /// Why, and what to do.
+        /// The reason, and what the user can do.
         reason: String,
     },
     /// Shapes or types could not all be inferred.
@@ -119,11 +121,11 @@ pub enum ErrorKind {
         /// `shape` or `dtype`.
         what: &'static str,
     },
-    /// The device has no room.
+    /// The device does not have enough free memory.
     OutOfMemory {
-        /// Device asked.
+        /// The device of the request.
         device: Device,
-        /// Bytes asked for.
+        /// Bytes of the request.
         requested: u64,
         /// Bytes in live blocks.
         live: u64,
@@ -131,12 +133,12 @@ pub enum ErrorKind {
         cached: u64,
         /// Largest free cached block.
         largest_cached: u64,
-        /// What to change.
+        /// What the user can change.
         hint: String,
     },
-    /// Size arithmetic does not fit.
+    /// A computed size is too large.
     Overflow {
-        /// What was computed.
+        /// The quantity that was computed.
         what: String,
     },
     /// An environment variable has an unusable value.
@@ -148,43 +150,43 @@ pub enum ErrorKind {
         /// Values accepted.
         expected: String,
     },
-    /// A file or buffer does not have the form it should.
+    /// A file or buffer is malformed.
     Format {
-        /// File, when it came from one.
+        /// The file, if the data came from one.
         path: Option<PathBuf>,
-        /// Byte offset (or line, for text) where it was noticed.
+        /// Byte offset (or line, for text) of the problem.
         offset: Option<u64>,
-        /// Category.
+        /// Category of the problem.
         kind: FormatErrorKind,
         /// What was found and expected.
         context: String,
     },
-    /// The operating system refused.
+    /// An operation of the operating system failed.
     Io {
         /// File or resource.
         path: Option<PathBuf>,
-        /// Its message.
+        /// Message of the operating system.
         message: String,
-        /// Its category.
+        /// Category of the failure.
         kind: std::io::ErrorKind,
     },
     /// A vendor library failed.
     Backend {
         /// Backend.
         backend: &'static str,
-        /// Its message.
+        /// Message of the library.
         message: String,
     },
-    /// An operator panicked; its message.
+    /// An operator or task panicked.
     Panicked {
         /// Operator or task.
         what: String,
         /// Panic message.
         message: String,
     },
-    /// The engine was used in a way its protocol forbids.
+    /// A call violated a rule of the engine.
     Engine {
-        /// Which rule, and what to do.
+        /// The violated rule, and what the caller has to do.
         message: String,
     },
 }
@@ -225,21 +227,23 @@ impl Error {
         Self::new(ErrorKind::NotBuilt { what: what.into(), reason: reason.into() })
     }
 
-    /// Shorthand for [`ErrorKind::OutOfMemory`] where no pool, whose blocks the error could report, is involved.
+    /// Shorthand for [`ErrorKind::OutOfMemory`] of a request that went to no pool, so that there are no blocks to report.
     pub fn out_of_memory(device: Device, requested: u64, hint: impl Into<String>) -> Self {
         let (live, cached, largest_cached) = (0, 0, 0);
         Self::new(ErrorKind::OutOfMemory { device, requested, live, cached, largest_cached, hint: hint.into() })
     }
 
-    /// From an I/O error on `path`, which becomes its [source](std::error::Error::source).
+    /// Makes an error from an I/O error on `path`. The I/O error becomes the [source](std::error::Error::source).
     pub fn io(path: impl Into<PathBuf>, error: &io::Error) -> Self {
         Self::from_io(error).with_path(path)
     }
 
-    /// From an I/O error, which becomes its source, where the file is not known; [`Self::with_path`] names it.
+    /// Makes an error from an I/O error if the file is not known. The I/O error becomes the source. [`Self::with_path`]
+    /// adds the file.
     pub fn from_io(error: &io::Error) -> Self {
         let (kind, message) = (error.kind(), error.to_string());
-        // An I/O error cannot be cloned. One of the system is its number; of any other the kind and the message are kept.
+        // An I/O error cannot be cloned. A system error is made again from its number. Of any other error, kind and message
+        // are kept.
         let source = match error.raw_os_error() {
             Some(code) => io::Error::from_raw_os_error(code),
             None => io::Error::new(kind, message.clone()),
@@ -247,36 +251,36 @@ impl Error {
         Self::new(ErrorKind::Io { path: None, message, kind }).with_source(source)
     }
 
-    /// What went wrong.
+    /// The kind of the error.
     pub fn kind(&self) -> &ErrorKind {
         &self.0.kind
     }
 
-    /// What went wrong, to be completed by an outer layer (a file name, say).
+    /// The kind, for an outer layer that completes it (by a file name, say).
     pub fn kind_mut(&mut self) -> &mut ErrorKind {
         &mut self.0.kind
     }
 
-    /// "while …" frames, innermost first.
+    /// The operations that were in progress, innermost first; each is printed after "while".
     pub fn chain(&self) -> &[String] {
         &self.0.chain
     }
 
-    /// Adds a frame, such as ``binding `conv0` `` (printed as "while binding `conv0`").
+    /// Adds an operation that was in progress, such as ``binding `conv0` `` (printed as "while binding `conv0`").
     #[must_use]
     pub fn context(mut self, doing: impl Into<String>) -> Self {
         self.0.chain.push(doing.into());
         self
     }
 
-    /// Keeps the error that caused this one: what [`source`](std::error::Error::source) returns.
+    /// Keeps the error that caused this one, for [`source`](std::error::Error::source) to return.
     #[must_use]
     pub fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.0.source = Some(Arc::new(source));
         self
     }
 
-    /// Names the file of a [`ErrorKind::Format`] or [`ErrorKind::Io`] error that has none yet.
+    /// Sets the file of an [`ErrorKind::Format`] or [`ErrorKind::Io`] error that has none yet.
     #[must_use]
     pub fn with_path(mut self, file: impl Into<PathBuf>) -> Self {
         if let ErrorKind::Format { path: path @ None, .. } | ErrorKind::Io { path: path @ None, .. } = &mut self.0.kind
@@ -361,12 +365,12 @@ impl std::error::Error for Error {
     }
 }
 
-/// Adds "while …" frames to a `Result`.
+/// Adds operations that were in progress to the error of a `Result`.
 pub trait ResultExt<T> {
-    /// Adds the frame computed by `doing` to an error.
+    /// Adds the operation that `doing` returns to an error.
     ///
     /// # Errors
-    /// The error it was called on.
+    /// Returns the error of `self`, with the operation added.
     fn context<S: Into<String>>(self, doing: impl FnOnce() -> S) -> Result<T>;
 }
 

@@ -2,51 +2,51 @@
 
 use std::fmt;
 
-/// Category of a malformed file.
+/// The category of a problem with a malformed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FormatErrorKind {
-    /// Input ends inside a field, or a length points beyond the end.
+    /// The input ends inside a field, or a length exceeds the rest of the input.
     Truncated {
         /// Bytes needed.
         need: u64,
-        /// Bytes left.
+        /// Bytes that are left.
         have: u64,
     },
     /// The first word is unknown.
     BadMagic {
-        /// What was found.
+        /// The first word of the file.
         found: u64,
     },
-    /// Known format, unknown version.
+    /// The format is known, but not this version of it.
     UnsupportedVersion,
-    /// Known format, variant not supported.
+    /// The format is known, but this variant of it is not supported.
     UnsupportedFeature,
-    /// A size does not fit.
+    /// A size is too large.
     Overflow,
     /// A limit of the reader was exceeded.
     LimitExceeded {
         /// Value found.
         value: u64,
-        /// Largest accepted.
+        /// Largest accepted value.
         max: u64,
     },
     /// A field has an impossible value.
     InvalidValue,
     /// Two fields contradict each other.
     Inconsistent,
-    /// The same name twice.
+    /// A name occurs twice.
     Duplicate,
-    /// Bytes after the end.
+    /// Bytes follow after the end of the data.
     TrailingData {
         /// The number of bytes.
         bytes: u64,
     },
-    /// Text that is not the expected syntax (JSON, `.idx`, `.lst`).
+    /// A text does not have the expected syntax (JSON, `.idx`, `.lst`).
     Syntax,
-    /// An unregistered operator.
+    /// No operator of this name is known.
     UnknownOperator,
-    /// An attribute the operator does not have.
+    /// The operator does not have an attribute.
     BadAttribute,
 }
 

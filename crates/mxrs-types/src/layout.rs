@@ -22,11 +22,11 @@ pub enum Layout {
         /// The inner blocks `(axis, size)`, outermost first.
         blocks: SmallVec<[(u8, u16); 2]>,
     },
-    /// A backend's own packed form.
+    /// A packed form that only one backend reads.
     Opaque {
         /// Name of the backend that can read it.
         backend: &'static str,
-        /// The backend's identifier of the form; equal ids mean equal arrangement.
+        /// The backend's identifier of the form. Equal ids mean the same order of elements.
         id: u64,
         /// The size in bytes.
         size_bytes: usize,
@@ -62,7 +62,7 @@ impl Layout {
 }
 
 impl fmt::Display for Layout {
-    /// `row-major`, a tag such as `aBcd16b`, or `backend#id`.
+    /// Prints `row-major`, a tag such as `aBcd16b`, or `backend#id`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::RowMajor => f.write_str("row-major"),
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn blocked_size_counts_padding() {
-        // nChw16c of 1x20x3x3: channels padded to 32.
+        // The layout nChw16c of a 1x20x3x3 tensor, whose channels are padded to 32.
         let layout = Layout::Blocked {
             padded: smallvec![1, 32, 3, 3],
             strides: smallvec![2 * 3 * 3 * 16, 3 * 3 * 16, 3 * 16, 16],

@@ -9,12 +9,12 @@ use std::fmt;
 pub struct PartialShape(Option<SmallVec<[Option<usize>; 5]>>);
 
 impl PartialShape {
-    /// Nothing is known, not even the number of axes.
+    /// A shape of which nothing is known, not even the number of axes.
     pub fn unknown() -> Self {
         Self(None)
     }
 
-    /// The number of axes is known, their sizes are not.
+    /// A shape whose number of axes is known, but not their sizes.
     pub fn of_rank(ndim: usize) -> Self {
         Self(Some(SmallVec::from_elem(None, ndim)))
     }
@@ -54,8 +54,8 @@ impl PartialShape {
         self.0.as_ref().map_or(1, |d| d.iter().filter(|x| x.is_none()).count())
     }
 
-    /// Adds the knowledge of `other`. Returns whether anything was learned, or `Err(())` if the two contradict each
-    /// other (the caller knows the operator and argument to name in its error).
+    /// Adds the sizes that `other` knows. Returns whether a size or the rank became known, or `Err(())` if the two
+    /// contradict each other (the caller knows the operator and argument to name in its error).
     #[allow(clippy::result_unit_err)]
     pub fn merge(&mut self, other: &Self) -> Result<bool, ()> {
         let Some(theirs) = &other.0 else { return Ok(false) };
@@ -94,7 +94,7 @@ impl From<Shape> for PartialShape {
 }
 
 impl fmt::Display for PartialShape {
-    /// Like [`Shape`], with `?` for an unknown size and `(...)` for an unknown rank.
+    /// Prints like [`Shape`], with `?` for an unknown size and `(...)` for an unknown rank.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(dims) = &self.0 else { return f.write_str("(...)") };
         f.write_str("(")?;

@@ -7,8 +7,7 @@ use std::ops::Deref;
 
 /// The sizes of the axes of a tensor, outermost first; a scalar has no axes.
 ///
-/// Dereferences to `[usize]`. Row-major (C) order is the order of memory unless a
-/// [`crate::Layout`] says otherwise.
+/// Dereferences to `[usize]`. Elements lie in memory in row-major (C) order unless a [`crate::Layout`] says otherwise.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
 pub struct Shape(SmallVec<[usize; 5]>);
 
@@ -45,10 +44,10 @@ impl Shape {
         self.0.iter().fold(1, |n, &size| n.saturating_mul(size))
     }
 
-    /// The number of elements of a tensor in a graph, where attributes and shapes may come from a hostile file.
+    /// The number of elements, checked. For tensors of graphs, whose attributes and shapes may come from a hostile file.
     ///
     /// # Errors
-    /// [`ErrorKind::Overflow`] if there are more than [`Self::MAX_ELEMENTS`].
+    /// Returns [`ErrorKind::Overflow`] if there are more than [`Self::MAX_ELEMENTS`].
     pub fn checked_n_elements(&self) -> Result<usize, Error> {
         match self.n_elements() {
             n if n <= Self::MAX_ELEMENTS => Ok(n),
@@ -59,9 +58,9 @@ impl Shape {
     /// The size of a dense tensor of this shape in bytes.
     ///
     /// # Errors
-    /// [`ErrorKind::Overflow`] if the product exceeds `isize::MAX`.
+    /// Returns [`ErrorKind::Overflow`] if the product exceeds `isize::MAX`.
     pub fn checked_size_bytes(&self, dtype: DType) -> Result<usize, Error> {
-        // A size of 0 makes the product 0, whatever the other sizes are.
+        // If a size is 0 the product is 0, even if the product of the rest would overflow.
         let total = if self.0.contains(&0) {
             Some(0)
         } else {
@@ -81,10 +80,10 @@ impl Shape {
         strides
     }
 
-    /// Converts an axis index that may be negative.
+    /// Converts an axis index that may be negative to a non-negative one.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidValue`] if it is out of range.
+    /// Returns [`ErrorKind::InvalidValue`] if the index is out of range.
     pub fn axis(&self, index: i64) -> Result<usize, Error> {
         let ndim = self.ndim() as i64;
         let axis = if index < 0 { index + ndim } else { index };
@@ -99,7 +98,7 @@ impl Shape {
         }
     }
 
-    /// The sizes, for writing.
+    /// The sizes as a mutable slice.
     pub fn dims_mut(&mut self) -> &mut [usize] {
         &mut self.0
     }
@@ -136,7 +135,7 @@ impl FromIterator<usize> for Shape {
 }
 
 impl fmt::Display for Shape {
-    /// Python's tuple form: `()`, `(3,)`, `(3, 4)`.
+    /// Prints the sizes as a Python tuple: `()`, `(3,)`, `(3, 4)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.as_slice() {
             [one] => write!(f, "({one},)"),

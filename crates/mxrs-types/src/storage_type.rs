@@ -1,4 +1,4 @@
-//! The storage form of elements: dense, or only some rows or the non-zero elements.
+//! The storage form of an array: dense, or with only some rows or only non-zero elements stored.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[repr(i32)]
 pub enum StorageType {
-    /// Every element, in one block.
+    /// All elements are stored, in one block.
     #[default]
     Dense = 0,
-    /// Some rows, with their indices.
+    /// Only some rows are stored, with their indices.
     RowSparse = 1,
-    /// Compressed sparse rows of a matrix.
+    /// The non-zero elements of a matrix are stored as compressed sparse rows.
     Csr = 2,
 }
 

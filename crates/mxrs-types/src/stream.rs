@@ -1,8 +1,8 @@
-//! The interface of a device with its own queues: streams, and events that mark a position in one.
+//! The interface of a device with its own queues: streams, and events that mark a position in a stream.
 //!
-//! The engine orders tasks with them, and storage pools use them to keep a block from being reused too early. What a
-//! stream can run is defined by the crate that implements these traits; code that launches work uses
-//! [`DeviceStream::as_any`] to get the type it knows.
+//! The engine orders tasks by streams and events, and storage pools use them to keep a block from being reused too early.
+//! The crate that implements these traits defines what a stream can run; code that launches work uses
+//! [`DeviceStream::as_any`] to get the concrete type.
 
 use crate::{Device, Result};
 use std::any::Any;
@@ -24,13 +24,13 @@ impl fmt::Display for StreamId {
     }
 }
 
-/// A queue of a device: enqueued work runs in order and asynchronously to the thread that enqueues it.
+/// A queue of a device. Enqueued work runs in order, asynchronously to the thread that enqueues it.
 ///
-/// Any thread may use it, also several at the same time; the order of their work is then unspecified.
+/// Any number of threads may use a stream at the same time; the order of their work is then unspecified.
 ///
-/// If enqueued work fails, the work that comes after it in order is invalid: later work of the stream, events recorded
-/// after it, and work of streams that wait for those. Each of them reports the failure; a device may report it to
-/// others as well.
+/// If enqueued work fails, all work that depends on it by order is invalid: later work of the stream, events recorded after
+/// it, and work of streams that wait for these events. Each of them returns the failure. A device may return it from
+/// unrelated work as well.
 pub trait DeviceStream: Send + Sync + fmt::Debug {
     /// Identifies the stream.
     fn id(&self) -> StreamId;
@@ -38,46 +38,46 @@ pub trait DeviceStream: Send + Sync + fmt::Debug {
     /// Records an event at the current end of the queue.
     ///
     /// # Errors
-    /// The device's error.
+    /// Returns the error of the device.
     fn record(&self) -> Result<Arc<dyn DeviceEvent>>;
 
     /// Makes later work start only after `event` is finished; the calling thread does not wait. The event may belong to
     /// this stream, to another one, or to another device.
     ///
     /// # Errors
-    /// The device's error.
+    /// Returns the error of the device.
     fn wait_for(&self, event: &dyn DeviceEvent) -> Result<()>;
 
-    /// Blocks the calling thread until everything enqueued so far is done.
+    /// Blocks the calling thread until all work enqueued so far is done.
     ///
     /// # Errors
-    /// The device's error, including failures of enqueued work.
+    /// Returns the error of the device, or that of failed enqueued work.
     fn synchronize(&self) -> Result<()>;
 
-    /// The stream as its own type, for code that launches work on it.
+    /// The stream as `Any`, for code that needs the concrete type to launch work on it.
     fn as_any(&self) -> &dyn Any;
 }
 
-/// A position in a stream: finished once all work enqueued before it is done. An event keeps its position as long as it
-/// exists.
+/// A position in a stream. It is finished once all work enqueued before it is done. An event keeps its position as long as
+/// it exists.
 pub trait DeviceEvent: Send + Sync + fmt::Debug {
-    /// The stream on which it was recorded.
+    /// The stream on which the event was recorded.
     fn stream(&self) -> StreamId;
 
-    /// Its number among the events of its stream: later events have larger numbers. So of two events of a stream, the
-    /// one with the larger number implies the other.
+    /// The number of the event among those of its stream. Later events have larger numbers, so if an event is finished, all
+    /// events of the stream with smaller numbers are finished too.
     fn place(&self) -> u64;
 
-    /// Whether the work before it is done and no longer uses memory. Once true, it stays true. Failed work is done too;
-    /// [`DeviceEvent::wait`] then returns its failure immediately.
+    /// Whether the work before the event is done and no longer uses memory. Once true, it stays true. Failed work counts as
+    /// done; [`DeviceEvent::wait`] then returns its failure immediately.
     fn is_finished(&self) -> bool;
 
-    /// Blocks the calling thread until [`DeviceEvent::is_finished`].
+    /// Blocks the calling thread until [`DeviceEvent::is_finished`] is true.
     ///
     /// # Errors
-    /// The device's error, including a failure of the work before it; each call returns it again.
+    /// Returns the error of the device, or the failure of the work before the event. Each call returns it again.
     fn wait(&self) -> Result<()>;
 
-    /// The event as its own type, for the stream that waits for it.
+    /// The event as `Any`, for the stream that waits for it.
     fn as_any(&self) -> &dyn Any;
 }

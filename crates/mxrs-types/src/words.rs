@@ -1,5 +1,5 @@
-//! Settings that are chosen by a word. Each is declared once, for the code that reads the word and the code that acts
-//! on it.
+//! Settings that are chosen by a word. Each enum is declared once, both for the code that reads the word and for the code
+//! that acts on the value.
 //!
 //! Every enum lists its values ([`PoolKind::ALL`]) and the word of each ([`PoolKind::word`]), and can be printed and
 //! parsed. With the feature `serde` it is deserialized from its word.
@@ -27,7 +27,7 @@ macro_rules! words {
             /// Every value, in the order of the documentation.
             pub const ALL: [Self; Self::WORDS.len()] = [$(Self::$variant),+];
 
-            /// The word of each value, in the same order.
+            /// The word of each value, in the order of `ALL`.
             pub const WORDS: &'static [&'static str] = &[$($word),+];
 
             /// The word for this value; case matters.
@@ -56,7 +56,7 @@ macro_rules! words {
             /// Parses one of the words; case matters.
             ///
             /// # Errors
-            /// [`ErrorKind::InvalidValue`](crate::ErrorKind::InvalidValue) for any other word.
+            /// Returns [`ErrorKind::InvalidValue`](crate::ErrorKind::InvalidValue) for any other word.
             fn from_str(word: &str) -> Result<Self> {
                 let found = Self::ALL.into_iter().find(|value| value.word() == word);
                 found.ok_or_else(|| Error::invalid($what, word, format!("one of {}", Self::WORDS.join(", "))))
@@ -75,8 +75,8 @@ words! {
         Round = "Round",
         /// Reuses nothing: each request goes to the device with its exact size.
         Unpooled = "Unpooled",
-        /// Cuts each block out of the shortest free range that fits, and joins freed neighbors. Holds the least memory
-        /// if sizes keep changing. MXNet does not have it.
+        /// Cuts each block out of the smallest free range that fits, and merges neighboring free ranges. Holds the least
+        /// memory if sizes keep changing. MXNet does not have it.
         BestFit = "BestFit",
     }
 }
@@ -138,9 +138,9 @@ impl EngineType {
 words! {
     /// When a task of a GPU counts as complete (`MXRS_GPU_SYNC`).
     pub enum GpuSync, "GPU synchronization", default Host {
-        /// When its work is done: the worker blocks until the stream is empty.
+        /// When its work is done. The worker blocks until the stream is empty.
         Host = "host",
-        /// When its work is enqueued: later users of its variables wait for an event.
+        /// When its work is enqueued. Later users of its variables wait for an event.
         Event = "event",
     }
 }

@@ -1,15 +1,15 @@
-//! What a kernel does with an output buffer.
+//! The request for an output: what a kernel does with the output's memory.
 
 /// The request for an output of an operator call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum WriteReq {
-    /// The output is not read: write nothing.
+    /// Write nothing, because the output is not read.
     Null,
-    /// Overwrite; the old content of the buffer is unspecified.
+    /// Overwrite the memory, whose old content is unspecified.
     #[default]
     Write,
-    /// Overwrite; the buffer is also the declared in-place input.
+    /// Overwrite the memory, which is also that of the declared in-place input.
     Inplace,
-    /// Add to the buffer's content.
+    /// Add the result to the content of the memory.
     Add,
 }

@@ -1,4 +1,4 @@
-//! What loading a model takes, from nothing to the first answer, step by step: `load_time SYMBOL PARAMS [N,C,H,W]`.
+//! Times each step of loading a model, from building the runtime to the first outputs: `load_time SYMBOL PARAMS [N,C,H,W]`.
 
 use mxrs::types::Shape;
 use mxrs::{Model, Runtime};

@@ -1,4 +1,4 @@
-//! Where the time of a training step goes: every step of a network's graph, forward and backward, slowest first.
+//! Times every step of a network's training graph, forward and backward, and prints the slowest first.
 //!
 //! ```text
 //! cargo run --release -p mxrs --example training_steps -- resnet-50 32 bfloat16
@@ -16,7 +16,7 @@ fn main() -> Result<()> {
         Some(text) => text.parse().map_err(|_| Error::invalid("batch size", text, "a whole number"))?,
         None => 32,
     };
-    // Another type than float32 is that of mixed precision.
+    // Another dtype than float32 is used for mixed precision.
     let dtype = args.next().map_or(Ok(DType::F32), |text| text.parse())?;
     let autocast = (dtype != DType::F32).then_some(dtype);
     let built = model(&network, &ModelOptions::default())?;

@@ -1,12 +1,12 @@
-//! What the code of this version can do with variables, and what this build and machine lack for it.
+//! What this version can do with environment variables, and what this build or machine lacks for it.
 
 use crate::Backends;
 use mxrs_env::{Capabilities, Capability, Settings};
 use mxrs_sync::Topology;
 
-/// The capabilities of a runtime with these backends. `topology` is `None` where the system does not show its processors.
+/// The capabilities of a runtime with these backends. `topology` is `None` if the system does not show its processors.
 pub(crate) fn capabilities(settings: &Settings, topology: Option<&Topology>, backends: &Backends) -> Capabilities {
-    // A runtime has no door through which a GPU device could come in.
+    // A runtime offers no way to add a GPU device.
     let gpu = Err(", which this build has none of".to_owned());
     let pinning = match topology {
         Some(_) => Ok(()),

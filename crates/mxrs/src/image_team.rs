@@ -1,4 +1,4 @@
-//! The threads for image work in a worker process, or a worker thread, of a data loader.
+//! The threads for image operations in a worker process or worker thread of a data loader.
 
 use mxrs_data::{ImageThreads, is_loader_thread};
 use mxrs_sync::fork::{self, ForkGuard, Kept, Registration};
@@ -9,11 +9,12 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 std::thread_local! {
-    /// The team of a worker thread of a data loader, with the process that it is in.
+    /// The team of a worker thread of a data loader, with the [`fork::generation`] of its process.
     static OWN: RefCell<Option<(u64, Arc<Team>)>> = const { RefCell::new(None) };
 }
 
-/// The calling worker thread's own team, so that workers do not wait for each other. It ends with the thread.
+/// The team of the calling worker thread. Each worker has its own team, so workers do not wait for each other. The team ends
+/// with the thread.
 fn own_team(threads: NonZeroUsize) -> Result<Arc<Team>> {
     let here = fork::generation();
     let existing = OWN.with_borrow(|own| own.clone());
@@ -27,14 +28,14 @@ fn own_team(threads: NonZeroUsize) -> Result<Arc<Team>> {
     }
 }
 
-/// A team that exists in forked processes only, from the first image on.
+/// A team for forked processes, created at the first image.
 pub(crate) struct ImageTeam {
     slot: Arc<Slot>,
     _registration: Registration,
 }
 
-/// The team, with the [`fork::generation`] of the process that its threads are in. While the lock is held no other is
-/// taken; a fork holds those of several runtimes, so it has no rank.
+/// The team, with the [`fork::generation`] of the process that its threads belong to. No other lock is taken while this one
+/// is held. A fork holds the locks of several runtimes at the same time, so the lock has no rank.
 struct Slot(Mutex<Option<(u64, Arc<Team>)>>);
 
 impl ImageTeam {
@@ -44,8 +45,8 @@ impl ImageTeam {
         Arc::new(Self { _registration: fork::register(Rank::Leaf, &guard), slot })
     }
 
-    /// In a forked process, and in a worker thread of a data loader, `n_threads` that share the work on one image; elsewhere
-    /// the calling thread.
+    /// Threads that share the work on one image: `n_threads` in a forked process or in a worker thread of a data loader;
+    /// otherwise only the calling thread.
     pub(crate) fn threads(self: &Arc<Self>, n_threads: NonZeroUsize) -> ImageThreads {
         let own = Arc::clone(self);
         ImageThreads::chosen_by(move || match (is_loader_thread(), fork::is_child()) {
@@ -61,7 +62,8 @@ impl ImageTeam {
         if let Some((_, team)) = existing() {
             return Ok(team);
         }
-        // Outside the lock: starting threads is slow. Of two that start them at once, one's are dropped again.
+        // Threads are started without holding the lock, because that is slow. If two callers start a team at the same time,
+        // one team is dropped.
         let made = Team::new(TeamConfig { threads, cpus: None })?;
         let mut slot = self.slot.0.lock();
         let (_, team) = match slot.take() {

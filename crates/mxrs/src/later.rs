@@ -1,4 +1,4 @@
-//! A parameter file whose arrays are read when they are needed.
+//! A parameter file whose large arrays are read only when they are needed.
 
 use mxrs_ndarray::NdArray;
 use mxrs_sync::{Mutex, Team};
@@ -9,25 +9,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// Bytes that a thread reads at a time.
+/// Number of bytes that a thread reads at a time.
 const PIECE: usize = 512 << 10;
 
-/// An open parameter file.
+/// An open parameter file, with its state when it was opened.
 pub(crate) struct ParameterFile {
     path: PathBuf,
     file: Arc<File>,
-    /// Length and time of the last change when it was opened.
+    /// Length and modification time when the file was opened.
     opened: (u64, Option<SystemTime>),
 }
 
 impl ParameterFile {
-    /// Whether files can be read at any place while others read them too.
+    /// Whether this system supports reads at any offset by several threads at the same time.
     pub(crate) const CAN_BE_LATE: bool = cfg!(unix);
 
-    /// Opens it.
+    /// Opens the file.
     ///
     /// # Errors
-    /// Those of opening, with the path.
+    /// Returns an error with the path if the file cannot be opened.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let open = || {
             let file = File::open(path)?;
@@ -38,27 +38,28 @@ impl ParameterFile {
         Ok(Self { path: path.to_owned(), file: Arc::new(file), opened })
     }
 
-    /// The same file, for whoever reads it from its start.
+    /// Another handle to the same open file, for reading it from the start.
     ///
     /// # Errors
-    /// The system has no more handles.
+    /// Returns an error if the system has no more handles.
     pub(crate) fn handle(&self) -> Result<File> {
         self.file.try_clone().map_err(|e| Error::io(&self.path, &e))
     }
 
-    /// Has an array written with the bytes from `offset` on, by all threads of the team; returns at once.
+    /// Pushes a task that fills the array with the bytes from `offset` on, read by all threads of the team. Does not wait
+    /// for the task.
     ///
     /// # Errors
-    /// As [`NdArray::write_later`]; whoever reads the array is told what went wrong with the file.
+    /// Fails as [`NdArray::write_later`] does. An error of reading the file is returned when the array is read.
     pub(crate) fn read_later(&self, offset: u64, array: &NdArray, team: &Arc<Team>) -> Result<()> {
         let (file, path, team) = (self.file.clone(), self.path.clone(), team.clone());
         array.write_later(move |bytes| read(&file, offset, bytes, &team).map_err(|e| Error::io(path, &e)))
     }
 
-    /// Says so if the file was written to since it was opened.
+    /// Checks that the file was not written to since it was opened.
     ///
     /// # Errors
-    /// It was.
+    /// Returns an error if the length or the modification time has changed.
     pub(crate) fn expect_unchanged(&self) -> Result<()> {
         let now = self.file.metadata().map_err(|e| Error::io(&self.path, &e))?;
         if stamp(&now) == self.opened {

@@ -1,8 +1,8 @@
-//! The door: one crate to depend on, with a [`Runtime`] assembled from all the others.
+//! The facade of mxrs: the one crate to depend on, with a [`Runtime`] that combines all others.
 //!
-//! Thin on purpose: it turns the environment into settings and hands them down, chooses the backends of this build, and
-//! brings checkpoint and executor together. It does not know how anything works, holds no kernel and no algorithm, and
-//! it keeps no global state: two runtimes with different settings live side by side.
+//! It converts the environment into settings for the other crates, chooses the backends of this build, and connects
+//! checkpoints with executors. It contains no kernels, no algorithms and no global state: several runtimes with different
+//! settings can exist in one process.
 //!
 //! ```
 //! use mxrs::{Model, Runtime};
@@ -21,16 +21,17 @@
 //! ```
 //!
 //! Cargo features: `onednn` (default) compiles oneDNN and links it; `onednn-dynamic` loads `libdnnl.so.3` at run time
-//! instead. Without either, inference in float32 has kernels of mxrs' own; fully-connected layers in training and products of 8-bit
-//! integers run on the reference kernels, slowly, and a warning says so.
+//! instead. Without either, float32 inference uses kernels of mxrs. Fully-connected layers in training and products of 8-bit
+//! integers then run on the slow reference kernels, and a warning says so.
 //!
 //! # Requests at the same time
 //!
-//! A [`Model`] is bound once for each request that may be under way: what it is bound to shares its parameters and packed
-//! weights, and has an input, outputs and temporaries of its own, for one thread at a time. As many run at once as the engine has
-//! workers (`MXNET_CPU_WORKER_NTHREADS`). They have one team of threads (`OMP_NUM_THREADS`): who finds it taken computes alone.
-//! So a team of one and a worker for each core give each request a core; one worker and a large team give one request after the
-//! other all of them.
+//! For requests at the same time, bind a [`Model`] once per request. The bound models share the model's parameters and
+//! packed weights. Each has its own input, outputs and temporary memory, and may be used by one thread at a time. The engine
+//! runs as many of them at the same time as it has workers (`MXNET_CPU_WORKER_NTHREADS`). All workers share one team of
+//! threads (`OMP_NUM_THREADS`): a worker that finds the team in use computes on its own thread only. So a team of one thread
+//! and one worker per core give each request one core; one worker and a large team process one request after the other, each
+//! on all cores.
 //!
 //! ```
 //! use mxrs::env::MapSource;
@@ -51,7 +52,7 @@
 //! # Ok::<(), mxrs::Error>(())
 //! ```
 //!
-//! Read next: [`Runtime`], then the layer of your question: [`exec`] for how a graph runs, [`ops`] for what an operator
+//! Read next: [`Runtime`], then the crate for your question: [`exec`] for how a graph runs, [`ops`] for what an operator
 //! does, [`mod@env`] for what a variable means.
 
 pub use mxrs_data as data;

@@ -1,4 +1,4 @@
-//! A network with its parameters, and the same bound to shapes.
+//! A network with its parameters, and the network bound to shapes.
 
 use crate::later::ParameterFile;
 use crate::{Predictor, Runtime};
@@ -14,8 +14,8 @@ use mxrs_types::{Device, Error, Result, ResultExt, Shape};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A graph and the arrays of its parameters. Cheap to clone; clones share the arrays. For requests at the same time see
-/// [the first page](crate#requests-at-the-same-time).
+/// A graph and the arrays of its parameters. Cloning is cheap, and clones share the arrays. For requests at the same time
+/// see [the documentation of the crate](crate#requests-at-the-same-time).
 ///
 /// ```
 /// use mxrs::Runtime;
@@ -35,7 +35,7 @@ pub struct Model {
     runtime: Runtime,
     graph: Arc<Graph>,
     params: IndexMap<String, NdArray>,
-    /// Shared by everything it is bound to.
+    /// Packed weights, shared by all models that are bound from this one.
     packed: PackedStore,
 }
 
@@ -43,15 +43,16 @@ impl Model {
     /// Reads `<prefix>-symbol.json` and `<prefix>-NNNN.params`, where NNNN is the epoch with at least four digits.
     ///
     /// # Errors
-    /// What is wrong with either file, naming it; an operator that is not built.
+    /// Returns an error if either file cannot be read (the error names it), or if an operator is not built.
     pub fn load(runtime: &Runtime, prefix: impl AsRef<Path>, epoch: u64) -> Result<Self> {
         Self::load_files(runtime, symbol_path(&prefix), checkpoint_path(&prefix, epoch))
     }
 
-    /// Reads a symbol file and a parameter file (list or npz, with `arg:` and `aux:` names).
+    /// Reads a symbol file and a parameter file. The parameter file is a list or an npz file with names that begin with
+    /// `arg:` or `aux:`.
     ///
     /// # Errors
-    /// As [`Self::load`].
+    /// Fails as [`Self::load`] does.
     pub fn load_files(runtime: &Runtime, symbol: impl AsRef<Path>, params: impl AsRef<Path>) -> Result<Self> {
         let (symbol, params) = (symbol.as_ref(), params.as_ref());
         let graph = Self::load_graph(runtime, symbol)?;
@@ -61,12 +62,12 @@ impl Model {
         Self::from_parts(runtime, graph, tensors).context(|| format!("loading parameters from {}", params.display()))
     }
 
-    /// Reads a symbol file and a parameter file and [freezes](Self::freeze) the network for these shapes, which takes less
-    /// memory and time than the two steps: of a list (`.params`), large parameters stay in the file until something is made
-    /// of them, so no more than a few are in memory in the form of the file.
+    /// Reads a symbol file and a parameter file, and [freezes](Self::freeze) the network for these shapes. This takes less
+    /// memory and time than the two steps one after the other: large parameters of a list (`.params`) stay in the file until
+    /// they are packed, so only a few of them are in memory in unpacked form at the same time.
     ///
     /// # Errors
-    /// As [`Self::load`] and [`Self::freeze`]; a parameter file that somebody writes to meanwhile.
+    /// Fails as [`Self::load`] and [`Self::freeze`] do; also if the parameter file is written to while it is read.
     pub fn load_frozen(
         runtime: &Runtime,
         symbol: impl AsRef<Path>,
@@ -93,10 +94,10 @@ impl Model {
         Ok(frozen)
     }
 
-    /// Reads a symbol file alone.
+    /// Reads a symbol file, without parameters.
     ///
     /// # Errors
-    /// What is wrong with the file, naming it; an operator that is not built.
+    /// Returns an error if the file cannot be read (the error names it), or if an operator is not built.
     pub fn load_graph(runtime: &Runtime, symbol: impl AsRef<Path>) -> Result<Graph> {
         let path = symbol.as_ref();
         let Loaded { value: graph, warnings } = read_graph(runtime, path)
@@ -106,11 +107,10 @@ impl Model {
         Ok(graph)
     }
 
-    /// A model from a graph and parameters by name. Parameters that the graph has no variable for are left out, with a
-    /// warning.
+    /// A model from a graph and named parameters. Parameters for which the graph has no variable are ignored with a warning.
     ///
     /// # Errors
-    /// A parameter without values or of a form that is not dense; out of memory.
+    /// Returns an error if a parameter has no values or is not dense, or if memory is exhausted.
     pub fn from_parts(
         runtime: &Runtime,
         graph: Graph,
@@ -119,7 +119,7 @@ impl Model {
         Self::from_tensors(runtime, graph, params, &mut IndexMap::new())
     }
 
-    /// As [`Self::from_parts`]; in `late`, where in their file those begin that are still to be read.
+    /// Like [`Self::from_parts`]. Adds to `late` the parameters that are not read yet, with their offsets in the file.
     fn from_tensors(
         runtime: &Runtime,
         graph: Graph,
@@ -135,7 +135,7 @@ impl Model {
             }
             let dense = tensor.into_dense().context(|| format!("loading parameter `{name}`"))?;
             let (dtype, shape, bytes) = dense.into_parts();
-            // Of two of one name the later counts.
+            // If two parameters have the same name, the last one is used.
             late.swap_remove(&name);
             let array = match bytes.into_lent::<Parameter>() {
                 Ok(parameter) => {
@@ -152,7 +152,7 @@ impl Model {
         Ok(Self { runtime: runtime.clone(), graph: Arc::new(graph), params: arrays, packed: PackedStore::new() })
     }
 
-    /// The runtime it was made with.
+    /// The runtime with which the model was created.
     pub fn runtime(&self) -> &Runtime {
         &self.runtime
     }
@@ -167,40 +167,40 @@ impl Model {
         &self.params
     }
 
-    /// Names of the variables that have no parameter and that inference reads: what a caller must feed.
+    /// Names of the variables that inference reads and that have no parameter: the caller must feed them.
     pub fn inputs(&self) -> Vec<&str> {
         let graph = &self.graph;
         let is_fed = |id: &NodeId| !self.params.contains_key(&graph.node(*id).name) && !graph.is_label(*id);
         graph.arguments().filter(is_fed).map(|id| graph.node(id).name.as_str()).collect()
     }
 
-    /// Chooses kernels and plans memory for inputs of these shapes. What is bound to several shapes has its weights packed
-    /// once where the kernels want them alike.
+    /// Chooses kernels and plans memory for inputs of these shapes. If a model is bound to several shapes, kernels that want
+    /// the same packed weights share them.
     ///
     /// # Errors
-    /// An input the graph does not have; shapes that do not fit the parameters, naming the node; parameters that are
-    /// missing; out of memory.
+    /// Returns an error if the graph does not have an input, if shapes do not fit the parameters (the error names the node),
+    /// if parameters are missing, or if memory is exhausted.
     pub fn bind(&self, inputs: &[(&str, Shape)]) -> Result<BoundModel> {
         let shapes = || inputs.iter().map(|(name, shape)| format!("`{name}` {shape}")).collect::<Vec<_>>().join(", ");
         let options = BindOptions { packed: Some(self.packed.clone()), ..self.runtime.bind_options() };
         let executor = Executor::bind(&self.graph, self.runtime.arrays(), inputs, &self.params, &options);
-        // What was found is kept also where the rest of the network failed.
+        // Tuning results are stored even if binding the rest of the network failed.
         if let Err(error) = self.runtime.keep_kernels() {
             tracing::warn!("kernel tuning results could not be kept: {error}");
         }
         Ok(BoundModel { executor: executor.context(|| format!("binding the network to {}", shapes()))? })
     }
 
-    /// Binds to each of these shapes, for inference alone: parameters are kept in the form that kernels want and no other,
-    /// and take their memory once instead of twice, where nobody else has handles to them.
+    /// Binds the model to each of these shapes, for inference only. Parameters are kept only in the form in which kernels
+    /// read them. So they need their memory once and not twice, unless other code holds handles to their arrays.
     ///
     /// # Errors
-    /// As [`Self::bind`]; what packing reports.
+    /// Fails as [`Self::bind`] does; also if packing fails.
     pub fn freeze(self, shapes: &[&[(&str, Shape)]]) -> Result<Vec<BoundModel>> {
         self.freeze_reading(shapes, &mut |_, _| Ok(()))
     }
 
-    /// As [`Self::freeze`], with parameters that are read by [`Executor::freeze_reading`].
+    /// Like [`Self::freeze`], but `read` fills the parameters when [`Executor::freeze_reading`] needs them.
     fn freeze_reading(
         self,
         shapes: &[&[(&str, Shape)]],
@@ -216,10 +216,10 @@ impl Model {
         Ok(frozen)
     }
 
-    /// Binds the network's only input to batches of `batch_size` items of shape `data_shape` (`[C, H, W]` for images).
+    /// Binds the only input of the network to batches of `batch_size` items of shape `data_shape` (`[C, H, W]` for images).
     ///
     /// # Errors
-    /// As [`Self::bind`]; a network with several inputs.
+    /// Fails as [`Self::bind`] does; also if the network does not have exactly one input.
     pub fn predictor(&self, batch_size: usize, data_shape: &[usize]) -> Result<Predictor> {
         Predictor::new(self, batch_size, data_shape)
     }
@@ -227,7 +227,7 @@ impl Model {
 
 fn read_graph(runtime: &Runtime, path: &Path) -> Result<Loaded<Graph>> {
     let Loaded { value: file, mut warnings } = SymbolFile::open(path, &Options::default())?;
-    // An operator that MXNet has and mxrs has not is no unknown operator; all of them are named at once.
+    // Operators that MXNet has but mxrs has not built get their own error, which names all of them.
     let is_built = |op: &str| runtime.ops().find(op).is_some() || mxrs_ops::legacy_name(op).is_some();
     let mut absent: Vec<&str> = Vec::new();
     for node in file.nodes.iter().filter(|node| !node.is_variable() && !is_built(&node.op)) {
@@ -246,14 +246,14 @@ fn read_graph(runtime: &Runtime, path: &Path) -> Result<Loaded<Graph>> {
     Ok(Loaded { value: graph.value, warnings })
 }
 
-/// Bytes of the smallest parameter that is worth reading later.
+/// Parameters with fewer bytes than this are read immediately.
 const LEAST_LATE: usize = 128 << 10;
 
 /// Memory of a parameter that is read from a file.
 struct Parameter {
     memory: ArrayMemory,
     may_be_late: bool,
-    /// Where it begins in the file, if it is still to be read.
+    /// Offset of the parameter in the file, if it was not read yet.
     late_from: Option<u64>,
 }
 
@@ -270,7 +270,8 @@ impl Lent for Parameter {
     }
 }
 
-/// Has parameters read to where arrays keep them, large ones later if they may be.
+/// Allocates the memory of parameters as array memory, so that they are read without a copy. With `may_be_late`, large ones
+/// are read later.
 fn lender(runtime: &Runtime, may_be_late: bool) -> Lender {
     let arrays = runtime.arrays().clone();
     Lender::new(move |len| {
@@ -284,17 +285,18 @@ fn log_file_warnings(path: &Path, warnings: &[String]) {
     }
 }
 
-/// A [`Model`] bound to shapes. Its parameters are those of the model.
+/// A [`Model`] bound to shapes. It shares the parameters of the model.
 pub struct BoundModel {
     executor: Executor,
 }
 
 impl BoundModel {
-    /// Copies the inputs in (row-major, float32), runs the network and returns its outputs. Reading an output waits for
-    /// the run and delivers its error. The next run overwrites the same arrays.
+    /// Copies the inputs (row-major, float32) into their arrays, runs the network and returns its outputs. Reading an output
+    /// waits for the run and returns its error. The next run overwrites the same output arrays.
     ///
     /// # Errors
-    /// An input the graph does not have, or data of another length than its shape.
+    /// Returns an error if the graph does not have an input, or if the length of the data differs from the shape of the
+    /// input.
     pub fn forward(&self, inputs: &[(&str, &[f32])]) -> Result<&[NdArray]> {
         for (name, elements) in inputs {
             let array = self.executor.argument(name)?;

@@ -1,4 +1,4 @@
-//! Which backend graphs are partitioned for at inference, and the chains that are looked for.
+//! Which backend partitions graphs at inference, and the patterns that are searched for.
 
 use crate::Backends;
 use mxrs_env::{Settings, Warning};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 const BACKEND: &str = "MXNET_SUBGRAPH_BACKEND";
 
-/// The switches of single chains.
+/// Environment variables that switch single patterns on or off.
 const SWITCHES: [&str; 11] = [
     "MXNET_DISABLE_ONEDNN_CONV_OPT",
     "MXNET_DISABLE_ONEDNN_FC_OPT",
@@ -27,26 +27,26 @@ const SWITCHES: [&str; 11] = [
 /// How graphs are partitioned.
 #[derive(Clone, Default)]
 pub struct Subgraphs {
-    /// What is looked for; nothing where graphs stay whole.
+    /// Patterns to search for; empty if graphs are not partitioned.
     pub patterns: Arc<[Pattern]>,
-    /// The backend that decides alone; `None` lets every backend decide.
+    /// The backend that decides alone which subgraphs are replaced; `None` lets every backend decide.
     pub backend: Option<&'static str>,
-    /// `MXNET_SUBGRAPH_VERBOSE`.
+    /// Value of `MXNET_SUBGRAPH_VERBOSE`.
     pub verbosity: u8,
-    /// Settings that can do nothing here.
+    /// Warnings for settings that have no effect.
     pub warnings: Vec<Warning>,
 }
 
-/// Name of a backend as the variable has it.
+/// Name of a backend as `MXNET_SUBGRAPH_BACKEND` spells it.
 fn word(backend: &str) -> String {
     backend.to_ascii_uppercase()
 }
 
-/// Reads the settings. A backend that is named decides which chains are replaced. Without a name, and if the named backend is not
-/// here, every backend decides: chains that none has a kernel for stay as they are.
+/// Reads the settings. If a backend is named, it decides which subgraphs are replaced. Without a name, or if the named
+/// backend is absent, every backend decides: a subgraph for which no backend has a kernel is not replaced.
 ///
 /// # Errors
-/// [`ErrorKind::Env`] for a name that no backend has, with the names of those that are there.
+/// [`ErrorKind::Env`] if no backend has the name; the error lists the loaded backends.
 pub fn subgraphs(settings: &Settings, backends: &Backends) -> Result<Subgraphs> {
     let verbosity = settings.graph.subgraph_verbose;
     let loaded: Vec<&'static str> = backends.loaded.iter().map(|loaded| loaded.backend.name()).collect();
@@ -86,7 +86,7 @@ pub fn subgraphs(settings: &Settings, backends: &Backends) -> Result<Subgraphs> 
     })
 }
 
-/// Graphs stay whole, because of `reason`.
+/// No partitioning, for this reason. The switches that are set get warnings.
 fn whole(settings: &Settings, verbosity: u8, reason: &str) -> Subgraphs {
     let warnings = SWITCHES.iter().filter_map(|name| settings.inert_warning(name, reason)).collect();
     Subgraphs { patterns: Arc::new([]), backend: None, verbosity, warnings }
@@ -104,7 +104,7 @@ fn unknown(asked: &str, loaded: &[&str]) -> Error {
     })
 }
 
-/// The chains that the switches leave.
+/// The fusions that the switches do not disable.
 fn fusions(settings: &Settings) -> Fusions {
     let off = &settings.onednn;
     Fusions {

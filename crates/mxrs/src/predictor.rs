@@ -1,14 +1,14 @@
-//! Batches in, outputs out: the plainest way to use a network.
+//! The simplest way to use a network: batches of inputs in, outputs out.
 
 use crate::{BoundModel, Model};
 use mxrs_types::{Error, Result, Shape};
 
-/// A model bound to one batch size and one shape of item.
+/// A model bound to one batch size and one shape of items.
 pub struct Predictor {
     bound: BoundModel,
     input: String,
     batch_size: usize,
-    /// Elements of one item.
+    /// Number of elements of one item.
     item_len: usize,
 }
 
@@ -28,10 +28,10 @@ impl Predictor {
         Ok(Self { bound, input: input.to_owned(), batch_size, item_len })
     }
 
-    /// Runs up to a batch of items, row-major, and returns the first output of each: as many rows as items were given.
+    /// Runs at most one batch of items (row-major), and returns their rows of the first output, one row per item.
     ///
     /// # Errors
-    /// Data that is no whole number of items or more than a batch; what a kernel reports.
+    /// Returns an error if the data is not a whole number of items or more than one batch, or if a kernel fails.
     pub fn predict(&self, data: &[f32]) -> Result<Vec<f32>> {
         let n_items = data.len().checked_div(self.item_len).unwrap_or(0);
         if n_items * self.item_len != data.len() || n_items > self.batch_size {
@@ -53,23 +53,23 @@ impl Predictor {
         Ok(rows)
     }
 
-    /// Most items of one call.
+    /// Largest number of items of one call.
     pub fn batch_size(&self) -> usize {
         self.batch_size
     }
 
-    /// Name of the input.
+    /// Name of the network's input.
     pub fn input(&self) -> &str {
         &self.input
     }
 
-    /// Elements of the first output per item: the number of classes of a classifier.
+    /// Number of elements of the first output per item: the number of classes of a classifier.
     pub fn row_len(&self) -> usize {
         let shape = self.bound.executor().outputs().first().map(|output| output.shape().clone()).unwrap_or_default();
         shape.n_elements() / self.batch_size
     }
 
-    /// The bound model, for its other outputs and its report.
+    /// The bound model, which gives access to the other outputs and to the report.
     pub fn bound(&self) -> &BoundModel {
         &self.bound
     }

@@ -1,4 +1,4 @@
-//! What most programs use, for `use mxrs::prelude::*`.
+//! The names that most programs need, for `use mxrs::prelude::*`.
 //!
 //! ```
 //! use mxrs::prelude::*;

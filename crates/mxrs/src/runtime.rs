@@ -1,4 +1,4 @@
-//! The runtime: everything a program needs once, made from one set of settings.
+//! The runtime: engine, storage, threads, operators and backends, built from one set of settings.
 
 use crate::backends::Backends;
 use crate::capabilities::capabilities;
@@ -42,7 +42,7 @@ struct Shared {
     warned: Arc<Warned>,
 }
 
-/// Collects what a [`Runtime`] is made of.
+/// Builds a [`Runtime`] from its parts.
 ///
 /// ```
 /// use mxrs::Runtime;
@@ -65,81 +65,83 @@ pub struct RuntimeBuilder {
     search: Option<Search>,
 }
 
-/// Where settings come from.
+/// The source of the settings.
 #[derive(Default)]
 enum SettingsFrom {
-    /// The environment of the process, when the runtime is built.
+    /// The environment of the process, read when the runtime is built.
     #[default]
     Process,
-    /// Variables that the caller chose, still to be checked.
+    /// Variables that the caller gave; they are checked when the runtime is built.
     Snapshot(Snapshot),
-    /// Finished settings.
+    /// Settings that are already checked.
     Given(Box<Settings>),
 }
 
 impl RuntimeBuilder {
-    /// Takes these settings instead of reading the environment of the process.
+    /// Uses these settings instead of reading the environment of the process.
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = SettingsFrom::Given(Box::new(settings));
         self
     }
 
-    /// Reads settings from these variables instead of those of the process: now, and checks them in [`Self::build`].
+    /// Uses these variables instead of the environment of the process. They are read now and checked in [`Self::build`].
     pub fn env(self, source: &dyn EnvSource) -> Self {
         self.snapshot(Snapshot::take(source))
     }
 
-    /// Takes settings from a snapshot, which may hold values given through the API.
+    /// Uses the settings of a snapshot, which may contain values that were given through the API.
     pub fn snapshot(mut self, snapshot: Snapshot) -> Self {
         self.settings = SettingsFrom::Snapshot(snapshot);
         self
     }
 
-    /// Adds a backend from outside mxrs.
+    /// Adds a backend that is not part of mxrs.
     pub fn backend(mut self, backend: Arc<dyn Backend>) -> Self {
         self.extra.push(backend);
         self
     }
 
-    /// Adds an operator from outside mxrs. It runs on its reference kernel, and on a backend that [offers](Self::backend) a
-    /// faster one. Networks and imperative calls find it by its name.
+    /// Adds an operator that is not part of mxrs. It runs on its reference kernel, or on a [backend](Self::backend) that
+    /// offers a faster one. Networks and imperative calls find it by its name.
     pub fn operator(mut self, operator: OpDef) -> Self {
         self.operators.push(operator);
         self
     }
 
-    /// Uses the backend of this name only; the reference kernels still run what it cannot.
+    /// Uses only the backend of this name; the reference kernels run calls that it does not support.
     pub fn only_backend(mut self, name: impl Into<String>) -> Self {
         self.only = Some(name.into());
         self
     }
 
-    /// Which of Winograd's algorithms may run convolutions.
+    /// Sets which of Winograd's algorithms may run convolutions.
     pub fn winograd(mut self, winograd: Winograd) -> Self {
         self.winograd = winograd;
         self
     }
 
-    /// How inference in float32 keeps packed weights of layers that wait for them: [`Weights::Bfloat16`] reads half the bytes of
-    /// fully-connected layers and of convolutions of few pixels, and rounds these weights to three digits. Activations
-    /// and sums stay float32. With [`Model::freeze`] the weights take half the memory too.
+    /// Sets the type in which float32 inference stores packed weights of layers that are limited by memory bandwidth.
+    /// [`Weights::Bfloat16`] halves the bytes that fully-connected layers and convolutions with few pixels read, and rounds
+    /// these weights to about three decimal digits. Activations and sums stay float32. With [`Model::freeze`] the weights
+    /// also need half the memory.
     pub fn weights(mut self, weights: Weights) -> Self {
         self.weights = weights;
         self
     }
 
-    /// Looks for the fastest kernels by timing whenever a network is bound for inference, which takes seconds. Results are
-    /// kept in a file (`MXRS_TUNING_CACHE`) and used by other processes, which do not look for more.
+    /// Finds the fastest kernels by timing whenever a network is bound for inference, which takes seconds. Results are
+    /// stored in a file (`MXRS_TUNING_CACHE`). Other processes use them without timing again.
     pub fn search_kernels(mut self, search: Search) -> Self {
         self.search = Some(search);
         self
     }
 
-    /// Makes the runtime, and logs the warnings of the settings, each once.
+    /// Builds the runtime, and logs each warning of the settings once.
     ///
     /// # Errors
-    /// A bad value of a variable; an operator with the name of another one; a backend asked for by name that is not there; a search for kernels that a variable forbids;
-    /// threads or memory refused by the system.
+    /// Returns an error if a variable has an invalid value, if an operator has the name of another one, if the backend of
+    /// [`Self::only_backend`] is absent, if a variable forbids the search for kernels, or if the system refuses threads or
+    /// memory.
     pub fn build(self) -> Result<Runtime> {
         let Self { settings, extra, operators, only, winograd, weights, search } = self;
         let (settings, warnings) = match settings {
@@ -163,7 +165,8 @@ impl RuntimeBuilder {
         }
         let mut engine_config = settings::engine(&settings);
         if fork::is_child() {
-            // A runtime that was made before the fork is the same here: its team is left behind, its engine counts anew.
+            // A runtime that was created before the fork changes in the same way: its team is abandoned and its engine gets
+            // the number of workers for child processes.
             team_config = TeamConfig { threads: NonZeroUsize::MIN, cpus: None };
             engine_config.cpu_workers = engine_config.child_workers;
         }
@@ -171,7 +174,7 @@ impl RuntimeBuilder {
         if let Some(elements) = settings.resources.cpu_parallel_elements {
             team.share_from(elements);
         }
-        // The engine itself announces every choice but the default.
+        // The engine itself logs every choice except the default.
         if settings.is_set("MXNET_ENGINE_TYPE") && engine_config.kind == Default::default() && !engine_config.is_async {
             tracing::info!("MXNet start using engine: {}", engine_config.kind.word());
         }
@@ -215,7 +218,7 @@ fn log_warnings(warnings: &[Warning]) {
 }
 
 impl Runtime {
-    /// Begins a runtime.
+    /// Starts to build a runtime.
     pub fn builder() -> RuntimeBuilder {
         RuntimeBuilder::default()
     }
@@ -223,7 +226,7 @@ impl Runtime {
     /// A runtime with the settings of the process's environment and every backend of this build.
     ///
     /// # Errors
-    /// As [`RuntimeBuilder::build`].
+    /// Fails as [`RuntimeBuilder::build`] does.
     pub fn from_env() -> Result<Self> {
         Self::builder().build()
     }
@@ -231,36 +234,36 @@ impl Runtime {
     /// Reads `<prefix>-symbol.json` and `<prefix>-NNNN.params`; the same as [`Model::load`].
     ///
     /// # Errors
-    /// As [`Model::load`].
+    /// Fails as [`Model::load`] does.
     pub fn load_checkpoint(&self, prefix: impl AsRef<Path>, epoch: u64) -> Result<Model> {
         Model::load(self, prefix, epoch)
     }
 
-    /// The settings it was made from.
+    /// The settings from which the runtime was built.
     pub fn settings(&self) -> &Settings {
         &self.shared.settings
     }
 
-    /// Float32 operations per second that the threads of loops reach at best, a multiply-add being two, without reading
-    /// memory: what kernels are measured against. Takes `patience`.
+    /// Peak float32 operations per second of the team's threads, without memory access, where a multiply-add counts as two.
+    /// Kernel speeds are compared with it. The measurement takes `patience`.
     pub fn peak_flops(&self, patience: Duration) -> f64 {
         mxrs_backend_nnpack::peak_flops(self.team(), patience)
     }
 
-    /// Operations per second that the threads of loops reach at best on numbers of a type, a multiply-add being two, without
-    /// reading memory: float32, bfloat16, which is widened where there are no products of it, int8 or uint8. `None` for others,
-    /// for integers where no instruction multiplies and adds them, and where the processor has units for matrices of them,
-    /// which are not measured. Takes `patience`.
+    /// Peak operations per second of the team's threads on numbers of a dtype, without memory access, where a multiply-add
+    /// counts as two. Supports float32, bfloat16 (widened to float32 if the processor does not multiply it), int8 and uint8.
+    /// `None` for other dtypes, for integers if the processor has no instruction that multiplies and adds them, and for
+    /// dtypes for which the processor has matrix units, which are not measured. The measurement takes `patience`.
     pub fn peak_ops(&self, dtype: DType, patience: Duration) -> Option<f64> {
         mxrs_backend_nnpack::peak_ops(self.team(), dtype, patience)
     }
 
-    /// What this build and machine can do with variables: from it follows which of them are in effect.
+    /// What this build and machine can do with environment variables, from which follows which variables are in effect.
     pub fn capabilities(&self) -> &Capabilities {
         &self.shared.capabilities
     }
 
-    /// Engine and storage, as arrays take them.
+    /// Engine and storage, in the form in which arrays take them.
     pub fn arrays(&self) -> &ArrayContext {
         &self.shared.arrays
     }
@@ -276,14 +279,14 @@ impl Runtime {
     }
 
     /// The threads that share the loop of one operator. In a forked process (a worker of a data loader) loops are not
-    /// shared: its size is 1 there.
+    /// shared: the team's size is 1.
     pub fn team(&self) -> &Arc<Team> {
         &self.shared.team
     }
 
-    /// The threads that share the work on one image, to be handed to [`mxrs_data::resize_on`] and its like: the calling
-    /// one alone, and in a worker of a data loader (a forked process, or a thread of [`mxrs_data::DataLoader`])
-    /// `MXNET_MP_OPENCV_NUM_THREADS`, made at the first image there.
+    /// The threads that share the work on one image, for functions such as [`mxrs_data::resize_on`]. In a worker of a data
+    /// loader (a forked process, or a thread of [`mxrs_data::DataLoader`]) these are `MXNET_MP_OPENCV_NUM_THREADS` threads,
+    /// started at the first image; otherwise only the calling thread.
     pub fn image_threads(&self) -> ImageThreads {
         let n_threads = usize::try_from(self.settings().threads.mp_image_threads).ok().and_then(NonZeroUsize::new);
         n_threads.map_or_else(ImageThreads::calling, |n_threads| self.shared.image_team.threads(n_threads))
@@ -294,49 +297,48 @@ impl Runtime {
         &self.shared.ops
     }
 
-    /// The backends that are there, and those that are not.
+    /// The backends of this runtime, and known backends that are absent.
     pub fn backends(&self) -> &Backends {
         &self.shared.backends
     }
 
-    /// Calls of single operators on arrays of this runtime, and their recording, as the settings say.
+    /// Runs and records single operators on arrays of this runtime, according to the settings.
     ///
     /// # Errors
-    /// Out of memory.
+    /// Returns an error if memory is exhausted.
     pub fn imperative(&self) -> Result<Imperative> {
         Imperative::with(self.arrays(), &self.bind_options(), settings::imperative(self.settings()))
     }
 
-    /// An optimizer by MXNet's name, with settings as texts: [`mxrs_optim::create`]. Programs write
-    /// [`optimizers::Sgd`](mxrs_optim::optimizers::Sgd) and its like.
+    /// Creates an optimizer by MXNet's name, with settings as text: [`mxrs_optim::create`]. Rust code usually uses types
+    /// such as [`optimizers::Sgd`](mxrs_optim::optimizers::Sgd) instead.
     ///
     /// # Errors
-    /// An unknown name, settings that it refuses.
+    /// Returns an error if the name is unknown or the optimizer refuses a setting.
     pub fn optimizer(&self, name: &str, params: &[(&str, &str)]) -> Result<Box<dyn Optimizer>> {
         mxrs_optim::create(name, params)
     }
 
-    /// Adds the kernels that searches have found to the file they are kept in, which is returned; `None` where nothing was
-    /// found or nothing is kept. [`Model::bind`] does it by itself.
+    /// Adds the kernels that searches have found to the tuning file, and returns its path; `None` if nothing was found or no
+    /// file is used. [`Model::bind`] calls this.
     ///
     /// # Errors
-    /// Those of writing.
+    /// Returns an error if the file cannot be written.
     pub fn keep_kernels(&self) -> Result<Option<PathBuf>> {
         self.shared.tuning.keep()
     }
 
-    /// The switches of a [`CachedOp`](mxrs_exec::CachedOp) whose caller says nothing else: bulks and number of plans.
+    /// Default flags of a [`CachedOp`](mxrs_exec::CachedOp): segment sizes and number of cached plans.
     pub fn cached_op_flags(&self) -> CachedOpFlags {
         settings::cached_op(self.settings())
     }
 
-    /// How networks are quantized where a caller says nothing else: whether it is logged what becomes of each node
-    /// (`MXNET_QUANTIZATION_VERBOSE`).
+    /// Default options of quantization: whether the treatment of each node is logged (`MXNET_QUANTIZATION_VERBOSE`).
     pub fn quantize_options(&self) -> QuantizeOptions {
         QuantizeOptions { verbose: self.settings().graph.quantization_verbose, ..QuantizeOptions::default() }
     }
 
-    /// How graphs are bound: backends, team, planner, bulks, recomputation and passes as the settings say.
+    /// Options for binding graphs according to the settings: backends, team, planner, segments, recomputation and passes.
     pub fn bind_options(&self) -> BindOptions {
         let settings = self.settings();
         let (bulk_train_forward, bulk_train_backward) = settings::training_bulks(settings);

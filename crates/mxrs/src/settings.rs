@@ -1,4 +1,4 @@
-//! Settings of the environment, as the crates that act on them take them. One function per crate.
+//! Converts the settings of the environment into the configurations of the other crates. One function per crate.
 
 use mxrs_backend_nnpack::{Accuracy, NnpackOptions, Weights};
 use mxrs_engine::EngineConfig;
@@ -12,29 +12,29 @@ use mxrs_sync::{TeamConfig, Topology};
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-/// Which of Winograd's algorithms, which round more than a direct sum does, may run convolutions. All give the same bits at
-/// every run.
+/// Which of Winograd's algorithms may run convolutions. They have larger rounding errors than direct sums. Each of them
+/// gives the same bits in every run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Winograd {
-    /// None.
+    /// No Winograd algorithm.
     Off,
-    /// Those within 8 millionths of the largest output, with 256 input channels.
+    /// Algorithms with errors of at most 8e-6 of the largest output, with 256 input channels.
     #[default]
     Close,
-    /// Those within 50 millionths: larger tiles, up to a tenth faster.
+    /// Algorithms with errors of at most 5e-5: larger tiles, up to 10 % faster.
     Loose,
 }
 
-/// The convolutions of mxrs.
+/// Options of the backend `nnpack`, which has mxrs' own convolutions.
 pub(crate) fn nnpack(settings: &Settings, winograd: Winograd, weights: Weights) -> NnpackOptions {
     let accuracy = if winograd == Winograd::Loose { Accuracy::Loose } else { Accuracy::Close };
     let threads = settings.threads.nnpack_threads.unwrap_or(NonZeroUsize::MAX);
-    // Without one, without the other: what is left are direct sums.
+    // Without Winograd's algorithms, Fourier transforms are disabled too, so only direct sums are left.
     let is_fast = winograd != Winograd::Off;
     NnpackOptions { threads, winograd: is_fast, fourier: is_fast, accuracy, weights, ..NnpackOptions::default() }
 }
 
-/// The engine: scheduler and workers.
+/// Configuration of the engine: its type and its workers.
 pub fn engine(settings: &Settings) -> EngineConfig {
     EngineConfig {
         kind: settings.engine.engine_type.kind(),
@@ -56,14 +56,14 @@ pub fn engine(settings: &Settings) -> EngineConfig {
     }
 }
 
-/// The pools of each kind of memory.
+/// Configuration of the memory pools of each device type.
 pub fn storage(settings: &Settings) -> StorageConfig {
     let pool = |device| {
         let config = settings.pools.of(device);
         PoolConfig {
             kind: config.kind,
             reserve_percent: config.reserve_percent,
-            // No request is larger than the address space, so a larger unit changes nothing.
+            // No request is larger than the address space, so a larger value has no additional effect.
             large_alloc_round_size: usize::try_from(config.large_round_bytes).unwrap_or(usize::MAX),
             round_linear_cutoff: config.linear_cutoff.into(),
             page_size: usize::try_from(config.page_bytes).unwrap_or(usize::MAX),
@@ -77,8 +77,8 @@ pub fn storage(settings: &Settings) -> StorageConfig {
     }
 }
 
-/// The processors that `KMP_AFFINITY` may use: those that the process may run on, or all with `norespect`. `None` where the system
-/// does not show them.
+/// The processors that `KMP_AFFINITY` may use: those on which the process may run, or all with `norespect`. `None` if the
+/// system does not show its processors.
 pub fn topology(settings: &Settings) -> Option<Topology> {
     match &settings.threads.affinity {
         Some(affinity) if !affinity.respect => Topology::read_online(),
@@ -86,7 +86,7 @@ pub fn topology(settings: &Settings) -> Option<Topology> {
     }
 }
 
-/// The team: its size, and the places its threads are pinned to, of [`topology`].
+/// The team's size, and the processors of `topology` to which its threads are pinned.
 pub fn team(settings: &Settings, n_physical_cores: usize, topology: Option<&Topology>) -> TeamConfig {
     let threads = settings.threads.team_size(n_physical_cores);
     let affinity = settings.threads.affinity.as_ref();
@@ -94,7 +94,7 @@ pub fn team(settings: &Settings, n_physical_cores: usize, topology: Option<&Topo
     TeamConfig { threads, cpus }
 }
 
-/// What `KMP_AFFINITY` asks for and cannot have; empty with `nowarnings`.
+/// The warning for processors in `KMP_AFFINITY` that the process may not use; `None` with `nowarnings`.
 pub(crate) fn affinity_warning(settings: &Settings, topology: Option<&Topology>) -> Option<String> {
     let (affinity, topology) = settings.threads.affinity.as_ref().filter(|affinity| affinity.warnings).zip(topology)?;
     let (kept, missing) = usable_places(&affinity.places, topology);
@@ -102,13 +102,13 @@ pub(crate) fn affinity_warning(settings: &Settings, topology: Option<&Topology>)
     (!missing.is_empty()).then(|| format!("KMP_AFFINITY: this process may not use the processors {missing:?}; {then}"))
 }
 
-/// Threads of a team of this size that are kept back from loops once a GPU is in use: one, or two of eight and more; `None`
-/// where `OMP_NUM_THREADS` says how many threads there are.
+/// Number of threads of a team of this size that loops do not use once a GPU is in use: one, or two if the team has eight or
+/// more. `None` if `OMP_NUM_THREADS` gives the number of threads.
 pub fn kept_back_for_gpus(settings: &Settings, team_size: usize) -> Option<usize> {
     (!settings.is_set("OMP_NUM_THREADS")).then_some(if team_size >= 8 { 2 } else { 1 })
 }
 
-/// The place of each thread; `None` if threads are not pinned.
+/// The processors of each thread; `None` if threads are not pinned.
 fn places(affinity: &Affinity, threads: usize, topology: &Topology) -> Option<Vec<Vec<usize>>> {
     let placement = match affinity.affinity_type {
         AffinityType::None => Placement::None,
@@ -129,9 +129,9 @@ fn places(affinity: &Affinity, threads: usize, topology: &Topology) -> Option<Ve
     Some(list.into_iter().map(place).collect())
 }
 
-/// The memory planner.
+/// Options of the memory planner.
 pub fn planner(settings: &Settings) -> PlanOptions {
-    // A range nobody asked for does not forbid the planner a better algorithm.
+    // A match range that was not set explicitly does not prevent the planner from choosing a better algorithm.
     let match_range = settings.is_set("NNVM_EXEC_MATCH_RANGE").then_some(settings.planner.match_range);
     PlanOptions {
         enable_inplace: settings.planner.enable_inplace,
@@ -144,7 +144,7 @@ pub fn planner(settings: &Settings) -> PlanOptions {
     }
 }
 
-/// How many workspaces and random generators operators share.
+/// How many workspaces and random generators the operators share.
 pub fn resources(settings: &Settings) -> ResourceCounts {
     let counts = &settings.resources;
     ResourceCounts {
@@ -153,8 +153,9 @@ pub fn resources(settings: &Settings) -> ResourceCounts {
     }
 }
 
-/// What training computes again: `MXRS_REMAT` alone where it is set, otherwise what a budget of bytes asks for, otherwise
-/// what is cheap where one of MXNet's switches is on; nothing where the first of these is off, and otherwise a little.
+/// What training recomputes. The first setting that is given decides: `MXRS_REMAT`, then `MXRS_MEMORY_BUDGET`, then MXNet's
+/// switches, which select `Mirror` if one is on. Without any of them the mode is `Light`; `MXNET_BACKWARD_DO_MIRROR=0`
+/// selects `Off`.
 pub fn recompute(settings: &Settings) -> Recompute {
     let saver = &settings.memory_opt;
     // No arena is larger than the address space, so a larger budget is always met.
@@ -171,7 +172,7 @@ pub fn recompute(settings: &Settings) -> Recompute {
     }
 }
 
-/// Most operators pushed as one in the forward and in the backward half of training.
+/// Largest number of operators in a segment, in the forward and in the backward half of training.
 pub fn training_bulks(settings: &Settings) -> (usize, usize) {
     match settings.bulk.train {
         true => (settings.bulk.forward_limit(), settings.bulk.backward_limit()),
@@ -179,19 +180,19 @@ pub fn training_bulks(settings: &Settings) -> (usize, usize) {
     }
 }
 
-/// Calls of single operators.
+/// Options for calls of single operators.
 pub fn imperative(settings: &Settings) -> ImperativeOptions {
     ImperativeOptions { check_versions: settings.graph.autograd_version_check, ..ImperativeOptions::default() }
 }
 
-/// Graphs that are called like operators, where the caller says nothing else.
+/// Default flags of graphs that are called like operators.
 pub fn cached_op(settings: &Settings) -> CachedOpFlags {
     let (forward_bulk_size, backward_bulk_size) = training_bulks(settings);
     let plan_cache = settings.planner.plan_cache.get();
     CachedOpFlags { forward_bulk_size, backward_bulk_size, plan_cache, ..CachedOpFlags::default() }
 }
 
-/// Warnings for settings that change nothing because another setting decides.
+/// Warnings for settings without effect because another setting takes precedence.
 pub(crate) fn overruled(settings: &Settings) -> Vec<Warning> {
     let savers = ["MXRS_REMAT", "MXRS_MEMORY_BUDGET", "MXNET_BACKWARD_DO_MIRROR"];
     let Some(first) = savers.iter().position(|name| settings.is_set(name)) else { return Vec::new() };
@@ -199,7 +200,7 @@ pub(crate) fn overruled(settings: &Settings) -> Vec<Warning> {
     savers[first + 1..].iter().filter_map(|name| settings.inert_warning(name, &reason)).collect()
 }
 
-/// The bound on prepared primitives of oneDNN; `None` is no bound.
+/// Largest number of prepared oneDNN primitives in the cache; `None` means no limit.
 #[cfg_attr(not(any(feature = "onednn", feature = "onednn-dynamic")), allow(dead_code))]
 pub(crate) fn onednn_cache_entries(settings: &Settings) -> Option<usize> {
     settings.onednn.cache_limit()

@@ -1,4 +1,4 @@
-//! Kernels that were found to be fastest: the file they are kept in, and when they may be used.
+//! Results of kernel tuning: the file that stores them, and when they may be used.
 
 use crate::Backends;
 use mxrs_backend_nnpack::{Isa, Processor};
@@ -9,23 +9,24 @@ use mxrs_types::{DType, Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Microseconds of a second.
+/// Microseconds per second.
 const MICROS: f64 = 1e6;
 
-/// What decides among kernels in a runtime.
+/// The tuning of a runtime: known results, and optionally a search for new ones.
 #[derive(Clone, Default)]
 pub struct KernelTuning {
     tuning: Tuning,
-    /// Where results are kept.
+    /// File that stores the results.
     file: Option<PathBuf>,
     machine: Machine,
 }
 
 impl KernelTuning {
-    /// As the settings say, for these backends on a team of so many threads: results that are kept, and a search for others.
+    /// The tuning that the settings allow, for these backends and a team of `threads` threads: the stored results, and
+    /// `search` for others.
     ///
     /// # Errors
-    /// A search that a setting forbids, naming it.
+    /// Returns an error that names the setting if `search` is given and a setting forbids it.
     pub fn new(settings: &Settings, backends: &Backends, threads: usize, search: Option<Search>) -> Result<Self> {
         if let Some(reason) = forbidden(settings) {
             return match search {
@@ -50,23 +51,22 @@ impl KernelTuning {
         Ok(Self { tuning, file, machine })
     }
 
-    /// What graphs are bound with.
+    /// The tuning in the form in which graphs are bound.
     pub fn tuning(&self) -> &Tuning {
         &self.tuning
     }
 
-    /// Adds what searches have found to the file, which is returned; `None` where there is nothing to keep or nowhere to keep
-    /// it.
+    /// Adds the results of searches to the file, and returns its path; `None` if there are no results or no file is used.
     ///
     /// # Errors
-    /// Those of writing.
+    /// Returns an error if the file cannot be written.
     pub fn keep(&self) -> Result<Option<PathBuf>> {
         let found = self.tuning.known.as_ref().map(|known| known.found()).unwrap_or_default();
         let (Some(file), false) = (&self.file, found.is_empty()) else { return Ok(None) };
         let results =
-            found.into_iter().map(|(call, KnownKernel { backend, way, seconds, seconds_of_estimate, .. })| {
+            found.into_iter().map(|(call, KnownKernel { backend, algorithm, seconds, seconds_of_estimate, .. })| {
                 let [us, us_of_estimate] = [seconds, seconds_of_estimate].map(|seconds| seconds * MICROS);
-                (call, TunedKernel { backend, way, us, us_of_estimate })
+                (call, TunedKernel { backend, algorithm, us, us_of_estimate })
             });
         if let Some(error) = TuningFile::merge_into(file, &self.machine, results)? {
             tracing::warn!("kernel tuning results that could not be read were replaced: {error}");
@@ -75,7 +75,7 @@ impl KernelTuning {
     }
 }
 
-/// The setting that keeps timing from deciding, if there is one.
+/// The setting that forbids choosing kernels by timing, if there is one.
 fn forbidden(settings: &Settings) -> Option<String> {
     let is_meant = |dtype| settings.tuning.operator_tuning().covers(dtype);
     if settings.resources.deterministic {
@@ -86,7 +86,7 @@ fn forbidden(settings: &Settings) -> Option<String> {
     (!DType::ALL.into_iter().any(is_meant)).then(|| format!("{name}={}", value()))
 }
 
-/// The results for this machine. A file that is of no use is told of and left alone.
+/// The results for this machine. A file that cannot be used is ignored with a warning, and is not changed.
 fn read(path: &Path, machine: &Machine) -> KnownKernels {
     let file = match TuningFile::open(path) {
         Ok(file) => file,
@@ -102,9 +102,9 @@ fn read(path: &Path, machine: &Machine) -> KnownKernels {
         );
     }
     let results = file.of(machine).into_iter().flatten().map(|(call, found)| {
-        let TunedKernel { backend, way, us, us_of_estimate } = found.clone();
+        let TunedKernel { backend, algorithm, us, us_of_estimate } = found.clone();
         let [seconds, seconds_of_estimate] = [us, us_of_estimate].map(|us| us / MICROS);
-        (call.clone(), KnownKernel { backend, way, seconds, seconds_of_estimate, is_new: false })
+        (call.clone(), KnownKernel { backend, algorithm, seconds, seconds_of_estimate, is_new: false })
     });
     KnownKernels::new(results)
 }

@@ -1,4 +1,5 @@
-//! What a training step leaves out: additions that the kernel of a term makes, and the gradient of data that only β needs.
+//! Work that a training step saves: fused additions, and the gradient of data from which only the gradient of β would be
+//! computed.
 
 mod steps;
 
@@ -8,7 +9,7 @@ use steps::{Calls, assert_alike, count, steps};
 const WINDOW: [(&str, &str); 4] = [("kernel", "(3, 3)"), ("pad", "(1, 1)"), ("num_filter", "32"), ("no_bias", "True")];
 const POINT: [(&str, &str); 3] = [("kernel", "(1, 1)"), ("num_filter", "32"), ("no_bias", "True")];
 
-/// Normalized data, then residual units: one with a convolution on the shortcut, two without.
+/// Normalized data followed by three residual units. The first has a convolution on the shortcut, the others have none.
 fn residual(calls: &mut Calls<'_>) -> Graph {
     let data = calls.call("BatchNorm", &[], &[&Symbol::variable("x")]);
     let strided =
@@ -26,7 +27,7 @@ fn residual(calls: &mut Calls<'_>) -> Graph {
 
 #[test]
 fn kernels_of_terms_make_sums() {
-    // So few images a vendor library's kernels would be chosen for, which make no sums.
+    // oneDNN's kernels would be chosen for so few images, and these do not fuse additions.
     let own = ("MXNET_ONEDNN_ENABLED", "0");
     let (expected, apart) = steps(residual, &[own, ("MXNET_EXEC_ENABLE_INPLACE", "0")], false);
     let (found, summed) = steps(residual, &[own], false);
@@ -36,13 +37,15 @@ fn kernels_of_terms_make_sums() {
         assert_eq!(count(&summed, op), 0, "{op}");
     }
     let kernels = summed.steps.iter().filter(|step| step.kernel.ends_with("+sum")).count();
-    // Three sums forward; backward those of the gradients of what two convolutions read.
+    // There are three sums in the forward pass. In the backward pass, the gradients of tensors that two convolutions read
+    // are summed.
     assert!(kernels >= 4, "{kernels} kernels add");
     assert!(summed.arena_bytes <= apart.arena_bytes);
     assert_alike(&found, &expected, 2e-5);
 }
 
-/// Without the gradient of data, that of β is made from sums of the convolution's gradient; with it, from itself.
+/// If the gradient of the data is requested, the gradient of β is computed from the gradient of BatchNorm's output. Otherwise
+/// it is computed from sums of the convolution's output gradient.
 #[test]
 fn beta_before_a_convolution_needs_no_gradient_of_data() {
     let (expected, whole) = steps(residual, &[], true);

@@ -1,5 +1,5 @@
-//! A costly call that only the reference kernels take is named when it is bound, once for each runtime; one on 16 bits
-//! computes in float32 instead.
+//! Binding an expensive call that only the reference kernels support logs a warning with its name, once per runtime. A
+//! 16-bit call computes in float32 instead.
 
 #[path = "env_effects/log_lines.rs"]
 #[allow(dead_code, reason = "tests of variables use all of it")]
@@ -12,7 +12,7 @@ use mxrs::exec::{BindOptions, Executor};
 use mxrs::graph::{NameManager, Symbol, SymbolCall};
 use mxrs::types::DType;
 
-/// The warnings of binding a layer of 2^17 multiply-adds in a type, and the backend that runs it.
+/// The warnings of binding a layer of 2^17 multiply-adds with this dtype, and the backend that runs the layer.
 fn warnings(runtime: &Runtime, dtype: DType) -> (Vec<String>, &'static str) {
     let call = SymbolCall::new(runtime.ops().get("FullyConnected").unwrap()).name("layer");
     let call = call.attr("num_hidden", "256").attr("no_bias", "True").input(&Symbol::variable("x"));
@@ -33,7 +33,7 @@ fn runtime(only: Option<&str>) -> Runtime {
 #[test]
 fn a_costly_call_on_the_reference_kernels_is_named_once() {
     let alone = runtime(Some("reference"));
-    assert_eq!(warnings(&alone, DType::F64), (vec![], "reference"), "somebody asked for them");
+    assert_eq!(warnings(&alone, DType::F64), (vec![], "reference"), "the reference kernels were requested");
     let all = runtime(None);
     for short in [DType::F16, DType::BF16] {
         assert_eq!(warnings(&all, short), (vec![], "nnpack"), "{short}");

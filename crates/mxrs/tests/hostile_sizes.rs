@@ -1,4 +1,4 @@
-//! A call whose output no machine holds is refused with the operator's name before memory is planned or allocated.
+//! A call whose output is larger than any memory is refused with the operator's name before memory is planned or allocated.
 
 use mxrs::Runtime;
 use mxrs::env::MapSource;
@@ -6,7 +6,7 @@ use mxrs::ndarray::NdArray;
 use mxrs::op::Attrs;
 use mxrs::types::ErrorKind;
 
-/// With this padding 16 channels have 16 × (2^58 + 1) elements, whose bytes are 64 modulo 2^64.
+/// With this padding, 16 channels have 16 × (2^58 + 1) elements; their size in bytes is 64 modulo 2^64.
 const PAD: &str = "(268419073, 268451841)";
 
 #[test]
@@ -23,7 +23,7 @@ fn a_single_call_with_hostile_padding_is_refused() {
     let error = imperative.invoke("Convolution", &attrs(PAD), &[&data, &weight]).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Overflow { .. }), "{error}");
     assert!(error.to_string().contains("Convolution"), "the operator is named: {error}");
-    // With a padding that fits, the center of the window meets the only pixel.
+    // With a valid padding, the center of the window meets the only pixel.
     let output = imperative.invoke("Convolution", &attrs("(1, 1)"), &[&data, &weight]).unwrap().remove(0);
     assert_eq!(output.to_vec::<f32>().unwrap(), [1.0; 16]);
 }

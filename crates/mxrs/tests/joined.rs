@@ -1,5 +1,5 @@
-//! Concatenations in place on all kernels of this build: modules of branches as those of Inception, at several batch sizes, have
-//! the bits they have with copies, in an arena that is no larger, and a monitor sees the same.
+//! Concatenation in place on all kernels of this build. Modules of branches, like Inception's, have the same outputs as with
+//! copies at several batch sizes, their arena is not larger, and a monitor sees the same values.
 
 use mxrs::env::MapSource;
 use mxrs::exec::{Executor, ExecutorReport};
@@ -9,7 +9,7 @@ use mxrs::{Error, Runtime};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// Numbers that look random.
+/// A generator of pseudorandom numbers.
 struct Numbers(u64);
 
 impl Numbers {
@@ -51,7 +51,7 @@ impl Net<'_> {
         self.call("Pooling", &attrs, &[x])
     }
 
-    /// Branches of the data, joined; `last` channels of the last one need not fill their blocks.
+    /// Branches of the data, concatenated. The last branch may have 20 channels, which do not fill their blocks.
     fn module(&mut self, x: &Symbol, numbers: &mut Numbers) -> Symbol {
         let mut parts = Vec::new();
         for _ in 0..2 + numbers.below(3) {
@@ -68,7 +68,7 @@ impl Net<'_> {
                     let x = self.pool(x, "avg");
                     self.conv(&x, filters, [1, 1])
                 }
-                // Read twice: a copy.
+                // A branch that is read twice needs a copy.
                 _ => {
                     let (y, z) = (self.conv(x, filters, [1, 1]), self.conv(x, filters, [3, 3]));
                     parts.push(y.clone());
@@ -107,7 +107,7 @@ fn bound(runtime: &Runtime, graph: &Graph, shape: &Shape, in_place: bool) -> Exe
     executor
 }
 
-/// Answers to two batches; what the first has left in the arena is there when the second runs.
+/// Outputs for two batches. The second run finds the values of the first one in the arena.
 fn answers(executor: &Executor, shape: &Shape) -> Vec<Vec<u8>> {
     let mut seen = Vec::new();
     for seed in [3, 5] {
@@ -118,7 +118,8 @@ fn answers(executor: &Executor, shape: &Shape) -> Vec<Vec<u8>> {
     seen
 }
 
-/// Concatenations that copy all their parts, parts that are copied alone, and all concatenations.
+/// Number of concatenations that copy all their parts, number of parts that are copied separately, and number of all
+/// concatenations.
 fn copies(report: &ExecutorReport) -> [usize; 3] {
     let count = |op: &str, is: &dyn Fn(&str) -> bool| {
         report.steps.iter().filter(|step| step.op == op && is(&step.kernel)).count()
@@ -152,8 +153,8 @@ fn modules_have_the_bits_they_have_with_copies() {
             n_parts += parts;
         }
     }
-    // Otherwise it would have tested nothing. Where kernels for channels last are preferred for widths that fill no blocks, every
-    // second one has parts in two layouts, and stays as it is.
+    // Without concatenations in place, the test would prove nothing. If kernels for channels last are preferred for widths
+    // that do not fill blocks, every second concatenation has parts in two layouts and is not done in place.
     assert!(n_in_place > 40 && n_parts > 0, "{n_in_place} in place, {n_parts} parts copied");
 }
 

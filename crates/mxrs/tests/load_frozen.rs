@@ -1,5 +1,5 @@
-//! Loading and freezing in one: the same network as in two steps, in less memory. A program of its own: resident bytes are
-//! those of the whole process.
+//! Loading and freezing in one call gives the same network as in two calls, with less memory. These tests have their own
+//! program, because resident bytes are those of the whole process.
 #![cfg(target_os = "linux")]
 
 use mxrs::env::MapSource;
@@ -14,18 +14,18 @@ use tempfile::TempDir;
 
 const CHANNELS: usize = 1024;
 const LAYERS: usize = 16;
-/// Memory is measured by one test at a time.
+/// Lock for measuring memory, so that only one test at a time does.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn runtime() -> Runtime {
     let two = MapSource::new([("OMP_NUM_THREADS", "2")]);
-    // Packed weights take half the bytes of those in the file, where kernels can read them so.
+    // Packed weights have half the size of those in the file, if kernels support bfloat16 weights.
     Runtime::builder().env(&two).weights(Weights::Bfloat16).build().expect("a runtime")
 }
 
-/// Most bytes of this process that were ever resident, since it was last [forgotten](forget_peak).
+/// Peak of this process's resident bytes since the last [`forget_peak`].
 fn peak() -> usize {
-    let text = std::fs::read_to_string("/proc/self/status").expect("Linux tells");
+    let text = std::fs::read_to_string("/proc/self/status").expect("Linux reports it");
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a field of every process");
     line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number") << 10
 }
@@ -34,7 +34,7 @@ fn forget_peak() {
     std::fs::write("/proc/self/clear_refs", "5").expect("Linux forgets");
 }
 
-/// Fully-connected layers, 4 MiB of weights each, and small biases.
+/// Writes the files of a network of fully-connected layers, with 4 MiB of weights per layer and small biases.
 fn files(runtime: &Runtime, folder: &Path) -> (PathBuf, PathBuf) {
     let mut names = NameManager::new();
     let op = runtime.ops().get("FullyConnected").expect("a built operator");
@@ -65,7 +65,7 @@ fn answer(bound: &BoundModel, batch: usize) -> Vec<f32> {
     bound.forward(&[("data", &data)]).expect("it runs")[0].to_vec().expect("it has run")
 }
 
-/// One test at a time, with the two files of a network.
+/// The files of a network, and the lock under which one test at a time runs.
 struct Turn {
     runtime: Runtime,
     folder: TempDir,

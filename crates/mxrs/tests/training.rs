@@ -1,5 +1,6 @@
-//! Training on the digits: MXNet's losses and weights, step by step (made by `tests/mxnet/make_training.py`); a network from nothing to
-//! good; the same bits after an interruption, on all kernels of this build.
+//! Training on the digits data set: losses and weights are MXNet's at every step (recorded by
+//! `tests/mxnet/make_training.py`), a network learns from random weights, and a resumed training has the same bits, on all
+//! kernels of this build.
 
 use mxrs::data::{DataIter, ImageRecordIter, ImageRecordIterBuilder};
 use mxrs::format::{ArrayFile, Options};
@@ -23,14 +24,14 @@ fn records(name: &str) -> ImageRecordIterBuilder {
     ImageRecordIter::builder(digits(name), [1, 28, 28], 32).scale(1.0 / 255.0).preprocess_threads(2)
 }
 
-/// The rows of one network: cross-entropy and accuracy of each batch.
+/// MXNet's values for one network: cross-entropy and accuracy of each batch.
 fn expected(name: &str) -> Vec<[f64; 2]> {
     let all: serde_json::Value = serde_json::from_str(MXNET).unwrap();
     let rows = all[name].as_array().unwrap().iter();
     rows.map(|row| [0, 1].map(|i| row[i].as_f64().unwrap())).collect()
 }
 
-/// The named digits network with its committed weights times `part`, ready for steps of MXNet's settings.
+/// The network of this name with its stored weights multiplied by `part`, ready for training with MXNet's settings.
 fn module(runtime: &Runtime, name: &str, part: f32, data: &ImageRecordIter) -> Module {
     let model = Model::load(runtime, digits(name), 10).unwrap();
     let mut module = Module::new(runtime, model.graph()).unwrap();
@@ -68,7 +69,8 @@ fn twenty_steps_have_the_losses_of_mxnet() {
     }
 }
 
-/// From the committed weights: in each the distance is at most 1e-4 of the norm, 3e-4 for moving averages.
+/// Training starts from the stored weights. For each array, the distance to MXNet's result is at most 1e-4 of its norm, or
+/// 3e-4 for moving averages.
 #[test]
 fn twenty_steps_lead_to_the_weights_of_mxnet() {
     let runtime = Runtime::builder().build().unwrap();
@@ -90,7 +92,7 @@ fn twenty_steps_lead_to_the_weights_of_mxnet() {
             let norm = |values: &mut dyn Iterator<Item = f32>| values.map(|v| f64::from(v).powi(2)).sum::<f64>().sqrt();
             let pairs = theirs.iter().zip(ours.iter().step_by(step));
             let error = norm(&mut pairs.map(|(theirs, ours)| ours - theirs)) / norm(&mut theirs.iter().copied());
-            // Means of what is nearly centered are small beside what is averaged.
+            // Moving means of nearly centered values are small compared with the averaged values.
             let bound = if params.aux.contains_key(array) { 3e-4 } else { 1e-4 };
             assert!(error <= bound, "{name}, {array}: {error:e} away from MXNet's");
             n_compared += 1;
@@ -127,7 +129,7 @@ fn lenet_learns_the_digits() {
     let (_, outcome, accuracy) = train("lenet", &options(3), &mut callbacks);
     assert_eq!(outcome, Outcome::Finished);
     assert!(accuracy > 0.95, "validation accuracy {accuracy}");
-    // Of 297 images in 10 batches of 32: padding is not counted.
+    // There are 297 images in 10 batches of 32: padding is not counted in the accuracy.
     assert!((accuracy * 297.0 - (accuracy * 297.0).round()).abs() < 1e-9, "{accuracy}");
 }
 
@@ -137,8 +139,8 @@ fn bits(module: &Module) -> Vec<(String, Vec<f32>)> {
     arrays.filter(|(name, _)| name != "data" && name != "softmax_label").map(values).collect()
 }
 
-/// On every kernel of this build, threads and all, with a shuffled iterator: interrupted in the middle of an epoch and gone on
-/// with, the weights are those of a training that was not.
+/// A training that is interrupted in the middle of an epoch and resumed has the same weights as an uninterrupted one, with
+/// all kernels of this build, several threads and a shuffled iterator.
 #[test]
 fn an_interruption_leaves_no_trace() {
     for network in ["mlp", "lenet"] {

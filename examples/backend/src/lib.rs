@@ -1,23 +1,25 @@
-//! A backend from outside mxrs, with one kernel: `relu` of float32, vectorized by the compiler and shared by the team.
+//! A backend from outside mxrs with one kernel: `relu` of float32, vectorized by the compiler and run by the threads of the
+//! team.
 //!
-//! `Runtime::builder().backend(Arc::new(FastRelu::new(2, 0.9)))` adds it to a runtime. It then runs every `relu` for which no
-//! other backend offers fewer seconds.
+//! `Runtime::builder().backend(Arc::new(FastRelu::new(2, 0.9)))` adds the backend to a runtime. It then runs every `relu`
+//! for which no other backend offers a shorter time.
 #![allow(unsafe_code)]
-// Threads of the team write parts of one tensor, and the output may be in the memory of the input: slices cannot say that.
+// Unsafe code is needed because the threads of the team write parts of one tensor, and the output may share the memory of
+// the input; slices cannot express that.
 
 use mxrs::op::{Answer, Backend, Kernel, KernelArgs, Offer, OpCall, PlannedKernel, Speed, TensorDesc};
 use mxrs::types::{DType, Layout, Result, WriteReq};
 use std::sync::Arc;
 
-/// The backend.
+/// A backend with a kernel for `relu`.
 pub struct FastRelu {
     speed: Speed,
     times_library: f64,
 }
 
 impl FastRelu {
-    /// For a team of `n_threads` threads. A call takes `times_library` times as long as in a well-tuned library: a figure to
-    /// be measured, on which depends whether the kernel is chosen.
+    /// A backend for a team of `n_threads` threads. A call is estimated to take `times_library` times as long as in a
+    /// well-tuned library. This factor should be measured; it decides whether the kernel is chosen.
     pub fn new(n_threads: usize, times_library: f64) -> Self {
         Self { speed: Speed::here(n_threads), times_library }
     }
@@ -56,12 +58,13 @@ struct Relu {
     n_elements: usize,
 }
 
-/// Elements of a part that one thread works on.
+/// Number of elements that one thread processes at a time.
 const PART: usize = 1 << 14;
 
-/// A tensor that threads share: each uses elements of its own.
+/// The elements of a tensor that several threads access, each thread its own elements.
 struct Elements(*mut f32);
-// SAFETY: `run` gives every element to one thread.
+// SAFETY: `run` divides the elements into parts that do not overlap, and each part is processed by one thread, so no two
+// threads access the same element.
 unsafe impl Sync for Elements {}
 
 impl Kernel for Relu {
@@ -69,7 +72,7 @@ impl Kernel for Relu {
         "fast-relu"
     }
 
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+    unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         let req = args.reqs[0];
         if req == WriteReq::Null {
             return Ok(());
@@ -78,11 +81,12 @@ impl Kernel for Relu {
         let (from, to) = (&from, &to);
         args.team.run(self.n_elements.div_ceil(PART), &|part| {
             for i in part * PART..((part + 1) * PART).min(self.n_elements) {
-                // SAFETY: both tensors have `n_elements` aligned elements, as the contract of kernels says, and parts do not
-                // overlap. In place, element `i` is read before it is written.
+                // SAFETY: `i < n_elements` by the loop. Both tensors have `n_elements` aligned float32 elements in row-major
+                // order, as the plan of this kernel requires and the contract of kernels guarantees. Parts do not overlap.
+                // In place, element `i` is read before it is written.
                 unsafe {
                     let x = *from.0.add(i);
-                    // NaN is not below 0 and stays.
+                    // NaN is not below 0, so it is kept.
                     let y = if x < 0.0 { 0.0 } else { x };
                     *to.0.add(i) = if req == WriteReq::Add { *to.0.add(i) + y } else { y };
                 }

@@ -1,4 +1,5 @@
-//! The kernel gives the answers of the reference, and runs the calls that it offers the fewest seconds for.
+//! Tests that the kernel gives the results of the reference kernel, and runs the calls for which it offers the shortest
+//! time.
 
 use mxrs::Runtime;
 use mxrs::env::MapSource;
@@ -18,7 +19,7 @@ fn agrees_with_the_reference() {
     }
 }
 
-/// The backend that runs `relu`, if this one estimates `times_library` times the time of a library.
+/// Name of the backend that runs `relu`, if this example estimates `times_library` times the time of a library.
 fn chosen(times_library: f64) -> &'static str {
     let builder = Runtime::builder().env(&MapSource::new([("OMP_NUM_THREADS", "2")]));
     let runtime = builder.backend(Arc::new(FastRelu::new(2, times_library))).build().expect("a runtime");
@@ -33,6 +34,6 @@ fn chosen(times_library: f64) -> &'static str {
 fn the_fewest_seconds_win() {
     assert_eq!(chosen(0.5), "fast-relu");
     assert_ne!(chosen(100.0), "fast-relu");
-    // Slower than even the reference kernel.
+    // This estimate is longer than that of the reference kernel.
     assert_ne!(chosen(1e9), "fast-relu");
 }

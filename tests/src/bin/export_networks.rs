@@ -1,5 +1,5 @@
-//! Writes networks with random weights, one input batch and our output, for others to repeat: as a checkpoint for MXNet, as
-//! an ONNX model for any runtime of these.
+//! Writes networks with random weights, one input batch and our output, for other libraries to reproduce: each as a
+//! checkpoint for MXNet, and as an ONNX model.
 //!
 //! `cargo run --release -p mxrs-tests --bin export_networks -- DIR [NAME…]`; then `tests/mxnet/compare_networks.py DIR`,
 //! `tests/onnx/compare.py DIR`.

@@ -1,7 +1,7 @@
 //! Writes the samples of every operator as ONNX models of one node, with inputs and the reference kernel's output.
 //!
-//! `cargo run -p mxrs-tests --bin export_samples -- DIR`; then `tests/onnx/compare.py DIR`. What ONNX cannot express is
-//! printed. Two checkpoints of the digits data set are written too, with one batch each.
+//! `cargo run -p mxrs-tests --bin export_samples -- DIR`; then `tests/onnx/compare.py DIR`. Prints the samples that ONNX
+//! cannot express. Also writes two checkpoints of the digits data set, with one batch each.
 
 use mxrs::format::{AlignedBytes, ArrayFile, Tensor, onnx};
 use mxrs::graph::{Entry, Graph, GraphBuilder, infer_dtypes, infer_shapes};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 const DTYPE: DType = DType::F32;
 const DIGITS: [&str; 2] = ["lenet", "resnet8"];
 
-/// A graph of one call whose inputs are variables, named as the operator names them.
+/// A graph of one call. Its inputs are variables with the operator's names for them.
 fn one_call(op: &Arc<OpDef>, sample: &Sample) -> Result<(Graph, Vec<String>)> {
     let names = op.input_names(&op.parse(&sample.attrs)?);
     let mut builder = GraphBuilder::new();
@@ -26,7 +26,7 @@ fn one_call(op: &Arc<OpDef>, sample: &Sample) -> Result<(Graph, Vec<String>)> {
     Ok((builder.build()?, names.iter().map(ToString::to_string).collect()))
 }
 
-/// What the reference kernel answers; first output only.
+/// Runs the reference kernel and returns its first output.
 fn reference(
     op: &OpDef,
     sample: &Sample,
@@ -46,7 +46,8 @@ fn tensor(desc: &TensorDesc, data: &AlignedBuffer) -> Result<Tensor> {
     Tensor::dense(desc.dtype, desc.shape.clone(), AlignedBytes::copy_of(data.bytes()))
 }
 
-/// Writes a sample; false when ONNX cannot express it. Inputs of a type of their own are constants of the model.
+/// Writes a sample; returns false if ONNX cannot express it. Inputs with a fixed type other than float32 become constants of
+/// the model.
 fn write_sample(op: &Arc<OpDef>, sample: &Sample, dir: &Path) -> Result<bool> {
     let (graph, names) = one_call(op, sample)?;
     let given = || names.iter().zip(&sample.inputs).map(|(name, input)| (name.as_str(), input));
@@ -80,7 +81,7 @@ fn write_sample(op: &Arc<OpDef>, sample: &Sample, dir: &Path) -> Result<bool> {
     };
     let head = graph.heads()[0];
     if dtypes[graph.entry_id(head).index()] == DType::BF16 {
-        // NumPy, and so the comparison, has no such type.
+        // NumPy, which the comparison uses, has no bfloat16.
         return Ok(true);
     }
     let outputs: Vec<TensorDesc> = graph.output_ids(head.node).map(|entry| desc(entry.index())).collect();
@@ -91,7 +92,7 @@ fn write_sample(op: &Arc<OpDef>, sample: &Sample, dir: &Path) -> Result<bool> {
     Ok(true)
 }
 
-/// A checkpoint of the digits data set, with a batch whose first size stays open.
+/// Writes a checkpoint of the digits data set as a model with a variable batch size, and one batch.
 fn write_checkpoint(runtime: &Runtime, name: &str, dir: &Path) -> Result<()> {
     let model = Model::load(runtime, mxrs_tests::digits(name), 10)?;
     let mut params = Vec::new();

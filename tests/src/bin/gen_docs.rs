@@ -1,4 +1,4 @@
-//! Writes the tables of `docs/` that the code describes itself: `gen_docs FOLDER`.
+//! Writes the tables of `docs/` that are generated from the code: `gen_docs FOLDER`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
-//! Mixed precision: the rules are MXNet's, a step in bfloat16 is the step in float32 within what bfloat16 rounds, and what
-//! is kept is in float32.
+//! Tests of mixed precision: the rules are MXNet's, a step in bfloat16 equals the step in float32 up to bfloat16 rounding,
+//! and parameters and gradients are stored in float32.
 
 use crate::random::distance;
 use mxrs::env::MapSource;
@@ -12,11 +12,11 @@ use mxrs::{Model, Runtime};
 use mxrs_tests::{digits, fixture};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What moves or drops elements computes in what it gets, which MXNet's lists for bfloat16 do not have.
+/// Operators that move or drop elements. They keep the type of their input; MXNet's lists for bfloat16 do not contain them.
 const MOVES: [&str; 8] =
     ["Dropout", "Flatten", "Reshape", "_copy", "expand_dims", "slice_axis", "squeeze", "transpose"];
 
-/// Lines of what MXNet wrote down, as words (`tests/mxnet/make_autocast.py`).
+/// Lines of the recording from MXNet, each as three words (`tests/mxnet/make_autocast.py`).
 fn recorded() -> Vec<[String; 3]> {
     let text = std::fs::read_to_string(fixture("autocast.txt")).unwrap();
     let words = |line: &str| <[String; 3]>::try_from(line.split(' ').map(String::from).collect::<Vec<_>>()).unwrap();
@@ -36,7 +36,7 @@ fn operators_are_in_mxnets_lists() {
     for op in ops.iter() {
         let names = std::iter::once(&op.name).chain(op.aliases);
         let lines: Vec<&str> = names.filter_map(|name| listed.get(*name)).map(String::as_str).collect();
-        // Any parameters do where the rule is for all of them.
+        // Any parameters can be used for a rule that does not depend on them.
         let sample = (op.samples)().into_iter().next().unwrap();
         let ours = (op.precision)(&op.parse(&sample.attrs).unwrap());
         let expected = match lines.first() {
@@ -50,10 +50,10 @@ fn operators_are_in_mxnets_lists() {
                 assert_eq!(of(op, &[("act_type", "relu")]), Precision::Follows);
                 continue;
             }
-            // What no list names is not converted.
+            // Operators that no list names stay in float32.
             _ => Precision::Float32,
         };
-        // `elemwise_add` is widest; its alias `_add` is in the list of what follows.
+        // `elemwise_add` has the rule `Widest`, though its alias `_add` is in the list `follows`.
         let expected = if op.name == "elemwise_add" { Precision::Widest } else { expected };
         assert_eq!(ours, expected, "{}: {lines:?}", op.name);
         n_checked += usize::from(!lines.is_empty());
@@ -83,7 +83,7 @@ fn calls_read_the_types_that_they_read_in_mxnet() {
     }
 }
 
-/// A network of the digits with random weights, bound for training.
+/// Binds a network for the digits with random weights for training.
 fn bound(runtime: &Runtime, network: &str, change: impl FnOnce(&mut BindOptions)) -> (Graph, Executor) {
     let graph = Model::load_graph(runtime, digits(&format!("{network}-symbol.json"))).unwrap();
     let mut options = runtime.bind_options();
@@ -97,7 +97,7 @@ fn bound(runtime: &Runtime, network: &str, change: impl FnOnce(&mut BindOptions)
     for (name, array) in executor.arrays() {
         let n = array.shape().n_elements();
         let values = match name.as_str() {
-            // Smooth pictures, each another.
+            // Smooth images, all different.
             "data" => (0..n).map(|i| ((i % 784) as f32 * 0.013 + (i / 784) as f32).sin()).collect(),
             "softmax_label" => (0..n).map(|i| (i % 10) as f32).collect(),
             _ => xavier.values(name, None, array.shape(), 7).unwrap(),
@@ -108,7 +108,7 @@ fn bound(runtime: &Runtime, network: &str, change: impl FnOnce(&mut BindOptions)
     (graph, executor)
 }
 
-/// The step's outputs and gradients by name.
+/// Runs a training step and returns its output and gradients by name.
 fn step(executor: &Executor) -> BTreeMap<String, Vec<f32>> {
     executor.forward_train().unwrap();
     executor.backward(&[]).unwrap();
@@ -117,16 +117,17 @@ fn step(executor: &Executor) -> BTreeMap<String, Vec<f32>> {
     named.map(|(name, array)| (name, array.to_vec::<f32>().unwrap())).collect()
 }
 
-/// How far a gradient may be from float32's. Roundings of 2^-9 switch relus on and off, which moves gradients far more than
-/// they themselves: PyTorch's autocast is 0.1 to 0.25 away in weights of convolutions of such a residual network, up to 0.39 in
-/// offsets of normalizations, and below 0.01 behind the last of them (`tests/pytorch/autocast_distance.py`). What is added to
-/// all the data is taken away again by the next normalization: of its gradient only what happens at the borders is left.
+/// The largest allowed relative distance of a gradient from its float32 value. Rounding errors of 2^-9 switch ReLUs on and
+/// off, which changes gradients far more than the errors themselves. PyTorch's autocast differs by 0.1 to 0.25 for weights
+/// of convolutions in such a residual network, by up to 0.39 for offsets of normalizations, and by less than 0.01 after the
+/// last normalization (`tests/pytorch/autocast_distance.py`). A constant added to all the data is removed by the next
+/// normalization, so the gradient of that offset comes only from the borders of images.
 fn tolerance(network: &str, name: &str) -> f64 {
     match (network, name) {
         (_, "output") | ("resnet8", "fc_weight" | "fc_bias") => 0.03,
         ("resnet8", "bn_data_beta") => f64::INFINITY,
         ("resnet8", _) => 0.5,
-        // Eleven calls forward and back, of which none makes errors larger.
+        // Eleven calls forward and backward, none of which amplifies errors.
         _ => 4.0 * 11.0 / 512.0,
     }
 }
@@ -146,7 +147,7 @@ fn a_step_in_bfloat16_is_the_step_in_float32_within_its_roundings() {
                 let most = tolerance(network, name);
                 assert!(off <= most, "{network}: {name} is off by {off:.2e}, more than {most:.2e}");
             }
-            // It is mixed precision: something differs by more than float32 rounds.
+            // Some value must differ by more than float32 rounding, or the step did not run in mixed precision.
             assert!(got.iter().any(|(name, got)| distance(got, &want[name]) > 1e-4), "{network}");
         }
     }
@@ -155,7 +156,7 @@ fn a_step_in_bfloat16_is_the_step_in_float32_within_its_roundings() {
 #[test]
 fn no_call_of_a_step_runs_on_the_reference_kernels() {
     let runtime = Runtime::builder().env(&MapSource::empty()).build().unwrap();
-    // oneDNN has products of bfloat16 for processors with 512-bit vectors only.
+    // oneDNN multiplies in bfloat16 only on processors with 512-bit vectors.
     if runtime.backends().list().iter().all(|backend| backend.name() != "onednn")
         || !is_x86_feature_detected!("avx512bw")
     {
@@ -167,14 +168,14 @@ fn no_call_of_a_step_runs_on_the_reference_kernels() {
         let steps = mixed.training_report().unwrap().steps;
         let slow: Vec<_> = steps.iter().filter(|step| step.backend == "reference").map(|step| &step.name).collect();
         assert!(slow.is_empty(), "{network}: {slow:?}");
-        // Gradients of weights leave their sums as they are: nothing is converted behind them.
+        // The kernels convert gradients of weights themselves, so that almost no separate conversions follow them.
         let casts = steps.iter().filter(|step| step.op == "_backward_cast").count();
         assert!(casts <= 2, "{network}: {casts} conversions of gradients");
     }
 }
 
-/// The convolutions of a step and their gradients: node, backend, type of the output. Leaves out the placeholders that
-/// stand in for gradients that were not asked for.
+/// The convolutions of a step and their gradients: node, backend, type of the output. Leaves out the placeholders for
+/// gradients that were not requested.
 fn convolutions(executor: &Executor) -> BTreeSet<(String, &'static str, String)> {
     let is_one = |op: &str| op.contains("Convolution") && op != "_backward_Convolution_offset";
     let steps = executor.training_report().unwrap().steps.into_iter().filter(|step| is_one(&step.op));
@@ -182,7 +183,7 @@ fn convolutions(executor: &Executor) -> BTreeSet<(String, &'static str, String)>
     steps.map(|step| (step.name.clone(), step.backend, dtype(&step))).collect()
 }
 
-/// Without oneDNN no processor has kernels for all convolutions of bfloat16.
+/// Without oneDNN, not all bfloat16 convolutions have a kernel on any processor, so all run in float32.
 #[test]
 fn a_step_without_kernels_for_bfloat16_is_on_those_for_float32() {
     let runtime = Runtime::builder().env(&MapSource::new([("MXNET_ONEDNN_ENABLED", "0")])).build().unwrap();

@@ -1,5 +1,5 @@
-//! Networks in bfloat16, as `ModelOptions::dtype` builds them: on kernels for it, or on those for float32 where a build or a
-//! processor has none.
+//! Tests of networks in bfloat16, as `ModelOptions::dtype` builds them. They run on bfloat16 kernels, or on float32 kernels
+//! if the build or the processor has none.
 
 use crate::random::{Network, distance, logits, products, top, work};
 use mxrs::Runtime;
@@ -10,16 +10,18 @@ use mxrs::graph::{Graph, NameManager, Symbol, SymbolCall};
 use mxrs::ndarray::NdArray;
 use mxrs::types::{DType, Shape};
 
-/// Without oneDNN, products of bfloat16 have kernels only where Winograd's algorithms fit: never in all of a network.
+/// Settings without oneDNN. Then only some products, those that suit Winograd's algorithm, have bfloat16 kernels, never all
+/// of a network.
 const WITHOUT: [(&str, &str); 2] = [("MXNET_ONEDNN_ENABLED", "0"), ("OMP_NUM_THREADS", "1")];
 
 fn runtime(vars: &[(&str, &str)]) -> Runtime {
     Runtime::builder().env(&MapSource::new(vars.iter().copied())).build().unwrap()
 }
 
-/// How far logits may be from float32's. A number of bfloat16 has 8 bits: rounding moves it by 2^-9 of itself, at random. Each
-/// layer rounds its weights, its output and what is made of that on the way to the next; errors that have nothing to
-/// do with each other add up as the root of their number. An error of more than four times that is not due to rounding.
+/// The largest allowed relative distance of logits from their float32 values. A bfloat16 number has 8 significant bits, so
+/// rounding changes it by up to 2^-9 of itself, at random. Each layer rounds its weights, its output and the values computed
+/// from that for the next layer. Independent errors add up like the square root of their number. An error above four times
+/// this estimate is not due to rounding.
 fn tolerance(n_layers: usize) -> f64 {
     4.0 * 2f64.powi(-9) * (3.0 * n_layers as f64).sqrt()
 }
@@ -77,7 +79,7 @@ fn resnet_152_in_bfloat16_answers_as_in_float32() {
     compare("resnet-152", [3, 33, 33]);
 }
 
-/// 205 pixels are the fewest that leave 7 to its last pool, 299 the fewest that leave 8 to that of the next.
+/// With 205 pixels, the smallest possible size, 7 pixels reach the last pooling layer. The next test needs 299 pixels for 8.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "large networks are slow in debug builds")]
 fn inception_bn_in_bfloat16_answers_as_in_float32() {
@@ -90,7 +92,8 @@ fn inception_v3_in_bfloat16_answers_as_in_float32() {
     compare("inception-v3", [3, 299, 299]);
 }
 
-/// A 1x1 convolution of `data` in a type, of which only float32 has kernels without oneDNN; its result as such and as float32.
+/// A 1x1 convolution of `data` in a type; without oneDNN only float32 has a kernel. Returns its result in that type and cast
+/// to float32.
 fn layer(runtime: &Runtime, dtype: DType) -> [Symbol; 2] {
     let mut names = NameManager::new();
     let mut call = |op: &str, name: &str, attrs: &[(&str, &str)], input: &Symbol| {
@@ -106,7 +109,7 @@ fn layer(runtime: &Runtime, dtype: DType) -> [Symbol; 2] {
 
 const DATA: [usize; 4] = [2, 32, 16, 16];
 
-/// The graph with numbers of few digits, which bfloat16 holds, and the gradient of the weight.
+/// Binds the graph, requests the gradient of the weight, and fills arrays with numbers that bfloat16 represents exactly.
 fn bound(runtime: &Runtime, graph: &Graph) -> Executor {
     let gradients = GradRequests::all(GradReq::Write).with("data", GradReq::Null);
     let options = BindOptions { gradients: Some(gradients), ..runtime.bind_options() };
@@ -119,7 +122,7 @@ fn bound(runtime: &Runtime, graph: &Graph) -> Executor {
     executor
 }
 
-/// Numbers as a type stores them, each rounded once.
+/// The bytes of numbers in this type, each rounded once.
 fn stored(shape: &Shape, values: &[f32], dtype: DType) -> Vec<u8> {
     Tensor::from_slice(shape.clone(), values).unwrap().cast(dtype).stored_bytes().to_vec()
 }

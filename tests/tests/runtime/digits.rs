@@ -1,4 +1,4 @@
-//! Checkpoints that MXNet wrote give the answers that MXNet gave, batch by batch, through the library.
+//! Tests that checkpoints written by MXNet give the same outputs as in MXNet, batch by batch, through the library.
 
 use mxrs::data::ImageRecordIter;
 use mxrs::env::MapSource;
@@ -6,7 +6,7 @@ use mxrs::format::{ArrayFile, Options};
 use mxrs::{Model, Runtime};
 use mxrs_tests::digits;
 
-/// Batches that debug builds look at; the kernels are slow there.
+/// Number of batches that are compared. Debug builds compare only two, because their kernels are slow.
 const N_BATCHES: usize = if cfg!(debug_assertions) { 2 } else { usize::MAX };
 
 fn mxnet_answers(model: &str) -> Vec<f32> {

@@ -1,5 +1,5 @@
-//! Networks in float16, as MXNet's `get_symbol(dtype='float16')` builds them: parameters are stored so, and kernels for
-//! float32 compute.
+//! Tests of networks in float16, as MXNet's `get_symbol(dtype='float16')` builds them: parameters are stored in float16, and
+//! float32 kernels compute.
 
 use crate::random;
 use mxrs::Runtime;
@@ -16,7 +16,7 @@ fn runtime(only: Option<&str>) -> Runtime {
     only.into_iter().fold(builder, |builder, name| builder.only_backend(name)).build().unwrap()
 }
 
-/// A network bound to one image, with random parameters that are the same in each type but for rounding.
+/// Binds a network to one image and runs it, with random parameters that are the same for each type up to rounding.
 fn bound(runtime: &Runtime, graph: &Graph, image: [usize; 3]) -> Executor {
     random::bound(runtime, graph, image, |name: &str, shape: &Shape| {
         let init = graph.find(name).and_then(|id| graph.node(id).attrs.get("__init__"));
@@ -25,7 +25,7 @@ fn bound(runtime: &Runtime, graph: &Graph, image: [usize; 3]) -> Executor {
     })
 }
 
-/// Probabilities, and the logits behind them but for what all have in common.
+/// The probabilities, and the logits up to their common offset.
 fn answers(executor: &Executor) -> (Vec<f32>, Vec<f32>) {
     let probabilities = executor.outputs()[0].to_vec::<f32>().unwrap();
     let logs: Vec<f32> = probabilities.iter().map(|p| p.ln()).collect();
@@ -50,7 +50,7 @@ fn compare(name: &str, image: [usize; 3]) {
     for (got, want) in got_logits.iter().zip(&want_logits) {
         assert!((got - want).abs() <= 2e-2, "{name}: logit {got} for {want}");
     }
-    // The same kernels run at each forward, and one more: the conversion of the data.
+    // Every forward runs the same kernels, and one more: the conversion of the data.
     let ((n_short, short), (n_wide, wide)) = (random::work(&short), random::work(&wide));
     assert_eq!(short, wide, "{name}");
     assert!(n_short <= n_wide + 1, "{name}: {n_short} conversions");
@@ -71,7 +71,8 @@ fn inception_in_float16_answers_as_in_float32_with_the_same_kernels() {
     compare("inception-bn", [3, 28, 28]);
 }
 
-/// `data` as float16 through a layer, its result as float16 and float32, and the data as they were converted.
+/// A graph that casts `data` to float16 and applies a layer. Its heads are the result in float16, the result in float32, and
+/// the cast data in float32.
 fn small(runtime: &Runtime) -> Graph {
     let mut names = NameManager::new();
     let mut call = |op: &str, name: &str, attrs: &[(&str, &str)], inputs: &[&Symbol]| {
@@ -92,7 +93,7 @@ fn heads_and_conversions_keep_their_types_and_roundings() {
     let run = |only: Option<&str>| {
         let runtime = runtime(only);
         let executor = bound(&runtime, &small(&runtime), [1, 2, 3]);
-        // Not a float16; too large for one.
+        // The first number is not representable in float16, the second is too large for it.
         let data = [1.0f32 + 1.0 / 4096.0, 1e6, -0.25, 3.0, 0.1, -2.0];
         executor.argument("data").unwrap().copy_from(&data).unwrap();
         executor.forward().unwrap();
@@ -105,7 +106,7 @@ fn heads_and_conversions_keep_their_types_and_roundings() {
         assert_eq!(types, [DType::F16, DType::F32, DType::F32]);
         let again = executor.outputs()[2].to_vec::<f32>().unwrap();
         assert_eq!(again[..4], [1.0, f32::INFINITY, -0.25, 3.0], "{only:?}");
-        // The nearest float16 to 0.1: 1638 of 16384.
+        // The float16 number nearest to 0.1 is 1638 / 16384.
         assert_eq!(again[4], 1638.0 / 16384.0);
         let report = executor.report().unwrap();
         let layer = report.steps.iter().find(|step| step.op.contains("ully")).unwrap();
@@ -113,7 +114,7 @@ fn heads_and_conversions_keep_their_types_and_roundings() {
     }
 }
 
-/// What a plan without arrays says is what is bound.
+/// Planning without arrays must give the same memory plan as binding.
 #[test]
 fn a_dry_plan_is_the_same() {
     let runtime = runtime(None);

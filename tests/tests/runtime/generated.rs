@@ -1,4 +1,4 @@
-//! The program that writes the tables of `docs/`.
+//! Tests of the program that writes the tables of `docs/`.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! The whole runtime through the facade: files in, answers out.
+//! Tests of the whole runtime through the facade, from files to outputs.
 
 mod autocast;
 mod bfloat16;

@@ -1,5 +1,5 @@
-//! Whole networks on the convolutions of mxrs alone, against the reference kernels. Images as small as networks allow, for the
-//! reference's sake.
+//! Compares whole networks on mxrs's own convolutions with the reference kernels. Images are as small as the networks allow,
+//! because the reference kernels are slow.
 
 use crate::random::{Network, logits, products};
 use mxrs::Runtime;
@@ -7,9 +7,10 @@ use mxrs::env::MapSource;
 use mxrs::types::DType;
 use std::collections::BTreeSet;
 
-/// How far any logit may be off, and any probability in proportion to its value, in networks of up to 53 layers.
+/// The largest allowed difference of a logit, and so the relative difference of a probability, in networks of up to 53
+/// layers.
 const NEAR: f32 = 2e-4;
-/// In deeper ones float32 and the transforms of Winograd's algorithms round more often.
+/// The same limit for deeper networks, where float32 and the transforms of Winograd's algorithm round more often.
 const DEEP: f32 = 5e-4;
 
 fn compare(name: &'static str, image: [usize; 3], most: f32) {
@@ -53,21 +54,22 @@ fn small_inception_on_the_convolutions_of_mxrs() {
     compare("inception-bn", [3, 28, 28], DEEP);
 }
 
-/// 205 pixels are the fewest that leave 7 to its last pool.
+/// With 205 pixels, the smallest possible size, 7 pixels reach the last pooling layer.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "the reference kernels are slow in debug builds")]
 fn inception_bn_on_the_convolutions_of_mxrs() {
     compare("inception-bn", [3, 205, 205], DEEP);
 }
 
-/// 299 pixels are the fewest that leave 8 to its last pool.
+/// With 299 pixels, the smallest possible size, 8 pixels reach the last pooling layer.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "the reference kernels are slow in debug builds")]
 fn inception_v3_on_the_convolutions_of_mxrs() {
     compare("inception-v3", [3, 299, 299], DEEP);
 }
 
-/// Blocks of channels of one image: every branch of a module writes into the whole, and no bit changes.
+/// With concatenation in place, every branch of an inception module writes directly into the concatenated output (blocks of
+/// channels of one image), and no bit of the result changes.
 #[test]
 fn branches_of_inception_are_joined_without_a_copy() {
     let network = Network::new("inception-bn", [3, 28, 28]);

@@ -1,4 +1,4 @@
-//! Every optional pass of binding can be left out: answers and training steps stay the same within rounding.
+//! Tests that every optional pass of binding can be left out: outputs and training steps stay the same up to rounding.
 
 use crate::random::{Network, logits};
 use crate::training_step::step;
@@ -11,7 +11,7 @@ use mxrs::graph::PlanOptions;
 use mxrs::types::DType;
 use std::time::Duration;
 
-/// How far a logit may be off: fusion and partitioning round less often than the calls that they replace.
+/// The largest allowed difference of a logit. Fused and partitioned calls round less often than the calls that they replace.
 const NEAR: f32 = 5e-4;
 
 fn without(options: &BindOptions, pass: &str) -> BindOptions {
@@ -58,14 +58,14 @@ fn resnet_152_without_each_pass() {
     compare("resnet-152", [3, 33, 33]);
 }
 
-/// 299 pixels are the fewest that leave 8 to the last pool.
+/// With 299 pixels, the smallest possible size, 8 pixels reach the last pooling layer.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "slow in debug builds")]
 fn inception_v3_without_each_pass() {
     compare("inception-v3", [3, 299, 299]);
 }
 
-/// MXNet's recorded step is the reference, so this does not compare the pipeline with itself.
+/// Compares with a step recorded in MXNet, so that the pipeline is not compared with itself.
 #[test]
 fn a_training_step_without_each_pass() {
     let runtime = Runtime::builder().env(&MapSource::empty()).build().unwrap();
@@ -95,14 +95,15 @@ fn reports_follow_the_list_and_name_what_was_left_out() {
         let planned = dry.plan(&options.plan).unwrap();
         assert_eq!(lower.graph.as_ref().unwrap().n_nodes(), lower.n_nodes[1]);
         assert!(lower.n_kernels.is_some_and(|n| n > 50 && n >= planned.steps.len() / 2));
-        // The last row is what `mxrs plan` prints. Program passes make neither the program nor its arena larger.
+        // The last pass reports the numbers that `mxrs plan` prints. Program passes enlarge neither the program nor its
+        // arena.
         assert_eq!((last.n_steps, last.arena_bytes), (Some(planned.steps.len()), Some(planned.arena_bytes)));
         assert_eq!(last.packed_bytes.unwrap_or(0), planned.packed_bytes);
         assert!(last.n_steps <= lower.n_steps && last.arena_bytes <= lower.arena_bytes);
     }
 }
 
-/// Otherwise the comparisons above would compare equal programs.
+/// Checks that each program pass changes some program. Otherwise the comparisons above would compare equal programs.
 #[test]
 fn each_program_pass_changes_a_program_that_is_compared() {
     let runtime = Runtime::builder().env(&MapSource::empty()).build().unwrap();

@@ -1,4 +1,4 @@
-//! Networks with random values, run on one random image: what they answer, how far two answers are apart, and what ran.
+//! Runs networks with random values on one random image, and compares their outputs and the steps that ran.
 
 use mxrs::Runtime;
 use mxrs::exec::{BindOptions, Executor, StepReport};
@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 
 const SEED: u64 = 7;
 const N_CLASSES: usize = 40;
-/// Convolutions and fully-connected layers at inference.
+/// Names of convolutions and fully-connected layers at inference.
 const PRODUCTS: [&str; 4] = ["Convolution", "_sg_conv", "FullyConnected", "_sg_fully_connected"];
 
-/// A network of the catalog, with values for all that it reads.
+/// A network of the models, with values for all its inputs.
 pub struct Network {
     name: &'static str,
     image: [usize; 3],
@@ -22,7 +22,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// With an image of this size, as small as the network allows.
+    /// Makes random values for a network with images of this size, which should be as small as the network allows.
     pub fn new(name: &'static str, image: [usize; 3]) -> Self {
         let graph = graph(name, DType::F32, image);
         let shapes = infer_shapes(&graph, [("data", one_of(image).into())]).unwrap().complete(&graph).unwrap();
@@ -35,19 +35,19 @@ impl Network {
         Self { name, image, values }
     }
 
-    /// Bound and run once, with the values rounded to the types in which the network stores them.
+    /// Binds the network and runs it once, with the values rounded to the types in which the network stores them.
     pub fn run(&self, runtime: &Runtime, dtype: DType) -> Executor {
         self.run_with(runtime, dtype, &runtime.bind_options())
     }
 
-    /// The same with other options.
+    /// Does the same as [`Self::run`], with other options.
     pub fn run_with(&self, runtime: &Runtime, dtype: DType, options: &BindOptions) -> Executor {
         let graph = graph(self.name, dtype, self.image);
         bound_with(runtime, &graph, self.image, options, |name, _| self.values[name].clone())
     }
 }
 
-/// A network that computes in a type.
+/// The graph of a network that computes in this type.
 pub fn graph(name: &str, dtype: DType, image: [usize; 3]) -> Graph {
     let options = ModelOptions { image: Some(image), n_classes: N_CLASSES, dtype, ..ModelOptions::default() };
     model(name, &options).unwrap().symbol.graph().unwrap()
@@ -57,7 +57,7 @@ fn one_of(image: [usize; 3]) -> Shape {
     std::iter::once(1).chain(image).collect()
 }
 
-/// A graph bound to one image and run once, with these values of everything but labels.
+/// Binds a graph to one image and runs it once, with these values for all inputs but labels.
 pub fn bound(
     runtime: &Runtime,
     graph: &Graph,
@@ -84,8 +84,8 @@ fn bound_with(
     executor
 }
 
-/// What a network says of the classes, but for what all have in common: logarithms of probabilities around their mean. They tell
-/// something: classes differ, and none is certain.
+/// The logits of a network up to their common offset: logarithms of the probabilities minus their mean. Checks that classes
+/// differ and that no class is certain, so that comparing the logits is meaningful.
 pub fn logits(executor: &Executor) -> Vec<f32> {
     let logs: Vec<f32> = executor.outputs()[0].to_vec::<f32>().unwrap().iter().map(|p| p.ln()).collect();
     let mean = logs.iter().sum::<f32>() / logs.len() as f32;
@@ -95,12 +95,12 @@ pub fn logits(executor: &Executor) -> Vec<f32> {
     logits
 }
 
-/// The class that comes first.
+/// The class with the largest logit.
 pub fn top(logits: &[f32]) -> Option<usize> {
     (0..logits.len()).max_by(|a, b| logits[*a].total_cmp(&logits[*b]))
 }
 
-/// The distance of two vectors, divided by the length of the second.
+/// The distance of two vectors, relative to the length of the second.
 pub fn distance(got: &[f32], want: &[f32]) -> f64 {
     let square = |x: f64| x * x;
     let length: f64 = want.iter().map(|w| square(f64::from(*w))).sum();
@@ -108,13 +108,13 @@ pub fn distance(got: &[f32], want: &[f32]) -> f64 {
     (apart / length.max(1e-24)).sqrt()
 }
 
-/// The steps that run products.
+/// The steps of the program that run products.
 pub fn products(executor: &Executor) -> Vec<StepReport> {
     let steps = executor.report().unwrap().steps;
     steps.into_iter().filter(|step| PRODUCTS.contains(&step.op.as_str())).collect()
 }
 
-/// How many conversions run at each forward, and what else does: operator, kernel, outputs.
+/// The number of conversions in each forward, and the other steps: operator, kernel, outputs.
 pub fn work(executor: &Executor) -> (usize, Vec<(String, String, Vec<String>)>) {
     let steps = executor.report().unwrap().steps.into_iter().filter(|step| !step.is_prepare && step.kernel != "view");
     let is_conversion = |step: &StepReport| step.op == "Cast" || step.op == "_FusedOp";

@@ -1,4 +1,4 @@
-//! Two runtimes with different settings in one process: each does what its own settings say, and the answers agree.
+//! Tests of two runtimes with different settings in one process: each follows its own settings, and the outputs are equal.
 
 use mxrs::engine::EngineKind;
 use mxrs::env::MapSource;
@@ -25,7 +25,7 @@ fn settings_belong_to_their_runtime() {
     assert_eq!(naive.engine().config().kind, EngineKind::Naive);
     assert_eq!(round.engine().config().kind, EngineKind::Threaded);
     assert_eq!(round.storage().config().cpu.kind, PoolKind::Round);
-    // Memory plans, engines and pools move data about; they compute nothing.
+    // Memory plans, engines and pools only decide where and when data are stored; they compute nothing.
     let expected = answers(&naive);
     assert_eq!(answers(&round), expected);
     for vars in [
@@ -54,7 +54,7 @@ fn bulks_are_one_push_and_single_operators_many() {
         runtime.engine().counters().pushed - before
     };
     assert_eq!(pushes(&[]), 1);
-    // Eleven operators, of which Flatten may be no operator at all once bound.
+    // Eleven operators, of which Flatten may need no step once bound.
     let single = pushes(&[("MXNET_EXEC_BULK_EXEC_INFERENCE", "0")]);
     assert!((10..=12).contains(&single), "{single}");
 }

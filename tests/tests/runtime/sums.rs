@@ -1,5 +1,5 @@
-//! Gradients that are sums of several, and what the shortcuts of residual networks add, are added by the kernels that make them:
-//! fewer steps, the same bits.
+//! Tests of addition in place: kernels add their result to sums of gradients and to shortcuts of residual networks. There
+//! are fewer steps, and the results have the same bits.
 
 use mxrs::env::MapSource;
 use mxrs::exec::{Executor, GradReq, GradRequests};
@@ -9,7 +9,8 @@ use mxrs::types::Shape;
 use mxrs::{Model, Runtime};
 use mxrs_tests::digits;
 
-/// Bits of the output and of all gradients of one step from these gradients of the heads, how many additions are left, and how many were left out.
+/// Runs one step with these gradients of the heads. Returns the bits of the outputs and of all gradients, the number of
+/// additions left, and the number of additions made in place.
 fn step(executor: &Executor, heads: &[NdArray]) -> (Vec<Vec<u8>>, usize, usize) {
     executor.forward_train().unwrap();
     executor.backward(heads).unwrap();
@@ -37,7 +38,7 @@ fn our_own_kernels_add_in_place() {
     let run = |enable_inplace| {
         let mut options = runtime.bind_options();
         options.gradients = Some(GradRequests::all(GradReq::Write));
-        // Sums of two terms and more one by one, and the kernels of single calls.
+        // Sums of gradients are added term by term, and calls are not merged or fused.
         (options.grad_sum_cap, options.plan.enable_inplace) = (2, enable_inplace);
         options.eliminate_common = false;
         options.fuse = false;

@@ -1,8 +1,9 @@
-//! One training step from a checkpoint gives the output, the gradients and the auxiliary states that MXNet 1.9.1 gave.
+//! Tests that one training step from a checkpoint gives the output, the gradients and the auxiliary states of MXNet 1.9.1.
 //!
-//! A trained network's gradient is a small difference of nearly equal numbers, so MXNet's float32 gradients are themselves up
-//! to 3e-3 of an array's largest element away from MXNet's float64 ones (`tests/mxnet/make_exact_step.py`). Ours are held to
-//! the float64 ones: to 1e-6 when run in float64, to 1e-4 and three times MXNet's own distance when run in float32.
+//! The gradient of a trained network is a small difference of nearly equal numbers. So MXNet's float32 gradients differ from
+//! its float64 gradients by up to 3e-3 of an array's largest element (`tests/mxnet/make_exact_step.py`). Ours are compared
+//! with the float64 gradients. They may differ by 1e-6 in float64; in float32, by 1e-4 plus three times MXNet's own
+//! difference.
 
 use mxrs::env::MapSource;
 use mxrs::exec::{BindOptions, Executor, GradReq, GradRequests, Recompute};
@@ -15,7 +16,7 @@ use std::collections::BTreeMap;
 
 type Recorded = BTreeMap<String, (Shape, Vec<f32>)>;
 
-/// What MXNet wrote down: name to shape and numbers.
+/// The arrays that MXNet recorded: shape and numbers by name.
 fn recorded(model: &str, kind: &str) -> Recorded {
     let file = ArrayFile::open(fixture(&format!("{model}-{kind}.params")), &Options::default()).unwrap().value;
     let named = file.arrays.into_named().unwrap();
@@ -132,7 +133,7 @@ fn on_every_engine_and_with_each_planner_switch() {
     step(&runtime, "resnet8", |o| o.grad_sum_cap = 2);
 }
 
-/// Every pass that a switch governs, alone and against all others, on both sets of kernels.
+/// Tests every pass with a switch, first with one switch changed, then with all, on both sets of kernels.
 #[test]
 fn with_and_without_each_pass() {
     let switches: [fn(&mut BindOptions); 6] = [

@@ -1,4 +1,4 @@
-//! `cargo xtask ci`: the full suite, cheapest step first, stopping at the first failure.
+//! `cargo xtask ci`: runs the full suite, cheapest step first, and stops at the first failure.
 
 use anyhow::Result;
 
@@ -12,7 +12,7 @@ pub struct Args {}
 /// Runs the command.
 ///
 /// # Errors
-/// A step failed.
+/// Fails if a step fails.
 pub fn run(_: &Args) -> Result<()> {
     suite::run(&Session::native()?, &suite::FULL, OnFailure::Stop)
 }

@@ -1,7 +1,7 @@
-//! `cargo xtask demo`: the built program at work, with nothing prepared beforehand.
+//! `cargo xtask demo`: shows the built program at work, without any preparation.
 //!
-//! Classifies the validation digits with two checkpoints that MXNet wrote, draws some of them, puts the accuracies
-//! next to those that MXNet reached with the same files, and times resnet-50 at batch 1.
+//! Classifies the validation digits with two checkpoints that MXNet wrote, draws some of the digits, compares the accuracies
+//! with those that MXNet reached with the same files, and times resnet-50 at batch 1.
 
 use std::path::PathBuf;
 
@@ -13,9 +13,9 @@ use crate::session::{Kernels, Session};
 use crate::steps::Steps;
 
 /// The two checkpoints, and the accuracy that MXNet 1.9.1 itself reaches with them on the validation records
-/// (`data/digits/README.md` says how that was measured).
+/// (`data/digits/README.md` describes the measurement).
 const CHECKPOINTS: [(&str, f64); 2] = [("lenet", 0.986_532), ("resnet8", 0.983_165)];
-/// Pixels are bytes; the networks were trained on values in 0..1.
+/// Factor 1/255: pixels are bytes, and the networks were trained on values from 0 to 1.
 const SCALE: &str = "0.00392156862745098";
 
 /// Arguments of `demo`.
@@ -29,7 +29,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// The build fails, or one of the program's commands does.
+/// Fails if the build or one of the program's commands fails.
 pub fn run(args: &Args) -> Result<()> {
     let mut steps = Steps::new(5);
     let session = steps.run("what the build needs", Session::native)?;
@@ -52,7 +52,7 @@ pub fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// Builds the program and returns where it is.
+/// Builds the program and returns its path.
 fn build(session: &Session) -> Result<PathBuf> {
     session.cargo("build").arg("--release").args(session.kernels.package_flags("mxrs-cli")).stream()?;
     Ok(session.target_dir().join("release").join("mxrs"))
@@ -65,7 +65,7 @@ fn predict(session: &Session, mxrs: &PathBuf, model: &str) -> Run {
     run.args(["--batch-size", "32", "--scale", SCALE])
 }
 
-/// What one checkpoint reached.
+/// The accuracy that one checkpoint reached.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Reached {
     n_images: u64,
@@ -78,8 +78,8 @@ fn accuracy(session: &Session, mxrs: &PathBuf, model: &str) -> Result<Reached> {
     summary(&run.capture()?).with_context(|| format!("reading what `{}` printed", run.line()))
 }
 
-/// The fields `images` and `accuracy` of the summary: the whole output is one JSON document, or its last line is;
-/// the fields are at its top or in its member `summary`.
+/// Reads the fields `images` and `accuracy` of the summary. The whole output is one JSON document, or its last line is; the
+/// fields are at the top of the document or in its member `summary`.
 fn summary(output: &str) -> Result<Reached> {
     let whole = serde_json::from_str::<Value>(output).ok();
     let lines = output.lines().rev().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -93,7 +93,7 @@ fn summary(output: &str) -> Result<Reached> {
     bail!("no JSON summary with `images` and `accuracy`")
 }
 
-/// One line of the closing table.
+/// One line of the table at the end.
 struct Row {
     model: &'static str,
     mxnet: f64,
@@ -105,7 +105,7 @@ impl Row {
         Row { model, mxnet, reached }
     }
 
-    /// True if both mean the same number of right answers.
+    /// Whether both accuracies mean the same number of right answers.
     fn agrees(&self) -> bool {
         let right = |accuracy: f64| (accuracy * self.reached.n_images as f64).round();
         right(self.mxnet) == right(self.reached.accuracy)

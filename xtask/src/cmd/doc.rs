@@ -1,4 +1,4 @@
-//! `cargo xtask doc`: the documentation of every member, warnings denied.
+//! `cargo xtask doc`: builds the documentation of every member; warnings are errors.
 
 use anyhow::Result;
 
@@ -7,7 +7,7 @@ use crate::session::Session;
 /// Arguments of `doc`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Open it in a browser afterwards
+    /// Open the documentation in a browser afterwards
     #[arg(long)]
     open: bool,
 }
@@ -15,7 +15,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// rustdoc has a warning.
+/// Fails if rustdoc has a warning.
 pub fn run(args: &Args) -> Result<()> {
     build(&Session::native()?, args.open)
 }
@@ -23,7 +23,7 @@ pub fn run(args: &Args) -> Result<()> {
 /// Builds the documentation.
 ///
 /// # Errors
-/// As for `run`.
+/// Fails if rustdoc has a warning.
 pub fn build(session: &Session, open: bool) -> Result<()> {
     let run = session.cargo("doc").args(session.kernels.workspace_flags()).arg("--no-deps");
     let run = if open { run.arg("--open") } else { run };

@@ -1,4 +1,4 @@
-//! `cargo xtask fmt [--check]`: rustfmt on every member.
+//! `cargo xtask fmt [--check]`: runs rustfmt on every member.
 
 use anyhow::{Result, bail};
 
@@ -7,7 +7,7 @@ use crate::session::Session;
 /// Arguments of `fmt`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Only say what is not formatted, and fail if anything is not
+    /// Only list the files that are not formatted, and fail if there are any
     #[arg(long)]
     check: bool,
 }
@@ -15,7 +15,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// With `--check`, a file is not formatted; rustfmt is missing and cannot be installed.
+/// Fails if rustfmt is missing and cannot be installed, or with `--check` if a file is not formatted.
 pub fn run(args: &Args) -> Result<()> {
     format(&Session::rust_only()?, args.check)
 }
@@ -23,17 +23,17 @@ pub fn run(args: &Args) -> Result<()> {
 /// Formats the code, or checks it.
 ///
 /// # Errors
-/// As for `run`.
+/// Fails if rustfmt is missing and cannot be installed, or with `check` if a file is not formatted.
 pub fn format(session: &Session, check: bool) -> Result<()> {
     need_component(session, "fmt", "rustfmt")?;
     let run = session.cargo("fmt").arg("--all");
     if check { run.args(["--", "--check"]).stream() } else { run.stream() }
 }
 
-/// Makes sure that `cargo <subcommand>` works, by way of rustup if need be.
+/// Makes sure that `cargo <subcommand>` works; installs the component with rustup if it does not.
 ///
 /// # Errors
-/// It does not work, and rustup is absent or cannot install it.
+/// Fails if the subcommand does not work and rustup is absent or cannot install it.
 pub fn need_component(session: &Session, subcommand: &str, component: &str) -> Result<()> {
     let works = || session.cargo(subcommand).arg("--version").succeeds();
     if works() {

@@ -1,7 +1,7 @@
-//! `cargo xtask fuzz`: runs the targets of `fuzz/` under libFuzzer and prints what each did.
+//! `cargo xtask fuzz`: runs the targets of `fuzz/` under libFuzzer and prints a table of the results.
 //!
-//! Needs no cargo-fuzz: the coverage flags are given here. On the nightly toolchain the address sanitizer is on as
-//! well. Each run starts from `fuzz/corpus/<target>`; new finds go to a cache folder, or with `--keep` to the corpus.
+//! This does not need cargo-fuzz: the coverage flags are set here. With the nightly toolchain the address sanitizer is on
+//! too. Each run starts from `fuzz/corpus/<target>`. New inputs go to a cache folder, or with `--keep` to the corpus.
 
 use std::num::{NonZeroU32, NonZeroU64};
 use std::path::{Path, PathBuf};
@@ -13,13 +13,13 @@ use crate::elapsed;
 use crate::session::Session;
 use crate::workspace::read_manifest;
 
-/// What makes rustc record coverage for libFuzzer.
+/// Flags with which rustc records coverage for libFuzzer.
 const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 -Cdebug-assertions=on";
 const SANITIZER: &str = "-Zsanitizer=address";
 
-/// A single allocation larger than this is a find: no input of a target justifies it.
+/// libFuzzer reports a single allocation above this limit as an error, because no input of a target justifies it.
 const MALLOC_LIMIT: &str = "-malloc_limit_mb=512";
 
 const EXECS: NonZeroU64 = NonZeroU64::new(100_000).unwrap();
@@ -27,7 +27,7 @@ const EXECS: NonZeroU64 = NonZeroU64::new(100_000).unwrap();
 /// Arguments of `fuzz`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Run only this target; all otherwise
+    /// Run only this target instead of all
     #[arg(long)]
     target: Option<String>,
     /// Executions per target
@@ -36,15 +36,15 @@ pub struct Args {
     /// Seconds per target, instead of a number of executions
     #[arg(long)]
     seconds: Option<NonZeroU64>,
-    /// Seed of the random inputs; the same seed gives the same inputs where a target is run from the same corpus
+    /// Seed of the random inputs; with the same corpus, the same seed gives the same inputs
     #[arg(long)]
     seed: Option<NonZeroU32>,
-    /// Keep new finds in fuzz/corpus
+    /// Keep new inputs in fuzz/corpus
     #[arg(long)]
     keep: bool,
 }
 
-/// What one target did.
+/// Results of one target.
 struct Outcome {
     target: String,
     n_executions: Option<u64>,
@@ -57,7 +57,7 @@ struct Outcome {
 /// Runs the command.
 ///
 /// # Errors
-/// The targets do not build, there is none of the given name, or one crashed.
+/// Fails if the targets do not build, no target has the given name, or a target crashed.
 pub fn run(args: &Args) -> Result<()> {
     let session = Session::rust_only()?;
     let targets = chosen(&session.workspace.root, args.target.as_deref())?;
@@ -71,7 +71,7 @@ pub fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// The binaries that `fuzz/Cargo.toml` declares, or the one asked for.
+/// The targets to run: all binaries in `fuzz/Cargo.toml`, or the requested one.
 fn chosen(root: &Path, wanted: Option<&str>) -> Result<Vec<String>> {
     let manifest = read_manifest(&root.join("fuzz/Cargo.toml"))?;
     let bins = manifest.get("bin").and_then(|bins| bins.as_array()).context("fuzz/Cargo.toml declares no [[bin]]")?;
@@ -95,7 +95,7 @@ fn build(session: &Session) -> Result<PathBuf> {
     let host = session.host()?;
     let target_dir = session.target_dir().join("fuzz");
     let cargo = if nightly { session.nightly("cargo").arg("build") } else { session.cargo("build") };
-    // With an explicit target the flags stay away from build scripts and procedural macros.
+    // With an explicit target, the flags do not apply to build scripts and procedural macros.
     let cargo = cargo.args(["--manifest-path", "fuzz/Cargo.toml", "--release", "--bins", "--target", &host]);
     cargo.env("RUSTFLAGS", flags).env("CARGO_TARGET_DIR", &target_dir).stream()?;
     Ok(target_dir.join(host).join("release"))
@@ -115,7 +115,7 @@ fn fuzz(session: &Session, programs: &Path, target: &str, args: &Args) -> Result
     };
     let n_before = (n_files(&found), n_files(&artifacts));
     let started = Instant::now();
-    // libFuzzer speaks on the error stream; the shell folds it into the one that is read here.
+    // libFuzzer prints to standard error; the shell redirects it to standard output, which is read below.
     let script = "exec \"$0\" \"$@\" 2>&1";
     let run = session.program("sh").args(["-c", script]).arg(programs.join(target)).arg(limit);
     let run = run.args(["-print_final_stats=1", "-rss_limit_mb=4096", MALLOC_LIMIT, "-timeout=20"]);
@@ -140,7 +140,7 @@ fn fuzz(session: &Session, programs: &Path, target: &str, args: &Args) -> Result
     })
 }
 
-/// The number in libFuzzer's closing statistics, if `line` is that line.
+/// The number of executions in libFuzzer's final statistics, if `line` contains it.
 fn executions(line: &str) -> Option<u64> {
     line.strip_prefix("stat::number_of_executed_units:")?.trim().parse().ok()
 }

@@ -1,7 +1,7 @@
-//! `cargo xtask gen [--check]`: the tables of docs/ that are written by the code they describe.
+//! `cargo xtask gen [--check]`: writes the tables of docs/ that are generated from the code.
 //!
-//! Knows only that the program `gen_docs` of the package `mxrs-tests` writes them into a folder; what they say is the
-//! business of the crates.
+//! This module only runs the program `gen_docs` of the package `mxrs-tests`, which writes the tables into a folder. The
+//! content comes from the crates.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ const PROGRAM: &str = "gen_docs";
 /// Arguments of `gen`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Write nothing; fail if a committed table is stale
+    /// Write nothing; fail if a committed table is out of date
     #[arg(long)]
     check: bool,
 }
@@ -24,16 +24,16 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// The generator does not build or run; with `--check`, a table is stale.
+/// Fails if the generator does not build or run, or with `--check` if a table is out of date.
 pub fn run(args: &Args) -> Result<()> {
     let session = Session::rust_only()?;
     if args.check { check(&session) } else { write(&session) }
 }
 
-/// Fails if a committed table is not what the code says.
+/// Checks that the committed tables are what the generator writes.
 ///
 /// # Errors
-/// The generator does not build or run, or a table is stale.
+/// Fails if the generator does not build or run, or if a table is out of date.
 pub fn check(session: &Session) -> Result<()> {
     let fresh = generate(session)?;
     let stale = stale(&fresh, &session.workspace.root.join("docs"))?;
@@ -43,10 +43,10 @@ pub fn check(session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Writes the tables that are stale.
+/// Writes the tables that are out of date.
 ///
 /// # Errors
-/// The generator does not build or run, or a file cannot be written.
+/// Fails if the generator does not build or run, or if a file cannot be written.
 pub fn write(session: &Session) -> Result<()> {
     let fresh = generate(session)?;
     let docs = session.workspace.root.join("docs");
@@ -75,7 +75,7 @@ fn generate(session: &Session) -> Result<PathBuf> {
     Ok(fresh)
 }
 
-/// The names of the files in `fresh` that `docs` lacks or has otherwise.
+/// Names of the files in `fresh` that `docs` lacks or has with other content.
 fn stale(fresh: &Path, docs: &Path) -> Result<Vec<String>> {
     let mut names = Vec::new();
     let mut n_files = 0;

@@ -1,8 +1,8 @@
-//! `cargo xtask leaks`: tests and example programs of the crates that own memory and threads, under the leak sanitizer.
+//! `cargo xtask leaks`: runs tests and example programs of the crates that own memory and threads under the leak sanitizer.
 //!
-//! At the end of a process the sanitizer looks for allocations that nothing points to any more. What a static still
-//! holds is not a leak. Tests that fork stay out: a child sees the memory of its parent's threads but not their stacks,
-//! where the pointers are.
+//! At the end of a process the sanitizer searches for allocations that no pointer refers to. Memory that a static still
+//! refers to is not a leak. Tests that fork are left out: a child process sees the memory of its parent's threads but not
+//! their stacks, which hold the pointers.
 
 use std::fs;
 use std::path::Path;
@@ -13,18 +13,19 @@ use crate::sanitizer::{Sanitized, Sanitizer, must_report};
 use crate::session::Session;
 use crate::workspace::rust_files;
 
-/// The crates whose tests and examples are run in full.
+/// Crates of which all tests and examples are run.
 const PACKAGES: [&str; 2] = ["mxrs-storage", "mxrs-engine"];
-/// What else is run: the operator team, without the tests that fork.
+/// Cargo flags of the other tests that are run: those of the operator team, without the tests that fork.
 const TEAM: [&str; 5] = ["-p", "mxrs-sync", "--lib", "--test", "team"];
 
-/// What the sanitizer must find before it is believed. Not one allocation, whose address could linger on the stack.
+/// A program whose leaks the sanitizer must find before its results are trusted. It leaks many allocations, because the
+/// address of a single one could remain on the stack.
 const LEAKING: &str = "fn main() { (0..100).for_each(|i| std::mem::forget(vec![i; 100])) }\n";
 
 /// Arguments of `leaks`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Only see whether a planted leak is found
+    /// Only check that a planted leak is found
     #[arg(long)]
     self_test: bool,
 }
@@ -32,7 +33,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// A program fails or leaks, or a planted leak goes unnoticed.
+/// Fails if a program fails or leaks, or if a planted leak is not reported.
 pub fn run(args: &Args) -> Result<()> {
     let session = Session::rust_only()?;
     let sanitized = Sanitized::new(&session, Sanitizer::Leak)?;

@@ -1,4 +1,5 @@
-//! `cargo xtask lint`: clippy on every target of every member, warnings denied; cargo-deny where it is installed.
+//! `cargo xtask lint`: runs clippy on every target of every member, with warnings as errors, and cargo-deny if it is
+//! installed.
 
 use anyhow::Result;
 
@@ -16,7 +17,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// Clippy or cargo-deny found something.
+/// Fails if clippy or cargo-deny reports something.
 pub fn run(args: &Args) -> Result<()> {
     let session = if args.quick { Session::rust_only()? } else { Session::native()? };
     clippy(&session)
@@ -25,7 +26,7 @@ pub fn run(args: &Args) -> Result<()> {
 /// Runs clippy, and cargo-deny if this machine has it.
 ///
 /// # Errors
-/// As for `run`.
+/// Fails if clippy or cargo-deny reports something.
 pub fn clippy(session: &Session) -> Result<()> {
     need_component(session, "clippy", "clippy")?;
     let run = session.cargo("clippy").args(session.kernels.workspace_flags()).arg("--all-targets");

@@ -1,6 +1,6 @@
-//! `cargo xtask loom`: every interleaving of the protocols of engine, storage pools and thread team.
+//! `cargo xtask loom`: checks every interleaving of the protocols of the engine, the storage pools and the thread team.
 //!
-//! Builds in a target folder of its own: `--cfg loom` changes every crate, and must not evict the ordinary build.
+//! Builds in a separate target folder, because `--cfg loom` recompiles every crate and must not replace the ordinary build.
 
 use anyhow::Result;
 
@@ -12,14 +12,14 @@ pub struct Args {
     /// Limit the forced thread switches per execution; without it each model has its own limit or none
     #[arg(long)]
     max_preemptions: Option<u32>,
-    /// Run only models whose name contains this
+    /// Run only models whose name contains this text
     filter: Option<String>,
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// A model finds an interleaving that breaks a rule.
+/// Fails if a model finds an interleaving that violates a rule.
 pub fn run(args: &Args) -> Result<()> {
     let session = Session::rust_only()?;
     let packages = ["-p", "mxrs-sync", "-p", "mxrs-storage", "-p", "mxrs-engine"];

@@ -1,4 +1,4 @@
-//! `cargo xtask miri`: the tests of the crates that hold unsafe code, under Miri on the nightly toolchain.
+//! `cargo xtask miri`: runs the tests of the crates with unsafe code under Miri, on the nightly toolchain.
 
 use std::path::Path;
 
@@ -6,26 +6,26 @@ use anyhow::{Context, Result, bail};
 
 use crate::session::Session;
 
-/// The crates whose unsafe code Miri can run, no native library being behind them, and which of their tests: those of the
-/// engine's parts, since whole engines take Miri hours.
+/// Cargo flags of the tests that Miri runs, for the crates with unsafe code that call no native library. Of the engine, only
+/// the unit tests run, because whole engines take hours under Miri.
 const PARTS: [&[&str]; 2] = [&["-p", "mxrs-storage", "-p", "mxrs-ndarray"], &["-p", "mxrs-engine", "--lib"]];
 
 /// Arguments of `miri`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Run only tests whose name contains this
+    /// Run only tests whose name contains this text
     filter: Option<String>,
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// Miri or the standard library's sources are missing, or Miri finds undefined behavior.
+/// Fails if Miri or the standard library's sources are missing, or if Miri finds undefined behavior.
 pub fn run(args: &Args) -> Result<()> {
     let session = Session::rust_only()?;
     need_miri(&session)?;
-    // The tests map files and read the clock, which isolation would refuse. crossbeam-epoch, under the engine's deques, does
-    // not follow stacked borrows and keeps its garbage for later.
+    // Isolation is off, because the tests map files and read the clock. Tree borrows are used and leaks are ignored, because
+    // crossbeam-epoch, which the engine's deques use, violates stacked borrows and frees its garbage late.
     const FLAGS: &str = "-Zmiri-disable-isolation -Zmiri-tree-borrows -Zmiri-ignore-leaks -Zmiri-permissive-provenance";
     for part in PARTS {
         let run = session.nightly("cargo").args(["miri", "test"]).args(part).args(&args.filter);

@@ -1,4 +1,4 @@
-//! The list of subcommands; each has a file of its own that holds its arguments and its work.
+//! The list of subcommands. Each has a file of its own with its arguments and its implementation.
 
 mod ci;
 mod compare;
@@ -39,29 +39,29 @@ enum Command {
     Demo(demo::Args),
     /// Run every check and every test
     Test(test::Args),
-    /// Run what CI runs, cheapest first, stopping at the first failure
+    /// Run the steps of CI, cheapest first; stop at the first failure
     Ci(ci::Args),
-    /// Clippy on everything, warnings denied
+    /// Run clippy on everything; warnings are errors
     Lint(lint::Args),
     /// Format the code, or check that it is formatted
     Fmt(fmt::Args),
-    /// Check the project's own rules: walls, module docs, tables in step with the code
+    /// Check the project's own rules: dependencies between crates, module docs, tables that must match the code
     Tidy(tidy::Args),
-    /// Print comments drawn at random, to judge whether a stranger understands them
+    /// Print randomly chosen comments, to judge whether a newcomer understands them
     Read(read::Args),
-    /// Build the documentation, warnings denied
+    /// Build the documentation; warnings are errors
     Doc(doc::Args),
-    /// Write the generated tables of docs/, or check that they are fresh
+    /// Write the generated tables of docs/, or check that they are up to date
     Gen(generate::Args),
     /// Run the fuzz targets
     Fuzz(fuzz::Args),
     /// Check the protocols of the engine, the storage pools and the thread team with loom
     Loom(loom::Args),
-    /// Run random programs on every kind of engine against a serial interpreter of its rules
+    /// Run random programs on every kind of engine and compare them with a serial interpreter of the rules
     Stress(stress::Args),
     /// Run the tests of the crates with unsafe code under Miri
     Miri(miri::Args),
-    /// Measure peers and ours side by side: engine, memory, score, storage, team
+    /// Measure mxrs and other libraries on this machine: engine, memory, score, storage, team
     Compare(compare::Args),
     /// Pack every crate and build programs outside the workspace from the packed files
     Package(package::Args),
@@ -74,7 +74,7 @@ enum Command {
 /// Runs the chosen subcommand.
 ///
 /// # Errors
-/// Whatever the subcommand reports.
+/// Returns the error of the subcommand.
 pub fn run(cli: Cli) -> Result<()> {
     match cli.command {
         Command::Setup(args) => setup::run(&args),
@@ -108,7 +108,7 @@ mod tests {
         Cli::command().debug_assert();
     }
 
-    /// Exit code 2, before anything is built.
+    /// Wrong values end with exit code 2, before anything is built.
     #[test]
     fn wrong_values_are_bad_usage() {
         for line in [

@@ -1,6 +1,6 @@
-//! `cargo xtask read`: prints comments drawn at random, each with its place and the item it belongs to.
+//! `cargo xtask read`: prints randomly chosen comments, each with its file, its line and the item that it belongs to.
 //!
-//! A reader who does not know the code reads each comment once. One that has to be read twice is reworded.
+//! A reader who does not know the code reads each comment once. A comment that has to be read twice should be reworded.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -14,18 +14,18 @@ use crate::workspace::{Workspace, read_text};
 /// Arguments of `read`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Draw the comments of this seed; a new one from the clock by default
+    /// Seed that selects the comments [default: from the clock]
     #[arg(long)]
     seed: Option<u64>,
     /// Number of comments
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
     count: u32,
-    /// Draw from files whose path contains this text only
+    /// Select only from files whose path contains this text
     #[arg(long = "in", value_name = "PATH", default_value = "")]
     path: String,
 }
 
-/// A comment and where it is.
+/// A comment with its position and its item.
 struct Comment {
     place: String,
     item: String,
@@ -35,7 +35,7 @@ struct Comment {
 /// Runs the command.
 ///
 /// # Errors
-/// If a file cannot be read, or no comment matches.
+/// Fails if a file cannot be read or no comment matches.
 pub fn run(args: &Args) -> Result<()> {
     let comments = comments(&Workspace::find()?, &args.path)?;
     if comments.is_empty() {
@@ -51,7 +51,7 @@ pub fn run(args: &Args) -> Result<()> {
     std::io::stdout().lock().write_all(text.as_bytes()).context("standard output")
 }
 
-/// `count` different numbers below `n`, or all of them, in the order in which they are drawn.
+/// Draws `count` different random numbers below `n`, or all `n` of them if there are fewer, in the order of drawing.
 fn draw(seed: u64, count: usize, n: usize) -> Vec<usize> {
     let (mut state, mut seen, mut drawn) = (seed, BTreeSet::new(), Vec::new());
     while drawn.len() < count.min(n) {
@@ -90,7 +90,7 @@ fn comment(name: &str, lines: &[&str], piece: &Piece) -> Comment {
     let (first, last) = (piece.lines.first().map_or(1, |(n, _)| *n), piece.lines.last().map_or(1, |(n, _)| *n));
     let item = match piece.kind {
         Kind::Inner => "(the file)",
-        // A comment after code belongs to that line; any other to the next one.
+        // A comment after code belongs to that line; any other comment belongs to the next line of code.
         _ if piece.is_trailing => lines.get(first - 1).map_or("", |line| line.trim()),
         _ => {
             let code = |line: &&&str| !line.trim().is_empty() && !line.trim_start().starts_with("#[");

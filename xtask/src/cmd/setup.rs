@@ -1,4 +1,4 @@
-//! `cargo xtask setup`: finds or installs what a build needs and says where it is.
+//! `cargo xtask setup`: finds or installs the tools that a build needs and prints their paths.
 
 use anyhow::{Context, Result};
 
@@ -17,8 +17,8 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// The manifests cannot be read, or rustup cannot install nightly. Missing build tools are reported, not an error:
-/// the project builds without oneDNN.
+/// Fails if the manifests cannot be read, or if rustup cannot install nightly. Missing build tools are reported but are not
+/// an error, because the project builds without oneDNN.
 pub fn run(args: &Args) -> Result<()> {
     let workspace = Workspace::find()?;
     let tools = Tools::find_or_install();

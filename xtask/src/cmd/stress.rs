@@ -1,6 +1,7 @@
-//! `cargo xtask stress`: random programs on every kind of engine against a serial interpreter of its rules.
+//! `cargo xtask stress`: runs random programs on every kind of engine and compares each with a serial interpreter of the
+//! engine's rules.
 //!
-//! The same programs as in the engine's `oracle` test, but enough of them that rare interleavings occur.
+//! The programs are those of the engine's `oracle` test, but many more, so that rare interleavings occur.
 
 use std::num::NonZeroU64;
 
@@ -8,7 +9,7 @@ use anyhow::Result;
 
 use crate::session::Session;
 
-/// The kinds of engine, by their words.
+/// Names of the kinds of engine, as in MXNET_ENGINE_TYPE.
 const KINDS: [&str; 6] = [
     "NaiveEngine",
     "ThreadedEngine",
@@ -23,16 +24,16 @@ const THREADS: NonZeroU64 = NonZeroU64::new(2).unwrap();
 /// Arguments of `stress`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Programs for each kind of engine
+    /// Number of programs for each kind of engine
     #[arg(long, default_value_t = PROGRAMS)]
     programs: NonZeroU64,
-    /// Seed of the first; a failure names the seed to start from to see it again
+    /// Seed of the first program; a failure names the seed that reproduces it
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Only this kind, a word of MXNET_ENGINE_TYPE
+    /// Run only this kind of engine, a value of MXNET_ENGINE_TYPE
     #[arg(long, value_parser = KINDS)]
     kind: Option<String>,
-    /// Programs run at the same time
+    /// Number of programs that run at the same time
     #[arg(long, default_value_t = THREADS)]
     threads: NonZeroU64,
 }
@@ -40,7 +41,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// A program does what the rules forbid, or hangs.
+/// Fails if a program violates a rule or hangs.
 pub fn run(args: &Args) -> Result<()> {
     let session = Session::rust_only()?;
     let run = session.cargo("run").args(["--release", "-p", "mxrs-engine", "--example", "stress", "--"]);

@@ -1,4 +1,4 @@
-//! The steps that `test` and `ci` are made of, cheapest first.
+//! The steps of `test` and `ci`, cheapest first.
 
 use anyhow::{Context, Result, bail};
 
@@ -14,15 +14,15 @@ pub enum Step {
     Fmt,
     /// The project's own rules hold.
     Tidy,
-    /// Clippy has nothing to say.
+    /// Clippy reports nothing.
     Lint,
-    /// The tests pass, in a debug build without oneDNN: overflow checks and debug assertions are on.
+    /// The tests pass in a debug build without oneDNN, where overflow checks and debug assertions are on.
     Debug,
-    /// The tests pass.
+    /// All tests pass.
     Test,
     /// The documentation builds.
     Doc,
-    /// The generated tables are fresh.
+    /// The generated tables are up to date.
     Gen,
 }
 
@@ -34,9 +34,9 @@ pub const QUICK: [Step; 3] = [Step::Fmt, Step::Tidy, Step::Debug];
 /// What to do after a failed step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnFailure {
-    /// Count it and go on.
+    /// Count the failure and continue.
     GoOn,
-    /// Leave the rest undone.
+    /// Skip the remaining steps.
     Stop,
 }
 
@@ -60,13 +60,13 @@ impl Step {
             Step::Tidy => tidy::check(session, false),
             Step::Lint => lint::clippy(session),
             Step::Debug => tests(session, Kernels::Reference, tally),
-            // On a machine without a C++ compiler the debug step was the whole suite.
+            // Without a C++ compiler, the debug step has already run all tests.
             Step::Test if session.kernels == Kernels::Reference => Ok(()),
             Step::Test => tests(session, session.kernels, tally),
             Step::Doc => doc::build(session, false),
             Step::Gen => generate::check(session),
         };
-        // A failed check, or a test program that did not compile or crashed, counts as one failure.
+        // A failed check counts as one failure, and so does a test program that did not compile or crashed.
         if result.is_err() && tally.failed == before {
             tally.failed += 1;
         }
@@ -74,10 +74,10 @@ impl Step {
     }
 }
 
-/// Runs the steps and prints the closing line `N passed, M failed`.
+/// Runs the steps and prints `N passed, M failed` as the last line.
 ///
 /// # Errors
-/// A step failed.
+/// Fails if a step fails.
 pub fn run(session: &Session, suite: &[Step], on_failure: OnFailure) -> Result<()> {
     let mut steps = Steps::new(suite.len());
     let mut tally = Tally::default();

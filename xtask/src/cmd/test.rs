@@ -1,4 +1,4 @@
-//! `cargo xtask test [--quick]`: every check and every test, then one line `N passed, M failed`.
+//! `cargo xtask test [--quick]`: runs every check and every test, then prints one line `N passed, M failed`.
 
 use anyhow::Result;
 
@@ -8,7 +8,7 @@ use crate::session::Session;
 /// Arguments of `test`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Formatting, rules and tests only, without compiling oneDNN
+    /// Run only formatting, rules and tests, without compiling oneDNN
     #[arg(long)]
     quick: bool,
 }
@@ -16,7 +16,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// A check or a test failed.
+/// Fails if a check or a test fails.
 pub fn run(args: &Args) -> Result<()> {
     if args.quick {
         return suite::run(&Session::rust_only()?, &suite::QUICK, OnFailure::GoOn);

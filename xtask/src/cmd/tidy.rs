@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: the project's own rules, one file each in `tidy/`.
+//! `cargo xtask tidy`: checks the project's own rules, each of which is one file in `tidy/`.
 
 use anyhow::{Result, bail};
 
@@ -9,10 +9,10 @@ use crate::tidy::{self, Level};
 /// Arguments of `tidy`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Leave out the generated tables, which need the generator built
+    /// Do not check the generated tables, which need the generator built
     #[arg(long)]
     no_gen: bool,
-    /// Lower the ceilings of refused phrases in xtask/words.toml to what is left
+    /// Lower the limits in xtask/words.toml to the numbers of refused phrases that are left
     #[arg(long)]
     lower: bool,
 }
@@ -20,7 +20,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// A rule is broken.
+/// Fails if a rule is broken.
 pub fn run(args: &Args) -> Result<()> {
     let session = Session::rust_only()?;
     if args.lower {
@@ -29,10 +29,10 @@ pub fn run(args: &Args) -> Result<()> {
     check(&session, !args.no_gen)
 }
 
-/// Checks the rules; with `tables`, also that the generated tables are fresh.
+/// Checks the rules; if `tables` is set, also that the generated tables are up to date.
 ///
 /// # Errors
-/// A rule is broken.
+/// Fails if a rule is broken.
 pub fn check(session: &Session, tables: bool) -> Result<()> {
     let findings = tidy::findings(&session.workspace)?;
     for finding in &findings {

@@ -1,8 +1,9 @@
-//! `cargo xtask tsan`: the tests of the crates with threads, under the thread sanitizer.
+//! `cargo xtask tsan`: runs the tests of the crates with threads under the thread sanitizer.
 //!
-//! It orders memory accesses by what synchronizes them and reports two that are unordered, whether or not they met in this
-//! run. It knows atomics and threads but not fences; our fences only decide who sleeps, no data hangs on them. There is
-//! no list of reports to be ignored: the standard library is compiled along, so its locks and channels are followed too.
+//! The sanitizer orders memory accesses by the synchronization between them, and reports two accesses that are unordered
+//! even if they did not overlap in this run. It understands atomics and threads but not fences; our fences only decide which
+//! threads sleep, and protect no data. No report is suppressed: the standard library is compiled with the sanitizer too, so
+//! that its locks and channels are understood.
 
 use anyhow::{Context, Result};
 
@@ -12,23 +13,24 @@ use crate::session::Session;
 /// The crates that start threads or share memory between them.
 const PACKAGES: [&str; 3] = ["mxrs-sync", "mxrs-storage", "mxrs-engine"];
 
-/// Left out: under this sanitizer crossbeam-epoch keeps a list where it has fences otherwise, and that list allocates.
+/// A test that is left out: under this sanitizer crossbeam-epoch uses a list in place of fences, and the list allocates.
 const SKIPPED: &str = "a_warm_engine_allocates_nothing";
 
 /// Arguments of `tsan`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Only see whether a planted race is found
+    /// Only check that a planted race is found
     #[arg(long)]
     self_test: bool,
-    /// Run only tests whose name contains this
+    /// Run only tests whose name contains this text
     filter: Option<String>,
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// A test fails or races, the planted race goes unnoticed, or rustup cannot fetch the standard library's sources.
+/// Fails if a test fails or has a race, a planted race is not reported, or rustup cannot fetch the standard library's
+/// sources.
 pub fn run(args: &Args) -> Result<()> {
     let session = Session::rust_only()?;
     let sanitized = Sanitized::new(&session, Sanitizer::Thread)?;
@@ -41,7 +43,7 @@ pub fn run(args: &Args) -> Result<()> {
     run.args(&args.filter).args(["--", "--skip", SKIPPED]).stream()
 }
 
-/// The same loop with and without a race: the one is reported, the other is not.
+/// Checks that a loop with a race is reported, and that the same loop without the race is not.
 fn self_test(sanitized: &Sanitized<'_>) -> Result<()> {
     sanitized.cargo("build").args(["-p", "mxrs-sync", "--example", "race"]).stream()?;
     must_report(&sanitized.example("race"), "ThreadSanitizer: data race")?;

@@ -1,8 +1,9 @@
-//! Rule: every operator file of `mxrs-ops` is in its catalog, since there is no link-time registry to find it.
+//! Rule: every operator file of `mxrs-ops` is in its catalog, because operators are not registered automatically at link
+//! time.
 //!
-//! Files in a subfolder of `src` are operator files, unless they define no `OpDef` and another file uses them. In the folder of
-//! one operator, whose `mod.rs` defines it, the other files are parts of it that `mod.rs` must use. A companion, which another
-//! operator's file declares by `<file>::define()`, is found through that one.
+//! A file in a subfolder of `src` is an operator file, unless it defines no `OpDef` and another file uses it. If an operator
+//! has a folder of its own, its `mod.rs` defines it and must use the other files there. A companion operator is declared by
+//! another operator's file with `<file>::define()`, so the catalog reaches it through that operator.
 
 use std::path::Path;
 
@@ -13,13 +14,13 @@ use super::source::{Source, words};
 use crate::workspace::{Workspace, rust_files};
 
 const OPS: &str = "mxrs-ops";
-/// The folder of what operators share; it declares none.
+/// The folder of code that operators share; it declares no operator.
 const SHARED: &str = "families";
 
 /// Finds operator files that the catalog does not mention.
 ///
 /// # Errors
-/// A file cannot be read.
+/// Fails if a file cannot be read.
 pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let Some(floor) = workspace.floor_of(OPS) else { return Ok(Vec::new()) };
     let src = workspace.root.join(&workspace.members[floor].dir).join("src");
@@ -59,7 +60,8 @@ pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// The module a file below `src` holds, if it is in a folder of operators; a `mod.rs` holds its folder's.
+/// Name of the module that a file below `src` holds, if the file is in a folder of operators. A `mod.rs` holds the module of
+/// its folder.
 fn module_name(src: &Path, path: &Path) -> Option<String> {
     let inside = path.strip_prefix(src).ok()?;
     if inside.starts_with(SHARED) {
@@ -70,12 +72,12 @@ fn module_name(src: &Path, path: &Path) -> Option<String> {
     Some(name?.to_string_lossy().into_owned())
 }
 
-/// True if the code names the module; a method of the same name (`.copy()`) is something else.
+/// Whether the code names the module. A method of the same name (`.copy()`) does not count.
 fn mentions(source: &Source, name: &str) -> bool {
     source.code().any(|(_, code)| words(code, name).any(|at| !code[..at].ends_with('.')))
 }
 
-/// True if the code names something inside the module: `name::…`.
+/// Whether the code names an item inside the module: `name::…`.
 fn uses(source: &Source, name: &str) -> bool {
     source.code().any(|(_, code)| words(code, name).any(|at| code[at + name.len()..].starts_with("::")))
 }

@@ -1,17 +1,18 @@
-//! Rule: the tables of crates in `docs/ARCHITECTURE.md` and `README.md` list exactly the members, in their order.
+//! Rule: the tables of crates in `docs/ARCHITECTURE.md` and `README.md` list exactly the workspace members, in the same
+//! order.
 
 use anyhow::Result;
 
 use super::Finding;
 use crate::workspace::{Workspace, read_text};
 
-/// Document, and the heading above its table.
+/// Each document, with the heading above its table.
 const TABLES: [(&str, &str); 2] = [("docs/ARCHITECTURE.md", "## Code map"), ("README.md", "## Crates")];
 
-/// Finds tables that describe a crate that is gone, or leave one out.
+/// Finds tables that list a crate that no longer exists, lack a crate, or have another order.
 ///
 /// # Errors
-/// A document cannot be read.
+/// Fails if a document cannot be read.
 pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let members: Vec<&str> = workspace.members.iter().map(|member| member.name.as_str()).collect();
     let mut findings = Vec::new();

@@ -1,4 +1,5 @@
-//! Rule: only `mxrs-env` reads the environment. The runner, fuzz targets and build scripts are not part of the product.
+//! Rule: only `mxrs-env` reads environment variables. The runner, fuzz targets and build scripts are exempt, because they
+//! are not part of the product.
 
 use std::path::Path;
 
@@ -14,7 +15,7 @@ const READERS: [&str; 4] = ["var", "var_os", "vars", "vars_os"];
 /// Finds reads of the environment outside `mxrs-env`.
 ///
 /// # Errors
-/// A file cannot be read.
+/// Fails if a file cannot be read.
 pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for source in Source::of_members(workspace, |name| name != "mxrs-env" && name != "xtask")? {
@@ -31,13 +32,13 @@ pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// True for `build.rs`, and for the files of a folder `build` next to `src`.
+/// Whether the path is a `build.rs`, or is in a folder `build` next to `src`.
 fn is_build_script(path: &Path) -> bool {
     let in_folder = path.parent().is_some_and(|dir| dir.ends_with("build"));
     path.ends_with("build.rs") || in_folder && !path.components().any(|part| part.as_os_str() == "src")
 }
 
-/// True for `env::var…` with any path before it, and for `use std::env::{…, var}`.
+/// Whether the code has `env::var…` with any path before it, or `use std::env::{…, var}`.
 fn reads(code: &str) -> bool {
     words(code, "env").any(|at| {
         let Some(rest) = code[at + "env".len()..].strip_prefix("::") else { return false };

@@ -1,4 +1,4 @@
-//! Rule: a file has one subject. Beyond 400 lines it is asked whether it has two; beyond 800 it has.
+//! Rule: a file has one subject. More than 400 lines are a warning that it may have two; more than 800 are an error.
 
 use anyhow::Result;
 
@@ -9,10 +9,10 @@ use crate::workspace::Workspace;
 const LONG: usize = 400;
 const TOO_LONG: usize = 800;
 
-/// Finds long files; tests and generated files may be long.
+/// Finds long files. Tests and generated files may have any length.
 ///
 /// # Errors
-/// A file cannot be read.
+/// Fails if a file cannot be read.
 pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for source in Source::of_members(workspace, |_| true)? {

@@ -1,9 +1,9 @@
-//! Rule: every numbered rule is quoted by a test: of the storage pools (S1 to S13), the engine (E1 to E17), the memory
-//! planner (P1 to P10), the graph's passes (G1 to G23), fusion (F1 to F5), executors (B1 to B4), cached graphs (C1 to C5), the
-//! tape (A1 to A10), random numbers and scratch (R1 to R5).
+//! Rule: every numbered rule is quoted by a test. There are rules of the storage pools (S1 to S13), the engine (E1 to E17),
+//! the memory planner (P1 to P10), the graph passes (G1 to G21), fusion (F1 to F5), executors (B1 to B4), cached graphs (C1
+//! to C5), the tape (A1 to A10), and random numbers and scratch memory (R1 to R5).
 //!
-//! A test quotes a number in its name (`e12_e13_told_once`) or in the doc comment above it (`/// E12: …`). A program
-//! that is one test has no `#[test]`; there the name of a function counts.
+//! A test quotes a number in its name (`e12_e13_told_once`) or in the doc comment above it (`/// E12: …`). In a test program
+//! without `#[test]` functions, the name of any function counts.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use super::Finding;
 use super::source::Source;
 use crate::workspace::Workspace;
 
-/// Package that states the rules, their letter, and how many there are.
+/// Package that states the rules, the letter of the rules, and their number.
 const STATED: [(&str, char, u32); 9] = [
     ("mxrs-storage", 's', 13),
     ("mxrs-engine", 'e', 17),
@@ -25,7 +25,7 @@ const STATED: [(&str, char, u32); 9] = [
     ("mxrs-exec", 'a', 10),
     ("mxrs-exec", 'r', 5),
 ];
-/// Packages whose tests may quote them.
+/// Packages whose tests may quote the rules.
 const QUOTING: [&str; 10] = [
     "mxrs-sync",
     "mxrs-storage",
@@ -39,10 +39,10 @@ const QUOTING: [&str; 10] = [
     "mxrs-tests",
 ];
 
-/// Finds numbers that no test quotes.
+/// Finds rules that no test quotes.
 ///
 /// # Errors
-/// A file cannot be read.
+/// Fails if a file cannot be read.
 pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let sources = Source::of_members(workspace, |name| QUOTING.contains(&name))?;
     let quoted: BTreeSet<String> = sources.iter().flat_map(quotes).collect();
@@ -58,7 +58,7 @@ pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// The numbers, in lower case, that the tests of one file quote.
+/// The rules that the tests of one file quote, in lower case.
 fn quotes(source: &Source) -> Vec<String> {
     let mut quoted = Vec::new();
     let (mut docs, mut is_test) = (Vec::new(), false);
@@ -81,12 +81,12 @@ fn quotes(source: &Source) -> Vec<String> {
     quoted
 }
 
-/// `E12` as `e12`.
+/// The rule in lower case, `e12`, if the word is a rule in upper case, `E12`.
 fn upper_tag(word: &str) -> Option<String> {
     word.starts_with(|c: char| c.is_ascii_uppercase()).then(|| lower_tag(&word.to_ascii_lowercase()))?
 }
 
-/// `e12` as it is.
+/// The word, if it is a rule in lower case, `e12`.
 fn lower_tag(word: &str) -> Option<String> {
     let digits = word.strip_prefix(|c| STATED.iter().any(|(_, letter, _)| *letter == c))?;
     (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())).then(|| word.to_owned())
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
     use crate::tidy::sample::{Sample, manifest};
 
-    /// A workspace of the engine alone.
+    /// A workspace that contains only the engine.
     fn engine() -> Sample {
         let sample = Sample::new();
         sample.write("Cargo.toml", "[workspace]\nmembers = [\"crates/mxrs-engine\"]\n");

@@ -1,4 +1,4 @@
-//! Rule: members inherit what the root manifest says once: version, edition, license, lints, dependency versions.
+//! Rule: members inherit the settings of the root manifest: version, edition, license, lints, versions of dependencies.
 
 use anyhow::Result;
 use toml::{Table, Value};
@@ -6,20 +6,20 @@ use toml::{Table, Value};
 use super::Finding;
 use crate::workspace::Workspace;
 
-/// Fields of `[package]` that come from the root.
+/// Fields of `[package]` that members inherit.
 pub const INHERITED: [&str; 5] = ["version", "edition", "rust-version", "license", "repository"];
 
-/// Finds members that state a version, a license or a lint of their own.
+/// Finds members with a version, a license or a lint of their own.
 ///
 /// # Errors
-/// None; the manifests have been read.
+/// Never fails; the manifests have been read before.
 pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for member in &workspace.members {
         let path = member.dir.join("Cargo.toml");
         let Some(package) = member.manifest.get("package").and_then(Value::as_table) else { continue };
         for field in INHERITED {
-            // A crate that carries the work of others states their license, and says so.
+            // A crate that contains sources of others has their license, and its metadata say so.
             let is_theirs = field == "license" && carries_sources_of_others(package);
             if !is_theirs && !package.get(field).is_some_and(from_workspace) {
                 findings.push(Finding::in_file(&path, format!("write `{field}.workspace = true`")));
@@ -43,7 +43,7 @@ pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Whether `[package.metadata.mxrs] vendored = "…"` names what the crate carries.
+/// Whether `[package.metadata.mxrs] vendored = "…"` names the sources that the crate contains.
 fn carries_sources_of_others(package: &Table) -> bool {
     let metadata = package.get("metadata").and_then(|metadata| metadata.get("mxrs"));
     metadata.and_then(|metadata| metadata.get("vendored")).is_some_and(Value::is_str)

@@ -1,6 +1,7 @@
-//! The project's own rules: what neither rustc nor clippy knows. One rule per file, each with a tree that breaks it.
+//! The project's own rules, which neither rustc nor clippy checks. Each file holds one rule and tests it on a small
+//! workspace that breaks it.
 //!
-//! A rule reads the workspace as it lies on disk and returns what it found; it builds nothing and runs nothing.
+//! A rule reads the files of the workspace and returns its findings. It builds nothing and runs nothing.
 
 mod catalog;
 mod code_map;
@@ -25,23 +26,23 @@ use anyhow::Result;
 
 use crate::workspace::Workspace;
 
-/// How bad a finding is.
+/// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
     /// Fails the check.
     Error,
-    /// Is printed.
+    /// Is printed but does not fail the check.
     Warning,
 }
 
-/// One broken rule.
+/// One violation of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// Whether it fails the check.
+    /// Whether the finding fails the check.
     pub level: Level,
-    /// File, with a line where one is to blame.
+    /// Path of the file, with a line number if the finding belongs to one line.
     pub place: String,
-    /// What is wrong there and what to do.
+    /// Description of the violation, and how to fix it.
     pub message: String,
 }
 
@@ -67,10 +68,10 @@ impl fmt::Display for Finding {
     }
 }
 
-/// A rule: what it finds in a workspace.
+/// A rule: a function that returns its findings in a workspace.
 type Rule = fn(&Workspace) -> Result<Vec<Finding>>;
 
-/// Every rule.
+/// All rules.
 const RULES: [Rule; 11] = [
     manifests::check,
     walls::check,
@@ -85,10 +86,10 @@ const RULES: [Rule; 11] = [
     words::check,
 ];
 
-/// All findings of all rules.
+/// Findings of all rules.
 ///
 /// # Errors
-/// A file of the workspace cannot be read.
+/// Fails if a file of the workspace cannot be read.
 pub fn findings(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for rule in RULES {

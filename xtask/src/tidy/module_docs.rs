@@ -1,4 +1,4 @@
-//! Rule: every Rust file in a package's `src` opens with `//!` and one sentence that says what it is.
+//! Rule: every Rust file in a package's `src` starts with a `//!` comment, one sentence that says what the file is.
 
 use anyhow::Result;
 
@@ -6,10 +6,10 @@ use super::Finding;
 use super::source::Source;
 use crate::workspace::Workspace;
 
-/// Finds files that do not open with a module doc.
+/// Finds files that do not start with a module comment.
 ///
 /// # Errors
-/// A file cannot be read.
+/// Fails if a file cannot be read.
 pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for source in Source::of_members(workspace, |_| true)? {

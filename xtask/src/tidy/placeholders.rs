@@ -1,4 +1,4 @@
-//! Rule: no code that says it is not written yet.
+//! Rule: the code contains no placeholder macros (`todo!`, `unimplemented!`).
 
 use anyhow::Result;
 
@@ -6,13 +6,13 @@ use super::Finding;
 use super::source::{Source, words};
 use crate::workspace::Workspace;
 
-/// The macros that stand for missing code, without their exclamation mark.
+/// The placeholder macros, without their exclamation mark.
 const MACROS: [&str; 2] = ["todo", "unimplemented"];
 
-/// Finds placeholders.
+/// Finds placeholder macros.
 ///
 /// # Errors
-/// A file cannot be read.
+/// Fails if a file cannot be read.
 pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for source in Source::of_members(workspace, |_| true)? {

@@ -1,4 +1,4 @@
-//! A small workspace on disk that keeps every rule; each rule's test breaks it in one place.
+//! A small workspace on disk that satisfies every rule. The test of each rule changes it so that it breaks the rule.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use super::{Finding, Rule};
 use crate::workspace::Workspace;
 
-/// The sample tree; removed when dropped.
+/// The sample workspace; its folder is removed when dropped.
 pub struct Sample(TempDir);
 
 const MEMBERS: [(&str, &str); 4] = [
@@ -18,7 +18,7 @@ const MEMBERS: [(&str, &str); 4] = [
 ];
 
 impl Sample {
-    /// Four crates, bottom-up, and the documents that list them.
+    /// Creates four crates in the order of their dependencies, and the documents that list them.
     pub fn new() -> Self {
         let sample = Sample(tempfile::tempdir().unwrap());
         let list: Vec<_> = MEMBERS.iter().map(|(dir, _)| format!("{dir:?}")).collect();
@@ -37,26 +37,26 @@ impl Sample {
         sample
     }
 
-    /// Writes one file of the tree, making its folders.
+    /// Writes one file of the workspace and creates its folders.
     pub fn write(&self, path: &str, text: &str) {
         let path = self.0.path().join(path);
         std::fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).unwrap();
         std::fs::write(path, text).unwrap();
     }
 
-    /// Lowers the ceilings of refused phrases.
+    /// Lowers the limits of refused phrases.
     pub fn lower_words(&self) {
         super::words::lower(&Workspace::load(self.0.path()).unwrap()).unwrap();
     }
 
-    /// What `rule` finds in the tree as it is now, as printed.
+    /// The printed findings of `rule` in the workspace as it is now.
     pub fn found(&self, rule: Rule) -> Vec<String> {
         let workspace = Workspace::load(self.0.path()).unwrap();
         rule(&workspace).unwrap().iter().map(Finding::to_string).collect()
     }
 }
 
-/// A manifest that keeps the rules, with `more` after the package table.
+/// A manifest that satisfies the rules, with `more` after the package table.
 pub fn manifest(name: &str, more: &str) -> String {
     let inherited = super::manifests::INHERITED.map(|field| format!("{field}.workspace = true\n")).concat();
     let package = format!("[package]\nname = {name:?}\ndescription = \"Something\"\n{inherited}");

@@ -1,4 +1,4 @@
-//! One Rust file as the rules see it: its text, and its code without comments.
+//! A Rust file for the rules to check: its text, and its code without comments.
 
 use std::path::{Path, PathBuf};
 
@@ -18,15 +18,15 @@ impl Source {
     /// Reads one file.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// Fails if the file cannot be read.
     pub fn read(workspace: &Workspace, path: &Path) -> Result<Self> {
         Ok(Source { path: workspace.relative(path).to_owned(), text: read_text(path)? })
     }
 
-    /// Every Rust file of the members that `wanted` accepts by package name, in members order.
+    /// Reads every Rust file of the members whose package name `wanted` accepts, in the order of the members list.
     ///
     /// # Errors
-    /// A file cannot be read.
+    /// Fails if a file cannot be read.
     pub fn of_members(workspace: &Workspace, wanted: impl Fn(&str) -> bool) -> Result<Vec<Self>> {
         let mut sources = Vec::new();
         for member in workspace.members.iter().filter(|member| wanted(&member.name)) {
@@ -37,7 +37,7 @@ impl Source {
         Ok(sources)
     }
 
-    /// True for files written by a program, which say so in their first lines.
+    /// Whether the file was written by a program, which a comment in its first lines says.
     pub fn is_generated(&self) -> bool {
         let says_so = |line: &str| {
             let line = line.to_lowercase();
@@ -46,25 +46,25 @@ impl Source {
         self.text.lines().take(5).any(|line| line.starts_with("//") && says_so(line))
     }
 
-    /// True for unit tests in a file of their own, and for anything in a folder called `tests` inside a package.
+    /// Whether the file holds unit tests (`tests.rs`) or is in a folder called `tests` inside a package.
     pub fn is_test(&self) -> bool {
         let mut parts = self.path.components().skip(1).map(|part| part.as_os_str());
         parts.any(|part| part == "tests" || part == "tests.rs")
     }
 
-    /// Lines, counted from 1, with line comments cut off.
+    /// The lines without line comments, each with its number, counted from 1.
     pub fn code(&self) -> impl Iterator<Item = (usize, &str)> {
         self.text.lines().enumerate().map(|(at, line)| (at + 1, without_comment(line)))
     }
 }
 
-/// `line` up to `//`; the slashes of a URL do not start a comment.
+/// `line` up to a `//` comment. The slashes of a URL do not start a comment.
 fn without_comment(line: &str) -> &str {
     let start = line.match_indices("//").find(|(at, _)| !line[..*at].ends_with(':'));
     start.map_or(line, |(at, _)| &line[..at])
 }
 
-/// Places in `code` where `word` stands as a word of its own.
+/// Positions in `code` at which `word` is a whole word.
 pub fn words<'a>(code: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     code.match_indices(word)

@@ -6,10 +6,10 @@ use super::Finding;
 use super::source::Source;
 use crate::workspace::Workspace;
 
-/// Finds crates whose manifest and head disagree on unsafe code.
+/// Finds crates of which only one of the root file and the manifest mentions unsafe code.
 ///
 /// # Errors
-/// A file cannot be read.
+/// Fails if a file cannot be read.
 pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let allow = ["#![allow", "(unsafe_code)]"].concat();
     let mut findings = Vec::new();

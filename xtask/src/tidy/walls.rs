@@ -1,7 +1,7 @@
-//! Rule: a crate uses only crates listed above it in the root manifest, and the walls that the order alone does not
-//! give (`docs/ARCHITECTURE.md` states them in words).
+//! Rule: a crate depends only on crates listed above it in the root manifest, and not through a wall. Walls are dependencies
+//! that the order would allow but the project forbids (`docs/ARCHITECTURE.md` lists them).
 //!
-//! A dev-dependency may also be `mxrs-testkit`, wherever the crate stands: tests may know more than the code.
+//! A dev-dependency may also be `mxrs-testkit`, wherever the crate is in the list.
 
 use anyhow::Result;
 use toml::{Table, Value};
@@ -9,13 +9,13 @@ use toml::{Table, Value};
 use super::Finding;
 use crate::workspace::{Member, Workspace};
 
-/// A package that some crates above it may not use all the same.
+/// A package that some crates below it in the list may not use.
 struct Wall {
-    /// Package name; a `*` at the end stands for any rest.
+    /// Package name; a `*` at the end stands for any ending.
     package: &'static str,
-    /// Whether the crate of this name may use it.
+    /// Whether the crate with this name may use the package.
     open_to: fn(&str) -> bool,
-    /// The sentence that is broken.
+    /// The rule in words, for the message.
     sentence: &'static str,
 }
 
@@ -39,10 +39,10 @@ const WALLS: [Wall; 5] = [
     Wall { package: "mxrs*", open_to: |user| user != "xtask", sentence: "the runner knows no crate of the product" },
 ];
 
-/// Finds dependencies that point down the members list or through a wall.
+/// Finds dependencies on crates further down in the members list, and dependencies through a wall.
 ///
 /// # Errors
-/// None; the manifests have been read.
+/// Never fails; the manifests have been read before.
 pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (floor, member) in workspace.members.iter().enumerate() {
@@ -69,7 +69,7 @@ pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// The packages named in these dependency tables, for any platform, under their real names.
+/// The packages in these dependency tables, for all platforms, with their real names.
 fn used_by(member: &Member, tables: &[&str]) -> Vec<String> {
     let platforms = member.manifest.get("target").and_then(Value::as_table);
     let platforms = platforms.into_iter().flat_map(|targets| targets.values().filter_map(Value::as_table));

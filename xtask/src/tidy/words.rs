@@ -1,7 +1,8 @@
-//! Rule: plain words in comments, documentation, messages and Markdown. Each phrase in [`PHRASES`] has a plainer one.
+//! Rule: comments, documentation, messages and Markdown use plain words. Each phrase in [`PHRASES`] has a plainer one.
 //!
-//! Folders that still contain such phrases are listed in `xtask/words.toml` with their number, which may only fall: more
-//! are an error, and `cargo xtask tidy --lower` writes the smaller numbers. In all other folders every phrase is an error.
+//! `xtask/words.toml` lists the folders that still contain such phrases, each with their number, which may only fall: a
+//! larger number is an error, and `cargo xtask tidy --lower` writes smaller numbers. In all other folders every phrase is an
+//! error.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -35,12 +36,12 @@ const PHRASES: [(&str, &str); 15] = [
 /// Words after "is no" and "are no" that make a comparison, besides those that end in "er".
 const COMPARATIVES: [&str; 4] = ["more", "less", "different", "worse"];
 
-/// The list of folders that are not clean yet.
+/// File with the folders that still contain phrases.
 const CEILINGS: &str = "xtask/words.toml";
-/// This file and its tests quote the phrases.
+/// Files that quote the phrases in code and tests, and so are not searched.
 const QUOTED_IN: [&str; 2] = ["xtask/src/tidy/words.rs", "xtask/src/prose.rs"];
 
-/// One phrase in one place.
+/// One occurrence of a phrase.
 struct Hit {
     path: PathBuf,
     line: usize,
@@ -48,10 +49,10 @@ struct Hit {
     instead: &'static str,
 }
 
-/// Finds the phrases.
+/// Finds refused phrases.
 ///
 /// # Errors
-/// If a file cannot be read, or the list of folders is not valid.
+/// Fails if a file cannot be read or the list of folders is invalid.
 pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let ceilings = ceilings(workspace)?;
     let mut findings = Vec::new();
@@ -75,10 +76,10 @@ pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Writes the list of folders again, with each number that has fallen; folders without phrases leave it.
+/// Rewrites the list of folders with the numbers that have fallen. Folders without phrases are removed from the list.
 ///
 /// # Errors
-/// If a file cannot be read or written.
+/// Fails if a file cannot be read or written.
 pub fn lower(workspace: &Workspace) -> Result<()> {
     let (ceilings, hits) = (ceilings(workspace)?, hits(workspace)?);
     let mut text = String::from(
@@ -101,7 +102,7 @@ impl Hit {
     }
 }
 
-/// The folders that are not clean yet, with the largest number of phrases allowed in each.
+/// The folders that still contain phrases, with the largest number allowed in each.
 fn ceilings(workspace: &Workspace) -> Result<BTreeMap<String, usize>> {
     let path = workspace.root.join(CEILINGS);
     if !path.exists() {
@@ -110,7 +111,7 @@ fn ceilings(workspace: &Workspace) -> Result<BTreeMap<String, usize>> {
     toml::from_str(&read_text(&path)?).with_context(|| format!("{}: folders and numbers", path.display()))
 }
 
-/// All phrases by folder: the members, `docs`, and `.` for the Markdown files of the root.
+/// All occurrences by folder: the folders of the members, `docs`, `docs/design`, and `.` for the Markdown files of the root.
 fn hits(workspace: &Workspace) -> Result<BTreeMap<String, Vec<Hit>>> {
     let mut all: BTreeMap<String, Vec<Hit>> = BTreeMap::new();
     for member in &workspace.members {
@@ -149,7 +150,7 @@ fn search(path: &Path, pieces: &[Piece], hits: &mut Vec<Hit>) {
     }
 }
 
-/// Whether the phrase at this place is meant: "there is no" and "is no larger" are plain.
+/// Whether the occurrence counts. "There is no" and "is no larger" do not.
 fn is_refused(text: &str, phrase: &str, at: usize) -> bool {
     if !phrase.ends_with(" no") {
         return true;

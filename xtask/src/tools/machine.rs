@@ -1,15 +1,15 @@
-//! The machine as set-up sees it: where programs are looked for, and whether we are root.
+//! The properties of the machine that set-up depends on: the folders with programs, and whether the user is root.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::package_manager::PackageManager;
 
-/// Where to look, and what we may do.
+/// Folders to search for programs, and the user's rights.
 pub struct Machine {
     /// Folders searched for programs, in order.
     pub search: Vec<PathBuf>,
-    /// True if the package manager will obey us.
+    /// Whether the user is root, so that the package manager can install packages.
     pub is_root: bool,
 }
 
@@ -23,14 +23,14 @@ impl Machine {
         Machine { search, is_root }
     }
 
-    /// The first of `programs` that is found and answers `--version`. A file that is there but does not run (a shim
-    /// without its interpreter, a wrapper without its module) does not count.
+    /// The first of `programs` that exists and succeeds with `--version`. A file that does not run (a shim without its
+    /// interpreter, a wrapper without its module) does not count.
     pub fn find(&self, programs: &[&str]) -> Option<PathBuf> {
         let candidates = programs.iter().flat_map(|program| self.search.iter().map(move |dir| dir.join(program)));
         candidates.filter(|path| path.is_file()).find(|path| answers(path))
     }
 
-    /// The package manager of this system, if it is one we know.
+    /// The package manager of this system, if it is a supported one.
     pub fn package_manager(&self) -> Option<PackageManager> {
         PackageManager::ALL.into_iter().find(|manager| self.search.iter().any(|d| d.join(manager.program()).is_file()))
     }
@@ -42,8 +42,8 @@ fn answers(program: &Path) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Makes a program that answers `--version`: cargo under another name. (A script written here could still be open for
-/// writing in a process that another test is starting, and would then not run.)
+/// Makes a program that succeeds with `--version`: a link to cargo. (A script written by this process could still be open
+/// for writing in a process that another test is starting, and would then not run.)
 #[cfg(test)]
 pub fn make_program(path: &Path) {
     std::os::unix::fs::symlink(std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into()), path).unwrap();

@@ -1,6 +1,6 @@
-//! What compiling oneDNN needs, a C++ compiler: found on the machine, or installed by its package manager.
+//! The tool that compiling oneDNN needs, a C++ compiler: found on the machine, or installed by its package manager.
 //!
-//! Knows how to find and install; knows nothing of cargo or of the workspace.
+//! This module only finds and installs; it does not depend on cargo or the workspace.
 
 mod machine;
 mod package_manager;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use machine::Machine;
 use package_manager::PackageManager;
 
-/// The programs that will do, best first.
+/// Names of suitable compilers, best first.
 const COMPILERS: [&str; 3] = ["c++", "g++", "clang++"];
 
 /// The tools of this machine.
@@ -20,8 +20,8 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// Finds the compiler or, as root, installs it, and says on the error stream how. If it cannot be installed, prints the
-    /// remedy and goes on without it. Silent if it is found.
+    /// Finds the compiler. If there is none, installs it if the user is root, and reports that on the error stream. If it
+    /// cannot be installed, prints what to do and continues without it. Prints nothing if the compiler is found.
     pub fn find_or_install() -> Self {
         let tools = Tools { compiler: ensure(&Machine::here()) };
         if !tools.can_build_onednn() {
@@ -30,12 +30,12 @@ impl Tools {
         tools
     }
 
-    /// True if oneDNN can be compiled here: there is a compiler, and the processor is the one the sources are for.
+    /// Whether oneDNN can be compiled: there is a compiler, and the processor is x86-64, which the sources require.
     pub fn can_build_onednn(&self) -> bool {
         self.compiler.is_some() && cfg!(target_arch = "x86_64")
     }
 
-    /// What the tool is and where, or that it is missing.
+    /// One line with the name and path of the tool, or that it is missing.
     pub fn line(&self) -> String {
         let place = self.compiler.as_deref().map_or("missing".into(), Path::to_string_lossy);
         format!("C++ compiler: {place}")
@@ -43,7 +43,7 @@ impl Tools {
 }
 
 fn ensure(machine: &Machine) -> Option<PathBuf> {
-    // `CXX` is what the build scripts ask first.
+    // The build scripts use `CXX` first, too.
     let named = std::env::var("CXX").unwrap_or_default();
     let programs: Vec<&str> = if named.is_empty() { COMPILERS.to_vec() } else { vec![&named] };
     if let Some(found) = machine.find(&programs) {
@@ -85,7 +85,7 @@ mod tests {
         let machine = Machine { search: vec![dir.path().to_owned()], is_root: false };
         assert_eq!(ensure(&machine), None);
         machine::make_program(&dir.path().join("g++"));
-        // A variable of the process that runs the tests would be read first.
+        // If the test process has the variable `CXX`, the variable wins.
         if std::env::var_os("CXX").is_none() {
             assert_eq!(ensure(&machine), Some(dir.path().join("g++")));
         }

@@ -1,25 +1,25 @@
-//! The system's package managers: how each is asked for a package, and what it calls a C++ compiler.
+//! The system's package managers: their commands to install a package, and the name of their C++ compiler package.
 
 use anyhow::Result;
 
 use crate::process::Run;
 
-/// A package manager we know how to ask.
+/// A supported package manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PackageManager {
-    /// Debian, Ubuntu.
+    /// apt-get of Debian and Ubuntu.
     AptGet,
-    /// Fedora, RHEL and relatives.
+    /// dnf of Fedora, RHEL and relatives.
     Dnf,
-    /// Alpine.
+    /// apk of Alpine.
     Apk,
 }
 
 impl PackageManager {
-    /// All of them, in the order they are looked for.
+    /// All package managers, in the order in which they are searched for.
     pub const ALL: [PackageManager; 3] = [PackageManager::AptGet, PackageManager::Dnf, PackageManager::Apk];
 
-    /// The program's name.
+    /// Name of the program.
     pub fn program(self) -> &'static str {
         match self {
             PackageManager::AptGet => "apt-get",
@@ -28,7 +28,7 @@ impl PackageManager {
         }
     }
 
-    /// The package with a C++ compiler.
+    /// Name of the package with a C++ compiler.
     pub fn compiler_package(self) -> &'static str {
         match self {
             PackageManager::AptGet | PackageManager::Apk => "g++",
@@ -36,10 +36,10 @@ impl PackageManager {
         }
     }
 
-    /// Installs one package, asking no questions.
+    /// Installs one package without asking questions.
     ///
     /// # Errors
-    /// The manager cannot be started, or refuses.
+    /// Fails if the package manager cannot be started or fails.
     pub fn install(self, package: &str) -> Result<()> {
         for args in self.commands(package) {
             Run::new(self.program(), "/").args(args).env("DEBIAN_FRONTEND", "noninteractive").stream()?;
@@ -49,7 +49,7 @@ impl PackageManager {
 
     fn commands(self, package: &str) -> Vec<Vec<&str>> {
         match self {
-            // A fresh image has no package lists at all.
+            // A new system image has no package lists.
             PackageManager::AptGet => {
                 vec![vec!["update", "-q"], vec!["install", "-y", "-q", "--no-install-recommends", package]]
             }

@@ -1,4 +1,4 @@
-//! Packages from PyPI in virtual environments: peers that `compare score` runs, and the programs it needs.
+//! Installs packages from PyPI into virtual environments: peers that `compare score` runs, and programs that it needs.
 
 use std::path::Path;
 
@@ -6,10 +6,11 @@ use anyhow::Result;
 
 use crate::process::Run;
 
-/// Makes the virtual environment `venv`, if need be, and installs there what pip's arguments name.
+/// Creates the virtual environment `venv` if it does not work yet, and runs pip with these arguments to install packages
+/// there.
 ///
 /// # Errors
-/// Python has no venv or pip, or PyPI cannot be reached.
+/// Fails if Python has no venv or pip, or if pip cannot install the packages.
 pub fn packages_into(python: &Path, venv: &Path, arguments: &[&str]) -> Result<()> {
     std::fs::create_dir_all(venv)?;
     let its_python = venv.join("bin/python");
@@ -18,6 +19,6 @@ pub fn packages_into(python: &Path, venv: &Path, arguments: &[&str]) -> Result<(
         Run::new(python, venv).args(["-m", "venv", "--clear"]).arg(venv).stream()?;
     }
     let pip = Run::new(&its_python, venv).args(["-m", "pip", "install", "--disable-pip-version-check", "--no-input"]);
-    // A compiled wheel or nothing: building one of these from source would take hours.
+    // Only compiled wheels: building such a package from source could take hours.
     pip.arg("--only-binary=:all:").args(arguments).stream()
 }

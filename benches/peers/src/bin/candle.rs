@@ -1,4 +1,5 @@
-//! Candle as a peer: its evaluator of ONNX graphs, which reads the weights out of the file's message at every run.
+//! Runs Candle as a peer, with its evaluator of ONNX graphs. The evaluator reads the weights from the decoded ONNX file
+//! again in every run.
 
 use anyhow::{Context, Result, ensure};
 use candle_core::{Device, Tensor};

@@ -1,4 +1,4 @@
-//! The tables of two made-up contests.
+//! Tests of the tables, with made-up contests.
 
 use super::*;
 use crate::machine::Machine;
@@ -49,12 +49,12 @@ fn figures_ratios_and_reasons_have_their_places() {
     assert!(row("speed", 0)["tract"].is_null());
     assert_eq!(row("ratio", 0)["mxnet"]["median"], 2.0);
     assert_eq!(row("ratio", 1)["best_peer"], "MXNet");
-    // Of 2 and 8.
+    // The geometric mean of 2 and 8 is 4.
     let mean = row("ratio", 2);
     assert_eq!(mean["network"], "geometric mean");
     assert!((mean["mxnet"].as_f64().unwrap() - 4.0).abs() < 1e-12 && mean["tract"].is_null(), "{mean}");
     assert!((mean["best_ratio"].as_f64().unwrap() - 4.0).abs() < 1e-12, "{mean}");
-    // Of 16 / 8 and 8 / 1.
+    // The fastest rounds give 16 / 8 and 8 / 1.
     assert_eq!((&row("ratio", 0)["fastest_ratio"], &row("ratio", 1)["fastest_ratio"]), (&2.0.into(), &8.0.into()));
     assert!((mean["fastest_ratio"].as_f64().unwrap() - 4.0).abs() < 1e-12, "{mean}");
     assert_eq!((&row("memory", 1)["mxnet"], &row("start", 1)["mxrs"]), (&3.0.into(), &1.5.into()));
@@ -72,7 +72,7 @@ fn more_threads_are_beside_fewer() {
     let rows = json["sections"]["scaling"]["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 1);
     assert_eq!((&rows[0]["mxrs"], &rows[0]["mxnet"], &rows[0]["threads"]), (&1.5.into(), &2.0.into(), &2.0.into()));
-    // Two numbers of threads are two groups, each with its mean.
+    // The two numbers of threads form two groups, each with a row for its mean.
     assert_eq!(json["sections"]["ratio"]["rows"].as_array().unwrap().len(), 4);
 }
 

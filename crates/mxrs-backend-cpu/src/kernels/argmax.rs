@@ -1,4 +1,5 @@
-//! Positions of the largest elements along an axis: the first, if there are several; NaN counts as largest.
+//! Positions of the largest elements along an axis. If several are largest, the first one counts. NaN counts as
+//! largest.
 
 use super::rows::{Max, fold};
 use super::{around, for_number};
@@ -10,7 +11,7 @@ use crate::tensors::{Sink, Source};
 use mxrs_op::OpCall;
 use mxrs_ops::reduce::argmax::ArgmaxParams;
 
-/// Results that are searched together.
+/// Number of results that are searched together.
 const COLUMNS: usize = 256;
 
 /// Plans `argmax`.
@@ -56,7 +57,8 @@ fn argmax<T: Number + 'static>(call: &OpCall<'_>, level: Level, sizes: (usize, u
                     }
                 }
                 let start = o * inner + first;
-                // SAFETY: each piece is another range of `width` results of one row, and belongs to one thread.
+                // SAFETY: each piece is a different range of `width` results, `in_ranges` gives it to one thread, and
+                // the input is other memory.
                 unsafe {
                     out.write(start..start + width, |at, to| {
                         let found = &found[at.start - start..];
@@ -69,7 +71,7 @@ fn argmax<T: Number + 'static>(call: &OpCall<'_>, level: Level, sizes: (usize, u
     })
 }
 
-/// Position of the first largest element; 0 of no elements.
+/// Position of the first largest element; 0 if there are no elements.
 fn first_largest<T: Number + 'static>(level: Level, row: &[T]) -> usize {
     let max = fold::<T, Max>(level, row);
     row.iter().position(|x| *x == max || x.is_nan()).unwrap_or(0)

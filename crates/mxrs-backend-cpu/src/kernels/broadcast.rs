@@ -25,7 +25,7 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
 fn binary<T: Number>(call: &OpCall<'_>, level: Level, f: impl Binary<T>) -> Build {
     let (dtype, to) = (call.outputs[0].dtype, &call.outputs[0].shape);
     let axes = coalesce(broadcast([&call.inputs[0].shape, &call.inputs[1].shape], to));
-    // With no axis left there is one element.
+    // If no axis is left after coalescing, there is one element.
     let steps = axes.last().map_or([0, 0], |inner| inner.strides);
     row_major(call, 0, move |args| {
         let (left, right) = (Source::<T>::of(args, 0), Source::<T>::of(args, 1));
@@ -37,8 +37,8 @@ fn binary<T: Number>(call: &OpCall<'_>, level: Level, f: impl Binary<T>) -> Buil
                     0 => offset..offset + 1,
                     _ => offset + at..offset + at + piece.len(),
                 };
-                // SAFETY: if an input has the memory of the output, it has its shape too. Then these are the elements
-                // that this piece is about to write, and only this thread uses them.
+                // SAFETY: if an input is the output's memory, it also has the output's shape. Then these are the
+                // elements of this piece, which are written after this read, and which only this thread uses.
                 let (a, b) = unsafe { (left.slice(places(l, steps[0])), right.slice(places(r, steps[1]))) };
                 match steps {
                     [0, 0] => to.fill(f.at(a[0], b[0])),

@@ -91,15 +91,15 @@ fn product<T: Masked>(args: &KernelArgs<'_>, axes: &Axes<2>, mask: Source<'_, T>
     in_rows(args.team, axes, &|start, len, [_, from]| {
         let fill = |piece: Range<usize>, to: &mut [T]| {
             // SAFETY: rows are disjoint and each belongs to one thread. Data may be in the output's memory; then this
-            // piece is read before it is written. The operator does not allow the mask there.
+            // piece is read before it is written. The operator does not allow the mask in the output's memory.
             let x = unsafe { x.slice(piece.clone()) };
             if step == 0 {
-                // SAFETY: the mask is in no output's memory, so nothing writes it.
+                // SAFETY: the operator does not allow the mask in an output's memory, so nothing writes it.
                 let mask = unsafe { mask.at(from) };
                 to.iter_mut().zip(x).for_each(|(to, x)| *to = x.times_mask(mask));
             } else {
                 let at = from + piece.start - start;
-                // SAFETY: the mask is in no output's memory, so nothing writes it.
+                // SAFETY: the operator does not allow the mask in an output's memory, so nothing writes it.
                 let mask = unsafe { mask.slice(at..at + piece.len()) };
                 to.iter_mut().zip(x).zip(mask).for_each(|((to, x), mask)| *to = x.times_mask(*mask));
             }
@@ -140,11 +140,11 @@ fn keep_all<T: Masked>(call: &OpCall<'_>) -> Build {
     })
 }
 
-/// How a mask is made.
+/// How a mask is computed.
 #[derive(Clone, Copy)]
 struct Rule<T> {
     random: RandomCall,
-    /// An element is kept if its uniform number is below this.
+    /// An element is kept if its uniform number is below this value.
     keep: f32,
     /// The value of the mask for kept elements.
     scale: T,
@@ -182,7 +182,7 @@ fn forward<T: Masked>(call: &OpCall<'_>, level: Level) -> Build {
     })
 }
 
-/// For a mask with one element per element of data: the mask is made, stored and applied piece by piece.
+/// For a mask with one element per element of data: computes, stores and applies the mask piece by piece.
 fn of_each<T: Masked>(
     args: &KernelArgs<'_>,
     level: Level,
@@ -213,7 +213,7 @@ fn of_each<T: Masked>(
     });
 }
 
-/// For a mask that is shared along axes: the whole mask is made first.
+/// For a mask that is shared along axes: computes the whole mask first.
 fn shared<T: Masked>(
     args: &KernelArgs<'_>,
     level: Level,

@@ -11,7 +11,7 @@ use mxrs_op::OpCall;
 use mxrs_ops::fused::fold_weight::{FoldParams, NAME};
 use mxrs_types::DType;
 
-/// Elements widened at a time.
+/// Number of elements that are widened at a time.
 const PIECE: usize = 256;
 
 /// Plans `_bn_fold_weight` for f32 and bfloat16 weights; gamma and the variance are f32.

@@ -13,7 +13,7 @@ use mxrs_types::{DType, Layout, Result, WriteReq};
 /// Plans a call of 16-bit floats by planning the same call in `f32`.
 ///
 /// # Errors
-/// The reason why that cannot be planned.
+/// Returns the reason why the same call in `f32` cannot be planned.
 pub fn plan(call: &OpCall<'_>, plan_wide: impl Fn(&OpCall<'_>) -> Planned) -> Planned {
     let dtype = call.outputs[0].dtype;
     if call.outputs.len() != 1 || call.inputs.iter().any(|desc| desc.dtype != dtype) {
@@ -25,7 +25,7 @@ pub fn plan(call: &OpCall<'_>, plan_wide: impl Fn(&OpCall<'_>) -> Planned) -> Pl
     let (inputs, outputs) = (widen(call.inputs), widen(call.outputs));
     let build_wide = plan_wide(&OpCall { inputs: &inputs, outputs: &outputs, ..*call })?;
     let is_read = |i: &usize| call.op.unread_inputs(call.is_train).all(|unread| unread != *i);
-    // Elements of the tensors that are kept in scratch memory.
+    // Number of elements of each tensor that is kept in scratch memory.
     let kept = inputs.iter().enumerate().map(|(i, desc)| if is_read(&i) { desc.shape.n_elements() } else { 0 });
     let kept: Vec<usize> = kept.chain([outputs[0].shape.n_elements()]).collect();
     let (op, n_inputs, adds) = (call.op.name, inputs.len(), adds(call.outputs));
@@ -72,18 +72,23 @@ impl Around {
                     unsafe { H::widen(from.slice(range.clone()), place.slice(range)) };
                 });
             }
-            // SAFETY: this part of the scratch memory belongs to this tensor alone, and no slice of it exists now.
+            // SAFETY: `plan` reserved this part of the scratch memory for this tensor alone, and the slices that
+            // widened it are dropped.
             tensors.push(unsafe { place.as_raw() });
         }
         let [inputs @ .., output] = &tensors[..] else { return Ok(()) };
-        self.wide.kernel.run(&KernelArgs {
+        let wide = KernelArgs {
             inputs,
             outputs: std::slice::from_ref(output),
             reqs: &[WriteReq::Write],
-            // SAFETY: the first `wide.scratch_bytes` of the scratch memory belong to the `f32` kernel alone.
+            // SAFETY: `plan` reserved the first `wide.scratch_bytes` of the scratch memory for the `f32` kernel alone;
+            // no slice of them exists.
             scratch: unsafe { Scratch::<u8>::of(args, 0, self.wide.scratch_bytes).as_raw() },
             ..*args
-        })?;
+        };
+        // SAFETY: the tensors are those of the `f32` call: `places` has the sizes of its inputs and output, each begins at
+        // a multiple of 64 bytes of the scratch memory, and they do not overlap.
+        unsafe { self.wide.kernel.run(&wide) }?;
         let (start, n) = self.places[self.places.len() - 1];
         let result = Scratch::<f32>::of(args, start, n).written();
         let out = Sink::<H>::of(args, 0, dtype)?;

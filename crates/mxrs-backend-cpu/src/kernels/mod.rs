@@ -1,4 +1,4 @@
-//! Kernels that have loops of their own, one file per family.
+//! Kernels with their own loops, one file per family of operators.
 
 mod argmax;
 mod broadcast;
@@ -6,6 +6,7 @@ mod dropout;
 mod fold_weight;
 mod half_precision;
 mod moves;
+mod narrow_sums;
 mod philox;
 mod reduce;
 mod reduce_back;
@@ -23,19 +24,19 @@ use mxrs_types::DType;
 /// Plans a call of a family; `None` for operators of other families.
 type Family = for<'a> fn(&OpCall<'a>, Level) -> Option<Planned>;
 
-/// Kernels that handle 16-bit floats themselves, or only copy elements. [`fold_weight`] is one of them, because its
-/// inputs have two types, and [`half_precision`] widens only inputs of one type.
+/// Families that handle 16-bit floats themselves, or only copy elements. [`fold_weight`] handles them itself, because
+/// its inputs have two types, and [`half_precision`] widens only inputs of one type.
 const OF_ANY_TYPE: [Family; 4] =
     [|call, _| moves::plan(call), |call, _| transpose::plan(call), dropout::plan, fold_weight::plan];
 
-/// Kernels that compute in the type of their tensors. For 16-bit floats, [`half_precision`] runs them in `f32`.
+/// Families that compute in the type of their tensors. For 16-bit floats, [`half_precision`] runs them in `f32`.
 const ARITHMETIC: [Family; 6] =
     [broadcast::plan, reduce::plan, reduce_back::plan, argmax::plan, softmax::plan, softmax_loss::plan];
 
 /// Plans a call of an operator that is not pointwise.
 ///
 /// # Errors
-/// The reason why it cannot be planned.
+/// Returns the reason why the call cannot be planned.
 pub fn plan(call: &OpCall<'_>, level: Level) -> Planned {
     if let Some(planned) = first(&OF_ANY_TYPE, call, level) {
         return planned;
@@ -61,6 +62,11 @@ pub fn plan_update(call: &OpCall<'_>, level: Level) -> Option<Planned> {
     update::plan(call, level)
 }
 
+/// Plans a kernel for 16-bit floats that also adds up in 16 bits; `None` for calls without such a kernel.
+pub fn plan_narrow_sums(call: &OpCall<'_>) -> Option<Planned> {
+    narrow_sums::plan(call)
+}
+
 /// Evaluates an expression with a type alias for the dtype, for types with arithmetic except 16-bit floats.
 macro_rules! for_number {
     ($call:expr, $dtype:expr, $t:ident => $make:expr) => {
@@ -68,7 +74,7 @@ macro_rules! for_number {
     };
 }
 
-/// As [`for_number`], for floats only.
+/// Like [`for_number`], for floats only.
 macro_rules! for_float {
     ($call:expr, $dtype:expr, $t:ident => $make:expr) => {
         $crate::number::for_types!([F32: f32, F64: f64], $dtype, $t => $make,

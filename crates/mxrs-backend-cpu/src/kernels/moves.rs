@@ -22,7 +22,7 @@ struct Runs {
 }
 
 impl Runs {
-    /// `n` runs of `len` elements, `strides` apart.
+    /// Makes `n` runs of `len` elements; `strides` are the distances between runs in the input and in the output.
     fn new(input: Option<usize>, output: usize, starts: [usize; 2], n: usize, strides: [usize; 2], len: usize) -> Self {
         let axes = coalesce([Axis { size: n, strides }, Axis { size: len, strides: [1, 1] }]);
         Self { input, output, starts, axes }
@@ -82,7 +82,8 @@ fn axis_of(axis: i32, shape: &Shape) -> std::result::Result<usize, String> {
     shape.axis(i64::from(axis)).map_err(|error| error.to_string())
 }
 
-/// Forward: the range of the whole. Backward: the whole, with zeros outside the range.
+/// Forward: the runs that copy the range from the whole. Backward: the runs that write the whole, with zeros outside
+/// the range.
 fn slice(call: &OpCall<'_>, is_back: bool) -> std::result::Result<Vec<Runs>, String> {
     let params = call.params.get::<SliceAxisParams>();
     let (whole, part) = if is_back {
@@ -108,7 +109,8 @@ fn slice(call: &OpCall<'_>, is_back: bool) -> std::result::Result<Vec<Runs>, Str
     ])
 }
 
-/// Forward: the parts one after another along an axis of the whole. Backward: the parts cut from the whole.
+/// Forward: the runs that copy the parts one after another along an axis of the whole. Backward: the runs that copy the
+/// parts from the whole.
 fn concat(call: &OpCall<'_>, is_back: bool) -> std::result::Result<Vec<Runs>, String> {
     let (whole, parts) =
         if is_back { (&call.inputs[0].shape, call.outputs) } else { (&call.outputs[0].shape, call.inputs) };

@@ -1,11 +1,11 @@
-//! Philox 4×32-10 for many blocks at once: the bits of [`mxrs_op::RandomCall`], computed in vector registers.
+//! Philox 4×32-10 for many blocks together: the bits of [`mxrs_op::RandomCall`], computed in vector registers.
 
 use crate::level::{Level, Loop};
 use mxrs_op::RandomCall;
 
-/// Blocks computed together.
+/// Number of blocks that are computed together.
 const BLOCKS: usize = 16;
-/// Words in these blocks.
+/// Number of words in [`BLOCKS`] blocks.
 pub const WORDS: usize = 4 * BLOCKS;
 
 const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
@@ -33,7 +33,7 @@ impl Loop for UniformLoop<'_> {
             let mut uniform = [0.0f32; WORDS];
             for b in 0..BLOCKS {
                 for w in 0..4 {
-                    // 24 bits fit into the signed conversion that vector registers have.
+                    // Vector instructions convert only signed integers; 24 bits are never negative.
                     uniform[4 * b + w] = (words[w][b] >> 8) as i32 as f32 * (1.0 / 16_777_216.0);
                 }
             }

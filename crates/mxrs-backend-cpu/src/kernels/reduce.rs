@@ -18,9 +18,9 @@ use mxrs_ops::ReduceParams;
 use mxrs_ops::nn::convolution::ConvolutionParams;
 use mxrs_types::{DType, Result, Shape};
 
-/// Results that are folded together.
+/// Number of results that are folded together.
 const COLUMNS: usize = 256;
-/// Number of units of work that keeps a team of any usual size busy.
+/// Number of units of work that is enough for a team of any usual size.
 const ENOUGH_UNITS: usize = 32;
 /// Units of work with fewer elements are not cut further.
 const BLOCK_ELEMENTS: usize = 1 << 15;
@@ -67,11 +67,11 @@ fn mean<T: Float>(sum: f64, count: usize) -> T {
 struct Nest {
     /// Outer axes of the results, with strides in data.
     kept: Axes<1>,
-    /// Number of neighboring results whose elements are neighbors too; 1 if rows are reduced.
+    /// Number of neighboring results whose elements are also neighbors; 1 if rows are reduced.
     width: usize,
     /// Axes of the rows that are folded.
     reduced: Axes<1>,
-    /// Elements of a row that one result folds; 1 if results are neighbors.
+    /// Number of elements of a row that one result folds; 1 if results are neighbors.
     row: usize,
     n_blocks: usize,
 }
@@ -96,17 +96,17 @@ impl Nest {
         nest
     }
 
-    /// Elements of each result.
+    /// Number of elements that each result folds.
     fn count(&self) -> usize {
         n_steps(&self.reduced) * self.row
     }
 
-    /// Groups of results that are folded together.
+    /// Number of groups of results; the results of a group are folded together.
     fn n_groups(&self) -> usize {
         n_steps(&self.kept) * self.width.div_ceil(COLUMNS)
     }
 
-    /// The first result of a group, its number of results, and where its elements begin.
+    /// Returns the first result of a group, its number of results, and the offset of its first element.
     fn group(&self, group: usize) -> (usize, usize, usize) {
         let n_pieces = self.width.div_ceil(COLUMNS);
         let (outer, first) = (group / n_pieces, group % n_pieces * COLUMNS);
@@ -136,8 +136,8 @@ impl Nest {
             let column = at % self.row;
             let start = offset + rows.offsets[0] + column;
             let len = (self.row - column).min(end - at);
-            // SAFETY: if an input has the memory of the output, it has its shape too; then each result is folded from
-            // the element in its own place, which is written only after the group is done.
+            // SAFETY: if the input is the output's memory, it also has the output's shape. Then each result is folded
+            // from the element at the same index, which is written only after its group is folded.
             let elements = unsafe { data.slice(start..start + if self.row > 1 { len } else { n_results }) };
             if self.row > 1 {
                 fold_into::<T, F>(level, &mut lanes, elements);
@@ -175,7 +175,8 @@ fn run<T: Number, F: Fold<T>>(
     let write = |group: usize, parts: &[F::Part]| {
         let (first, n_results, _) = nest.group(group);
         let results = first..first + n_results;
-        // SAFETY: each group has its own results, and one thread writes them.
+        // SAFETY: groups have disjoint results, and `in_ranges`, or this thread alone after it, calls `write` once per
+        // group.
         unsafe {
             out.write(results, |piece, to| {
                 let parts = &parts[piece.start - first..];
@@ -200,7 +201,8 @@ fn run<T: Number, F: Fold<T>>(
     let all_parts = Scratch::<F::Part>::of(args, 0, n_groups * n_blocks * width);
     in_ranges(args.team, n_groups * n_blocks, cost, &|units| {
         for unit in units {
-            // SAFETY: each unit has its own `width` parts, and one thread runs it.
+            // SAFETY: `unit < n_groups * n_blocks`, each unit has its own `width` parts, and `in_ranges` gives each
+            // unit to one thread.
             let parts = unsafe { all_parts.slice(unit * width..(unit + 1) * width) };
             parts.fill(F::EMPTY);
             nest.fold_block::<T, F>(level, &data, (unit / n_blocks, unit % n_blocks), parts);

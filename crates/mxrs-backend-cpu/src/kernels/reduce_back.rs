@@ -1,5 +1,5 @@
-//! The backward operators of reductions, which compute the gradient of each element from that of its result; and the
-//! stretching of a tensor to another shape.
+//! The backward operators of reductions, which compute the gradient of each element from the gradient of its result;
+//! and the broadcast of a tensor to another shape.
 
 use super::reduce::{bias_shape, kept_shape};
 use super::{for_float, for_number};
@@ -13,7 +13,7 @@ use crate::walk::{Axes, broadcast, coalesce};
 use mxrs_op::OpCall;
 use mxrs_types::Shape;
 
-/// Plans the gradient of a reduction, or a stretching.
+/// Plans the gradient of a reduction, or a broadcast.
 pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
     let (out, dtype) = (&call.outputs[0].shape, call.outputs[0].dtype);
     let from = match call.op.name {
@@ -43,7 +43,7 @@ impl<T: Element> Unary<T> for Same {
     }
 }
 
-/// Divides by the number of elements of a result.
+/// Returns the function that divides by the number of elements of a result.
 fn by_count<T: Float>(large: &Shape, small: &Shape) -> Right<Over, T> {
     Right(Over, T::from_f64(large.n_elements() as f64 / small.n_elements() as f64))
 }
@@ -71,7 +71,8 @@ fn stretch<T: Number>(call: &OpCall<'_>, level: Level, axes: Axes<1>, f: impl Un
     })
 }
 
-/// The gradient at elements equal to their maximum. If `ONE`, all elements belong to one result.
+/// Computes the gradient of a maximum: nonzero at elements that equal their maximum. If `ONE`, all elements belong to
+/// one result.
 struct MaximaLoop<'a, T, const ONE: bool> {
     ograd: &'a [T],
     data: &'a [T],

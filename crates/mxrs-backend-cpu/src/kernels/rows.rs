@@ -11,7 +11,7 @@ pub const LANES: usize = 32;
 pub trait Fold<T>: Copy + Send + Sync + 'static {
     /// A partial result.
     type Part: bytemuck::Pod + Send + Sync;
-    /// The result of no elements.
+    /// The result for zero elements.
     const EMPTY: Self::Part;
     /// Adds one element.
     fn add(part: Self::Part, x: T) -> Self::Part;
@@ -36,7 +36,7 @@ impl<T: Number + 'static> Fold<T> for Sum {
     }
 }
 
-/// The largest element; NaN if there is one.
+/// The largest element; NaN if any element is NaN.
 #[derive(Clone, Copy)]
 pub struct Max;
 
@@ -111,7 +111,7 @@ pub fn join_lanes<T, F: Fold<T>>(mut lanes: Lanes<F::Part>) -> F::Part {
     lanes[0]
 }
 
-/// The result of one slice.
+/// Folds one slice and returns the result.
 pub fn fold<T: Copy, F: Fold<T>>(level: Level, row: &[T]) -> F::Part {
     let mut lanes = [F::EMPTY; LANES];
     fold_into::<T, F>(level, &mut lanes, row);

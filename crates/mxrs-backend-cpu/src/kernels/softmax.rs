@@ -15,7 +15,7 @@ use mxrs_op::{KernelArgs, OpCall};
 use mxrs_ops::nn::softmax::SoftmaxParams;
 use mxrs_types::{DType, Result};
 
-/// Distributions along an inner axis that are computed together.
+/// Number of interleaved rows that are computed together.
 const COLUMNS: usize = 256;
 
 /// Rows of `size` elements, of which `inner` rows are interleaved.
@@ -65,7 +65,11 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
     }))
 }
 
-fn axis_rows(call: &OpCall<'_>) -> std::result::Result<(Rows, f64), String> {
+/// Returns the rows of a softmax over an axis, and the temperature by which data is divided.
+///
+/// # Errors
+/// Returns the reason why there is no kernel for the call.
+pub fn axis_rows(call: &OpCall<'_>) -> std::result::Result<(Rows, f64), String> {
     let params = call.params.get::<SoftmaxParams>();
     if params.has_length() {
         return Err("no kernel for softmax of a part of each row".into());
@@ -173,14 +177,15 @@ fn forward<T: Float + 'static>(
                 let row = row(piece.start - start, piece.end - start);
                 level.run(QuotientLoop { row, largest, temperature, sum, to });
             };
-            // SAFETY: this thread alone uses this row of the output; see above for what `fill` reads.
+            // SAFETY: `in_pieces` gives this row to this thread alone. `fill` reads each piece of the data before the
+            // piece is written.
             unsafe { out.write(start..start + rows.size, fill) };
             return;
         }
         let (mut largest, mut sums) = ([<Max as Fold<T>>::EMPTY; COLUMNS], [0.0; COLUMNS]);
         let (largest, sums) = (&mut largest[..width], &mut sums[..width]);
-        // SAFETY: each piece of columns belongs to one thread; an element is last read by the call that writes its
-        // place.
+        // SAFETY: `in_pieces` gives each piece of columns to one thread. If the data is in the output's memory, an
+        // element is last read by the `write` that overwrites it, before the write.
         let row = |k: usize| unsafe { data.slice(at(k)..at(k) + width) };
         (0..rows.size).for_each(|k| fold_each::<T, Max>(level, largest, row(k)));
         for k in 0..rows.size {
@@ -268,7 +273,8 @@ fn backward<T: Float + 'static>(
     let (ograd, output, out) = (Source::<T>::of(args, 0), Source::<T>::of(args, 1), Sink::<T>::of(args, 0, dtype)?);
     rows.in_pieces(args, &|outer, first, width| {
         let at = |k: usize| (outer * rows.size + k) * rows.inner + first;
-        // SAFETY: as in `forward`: this thread alone uses these elements, and reads them before it writes their place.
+        // SAFETY: `in_pieces` gives these elements to this thread alone, which reads each element before it overwrites
+        // it.
         let read = |start: usize, end: usize| unsafe { (ograd.slice(start..end), output.slice(start..end)) };
         let mut sums = [0.0; COLUMNS];
         let sums = &mut sums[..width];
@@ -287,7 +293,8 @@ fn backward<T: Float + 'static>(
                 let (g, y) = read(piece.start, piece.end);
                 level.run(GradientLoop { g, y, sums, temperature, to });
             };
-            // SAFETY: as in `forward`: this thread alone uses these elements of the output.
+            // SAFETY: `in_pieces` gives these elements of the output to this thread alone. `fill` reads each piece
+            // before the piece is written.
             unsafe { out.write(at(k)..at(k) + len, fill) };
         }
     });

@@ -39,19 +39,19 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
     Some(for_float!(call, dtype, T => loss::<T>(call, level, rows, is_distribution)))
 }
 
-/// The values of a target.
+/// The values of the target of a row, and the factor of the gradient.
 #[derive(Clone, Copy)]
 struct Target<T> {
-    /// Target at the label.
+    /// Value of the target at the label.
     on: T,
-    /// Target elsewhere.
+    /// Value of the target at other classes.
     off: T,
     factor: T,
-    /// A label whose rows get 0.
+    /// A label whose rows have the gradient 0.
     ignored: Option<i64>,
 }
 
-/// A label as a class index: truncated, and saturated like a cast.
+/// Converts a label to a class index: truncates, and saturates like a cast.
 fn class<T: Float>(label: T) -> i64 {
     label.widen() as i64
 }
@@ -66,7 +66,7 @@ fn loss<T: Float + 'static>(call: &OpCall<'_>, level: Level, rows: Rows, is_dist
         }
         let labels = Source::<T>::of(args, 1);
         // SAFETY: the label's shape differs from the output's, so it is not in the output's memory, and nothing writes
-        // it.
+        // it. `plan` has checked that there are at least this many labels.
         let labels = unsafe { labels.slice(0..rows.outer * rows.inner) };
         of_classes(args, level, rows, labels, target(params, rows, labels), dtype)
     })
@@ -110,7 +110,7 @@ impl<T: Float> Loop for RowLoop<'_, T> {
         if target.ignored == Some(label) {
             to.fill(T::ZERO);
         } else {
-            // First computes all elements as if none were the label, then corrects the label's.
+            // First computes all elements as if none were the label, then corrects the element of the label.
             for (to, y) in to.iter_mut().zip(y) {
                 *to = y.minus(target.off).times(target.factor);
             }
@@ -167,8 +167,8 @@ fn of_classes<T: Float + 'static>(
     let (output, ograd, out) = (Source::<T>::of(args, 0), ograd_of::<T>(args), Sink::<T>::of(args, 0, dtype)?);
     rows.in_pieces(args, &|outer, first, width| {
         let at = |k: usize| (outer * rows.size + k) * rows.inner + first;
-        // SAFETY: each piece belongs to one thread, and an input in the output's memory is read before its place is
-        // written.
+        // SAFETY: `in_pieces` gives each piece to one thread, and an element of an input in the output's memory is read
+        // before it is overwritten.
         let read = |piece: &Range<usize>| unsafe {
             (output.slice(piece.clone()), ograd.map(|ograd| ograd.slice(piece.clone())))
         };
@@ -178,7 +178,8 @@ fn of_classes<T: Float + 'static>(
                 let (y, ograd) = read(&piece);
                 level.run(RowLoop { target, y, first: piece.start - start, label, ograd, to });
             };
-            // SAFETY: this thread alone uses this row of the output.
+            // SAFETY: `in_pieces` gives this row to this thread alone, and `fill` reads each piece before the piece is
+            // written.
             unsafe { out.write(start..start + rows.size, fill) };
             return;
         }
@@ -189,7 +190,8 @@ fn of_classes<T: Float + 'static>(
                 let labels = &labels[piece.start - at(k)..];
                 level.run(ColumnsLoop { target, y, k: k as i64, labels, ograd, to });
             };
-            // SAFETY: this thread alone uses these columns of the output.
+            // SAFETY: `in_pieces` gives these columns to this thread alone, and `fill` reads each piece before the
+            // piece is written.
             unsafe { out.write(at(k)..at(k) + width, fill) };
         }
     });
@@ -222,8 +224,8 @@ fn of_distributions<T: Float>(args: &KernelArgs<'_>, level: Level, scale: T, dty
     let out = Sink::<T>::of(args, 0, dtype)?;
     let n_elements = args.inputs[0].len_bytes() / dtype.size_of();
     in_element_ranges(args.team, n_elements, &|range| {
-        // SAFETY: ranges are disjoint and each belongs to one thread; inputs in the output's memory are read before
-        // their place is written.
+        // SAFETY: ranges are disjoint and each belongs to one thread. Elements of inputs in the output's memory are
+        // read before they are overwritten.
         unsafe {
             out.write(range, |piece, to| {
                 let (y, label) = (output.slice(piece.clone()), label.slice(piece.clone()));

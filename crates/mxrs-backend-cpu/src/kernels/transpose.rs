@@ -32,8 +32,8 @@ pub fn plan(call: &OpCall<'_>) -> Option<Planned> {
 }
 
 fn permute<T: Element>(call: &OpCall<'_>, axes: Axes<2>, dtype: DType) -> Build {
-    // The axis along which the input is contiguous; `None` if it is the last one, so that rows stay rows, or if there
-    // is none.
+    // The axis along which the input is contiguous. `None` if that is the last axis, so that rows are copied, or if no
+    // axis is contiguous.
     let along = axes.iter().position(|axis| axis.strides[0] == 1).filter(|along| along + 1 < axes.len());
     out_of_place(call, 0, move |args| match along {
         Some(along) if n_steps(&axes) > 0 => turn::<T>(args, &axes, along, dtype),
@@ -82,7 +82,8 @@ fn turn<T: Element>(args: &KernelArgs<'_>, axes: &Axes<2>, along: usize, dtype: 
                 }
                 for p in 0..height {
                     let at = target + (first + p) * input_axis.strides[1] + column;
-                    // SAFETY: each strip writes other elements of the output, and belongs to one thread.
+                    // SAFETY: strips write disjoint elements of the output, and `in_ranges` gives each strip to one
+                    // thread. The input is other memory.
                     unsafe { to.write(at..at + width, |_, to| column_of(&block, p, to)) };
                 }
             }
@@ -91,7 +92,7 @@ fn turn<T: Element>(args: &KernelArgs<'_>, axes: &Axes<2>, along: usize, dtype: 
     Ok(())
 }
 
-/// Copies column `p` of a block, as far as `to` has room.
+/// Copies column `p` of a block to `to`, as many elements as `to` has.
 fn column_of<T: Element>(block: &[[T; ALONG_INPUT]; ALONG_OUTPUT], p: usize, to: &mut [T]) {
     let p = p % ALONG_INPUT;
     match <&mut [T; ALONG_OUTPUT]>::try_from(&mut *to) {

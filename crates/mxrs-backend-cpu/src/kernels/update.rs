@@ -2,8 +2,8 @@
 //! weights, and Adam. A piece of weight, gradient and states is read into the L1 cache, updated there in `f32`, and
 //! written.
 //!
-//! If there are several weights, each is split over the team as it would be alone, so the bits are those of single
-//! calls.
+//! If there are several weights, each is split over the team as in a call for one weight, so the bits are the same as
+//! those of single calls.
 
 use crate::level::{Level, Loop};
 use crate::number::Element;
@@ -21,7 +21,7 @@ use mxrs_ops::optim::sgd::{SgdMomParams, SgdParams};
 use mxrs_types::{DType, Result};
 use std::ops::Range;
 
-/// Most states of a weight.
+/// Largest number of states of a weight.
 const MOST_STATES: usize = 2;
 
 /// Pieces of weight, gradient and states.
@@ -136,7 +136,7 @@ struct Update {
     rates: Rates,
     /// Number of inputs per weight.
     stride: usize,
-    /// Whether the last of these is the master weight.
+    /// Whether the last of these inputs is the master weight.
     is_mixed: bool,
     inputs: Vec<DType>,
     outputs: Vec<DType>,
@@ -169,8 +169,8 @@ impl Update {
                 let mut start = range.start;
                 while start < range.end {
                     let end = range.end.min(start + PIECE);
-                    // SAFETY: the ranges of threads are disjoint, and every tensor of the group is read and written
-                    // only at the elements of the range.
+                    // SAFETY: the ranges of threads are disjoint, `end <= size`, and `piece` reads and writes every
+                    // tensor of the group only at `start..end`.
                     unsafe { self.piece(args, &modes, which, start..end, (lr, wd), &mut buffers) };
                     start = end;
                 }
@@ -196,8 +196,8 @@ impl Update {
         let n_states = self.rule.n_states();
         let [weight, grad, states @ ..] = &mut *buffers;
         let from = if self.is_mixed { first + self.stride - 1 } else { first };
-        // SAFETY: the caller gives this thread these elements. `load` copies them, so no slice exists when `store`
-        // writes.
+        // SAFETY: the caller promises that no other thread uses these elements. `load` copies them, so no slice exists
+        // when `store` writes.
         unsafe {
             self.load(args, from, at.clone(), weight);
             self.load(args, first + 1, at.clone(), grad);
@@ -209,7 +209,8 @@ impl Update {
         let [mom, var] = states;
         let (weight, grad, states) = (&mut weight[..len], &grad[..len], [&mut mom[..len], &mut var[..len]]);
         self.level.run(Step { rule: self.rule, lr, wd, weight, grad, states });
-        // SAFETY: the caller gives this thread these elements, and all inputs have been copied to the buffers.
+        // SAFETY: the caller promises that no other thread uses these elements, and all inputs have been copied to the
+        // buffers.
         unsafe {
             self.store(args, which, modes[which], at.clone(), &buffers[0]);
             let per_group = self.stride - 2;
@@ -254,7 +255,7 @@ impl Update {
     }
 }
 
-/// Lets `fill` compute a piece, and writes or adds it to the output.
+/// Lets `fill` compute a piece, and writes it to the output or adds it to the old values.
 ///
 /// # Safety
 /// No other thread may use these elements during the call.

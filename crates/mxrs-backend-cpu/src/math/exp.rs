@@ -5,7 +5,7 @@
 
 /// Coefficients of `q`, lowest first.
 const Q: [f32; 5] = [4.999_999_3e-1, 1.666_652e-1, 4.166_839_4e-2, 8.368_78e-3, 1.381_446_7e-3];
-/// Adding this number rounds to an integer, which is then in the low bits.
+/// Adding this number to a float rounds the float to an integer, which is then in the low bits of the sum.
 const ROUND: f32 = 12_582_912.0;
 const LN_2_HIGH: f32 = 0.693_145_75;
 const LN_2_LOW: f32 = 1.428_606_8e-6;
@@ -37,7 +37,7 @@ fn within(x: f32, low: f32, high: f32) -> f32 {
 #[inline(always)]
 pub fn exp(x: f32) -> f32 {
     let (n, less_1) = reduce(within(x, -104.0, 89.0));
-    // In two steps, because 2^n alone may be outside the normal numbers.
+    // Multiplies in two steps, because `2^n` alone may be outside the range of normal numbers.
     let half = n >> 1;
     (less_1 + 1.0) * power_of_2(half) * power_of_2(n.wrapping_sub(half))
 }
@@ -45,7 +45,7 @@ pub fn exp(x: f32) -> f32 {
 /// Computes `e^x - 1`, also accurate for small `x`.
 #[inline(always)]
 pub fn exp_m1(x: f32) -> f32 {
-    // Above 88 the result is ∞; 2^127 is still finite.
+    // The bound is 88, because the power for it, `2^127`, is still finite. For larger `x`, `exp` gives the result.
     let (n, less_1) = reduce(within(x, -30.0, 88.0));
     let power = power_of_2(n);
     let result = less_1.mul_add(power, power - 1.0);

@@ -34,7 +34,7 @@ pub fn ln(x: f32) -> f32 {
 #[inline(always)]
 pub fn ln_1p(x: f32) -> f32 {
     let y = 1.0 + x;
-    // The rounding error of 1 + x, times the slope.
+    // The second term corrects the rounding error of `1 + x`: the error times the slope of `ln` at `y`.
     ln(y) + (x - (y - 1.0)) / y
 }
 

@@ -9,7 +9,8 @@ pub use exp::{exp, exp_m1, sigmoid};
 pub use ln::{ln, ln_1p};
 pub use tanh::tanh;
 
-/// Distance of two floats in units in the last place of `exact`, taken to be at least the smallest normal number.
+/// Distance of two floats in units in the last place of `exact`; values below the smallest normal number count like
+/// that number.
 #[cfg(test)]
 fn ulps(got: f32, exact: f64) -> f64 {
     let rounded = exact as f32;
@@ -23,7 +24,7 @@ fn ulps(got: f32, exact: f64) -> f64 {
     (f64::from(got) - exact).abs() / (exponent - 23.0).exp2()
 }
 
-/// Checks a function on floats of every exponent and sign in a range, and on special ones.
+/// Checks a function on floats of every exponent and sign in a range, and on special values.
 #[cfg(test)]
 fn assert_within(
     name: &str,
@@ -34,7 +35,7 @@ fn assert_within(
 ) {
     let mut worst = (0.0, 0.0f32);
     let specials = [0.0, -0.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, f32::MIN_POSITIVE, 1e-45, -1e-45];
-    // An odd step visits all kinds of mantissas.
+    // An odd step between bit patterns visits all kinds of mantissas.
     let all = (0..=u32::MAX / 4_099).map(|i| f32::from_bits(i * 4_099)).filter(|x| range.contains(x));
     for x in specials.into_iter().chain(all) {
         let error = ulps(f(x), exact(f64::from(x)));

@@ -11,7 +11,8 @@ functions! {
     SoftRelu<T: Float>(x) = x.larger(T::ZERO).plus(x.magnitude().negative().exp().ln_1p());
     /// `x / (1 + |x|)`.
     SoftSign<T: Float>(x) = x.over(T::from_f64(1.0).plus(x.magnitude()));
-    /// Gradient from the result of ReLU. It multiplies by a slope of 0, which makes NaN of an infinite gradient.
+    /// Gradient of ReLU, from the result of ReLU. It multiplies by a slope of 0, which turns an infinite gradient into
+    /// NaN.
     SlopeOfRelu<T: Float>(g, y) = g.times(if y > T::ZERO {
         T::from_f64(1.0)
     } else if y.is_nan() {
@@ -19,11 +20,11 @@ functions! {
     } else {
         T::ZERO
     });
-    /// Gradient from the result of sigmoid.
+    /// Gradient of sigmoid, from the result of sigmoid.
     SlopeOfSigmoid<T: Float>(g, y) = g.times(y.times(T::from_f64(1.0).minus(y)));
-    /// Gradient from the result of softrelu.
+    /// Gradient of softrelu, from the result of softrelu.
     SlopeOfSoftRelu<T: Float>(g, y) = g.times(y.negative().exp_m1().negative());
-    /// Gradient from the argument of softsign.
+    /// Gradient of softsign, from the argument of softsign.
     SlopeOfSoftSign<T: Float>(g, x) = {
         let root = T::from_f64(1.0).over(T::from_f64(1.0).plus(x.magnitude()));
         g.times(root.times(root))

@@ -13,9 +13,9 @@ functions! {
     Times<T: Number>(a, b) = a.times(b);
     /// Quotient.
     Over<T: Number>(a, b) = a.over(b);
-    /// The larger one; NaN if either is NaN.
+    /// The larger of both; NaN if either is NaN.
     Larger<T: Number>(a, b) = a.larger(b);
-    /// The smaller one; NaN if either is NaN.
+    /// The smaller of both; NaN if either is NaN.
     Smaller<T: Number>(a, b) = a.smaller(b);
 }
 

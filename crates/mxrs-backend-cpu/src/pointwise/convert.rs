@@ -20,7 +20,7 @@ impl<A, B, F: Fn(&[A], &mut [B])> Loop for ConvertLoop<'_, A, B, F> {
     }
 }
 
-/// A conversion of slices, as the function of a step.
+/// Makes the function of a step from a conversion of slices.
 fn run<A: bytemuck::Pod, B: bytemuck::Pod>(
     level: Level,
     convert: impl Fn(&[A], &mut [B]) + Copy + Send + Sync + 'static,
@@ -59,7 +59,7 @@ macro_rules! plain {
 
 /// The conversion from one type to another; `None` for types without operators.
 fn conversion(level: Level, from: DType, to: DType) -> Option<Run> {
-    // A 16-bit float is converted to other types than f32 by way of f32, which is exact.
+    // A 16-bit float is converted to types other than f32 in two steps, first to f32, which is exact.
     let by_f32 = |widen: Run| {
         let narrow = conversion(level, DType::F32, to)?;
         Some(Box::new(move |inputs: &[&[u8]], out: &mut [u8]| in_steps(&widen, &narrow, to, inputs[0], out)) as Run)
@@ -82,7 +82,7 @@ fn conversion(level: Level, from: DType, to: DType) -> Option<Run> {
     })
 }
 
-/// Runs two conversions one after another, by way of `f32`.
+/// Runs two conversions one after another: first to `f32`, then to the type `to`.
 fn in_steps(widen: &Run, narrow: &Run, to: DType, from: &[u8], out: &mut [u8]) {
     const PIECE: usize = 256;
     let mut wide = [0.0f32; PIECE];

@@ -6,7 +6,7 @@ use mxrs_op::elements;
 use mxrs_ops::init::full::FullParams;
 use mxrs_types::DType;
 
-/// Fills with `value`, converted to this type.
+/// Returns the function that fills a tensor with `value`, converted to this dtype.
 fn fill(dtype: DType, value: f64) -> Run {
     let mut word = 0u64;
     elements::write_f64(&[value], dtype, &mut bytemuck::bytes_of_mut(&mut word)[..dtype.size_of()]);

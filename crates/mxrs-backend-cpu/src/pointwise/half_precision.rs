@@ -1,4 +1,5 @@
-//! 16-bit floats: a few hundred at a time are widened to `f32`, computed there, and rounded once.
+//! 16-bit floats: a few hundred at a time are widened to `f32`; the function runs in `f32`, and its results are rounded
+//! once.
 
 use super::Run;
 use super::loops::{cast, cast_mut};
@@ -32,9 +33,9 @@ impl HalfFloat for bf16 {
     }
 }
 
-/// Elements that are widened at a time.
+/// Number of elements that are widened at a time.
 const PIECE: usize = 256;
-/// Most inputs that are widened on the stack.
+/// Largest number of inputs that are widened on the stack.
 const MOST_INPUTS: usize = 4;
 
 /// Makes a function of 16-bit floats from one of `f32`.

@@ -6,13 +6,13 @@ use crate::number::Number;
 
 /// A function of one element. `at` must be `#[inline(always)]`.
 pub trait Unary<T>: Copy + Send + Sync + 'static {
-    /// Its value.
+    /// The value of the function.
     fn at(self, x: T) -> T;
 }
 
 /// A function of two elements. `at` must be `#[inline(always)]`.
 pub trait Binary<T>: Copy + Send + Sync + 'static {
-    /// Its value.
+    /// The value of the function.
     fn at(self, a: T, b: T) -> T;
 }
 
@@ -74,17 +74,17 @@ pub fn zip_slices<T: Copy, F: Binary<T>>(level: Level, f: F, a: &[T], b: &[T], o
     level.run(ZipLoop(f, a, b, out));
 }
 
-/// A function of one element, as the function of a step.
+/// Makes the function of a step from a function of one element.
 pub fn map<T: Number>(level: Level, f: impl Unary<T>) -> Run {
     Box::new(move |inputs, out| map_slice(level, f, cast(inputs[0]), cast_mut(out)))
 }
 
-/// A function of two elements, as the function of a step.
+/// Makes the function of a step from a function of two elements.
 pub fn zip<T: Number>(level: Level, f: impl Binary<T>) -> Run {
     Box::new(move |inputs, out| zip_slices(level, f, cast(inputs[0]), cast(inputs[1]), cast_mut(out)))
 }
 
-/// The same function applied to the result so far and each further input: `f(f(x0, x1), x2)`.
+/// Makes the function of a step that applies `f` to the result so far and each further input: `f(f(x0, x1), x2)`.
 pub fn fold<T: Number>(level: Level, f: impl Binary<T>) -> Run {
     Box::new(move |inputs, out| {
         let [first, rest @ ..] = inputs else { return };
@@ -114,12 +114,12 @@ pub fn cast<T: bytemuck::Pod>(bytes: &[u8]) -> &[T] {
     if bytes.is_empty() { &[] } else { bytemuck::cast_slice(bytes) }
 }
 
-/// As [`cast`], for writing.
+/// Like [`cast`], for writing.
 pub fn cast_mut<T: bytemuck::Pod>(bytes: &mut [u8]) -> &mut [T] {
     if bytes.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(bytes) }
 }
 
-/// Declares functions, each as a type with its value.
+/// Declares functions of one or two elements, each as a type that implements [`Unary`] or [`Binary`].
 macro_rules! functions {
     ($($(#[$doc:meta])* $name:ident<$t:ident: $bound:ident>($a:ident $(, $b:ident)?) = $body:expr;)*) => {$(
         $(#[$doc])*

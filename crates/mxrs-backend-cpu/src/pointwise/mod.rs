@@ -1,7 +1,7 @@
-//! Operators whose output element `i` depends only on element `i` of each input, alone and fused.
+//! Operators whose output element `i` depends only on element `i` of each input, as single calls and fused.
 //!
-//! Each becomes a [`Step`], a function of slices. Single calls and chains of calls run the same steps, tile by tile
-//! ([`program`]), so a fused call gives the bits of the single calls.
+//! Each operator becomes a [`Step`], a function of slices. Single calls and chains of calls run the same steps, tile by
+//! tile ([`program`]), so a fused call gives the bits of the single calls.
 
 mod activation;
 mod binary;
@@ -23,12 +23,13 @@ use crate::level::Level;
 use mxrs_op::OpParams;
 use mxrs_types::DType;
 
-/// Computes all bytes of the output from those of the inputs that it reads; all have the same number of elements.
+/// Computes all bytes of the output from the bytes of the inputs that the step reads. All tensors have the same number
+/// of elements.
 pub type Run = Box<dyn Fn(&[&[u8]], &mut [u8]) + Send + Sync>;
 
 /// One call, ready to run on any slices.
 pub struct Step {
-    /// Positions of the inputs that it reads, in the order in which `run` takes them.
+    /// Positions of the inputs that the step reads, in the order in which `run` takes them.
     pub reads: Vec<usize>,
     /// The function.
     pub run: Run,
@@ -41,15 +42,15 @@ impl Step {
     }
 }
 
-/// The call that a step is asked for.
+/// The call for which a step is requested.
 pub struct StepCall<'a> {
-    /// Operator.
+    /// Name of the operator.
     pub name: &'a str,
-    /// Its parameters.
+    /// Parameters of the call.
     pub params: &'a OpParams,
-    /// Types of its inputs.
+    /// Dtypes of the inputs.
     pub inputs: &'a [DType],
-    /// Type of its output.
+    /// Dtype of the output.
     pub output: DType,
     /// Instruction set to use.
     pub level: Level,
@@ -68,15 +69,15 @@ type StepResult = Result<Step, String>;
 /// Returns the step of a call.
 ///
 /// # Errors
-/// The reason, in words, why it has none.
+/// Returns the reason as text if the call has no step.
 pub fn step(call: &StepCall<'_>) -> StepResult {
     let families = [unary::step, binary::step, scalar::step, activation::step, convert::step, fill::step];
     let found = families.iter().find_map(|family| family(call));
     found.unwrap_or_else(|| Err(format!("no kernel for {}", call.name)))
 }
 
-/// Evaluates to `Ok` of an expression that makes a [`Run`], with a type alias per dtype with arithmetic; 16-bit floats
-/// are computed in `f32`.
+/// For dtypes with arithmetic, evaluates to the step of `$make`, which makes a [`Run`] and in which `$t` is a type
+/// alias for the dtype. 16-bit floats are computed in `f32`.
 macro_rules! for_numbers {
     ($call:expr, $n_inputs:expr, $t:ident => $make:expr) => {
         $crate::number::for_integers!($call.dtype(), $t => $make,
@@ -85,7 +86,7 @@ macro_rules! for_numbers {
     };
 }
 
-/// As [`for_numbers`], for floats only; evaluates to the [`Run`] alone.
+/// Like [`for_numbers`], for floats only, and evaluates to the [`Run`] instead of the step.
 macro_rules! for_floats {
     ($call:expr, $n_inputs:expr, $t:ident => $make:expr) => {
         $crate::number::for_types!([F64: f64, F32: f32], $call.dtype(), $t => $make, other => match other {

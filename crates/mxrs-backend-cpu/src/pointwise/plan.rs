@@ -11,7 +11,7 @@ use mxrs_types::{DType, Layout};
 /// Plans one call.
 ///
 /// # Errors
-/// The reason why it cannot be planned.
+/// Returns the reason why the call cannot be planned.
 pub fn plan(call: &OpCall<'_>, level: Level, n_threads: usize) -> Planned {
     let inputs: Vec<DType> = call.inputs.iter().map(|desc| desc.dtype).collect();
     let output = call.outputs.first().ok_or("the call has no outputs")?.dtype;
@@ -23,7 +23,7 @@ pub fn plan(call: &OpCall<'_>, level: Level, n_threads: usize) -> Planned {
 /// Plans a fused call.
 ///
 /// # Errors
-/// The reason why one of its calls cannot be planned.
+/// Returns the reason why one of the fused calls cannot be planned.
 pub fn plan_fused(call: &OpCall<'_>, level: Level, n_threads: usize) -> Planned {
     let fused = call.params.get::<Fused>();
     let inputs: Vec<DType> = call.inputs.iter().map(|desc| desc.dtype).collect();
@@ -82,7 +82,8 @@ struct Tensors {
 
 /// The common layout of all tensors, and their number of elements in it. It is the layout of the first input that is
 /// not row-major; element `i` is then the same in all tensors. A layout with padding is used only if the padding stays
-/// zero. No such layout is used if tensors differ in dtype or shape, because no other kernel would know it for them.
+/// zero. No such layout is used if tensors differ in dtype or shape, because no other kernel would know the layout for
+/// these tensors.
 fn common_layout(call: &Tensors, steps: &[ProgramStep], outputs: &[usize]) -> (Layout, usize) {
     let n_elements = call.outputs.first().map_or(0, |desc| desc.shape.n_elements());
     let Some(leader) = call.inputs.iter().find(|desc| !desc.layout.is_row_major()) else {
@@ -100,9 +101,9 @@ fn common_layout(call: &Tensors, steps: &[ProgramStep], outputs: &[usize]) -> (L
     if fits { (leader.layout.clone(), n_stored) } else { (Layout::RowMajor, n_elements) }
 }
 
-/// Whether inputs of zeros give outputs of zeros; found out by running the steps.
+/// Whether inputs of zeros give outputs of zeros. The function runs the steps to decide.
 fn keeps_zero(call: &Tensors, steps: &[ProgramStep], outputs: &[usize]) -> bool {
-    /// Number of elements to try: more than a register has.
+    /// Number of zeros to try: more than a register has.
     const N: usize = 32;
     let zeros = [0u64; N];
     let zeros: &[u8] = bytemuck::cast_slice(&zeros);
@@ -182,7 +183,7 @@ mod tests {
             team: &Team::serial(),
             random: None,
         };
-        planned.kernel.run(&args).unwrap();
+        mxrs_testkit::run_kernel(&*planned.kernel, &args).unwrap();
         for (i, got) in out.to_f64(DType::F32).into_iter().enumerate() {
             let want = f64::from(expected(data[0][i] as f32, data[1][i] as f32));
             assert!((got - want).abs() <= 1e-6, "{name}: [{i}] {got}, expected {want}");

@@ -1,9 +1,8 @@
-//! Runs steps tile by tile: a few thousand elements go through all steps before the next ones do, so the result of one
-//! step is still in the L1 cache when another step reads it.
+//! Runs steps tile by tile: a few thousand elements go through all steps before the next elements do, so the result of
+//! one step is still in the L1 cache when another step reads it.
 //!
 //! All steps of a tile run before any output that shares memory with an input is written, so an output may have the
-//! memory of any input. An output that shares no memory is computed in place.
-//! memory of any input. An output that shares none is computed in its place.
+//! memory of any input. An output that shares no memory with an input is computed directly in its own memory.
 
 use super::Run;
 use crate::split::in_numbered_ranges;
@@ -28,7 +27,7 @@ pub struct ProgramStep {
     pub run: Run,
     /// The operands.
     pub reads: Vec<Value>,
-    /// Type of its result.
+    /// Dtype of the result.
     pub dtype: DType,
 }
 
@@ -38,22 +37,22 @@ pub struct Program {
     /// For each step, the index of its tile in scratch memory.
     slots: Vec<usize>,
     n_slots: usize,
-    /// For each step, the output in whose memory it is computed, if that is possible.
+    /// For each step, the output in whose memory the result is computed, if that is possible.
     direct: Vec<Option<usize>>,
-    /// For each output, its step.
+    /// For each output, the step that computes it.
     outputs: Vec<usize>,
     output_descs: Vec<TensorDesc>,
     /// For each input that is read, the size of its elements; otherwise 0.
     input_sizes: Vec<usize>,
     n_elements: usize,
-    /// Elements of a tile.
+    /// Number of elements of a tile.
     tile: usize,
     slot_bytes: usize,
     /// Number of threads that have scratch memory.
     n_threads: usize,
 }
 
-/// Most bytes of the tiles of all steps together: half of a small L1 cache.
+/// Largest number of bytes of the tiles of all steps together: half of a small L1 cache.
 const TILE_BYTES: usize = 24 << 10;
 
 impl Program {
@@ -111,7 +110,8 @@ impl Program {
         let n_tiles = self.n_elements.div_ceil(self.tile);
         in_numbered_ranges(args.team, self.n_threads, n_tiles, self.n_elements, &|tiles, thread| {
             let of_thread = self.n_slots * self.slot_bytes;
-            // SAFETY: each thread has its own `of_thread` bytes of the scratch memory, by its number below `n_threads`.
+            // SAFETY: `in_numbered_ranges` gives each range its own number `thread < n_threads`, so each has its own
+            // `of_thread` bytes of the scratch memory.
             let scratch = unsafe { Scratch::<u8>::of(args, thread * of_thread, of_thread).slice(0..of_thread) };
             let mut places: SmallVec<[&mut [u8]; 8]> = scratch.chunks_exact_mut(self.slot_bytes).collect();
             places.resize_with(self.n_slots + sinks.len(), || &mut []);
@@ -130,7 +130,7 @@ impl Program {
         }
     }
 
-    /// Runs all steps on some elements. `places` are the tiles in scratch memory, followed by an empty place for each
+    /// Runs all steps on these elements. `places` are the tiles in scratch memory, followed by an empty slice for each
     /// output.
     fn run_tile<'a>(
         &self,
@@ -143,8 +143,9 @@ impl Program {
         {
             let tile_of = |(source, size): (&Source<'a, u8>, &usize)| match *size {
                 0 => &[][..],
-                // SAFETY: these elements belong to this thread. Outputs that are computed in their own memory share
-                // none with an input; the others are written below, after this slice's last use.
+                // SAFETY: these elements belong to this thread. Outputs that are computed in their own memory share no
+                // memory with an input (`Mode::Direct`); all other outputs are written below, after the last use of
+                // this slice.
                 size => unsafe { source.slice(bytes(size)) },
             };
             let inputs: SmallVec<[&[u8]; 8]> = sources.iter().zip(&self.input_sizes).map(tile_of).collect();
@@ -152,7 +153,7 @@ impl Program {
                 let place = self.place(s, sinks);
                 if let Some(output) = place.checked_sub(self.n_slots) {
                     // SAFETY: these elements of the output belong to this thread, and no other slice of them exists:
-                    // the place holds a slice of an earlier tile, or nothing.
+                    // `places[place]` holds a slice of an earlier tile, or an empty slice.
                     places[place] = unsafe { sinks[output].slice_mut(bytes(step.dtype.size_of())) };
                 }
                 let out = std::mem::take(&mut places[place]);
@@ -179,7 +180,7 @@ impl Program {
             let size = self.steps[*step].dtype.size_of();
             let from = &places[place][..elements.len() * size];
             // SAFETY: these elements belong to this thread, the slices of inputs are no longer used, and `from` is in
-            // scratch memory or in another output.
+            // scratch memory or in another output, which does not overlap this one.
             let to = unsafe { sink.slice_mut(bytes(size)) };
             if sink.mode() != Mode::Add {
                 to.copy_from_slice(from);
@@ -190,7 +191,7 @@ impl Program {
     }
 }
 
-/// For each step, a tile that holds no value needed later; and the number of tiles.
+/// Returns for each step the index of a tile that holds no value needed later, and the number of tiles.
 fn slots_of(steps: &[ProgramStep], outputs: &[usize]) -> (Vec<usize>, usize) {
     let mut last_read: Vec<usize> = (0..steps.len()).collect();
     for (s, step) in steps.iter().enumerate() {

@@ -8,7 +8,7 @@ use mxrs_op::elements;
 use mxrs_ops::ScalarParams;
 
 functions! {
-    /// Power.
+    /// `x^exponent`.
     Power<T: Float>(x, exponent) = x.powf(exponent);
 }
 
@@ -30,7 +30,7 @@ struct DividedBack<T>(T);
 impl<T: Float + 'static> Binary<T> for DividedBack<T> {
     #[inline(always)]
     fn at(self, g: T, x: T) -> T {
-        // Divides twice, because the square may be 0 or infinite where the result is not.
+        // Divides twice, because the square of `x` may be 0 or infinite even if the result is not.
         g.negative().times(self.0).over(x).over(x)
     }
 }

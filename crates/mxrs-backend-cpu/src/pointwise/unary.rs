@@ -25,9 +25,9 @@ functions! {
     /// Hyperbolic tangent.
     Tanh<T: Float>(x) = x.tanh();
 
-    /// Gradient from the result of ReLU.
+    /// Gradient of ReLU, from the result of ReLU.
     ReluBack<T: Float>(g, y) = if y > T::ZERO { g } else if y.is_nan() { y } else { T::ZERO };
-    /// Gradient from the argument of abs.
+    /// Gradient of abs, from the argument of abs.
     AbsBack<T: Float>(g, x) = g.times(if x > T::ZERO {
         T::from_f64(1.0)
     } else if x < T::ZERO {
@@ -35,13 +35,13 @@ functions! {
     } else {
         T::ZERO
     });
-    /// Gradient from the argument of square.
+    /// Gradient of the square, from the argument of the square.
     SquareBack<T: Float>(g, x) = T::from_f64(2.0).times(g).times(x);
-    /// Gradient from the result of sqrt.
+    /// Gradient of the square root, from the result of the square root.
     SqrtBack<T: Float>(g, y) = g.times(T::from_f64(0.5)).over(y);
-    /// Gradient from the result of sigmoid.
+    /// Gradient of sigmoid, from the result of sigmoid.
     SigmoidBack<T: Float>(g, y) = g.times(y).times(T::from_f64(1.0).minus(y));
-    /// Gradient from the result of tanh.
+    /// Gradient of tanh, from the result of tanh.
     TanhBack<T: Float>(g, y) = g.times(y.negative().mul_add(y, T::from_f64(1.0)));
 }
 
@@ -60,7 +60,7 @@ impl<T: Float + 'static> Unary<T> for Clip<T> {
     }
 }
 
-/// Gradient from the argument of clip.
+/// Gradient of clip, from the argument of clip.
 #[derive(Clone, Copy)]
 struct ClipBack<T>(Clip<T>);
 

@@ -22,7 +22,7 @@ struct BatchNorm {
     outer: usize,
     channels: usize,
     inner: usize,
-    /// Rows of a plane of blocks; `None` if the data are row-major.
+    /// Rows of pixels in the plane of a block; `None` if the data are row-major.
     rows: Option<usize>,
     eps: f64,
     fix_gamma: bool,
@@ -32,11 +32,11 @@ struct BatchNorm {
 
 /// The factors of 16 neighboring values; value `i` uses the entries `i % 16`.
 pub struct Factors {
-    /// Subtracted first.
+    /// Values that are subtracted first.
     pub mean: [f32; BLOCK],
-    /// Multiplied by next.
+    /// Factors of the multiplication, which comes next.
     pub scale: [f32; BLOCK],
-    /// Added last.
+    /// Values that are added last.
     pub shift: [f32; BLOCK],
 }
 
@@ -89,7 +89,7 @@ pub fn fit(call: &OpCall<'_>, isa: Isa) -> Result<Fit, String> {
 }
 
 impl BatchNorm {
-    /// Values of one piece.
+    /// Number of values of one piece.
     fn piece_len(&self) -> usize {
         self.rows.map_or(self.inner, |rows| self.inner / rows * BLOCK)
     }
@@ -114,7 +114,7 @@ impl BatchNorm {
     /// Returns the factors of one channel, repeated for all 16 entries.
     ///
     /// # Safety
-    /// As [`Self::factors`] with `n = 1`.
+    /// The conditions of [`Self::factors`] must hold for `n = 1`.
     unsafe fn factors_of_one(&self, memory: &Memory, c: usize) -> Factors {
         // SAFETY: the contract of this function is that of `factors` with `n = 1`.
         let Factors { mean, scale, shift } = unsafe { self.factors(memory, c, 1) };
@@ -168,7 +168,8 @@ impl Pass for BatchNorm {
     /// Writes the mean (output 1) or the inverse standard deviation (output 2), which a gradient may read.
     unsafe fn write_other(&self, memory: &Memory, output: usize, to: &mut [f32]) {
         for (c, to) in to.iter_mut().enumerate().take(self.channels) {
-            // SAFETY: `take` keeps `c` below `channels`, the length of both inputs.
+            // SAFETY: `take` keeps `c` below `channels`, the length of both inputs. By the contract of `write_other`
+            // nothing writes them.
             let [mean, var] = [3, 4].map(|input| unsafe { *memory.inputs[input].add(c) });
             *to = if output == 1 { mean } else { (1.0 / (f64::from(var) + self.eps).sqrt()) as f32 };
         }
@@ -183,8 +184,8 @@ unsafe fn normalize_run<L: Lanes>(run: &Run<'_>) {
     let f = run.factors;
     let whole = run.len / BLOCK * BLOCK;
     // SAFETY: `start + lane + L::N <= whole <= run.len`, and the last `rest = len - whole < 16` values are copied
-    // through `buffer`, which has 16. Source and result may be the same memory: every value is read before its place is
-    // written.
+    // through `buffer`, which has 16. Source and result may be the same memory, because every value is read before its
+    // address is written.
     unsafe {
         let (src, dst) = (run.src, run.dst);
         let rest = run.len - whole;

@@ -1,5 +1,5 @@
-//! Concatenation of images along their channels. Copies whole blocks where the channels of input and output line up,
-//! and runs of channels of every pixel elsewhere.
+//! Concatenation of images along their channels. Copies whole blocks where the channels of input and output line up;
+//! elsewhere, copies runs of channels of every pixel.
 //!
 //! A piece is a block of the output. This backend takes the call if at least one of the inputs is in blocks already.
 
@@ -93,9 +93,9 @@ impl Pass for Concat {
             let (image, block) = (piece / self.sources.len(), piece % self.sources.len());
             let sources = &self.sources[block];
             // SAFETY: `piece < self.pieces()`, so `image < images` and `block` is a block of the output; the caller
-            // owns its plane of `plane` values. `sources` yields blocks below the block count of their input, and runs
-            // with `from + n <= BLOCK` and `to + n <= BLOCK`. Inputs and output are different memory, because the plan
-            // does not allow in place.
+            // owns its plane of `plane` values. `sources` contains only blocks below the block count of their input,
+            // and runs with `from + n <= BLOCK` and `to + n <= BLOCK`. Inputs and output are different memory, because
+            // `fit` leaves `can_run_inplace` false.
             unsafe {
                 let dst = memory.dst.add(image * image_len + block * plane);
                 if sources.iter().map(|channels| channels.n).sum::<usize>() < BLOCK {

@@ -16,7 +16,7 @@ use std::ops::Range;
 /// Most pixels of a piece.
 const TILE: usize = 16;
 
-/// How the bracket of the formula becomes a factor.
+/// How the bracket of the formula is raised to the power `-beta`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Power {
     /// Raise to the power of -3/4, by square roots.
@@ -43,7 +43,7 @@ struct Lrn {
 /// Up to [`TILE`] consecutive pixels of one image.
 struct Tile<'a> {
     layer: &'a Lrn,
-    /// The first pixel in the first block of the input; `dst` is the same place in the output.
+    /// The first pixel in the first block of the input; `dst` is the same position in the output.
     src: *const f32,
     dst: *mut f32,
     pixels: usize,
@@ -90,7 +90,7 @@ impl Lrn {
         self.channels.div_ceil(BLOCK)
     }
 
-    /// Values of squares per pixel: all blocks of channels, and a block of zeros on each side.
+    /// Number of squares stored per pixel: all blocks of channels, and a block of zeros on each side.
     fn stride(&self) -> usize {
         (self.blocks() + 2) * BLOCK
     }
@@ -176,7 +176,7 @@ unsafe fn normalize_tile<L: Lanes>(tile: &Tile<'_>) {
                 }
             }
         }
-        // A NaN or an infinity in a neighborhood may have made the padding channels NaN.
+        // A NaN or an infinity in a neighborhood may have made the padding channels NaN, so they are set to 0 again.
         let used = (layer.channels - 1) % BLOCK + 1;
         if used < BLOCK {
             let last = tile.dst.add((layer.blocks() - 1) * plane);

@@ -21,13 +21,14 @@ use mxrs_types::{DType, Layout};
 use pass::PassKernel;
 use std::sync::Arc;
 
-/// Estimated time of a call relative to a vendor library, so that one that also knows blocks of channels is preferred.
+/// Estimated time of a call relative to a vendor library. It is above 1, so that a vendor library is preferred if it
+/// also reads blocks of channels.
 pub const TIMES_LIBRARY: f64 = 1.5;
 
 /// Prepares a kernel.
 pub type Build<'a> = Box<dyn FnOnce() -> PlannedKernel + 'a>;
 
-/// A call that has a kernel here, with the layouts that the kernel wants.
+/// A call that this module has a kernel for, with the layouts of the kernel.
 struct Fit {
     /// Prepares the pass.
     pass: Box<dyn FnOnce() -> Box<dyn Pass>>,
@@ -41,7 +42,7 @@ struct Fit {
 }
 
 impl Fit {
-    /// For the pass that `pass` prepares, with no output in place of an input.
+    /// Makes a fit for the pass that `pass` prepares. No output may overwrite an input.
     fn new<P: Pass + 'static>(
         what: &'static str,
         [data, out]: [Layout; 2],

@@ -19,11 +19,12 @@ pub struct Memory {
     pub inputs: SmallVec<[*const f32; 6]>,
     /// The first output.
     pub dst: *mut f32,
-    /// Values from one image of the output to the next, if the output is a part of a larger tensor.
+    /// Distance in values from one image of the output to the next, if the output is a part of a larger tensor.
     pub dst_image_stride: Option<usize>,
 }
 
-// SAFETY: only the addresses are shared; `Pass::run` states who may read and write the memory behind them.
+// SAFETY: sharing only copies the addresses. The memory behind them is accessed in `Pass::run` and `Pass::write_other`,
+// whose contracts exclude conflicting accesses.
 unsafe impl Sync for Memory {}
 
 /// A loop over pieces of the output.
@@ -34,7 +35,7 @@ pub trait Pass: Send + Sync {
     /// Estimated number of values that one piece reads and writes.
     fn numbers(&self) -> usize;
 
-    /// Whether the pass supports [`Memory::dst_image_stride`]. If not, it is always `None`.
+    /// Whether the pass supports [`Memory::dst_image_stride`]. If not, the field is always `None`.
     fn supports_strided_output(&self) -> bool {
         false
     }
@@ -50,7 +51,7 @@ pub trait Pass: Send + Sync {
     /// Writes an output other than the first. The default does nothing, which suits outputs that no gradient reads.
     ///
     /// # Safety
-    /// As [`Self::run`], for the inputs.
+    /// The conditions of [`Self::run`] on the inputs must hold.
     unsafe fn write_other(&self, memory: &Memory, output: usize, to: &mut [f32]) {
         let _ = (memory, output, to);
     }
@@ -71,14 +72,15 @@ impl Kernel for PassKernel {
         &self.name
     }
 
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+    unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         let inputs: SmallVec<[*const f32; 6]> =
             args.inputs.iter().map(|input| input.as_ptr().cast_const().cast()).collect();
         for (i, output) in args.outputs.iter().enumerate().skip(1) {
             if args.reqs.get(i) != Some(&WriteReq::Null) {
                 let memory = Memory { inputs: inputs.clone(), dst: std::ptr::null_mut(), dst_image_stride: None };
-                // SAFETY: this is an output of the running call, and no other slice of it exists while this one lives;
-                // the inputs are those of the same call.
+                // SAFETY: this is an output of the running call. No other slice of its memory exists, because each
+                // round of this loop makes one slice and drops it. The inputs belong to the same call, so by the
+                // contract of `RawTensor` no other code writes them.
                 unsafe { self.pass.write_other(&memory, i, bytemuck::cast_slice_mut(output.bytes_mut())) }
             }
         }
@@ -101,8 +103,9 @@ impl PassKernel {
         let wanted = pieces.saturating_mul(self.pass.numbers()) / NUMBERS_PER_THREAD;
         let threads = wanted.clamp(1, self.threads.max(1)).min(pieces.max(1));
         team.run(threads, &|i| {
-            // SAFETY: the tensors belong to the running call and have the planned layouts. `part` returns disjoint
-            // ranges below `pieces` for different `i`, so no two threads write the same piece.
+            // SAFETY: the tensors belong to the running call, so no other code writes them, and they have the planned
+            // layouts. `part` returns disjoint ranges within `0..pieces` for different `i`, so no two threads write the
+            // same piece. An input is the output only if `can_run_inplace` was planned.
             unsafe { self.pass.run(&memory, part(pieces, threads, i)) }
         });
     }

@@ -57,7 +57,8 @@ for_each_set! {
     fn summed: unsafe fn(row: &Row<'_>) = sum_of
 }
 
-/// Rows and columns of output that are cut in advance. Wide padding can make an axis of a billion windows around one pixel.
+/// Largest number of output rows or columns; the windows of each are cut at planning. Wide padding can make a billion
+/// windows around an image of one pixel.
 const MAX_LINE: usize = 1 << 20;
 
 /// Prepares the kernel of a call, or returns the reason why there is none.
@@ -115,7 +116,7 @@ impl Pass for Pooling {
     }
 
     fn supports_strided_output(&self) -> bool {
-        // A global window writes rows, not blocks.
+        // An output of one pixel is in row-major order, not in blocks.
         self.rows.len() * self.columns.len() > 1
     }
 
@@ -129,9 +130,9 @@ impl Pass for Pooling {
             let mut pixel = [0.0; BLOCK];
             let is_pixel = oh * ow == 1;
             // SAFETY: `piece < self.pieces() = images * blocks * oh`, so `block` is a plane of the data and `y < oh`.
-            // The row `line` of the output has `ow * BLOCK` values and is written by this piece alone. With one output
-            // pixel the kernel writes to `pixel`, and the copy covers the `channels` values of this block in a row of
-            // `self.channels`.
+            // The row of the output at `line` has `ow * BLOCK` values and is written by this piece alone. With one
+            // output pixel the kernel writes to `pixel`, and the copy covers the `channels` values of this block in a
+            // row of `self.channels`.
             unsafe {
                 let line = match memory.dst_image_stride {
                     Some(image) => block / blocks * image + (block % blocks * oh + y) * ow * BLOCK,
@@ -150,7 +151,7 @@ impl Pass for Pooling {
                     let first = block / blocks * self.channels + block % blocks * BLOCK;
                     memory.dst.add(first).copy_from_nonoverlapping(dst, channels);
                 } else if channels < BLOCK {
-                    // A window without cells yields the lowest number; padding channels must be 0.
+                    // The maximum of a window without cells is the lowest number, but padding channels must be 0.
                     for x in 0..ow {
                         dst.add(x * BLOCK + channels).write_bytes(0, BLOCK - channels);
                     }
@@ -170,7 +171,7 @@ unsafe fn largest_of<L: Lanes>(row: &Row<'_>) {
 }
 
 /// # Safety
-/// As [`largest_of`].
+/// The conditions of [`largest_of`] must hold.
 #[inline(always)]
 unsafe fn sum_of<L: Lanes>(row: &Row<'_>) {
     // SAFETY: the contract of this function is that of `pool`.
@@ -178,7 +179,7 @@ unsafe fn sum_of<L: Lanes>(row: &Row<'_>) {
 }
 
 /// # Safety
-/// As [`largest_of`].
+/// The conditions of [`largest_of`] must hold.
 #[inline(always)]
 unsafe fn pool<L: Lanes, const MAX: bool>(row: &Row<'_>) {
     for (x, columns) in row.columns.iter().enumerate() {
@@ -213,9 +214,14 @@ unsafe fn pool<L: Lanes, const MAX: bool>(row: &Row<'_>) {
 }
 
 /// The maximum or the sum of `len` cells, where `len` is at least 1.
+///
+/// # Safety
+/// `L::N` values must be readable at `line` and at the `len - 1` following pixels. The processor must have the
+/// instructions of `L`.
 #[inline(always)]
 unsafe fn cells<L: Lanes, const MAX: bool>(line: *const f32, len: usize) -> L {
-    // SAFETY: the caller passes `len` pixels of `BLOCK` values that may be read from `line` on.
+    // SAFETY: the caller promises `len` pixels, `BLOCK` values apart, each with `L::N` readable values from `line` on,
+    // and `x < len`.
     unsafe {
         let mut acc = L::load(line);
         for x in 1..len {
@@ -227,7 +233,7 @@ unsafe fn cells<L: Lanes, const MAX: bool>(line: *const f32, len: usize) -> L {
 
 #[inline(always)]
 unsafe fn join<L: Lanes, const MAX: bool>(x: L, acc: L) -> L {
-    // SAFETY: no memory is accessed; the caller has the instructions of `L`.
+    // SAFETY: no memory is accessed, and the caller is compiled for the instructions of `L`.
     unsafe { if MAX { x.max_or_nan(acc) } else { acc.add(x) } }
 }
 

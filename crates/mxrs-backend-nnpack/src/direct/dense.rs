@@ -1,5 +1,5 @@
 //! Fully-connected layers of few rows, whose time is that of reading the weights. The weights are read once, in place,
-//! or from a packed copy in bfloat16 if that is selected.
+//! or from a packed bfloat16 copy if the settings select bfloat16.
 //!
 //! An output is the scalar product of two rows, kept in as many partial sums as a register holds. The kernel works on
 //! four rows of weights by a few rows of data at a time, in pieces that stay in the first-level cache. More than
@@ -82,8 +82,9 @@ impl Convolve for Dense {
         team.run(n, &|i| {
             let tiles = part(tiles, n, i);
             let outputs = tiles.start * OUTPUTS..(tiles.end * OUTPUTS).min(outputs);
-            // SAFETY: `outputs` ends at most at `self.problem.outputs`, and `part` gives each thread other tiles, so no
-            // output is written twice. `new` chose the kernel for this processor. The rest is the caller's promise.
+            // SAFETY: `outputs` ends at most at `self.problem.outputs`, and `part` gives each thread different tiles,
+            // so no output is written twice. `new` chose the kernel for `isa`, which this processor has. The caller
+            // promises the operands.
             unsafe { (self.kernel)(&self.problem, operands, outputs) }
         });
         Ok(())
@@ -91,27 +92,28 @@ impl Convolve for Dense {
 }
 
 /// # Safety
-/// As [`Convolve::run`]; `outputs` must lie within `0..p.outputs`, and no other thread may use these outputs.
+/// The conditions of [`Convolve::run`] must hold; `outputs` must lie within `0..p.outputs`, and no other thread may use
+/// these outputs.
 unsafe fn portable<W: Element>(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
     // SAFETY: the contract of this function is that of `all`; `Plain` needs no special instructions.
     unsafe { all::<Plain, W>(p, o, outputs) }
 }
 
 /// # Safety
-/// As [`portable`], on a processor with AVX2 and FMA.
+/// The conditions of [`portable`] must hold, and the processor must have AVX2 and FMA.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn avx2<W: Element>(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
-    // SAFETY: the contract of this function is that of `all`; the caller has the instructions of this register type.
+    // SAFETY: the contract of this function is that of `all`, and this function is compiled for AVX2 and FMA.
     unsafe { all::<std::arch::x86_64::__m256, W>(p, o, outputs) }
 }
 
 /// # Safety
-/// As [`portable`], on a processor with AVX-512F, AVX2 and FMA.
+/// The conditions of [`portable`] must hold, and the processor must have AVX-512F, AVX2 and FMA.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,fma")]
 unsafe fn avx512<W: Element>(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
-    // SAFETY: the contract of this function is that of `all`; the caller has the instructions of this register type.
+    // SAFETY: the contract of this function is that of `all`, and this function is compiled for AVX-512F, AVX2 and FMA.
     unsafe { all::<std::arch::x86_64::__m512, W>(p, o, outputs) }
 }
 
@@ -119,7 +121,7 @@ unsafe fn avx512<W: Element>(p: &DenseProblem, o: &Operands, outputs: Range<usiz
 type Sums = [[[f32; WIDEST]; MOST_ROWS]; OUTPUTS];
 
 /// # Safety
-/// As [`portable`], and the processor must have the instructions of `L`.
+/// The conditions of [`portable`] must hold, and the processor must have the instructions of `L`.
 #[inline(always)]
 unsafe fn all<L: Lanes, W: Element>(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
     for first_row in (0..p.rows).step_by(MOST_ROWS) {
@@ -144,7 +146,8 @@ unsafe fn all<L: Lanes, W: Element>(p: &DenseProblem, o: &Operands, outputs: Ran
 /// Computes the outputs `first..first + N` of these rows.
 ///
 /// # Safety
-/// As [`all`]; the outputs must lie below `p.outputs`, and `rows` must be at most `MOST_ROWS` rows below `p.rows`.
+/// The conditions of [`all`] must hold; the outputs must lie below `p.outputs`, and `rows` must be at most `MOST_ROWS`
+/// rows below `p.rows`.
 #[inline(always)]
 unsafe fn tile<L: Lanes, W: Element, const N: usize>(p: &DenseProblem, o: &Operands, rows: Range<usize>, first: usize) {
     let mut sums: Sums = [[[0.0; WIDEST]; MOST_ROWS]; OUTPUTS];
@@ -172,7 +175,8 @@ unsafe fn tile<L: Lanes, W: Element, const N: usize>(p: &DenseProblem, o: &Opera
         for row in rows.clone() {
             let output = first + i;
             // SAFETY: `row < p.rows`, `output < p.outputs` and `step < p.steps`, the sizes of data, weights and output;
-            // bias has `p.outputs` values. No other thread uses this output.
+            // bias has `p.outputs` values, and `at` is an element of the output and of the sum. By the contract no
+            // other thread uses this output.
             unsafe {
                 let mut y: f32 = sums[row - rows.start][..L::N].iter().sum();
                 for step in whole..p.steps {

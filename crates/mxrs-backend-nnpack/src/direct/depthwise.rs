@@ -35,7 +35,7 @@ struct Row<'a> {
     y: usize,
     /// The input plane of the block.
     src: *const f32,
-    /// The windows of its channels, `[cell][16]`.
+    /// The windows of the block's channels, `[cell][16]`.
     weights: *const f32,
     bias: [f32; BLOCK],
     /// The row of the tensor to add, or null.
@@ -113,7 +113,8 @@ unsafe fn row_of<L: Lanes>(row: &Row<'_>) {
     while x < p.ow {
         let is_inner = inner.start <= x && x + PIXELS <= inner.end;
         for lane in (0..BLOCK).step_by(L::N) {
-            // SAFETY: `x < p.ow`, and with four pixels `inner` contains `x..x + PIXELS`.
+            // SAFETY: `x < p.ow` by the loop, `is_inner` says that `inner` contains `x..x + PIXELS`, and
+            // `lane + L::N <= BLOCK`. The caller promises the rest of the contract.
             unsafe {
                 if is_inner {
                     pixels::<L, PIXELS>(row, x, lane);
@@ -127,7 +128,8 @@ unsafe fn row_of<L: Lanes>(row: &Row<'_>) {
 }
 
 /// # Safety
-/// As [`row_of`]; `x + N` must be at most `p.ow`, and if `N > 1`, `inner` must contain `x..x + N`.
+/// The conditions of [`row_of`] must hold; `x + N` must be at most `p.ow`, and if `N > 1`, `inner` must contain
+/// `x..x + N`.
 #[inline(always)]
 unsafe fn pixels<L: Lanes, const N: usize>(row: &Row<'_>, x: usize, lane: usize) {
     let p = &row.layer.problem;

@@ -56,7 +56,7 @@ impl Grid {
         [self.by_rows, self.by_panels]
     }
 
-    /// Panels of a share.
+    /// The panels of share `share`.
     pub fn panels(&self, share: usize) -> Range<usize> {
         part(self.sizes.panels, self.by_panels, share)
     }
@@ -67,7 +67,7 @@ impl Grid {
         self.by_rows * self.sizes.groups.div_ceil(self.by_rows).div_ceil(self.groups_at_once())
     }
 
-    /// Groups of a piece.
+    /// The groups of piece `piece`.
     pub fn piece(&self, piece: usize) -> Range<usize> {
         part(self.sizes.groups, self.pieces(), piece)
     }
@@ -77,13 +77,14 @@ impl Grid {
         self.sizes.blocks.div_ceil(MOST_BLOCKS).max(1)
     }
 
-    /// Groups whose left operand is worked on at a time.
+    /// Largest number of groups of a piece, so that their left operand stays in the second-level cache.
     pub fn groups_at_once(&self) -> usize {
         let blocks = self.sizes.blocks.div_ceil(self.depth_parts()).max(1);
         (LEFT_BYTES / (self.sizes.rows * blocks * ROW_BYTES)).max(1)
     }
 
-    /// Estimated cycles of the slowest thread: its multiplications, and what it reads from beyond its own cache.
+    /// Estimated cycles of the slowest thread: its multiplications, and its reads from memory and the third-level
+    /// cache.
     fn cycles(&self) -> f64 {
         let Sizes { groups, rows, panels, blocks } = self.sizes;
         let (groups, panels) = (groups.div_ceil(self.by_rows), panels.div_ceil(self.by_panels));
@@ -91,7 +92,7 @@ impl Grid {
         let left = (groups * rows * blocks * ROW_BYTES) as f64;
         let passes = groups.div_ceil(self.groups_at_once());
         let right = (panels * blocks * 16 * PANEL_BYTES) as f64;
-        // Weights come from memory in the first pass, from the third-level cache in the others.
+        // Weights come from memory in the first pass, and from the third-level cache in later passes.
         product + left / 16.0 + right / 8.0 + (passes - 1) as f64 * right / 24.0
     }
 }

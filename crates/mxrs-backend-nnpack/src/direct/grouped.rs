@@ -31,12 +31,12 @@ impl Groups {
         let fills = |merged: &usize| {
             groups.is_multiple_of(*merged) && (merged * c).is_multiple_of(BLOCK) && (merged * k).is_multiple_of(BLOCK)
         };
-        // If any number fills blocks, then so does a power of two up to 16.
+        // If any number of groups fills whole blocks, then so does a power of two up to 16.
         let merged = (1..=groups.min(BLOCK)).find(fills).unwrap_or(groups);
         Self { n: groups / merged, merged, c: merged * c, k: merged * k }
     }
 
-    /// Values of the packed weights of one convolution whose windows have `cells` cells.
+    /// Number of values of the packed weights of one convolution whose windows have `cells` cells.
     pub fn packed_len(&self, cells: usize) -> usize {
         PackedForm::Blocks.len([self.k, self.c, cells, 1])
     }
@@ -65,7 +65,8 @@ pub struct GroupedConv {
     groups: Groups,
     product: ProductConv,
     threads: usize,
-    /// Whether threads share images and groups; otherwise they share each product.
+    /// Whether each product (one image and one convolution) runs on one thread; otherwise all threads share each
+    /// product.
     is_apart: bool,
 }
 
@@ -83,18 +84,19 @@ impl GroupedConv {
         if self.is_apart { self.threads } else { 1 }
     }
 
-    /// Computes product `index`, counted by group and then image.
+    /// Computes product `index`: image `index % n` of convolution `index / n`.
     ///
     /// # Safety
-    /// As [`Convolve::run`]; `index` must be below the number of products, no other thread may write this part of the
-    /// output, and `scratch` must have the scratch memory of one product for this call alone.
+    /// The conditions of [`Convolve::run`] must hold; `index` must be below the number of products, no other thread may
+    /// write this part of the output, and `scratch` must have the scratch memory of one product for this call alone.
     unsafe fn run_one(&self, o: &Operands, index: usize, scratch: *mut f32, team: &Team) -> Result<()> {
         let (p, groups) = (&self.whole, &self.groups);
         let (group, image) = (index / p.n, index % p.n);
         let from = (image * p.c.next_multiple_of(BLOCK) + group * groups.c) * p.h * p.w;
         let to = (image * p.k.next_multiple_of(BLOCK) + group * groups.k) * p.pixels();
-        // SAFETY: `group < groups.n` and `image < p.n`. If there are several groups, each fills whole blocks, so `from`
-        // and `to` are the starts of its planes in data, output and sum. Weights and bias are stored group by group.
+        // SAFETY: `index < p.n * groups.n` by the contract, so `group < groups.n` and `image < p.n`. If `groups.n > 1`,
+        // each convolution fills whole blocks (`Groups::new`), so `from` and `to` are the starts of its planes in data,
+        // output and sum. Weights and bias are stored convolution by convolution.
         unsafe {
             let of_group = |bias: *const f32| if bias.is_null() { bias } else { bias.add(group * groups.k) };
             let operands = Operands {
@@ -121,15 +123,16 @@ impl Convolve for GroupedConv {
         let n = self.whole.n * self.groups.n;
         let stride = self.product.scratch_bytes() / size_of::<f32>();
         if !self.is_apart {
-            // SAFETY: `i < n`, the products run one after another, and the scratch memory is that of one product.
+            // SAFETY: `i < n`, the number of products. They run one after another, so they share the scratch memory of
+            // one product, which `scratch_bytes` counts: `parts()` is 1.
             return (0..n).try_for_each(|i| unsafe { self.run_one(operands, i, operands.scratch, team) });
         }
         let parts = self.parts().min(n);
         team.run(parts, &|thread| {
             let scratch = operands.scratch.wrapping_add(thread * stride);
             for i in part(n, parts, thread) {
-                // SAFETY: `i < n`, `part` gives each product to one thread, and thread `thread < parts()` uses only its
-                // own `stride` values of the scratch memory.
+                // SAFETY: `part` keeps `i < n` and gives each product to one thread. `thread < parts <= parts()`, so
+                // this thread's `stride` values lie in the scratch memory, and no other thread uses them.
                 let done = unsafe { self.run_one(operands, i, scratch, team) };
                 debug_assert!(done.is_ok(), "products do not fail");
             }

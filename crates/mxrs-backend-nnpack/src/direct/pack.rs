@@ -36,14 +36,15 @@ unsafe fn portable(p: &ConvProblem, image: *const f32, rows: Range<usize>, block
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn avx2(p: &ConvProblem, image: *const f32, rows: Range<usize>, blocks: Range<usize>, to: *mut f32) {
-    // SAFETY: the contract of this function is that of `windows`; it is compiled for these instructions.
+    // SAFETY: the contract of this function is that of `windows`, and this function is compiled for AVX2 and FMA.
     unsafe { windows::<std::arch::x86_64::__m256>(p, image, rows, blocks, to) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,fma")]
 unsafe fn avx512(p: &ConvProblem, image: *const f32, rows: Range<usize>, blocks: Range<usize>, to: *mut f32) {
-    // SAFETY: the contract of this function is that of `windows`; it is compiled for these instructions.
+    // SAFETY: the contract of this function is that of `windows`, and this function is compiled for AVX-512F, AVX2 and
+    // FMA.
     unsafe { windows::<std::arch::x86_64::__m512>(p, image, rows, blocks, to) }
 }
 
@@ -56,7 +57,7 @@ struct Run {
 }
 
 /// # Safety
-/// As [`pack`] says, and the processor must have the instructions of `L`.
+/// The conditions of [`pack`] must hold, and the processor must have the instructions of `L`.
 #[inline(always)]
 unsafe fn windows<L: Lanes>(
     p: &ConvProblem,
@@ -80,13 +81,13 @@ unsafe fn windows<L: Lanes>(
     for block in blocks {
         let (cb, cell) = (block / cells, block % cells);
         let (ky, kx) = (cell / p.kw * p.dilate.0, cell % p.kw * p.dilate.1);
-        // SAFETY: `block` is below channel blocks times cells, so `cb` is a channel block of the image.
+        // SAFETY: the caller passes blocks below channel blocks times cells, so `cb` is a channel block of the image.
         let plane = unsafe { image.add(cb * p.h * p.w * BLOCK) };
         for run in &runs[..n_runs] {
             let y = (run.oy * p.stride.0 + ky).wrapping_sub(p.pad.0);
             if y >= p.h {
-                // SAFETY: the runs have `rows.len()` pixels in all, so these `run.len` pixels are still within the
-                // destination.
+                // SAFETY: the runs have `rows.len()` pixels in all, and the caller provides room for `rows.len()`
+                // pixels per block, so these `run.len` pixels are within the destination.
                 to = unsafe { zeros::<L>(to, run.len) };
                 continue;
             }
@@ -95,8 +96,9 @@ unsafe fn windows<L: Lanes>(
             let behind = (p.w + p.pad.1).saturating_sub(kx).div_ceil(p.stride.1);
             let before = first.clamp(run.ox, run.ox + run.len) - run.ox;
             let inside = behind.clamp(run.ox + before, run.ox + run.len) - run.ox - before;
-            // SAFETY: `before + inside <= run.len`, and the three parts have `run.len` pixels in all. `y < p.h`, and
-            // the pixels `first..behind` read columns below `p.w` of row `y`.
+            // SAFETY: `before + inside <= run.len`, and the three parts have `run.len` pixels in all, for which the
+            // destination has room. `y < p.h` by the check above, and the pixels `first..behind` read columns below
+            // `p.w` of row `y`.
             unsafe {
                 to = zeros::<L>(to, before);
                 if inside > 0 {
@@ -110,12 +112,15 @@ unsafe fn windows<L: Lanes>(
 }
 
 #[inline(always)]
-/// Writes `n` pixels of zeros and returns the place after them. /// /// # Safety /// `to` must be writable for `n *
-/// BLOCK` values, and the processor must have the instructions of `L`.
+/// Writes `n` pixels of zeros and returns the address after them.
+///
+/// # Safety
+/// `to` must be writable for `n * BLOCK` values, and the processor must have the instructions of `L`.
 unsafe fn zeros<L: Lanes>(to: *mut f32, n: usize) -> *mut f32 {
     for i in 0..n {
         for lane in (0..BLOCK).step_by(L::N) {
-            // SAFETY: `i * BLOCK + lane + L::N <= n * BLOCK`.
+            // SAFETY: `i < n` and `lane + L::N <= BLOCK`, so the store ends at most at `n * BLOCK`, as the caller
+            // allows.
             unsafe { L::splat(0.0).store(to.add(i * BLOCK + lane)) }
         }
     }
@@ -123,12 +128,16 @@ unsafe fn zeros<L: Lanes>(to: *mut f32, n: usize) -> *mut f32 {
 }
 
 #[inline(always)]
-/// Copies `n` pixels that are `stride` values apart and returns the place after them. /// /// # Safety /// Each pixel
-/// must be readable and `to` writable for `n * BLOCK` values; the processor must have the instructions of `L`.
+/// Copies `n` pixels that are `stride` values apart and returns the address after them.
+///
+/// # Safety
+/// Each pixel must be readable, and `to` must be writable for `n * BLOCK` values. The processor must have the
+/// instructions of `L`.
 unsafe fn copies<L: Lanes>(from: *const f32, stride: usize, to: *mut f32, n: usize) -> *mut f32 {
     for i in 0..n {
         for lane in (0..BLOCK).step_by(L::N) {
-            // SAFETY: `i < n` and `lane + L::N <= BLOCK`.
+            // SAFETY: `i < n` and `lane + L::N <= BLOCK`, so the load lies in pixel `i`, and the store ends at most at
+            // `n * BLOCK`, as the caller allows.
             unsafe { L::load(from.add(i * stride + lane)).store(to.add(i * BLOCK + lane)) }
         }
     }

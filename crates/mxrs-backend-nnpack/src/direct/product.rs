@@ -31,7 +31,8 @@ pub struct ProductConv {
     threads: usize,
     /// First pixel and number of pixels of each group of one image.
     groups: Vec<(usize, usize)>,
-    /// For each length of a group, where its blocks begin: in the image, or in the copy of a group of that length.
+    /// For each length of a group, the offsets at which its blocks begin: in the image, or in the copy of a group of
+    /// that length.
     offsets: Vec<Vec<usize>>,
     grid: Grid,
     place: Place,
@@ -63,7 +64,7 @@ impl ProductConv {
         Self::placed(problem, place, isa, threads)
     }
 
-    /// The same with output pixels at these places of an image with as many channels.
+    /// Prepares a convolution whose output pixels lie at `place` in an image with the same channels.
     pub fn placed(problem: ConvProblem, place: Place, isa: Isa, threads: usize) -> Self {
         let gemm = Gemm::new(isa);
         let groups: Vec<_> = if place.size == [problem.oh, problem.ow] && place.step == [1, 1] {
@@ -86,7 +87,7 @@ impl ProductConv {
         Self { problem, weights, gemm, pack: is_copied.then(|| pack(isa)), threads, groups, offsets, grid, place }
     }
 
-    /// The same for weights of this type.
+    /// Returns this convolution for weights of this type.
     pub fn with_weights(self, weights: Weights, isa: Isa) -> Self {
         let gemm = match weights {
             Weights::Float32 => Gemm::new(isa),
@@ -95,7 +96,7 @@ impl ProductConv {
         Self { weights, gemm, ..self }
     }
 
-    /// Returns the address of value `numbers` of the weights. Two bfloat16 values take the place of one float32.
+    /// Returns the address of value `numbers` of the weights. Two bfloat16 values are as large as one float32 value.
     fn weights_at(&self, weights: *const f32, numbers: usize) -> *const f32 {
         // Panels and their parts are multiples of 16 values, so the division is exact.
         weights.wrapping_add(numbers / if self.weights == Weights::Bfloat16 { 2 } else { 1 })
@@ -105,14 +106,14 @@ impl ProductConv {
         self.problem.c.div_ceil(BLOCK) * self.problem.kh * self.problem.kw
     }
 
-    /// Values of scratch memory per thread.
+    /// Number of values of scratch memory per thread.
     fn copied_len(&self) -> usize {
         let rows = self.groups.iter().map(|group| group.1).max().unwrap_or(0);
         let blocks = self.blocks().div_ceil(self.grid.depth_parts());
         if self.pack.is_some() { self.grid.groups_at_once() * rows * blocks * BLOCK } else { 0 }
     }
 
-    /// Values of one image of the output.
+    /// Number of values of one image of the output.
     fn output_image(&self) -> usize {
         self.problem.k.div_ceil(BLOCK) * self.place.size[0] * self.place.size[1] * BLOCK
     }
@@ -144,7 +145,7 @@ impl Convolve for ProductConv {
 
     unsafe fn run(&self, operands: &Operands, team: &Team) -> Result<()> {
         let [by_rows, by_panels] = self.grid.sides();
-        // A thread that has finished its pieces takes pieces that others have left.
+        // A thread that has finished its pieces takes pieces that other threads have not started.
         let pieces = Phases::new(by_rows, vec![self.grid.pieces(); by_panels]);
         team.run(self.grid.threads(), &|i| {
             let scratch = operands.scratch.wrapping_add(i * self.copied_len());
@@ -152,9 +153,9 @@ impl Convolve for ProductConv {
                 let column = (i + next) % by_panels;
                 let share = Share { conv: self, operands, panels: self.grid.panels(column), scratch };
                 // SAFETY: `column < by_panels` and `piece < self.grid.pieces()`. Different pieces are different pixels
-                // and different columns are different channels of the output; `Phases` runs each item once. Thread `i`
-                // uses only its own `copied_len` values of the scratch memory, of which there are `threads` times as
-                // many.
+                // and different columns are different channels of the output; `Phases` runs each item once.
+                // `i < grid.threads() <= threads`, and thread `i` uses only its own `copied_len` values of the scratch
+                // memory, which has `threads` times that number.
                 pieces.work(column, i / by_panels, |piece| unsafe { share.run(self.grid.piece(piece)) });
             }
         });
@@ -167,13 +168,14 @@ impl Share<'_> {
     /// groups.
     ///
     /// # Safety
-    /// As [`Convolve::run`]; no other thread may use `self.scratch`, or these pixels and channels of the output.
+    /// The conditions of [`Convolve::run`] must hold; no other thread may use `self.scratch`, or these pixels and
+    /// channels of the output.
     unsafe fn run(&self, groups: Range<usize>) {
         let depth_parts = self.conv.grid.depth_parts();
         for depth in 0..depth_parts {
             let blocks = part(self.conv.blocks(), depth_parts, depth);
-            // SAFETY: `part` keeps `blocks` within the blocks of the sum; `copy` fills the scratch memory with these
-            // blocks before `multiply` reads them.
+            // SAFETY: the contract of this function is that of `copy` and `multiply`. `part` keeps `blocks` within the
+            // blocks of the sum, and `copy` fills the scratch memory with these blocks before `multiply` reads them.
             unsafe {
                 self.copy(groups.clone(), blocks.clone());
                 for panel in self.panels.clone() {
@@ -186,7 +188,7 @@ impl Share<'_> {
     /// Copies the windows of these groups.
     ///
     /// # Safety
-    /// As [`Self::run`].
+    /// The conditions of [`Self::run`] must hold.
     unsafe fn copy(&self, groups: Range<usize>, blocks: Range<usize>) {
         let Some(pack) = self.conv.pack else { return };
         let problem = &self.conv.problem;
@@ -194,8 +196,9 @@ impl Share<'_> {
         let mut to = self.scratch;
         for group in groups {
             let (image, first, len) = self.conv.group(group);
-            // SAFETY: `image < n`, and `first + len` is at most the number of pixels of an image. A group has at most
-            // the longest group's rows, and there are at most `groups_at_once` groups, so `copied_len` values suffice.
+            // SAFETY: the groups are groups of the problem, so `image < n`, and `first + len` is at most the number of
+            // pixels of an image. A group has at most the rows of the longest group, and there are at most
+            // `groups_at_once` groups, so `copied_len` values suffice.
             unsafe {
                 pack(problem, self.operands.src.add(image * image_len), first..first + len, blocks.clone(), to);
                 to = to.add(len * blocks.len() * BLOCK);
@@ -203,12 +206,13 @@ impl Share<'_> {
         }
     }
 
-    /// Values from one image of the output to the next.
+    /// Distance in values from one image of the output to the next.
     fn output_image(&self) -> usize {
         self.operands.dst_image_stride.unwrap_or_else(|| self.conv.output_image())
     }
 
-    /// Returns where the next part of a panel begins. The address is only prefetched, so it may lie beyond the weights.
+    /// Returns the address at which the next part of a panel begins. The address is only prefetched, so it may lie
+    /// beyond the weights.
     fn next_part(&self, panel: usize, blocks: &Range<usize>) -> *const f32 {
         let (conv, panels) = (self.conv, &self.panels);
         let (panel, block) =
@@ -217,8 +221,9 @@ impl Share<'_> {
         conv.weights_at(self.operands.weights, (panel * PANEL * conv.blocks() + block * width) * BLOCK)
     }
 
-    /// Returns where the next panel writes its output: with each product one part of it, first two groups of one half
-    /// of the panel, then of the other half. The address is only prefetched, so it may lie beyond the output.
+    /// Returns an address in the output of the next panel, which product `i` prefetches: in the first half of the panel
+    /// if `i` is even, in the second half if `i` is odd. The address is only prefetched, so it may lie beyond the
+    /// output.
     fn next_output(&self, i: usize, group: usize, n_groups: usize, panel: usize) -> *const f32 {
         let (panel, group) =
             if panel + 1 < self.panels.end { (panel + 1, group) } else { (self.panels.start, group + n_groups) };
@@ -230,7 +235,7 @@ impl Share<'_> {
     /// Multiplies these groups by a part of a panel.
     ///
     /// # Safety
-    /// As [`Self::run`]; the scratch memory must hold the copies of these groups and blocks.
+    /// The conditions of [`Self::run`] must hold; the scratch memory must hold the copies of these groups and blocks.
     unsafe fn multiply(&self, groups: Range<usize>, blocks: Range<usize>, panel: usize) {
         let (conv, o) = (self.conv, self.operands);
         let p = &conv.problem;
@@ -239,8 +244,8 @@ impl Share<'_> {
         let is_whole = panel.width == PANEL;
         // SAFETY: `group` is one of the groups of the problem and `blocks` lie within `n_blocks`. So the left operand
         // lies in image `image`, or in the copies, which advance by `len * blocks.len() * BLOCK` values per group. The
-        // weights have `n_blocks` blocks for each panel. `output_at` gives the place of these pixels and this panel in
-        // the output, which only this thread writes, and in the sum.
+        // weights have `n_blocks` blocks for each panel. `output_at` is the index of these pixels and this panel in the
+        // output, which only this thread writes, and in the sum.
         unsafe {
             let bias = PanelBias::of(o.bias, p.k, panel);
             let b = conv.weights_at(o.weights, (panel.index * PANEL * n_blocks + blocks.start * panel.width) * BLOCK);
@@ -261,8 +266,8 @@ impl Share<'_> {
                     Some(_) => (copied, &conv.offsets[len][..blocks.len()]),
                     None => (o.src.add(image * image_len + first * BLOCK), &conv.offsets[len][blocks.clone()]),
                 };
-                // A sum in the place of the output is already there when the first part adds to it. Any other sum is
-                // added in the first part too, so that the bits of the result do not depend on where the sum lies.
+                // If the sum is the output itself, the first part adds to the old values. Any other sum is also added
+                // in the first part, so that the bits of the result do not depend on the memory of the sum.
                 let is_read = is_first && !o.sum.is_null() && !sum_is_here;
                 let sum = if is_read { o.sum.add(sum_at) } else { std::ptr::null() };
                 let plain = ProductEpilogue { bias: std::ptr::null(), sum, lo: f32::NEG_INFINITY, hi: f32::INFINITY };

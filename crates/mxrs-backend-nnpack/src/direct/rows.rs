@@ -48,12 +48,12 @@ impl DenseProduct {
         Self { problem, product: ProductConv::new(line, isa, threads).with_weights(weights, isa), threads }
     }
 
-    /// Values of the data in blocks.
+    /// Number of values of the data in blocks.
     fn data_len(&self) -> usize {
         self.problem.rows * self.problem.steps.next_multiple_of(BLOCK)
     }
 
-    /// Values of the outputs in blocks.
+    /// Number of values of the outputs in blocks.
     fn out_len(&self) -> usize {
         self.problem.rows * self.problem.outputs.next_multiple_of(BLOCK)
     }
@@ -66,11 +66,11 @@ impl DenseProduct {
     }
 }
 
-/// A pointer that threads share. The code that makes it states who may use the memory behind it.
+/// A pointer that threads share. The SAFETY comment of each access says which thread uses which part of the memory.
 #[derive(Clone, Copy)]
 struct Shared(*mut f32);
 
-// SAFETY: only the address is shared; every access argues for itself.
+// SAFETY: sharing only copies the address. The SAFETY comment of each access says which thread uses which part.
 unsafe impl Sync for Shared {}
 
 impl Shared {
@@ -92,7 +92,8 @@ impl Convolve for DenseProduct {
     unsafe fn run(&self, o: &Operands, team: &Team) -> Result<()> {
         let DenseProblem { rows, steps, outputs } = self.problem;
         let data = Shared(o.scratch);
-        // SAFETY: `scratch_bytes` counts `data_len() + out_len()` values before the scratch memory of the product.
+        // SAFETY: the scratch memory has `scratch_bytes`, which counts `data_len() + out_len()` values before the
+        // scratch memory of the product.
         let result = Shared(unsafe { data.at(self.data_len()) });
         self.for_blocks(steps, team, &|block| {
             let n = BLOCK.min(steps - block * BLOCK);
@@ -106,7 +107,7 @@ impl Convolve for DenseProduct {
                 }
             }
         });
-        // If there is a sum, bounds are applied after it, below.
+        // If there is a sum, the bounds are applied below, after the sum is added.
         let bounds = if o.sum.is_null() { o.bounds } else { Bounds::NONE };
         // SAFETY: the product is a convolution of `rows` pixels with `steps` input and `outputs` output channels, so
         // its tensors have `data_len()` and `out_len()` values, and `scratch_bytes` counts its scratch memory after
@@ -120,9 +121,9 @@ impl Convolve for DenseProduct {
             let n = BLOCK.min(outputs - block * BLOCK);
             for row in 0..rows {
                 let at = row * outputs + block * BLOCK;
-                // SAFETY: `row < rows` and `block * BLOCK + n <= outputs`, so both places lie in the result and the
-                // output. `part` gives each block of columns to one thread. The sum may be the output: each value is
-                // read before its place is written.
+                // SAFETY: `row < rows` and `block * BLOCK + n <= outputs`, so `from + i` lies in the result and
+                // `at + i` in the output. `part` gives each block of columns to one thread. The sum may be the output,
+                // because each value is read before its address is written.
                 unsafe {
                     let from = result.at((block * rows + row) * BLOCK);
                     for i in 0..n {

@@ -14,13 +14,13 @@ pub struct TapRows<'a> {
     pub a: *const f32,
     /// The offset of each cell from the first one.
     pub offsets: &'a [usize],
-    /// From the cells of one pixel to those of the next.
+    /// Distance from the cells of one pixel to those of the next.
     pub a_row_stride: usize,
     /// The panel, 32 or 16 values per cell.
     pub b: *const f32,
     /// The first pixel's output.
     pub c: *mut f32,
-    /// From the first 16 output channels to the other 16.
+    /// Distance from the first 16 output channels to the other 16.
     pub c_half_stride: usize,
     /// The epilogue.
     pub epilogue: ProductEpilogue,
@@ -29,7 +29,7 @@ pub struct TapRows<'a> {
 /// Computes 1 to [`MAX_ROWS`] pixels by 32 channels, or by 16 if the second argument is false.
 ///
 /// For each pixel and cell it reads `a[offset + pixel * a_row_stride]`; it also reads the whole panel, the bias, and
-/// the sum at the places of the output. All of this must be readable. The output must be writable, and no other thread
+/// the sum at the indices of the output. All of this must be readable. The output must be writable, and no other thread
 /// may use it.
 pub type TapKernel = unsafe fn(usize, bool, &TapRows<'_>);
 
@@ -53,7 +53,8 @@ pub fn tap_kernel(isa: Isa, stride: usize) -> TapKernel {
 /// is that of the operands.
 ///
 /// # Safety
-/// As [`TapKernel`], for these pixels and channels. The processor must have the instructions of `L`.
+/// The conditions of [`TapKernel`] must hold, for these pixels and channels. The processor must have the instructions
+/// of `L`.
 #[inline(always)]
 unsafe fn pixels<L: Lanes, const ROWS: usize, const NV: usize, const STRIDE: usize>(
     p: &TapRows<'_>,
@@ -89,14 +90,15 @@ unsafe fn pixels<L: Lanes, const ROWS: usize, const NV: usize, const STRIDE: usi
     }
 }
 
-/// Computes any number of pixels, at most as many at a time as the longest group in the list, by 16 channels at a time
-/// in two registers.
+/// Computes any number of pixels in groups, by 16 channels at a time in two registers. `$most` lists the lengths of
+/// groups, 1 to the longest.
 macro_rules! in_parts {
     ($lanes:ty, $rows:expr, $whole:expr, $p:expr, [$($most:literal)+]) => {{
         let width = if $whole { 2 * BLOCK } else { BLOCK };
         for column in (0..width).step_by(BLOCK) {
             for (row, len) in row_groups($rows, [$($most),+].len()) {
-                // SAFETY: `row + len <= rows` and `column + BLOCK <= width`, within what `TapKernel` promises.
+                // SAFETY: `row_groups` keeps `row + len <= rows`, and `column + BLOCK <= width`. The contract of
+                // `TapKernel` covers `rows` pixels by `width` channels.
                 unsafe {
                     match len {
                         $($most => pixels::<$lanes, $most, 2, 0>($p, row, column, width),)+
@@ -109,13 +111,13 @@ macro_rules! in_parts {
 }
 
 /// # Safety
-/// As [`TapKernel`].
+/// The conditions of [`TapKernel`] must hold.
 unsafe fn portable(rows: usize, whole: bool, p: &TapRows<'_>) {
     in_parts!(crate::gemm::lanes::Plain, rows, whole, p, [1 2 3 4]);
 }
 
 /// # Safety
-/// As [`TapKernel`], on a processor with AVX2 and FMA.
+/// The conditions of [`TapKernel`] must hold, and the processor must have AVX2 and FMA.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn avx2(rows: usize, whole: bool, p: &TapRows<'_>) {
@@ -123,7 +125,8 @@ unsafe fn avx2(rows: usize, whole: bool, p: &TapRows<'_>) {
 }
 
 /// # Safety
-/// /// As [`TapKernel`], for `ROWS` pixels and `NV * 16` channels, on a processor with AVX-512F.
+/// The conditions of [`TapKernel`] must hold, for `ROWS` pixels and `NV * 16` channels. The processor must have
+/// AVX-512F, AVX2 and FMA.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,fma")]
 unsafe fn avx512_pixels<const ROWS: usize, const NV: usize, const STRIDE: usize>(p: &TapRows<'_>) {
@@ -132,7 +135,7 @@ unsafe fn avx512_pixels<const ROWS: usize, const NV: usize, const STRIDE: usize>
 }
 
 /// # Safety
-/// As [`TapKernel`], on a processor with AVX-512F, AVX2 and FMA.
+/// The conditions of [`TapKernel`] must hold, and the processor must have AVX-512F, AVX2 and FMA.
 #[cfg(target_arch = "x86_64")]
 unsafe fn avx512<const STRIDE: usize>(rows: usize, whole: bool, p: &TapRows<'_>) {
     macro_rules! table {
@@ -145,6 +148,7 @@ unsafe fn avx512<const STRIDE: usize>(rows: usize, whole: bool, p: &TapRows<'_>)
     } else {
         table!(1, [1 2 3 4 5 6 7 8 9 10 11 12 13 14])
     };
-    // SAFETY: `rows` is 1 to `MAX_ROWS`, and entry `rows - 1` computes `rows` pixels of the caller's operands.
+    // SAFETY: entry `rows - 1` computes `rows` pixels, for which the caller promises the operands and the instructions.
+    // Indexing panics if `rows` is not 1 to `MAX_ROWS`.
     unsafe { table[rows - 1](p) }
 }

@@ -1,8 +1,8 @@
 //! Convolution of few channels, as in the first layer of most networks: row-major data, one step per cell and channel.
 //!
-//! Blocks of 16 channels would be mostly padding. Here the rows of data that an output row needs are copied to scratch
-//! memory with their padding, which takes a few percent of the time. Each cell of an output pixel then lies at a fixed
-//! offset from the first one, and neighboring pixels are one stride apart.
+//! Blocks of 16 channels would be mostly padding. Instead, the rows of data that an output row needs are copied to
+//! scratch memory with their padding, which takes a few percent of the time. Each cell of an output pixel then lies at
+//! a fixed offset from the first one, and neighboring pixels are one stride apart.
 
 use super::tap_rows::{TapKernel, TapRows, tap_kernel};
 use crate::Isa;
@@ -23,9 +23,9 @@ pub struct TapConv {
     problem: ConvProblem,
     kernel: TapKernel,
     threads: usize,
-    /// Values of a copied row.
+    /// Number of values of a copied row.
     row_len: usize,
-    /// Where each cell of the window begins, by channel, row and column.
+    /// Offset of each cell of the window in the copied rows, by channel, row and column.
     offsets: Vec<usize>,
     /// First pixel and number of pixels of each group of an output row.
     groups: Vec<(usize, usize)>,
@@ -76,8 +76,8 @@ impl TapConv {
     /// Computes these output rows, counted over all images.
     ///
     /// # Safety
-    /// As [`Convolve::run`]; no other thread may use these rows of the output, or `scratch`, which must have
-    /// [`Self::scratch_len`] values.
+    /// The conditions of [`Convolve::run`] must hold; no other thread may use these rows of the output, or `scratch`,
+    /// which must have [`Self::scratch_len`] values.
     unsafe fn rows(&self, o: &Operands, rows: Range<usize>, scratch: *mut f32) {
         let p = &self.problem;
         let taps = self.offsets.len();
@@ -86,8 +86,8 @@ impl TapConv {
             let (image, oy) = (row / p.oh, row % p.oh);
             // SAFETY: `row < p.n * p.oh`, so `image` and `oy` exist. `copy_rows` fills scratch memory, in which the
             // last cell of the last pixel is at `(c * kh - 1) * row_len + (ow - 1) * stride + kw - 1`, its last value.
-            // `panel.index * PANEL * taps` is the start of a panel of the weights; `at` is the place of `len` pixels of
-            // this panel in output and sum.
+            // `panel.index * PANEL * taps` is the start of a panel of the weights. `at` is the index of the first of
+            // `len` pixels of this panel in output and sum.
             unsafe {
                 self.copy_rows(o.src.add(image * p.c * p.h * p.w), oy, scratch);
                 for panel in (0..Panel::count(p.k)).map(|index| Panel::of(p.k, index)) {
@@ -127,12 +127,12 @@ impl Convolve for TapConv {
         let n_rows = self.problem.n * self.problem.oh;
         let n = self.threads.min(n_rows);
         let n_pieces = n * PIECES.min(n_rows / n);
-        // A thread that has finished its pieces takes pieces that others have left.
+        // A thread that has finished its pieces takes pieces that other threads have not started.
         let pieces = Phases::new(n, [n_pieces]);
         team.run(n, &|i| {
             let scratch = operands.scratch.wrapping_add(i * self.scratch_len());
             // SAFETY: `part` cuts `0..n_rows` into disjoint pieces, `Phases` runs each once, and thread `i < n` uses
-            // only its own `scratch_len` values of the scratch memory.
+            // only its own `scratch_len` values of the scratch memory, which has `threads >= n` times that number.
             pieces.work(0, i, |piece| unsafe { self.rows(operands, part(n_rows, n_pieces, piece), scratch) });
         });
         Ok(())

@@ -50,7 +50,7 @@ pub(super) unsafe fn transform<L: Lanes, const N: usize>(t: &Inputs) {
 /// Transforms down the columns, from the image to the buffer.
 ///
 /// # Safety
-/// As [`transform`].
+/// The conditions of [`transform`] must hold.
 #[inline(always)]
 unsafe fn down_columns<L: Lanes, const N: usize>(t: &Inputs) {
     let columns = (t.len - 1) * t.m[1] + N;
@@ -67,7 +67,7 @@ unsafe fn down_columns<L: Lanes, const N: usize>(t: &Inputs) {
         }
     }
     // SAFETY: only the columns `left..right`, which lie in the image, are read from `rows`. A row is one of the image,
-    // or `ZEROS`, which is as long as a row of the buffer. There are at most `BUFFER_COLUMNS` columns.
+    // or `ZEROS`, which is as long as a row of the buffer. The caller promises that all columns lie within the buffer.
     unsafe {
         for i in 0..N {
             for at in (0..left * BLOCK).chain(right * BLOCK..columns * BLOCK).step_by(L::N) {
@@ -93,7 +93,7 @@ unsafe fn down_columns<L: Lanes, const N: usize>(t: &Inputs) {
 /// `from` must be readable for `N` pixels of the buffer; the processor must have the instructions of `L`.
 #[inline(always)]
 unsafe fn along<L: Lanes, const N: usize>(from: *const f32) -> real::Line<L> {
-    // SAFETY: `j < N` pixels are read, as the caller allows.
+    // SAFETY: the caller promises `N` readable pixels, and only pixels `j < N` are read.
     unsafe {
         let mut x = [L::splat(0.0); MAX_N];
         each!(j in 0..N, {
@@ -106,10 +106,11 @@ unsafe fn along<L: Lanes, const N: usize>(from: *const f32) -> real::Line<L> {
 /// Writes a complex factor to three planes: real part, imaginary part, negated real part.
 ///
 /// # Safety
-/// The three places must be writable for `L::N` values; the processor must have the instructions of `L`.
+/// `to`, `to + plane` and `to + 2 * plane` must be writable for `L::N` values; the processor must have the instructions
+/// of `L`.
 #[inline(always)]
 unsafe fn put<L: Lanes>(re: L, im: L, to: *mut f32, plane: usize) {
-    // SAFETY: the three places are those that the caller allows.
+    // SAFETY: the caller promises that `to`, `to + plane` and `to + 2 * plane` are writable for `L::N` values.
     unsafe {
         re.store(to);
         im.store(to.add(plane));

@@ -31,17 +31,19 @@ fn of<const N: usize>(isa: Isa) -> (Input, Output) {
 macro_rules! compiled {
     ($(#[$with:meta])* $lanes:ty, $input:ident, $output:ident) => {
         /// # Safety
-        /// As [`input::transform`].
+        /// The conditions of [`input::transform`] must hold.
         $(#[$with])*
         unsafe fn $input<const N: usize>(tiles: &Inputs) {
-            // SAFETY: the contract of this function is that of `input::transform`, for which it is compiled.
+            // SAFETY: the contract of this function is that of `input::transform`, and this function is compiled for
+            // the instructions of the register type.
             unsafe { input::transform::<$lanes, N>(tiles) }
         }
         /// # Safety
-        /// As [`output::transform`].
+        /// The conditions of [`output::transform`] must hold.
         $(#[$with])*
         unsafe fn $output<const N: usize>(tiles: &Outputs<'_>) {
-            // SAFETY: the contract of this function is that of `output::transform`, for which it is compiled.
+            // SAFETY: the contract of this function is that of `output::transform`, and this function is compiled for
+            // the instructions of the register type.
             unsafe { output::transform::<$lanes, N>(tiles) }
         }
     };

@@ -1,4 +1,4 @@
-//! Convolutions with stride 1 by Fourier transforms of tiles of 8x8 or 16x16 inputs, after NNPACK (Mathieu, Henaff and
+//! Convolutions with stride 1 by Fourier transforms of tiles of 8x8 or 16x16 inputs, as in NNPACK (Mathieu, Henaff and
 //! LeCun, arXiv:1312.5851; Vasilache and others, arXiv:1412.7580).
 //!
 //! A tile with `N` inputs along an axis gives `N + 1 - r` outputs of a window with `r` taps: those that a cyclic
@@ -41,7 +41,7 @@ impl Tile {
     /// All sizes.
     pub const ALL: [Self; 2] = [Self::Eight, Self::Sixteen];
 
-    /// Its name in traces: `fft8x8`.
+    /// The tile's name in traces, such as `fft8x8`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Eight => "fft8x8",
@@ -57,7 +57,8 @@ impl Tile {
         }
     }
 
-    /// Whether it takes windows of this height and width: the longer side must be 3 to 5 (8x8), or 3 to 11 (16x16).
+    /// Whether the tile takes windows of this height and width: the longer side must be 3 to 5 (8x8), or 3 to 11
+    /// (16x16).
     pub fn takes(self, kernel: [usize; 2]) -> bool {
         let most = match self {
             Self::Eight => 5,
@@ -122,12 +123,12 @@ impl Plan {
         Ok(Self { tiling: Tiling::new(shape, transforms, blocking, isa, Data::Blocks)?, tile })
     }
 
-    /// The tile.
+    /// The size of the tiles.
     pub fn tile(&self) -> Tile {
         self.tile
     }
 
-    /// The tiling that runs it.
+    /// The tiling that runs the convolution.
     pub(crate) fn tiling(&self) -> &Tiling {
         &self.tiling
     }
@@ -152,7 +153,7 @@ impl Plan {
         self.tiling.pack_weights(&weights::Waves::new(self.tile.size()), filters, packed, team)
     }
 
-    /// Convolves. `src` and `dst` are in blocks of channels, `weights` are those of
+    /// Computes the convolution. `src` and `dst` are in blocks of channels; `weights` come from
     /// [`pack_weights`](Self::pack_weights). Channels of `src` beyond C must be zeros; channels of `dst` beyond K
     /// become zeros.
     ///
@@ -160,9 +161,9 @@ impl Plan {
     /// If the scratch memory is too short, or the bias does not have K values.
     ///
     /// # Safety
-    /// The addresses, that of the sum too, must be valid for tensors of the plan's shape. During the call no other
-    /// thread may write them or use the output. `src` and `dst` must not overlap. The scratch memory should be aligned
-    /// to 64 bytes, for speed.
+    /// All addresses, including that of the sum, must be valid for tensors of the plan's shape. During the call no
+    /// other thread may write them or use the output. `src` and `dst` must not overlap. The scratch memory should be
+    /// aligned to 64 bytes, for speed.
     pub unsafe fn run(
         &self,
         src: *const f32,

@@ -54,7 +54,8 @@ pub(super) unsafe fn transform<L: Lanes, const N: usize>(t: &Outputs<'_>) {
 /// `to` must be writable for `m` pixels; the processor must have the instructions of `L`.
 #[inline(always)]
 unsafe fn along<L: Lanes, const N: usize>(x: &real::Line<L>, to: *mut f32, m: usize) {
-    // SAFETY: `j < m` limits the stores.
+    // SAFETY: `j < m` limits the stores to the `m` pixels that the caller promises. The caller is compiled for the
+    // instructions of `L`.
     unsafe {
         let y = real::inverse::<L, N>(x);
         each!(j in 0..N, {
@@ -68,7 +69,7 @@ unsafe fn along<L: Lanes, const N: usize>(x: &real::Line<L>, to: *mut f32, m: us
 /// Transforms down the columns, from the buffer to the image.
 ///
 /// # Safety
-/// As [`transform`].
+/// The conditions of [`transform`] must hold.
 #[inline(always)]
 unsafe fn down_columns<L: Lanes, const N: usize, const SUM: bool>(t: &Outputs<'_>) {
     let ([rows, columns], step) = (t.inside, t.steps[0]);

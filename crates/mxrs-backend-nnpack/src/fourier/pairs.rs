@@ -43,7 +43,7 @@ pub(super) fn of_pair(n: usize, p: usize) -> usize {
 #[inline(always)]
 pub(super) unsafe fn join<L: Lanes, const N: usize>(a: &Line<L>, b: &Line<L>) -> (Line<L>, Line<L>) {
     let (mut re, mut im) = (*a, *b);
-    // SAFETY: only registers are used; the caller has the instructions.
+    // SAFETY: these operations use only registers, and the caller is compiled for the instructions of `L`.
     unsafe {
         each_pair!(less in 0..N / 2 - 1, {
             let (r, i) = (2 * less + 2, 2 * less + 3);
@@ -54,15 +54,15 @@ pub(super) unsafe fn join<L: Lanes, const N: usize>(a: &Line<L>, b: &Line<L>) ->
     (re, im)
 }
 
-/// Computes the spectra of a pair's rows from its complex factors. All values but those of the frequencies 0 and `N/2`
-/// are twice as large.
+/// Computes the spectra of a pair's rows from its complex factors. Except for the frequencies 0 and `N/2`, the results
+/// are twice the spectra.
 ///
 /// # Safety
-/// As [`join`].
+/// The conditions of [`join`] must hold.
 #[inline(always)]
 pub(super) unsafe fn split<L: Lanes, const N: usize>(re: &Line<L>, im: &Line<L>) -> (Line<L>, Line<L>) {
     let (mut a, mut b) = (*re, *im);
-    // SAFETY: only registers are used; the caller has the instructions.
+    // SAFETY: these operations use only registers, and the caller is compiled for the instructions of `L`.
     unsafe {
         each_pair!(less in 0..N / 2 - 1, {
             let (r, i) = (2 * less + 2, 2 * less + 3);

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The spectrum of a real line needs only `X_0` to `X_(N/2)`, of which the first and the last are real. They are stored
-//! as `[X_0, X_(N/2), re X_1, im X_1, re X_2, ...]`. The even and the odd numbers are transformed separately and
-//! combined: `X_k = E_k + w^k O_k` and `X_(N/2-k) = conj(E_k - w^k O_k)`.
+//! as `[X_0, X_(N/2), re X_1, im X_1, re X_2, ...]`. The numbers with even and with odd index are transformed
+//! separately and combined: `X_k = E_k + w^k O_k` and `X_(N/2-k) = conj(E_k - w^k O_k)`.
 
 use crate::gemm::lanes::Lanes;
 use crate::winograd::unrolled;
@@ -31,7 +31,7 @@ macro_rules! each {
 }
 pub(super) use each;
 
-/// The same over the complex values of a spectrum: `N / 2 - 1` pairs.
+/// An unrolled loop over `$i in 0..$n`, for the `N / 2 - 1` complex values of a spectrum.
 macro_rules! each_pair {
     ($i:ident in 0..$n:expr, $body:block) => {
         $crate::winograd::unrolled!($i, $n, $body, [0 1 2 3 4 5 6])
@@ -39,11 +39,11 @@ macro_rules! each_pair {
 }
 pub(super) use each_pair;
 
-/// Computes the spectrum of `N` numbers from the spectra of the even and the odd ones.
+/// Computes the spectrum of `N` numbers from the spectra of the numbers with even and with odd index.
 #[inline(always)]
 unsafe fn join<L: Lanes, const N: usize>(even: &Line<L>, odd: &Line<L>) -> Line<L> {
     let mut out = *even;
-    // SAFETY: only registers are used; the caller has the instructions.
+    // SAFETY: these operations use only registers, and the caller is compiled for the instructions of `L`.
     unsafe {
         out[0] = even[0].add(odd[0]);
         out[1] = even[0].sub(odd[0]);
@@ -71,11 +71,11 @@ unsafe fn join<L: Lanes, const N: usize>(even: &Line<L>, odd: &Line<L>) -> Line<
     out
 }
 
-/// Computes the spectra of the even and the odd numbers from that of all `N`, twice as large.
+/// Computes the spectra of the numbers with even and with odd index, times two, from the spectrum of all `N` numbers.
 #[inline(always)]
 unsafe fn split<L: Lanes, const N: usize>(x: &Line<L>) -> (Line<L>, Line<L>) {
     let (mut even, mut odd) = (*x, *x);
-    // SAFETY: only registers are used; the caller has the instructions.
+    // SAFETY: these operations use only registers, and the caller is compiled for the instructions of `L`.
     unsafe {
         (even[0], odd[0]) = (x[0].add(x[1]), x[0].sub(x[1]));
         if N >= 4 {
@@ -102,19 +102,19 @@ unsafe fn split<L: Lanes, const N: usize>(x: &Line<L>) -> (Line<L>, Line<L>) {
 
 macro_rules! halves {
     ($forward:ident, $inverse:ident, $n:literal, $half_forward:ident, $half_inverse:ident) => {
-        /// Transforms the numbers `first`, `first + step`, …
+        /// Transforms the numbers at the indices `first`, `first + step`, …
         #[inline(always)]
         unsafe fn $forward<L: Lanes>(x: &Line<L>, first: usize, step: usize) -> Line<L> {
-            // SAFETY: only registers are used; the caller has the instructions.
+            // SAFETY: these operations use only registers, and the caller is compiled for the instructions of `L`.
             unsafe {
                 let even = $half_forward(x, first, 2 * step);
                 join::<L, $n>(&even, &$half_forward(x, first + step, 2 * step))
             }
         }
-        /// Transforms back to the numbers `first`, `first + step`, …
+        /// Transforms a spectrum back to the numbers at the indices `first`, `first + step`, …
         #[inline(always)]
         unsafe fn $inverse<L: Lanes>(x: &Line<L>, out: &mut Line<L>, first: usize, step: usize) {
-            // SAFETY: only registers are used; the caller has the instructions.
+            // SAFETY: these operations use only registers, and the caller is compiled for the instructions of `L`.
             unsafe {
                 let (even, odd) = split::<L, $n>(x);
                 $half_inverse(&even, out, first, 2 * step);
@@ -146,18 +146,18 @@ unsafe fn inverse_1<L: Lanes>(x: &Line<L>, out: &mut Line<L>, first: usize, _: u
 /// Must be called from code compiled for the instructions of `L`.
 #[inline(always)]
 pub(super) unsafe fn forward<L: Lanes, const N: usize>(x: &Line<L>) -> Line<L> {
-    // SAFETY: only registers are used; the caller has the instructions.
+    // SAFETY: these operations use only registers, and the caller is compiled for the instructions of `L`.
     unsafe { if N == 8 { forward_8(x, 0, 1) } else { forward_16(x, 0, 1) } }
 }
 
 /// Transforms a spectrum back to `N` (8 or 16) numbers, `N` times as large.
 ///
 /// # Safety
-/// As [`forward`].
+/// The conditions of [`forward`] must hold.
 #[inline(always)]
 pub(super) unsafe fn inverse<L: Lanes, const N: usize>(x: &Line<L>) -> Line<L> {
     let mut out = *x;
-    // SAFETY: only registers are used; the caller has the instructions.
+    // SAFETY: these operations use only registers, and the caller is compiled for the instructions of `L`.
     unsafe { if N == 8 { inverse_8(x, &mut out, 0, 1) } else { inverse_16(x, &mut out, 0, 1) } }
     out
 }

@@ -8,7 +8,7 @@ use crate::tiles::pack::{MAX_TAPS, Transform};
 use crate::tiles::strip::{BUFFER_STRIDE, Inputs};
 use std::f64::consts::TAU;
 
-/// Windows for all tests; each tile is tested with those that it takes.
+/// Windows for all tests. Each tile is tested with the windows that it takes.
 const KERNELS: [[usize; 2]; 9] = [[3, 3], [5, 5], [7, 7], [9, 9], [11, 11], [4, 2], [6, 8], [1, 11], [5, 1]];
 
 fn tiles_for(kernel: [usize; 2]) -> impl Iterator<Item = Tile> {
@@ -70,7 +70,8 @@ fn a_sum_is_added_before_the_bounds_in_place_or_not() {
                 let want =
                     |i: usize| (case.want[i] + f64::from(rows[i])).clamp(f64::from(bounds.0), f64::from(bounds.1));
                 let dst = case.run(&plan, Some(&sum), bounds, &team(2));
-                // Bounds cut off the largest outputs, which errors are relative to, so the error looks larger.
+                // Errors are relative to the largest output. Bounds cut off the largest outputs, so the relative error
+                // is larger.
                 let error = case.error(&dst, want) * if bounds.1.is_finite() { 0.05 } else { 1.0 };
                 assert!(error < tile.error_bound(), "{} {plan:?}: {error:e}", isa.name());
 
@@ -79,7 +80,8 @@ fn a_sum_is_added_before_the_bounds_in_place_or_not() {
                 let (mut scratch, mut inplace) = (vec![0.0; plan.scratch_bytes() / 4], sum.clone());
                 let at = inplace.as_mut_ptr();
                 let epilogue = Epilogue { bias: Some(&case.bias), sum: Some(at.cast()), lo: bounds.0, hi: bounds.1 };
-                // SAFETY: the vectors have the sizes of the shape; the sum is the output itself.
+                // SAFETY: the vectors have the sizes of the shape and belong to this test; the sum is the output
+                // itself, which `run` allows.
                 unsafe { plan.run(case.src.as_ptr(), packed.as_ptr(), &epilogue, at, &mut scratch, &team(1)).unwrap() };
                 assert_eq!(inplace, dst, "{plan:?}");
             }
@@ -89,7 +91,7 @@ fn a_sum_is_added_before_the_bounds_in_place_or_not() {
 
 /// A line with these numbers in each of the eight lanes.
 fn line(x: &[f64]) -> real::Line<Plain> {
-    // SAFETY: plain lanes need no instructions.
+    // SAFETY: `Plain` needs no special instructions, and `splat` accesses no memory.
     std::array::from_fn(|i| unsafe { Plain::splat(x.get(i).copied().unwrap_or(0.0) as f32) })
 }
 
@@ -114,7 +116,7 @@ fn a_line_becomes_its_spectrum_and_comes_back() {
     fn check<const N: usize>() {
         for seed in 1..20 {
             let x: Vec<f64> = numbers(N, seed).into_iter().map(f64::from).collect();
-            // SAFETY: plain lanes need no instructions.
+            // SAFETY: `Plain` needs no special instructions.
             let spectrum = unsafe { real::forward::<Plain, N>(&line(&x)) };
             let got = first_lanes(&spectrum, N);
             let want = |i: usize| match i {
@@ -126,7 +128,7 @@ fn a_line_becomes_its_spectrum_and_comes_back() {
             for (i, got) in got.iter().enumerate() {
                 assert!((got - want(i)).abs() < 4e-6, "{N}: {i}: {got} for {}", want(i));
             }
-            // SAFETY: as above.
+            // SAFETY: `Plain` needs no special instructions.
             let back = first_lanes(&unsafe { real::inverse::<Plain, N>(&spectrum) }, N);
             for (got, x) in back.iter().zip(&x) {
                 assert!((got / N as f64 - x).abs() < 4e-6, "{N}: {got} for {N} times {x}");
@@ -211,8 +213,8 @@ fn tiles_and_filters_become_their_spectra() {
                 let tap = (y * 7 + x * x + 1) as f64;
                 [re + tap * angle(y, x).cos(), im + tap * angle(y, x).sin()]
             });
-            // The inverse transform doubles frequencies whose conjugate it also computes from these numbers; that
-            // happens in its second step only.
+            // Weights are divided by `N * N`, and by another 2 if neither the row nor the column of the frequency is 0
+            // or `N/2`, because the inverse transform doubles those frequencies.
             let by = (N * N) as f64 * if v % (N / 2) != 0 && u % (N / 2) != 0 { 2.0 } else { 1.0 };
             for part in 0..if f < 4 { 1 } else { 2 } {
                 let got = spectrum[f][part] * by;

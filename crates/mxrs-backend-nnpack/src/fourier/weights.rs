@@ -10,7 +10,7 @@ use std::f64::consts::TAU;
 pub(super) struct Waves(Vec<[f64; MAX_TAPS]>);
 
 impl Waves {
-    /// For tiles with `n` inputs along each axis.
+    /// Makes the matrix for tiles with `n` inputs along each axis.
     pub fn new(n: usize) -> Self {
         let wave = |row: usize| {
             let (k, f): (usize, fn(f64) -> f64) = match row {
@@ -58,7 +58,7 @@ impl Transform for Waves {
             for k in 1..n / 2 {
                 let (ar, ai) = (at(2 * p, 2 * k), at(2 * p, 2 * k + 1));
                 let (br, bi) = (at(2 * p + 1, 2 * k), at(2 * p + 1, 2 * k + 1));
-                // The inverse transform doubles these.
+                // The inverse transform doubles these factors, so they are halved here.
                 let half = whole / 2.0;
                 put(first + 2 * k, 0, &combined(half, &ar, -half, &bi));
                 put(first + 2 * k, 1, &combined(half, &ai, half, &br));

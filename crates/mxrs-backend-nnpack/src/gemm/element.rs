@@ -6,14 +6,14 @@ use mxrs_types::bfloat16::widen;
 
 /// The type of the values of activations or weights.
 pub(crate) trait Element: Copy {
-    /// Whether its tensors are in blocks of 16 channels; otherwise channels are last.
+    /// Whether tensors of this type are in blocks of 16 channels; otherwise channels are last.
     const IS_BLOCKED: bool;
     /// Reads `L::N` values at any alignment.
     ///
     /// # Safety
     /// `from` must be readable for `L::N` values, in code compiled for the instructions of `L`.
     unsafe fn load<L: Lanes>(from: *const Self) -> L;
-    /// The value as float32.
+    /// Returns the value as float32.
     fn widened(self) -> f32;
     /// Writes `L::N` values at any alignment, rounded to the nearest, ties to even.
     ///
@@ -31,12 +31,14 @@ impl Element for f32 {
     }
     #[inline(always)]
     unsafe fn load<L: Lanes>(from: *const Self) -> L {
-        // SAFETY: the caller's `L::N` readable values.
+        // SAFETY: the caller promises `L::N` readable values and code compiled for `L`, which is the contract of
+        // `Lanes`.
         unsafe { L::load(from) }
     }
     #[inline(always)]
     unsafe fn store<L: Lanes>(x: L, to: *mut Self) {
-        // SAFETY: the caller's `L::N` writable values.
+        // SAFETY: the caller promises `L::N` writable values and code compiled for `L`, which is the contract of
+        // `Lanes`.
         unsafe { x.store(to) }
     }
 }
@@ -50,12 +52,14 @@ impl Element for bf16 {
     }
     #[inline(always)]
     unsafe fn load<L: Lanes>(from: *const Self) -> L {
-        // SAFETY: the caller's `L::N` readable values.
+        // SAFETY: the caller promises `L::N` readable values and code compiled for `L`, which is the contract of
+        // `Lanes`.
         unsafe { L::load_bf16(from.cast()) }
     }
     #[inline(always)]
     unsafe fn store<L: Lanes>(x: L, to: *mut Self) {
-        // SAFETY: the caller's `L::N` writable values.
+        // SAFETY: the caller promises `L::N` writable values and code compiled for `L`, which is the contract of
+        // `Lanes`.
         unsafe { x.store_bf16(to.cast()) }
     }
 }
@@ -70,8 +74,8 @@ mod tests {
         let from: Vec<f32> = bits.iter().map(|bits| f32::from_bits(*bits)).collect();
         let mut to = vec![bf16::ZERO; from.len()];
         for at in (0..from.len()).step_by(L::N) {
-            // SAFETY: `at + L::N` is at most the length, a multiple of every register's; the caller has the
-            // instructions.
+            // SAFETY: `at + L::N` is at most the length, which is a multiple of 16 and so of `L::N`. The caller is
+            // compiled for the instructions of `L`.
             unsafe {
                 bf16::store(L::load(from.as_ptr().add(at)), to.as_mut_ptr().add(at));
                 let back: L = bf16::load(to.as_ptr().add(at));
@@ -108,20 +112,20 @@ mod tests {
             use std::arch::x86_64::{__m256, __m512};
             #[target_feature(enable = "avx2,fma")]
             unsafe fn avx2(bits: &[u32]) -> Vec<u16> {
-                // SAFETY: this function is compiled for the instructions.
+                // SAFETY: this function is compiled for AVX2 and FMA, the instructions of `__m256`.
                 unsafe { through::<__m256>(bits) }
             }
             #[target_feature(enable = "avx512f,avx2,fma")]
             unsafe fn avx512(bits: &[u32]) -> Vec<u16> {
-                // SAFETY: this function is compiled for the instructions.
+                // SAFETY: this function is compiled for AVX-512F, AVX2 and FMA, the instructions of `__m512`.
                 unsafe { through::<__m512>(bits) }
             }
             if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                // SAFETY: the processor was just asked for them.
+                // SAFETY: the condition above has detected AVX2 and FMA.
                 agree(unsafe { avx2(&bits) });
             }
             if is_x86_feature_detected!("avx512f") {
-                // SAFETY: the processor was just asked for them.
+                // SAFETY: the condition above has detected AVX-512F, which implies AVX2 and FMA.
                 agree(unsafe { avx512(&bits) });
             }
         }

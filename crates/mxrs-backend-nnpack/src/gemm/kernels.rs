@@ -24,7 +24,8 @@ pub(crate) unsafe fn step<L: Lanes, W: Element, const ROWS: usize, const NV: usi
     b: *const W,
     acc: &mut [[L; NV]; ROWS],
 ) {
-    // SAFETY: `v < NV` and `r < ROWS` are exactly what the caller allows.
+    // SAFETY: the caller promises `b` for `NV * L::N` values and `a` at `r * stride` for `r < ROWS`; the loops keep
+    // `v < NV` and `r < ROWS`.
     unsafe {
         let mut panel = [L::splat(0.0); NV];
         for v in 0..NV {
@@ -43,7 +44,8 @@ pub(crate) unsafe fn step<L: Lanes, W: Element, const ROWS: usize, const NV: usi
 /// columns wide and holds values of `W`.
 ///
 /// # Safety
-/// As [`super::Gemm::run`], for these rows and columns. The processor must have the instructions of `L`.
+/// The conditions of [`super::Gemm::run`] must hold, for these rows and columns. The processor must have the
+/// instructions of `L`.
 #[inline(always)]
 unsafe fn rows_by_columns<L: Lanes, W: Element, const ROWS: usize, const NV: usize, const FETCH: bool>(
     p: &Product<'_>,
@@ -88,7 +90,7 @@ unsafe fn rows_by_columns<L: Lanes, W: Element, const ROWS: usize, const NV: usi
 /// share of the next panel: `part` is its index, `n_parts` the number of parts.
 ///
 /// # Safety
-/// As [`rows_by_columns`].
+/// The conditions of [`rows_by_columns`] must hold.
 #[inline(always)]
 unsafe fn part_of_rows<L: Lanes, W: Element, const ROWS: usize, const NV: usize>(
     p: &Product<'_>,
@@ -96,7 +98,8 @@ unsafe fn part_of_rows<L: Lanes, W: Element, const ROWS: usize, const NV: usize>
     width: usize,
     (part, n_parts): (usize, usize),
 ) {
-    // SAFETY: as in `rows_by_columns`, four steps at a time; a block has 16 steps. Prefetched addresses are not read.
+    // SAFETY: per block of 16 steps, `a` advances by one value and `b` by `width` per step, four steps at a time, as in
+    // the formula of the module. The caller promises these rows and columns. Prefetched addresses are not read.
     unsafe {
         let stride = p.a_row_stride;
         let mut b = p.b.cast::<W>().add(column);
@@ -141,7 +144,7 @@ unsafe fn part_of_rows<L: Lanes, W: Element, const ROWS: usize, const NV: usize>
 /// Applies the epilogue to sums of products and writes them.
 ///
 /// # Safety
-/// As [`rows_by_columns`].
+/// The conditions of [`rows_by_columns`] must hold.
 #[inline(always)]
 unsafe fn epilogue<L: Lanes, const ROWS: usize, const NV: usize>(
     p: &Product<'_>,
@@ -149,8 +152,8 @@ unsafe fn epilogue<L: Lanes, const ROWS: usize, const NV: usize>(
     row: usize,
     column: usize,
 ) {
-    // SAFETY: `at` is the place of row `row + r` and column `column + v * L::N` in the formula of the module; a
-    // register never crosses a multiple of 16 columns, because `L::N` divides 16.
+    // SAFETY: `at` is the index of row `row + r` and column `column + v * L::N` in the formula of the module, which the
+    // caller promises; a register never crosses a multiple of 16 columns, because `L::N` divides 16.
     unsafe {
         let at = |r: usize, v: usize| {
             let column = column + v * L::N;
@@ -201,7 +204,7 @@ type PartKernel = unsafe fn(&Product<'_>, (usize, usize), usize, (usize, usize))
 /// Computes any number of rows, at most `kernels.len()` at a time, by 16 columns at a time.
 ///
 /// # Safety
-/// As [`super::Gemm::run`], and the processor must have the instructions of the kernels.
+/// The conditions of [`super::Gemm::run`] must hold, and the processor must have the instructions of the kernels.
 #[inline(always)]
 unsafe fn in_parts(kernels: &[PartKernel], rows: usize, whole: bool, product: &Product<'_>) {
     let width = if whole { 2 * BLOCK } else { BLOCK };
@@ -210,7 +213,8 @@ unsafe fn in_parts(kernels: &[PartKernel], rows: usize, whole: bool, product: &P
     let columns = (0..width).step_by(BLOCK);
     let parts = columns.flat_map(|column| groups.clone().map(move |(row, len)| (row, len, column)));
     for (part, (row, len, column)) in parts.enumerate() {
-        // SAFETY: `row + len <= rows` and `column + 16 <= width`; kernel `len - 1` computes `len` rows.
+        // SAFETY: `row_groups` keeps `row + len <= rows` and `len <= kernels.len()`, and `column + 16 <= width`. Kernel
+        // `len - 1` computes `len` rows. The caller promises the product and the instructions.
         unsafe { kernels[len - 1](product, (row, column), width, (part, n_parts)) }
     }
 }
@@ -218,7 +222,7 @@ unsafe fn in_parts(kernels: &[PartKernel], rows: usize, whole: bool, product: &P
 /// The kernel for any processor.
 ///
 /// # Safety
-/// As [`super::Gemm::run`].
+/// The conditions of [`super::Gemm::run`] must hold.
 pub(super) unsafe fn portable<W: Element>(rows: usize, whole: bool, product: &Product<'_>) {
     macro_rules! kernels {
         ([$($rows:literal)+]) => {
@@ -238,14 +242,15 @@ unsafe fn avx2_rows<W: Element, const ROWS: usize>(
     width: usize,
     part: (usize, usize),
 ) {
-    // SAFETY: the contract of this function is that of `part_of_rows`, for which it is compiled.
+    // SAFETY: the contract of this function is that of `part_of_rows`, and this function is compiled for the
+    // instructions of the register type.
     unsafe { part_of_rows::<std::arch::x86_64::__m256, W, ROWS, 2>(p, at, width, part) }
 }
 
 /// The kernel for AVX2 and FMA: twelve of the sixteen registers hold sums.
 ///
 /// # Safety
-/// As [`super::Gemm::run`], and the processor has the instructions.
+/// The conditions of [`super::Gemm::run`] must hold, and the processor must have the instructions.
 #[cfg(target_arch = "x86_64")]
 pub(super) unsafe fn avx2<W: Element>(rows: usize, whole: bool, product: &Product<'_>) {
     macro_rules! kernels {
@@ -253,7 +258,7 @@ pub(super) unsafe fn avx2<W: Element>(rows: usize, whole: bool, product: &Produc
             const { &[$(avx2_rows::<W, $rows> as PartKernel),+] }
         };
     }
-    // SAFETY: the contract of this function is that of `in_parts`; the caller has the instructions.
+    // SAFETY: the contract of this function is that of `in_parts`, and the caller promises AVX2 and FMA.
     unsafe { in_parts(kernels!([1 2 3 4 5 6]), rows, whole, product) }
 }
 
@@ -267,7 +272,7 @@ unsafe fn avx512_rows<W: Element, const ROWS: usize, const NV: usize, const FETC
 /// The kernel for AVX-512: 28 of the 32 registers hold sums.
 ///
 /// # Safety
-/// As [`super::Gemm::run`], and the processor has the instructions.
+/// The conditions of [`super::Gemm::run`] must hold, and the processor must have the instructions.
 #[cfg(target_arch = "x86_64")]
 pub(super) unsafe fn avx512<W: Element>(rows: usize, whole: bool, product: &Product<'_>) {
     type Table = [unsafe fn(&Product<'_>); MAX_ROWS];
@@ -282,7 +287,7 @@ pub(super) unsafe fn avx512<W: Element>(rows: usize, whole: bool, product: &Prod
         (false, false) => table!(1, false, [1 2 3 4 5 6 7 8 9 10 11 12 13 14]),
         (false, true) => table!(1, true, [1 2 3 4 5 6 7 8 9 10 11 12 13 14]),
     };
-    // SAFETY: `rows` is 1 to `MAX_ROWS`, and entry `rows - 1` computes `rows` rows of the product; the caller has the
-    // instructions.
+    // SAFETY: entry `rows - 1` computes `rows` rows of the product, for which the caller promises the operands and the
+    // instructions. Indexing panics if `rows` is not 1 to `MAX_ROWS`.
     unsafe { table[rows - 1](product) }
 }

@@ -6,8 +6,8 @@ use mxrs_types::bfloat16::{narrow, widen};
 /// One register.
 ///
 /// All functions must be called from code compiled for the instructions (`#[target_feature]`), into which they are
-/// inlined. Functions that read or write memory need `N` readable or writable values there; the others have no further
-/// conditions.
+/// inlined. Functions that read or write memory need `N` readable or writable values at the address; the other
+/// functions have no further conditions.
 pub(crate) trait Lanes: Copy {
     /// Values in a register.
     const N: usize;
@@ -19,7 +19,7 @@ pub(crate) trait Lanes: Copy {
     /// to the register. Other threads see the values after [`Self::drain`].
     #[inline(always)]
     unsafe fn store_past(self, to: *mut f32) {
-        // SAFETY: the caller's `N` writable values.
+        // SAFETY: the caller promises `N` writable values, which is the contract of `store`.
         unsafe { self.store(to) }
     }
     /// Waits until values stored past the caches are visible to other threads.
@@ -72,27 +72,29 @@ impl Plain {
     }
 }
 
-// SAFETY of the methods: `load` and `store` need `N` readable or writable values; the others have no conditions.
+// SAFETY of the methods: `load` and `store` need `N` readable or writable values; the other methods have no conditions.
 impl Lanes for Plain {
     const N: usize = 8;
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller's eight readable values.
+        // SAFETY: the caller promises eight readable values, and `read_unaligned` accepts any alignment.
         Self(unsafe { from.cast::<[f32; 8]>().read_unaligned() })
     }
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller's eight writable values.
+        // SAFETY: the caller promises eight writable values, and `write_unaligned` accepts any alignment.
         unsafe { to.cast::<[f32; 8]>().write_unaligned(self.0) }
     }
     #[inline(always)]
     unsafe fn load_bf16(from: *const u16) -> Self {
-        // SAFETY: the caller's eight readable values.
+        // SAFETY: the caller promises eight readable values. A `bf16` has the size of a `u16`, every bit pattern is
+        // valid, and `read_unaligned` accepts any alignment.
         Self(unsafe { from.cast::<[bf16; 8]>().read_unaligned() }.map(widen))
     }
     #[inline(always)]
     unsafe fn store_bf16(self, to: *mut u16) {
-        // SAFETY: the caller's eight writable values.
+        // SAFETY: the caller promises eight writable values. A `bf16` has the size of a `u16`, and `write_unaligned`
+        // accepts any alignment.
         unsafe { to.cast::<[bf16; 8]>().write_unaligned(self.0.map(narrow)) }
     }
     #[inline(always)]
@@ -154,22 +156,25 @@ mod x86 {
         ($register:ty, $n:literal, $load:ident, $store:ident, $stream:ident, $set1:ident, $add:ident, $sub:ident, $mul:ident, $fmadd:ident,
          $fnmadd:ident, $max:ident, $min:ident, $widen:ident, $narrow:ident, $div:ident, $sqrt:ident, $or_nan:ident, $above:ident) => {
             // SAFETY of the methods: the caller is compiled for the instructions; `load` and `store` need `N` readable
-            // or writable values; the others have no further conditions.
+            // or writable values; the other methods have no further conditions.
             impl Lanes for $register {
                 const N: usize = $n;
                 #[inline(always)]
                 unsafe fn load(from: *const f32) -> Self {
-                    // SAFETY: the caller's `N` readable values; the instruction takes any alignment.
+                    // SAFETY: the caller promises `N` readable values and is compiled for the instruction, which takes
+                    // any alignment.
                     unsafe { $load(from) }
                 }
                 #[inline(always)]
                 unsafe fn store(self, to: *mut f32) {
-                    // SAFETY: the caller's `N` writable values; the instruction takes any alignment.
+                    // SAFETY: the caller promises `N` writable values and is compiled for the instruction, which takes
+                    // any alignment.
                     unsafe { $store(to, self) }
                 }
                 #[inline(always)]
                 unsafe fn store_past(self, to: *mut f32) {
-                    // SAFETY: the caller's `N` writable values, aligned to the register.
+                    // SAFETY: the caller promises `N` writable values, aligned to the register as the instruction
+                    // requires, and is compiled for it.
                     unsafe { $stream(to, self) }
                 }
                 #[inline(always)]
@@ -179,70 +184,70 @@ mod x86 {
                 }
                 #[inline(always)]
                 unsafe fn load_bf16(from: *const u16) -> Self {
-                    // SAFETY: the caller's `N` readable values.
+                    // SAFETY: the caller promises `N` readable values and is compiled for the instructions.
                     unsafe { $widen(from) }
                 }
                 #[inline(always)]
                 unsafe fn store_bf16(self, to: *mut u16) {
-                    // SAFETY: the caller's `N` writable values.
+                    // SAFETY: the caller promises `N` writable values and is compiled for the instructions.
                     unsafe { $narrow(self, to) }
                 }
                 #[inline(always)]
                 unsafe fn splat(x: f32) -> Self {
-                    // SAFETY: only registers are used; the caller has the instructions.
+                    // SAFETY: the instruction uses only registers, and the caller is compiled for it.
                     unsafe { $set1(x) }
                 }
                 #[inline(always)]
                 unsafe fn add(self, y: Self) -> Self {
-                    // SAFETY: as above.
+                    // SAFETY: the instruction uses only registers, and the caller is compiled for it.
                     unsafe { $add(self, y) }
                 }
                 #[inline(always)]
                 unsafe fn sub(self, y: Self) -> Self {
-                    // SAFETY: as above.
+                    // SAFETY: the instruction uses only registers, and the caller is compiled for it.
                     unsafe { $sub(self, y) }
                 }
                 #[inline(always)]
                 unsafe fn mul(self, y: Self) -> Self {
-                    // SAFETY: as above.
+                    // SAFETY: the instruction uses only registers, and the caller is compiled for it.
                     unsafe { $mul(self, y) }
                 }
                 #[inline(always)]
                 unsafe fn mul_add(self, y: Self, z: Self) -> Self {
-                    // SAFETY: as above.
+                    // SAFETY: the instruction uses only registers, and the caller is compiled for it.
                     unsafe { $fmadd(self, y, z) }
                 }
                 #[inline(always)]
                 unsafe fn neg_mul_add(self, y: Self, z: Self) -> Self {
-                    // SAFETY: as above.
+                    // SAFETY: the instruction uses only registers, and the caller is compiled for it.
                     unsafe { $fnmadd(self, y, z) }
                 }
                 #[inline(always)]
                 unsafe fn div(self, y: Self) -> Self {
-                    // SAFETY: as above.
+                    // SAFETY: the instruction uses only registers, and the caller is compiled for it.
                     unsafe { $div(self, y) }
                 }
                 #[inline(always)]
                 unsafe fn sqrt(self) -> Self {
-                    // SAFETY: as above.
+                    // SAFETY: the instruction uses only registers, and the caller is compiled for it.
                     unsafe { $sqrt(self) }
                 }
                 #[inline(always)]
                 unsafe fn max_or_nan(self, y: Self) -> Self {
-                    // `max` returns its second operand if one is NaN, which keeps the NaNs of `y`. Those of `self` are
-                    // put back.
-                    // SAFETY: as above.
+                    // `max` returns its second operand if one is NaN, which keeps the NaNs of `y`. `$or_nan` puts the
+                    // NaNs of `self` back.
+                    // SAFETY: the instructions use only registers, and the caller is compiled for them.
                     unsafe { $or_nan(self, $max(self, y)) }
                 }
                 #[inline(always)]
                 unsafe fn clamp(self, lo: Self, hi: Self) -> Self {
                     // `max` and `min` return their second operand if one is NaN, which keeps the NaNs of `self`.
-                    // SAFETY: as above.
+                    // SAFETY: the instructions use only registers, and the caller is compiled for them.
                     unsafe { $min(hi, $max(lo, self)) }
                 }
                 #[inline(always)]
                 unsafe fn where_above_zero(self, y: Self) -> Self {
-                    // SAFETY: as above.
+                    // SAFETY: the instructions use only registers, and the caller is compiled for them.
                     unsafe { $above(self, y) }
                 }
                 #[inline(always)]
@@ -253,7 +258,8 @@ mod x86 {
                 }
                 #[inline(always)]
                 fn prefetch_near(at: *const f32) {
-                    // SAFETY: as above.
+                    // SAFETY: a prefetch has no visible effect and accepts any address, and every x86-64 processor has
+                    // it.
                     unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
                 }
             }
@@ -263,7 +269,8 @@ mod x86 {
     /// Reads 8 bfloat16 values.
     #[inline(always)]
     unsafe fn widen_8(from: *const u16) -> __m256 {
-        // SAFETY: the caller's 8 readable values (16 bytes); the caller has the instructions.
+        // SAFETY: the caller promises 8 readable values (16 bytes), and is compiled for AVX2. The load takes any
+        // alignment.
         unsafe {
             let bits = _mm256_cvtepu16_epi32(_mm_loadu_si128(from.cast()));
             _mm256_castsi256_ps(_mm256_slli_epi32::<16>(bits))
@@ -274,7 +281,8 @@ mod x86 {
     /// cuts off the rest. A NaN gets its quiet bit set, so that cutting leaves a NaN.
     #[inline(always)]
     unsafe fn narrow_8(x: __m256, to: *mut u16) {
-        // SAFETY: the caller's 8 writable values (16 bytes); the caller has the instructions.
+        // SAFETY: the caller promises 8 writable values (16 bytes), and is compiled for AVX2. The store takes any
+        // alignment.
         unsafe {
             let bits = _mm256_castps_si256(x);
             let last = _mm256_and_si256(_mm256_srli_epi32::<16>(bits), _mm256_set1_epi32(1));
@@ -290,7 +298,8 @@ mod x86 {
     /// Reads 16 bfloat16 values.
     #[inline(always)]
     unsafe fn widen_16(from: *const u16) -> __m512 {
-        // SAFETY: the caller's 16 readable values (32 bytes); the caller has the instructions.
+        // SAFETY: the caller promises 16 readable values (32 bytes), and is compiled for AVX-512F. The load takes any
+        // alignment.
         unsafe {
             let bits = _mm512_cvtepu16_epi32(_mm256_loadu_si256(from.cast()));
             _mm512_castsi512_ps(_mm512_slli_epi32::<16>(bits))
@@ -300,7 +309,8 @@ mod x86 {
     /// Writes 16 values as bfloat16, as [`narrow_8`] does.
     #[inline(always)]
     unsafe fn narrow_16(x: __m512, to: *mut u16) {
-        // SAFETY: the caller's 16 writable values (32 bytes); the caller has the instructions.
+        // SAFETY: the caller promises 16 writable values (32 bytes), and is compiled for AVX-512F. The store takes any
+        // alignment.
         unsafe {
             let bits = _mm512_castps_si512(x);
             let last = _mm512_and_si512(_mm512_srli_epi32::<16>(bits), _mm512_set1_epi32(1));
@@ -358,28 +368,28 @@ mod x86 {
     /// `x` where it is NaN, else `y`.
     #[inline(always)]
     unsafe fn nan_or_256(x: __m256, y: __m256) -> __m256 {
-        // SAFETY: only registers are used; the caller is compiled for the instructions.
+        // SAFETY: the instructions use only registers, and the caller is compiled for AVX2.
         unsafe { _mm256_blendv_ps(y, x, _mm256_cmp_ps::<_CMP_UNORD_Q>(x, x)) }
     }
 
     /// `x` where `y > 0` or `y` is NaN, else 0.
     #[inline(always)]
     unsafe fn above_256(x: __m256, y: __m256) -> __m256 {
-        // SAFETY: only registers are used; the caller is compiled for the instructions.
+        // SAFETY: the instructions use only registers, and the caller is compiled for AVX2.
         unsafe { _mm256_and_ps(x, _mm256_cmp_ps::<_CMP_NLE_UQ>(y, _mm256_setzero_ps())) }
     }
 
     /// As [`above_256`], for 16 values.
     #[inline(always)]
     unsafe fn above_512(x: __m512, y: __m512) -> __m512 {
-        // SAFETY: only registers are used; the caller is compiled for the instructions.
+        // SAFETY: the instructions use only registers, and the caller is compiled for AVX-512F.
         unsafe { _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_NLE_UQ>(y, _mm512_setzero_ps()), x) }
     }
 
     /// As [`nan_or_256`], for 16 values.
     #[inline(always)]
     unsafe fn nan_or_512(x: __m512, y: __m512) -> __m512 {
-        // SAFETY: only registers are used; the caller is compiled for the instructions.
+        // SAFETY: the instructions use only registers, and the caller is compiled for AVX-512F.
         unsafe { _mm512_mask_mov_ps(y, _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(x, x), x) }
     }
 }

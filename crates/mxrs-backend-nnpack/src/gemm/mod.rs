@@ -33,29 +33,29 @@ pub struct Product<'a> {
     pub a: *const f32,
     /// Where each block of 16 steps begins in `a`, for row 0.
     pub a_offsets: &'a [usize],
-    /// From one row of `a` to the next.
+    /// Distance from one row of `a` to the next.
     pub a_row_stride: usize,
     /// The panel: `[16 * a_offsets.len()][width]`. It holds bfloat16 values for the kernels of [`Gemm::of_bf16`].
     pub b: *const f32,
     /// The result.
     pub c: *mut f32,
-    /// From one row of the result to the next.
+    /// Distance from one row of the result to the next.
     pub c_row_stride: usize,
-    /// From the first 16 columns of the result to the other 16.
+    /// Distance from the first 16 columns of the result to the other 16.
     pub c_half_stride: usize,
     /// Whether to add the result to the old values.
     pub add: bool,
     /// Start of memory to prefetch into the second-level cache, usually the next panel. Each step prefetches as much as
     /// a step of a whole panel takes. Null for none. The address is never read, so it may point anywhere.
     pub prefetch: *const f32,
-    /// As `prefetch`, but 64 bytes per step. The second number is the number of blocks of 16 steps that prefetch.
+    /// Start of more memory to prefetch, 64 bytes per step; the second number says during how many blocks of 16 steps.
     pub prefetch_lines: (*const f32, usize),
     /// The epilogue, if there is one.
     pub epilogue: Option<&'a ProductEpilogue>,
 }
 
 impl Product<'_> {
-    /// Whether it prefetches anything but its operands.
+    /// Whether the product prefetches any memory besides its operands.
     fn prefetches(&self) -> bool {
         !self.prefetch.is_null() || self.prefetch_lines.1 > 0
     }
@@ -64,9 +64,9 @@ impl Product<'_> {
 /// The epilogue of a product.
 #[derive(Clone, Copy, Debug)]
 pub struct ProductEpilogue {
-    /// Added to each row: one value per column. Null for none.
+    /// A value per column that is added to each row. Null for none.
     pub bias: *const f32,
-    /// Added; addressed like the result, and may be the result. Null for none.
+    /// A tensor that is added. It is addressed like the result, and may be the result. Null for none.
     pub sum: *const f32,
     /// Lower bound; negative infinity for none.
     pub lo: f32,
@@ -106,7 +106,8 @@ impl Gemm {
         let most_rows = match isa.set() {
             #[cfg(target_arch = "x86_64")]
             Set::Avx512 => MAX_ROWS,
-            // These sets compute a product in several parts, six or four rows at a time; 12 is a multiple of both.
+            // AVX2 and portable kernels compute a product in several parts, six or four rows at a time; 12 is a
+            // multiple of both.
             _ => 12,
         };
         Self { kernel, most_rows }
@@ -120,14 +121,15 @@ impl Gemm {
     /// Multiplies `rows` rows (1 to [`MAX_ROWS`]) by a panel that is 32 columns wide, or 16 if not `whole`.
     ///
     /// # Panics
-    /// If `rows` is 0 or more than [`MAX_ROWS`].
+    /// The kernels of AVX-512 panic if `rows` is 0 or more than [`MAX_ROWS`].
     ///
     /// # Safety
-    /// All places that the formula of the module reads must be readable, those of the result writable. No other thread
-    /// may write them or use the result during the call.
+    /// All addresses that the formula of the module reads must be readable, and those of the result writable. During
+    /// the call no other thread may write the operands or use the result.
     #[inline]
     pub unsafe fn run(&self, rows: usize, whole: bool, product: &Product<'_>) {
-        // SAFETY: the contract of this function is that of the kernel; `of` chose one that this processor can run.
+        // SAFETY: the contract of this function is that of the kernel, and `of` chose a kernel for an `Isa`, which only
+        // exists if the processor has its instructions.
         unsafe { (self.kernel)(rows, whole, product) }
     }
 }

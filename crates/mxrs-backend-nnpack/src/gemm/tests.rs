@@ -32,7 +32,7 @@ struct Case {
 fn check(isa: Isa, case: &Case) {
     let Case { rows, whole, blocks, a_row_stride, c_row_stride, .. } = *case;
     let width = if whole { PANEL } else { PANEL / 2 };
-    // The blocks are in descending order with gaps, so that only the offsets can find them.
+    // The blocks are in descending order with gaps, so that a wrong offset gives a wrong result.
     let block_len = rows * a_row_stride + 21;
     let offsets: Vec<usize> = (0..blocks).rev().map(|b| 3 + b * block_len).collect();
     let a = numbers(blocks * block_len + 40, 1);
@@ -78,7 +78,8 @@ fn check(isa: Isa, case: &Case) {
         prefetch_lines: (a.as_ptr(), rows % 3),
         epilogue: finishes.then_some(&epilogue),
     };
-    // SAFETY: the vectors have the lengths that the strides of the case need, and only this thread uses them.
+    // SAFETY: `block_len`, `c_half_stride` and the lengths of the vectors above are computed from the rows and strides
+    // of the case, so all addresses of the formula lie in them. Only this thread uses them.
     unsafe { Gemm::new(isa).run(rows, whole, &product) };
     let bound = 1e-6 * (16 * blocks + 4) as f64;
     for (at, (got, want)) in c.iter().zip(&want).enumerate() {

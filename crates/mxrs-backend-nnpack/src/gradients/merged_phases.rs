@@ -1,10 +1,10 @@
-//! The gradient of data with few channels, such as a network's input, of a convolution with a stride: all
-//! [phases](super::phases) at once.
+//! The gradient of data with few channels, such as a network's input, of a convolution with a stride: one convolution
+//! computes all [phases](super::phases).
 //!
 //! If each phase were computed alone, most of a block of 16 channels would be padding. But the phases of a pixel's
-//! neighborhood read the same few cells of the output's gradient. So their channels together are the output channels of
-//! one convolution with stride 1: for three channels and a stride of 2 they fill twelve of the 16 channels of a block.
-//! The filters are zero where a phase does not read a cell. The result is then moved to its row-major places.
+//! neighborhood read the same few cells of the output's gradient. So the channels of all phases together are the output
+//! channels of one convolution with stride 1: for three channels and a stride of 2 they fill twelve of the 16 channels
+//! of a block. The filters are zero where a phase does not read a cell. The result is then copied to row-major order.
 
 use super::phases::{Phase, Steps};
 use super::{Chosen, GradientContext};
@@ -16,7 +16,7 @@ use crate::problem::ConvProblem;
 use mxrs_sync::Team;
 use mxrs_types::Layout;
 
-/// The part of the peak that a vendor library reaches here.
+/// Part of the peak that a vendor library reaches in this gradient.
 const VENDOR: f64 = 0.14;
 
 /// All phases as one convolution.
@@ -55,7 +55,7 @@ impl MergedPhases {
         ConvProblem { c: p.k, k: self.channels(p.c), h: p.oh, w: p.ow, oh, ow, kh, kw, stride: (1, 1), pad, ..*p }
     }
 
-    /// Its filters, `[channels][k][window]`, from weights `[k][c][cells]`.
+    /// The filters of the merged convolution, `[channels][k][window]`, from weights `[k][c][cells]`.
     pub fn filters(&self, weights: &[f32], [k, c]: [usize; 2], cells: usize) -> Vec<f32> {
         let [kh, kw] = self.window;
         let mut filters = vec![0.0; self.channels(c) * k * kh * kw];
@@ -77,7 +77,7 @@ impl MergedPhases {
 /// Chooses how to compute the gradient of the data of `p`, which has few channels.
 ///
 /// # Errors
-/// The reason in words, if this algorithm does not support the problem.
+/// Returns the reason as text if this algorithm does not support the problem.
 pub fn choose(p: &ConvProblem, context: &GradientContext<'_>) -> Result<Chosen, String> {
     let refused = || {
         format!(
@@ -109,21 +109,21 @@ pub fn choose(p: &ConvProblem, context: &GradientContext<'_>) -> Result<Chosen, 
 
 /// A prepared gradient.
 struct FewChannels {
-    /// The convolution whose data's gradient this is.
+    /// The convolution whose data gradient is computed.
     data: ConvProblem,
-    /// The convolution that computes it.
+    /// The convolution that computes the gradient.
     problem: ConvProblem,
     product: ProductConv,
     threads: usize,
 }
 
 impl FewChannels {
-    /// Values of the product's result.
+    /// Number of values of the product's result.
     fn merged_len(&self) -> usize {
         self.problem.n * self.problem.k.next_multiple_of(BLOCK) * self.problem.pixels()
     }
 
-    /// Moves rows of all images and channels to their places.
+    /// Copies rows of the gradient to row-major order; rows are counted over all images and channels.
     ///
     /// # Safety
     /// `rows` must be rows of the gradient `to` that no other thread uses. `from` must be the complete result of the
@@ -159,8 +159,8 @@ impl Convolve for FewChannels {
     }
 
     unsafe fn run(&self, o: &Operands, team: &Team) -> mxrs_types::Result<()> {
-        // SAFETY: `scratch_bytes` counts the scratch memory of the product first, rounded up to 64 bytes, then
-        // `merged_len` values.
+        // SAFETY: the caller provides `scratch_bytes`, which counts the scratch memory of the product first, rounded up
+        // to 64 bytes, then `merged_len` values.
         let merged = unsafe { o.scratch.add(self.product.scratch_bytes().next_multiple_of(64) / size_of::<f32>()) };
         // SAFETY: the operands are those of the caller, except for the output, which is `merged_len` values of scratch
         // memory: the size of the product's output.
@@ -168,17 +168,18 @@ impl Convolve for FewChannels {
         let rows = self.data.n * self.data.c * self.data.h;
         let (merged, dst) = (Shared(merged), Shared(o.dst));
         team.run(self.threads, &|i| {
-            // SAFETY: the product has finished, and `part` gives each row to one thread.
+            // SAFETY: the product has finished, so `merged` is its complete result. `part` cuts the rows of the
+            // gradient into disjoint ranges, one per thread.
             unsafe { self.place(merged.at(), dst.at(), part(rows, self.threads, i)) }
         });
         Ok(())
     }
 }
 
-/// Memory that threads share in disjoint parts.
+/// Address of memory that threads access in disjoint parts.
 struct Shared(*mut f32);
 
-// SAFETY: only the address is shared; `run` argues which thread writes which rows.
+// SAFETY: sharing only copies the address. The SAFETY comment in `run` says which thread writes which rows.
 unsafe impl Sync for Shared {}
 
 impl Shared {

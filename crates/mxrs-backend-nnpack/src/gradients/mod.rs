@@ -1,9 +1,9 @@
 //! Gradients of convolutions, on blocks of channels: of the data, which is itself a convolution; of the weights, which
 //! is a sum over all pixels; and of an offset to the data.
 //!
-//! They read the layouts of the forward convolution, `nChw16c` (`nhwc` for Winograd's algorithms in bfloat16), so a
-//! training graph keeps one layout from the first convolution to the last gradient. Costs are relative to the gradients
-//! of a vendor library, as measured in training steps of known networks.
+//! The gradients read the layouts of the forward convolution, `nChw16c` (`nhwc` for Winograd's algorithms in bfloat16),
+//! so a training graph keeps one layout from the first convolution to the last gradient. Costs are relative to the
+//! gradients of a vendor library, as measured in training steps of known networks.
 
 mod data;
 pub mod merged_phases;
@@ -39,7 +39,7 @@ pub struct GradientContext<'a> {
     pub rates: &'a Rates,
 }
 
-/// A gradient that an algorithm computes.
+/// A gradient for which this backend has an algorithm.
 pub struct Gradient<'a> {
     /// Estimated time relative to a vendor library.
     pub cost: f64,

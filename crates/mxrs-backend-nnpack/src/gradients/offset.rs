@@ -26,7 +26,7 @@ pub fn choose(p: &ConvProblem, threads: usize) -> Chosen {
     }
 }
 
-/// A prepared gradient.
+/// A prepared gradient of an offset.
 struct OffsetSums {
     p: ConvProblem,
     reach: [Reach; 2],
@@ -34,12 +34,12 @@ struct OffsetSums {
 }
 
 impl OffsetSums {
-    /// Values that one block of channels of one image is summed to: 16 per pair of pieces.
+    /// Number of sums of one block of channels of one image: 16 per pair of pieces.
     fn sums_len(&self) -> usize {
         self.reach[0].n_pieces() * self.reach[1].n_pieces() * BLOCK
     }
 
-    /// Blocks of output channels.
+    /// Number of blocks of output channels.
     fn blocks(&self) -> usize {
         self.p.k.div_ceil(BLOCK)
     }
@@ -62,7 +62,7 @@ impl OffsetSums {
         }
     }
 
-    /// Adds the contribution of one block of output channels; `sums` are its sums over all images.
+    /// Adds the contribution of one block of output channels to `offsets`; `sums` are the block's sums over all images.
     fn multiply(&self, block: usize, sums: &[f64], weights: &[f32], offsets: &mut [f64]) {
         let p = &self.p;
         let [down, across] = &self.reach;
@@ -100,8 +100,8 @@ impl Convolve for OffsetSums {
         team.run(threads, &|thread| {
             let mut column_sums = vec![0.0; p.ow * BLOCK];
             for plane in part(n_planes, threads, thread) {
-                // SAFETY: `plane < n_planes`, the number of planes of the gradient and of sums in the scratch memory.
-                // `part` gives each plane to one thread.
+                // SAFETY: `part` keeps `plane < n_planes`, the number of planes of the gradient and of the sums in the
+                // scratch memory (`scratch_bytes`), and gives each plane to one thread. Nothing writes the gradient.
                 let (g, sums) = unsafe {
                     let g = std::slice::from_raw_parts(o.src.add(plane * plane_len), plane_len);
                     (g, std::slice::from_raw_parts_mut(o.scratch.add(plane * sums_len), sums_len))

@@ -18,7 +18,7 @@ use crate::layouts::BLOCK;
 /// Columns of a whole tile of sums.
 pub const COLUMNS: usize = 32;
 
-/// Number of places to prefetch from at a time.
+/// Number of addresses from which memory is prefetched at a time.
 pub const FETCHED: usize = 3;
 
 /// A run of neighboring pixels.
@@ -39,19 +39,19 @@ pub struct Sums<'a> {
     pub g: *const f32,
     /// A block of 16 channels of the data.
     pub x: *const f32,
-    /// From this block to the next.
+    /// Distance from this block to the next.
     pub x_half: usize,
-    /// From one pixel of the data to the next.
+    /// Distance from one pixel of the data to the next.
     pub x_step: usize,
     /// The pixels.
     pub runs: &'a [Run],
-    /// Channels of the gradient that are wanted, at most 16. All 16 may be written.
+    /// Number of channels of the gradient that are computed, at most 16. All 16 may be written.
     pub rows: usize,
-    /// Where the sums are written.
+    /// Address to which the sums are written.
     pub to: *mut f32,
-    /// From the sums of one channel of the gradient to those of the next.
+    /// Distance from the sums of one channel of the gradient to those of the next.
     pub to_row: usize,
-    /// Whether to add to the old values.
+    /// Whether the sums are added to the old values.
     pub add: bool,
     /// Starts of memory to prefetch into the second-level cache, 64 bytes per pixel. Null for none. The addresses are
     /// never read, so they may point anywhere.
@@ -74,11 +74,12 @@ impl Outer {
     /// Computes a tile of sums.
     ///
     /// # Safety
-    /// All places that the formula of the module reads must be readable, and all 16 rows of the sums writable. During
-    /// the call no other thread may use the sums or write the operands.
+    /// All addresses that the formula of the module reads must be readable, and all 16 rows of the sums writable.
+    /// During the call no other thread may use the sums or write the operands.
     #[inline]
     pub unsafe fn run(&self, is_whole: bool, sums: &Sums<'_>) {
-        // SAFETY: the contract of this function is that of the kernel; `new` chose kernels that this processor can run.
+        // SAFETY: the contract of this function is that of the kernel, and `new` chose the kernels for an `Isa`, which
+        // only exists if the processor has its instructions.
         unsafe { if is_whole { (self.whole)(sums) } else { (self.half)(sums) } }
     }
 }
@@ -92,10 +93,10 @@ for_each_set! {
 }
 
 /// # Safety
-/// As [`Outer::run`], and the processor must have the instructions of `L`.
+/// The conditions of [`Outer::run`] must hold, and the processor must have the instructions of `L`.
 #[inline(always)]
 unsafe fn whole<L: Lanes>(sums: &Sums<'_>) {
-    // SAFETY: the caller's tile has `COLUMNS` columns.
+    // SAFETY: the caller promises a tile of `COLUMNS` columns and the instructions of `L`.
     unsafe {
         if L::N == BLOCK {
             tiles::<L, 8, 2>(sums, COLUMNS);
@@ -106,10 +107,10 @@ unsafe fn whole<L: Lanes>(sums: &Sums<'_>) {
 }
 
 /// # Safety
-/// As [`whole`].
+/// The conditions of [`whole`] must hold.
 #[inline(always)]
 unsafe fn half<L: Lanes>(sums: &Sums<'_>) {
-    // SAFETY: the caller's tile has `BLOCK` columns.
+    // SAFETY: the caller promises a tile of `BLOCK` columns and the instructions of `L`.
     unsafe {
         if L::N == BLOCK {
             tiles::<L, 16, 1>(sums, BLOCK);
@@ -140,7 +141,7 @@ unsafe fn tiles<L: Lanes, const ROWS: usize, const NV: usize>(sums: &Sums<'_>, c
 /// Computes `ROWS` rows from `row` on, by `NV` registers of columns from `column` on.
 ///
 /// # Safety
-/// As [`Outer::run`], for these rows and columns.
+/// The conditions of [`Outer::run`] must hold, for these rows and columns.
 #[inline(always)]
 unsafe fn tile<L: Lanes, const ROWS: usize, const NV: usize, const FETCH: bool>(
     s: &Sums<'_>,
@@ -220,7 +221,8 @@ mod tests {
                 add,
                 fetch: [g.as_ptr(), std::ptr::null(), x.as_ptr()],
             };
-            // SAFETY: the vectors are long enough for all runs, and for 16 rows of sums.
+            // SAFETY: the runs end below 40 pixels in `g`, and below 200 * 16 values in `x` including `x_half`; `to`
+            // has 16 rows of `to_row` values. Only this test uses the vectors.
             unsafe { Outer::new(isa).run(is_whole, &sums) }
             for (at, got) in to.iter().enumerate() {
                 let (r, col) = (at / to_row, at % to_row);

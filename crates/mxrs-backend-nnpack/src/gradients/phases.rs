@@ -1,6 +1,6 @@
-//! How a stride splits the gradient of the data. Its pixels fall into phases, as many along an axis as the stride, and
-//! the pixels of one phase depend on every `stride`-th tap of the window only. Each phase is a convolution of the
-//! output's gradient with stride 1.
+//! How a stride splits the gradient of the data. Along each axis, the pixels of the data fall into `stride` phases. The
+//! pixels of one phase depend only on every `stride`-th tap of the window. Each phase is a convolution of the output's
+//! gradient with stride 1.
 
 use crate::layouts::PackedForm;
 use crate::problem::ConvProblem;
@@ -18,13 +18,13 @@ pub struct Steps {
 /// The convolution of one phase along one axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Its taps, in the order of the cells of the output's gradient.
+    /// The taps of the phase, in the order of the cells of the output's gradient.
     pub taps: Vec<usize>,
     /// Zeros before the first cell.
     pub pad: usize,
 }
 
-/// The pixels from `first` on, every `stride`-th.
+/// One phase: along each axis, the pixels `first`, `first + stride` and so on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phase {
     /// Row and column of the first pixel.
@@ -34,11 +34,12 @@ pub struct Phase {
 }
 
 impl Line {
-    /// The convolution of the pixels `phase`, `phase + stride` and so on. `None` if it would need negative padding, as
-    /// the first of these pixels depends on no cell before the window's end.
+    /// The convolution of the pixels `phase`, `phase + stride` and so on. `None` if that would need negative padding,
+    /// because the first of these pixels depends only on cells after the first cell.
     fn new(window: usize, stride: usize, pad: usize, phase: usize) -> Option<Self> {
         let taps: Vec<usize> = ((phase + pad) % stride..window).step_by(stride).rev().collect();
-        // Pixel `phase + stride * i` depends on cell `i + (phase + pad) / stride - t` through the `t`-th of its taps.
+        // Pixel `phase + stride * i` depends on cell `i + (phase + pad) / stride - t` through the `t`-th of these taps,
+        // counted upward from 0.
         let pad = match taps.len() {
             0 => 0,
             n => (n - 1).checked_sub((phase + pad) / stride)?,
@@ -48,7 +49,7 @@ impl Line {
 }
 
 impl Steps {
-    /// Those of a problem; `None` if one does not fit into a byte.
+    /// Stride and padding of a problem; `None` if one of them does not fit into a byte.
     pub fn of(p: &ConvProblem) -> Option<Self> {
         let pair = |(a, b): (usize, usize)| Some([u8::try_from(a).ok()?, u8::try_from(b).ok()?]);
         Some(Self { stride: pair(p.stride)?, pad: pair(p.pad)? })
@@ -71,13 +72,14 @@ impl Steps {
 }
 
 impl Phase {
-    /// Cells of the window that the phase uses, in the order of its own taps.
+    /// Cells of the window that the phase uses, in the order of the phase's taps.
     pub fn cells(&self, across: usize) -> Vec<usize> {
         let [rows, columns] = &self.lines;
         rows.taps.iter().flat_map(|y| columns.taps.iter().map(move |x| y * across + x)).collect()
     }
 
-    /// Its convolution of the output's gradient of `p`; `None` if it has no taps or no pixels.
+    /// The convolution of the output's gradient of `p` that computes this phase; `None` if the phase has no taps or no
+    /// pixels.
     pub fn problem(&self, p: &ConvProblem) -> Option<ConvProblem> {
         let [kh, kw] = [0, 1].map(|i| self.lines[i].taps.len());
         let oh = p.h.saturating_sub(self.first[0]).div_ceil(p.stride.0);

@@ -14,7 +14,7 @@ use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::ops::Range;
 
-/// Most pixels of a piece. Two blocks of data with this many pixels fit about into a first-level cache.
+/// Most pixels of a piece. Two blocks of data with this many pixels approximately fill a first-level cache.
 const PIXELS: usize = 256;
 
 /// A prepared gradient.
@@ -31,7 +31,7 @@ pub struct PixelSums {
 #[derive(Clone, Copy)]
 struct Place {
     at: *mut f32,
-    /// From one output channel to the next, and from one cell to the next.
+    /// Distance from one output channel to the next, and from one cell to the next.
     steps: [usize; 2],
 }
 
@@ -46,7 +46,7 @@ impl PixelSums {
         self.problem.kh * self.problem.kw
     }
 
-    /// Whether the order of the sums is that of the output.
+    /// Whether the sums have the order of the output, so that they are computed in the output's memory.
     fn is_in_place(&self) -> bool {
         self.cells() == 1 && self.problem.k.is_multiple_of(BLOCK) && self.problem.c.is_multiple_of(BLOCK)
     }
@@ -66,7 +66,7 @@ impl PixelSums {
     fn runs(&self, images: Range<usize>, rows: Range<usize>, cell: usize, runs: &mut Vec<Run>) {
         let p = &self.problem;
         let (ky, kx) = (cell / p.kw * p.dilate.0, cell % p.kw * p.dilate.1);
-        // Those with `0 <= ox * stride + kx - pad < w`.
+        // The range of `ox` with `0 <= ox * stride + kx - pad < w`.
         let first = p.pad.1.saturating_sub(kx).div_ceil(p.stride.1).min(p.ow);
         let end = (p.w + p.pad.1).saturating_sub(kx).div_ceil(p.stride.1).clamp(first, p.ow);
         let [g_image, x_image] = [p.k.div_ceil(BLOCK) * p.pixels(), p.c.div_ceil(BLOCK) * p.h * p.w];
@@ -91,8 +91,9 @@ impl PixelSums {
         self.problem.stride.1 * BLOCK
     }
 
-    /// What to prefetch of the next piece, which begins at `next`, during a tile of sums: the data with the first block
-    /// of output channels, the gradient with the first pair of blocks of input channels.
+    /// Returns the addresses in the next piece, which begins at `next`, to prefetch during a tile of sums: in the data
+    /// if the tile has the first block of output channels, in the gradient if it has the first pair of blocks of input
+    /// channels.
     fn to_fetch(
         &self,
         next: Option<Run>,
@@ -112,10 +113,11 @@ impl PixelSums {
         fetch
     }
 
-    /// Computes some sums: output channels in blocks by input channels in pairs of blocks.
+    /// Computes the sums of these blocks of output channels by these pairs of blocks of input channels.
     ///
     /// # Safety
-    /// As [`Convolve::run`]; `blocks` and `pairs` must exist, and no other thread may use their sums in `to`.
+    /// The conditions of [`Convolve::run`] must hold; `blocks` and `pairs` must exist, and no other thread may use
+    /// their sums in `to`.
     unsafe fn sum(&self, o: &Operands, to: Place, [blocks, pairs]: [Range<usize>; 2]) {
         let p = &self.problem;
         let (c_blocks, pixels) = (p.c.div_ceil(BLOCK), p.h * p.w);
@@ -164,16 +166,18 @@ impl PixelSums {
         }
     }
 
-    /// Copies sums to the output, in its order.
+    /// Copies sums to the output, in the order of the output.
     ///
     /// # Safety
-    /// As [`Self::sum`], with the sums in `from` computed, and no other thread using these values of `dst`.
+    /// The conditions of [`Self::sum`] must hold, with the sums in `from` computed, and no other thread using these
+    /// values of `dst`.
     unsafe fn write(&self, dst: *mut f32, from: Place, [blocks, pairs]: [Range<usize>; 2]) {
         let (p, cells) = (&self.problem, self.cells());
         for k in blocks.start * BLOCK..(blocks.end * BLOCK).min(p.k) {
             for c in pairs.start * COLUMNS..(pairs.end * COLUMNS).min(p.c) {
                 for cell in 0..cells {
-                    // SAFETY: `k < p.k`, `c < p.c` and `cell < cells` bound both places.
+                    // SAFETY: `k < p.k`, `c < p.c` and `cell < cells`, so the indices lie in the output and in the
+                    // sums, which have at least these sizes.
                     unsafe {
                         *dst.add((k * p.c + c) * cells + cell) =
                             *from.at.add(k * from.steps[0] + cell * from.steps[1] + c);
@@ -199,8 +203,8 @@ impl Convolve for PixelSums {
         team.run(self.shares.threads(), &|i| {
             let steps = [self.cells() * c, c];
             let share = self.shares.share(i);
-            // SAFETY: `Shares` gives each thread other channels; scratch memory has `scratch_bytes`, and the output's
-            // size is that of the weights.
+            // SAFETY: `Shares` gives each thread different channels. By the contract the scratch memory has
+            // `scratch_bytes`, and the output has the size of the weights.
             unsafe {
                 if self.is_in_place() {
                     self.sum(o, Place { at: o.dst, steps }, share);

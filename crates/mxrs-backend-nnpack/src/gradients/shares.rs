@@ -9,7 +9,7 @@ use std::ops::Range;
 pub struct Shares {
     /// Blocks of output channels, and pairs of blocks of input channels.
     sizes: [usize; 2],
-    /// Number of parts of each.
+    /// Number of parts into which each of the sizes is cut.
     by: [usize; 2],
 }
 

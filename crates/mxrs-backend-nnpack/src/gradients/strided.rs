@@ -11,13 +11,13 @@ use crate::problem::ConvProblem;
 use mxrs_sync::Team;
 use mxrs_types::Result;
 
-/// The speed of a vendor library here, relative to its forward speed.
+/// Speed of a vendor library in this gradient, relative to its speed in the forward convolution.
 const VENDOR: f64 = 0.85;
 
 /// Chooses how to compute the gradient of the data of `p`, whose stride is not 1.
 ///
 /// # Errors
-/// The reason in words, if this algorithm does not support the problem.
+/// Returns the reason as text if this algorithm does not support the problem.
 pub fn choose(p: &ConvProblem, context: &GradientContext<'_>) -> std::result::Result<Chosen, String> {
     let refused = || format!("no kernel for the gradient of data with stride {:?} and padding {:?}", p.stride, p.pad);
     if !p.is_dense() {
@@ -44,9 +44,9 @@ pub fn choose(p: &ConvProblem, context: &GradientContext<'_>) -> std::result::Re
 
 /// A prepared gradient.
 struct StridedData {
-    /// The products, and the offset of each one's weights.
+    /// The product of each phase, and the offset of its weights in the packed weights.
     products: Vec<(ProductConv, usize)>,
-    /// Values of the gradient, if no product writes some of them; otherwise 0.
+    /// Number of values of the gradient if no product writes some of them; otherwise 0.
     to_clear: usize,
     threads: usize,
 }
@@ -89,8 +89,9 @@ impl Convolve for StridedData {
             });
         }
         for (product, weights) in &self.products {
-            // SAFETY: `weights` is the offset of this phase in the packed weights. The products run one after another
-            // and write different pixels of the output.
+            // SAFETY: `weights` is the offset of this phase in the packed weights, as `new` counted it. The products
+            // run one after another, so each may use the scratch memory, which is that of the largest. The other
+            // operands are those of the caller.
             unsafe { product.run(&Operands { weights: o.weights.add(*weights), ..*o }, team)? }
         }
         Ok(())

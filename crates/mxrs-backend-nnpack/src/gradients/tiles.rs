@@ -4,7 +4,8 @@
 //!
 //! Tiles are processed in blocks whose factors fit into the last-level cache. The team transforms a block together;
 //! then each thread takes factors and adds the products of the block to their sums. If all tiles fit into one block, no
-//! sums need to be kept: a thread takes a pair of channel blocks through all factors and transforms the sums at once.
+//! sums need to be kept: a thread computes the sums of a pair of channel blocks for all factors and then transforms
+//! them.
 
 use super::outer::{COLUMNS, FETCHED, Outer, Run, Sums};
 use crate::Isa;
@@ -46,14 +47,14 @@ pub struct TileSums {
     factors: usize,
 }
 
-/// The tensors of a run, and the places in its scratch memory.
+/// The tensors of a run, and the parts of its scratch memory.
 struct Tensors {
     ograd: Image,
     data: Image,
     dst: *mut f32,
     /// Factors of a block: of the data, then of the gradients.
     factors: [*mut f32; 2],
-    /// Values from one factor's plane to the next, for data and gradients.
+    /// Distance in values from one factor's plane to the next, for data and gradients.
     planes: [usize; 2],
     /// The sums; if there is one block, those of each thread.
     sums: *mut f32,
@@ -61,7 +62,8 @@ struct Tensors {
     buffers: *mut f32,
 }
 
-// SAFETY: only addresses are shared; `run` argues which thread uses what in which phase.
+// SAFETY: sharing only copies addresses. The SAFETY comment in `run` says which thread uses which memory in which
+// phase.
 unsafe impl Sync for Tensors {}
 
 impl TileSums {
@@ -107,7 +109,7 @@ impl TileSums {
         self.channel_blocks().map(|blocks| blocks * self.tiles_at_once() * BLOCK + LINE)
     }
 
-    /// Values of all sums; if there is one block, of the sums of all threads.
+    /// Number of values of all sums; if there is one block, of the sums of all threads.
     fn sums_len(&self) -> usize {
         let tiles = if self.blocks() == 1 { self.threads } else { self.tiling.k_blocks * self.pairs() };
         self.factors * tiles * SUMS
@@ -117,8 +119,8 @@ impl TileSums {
         self.tiling.transforms.n[0] * BUFFER_STRIDE
     }
 
-    /// Transforms one channel block for some tiles of a block. Channel blocks of the data come first, then those of the
-    /// gradients.
+    /// Transforms one channel block for piece `piece` of `pieces` of a block of tiles. Channel blocks of the data come
+    /// first, then those of the gradients.
     ///
     /// # Safety
     /// `t` must hold the tensors of a run, `block` and `channels` must exist, and no other thread may use these factors
@@ -139,9 +141,9 @@ impl TileSums {
         let channels = if is_data { channels } else { channels - c_blocks };
         let [size, out] = [tiling.shape.size, tiling.shape.out];
         let m = tiling.transforms.m;
-        // SAFETY: strips of `within` lie in the block and have at most `longest` tiles, so their columns fit the
-        // buffer. `strip.first + strip.len` is at most `tiles_at_once`, so the factors lie in the plane's part for this
-        // channel block.
+        // SAFETY: `block` and `channels` exist by the contract. Strips of `within` lie in the block and have at most
+        // `longest` tiles, so their columns fit the buffer. `strip.first + strip.len` is at most `tiles_at_once`, so
+        // the factors lie in the plane's part for this channel block.
         unsafe {
             let buffer = t.buffers.add(thread * self.buffer_len());
             for strip in tiling.strips(tiles.clone(), within, tiling.longest()) {
@@ -248,7 +250,8 @@ impl Convolve for TileSums {
         let planes = self.planes();
         let Shape { size, out, .. } = self.tiling.shape;
         let image = |at: *const f32, blocks, size| Image::new(at.cast_mut().cast(), self.tiling.data, blocks, size);
-        // SAFETY: the scratch memory has `scratch_bytes`: two sets of `self.factors` planes, the sums, the buffers.
+        // SAFETY: by the contract the scratch memory has `scratch_bytes`, which counts two sets of `self.factors`
+        // planes, the sums, and the buffers, in this order.
         let t = unsafe {
             let gradients = o.scratch.add(self.factors * planes[0]);
             let sums = gradients.add(self.factors * planes[1]);
@@ -266,7 +269,7 @@ impl Convolve for TileSums {
         let channel_blocks: usize = self.channel_blocks().iter().sum();
         let pieces = (4 * self.threads).div_ceil(channel_blocks).min(self.tiles_at_once());
         let tiles_of_sums = k_blocks * pairs;
-        // Some output channels of each factor at a time, so that there is work for all threads.
+        // Each item is one factor and a part of the output channels, so that there is work for all threads.
         let parts = (4 * self.threads).div_ceil(self.factors).min(k_blocks);
         let mut items: Vec<usize> = (0..blocks).flat_map(|_| [channel_blocks * pieces, self.factors * parts]).collect();
         if blocks == 1 {

@@ -14,7 +14,8 @@ use mxrs_types::Layout;
 /// Part of the peak that a vendor library reaches: for windows of one cell, for other windows, and for strides other
 /// than 1.
 const VENDOR: [f64; 3] = [0.63, 0.72, 0.54];
-/// The same for bfloat16: the instruction sums two products at a time, but pixels have to be paired first.
+/// Part of the float32 peak that a vendor library reaches in bfloat16: the instruction sums two products at a time, but
+/// pixels have to be paired first.
 const BF16_VENDOR: f64 = 1.1;
 /// Multiply-adds in the time that it takes to read a sum and write it again.
 const PER_KEPT: f64 = 12.0;
@@ -24,7 +25,7 @@ const PER_FOLDED: f64 = 8.0;
 /// Chooses the algorithm for the gradient of the weights of `p`.
 ///
 /// # Errors
-/// The reason in words, if no algorithm supports the problem.
+/// Returns the reason as text if no algorithm supports the problem.
 pub fn choose(p: &ConvProblem, context: &GradientContext<'_>) -> Result<Chosen, String> {
     let GradientContext { options, threads, rates } = *context;
     if p.c < BLOCK {

@@ -12,7 +12,7 @@ pub enum Schedule {
     Cooperative,
 }
 
-/// How a convolution is cut.
+/// How the work of a convolution is cut into blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Blocking {
     /// How threads share the work.
@@ -26,8 +26,8 @@ pub struct Blocking {
 }
 
 impl Blocking {
-    /// Fits the blocking to a problem: no larger than the problem, with blocks of equal size, as many as threads can
-    /// share evenly.
+    /// Fits the blocking to a problem: no larger than the problem, and with blocks of nearly equal size. In the
+    /// independent schedule the number of blocks is a multiple of the number of threads.
     pub(super) fn fitted(mut self, n_tiles: usize, n_panels: usize) -> Self {
         self.threads = self.threads.max(1);
         let mut blocks = n_tiles.div_ceil(self.tiles.max(1));
@@ -41,7 +41,7 @@ impl Blocking {
     }
 
     /// Number of parts that the tiles of a block are cut into for the product in the cooperative schedule, so that
-    /// every thread gets some.
+    /// every thread gets work.
     pub(super) fn parts(&self, n_panels: usize) -> usize {
         let groups = n_panels.div_ceil(self.panels);
         let enough = match self.schedule {

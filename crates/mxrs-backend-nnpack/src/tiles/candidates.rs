@@ -1,4 +1,4 @@
-//! The blockings that may be fast, with the usually fastest first.
+//! The blockings that may be fast. The blocking that is usually fastest comes first.
 
 use super::{BLOCK, Blocking, Factors, Schedule, Shape};
 use crate::gemm::{MAX_ROWS, PANEL};
@@ -6,7 +6,7 @@ use crate::gemm::{MAX_ROWS, PANEL};
 /// Bytes of packed weights that the caches can deliver again for every block of tiles without slowing the products
 /// down. The larger size needs many blocks, because the first block reads the weights from memory.
 const SMALL_WEIGHTS: [usize; 2] = [4 << 20, 16 << 20];
-/// Number of blocks per thread that is many.
+/// Number of blocks per thread from which the larger of [`SMALL_WEIGHTS`] applies.
 const MANY_BLOCKS: usize = 4;
 /// Bytes that one thread's factors or products may take: about half of a second-level cache.
 const OWN_BYTES: usize = 384 << 10;
@@ -24,7 +24,7 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// For tiles with `m` outputs, down and across.
+    /// Makes the description for tiles with `m` outputs, down and across.
     pub fn new(shape: &Shape, factors: Factors, m: [usize; 2]) -> Self {
         let channels = [shape.c, shape.k].map(|n| n.next_multiple_of(BLOCK));
         Self { factors, channels, tiles: shape.n * shape.out[0].div_ceil(m[0]) * shape.out[1].div_ceil(m[1]) }
@@ -70,7 +70,7 @@ impl Work {
             push(Schedule::Cooperative, multiple * MAX_ROWS, 1);
             push(Schedule::Cooperative, multiple * MAX_ROWS, panels.div_ceil(threads));
         }
-        // Blockings that become equal when they are fitted count once.
+        // Of blockings that become equal when they are fitted, only the first stays.
         let mut seen = vec![];
         all.retain(|blocking| {
             let fitted = blocking.fitted(tiles, panels);
@@ -82,7 +82,7 @@ impl Work {
     }
 }
 
-/// Rounds down to whole groups of rows.
+/// Rounds down to whole groups of rows, at least one.
 fn rows(tiles: usize) -> usize {
     (tiles / MAX_ROWS).max(1) * MAX_ROWS
 }

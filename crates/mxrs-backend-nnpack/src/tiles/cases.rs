@@ -102,7 +102,8 @@ impl Case {
         let mut scratch = vec![f32::NAN; tiling.scratch_bytes() / 4];
         let epilogue =
             Epilogue { bias: Some(&self.bias), sum: sum.map(|sum| sum.as_ptr().cast()), lo: bounds.0, hi: bounds.1 };
-        // SAFETY: the vectors have the sizes of the shape, and `scratch` has `scratch_bytes`.
+        // SAFETY: the vectors have the sizes of the shape and belong to this function, `scratch` has `scratch_bytes`,
+        // and callers pass a sum of the output's size.
         unsafe {
             tiling
                 .run(self.src.as_ptr().cast(), packed.as_ptr(), &epilogue, dst.as_mut_ptr().cast(), &mut scratch, team)
@@ -111,7 +112,7 @@ impl Case {
         dst
     }
 
-    /// Largest error over largest output; padding channels must be zero.
+    /// Returns the largest error divided by the largest output, and checks that padding channels are zero.
     pub(crate) fn error(&self, dst: &[f32], want: impl Fn(usize) -> f64) -> f64 {
         let Shape { n, k, out, .. } = self.shape;
         let (pixels, blocks) = (out[0] * out[1], k.div_ceil(BLOCK));
@@ -139,7 +140,7 @@ pub(crate) fn shape(n: usize, c: usize, k: usize, size: [usize; 2], pad: usize) 
     Shape { n, c, k, size, kernel: [3, 3], pad: [pad; 2], out: size.map(|x| x + 2 * pad - 2) }
 }
 
-/// The same for other filters, with outputs as large as the inputs.
+/// The shape with these filters and with outputs as large as the inputs; unchanged for filters of 3x3.
 pub(crate) fn with_kernel(shape: Shape, kernel: [usize; 2]) -> Shape {
     if kernel == [3, 3] { shape } else { Shape { kernel, pad: kernel.map(|r| r / 2), out: shape.size, ..shape } }
 }
@@ -159,7 +160,7 @@ pub(crate) fn ragged() -> Vec<Shape> {
         shape(1, 16, 16, [1, 1], 1),
         shape(1, 32, 32, [5, 120], 1),
     ];
-    // Padding above only, and two more columns to the right only.
+    // Padding above but not below, and two columns of padding to the right but not to the left.
     shapes.push(Shape { pad: [1, 0], out: [8, 10], ..shape(2, 17, 40, [9, 10], 0) });
     shapes
 }

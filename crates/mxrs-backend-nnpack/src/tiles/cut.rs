@@ -23,7 +23,7 @@ impl Tiling {
         first.min(tiles)..(first + self.blocking.tiles).min(tiles)
     }
 
-    /// Most neighboring tiles whose columns fit into the buffer.
+    /// Largest number of neighboring tiles whose columns fit into the buffer.
     pub fn longest(&self) -> usize {
         (BUFFER_COLUMNS - self.transforms.n[1]) / self.transforms.m[1] + 1
     }

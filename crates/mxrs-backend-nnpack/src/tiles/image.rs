@@ -7,9 +7,9 @@ use super::{BLOCK, Data};
 pub(crate) struct Image {
     at: *mut u8,
     data: Data,
-    /// Values from one image to the next, and from one channel block to the next.
+    /// Distance in values from one image to the next, and from one channel block to the next.
     outer: [usize; 2],
-    /// Values from one row to the next, and from one pixel to the next.
+    /// Distance in values from one row to the next, and from one pixel to the next.
     pub steps: [usize; 2],
 }
 
@@ -28,7 +28,7 @@ impl Image {
         Self { at, ..self }
     }
 
-    /// The same tensor with another distance between images, if there is one.
+    /// The same tensor with another distance between images, if one is given.
     pub fn with_image_stride(mut self, image_len: Option<usize>) -> Self {
         self.outer[0] = image_len.unwrap_or(self.outer[0]);
         self

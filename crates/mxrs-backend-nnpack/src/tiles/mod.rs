@@ -70,12 +70,12 @@ pub enum Data {
     Bf16Pixels,
 }
 
-/// What is done to the outputs.
+/// The operations that are applied to the outputs.
 #[derive(Clone, Copy, Debug)]
 pub struct Epilogue<'a> {
-    /// Added to each channel: `K` values.
+    /// Values that are added to the channels, one each: `K` values.
     pub bias: Option<&'a [f32]>,
-    /// Added: a tensor like the output, possibly the output itself.
+    /// A tensor that is added. It has the shape and layout of the output, and may be the output itself.
     pub sum: Option<*const u8>,
     /// Lower bound; negative infinity for none.
     pub lo: f32,
@@ -89,7 +89,7 @@ impl Default for Epilogue<'_> {
     }
 }
 
-/// What a tile is transformed to: real and complex factors.
+/// The real and complex factors that a tile is transformed to.
 ///
 /// A plane holds one number of all tiles and channels of a block. The inputs have one plane per real factor, then three
 /// per complex factor: real part, imaginary part, and negated real part. So both parts of the product with a conjugated
@@ -109,17 +109,17 @@ pub(crate) struct Factors {
 }
 
 impl Factors {
-    /// Planes of the inputs.
+    /// Number of planes of the inputs.
     pub fn planes(self) -> usize {
         self.real + 3 * self.complex
     }
 
-    /// Planes of the products, and numbers per weight.
+    /// Number of planes of the products, which is also the number of values per weight.
     pub fn numbers(self) -> usize {
         self.real + 2 * self.complex
     }
 
-    /// Multiplications per tile and pair of channels.
+    /// Number of multiplications per tile and pair of channels.
     pub fn multiplications(self) -> usize {
         self.real + 4 * self.complex
     }
@@ -129,7 +129,7 @@ impl Factors {
         self.real + self.complex
     }
 
-    /// Planes before a factor, if a complex factor has `per_complex` planes.
+    /// Number of planes before a factor, if a complex factor has `per_complex` planes.
     fn before(self, factor: usize, per_complex: usize) -> usize {
         factor.min(self.real) + per_complex * factor.saturating_sub(self.real)
     }
@@ -165,12 +165,12 @@ pub(crate) struct Tiling {
     pub k_blocks: usize,
     /// Tiles of an image, down and across.
     tiles: [usize; 2],
-    /// Values from one image of the output to the next, if the output is a part of a larger tensor.
+    /// Distance in values from one image of the output to the next, if the output is a part of a larger tensor.
     dst_image_stride: Option<usize>,
 }
 
 impl Tiling {
-    /// Prepares a convolution. The transforms must be for the window of the shape; the blocking is fitted to it.
+    /// Prepares a convolution. The transforms must be for the window of the shape; the blocking is fitted to the shape.
     ///
     /// # Errors
     /// If a size is zero, or if channels are last and not a multiple of 16.
@@ -201,7 +201,7 @@ impl Tiling {
         Ok(tiling)
     }
 
-    /// The same with another distance between the images of the output. The tensor to add is not affected.
+    /// Returns this tiling with another distance between the images of the output. The tensor to add is not affected.
     pub fn with_image_stride(self, dst_image_stride: Option<usize>) -> Self {
         Self { dst_image_stride, ..self }
     }
@@ -229,17 +229,17 @@ impl Tiling {
         Ok(())
     }
 
-    /// Tiles of all images.
+    /// Number of tiles of all images.
     pub fn n_tiles(&self) -> usize {
         self.shape.n * self.tiles[0] * self.tiles[1]
     }
 
-    /// Panels of packed weights.
+    /// Number of panels of packed weights.
     fn panels(&self) -> usize {
         self.k_blocks.div_ceil(PANEL / BLOCK)
     }
 
-    /// Columns of a panel.
+    /// Number of columns of a panel.
     fn panel_width(&self, panel: usize) -> usize {
         PANEL.min(self.k_blocks * BLOCK - panel * PANEL)
     }
@@ -258,7 +258,7 @@ impl std::fmt::Debug for Tiling {
     }
 }
 
-/// Checks a length.
+/// Returns an error if the length `got` is not `expected`.
 fn check_len(what: &'static str, got: usize, expected: usize) -> Result<()> {
     if got == expected {
         Ok(())

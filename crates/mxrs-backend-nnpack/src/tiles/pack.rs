@@ -8,7 +8,7 @@ use crate::gemm::PANEL;
 use crate::isa::Set;
 use mxrs_sync::Team;
 
-/// A cache line.
+/// Bytes of a cache line.
 const LINE_BYTES: usize = 64;
 
 /// Most taps of a window along one axis.
@@ -30,8 +30,8 @@ pub(crate) trait Transform: Sync {
 
 /// Start of the packed weights, which threads write in disjoint parts.
 struct Shared(*mut f32);
-// SAFETY: each chunk of the loop in `pack` writes another panel's channels, and nothing reads before the loop has
-// ended.
+// SAFETY: each chunk of the loop in `pack` writes a different panel or different channels, and no code reads the
+// weights before the loop has ended.
 unsafe impl Sync for Shared {}
 
 impl Shared {
@@ -50,12 +50,14 @@ pub(super) fn pack(tiling: &Tiling, transform: &impl Transform, filters: Filters
         let to = shared.to();
         match tiling.isa.set() {
             // SAFETY: `pack_weights` has checked that `packed` has room for all panels and channels, and no other chunk
-            // has this panel and these channels.
+            // has this panel and these channels. Portable code needs no special instructions.
             Set::Portable => unsafe { piece.pack(to, |to, columns, width| store_columns(to, columns, width)) },
-            // SAFETY: as above; `set` proves that the processor has AVX2.
+            // SAFETY: `pack_weights` has checked the length of `packed`, and no other chunk has this panel and these
+            // channels. `set` proves that the processor has AVX2.
             #[cfg(target_arch = "x86_64")]
             Set::Avx2 => unsafe { pack_avx2(&piece, to) },
-            // SAFETY: as above; `set` proves that the processor has AVX-512F and AVX2.
+            // SAFETY: `pack_weights` has checked the length of `packed`, and no other chunk has this panel and these
+            // channels. `set` proves that the processor has AVX-512F and AVX2.
             #[cfg(target_arch = "x86_64")]
             Set::Avx512 => unsafe { pack_avx512(&piece, to) },
         }
@@ -63,16 +65,16 @@ pub(super) fn pack(tiling: &Tiling, transform: &impl Transform, filters: Filters
 }
 
 /// # Safety
-/// As [`Piece::pack`].
+/// The conditions of [`Piece::pack`] must hold.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 unsafe fn pack_avx2<T: Transform>(piece: &Piece<'_, T>, to: *mut f32) {
-    // SAFETY: the contract of this function is that of `Piece::pack`, for which it is compiled.
+    // SAFETY: the contract of this function is that of `Piece::pack`, and this function is compiled for AVX2.
     unsafe { piece.pack(to, |to, columns, width| store_columns(to, columns, width)) }
 }
 
 /// # Safety
-/// As [`Piece::pack`].
+/// The conditions of [`Piece::pack`] must hold.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2")]
 unsafe fn pack_avx512<T: Transform>(piece: &Piece<'_, T>, to: *mut f32) {
@@ -96,16 +98,16 @@ unsafe fn pack_avx512<T: Transform>(piece: &Piece<'_, T>, to: *mut f32) {
 #[inline(always)]
 unsafe fn store_columns(to: *mut f32, columns: &Columns, width: usize) {
     for (col, value) in columns.iter().enumerate().take(width) {
-        // SAFETY: `take` keeps `col` below `width`.
+        // SAFETY: `take` keeps `col` below `width`, the number of values that the caller promises.
         unsafe { to.add(col).write(*value as f32) };
     }
 }
 
-/// As [`store_columns`], but past the caches. Whole lines are written in as many places as there are factors; reading
-/// them into the cache first would take longer than everything else.
+/// Like [`store_columns`], but past the caches. Each factor of a panel is a whole cache line in a different place.
+/// Reading these lines into the cache first would take longer than the rest of the packing.
 ///
 /// # Safety
-/// As [`store_columns`]; `to` must begin a cache line, and `width` must be a multiple of 16.
+/// The conditions of [`store_columns`] must hold; `to` must begin a cache line, and `width` must be a multiple of 16.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2")]
 #[inline]
@@ -113,7 +115,8 @@ unsafe fn stream_columns(to: *mut f32, columns: &Columns, width: usize) {
     let mut line = [0.0; BLOCK];
     for (at, part) in columns.chunks_exact(BLOCK).take(width / BLOCK).enumerate() {
         line.iter_mut().zip(part).for_each(|(to, x)| *to = *x as f32);
-        // SAFETY: `at < width / BLOCK`, so a whole line fits, and lines follow an aligned `to`.
+        // SAFETY: `at < width / BLOCK`, so a whole line fits into the `width` values. `to` begins a cache line, so the
+        // store is aligned. `line` has 16 values.
         unsafe {
             std::arch::x86_64::_mm512_stream_ps(to.add(at * BLOCK), std::arch::x86_64::_mm512_loadu_ps(line.as_ptr()))
         };
@@ -132,8 +135,8 @@ struct Piece<'a, T> {
 impl<T: Transform> Piece<'_, T> {
     /// # Safety
     /// Must be called from code compiled for instructions that the processor has. `to` must be the start of packed
-    /// weights of the tiling's size, and no other thread may use those of this panel and these channels. `store` must
-    /// be callable for `width` values at each place.
+    /// weights of the tiling's size, and no other thread may use the weights of this panel and these channels. `store`
+    /// must be callable for `width` values at each address.
     #[inline(always)]
     unsafe fn pack(&self, to: *mut f32, store: impl Fn(*mut f32, &Columns, usize)) {
         let Self { tiling, panel, .. } = *self;

@@ -17,12 +17,13 @@ struct Tensors<'a> {
     src: Image,
     weights: *const f32,
     dst: Image,
-    /// Added to the outputs.
+    /// The tensor that is added to the outputs.
     sum: Option<Image>,
     epilogue: &'a Epilogue<'a>,
     scratch: *mut f32,
 }
-// SAFETY: only addresses are shared; `independent` and `cooperative` argue which thread uses which part.
+// SAFETY: sharing only copies addresses. The SAFETY comments in `independent` and `cooperative` say which thread uses
+// which part.
 unsafe impl Sync for Tensors<'_> {}
 
 /// The layout of the scratch memory, in values.
@@ -31,9 +32,9 @@ struct Layout {
     tiles: usize,
     /// Most tiles of a part of a block.
     part: usize,
-    /// From one plane of factors to the next.
+    /// Distance from one plane of factors to the next.
     factors_plane: usize,
-    /// From one plane of products to the next.
+    /// Distance from one plane of products to the next.
     products_plane: usize,
     /// All factors of a block.
     factors: usize,
@@ -62,7 +63,7 @@ impl Tiling {
         (shared * layout.factors + self.blocking.threads * layout.own) * size_of::<f32>()
     }
 
-    /// Convolves. The layout of `src` and `dst` is that of the tiling's [`Data`]; `weights` are those of
+    /// Computes the convolution. The layout of `src` and `dst` is that of the tiling's [`Data`]; `weights` come from
     /// [`pack_weights`](Self::pack_weights). Channels of `src` beyond C must be zeros; channels of `dst` beyond K
     /// become zeros.
     ///
@@ -70,9 +71,9 @@ impl Tiling {
     /// If the scratch memory is too short, or the bias does not have K values.
     ///
     /// # Safety
-    /// The addresses, that of the sum too, must be valid for tensors of the shape. During the call no other thread may
-    /// write them or use the output. `src` and `dst` must not overlap. The scratch memory should be aligned to 64
-    /// bytes, for speed.
+    /// All addresses, including that of the sum, must be valid for tensors of the shape. During the call no other
+    /// thread may write them or use the output. `src` and `dst` must not overlap. The scratch memory should be aligned
+    /// to 64 bytes, for speed.
     pub unsafe fn run(
         &self,
         src: *const u8,
@@ -111,12 +112,17 @@ impl Tiling {
         Ok(())
     }
 
+    /// Runs the schedule [`Schedule::Independent`].
+    ///
+    /// # Safety
+    /// The conditions of [`Self::run`] must hold, and `tensors.scratch` must have [`Self::scratch_bytes`].
     unsafe fn independent(&self, tensors: &Tensors<'_>, team: &Team) {
         let (layout, threads) = (self.layout(), self.blocking.threads);
         let phases = Phases::new(threads, [self.n_tiles().div_ceil(layout.tiles)]);
         team.run(threads, &|thread| {
-            // SAFETY: `scratch_bytes` counts factors and own memory for each of `threads` threads. `Phases` gives each
-            // block of tiles, and so its outputs, to one thread.
+            // SAFETY: `run` has checked that the scratch memory has `scratch_bytes`, which counts factors and own
+            // memory for each of `threads` threads. `Phases` gives each block of tiles, and so its outputs, to one
+            // thread. The caller promises the tensors.
             unsafe {
                 let factors = tensors.scratch.add(thread * (layout.factors + layout.own));
                 let own = factors.add(layout.factors);
@@ -140,6 +146,10 @@ impl Tiling {
         });
     }
 
+    /// Runs the schedule [`Schedule::Cooperative`].
+    ///
+    /// # Safety
+    /// The conditions of [`Self::run`] must hold, and `tensors.scratch` must have [`Self::scratch_bytes`].
     unsafe fn cooperative(&self, tensors: &Tensors<'_>, team: &Team) {
         let (layout, threads) = (self.layout(), self.blocking.threads);
         let blocks = self.n_tiles().div_ceil(layout.tiles);
@@ -150,10 +160,10 @@ impl Tiling {
         let items = |phase| if phase % 2 == 0 { self.c_blocks * pieces } else { groups * parts };
         let phases = Phases::new(threads, (0..2 * blocks).map(items));
         team.run(threads, &|thread| {
-            // SAFETY: each item of an even phase writes other factors, and `wait` orders them before the odd phase,
+            // SAFETY: each item of an even phase writes different factors, and `wait` orders them before the odd phase,
             // which only reads them. The next even phase starts after `wait` on the odd one. Each item of an odd phase
-            // writes other panels or other tiles of the outputs. `own` is the memory of this thread alone:
-            // `scratch_bytes` counts one set of factors and `threads` times `own`.
+            // writes different panels or different tiles of the outputs. `own` is the memory of this thread alone:
+            // `scratch_bytes`, which `run` has checked, counts one set of factors and `threads` times `own`.
             unsafe {
                 let own = tensors.scratch.add(layout.factors + thread * layout.own);
                 for block in 0..blocks {
@@ -197,8 +207,8 @@ impl Tiling {
     /// Transforms the inputs of the tiles `within` a block.
     ///
     /// # Safety
-    /// As [`Self::run`]; `factors` and `own` must be as [`Layout`] says, and no other thread may use `own` or these
-    /// tiles and channels of the factors.
+    /// The conditions of [`Self::run`] must hold; `factors` and `own` must be as [`Layout`] says, and no other thread
+    /// may use `own` or these tiles and channels of the factors.
     unsafe fn inputs(
         &self,
         tensors: &Tensors<'_>,
@@ -238,8 +248,8 @@ impl Tiling {
     /// outputs.
     ///
     /// # Safety
-    /// As [`Self::run`]; the factors of these tiles must be computed, `factors` and `own` must be as [`Layout`] says,
-    /// and no other thread may use `own` or these outputs.
+    /// The conditions of [`Self::run`] must hold; the factors of these tiles must be computed, `factors` and `own` must
+    /// be as [`Layout`] says, and no other thread may use `own` or these outputs.
     unsafe fn outputs(
         &self,
         tensors: &Tensors<'_>,
@@ -324,8 +334,8 @@ impl Tiling {
         }
     }
 
-    /// Where the blocks of 16 steps of a product begin, counted from the factor's first plane: for a real factor, and
-    /// for both parts of a complex one.
+    /// Offsets of the blocks of 16 steps of a product from the factor's first plane: for a real factor, and for both
+    /// parts of a complex factor.
     fn offsets(&self, layout: &Layout) -> [Vec<usize>; 3] {
         let of = |planes: &[usize]| {
             let all = planes.iter().flat_map(|plane| {
@@ -336,9 +346,9 @@ impl Tiling {
         [of(&[0]), of(&[0, 1]), of(&[1, 2])]
     }
 
-    /// What to prefetch while a group of panels is multiplied: the rows of the outputs that are written next and of
-    /// their sum, and this group's share of the next block's inputs. Returns addresses, and lengths in units of 16
-    /// lines.
+    /// Returns the memory to prefetch while a group of panels is multiplied, as addresses and lengths in units of 16
+    /// lines: the rows of the outputs that are written next, the same rows of the tensor to add, and this group's share
+    /// of the next block's inputs.
     fn lines_to_fetch(
         &self,
         tensors: &Tensors<'_>,

@@ -2,20 +2,20 @@
 
 use super::BLOCK;
 
-/// Columns that the buffer holds.
+/// Number of columns that the buffer holds.
 pub(crate) const BUFFER_COLUMNS: usize = 50;
-/// Values from one row of the buffer to the next. It is not a multiple of a page, because such rows would collide in
-/// the cache.
+/// Distance in values from one row of the buffer to the next. It is not a multiple of a page, because such rows would
+/// collide in the cache.
 pub(crate) const BUFFER_STRIDE: usize = (BUFFER_COLUMNS + 1) * BLOCK;
 
-/// Read in place of rows outside the image.
+/// Zeros that are read instead of rows outside the image.
 pub(crate) static ZEROS: [f32; BUFFER_STRIDE] = [0.0; BUFFER_STRIDE];
 
 /// Tiles whose inputs are to be transformed.
 pub(crate) struct Inputs {
     /// The image's first pixel of this channel block.
     pub src: *const u8,
-    /// Values from one row of the image to the next, and from one pixel to the next.
+    /// Distance in values from one row of the image to the next, and from one pixel to the next.
     pub steps: [usize; 2],
     /// Height and width of the image.
     pub size: [usize; 2],
@@ -25,11 +25,11 @@ pub(crate) struct Inputs {
     pub len: usize,
     /// Outputs of a tile, down and across, which is the distance between tiles.
     pub m: [usize; 2],
-    /// Where to write the first tile's value of the first plane; the next tile's value is 16 values later.
+    /// Address of the first tile's value of the first plane, to be written; the next tile's value is 16 values later.
     pub factors: *mut f32,
-    /// Values from one plane to the next.
+    /// Distance in values from one plane to the next.
     pub plane: usize,
-    /// As many rows of [`BUFFER_STRIDE`] values as a tile has.
+    /// A buffer with [`BUFFER_STRIDE`] values for each row of a tile.
     pub buffer: *mut f32,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Inputs {
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 pub(crate) struct ChannelEpilogue {
-    /// Added.
+    /// Bias, which is added to the outputs.
     pub bias: [f32; BLOCK],
     /// Lower bounds.
     pub lo: [f32; BLOCK],
@@ -47,24 +47,24 @@ pub(crate) struct ChannelEpilogue {
 
 /// Tiles whose products are to be transformed.
 pub(crate) struct Outputs<'a> {
-    /// The first tile's value of the first plane; the next tile's value is 16 values later.
+    /// Address of the first tile's value of the first plane; the next tile's value is 16 values later.
     pub products: *const f32,
-    /// Values from one plane to the next.
+    /// Distance in values from one plane to the next.
     pub plane: usize,
     /// Number of tiles.
     pub len: usize,
     /// Outputs of a tile, down and across.
     pub m: [usize; 2],
-    /// Where to write the first tile's first output.
+    /// Address of the first tile's first output, to be written.
     pub dst: *mut u8,
-    /// Added to each output; addressed like it. Null for none.
+    /// A tensor that is added to the outputs, and addressed like them. Null for none.
     pub sum: *const u8,
-    /// Values from one row of the image to the next, and from one pixel to the next.
+    /// Distance in values from one row of the image to the next, and from one pixel to the next.
     pub steps: [usize; 2],
     /// Rows and columns of outputs that lie inside the image.
     pub inside: [usize; 2],
     /// The epilogue.
     pub epilogue: &'a ChannelEpilogue,
-    /// As many rows of [`BUFFER_STRIDE`] values as a tile has.
+    /// A buffer with [`BUFFER_STRIDE`] values for each row of a tile.
     pub buffer: *mut f32,
 }

@@ -22,7 +22,7 @@ use crate::tiles::strip::BUFFER_STRIDE;
 pub(crate) struct Spread {
     /// The image's first pixel of this channel block.
     pub src: *const u8,
-    /// Values from one row of the image to the next, and from one pixel to the next.
+    /// Distance in values from one row of the image to the next, and from one pixel to the next.
     pub steps: [usize; 2],
     /// Height and width of the image.
     pub size: [usize; 2],
@@ -30,11 +30,11 @@ pub(crate) struct Spread {
     pub origin: [usize; 2],
     /// Number of tiles. All their columns must fit into the buffer.
     pub len: usize,
-    /// Where to write the first tile's value of the first plane; the next tile's value is 16 values later.
+    /// Address of the first tile's value of the first plane, to be written; the next tile's value is 16 values later.
     pub factors: *mut f32,
-    /// Values from one plane to the next.
+    /// Distance in values from one plane to the next.
     pub plane: usize,
-    /// As many rows of [`BUFFER_STRIDE`] values as a tile has.
+    /// A buffer with [`BUFFER_STRIDE`] values for each row of a tile.
     pub buffer: *mut f32,
 }
 
@@ -42,11 +42,11 @@ pub(crate) struct Spread {
 pub(crate) struct Fold<'a> {
     /// The first factor's sums.
     pub sums: *const f32,
-    /// Values from one factor's sums to the next.
+    /// Distance in values from one factor's sums to the next.
     pub plane: usize,
     /// The matrices to transform with.
     pub matrices: &'a Matrices,
-    /// Where to write: sixteen values for each cell of the window.
+    /// Address of the result: sixteen values for each cell of the window.
     pub to: *mut f32,
 }
 
@@ -168,8 +168,8 @@ unsafe fn spread<L: Lanes, V: Points, H: Points, E: Element>(t: &Spread) {
 #[inline(always)]
 unsafe fn fold<L: Lanes, V: Points, H: Points>(t: &Fold<'_>) {
     let Matrices([down, across]) = t.matrices;
-    // SAFETY: `(i * H::N + j)` is one of `V::N * H::N` factors, `(y * H::R + x)` one of `V::R * H::R` cells, and `lane
-    // + L::N <= BLOCK`.
+    // SAFETY: `(i * H::N + j)` is one of `V::N * H::N` factors, `(y * H::R + x)` one of `V::R * H::R` cells, and
+    // `lane + L::N <= BLOCK`. [`Fold`] promises sums of all factors and room for all cells.
     unsafe {
         for lane in (0..BLOCK).step_by(L::N) {
             let mut half = [[L::splat(0.0); MAX_N]; MAX_N];
@@ -197,17 +197,19 @@ unsafe fn fold<L: Lanes, V: Points, H: Points>(t: &Fold<'_>) {
 macro_rules! compiled {
     ($(#[$with:meta])* $lanes:ty, $spread:ident, $fold:ident) => {
         /// # Safety
-        /// As [`spread`].
+        /// The conditions of [`spread`] must hold.
         $(#[$with])*
         unsafe fn $spread<V: Points, H: Points, E: Element>(tiles: &Spread) {
-            // SAFETY: the contract of this function is that of `spread`, for which it is compiled.
+            // SAFETY: the contract of this function is that of `spread`, and this function is compiled for the
+            // instructions of the register type.
             unsafe { spread::<$lanes, V, H, E>(tiles) }
         }
         /// # Safety
-        /// As [`fold`].
+        /// The conditions of [`fold`] must hold.
         $(#[$with])*
         unsafe fn $fold<V: Points, H: Points>(sums: &Fold<'_>) {
-            // SAFETY: the contract of this function is that of `fold`, for which it is compiled.
+            // SAFETY: the contract of this function is that of `fold`, and this function is compiled for the
+            // instructions of the register type.
             unsafe { fold::<$lanes, V, H>(sums) }
         }
     };

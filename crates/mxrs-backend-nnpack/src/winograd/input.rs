@@ -17,9 +17,9 @@ use crate::tiles::strip::{BUFFER_COLUMNS, BUFFER_STRIDE, Inputs, ZEROS};
 #[inline(always)]
 pub(super) unsafe fn transform<L: Lanes, V: Points, H: Points, E: Element>(t: &Inputs) {
     // SAFETY: only the columns `left..right`, which lie in the image, are read from `rows`. A row is one of the image
-    // or `ZEROS`; with channels last, `pixels` is 0 for `ZEROS`, so its first values are read again and again. The
-    // buffer has `V::N` rows of at least `columns` pixels, all written before they are read. The factors have `V::N *
-    // H::N` planes with `len` tiles each.
+    // or `ZEROS`; with channels last, `pixels` is 0 for `ZEROS`, so every pixel reads the first values of `ZEROS`. The
+    // buffer has `V::N` rows of at least `columns` pixels, all written before they are read. The factors have
+    // `V::N * H::N` planes with `len` tiles each.
     unsafe {
         let columns = (t.len - 1) * H::M + H::N;
         debug_assert!(columns <= BUFFER_COLUMNS);

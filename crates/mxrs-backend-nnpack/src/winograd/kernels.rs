@@ -46,17 +46,19 @@ fn pair<V: Points, H: Points, E: Element>(isa: Isa) -> Kernels {
 macro_rules! compiled {
     ($(#[$with:meta])* $lanes:ty, $input:ident, $output:ident) => {
         /// # Safety
-        /// As [`input::transform`].
+        /// The conditions of [`input::transform`] must hold.
         $(#[$with])*
         unsafe fn $input<V: Points, H: Points, E: Element>(tiles: &Inputs) {
-            // SAFETY: the contract of this function is that of `input::transform`, for which it is compiled.
+            // SAFETY: the contract of this function is that of `input::transform`, and this function is compiled for
+            // the instructions of the register type.
             unsafe { input::transform::<$lanes, V, H, E>(tiles) }
         }
         /// # Safety
-        /// As [`output::transform`].
+        /// The conditions of [`output::transform`] must hold.
         $(#[$with])*
         unsafe fn $output<V: Points, H: Points, E: Element>(tiles: &Outputs<'_>) {
-            // SAFETY: the contract of this function is that of `output::transform`, for which it is compiled.
+            // SAFETY: the contract of this function is that of `output::transform`, and this function is compiled for
+            // the instructions of the register type.
             unsafe { output::transform::<$lanes, V, H, E>(tiles) }
         }
     };

@@ -28,7 +28,7 @@ use mxrs_sync::Team;
 use mxrs_types::{Error, Result};
 pub(crate) use one_d::unrolled;
 
-/// Size of the tiles, and the filter that they are for.
+/// Size of the tiles, and size of the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Variant {
     /// 2x2 outputs of a 3x3 filter: 16 products instead of 36.
@@ -47,11 +47,11 @@ pub enum Variant {
     F4Of5,
     /// Four outputs in a row of a 1x3 filter: 6 products instead of 12.
     Row4Of3,
-    /// Four outputs in a column of a 3x1 filter.
+    /// Four outputs in a column of a 3x1 filter: 6 products instead of 12.
     Column4Of3,
     /// Three outputs in a row of a 1x7 filter: 9 products instead of 21.
     Row3Of7,
-    /// Three outputs in a column of a 7x1 filter.
+    /// Three outputs in a column of a 7x1 filter: 9 products instead of 21.
     Column3Of7,
 }
 
@@ -71,7 +71,7 @@ impl Variant {
         Self::Column3Of7,
     ];
 
-    /// Its name in traces: `f4x4_3x3`.
+    /// The variant's name in traces, such as `f4x4_3x3`.
     pub fn name(self) -> &'static str {
         match self {
             Self::F2 => "f2x2_3x3",
@@ -99,7 +99,7 @@ impl Variant {
         }
     }
 
-    /// Height and width of the filters that it is for.
+    /// Height and width of the filters that the variant computes.
     pub fn kernel(self) -> [usize; 2] {
         Kernels::new(self, Isa::PORTABLE, Data::Blocks).r
     }
@@ -109,7 +109,7 @@ impl Variant {
         Kernels::new(self, Isa::PORTABLE, Data::Blocks).transforms.m
     }
 
-    /// What blockings depend on.
+    /// The factors and the number of tiles, on which blockings depend.
     fn work(self, shape: &Shape) -> Work {
         let Transforms { factors, m, .. } = Kernels::new(self, Isa::PORTABLE, Data::Blocks).transforms;
         Work::new(shape, factors, m)
@@ -150,10 +150,10 @@ impl Plan {
         Self::with_data(shape, variant, blocking, isa, Data::Blocks)
     }
 
-    /// The same for any dtype and layout of activations.
+    /// Prepares a variant for activations of any dtype and layout.
     ///
     /// # Errors
-    /// As [`Self::new`]; also if channels are last and not a multiple of 16.
+    /// If the variant is for other filters, a size is zero, or channels are last and not a multiple of 16.
     pub fn with_data(shape: Shape, variant: Variant, blocking: Blocking, isa: Isa, data: Data) -> Result<Self> {
         if shape.kernel != variant.kernel() {
             return Err(Error::invalid(
@@ -166,7 +166,7 @@ impl Plan {
         Ok(Self { tiling: Tiling::new(shape, transforms, blocking, isa, data)?, variant })
     }
 
-    /// The shape that it is prepared for.
+    /// The shape that the plan is prepared for.
     pub fn shape(&self) -> &Shape {
         &self.tiling.shape
     }
@@ -181,7 +181,7 @@ impl Plan {
         self.tiling.blocking
     }
 
-    /// The tiling that runs it.
+    /// The tiling that runs the convolution.
     pub(crate) fn tiling(&self) -> &Tiling {
         &self.tiling
     }
@@ -204,8 +204,8 @@ impl Plan {
         self.pack_filters(Filters::plain(weights, self.tiling.shape.c, self.cells()), packed, team)
     }
 
-    /// As [`Self::pack_weights`], for a plan that computes the gradient of another convolution's data; `weights`
-    /// (`[C][K][kh][kw]`) are that convolution's.
+    /// Transforms and packs weights like [`Self::pack_weights`], for a plan that computes the gradient of another
+    /// convolution's data; `weights` (`[C][K][kh][kw]`) are the weights of that convolution.
     ///
     /// # Errors
     /// If a slice does not have the length that the plan needs.
@@ -223,7 +223,7 @@ impl Plan {
         self.tiling.pack_weights(&matrices, filters, packed, team)
     }
 
-    /// Convolves. The layout of `src` and `dst` is that of the plan's [`Data`]; `weights` are those of
+    /// Computes the convolution. The layout of `src` and `dst` is that of the plan's [`Data`]; `weights` come from
     /// [`pack_weights`](Self::pack_weights). Channels of `src` beyond C must be zeros; channels of `dst` beyond K
     /// become zeros.
     ///
@@ -231,9 +231,9 @@ impl Plan {
     /// If the scratch memory is too short, or the bias does not have K values.
     ///
     /// # Safety
-    /// The addresses, that of the sum too, must be valid for tensors of the plan's shape. During the call no other
-    /// thread may write them or use the output. `src` and `dst` must not overlap. The scratch memory should be aligned
-    /// to 64 bytes, for speed.
+    /// All addresses, including that of the sum, must be valid for tensors of the plan's shape. During the call no
+    /// other thread may write them or use the output. `src` and `dst` must not overlap. The scratch memory should be
+    /// aligned to 64 bytes, for speed.
     pub unsafe fn run(
         &self,
         src: *const u8,

@@ -26,7 +26,7 @@ pub(super) type Line<L> = [L; MAX_N];
 /// Computes `x * by + z`, without the multiplication if `by` is ±1.
 #[inline(always)]
 unsafe fn times_plus<L: Lanes>(x: L, by: f64, z: L) -> L {
-    // SAFETY: only registers are used; the caller has the instructions.
+    // SAFETY: these operations use only registers, and the caller is compiled for the instructions of `L`.
     unsafe {
         match by {
             1.0 => z.add(x),
@@ -43,7 +43,7 @@ unsafe fn even<L: Lanes>(d: &Line<L>, first: usize, coefficients: &[f64; MAX_PAI
     let mut sum = d[first + 2 * degree];
     unrolled!(back in 0..degree, {
         let k = degree - 1 - back;
-        // SAFETY: only registers are used; the caller has the instructions.
+        // SAFETY: these operations use only registers, and the caller is compiled for the instructions of `L`.
         sum = unsafe { times_plus(d[first + 2 * k], coefficients[k], sum) };
     });
     sum
@@ -57,7 +57,7 @@ unsafe fn even<L: Lanes>(d: &Line<L>, first: usize, coefficients: &[f64; MAX_PAI
 pub(super) unsafe fn input<L: Lanes, P: Points>(d: &Line<L>) -> Line<L> {
     let (z, pairs) = (usize::from(P::ZERO), P::PAIRS.len());
     let mut out = *d;
-    // SAFETY: only registers are used; the caller has the instructions.
+    // SAFETY: these operations use only registers, and the caller is compiled for the instructions of `L`.
     unsafe {
         if P::ZERO {
             out[0] = even(d, 0, &P::ALL, pairs);
@@ -82,7 +82,7 @@ pub(super) unsafe fn input<L: Lanes, P: Points>(d: &Line<L>) -> Line<L> {
 pub(super) unsafe fn output<L: Lanes, P: Points>(m: &Line<L>) -> Line<L> {
     let (z, pairs) = (usize::from(P::ZERO), P::PAIRS.len());
     let (mut sums, mut differences, mut out) = (*m, *m, *m);
-    // SAFETY: only registers are used; the caller has the instructions.
+    // SAFETY: these operations use only registers, and the caller is compiled for the instructions of `L`.
     unsafe {
         unrolled!(i in 0..pairs, {
             let (plus, minus) = (m[z + 2 * i], m[z + 2 * i + 1]);
@@ -120,7 +120,7 @@ pub(super) unsafe fn output<L: Lanes, P: Points>(m: &Line<L>) -> Line<L> {
 pub(super) unsafe fn spread<L: Lanes, P: Points>(y: &Line<L>) -> Line<L> {
     let (z, pairs) = (usize::from(P::ZERO), P::PAIRS.len());
     let mut out = *y;
-    // SAFETY: only registers are used; the caller has the instructions.
+    // SAFETY: these operations use only registers, and the caller is compiled for the instructions of `L`.
     unsafe {
         if P::ZERO {
             out[0] = y[0];

@@ -48,7 +48,7 @@ pub(super) unsafe fn transform<L: Lanes, V: Points, H: Points, E: Element>(t: &O
 /// image.
 ///
 /// # Safety
-/// As [`transform`].
+/// The conditions of [`transform`] must hold.
 #[inline(always)]
 unsafe fn down_columns<L: Lanes, V: Points, E: Element, const ALL: bool, const SUM: bool>(
     t: &Outputs<'_>,

@@ -7,14 +7,14 @@ use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::time::{Duration, Instant};
 
-/// Each repetition reads its weights from another place, spread over more memory than any cache holds, because in a
-/// network other layers run in between.
+/// Number of values over which the weights of the repetitions are spread, more than any cache holds. In a network the
+/// caches do not hold a layer's weights either, because other layers run in between.
 const COLD_VALUES: usize = (64 << 20) / size_of::<f32>();
 /// Tiles per thread below which the number of images is not reduced.
 const LEAST_TILES: usize = 800;
 /// Values in a cache line.
 const LINE: usize = 16;
-/// Rounds in which every candidate is timed, and the most rounds.
+/// Number of rounds in which every candidate is timed, and largest number of rounds.
 const ROUNDS: [usize; 2] = [2, 8];
 /// A candidate this many times slower than the fastest is not timed again.
 const HOPELESS: f64 = 1.25;
@@ -71,8 +71,9 @@ pub fn search(shape: Shape, variants: &[Variant], isa: Isa, team: &Team, budget:
             at += plan.packed_bytes() / size_of::<f32>();
             at = if at > COLD_VALUES { 0 } else { at };
             let from = Instant::now();
-            // SAFETY: the memory is as large as the largest plan needs, and used here alone; `at <= COLD_VALUES`, so
-            // the weights fit behind it.
+            // SAFETY: `src` and `dst` have the sizes of `tried`, `scratch` has the largest `scratch_bytes` of all
+            // plans, and only this call uses them. `at <= COLD_VALUES`, and `weights` has `COLD_VALUES` more values
+            // than the largest plan needs.
             unsafe { plan.run(src.cast(), weights.add(at), &epilogue, dst.cast(), scratch.values(), team)? };
             measured.time = measured.time.min(from.elapsed());
         }
@@ -82,14 +83,14 @@ pub fn search(shape: Shape, variants: &[Variant], isa: Isa, team: &Team, budget:
     Ok(all)
 }
 
-/// The smallest number of images that still shows what a block of them costs.
+/// The number of images to time: the fewest that give [`LEAST_TILES`] tiles per thread, and at most the whole batch.
 fn fewer_images(shape: &Shape, threads: usize) -> usize {
     // Counts the largest tiles, so that all variants are timed with the same images.
     let tiles = shape.out[0].div_ceil(6) * shape.out[1].div_ceil(6);
     shape.n.min((LEAST_TILES * threads).div_ceil(tiles.max(1)))
 }
 
-/// Values of images in blocks of channels.
+/// Number of values of images in blocks of channels.
 fn values(images: usize, channels: usize, size: [usize; 2]) -> usize {
     images * channels.next_multiple_of(BLOCK) * size[0] * size[1]
 }

@@ -24,7 +24,7 @@ fn errors_at_256_channels_stay_within_the_bounds() {
 fn all_shapes_agree_with_double_whatever_the_blocking_and_bits_do_not_depend_on_it() {
     let teams = [team(1), team(2), team(3)];
     let all = ragged().into_iter().flat_map(|shape| KERNELS.map(|kernel| (shape, kernel)));
-    // The less usual filters get every other shape.
+    // Filters other than 3x3 are tested on every second shape.
     for (_, (shape, kernel)) in
         all.enumerate().filter(|&(i, (_, kernel))| kernel == [3, 3] || i / KERNELS.len() % 2 == 1)
     {
@@ -63,7 +63,8 @@ fn a_sum_is_added_before_the_bounds_in_place_or_not() {
                 let want =
                     |i: usize| (case.want[i] + f64::from(rows[i])).clamp(f64::from(bounds.0), f64::from(bounds.1));
                 let dst = case.run(&plan, Some(&sum), bounds, &team(2));
-                // Bounds cut off the largest outputs, which errors are relative to, so the error looks larger.
+                // Errors are relative to the largest output. Bounds cut off the largest outputs, so the relative error
+                // is larger.
                 let error = case.error(&dst, want) * if bounds.1.is_finite() { 0.05 } else { 1.0 };
                 assert!(error < variant.error_bound(), "{} {plan:?}: {error:e}", isa.name());
 
@@ -72,7 +73,8 @@ fn a_sum_is_added_before_the_bounds_in_place_or_not() {
                 let (mut scratch, mut inplace) = (vec![0.0; plan.scratch_bytes() / 4], sum.clone());
                 let at = inplace.as_mut_ptr().cast::<u8>();
                 let epilogue = Epilogue { bias: Some(&case.bias), sum: Some(at), lo: bounds.0, hi: bounds.1 };
-                // SAFETY: the vectors have the sizes of the shape; the sum is the output itself.
+                // SAFETY: the vectors have the sizes of the shape and belong to this test; the sum is the output
+                // itself, which `run` allows.
                 unsafe {
                     plan.run(case.src.as_ptr().cast(), packed.as_ptr(), &epilogue, at, &mut scratch, &team(1)).unwrap()
                 };
@@ -91,7 +93,8 @@ fn one_dimensional_transforms_multiply_polynomials_exactly() {
         for tap in 0..P::R {
             for at in 0..P::N {
                 let mut outputs = vec![0f32; P::M * 8];
-                // SAFETY: `Plain` needs no special instructions; the vector has a register per output.
+                // SAFETY: `Plain` needs no special instructions; `outputs` has eight values for each of `P::M` outputs,
+                // the size of a register.
                 unsafe {
                     let mut d = [Plain::splat(0.0); points::MAX_N];
                     d[at] = Plain::splat(1.0);

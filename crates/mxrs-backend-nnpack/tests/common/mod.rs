@@ -19,7 +19,7 @@ pub fn blocked([n, c, h, w]: [usize; 4]) -> Layout {
     }
 }
 
-/// A description in blocks, if it is an image; otherwise unchanged.
+/// Returns the description with a layout in blocks if the tensor is an image; otherwise unchanged.
 pub fn in_blocks(desc: &TensorDesc) -> TensorDesc {
     match desc.shape[..] {
         [n, c, h, w] => desc.with_layout(blocked([n, c, h, w])),
@@ -36,8 +36,8 @@ pub fn backends() -> Vec<(Arc<Nnpack>, Arc<Team>)> {
     [1, 3].into_iter().flat_map(|threads| Isa::available().into_iter().map(move |isa| with(isa, threads))).collect()
 }
 
-/// Runs a sample with its images in blocks, and compares the outputs that are read with the reference's: of batch normalization
-/// hidden and rewritten ones too, of others the first. Returns the kernel's name.
+/// Runs a sample with its images in blocks, and compares the outputs with those of the reference kernel: all outputs of
+/// batch normalization, and the first output of other operators. Returns the kernel's name.
 pub fn check(name: &str, sample: &Sample, backend: &Nnpack, team: &Team) -> String {
     let ops = mxrs_ops::catalog();
     let op = ops.get(name).expect("it is in the catalog");
@@ -68,7 +68,7 @@ pub fn check(name: &str, sample: &Sample, backend: &Nnpack, team: &Team) -> Stri
         team,
         random: None,
     };
-    planned.kernel.run(&args).expect("it runs");
+    mxrs_testkit::run_kernel(&*planned.kernel, &args).expect("it runs");
     let is_apart = check_images_apart(&planned, &given, (&laid_out(0), &outputs[0]), team);
     let is_apart = is_apart.unwrap_or_else(|e| panic!("{what}: {e}"));
     let is_image = !laid_out(0).layout.is_row_major();
@@ -83,7 +83,8 @@ pub fn check(name: &str, sample: &Sample, backend: &Nnpack, team: &Team) -> Stri
     let got = copy(backend, &outputs[0], &from, to, team).to_f64(DType::F32);
     let tolerance = Tolerance::of(op.accuracy, DType::F32);
     compare(&got, &prepared.expected[0].to_f64(DType::F32), tolerance).unwrap_or_else(|e| panic!("{what}: {e}"));
-    // The gradient reads hidden outputs, and later batches read rewritten inputs. At inference nothing reads those of other calls.
+    // In batch normalization, the gradient reads hidden outputs, and later batches read the updated inputs. For other
+    // calls at inference, no code reads the outputs after the first.
     let n_read = if name == "BatchNorm" || name.contains("bn_relu") { outputs.len() } else { 1 };
     for (i, (got, want)) in outputs.iter().zip(&prepared.expected).enumerate().take(n_read).skip(1) {
         assert!(got.guard_is_intact(), "{what}: output {i}: wrote behind the end");

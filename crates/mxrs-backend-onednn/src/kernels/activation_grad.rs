@@ -1,6 +1,6 @@
 //! Gradients of activations, `ograd · slope(saved)`, computed over the raw elements of any layout.
 //!
-//! Padding of `ograd` is zero and every slope is finite there, so padding stays zero.
+//! Padding of `ograd` is zero, and every slope is finite in the padding, so padding stays zero.
 
 use super::loops::{Loop, Shared, in_ranges, wide, zip};
 use super::wrong_arity;
@@ -17,9 +17,9 @@ use std::sync::Arc;
 /// The operator whose gradient is computed.
 #[derive(Clone, Copy)]
 enum Function {
-    /// Activation: its slope of zero makes NaN of an infinite gradient.
+    /// Activation: a slope of zero turns an infinite gradient into NaN.
     Activation(ActType),
-    /// The operator relu: its slope of zero makes 0 of any gradient.
+    /// The operator relu: a slope of zero turns any gradient into 0.
     Relu,
 }
 
@@ -30,7 +30,8 @@ struct ActivationGrad {
 }
 
 impl ActivationGrad {
-    /// `saved` is the output of the activation, or its input for softsign.
+    /// Computes the gradient. The second input is the output of the activation, or the input of the activation for
+    /// softsign.
     fn run<T: Copy + Send + Sync>(
         &self,
         args: &KernelArgs<'_>,
@@ -89,8 +90,8 @@ impl<T: Copy, F: Fn(T, T) -> T> Loop for Part<'_, T, F> {
     fn run(self) {
         let Self { ograd, saved, out, range, f } = self;
         let first = range.start;
-        // SAFETY: `range` is within all three tensors and belongs to one thread. The output is the memory of an input,
-        // or overlaps none.
+        // SAFETY: `range` is within `n_elements`, the size of all three tensors, and `in_ranges` gives it to one
+        // thread. The output is the memory of an input, or overlaps no input, by the contract of `RawTensor`.
         unsafe { zip(ograd.at(first), saved.at(first), out.at(first), range.len(), f) };
     }
 }
@@ -100,7 +101,7 @@ impl Kernel for ActivationGrad {
         "activation_grad"
     }
 
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+    unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         let written = Written { output: 0, dtype: self.dtype, n_bytes: self.n_elements * self.dtype.size_of() };
         accumulate::run(args, &[written], |args| {
             match self.dtype {
@@ -113,8 +114,8 @@ impl Kernel for ActivationGrad {
     }
 }
 
-/// Prepares `_backward_Activation(ograd, saved)`, or the gradient of relu, sigmoid or tanh. Both tensors are in the
-/// layout of the one that is not row-major.
+/// Prepares `_backward_Activation(ograd, saved)`, or the gradient of relu, sigmoid or tanh. Both tensors get the layout
+/// of the tensor that is not row-major.
 pub fn prepare(_library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let [ograd, saved] = call.inputs else { return Err(wrong_arity(call)) };
     let function = match call.op.name {

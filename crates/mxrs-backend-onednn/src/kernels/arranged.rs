@@ -1,7 +1,8 @@
-//! Images in the arrangement of the call, or in one that the library has faster code for.
+//! Images in the arrangement of the call, or in an arrangement for which the library has faster code.
 //!
 //! Other backends keep images in blocks of 16 channels. On processors without 512-bit vectors the library has only
-//! plain loops for these, but fast code for channels last and for blocks of 8. There, images are copied.
+//! plain loops for this arrangement, but fast code for channels last and for blocks of 8. On these processors images
+//! are copied.
 
 use crate::library::Library;
 use crate::objects::{MemDesc, PrimDesc, shape_dims};
@@ -14,14 +15,14 @@ use std::sync::Arc;
 pub struct Arranged {
     /// The arrangement.
     pub md: Arc<MemDesc>,
-    /// Its layout.
+    /// The layout of the arrangement.
     pub layout: Layout,
     /// The description of the primitive.
     pub pd: PrimDesc,
 }
 
-/// Returns the primitive that `describe` makes for images as they come. If that is a plain loop, tries another
-/// arrangement.
+/// Returns the primitive that `describe` makes for images in the arrangement of the call. If that is a plain loop,
+/// tries other arrangements.
 ///
 /// # Errors
 /// The error that oneDNN reports.
@@ -66,7 +67,7 @@ fn tagged(library: &Library, desc: &TensorDesc, tag: sys::dnnl_format_tag_t) -> 
     Ok((Arc::new(md), layout))
 }
 
-/// Refuses a plain loop, for a caller that can use another arrangement.
+/// Returns an error for a plain loop, so that the caller uses another arrangement.
 ///
 /// # Errors
 /// [`mxrs_types::ErrorKind::NotBuilt`] if the primitive is a plain loop.

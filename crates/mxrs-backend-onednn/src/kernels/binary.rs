@@ -1,4 +1,4 @@
-//! Sums, differences, products and quotients of two tensors of one shape, in the layout of the one that is not
+//! Sums, differences, products and quotients of two tensors of one shape, in the layout of the tensor that is not
 //! row-major.
 
 use crate::cache::Prepared;
@@ -29,7 +29,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let leader = call.inputs.iter().find(|t| !t.layout.is_row_major()).unwrap_or(&call.inputs[0]);
     let md = library.md(leader)?;
     let pd = library.prim_desc(|out| {
-        // SAFETY: `md` and the attributes outlive the call.
+        // SAFETY: `md` and the attributes are alive during the call, and the out pointer is valid.
         unsafe {
             result::binary_primitive_desc_create(
                 out,

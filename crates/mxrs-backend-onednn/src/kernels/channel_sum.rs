@@ -1,5 +1,5 @@
-//! The gradient of a bias: the sum over all axes but the channels, in any layout with channels in planes or blocks. The
-//! order of additions depends only on the layout, not on the threads.
+//! The gradient of a bias: the sum over all axes except the channels, in any layout with channels in planes or blocks.
+//! The order of additions depends only on the layout, not on the threads.
 
 use super::loops::{Shared, in_ranges};
 use super::wrong_arity;
@@ -11,16 +11,16 @@ use mxrs_op::{Kernel, KernelArgs, OpCall, TensorDesc};
 use mxrs_types::{DType, Float, Layout, Result, bfloat16};
 use std::sync::Arc;
 
-/// Most channels that are summed together.
+/// Largest number of channels that are summed together.
 const LANES: usize = 16;
-/// Additions in `f32` before a partial sum is added in `f64`.
+/// Number of additions in `f32` before the partial sum is added in `f64`.
 const RUN: usize = 512;
 
-/// Where the elements of a group of neighboring channels are: at `outer · o + group · g + step · s + lane`.
+/// Describes the index of the elements of a group of neighboring channels: `outer · o + group · g + step · s + lane`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Walk {
     channels: usize,
-    /// Channels of a group. The last group may have fewer.
+    /// Number of channels of a group. The last group may have fewer.
     lanes: usize,
     n_outer: usize,
     outer: usize,
@@ -30,7 +30,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// For a row-major tensor.
+    /// The description for a row-major tensor.
     fn row_major(sizes: &[usize], axis: usize) -> Self {
         let (channels, inner) = (sizes[axis], sizes[axis + 1..].iter().product());
         let n_outer = sizes[..axis].iter().product();
@@ -44,7 +44,7 @@ impl Walk {
         Self { channels, lanes: LANES, n_outer: 1, outer: 0, group: LANES, n_steps, step: channels }
     }
 
-    /// For a tensor in its own layout; `None` for layouts that this loop does not know.
+    /// The description for a tensor in its own layout; `None` for layouts that this loop does not support.
     fn of(desc: &TensorDesc, axis: usize) -> Option<Self> {
         let sizes: &[usize] = &desc.shape;
         let Layout::Blocked { strides, blocks, .. } = &desc.layout else {
@@ -81,7 +81,7 @@ impl Walk {
         for o in 0..self.n_outer {
             let first = o * self.outer + g * self.group;
             if self.lanes == 1 {
-                // If a channel is one contiguous row, all lanes sum parts of it.
+                // If a channel is one contiguous row, all lanes sum parts of that row.
                 for run in x[first..first + self.n_steps].chunks(RUN * LANES) {
                     let mut partial = [0.0f32; LANES];
                     let whole = run.chunks_exact(LANES);
@@ -110,7 +110,8 @@ impl Walk {
         widen: impl Fn(T) -> f32 + Sync,
         narrow: impl Fn(f64) -> O + Sync,
     ) {
-        // SAFETY: it is an input of the running call, and the only output does not overlap it.
+        // SAFETY: this is an input of the running call. The kernel is planned out of place, so the only output does not
+        // overlap it, and no other code writes it.
         let x: &[T] = bytemuck::cast_slice(unsafe { args.inputs[0].bytes() });
         let out = Shared(args.outputs[0].as_ptr().cast::<O>());
         in_ranges(args.team, self.n_groups(), self.n_outer * self.n_steps * self.lanes, &|groups| {
@@ -118,7 +119,8 @@ impl Walk {
                 let first = g * self.lanes;
                 for (lane, sum) in self.sum(x, g, &widen).iter().enumerate().take(self.lanes.min(self.channels - first))
                 {
-                    // SAFETY: `first + lane < channels`, and each group belongs to one thread.
+                    // SAFETY: `take` keeps `first + lane < channels`, the number of values of the output, and
+                    // `in_ranges` gives each group to one thread.
                     unsafe { out.at(first + lane).write(narrow(*sum)) };
                 }
             }
@@ -128,9 +130,9 @@ impl Walk {
 
 struct ChannelSum {
     walk: Walk,
-    /// Type of the elements.
+    /// Dtype of the elements.
     dtype: DType,
-    /// Type of the sums: the same, or float32.
+    /// Dtype of the sums: the dtype of the elements, or float32.
     sums: DType,
 }
 
@@ -139,7 +141,7 @@ impl Kernel for ChannelSum {
         "channel_sum"
     }
 
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+    unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         let n_bytes = self.walk.channels * self.sums.size_of();
         accumulate::run(args, &[Written { output: 0, dtype: self.sums, n_bytes }], |args| {
             match (self.dtype, self.sums) {

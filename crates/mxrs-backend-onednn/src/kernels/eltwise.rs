@@ -19,7 +19,7 @@ fn algorithm(call: &OpCall<'_>) -> std::result::Result<sys::dnnl_alg_kind_t, Str
         "Activation" => match call.params.get::<ActivationParams>().act_type {
             ActType::Sigmoid => Ok(sys::dnnl_eltwise_logistic),
             ActType::Tanh => Ok(sys::dnnl_eltwise_tanh),
-            // softrelu: oneDNN's loses four digits for small results. softsign: oneDNN does not have it.
+            // oneDNN's softrelu loses four digits for small results, and oneDNN does not have softsign.
             other => Err(format!("act_type {}", other.to_word())),
         },
         name => Err(format!("{name} is not an eltwise function of oneDNN")),
@@ -34,7 +34,7 @@ fn is_relu(call: &OpCall<'_>) -> bool {
 /// The function that prepares the call, if the backend takes it.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
     if is_relu(call) {
-        // oneDNN's ReLU maps NaN to 0; this crate's keeps NaN.
+        // oneDNN's ReLU maps NaN to 0; the ReLU of this crate keeps NaN.
         return match call.inputs[0].dtype {
             DType::F32 | DType::F16 | DType::BF16 => Ok(relu::prepare),
             other => Err(format!("relu on {other}")),
@@ -48,7 +48,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let algorithm = algorithm(call).map_err(|reason| Error::not_built(call.op.name, reason))?;
     let md = library.md(&call.inputs[0])?;
     let pd = library.prim_desc(|out| {
-        // SAFETY: `md` and the attributes outlive the call.
+        // SAFETY: `md` and the attributes are alive during the call, and the out pointer is valid.
         unsafe {
             result::eltwise_forward_primitive_desc_create(
                 out,

@@ -1,5 +1,5 @@
-//! What loops of this crate share: ranges for the threads of a team, pointers to tensors that threads write, and code
-//! for the registers of the processor.
+//! Parts that the loops of this crate share: ranges for the threads of a team, pointers to tensors that threads write,
+//! and code for the registers of the processor.
 
 use mxrs_sync::Team;
 use std::ops::Range;
@@ -10,10 +10,11 @@ const ELEMENTS_PER_THREAD: usize = 1 << 14;
 /// A pointer that the threads of a team share; each uses its own range.
 #[derive(Clone, Copy)]
 pub struct Shared<T>(pub *mut T);
-// SAFETY: only the address is shared; code that dereferences it argues that threads write disjoint ranges, or only
-// read.
+// SAFETY: only the address moves between threads. The SAFETY comment of each access says why threads write disjoint
+// ranges, or only read.
 unsafe impl<T> Send for Shared<T> {}
-// SAFETY: as for `Send`.
+// SAFETY: sharing only copies the address. The SAFETY comment of each access says why threads write disjoint ranges, or
+// only read.
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
@@ -33,19 +34,20 @@ pub fn in_ranges(team: &Team, n: usize, elements: usize, body: &(dyn Fn(Range<us
 
 /// Computes `to[i] = f(i, from[i])` for every element.
 ///
-/// If `f` may return an element unchanged and runs in place, the compiler makes a branch of it, one element at a time.
-/// Such an `f` should compute the value that it keeps.
+/// If `f` may return an element unchanged and runs in place, the compiler turns `f` into a branch, one element at a
+/// time. Such an `f` should compute the value that it keeps.
 ///
 /// # Safety
 /// Both pointers must be valid for `n` elements that no other thread writes; they must be equal or not overlap.
 #[inline(always)]
 pub unsafe fn map<T: Copy>(from: *const T, to: *mut T, n: usize, f: impl Fn(usize, T) -> T) {
     if std::ptr::eq(from, to) {
-        // SAFETY: the caller allows `n` elements, and this is the only slice of them.
+        // SAFETY: the caller promises `n` elements that no other thread writes, and this is the only slice of them.
         let both = unsafe { std::slice::from_raw_parts_mut(to, n) };
         both.iter_mut().enumerate().for_each(|(i, x)| *x = f(i, *x));
     } else {
-        // SAFETY: the caller allows `n` elements of both, which do not overlap, since they differ.
+        // SAFETY: the caller promises `n` elements at both pointers. The pointers differ, so by the contract the
+        // elements do not overlap.
         let (from, to) = unsafe { (std::slice::from_raw_parts(from, n), std::slice::from_raw_parts_mut(to, n)) };
         to.iter_mut().zip(from).enumerate().for_each(|(i, (y, x))| *y = f(i, *x));
     }
@@ -62,12 +64,14 @@ pub unsafe fn zip<T: Copy>(a: *const T, b: *const T, to: *mut T, n: usize, f: im
         // SAFETY: the contract of this function is that of `map`, since `a` and `b` are equal.
         unsafe { map(a, to, n, |_, x| f(x, x)) }
     } else if std::ptr::eq(b, to) {
-        // SAFETY: the caller allows `n` elements; `to` equals `b`, so it does not overlap `a`.
+        // SAFETY: the caller promises `n` elements. `to` equals `b` and `b` differs from `a`, so by the contract `to`
+        // does not overlap `a`.
         let a = unsafe { std::slice::from_raw_parts(a, n) };
         // SAFETY: the contract of this function is that of `map` for `b` and `to`, which are equal.
         unsafe { map(b, to, n, |i, y| f(a[i], y)) }
     } else {
-        // SAFETY: the caller allows `n` elements; `to` differs from `b`, so it does not overlap it.
+        // SAFETY: the caller promises `n` elements. `to` differs from `b`, so by the contract `to` does not overlap
+        // `b`.
         let b = unsafe { std::slice::from_raw_parts(b, n) };
         // SAFETY: the contract of this function is that of `map` for `a` and `to`.
         unsafe { map(a, to, n, |i, x| f(x, b[i])) }
@@ -91,7 +95,7 @@ pub struct MapLoop<'a, T, F> {
 
 impl<'a, T: Copy, F: Fn(T) -> T> MapLoop<'a, T, F> {
     /// # Safety
-    /// As [`map`], for as long as the loop exists.
+    /// The conditions of [`map`] must hold as long as the loop exists.
     pub unsafe fn new(from: *const T, to: *mut T, n: usize, f: &'a F) -> Self {
         Self { from, to, n, f }
     }
@@ -114,15 +118,15 @@ pub fn wide(body: impl Loop) {
             body.run();
         }
         if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor was just asked for AVX2.
+            // SAFETY: the condition above has detected AVX2.
             return unsafe { with_avx2(body) };
         }
     }
     body.run();
 }
 
-/// As [`wide`], with a further version for the widest registers, for loops that gain from it, such as those between f32
-/// and bytes.
+/// Runs a loop like [`wide`], with another version for the widest registers. It is for loops that gain from it, such as
+/// those between f32 and bytes.
 pub fn widest(body: impl Loop) {
     #[cfg(target_arch = "x86_64")]
     {
@@ -134,7 +138,7 @@ pub fn widest(body: impl Loop) {
         let has_more =
             std::arch::is_x86_feature_detected!("avx512vl") && std::arch::is_x86_feature_detected!("avx512dq");
         if has && has_more {
-            // SAFETY: the processor was just asked for these instructions.
+            // SAFETY: the conditions above have detected all four parts of AVX-512 that `with_avx512` is compiled for.
             return unsafe { with_avx512(body) };
         }
     }
@@ -153,7 +157,8 @@ mod tests {
         let expected: Vec<f32> = a.iter().zip(&b).map(|(x, y)| x - 2.0 * y).collect();
         let f = |x: f32, y: f32| x - 2.0 * y;
         let (mut beside, mut on_a, mut on_b, mut both) = (vec![0.0; 37], a.to_vec(), b.clone(), a.to_vec());
-        // SAFETY: the vectors have 37 elements, and each call reaches each vector through one pointer.
+        // SAFETY: the vectors have 37 elements, this thread alone uses them, and `to` is equal to an operand or does
+        // not overlap it.
         unsafe {
             zip(a.as_ptr(), b.as_ptr(), beside.as_mut_ptr(), 37, f);
             let to = on_a.as_mut_ptr();

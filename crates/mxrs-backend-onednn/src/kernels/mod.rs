@@ -33,7 +33,7 @@ pub type Prepare = fn(&Arc<Library>, &OpCall<'_>) -> Result<Prepared>;
 /// The function that prepares this call.
 ///
 /// # Errors
-/// The reason, in words, why there is none.
+/// Returns the reason as text if there is no such function.
 pub fn preparer(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
     match call.op.name {
         "Convolution" => convolution::check(call).map(|()| convolution::prepare as Prepare),
@@ -108,7 +108,7 @@ fn of_quantized(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
     }
 }
 
-/// The error for a call with a wrong number of inputs, which inference does not let through.
+/// The error for a call with a wrong number of inputs. Shape inference rejects such calls earlier.
 pub fn wrong_arity(call: &OpCall<'_>) -> Error {
     Error::not_built(call.op.name, format!("a call with {} inputs", call.inputs.len()))
 }

@@ -1,6 +1,6 @@
-//! Primitives with one input and one output. The input is in its own layout, or in one that it is copied to; the output
-//! is in the layout that the primitive chooses. Hidden outputs after it are not computed, because the gradients do not
-//! use them.
+//! Primitives with one input and one output. The input is in its own layout, or in a layout that it is copied to. The
+//! output is in the layout that the primitive chooses. The hidden outputs after the first are not computed, because the
+//! gradients do not use them.
 
 use super::arranged::Arranged;
 use crate::cache::Prepared;
@@ -13,8 +13,8 @@ use mxrs_op::OpCall;
 use mxrs_types::{Layout, Result};
 use std::sync::Arc;
 
-/// Prepares the primitive for data in this arrangement. `redescribe` describes it with another arrangement of the
-/// output.
+/// Prepares the primitive for data in this arrangement. `redescribe` describes the primitive with another arrangement
+/// of the output.
 ///
 /// # Errors
 /// The error that oneDNN reports.

@@ -9,8 +9,8 @@ use mxrs_op::{Kernel, OpCall, TensorDesc};
 use mxrs_types::{DType, Layout, Result};
 use std::sync::Arc;
 
-/// Descriptors of both ends. Packed weights may have more axes than the tensor (groups); then the plain end is viewed
-/// with these axes too.
+/// Returns the descriptors of source and destination. Packed weights may have more axes than the tensor, for groups.
+/// Then the other tensor is also viewed with these axes.
 fn ends(library: &Arc<Library>, from: &TensorDesc, to: &TensorDesc) -> Result<(Arc<MemDesc>, Arc<MemDesc>)> {
     let (a, b) = (library.md(from)?, library.md(to)?);
     let sizes = |md: &MemDesc| -> Result<Dims> {
@@ -31,7 +31,7 @@ fn ends(library: &Arc<Library>, from: &TensorDesc, to: &TensorDesc) -> Result<(A
 fn build(library: &Arc<Library>, from: &TensorDesc, to: &TensorDesc) -> Result<Arc<PrimitiveKernel>> {
     let (src, dst) = ends(library, from, to)?;
     let pd = library.prim_desc(|out| {
-        // SAFETY: both descriptors outlive the call.
+        // SAFETY: the out pointer is valid, and both descriptors are alive during the call.
         unsafe {
             // Reorders run outside the planned arena, so oneDNN owns the scratch memory that they need.
             let (engine, attributes) = (library.engine(), std::ptr::null());
@@ -59,7 +59,7 @@ pub fn check_cast(call: &OpCall<'_>) -> std::result::Result<(), String> {
     Err(format!("Cast from {} to {}", call.inputs[0].dtype, call.outputs[0].dtype))
 }
 
-/// Prepares `_backward_cast(ograd, data)`; only the type of data is used.
+/// Prepares `_backward_cast(ograd, data)`. Only the dtype of data is used.
 pub fn prepare_cast_back(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let mut prepared = prepare_cast(library, call)?;
     prepared.input_layouts.extend(call.inputs[1..].iter().map(|t| t.layout.clone()));

@@ -1,4 +1,4 @@
-//! Sums of any number of tensors, in the layout of the first that is not row-major.
+//! Sums of any number of tensors, in the layout of the first tensor that is not row-major.
 
 use crate::cache::Prepared;
 use crate::library::Library;
@@ -18,7 +18,8 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let n = c_int::try_from(sources.len())
         .map_err(|_| Error::invalid("add_n num_args", sources.len(), "at most 2147483647"))?;
     let pd = library.prim_desc(|out| {
-        // SAFETY: the descriptors and attributes outlive the call; both arrays have `n` items.
+        // SAFETY: the out pointer is valid, and the descriptors and attributes are alive during the call; both arrays
+        // have `n` items.
         unsafe {
             result::sum_primitive_desc_create(
                 out,

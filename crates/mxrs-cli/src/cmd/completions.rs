@@ -1,4 +1,4 @@
-//! `mxrs completions SHELL`: the completion script of a shell, from the definitions of the flags.
+//! `mxrs completions SHELL`: prints the completion script of a shell, generated from the definitions of the flags.
 
 use crate::args::Cli;
 use crate::exit::Outcome;
@@ -9,7 +9,7 @@ use clap_complete::Shell;
 #[derive(clap::Args)]
 #[command(after_help = "Example: mxrs completions bash > ~/.local/share/bash-completion/completions/mxrs")]
 pub struct Args {
-    /// Shell that will read the script
+    /// Shell for which the script is generated
     #[arg(value_enum, value_name = "SHELL")]
     shell: Shell,
 }

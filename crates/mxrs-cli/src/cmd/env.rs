@@ -1,4 +1,4 @@
-//! `mxrs env`: every variable with the value it has in this process, or one in full.
+//! `mxrs env`: lists every environment variable with its value in this process, or shows one variable in detail.
 
 use crate::args::ListFormat;
 use crate::exit::{Failure, Outcome};
@@ -7,18 +7,18 @@ use clap::builder::PossibleValuesParser;
 use comfy_table::{Cell, Color};
 use mxrs::env::{Area, COLUMNS, Listing, RowView, State};
 
-/// Index of the column that has the state.
+/// Index of the column with the state.
 const STATE: usize = 4;
 
 /// Arguments of `env`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Only this variable, with all that is known about it
+    /// Show only this variable, in detail
     name: Option<String>,
-    /// Only the variables of this area
+    /// List only the variables of this area
     #[arg(long, conflicts_with = "name", value_parser = PossibleValuesParser::new(Area::ALL.iter().map(|area| area.slug())))]
     area: Option<String>,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = ListFormat::Table)]
     format: ListFormat,
 }
@@ -26,9 +26,10 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// A variable with a bad value; an unknown name; errors of printing.
+/// Returns an error if a variable has an invalid value, if the name is unknown, or if stdout cannot be written.
 pub fn run(args: &Args) -> Outcome {
-    // A runtime knows which backends are loaded, and logs the warnings of the settings.
+    // The state of a variable depends on the backends that are loaded; building the runtime also logs the warnings of the
+    // settings.
     let runtime = start::runtime(None)?;
     let (settings, capabilities) = (runtime.settings(), runtime.capabilities());
     let listing = match &args.name {
@@ -56,12 +57,12 @@ pub fn run(args: &Args) -> Outcome {
     }
 }
 
-/// Green for a variable in effect, yellow where something is missing.
+/// Green for a variable that is in effect, yellow for other states.
 fn color(state: &State) -> Color {
     if *state == State::InEffect { Color::Green } else { Color::Yellow }
 }
 
-/// All that is known about one variable.
+/// The detailed description of one variable.
 fn in_full(row: &RowView) -> String {
     let fields = [
         ("value", format!("{} ({})", row.value, row.origin)),

@@ -1,4 +1,5 @@
-//! `mxrs evaluate`: the accuracy of a checkpoint on a record file, with the flags and log lines of MXNet's `score.py`.
+//! `mxrs evaluate`: measures the accuracy of a checkpoint on a record file, with the flags and log lines of MXNet's
+//! `score.py`.
 
 use crate::args::{Compute, Rgb, image_shape, positive_rgb, rgb};
 use crate::batches::{self, Parameters};
@@ -15,40 +16,40 @@ use std::time::Instant;
 /// Arguments of `evaluate`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Prefix of the checkpoint's files
+    /// Model prefix of the checkpoint
     #[arg(long, value_name = "PREFIX")]
     model: PathBuf,
     /// Epoch of the checkpoint
     #[arg(long, alias = "epoch", value_name = "EPOCH", default_value_t = 0)]
     load_epoch: u64,
-    /// Record file to evaluate on
+    /// Record file (.rec) with the validation data
     #[arg(long, value_name = "FILE")]
     data_val: PathBuf,
-    /// Images of one run
+    /// Batch size
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..))]
     batch_size: u64,
-    /// Mean of red, green and blue, in pixel values
+    /// Mean of red, green and blue, subtracted from the pixel values
     #[arg(long, value_name = "R,G,B", default_value = "0,0,0", value_parser = rgb)]
     rgb_mean: Rgb,
-    /// Divisor of red, green and blue
+    /// Standard deviation of red, green and blue, by which the pixel values are divided
     #[arg(long, value_name = "R,G,B", default_value = "1,1,1", value_parser = positive_rgb)]
     rgb_std: Rgb,
-    /// Shape of an image that the network takes
+    /// Shape of the images fed into the network
     #[arg(long, value_name = "C,H,W", default_value = "3,224,224", value_parser = image_shape)]
     image_shape: Shape,
-    /// Threads that decode
+    /// Number of threads for data decoding
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
     data_nthreads: u16,
     /// Stop at the first record that cannot be decoded, instead of counting and skipping it
     #[arg(long)]
     strict: bool,
-    /// Report the accuracy among the K likeliest classes too, if there are as many; 0 does not
+    /// Report the top-K accuracy too, if the network has more than K classes; 0 means no report
     #[arg(long, value_name = "K", default_value_t = 5)]
     top_k: usize,
-    /// Devices; none is the CPU, which is what this version computes on
+    /// GPUs to run on; must be empty, because this version computes on the CPU only
     #[arg(long, value_name = "LIST", default_value = "", hide_default_value = true)]
     gpus: String,
-    /// Print the figures as JSON on stdout too
+    /// Also print the results as JSON on stdout
     #[arg(long)]
     json: bool,
     /// Device, backend and threads.
@@ -59,7 +60,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// A checkpoint or record file that cannot be used; shapes that do not fit; an interrupt.
+/// Fails if the checkpoint or the record file cannot be read, if shapes do not fit, or if the command is interrupted.
 pub fn run(args: &Args, shows_progress: bool) -> Outcome {
     if !args.gpus.trim().is_empty() {
         return Err(Failure::Usage("--gpus: this version computes on the CPU only; leave the flag out".into()));
@@ -104,7 +105,7 @@ pub fn run(args: &Args, shows_progress: bool) -> Outcome {
     Ok(())
 }
 
-/// The record file, in its order.
+/// Opens the record file, in file order.
 fn records(args: &Args) -> Outcome<Box<dyn DataIter>> {
     let sizes: Vec<String> = args.image_shape.iter().map(ToString::to_string).collect();
     let mut parameters: Parameters = vec![

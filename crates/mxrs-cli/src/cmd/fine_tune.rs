@@ -1,4 +1,4 @@
-//! `mxrs fine-tune`: a trained network gets a new classifier and is trained on other classes, as by MXNet's `fine-tune.py`.
+//! `mxrs fine-tune`: replaces the classifier of a trained network and trains it on other classes, as MXNet's `fine-tune.py`.
 
 use crate::cmd::train::{Flags, Given, Kind, Plan, run_plan};
 use crate::exit::{Failure, Outcome};
@@ -13,16 +13,16 @@ use std::path::PathBuf;
 /// Arguments of `fine-tune`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Prefix of the files of the trained network
+    /// Model prefix of the pre-trained network
     #[arg(long, value_name = "PREFIX")]
     pretrained_model: PathBuf,
-    /// Epoch of its checkpoint
+    /// Epoch of the pre-trained checkpoint
     #[arg(long, value_name = "EPOCH", default_value_t = 0)]
     pretrained_epoch: u64,
-    /// Last layer of it that stays
+    /// Name of the last layer before the last fully-connected layer; everything up to it is kept
     #[arg(long, value_name = "NAME", default_value = "flatten0")]
     layer_before_fullc: String,
-    /// Flags of all trainers.
+    /// Flags that all trainers have.
     #[command(flatten)]
     flags: Flags,
 }
@@ -30,7 +30,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// As `train`; a layer that the network does not have, or behind which the new classifier would not be the only `fc`.
+/// Fails as `train` does; also if the network does not have the layer, or if another node is already called `fc`.
 pub fn run(args: &Args, shows_progress: bool) -> Outcome {
     let plan = Plan::new(Kind::FineTune, &args.flags)?;
     let runtime = start::runtime(Some(&plan.training.compute))?;
@@ -56,7 +56,7 @@ pub fn run(args: &Args, shows_progress: bool) -> Outcome {
     }
     let taken = |error: mxrs::Error| Failure::Usage(format!("--layer-before-fullc: {error}"));
     let net = softmax.build(&mut names)?.graph().map_err(taken)?;
-    // What is not of the part that stays goes; the new classifier begins anew.
+    // Parameters after the kept layers are dropped; the new classifier is initialized.
     let kept: HashSet<String> = features.arguments()?.into_iter().chain(features.aux_states()?).collect();
     params.arg.retain(|name, _| kept.contains(name));
     params.aux.retain(|name, _| kept.contains(name));

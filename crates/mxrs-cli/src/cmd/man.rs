@@ -1,4 +1,4 @@
-//! `mxrs man [--output FOLDER]`: manual pages, from the definitions of the flags.
+//! `mxrs man [--output FOLDER]`: writes manual pages, generated from the definitions of the flags.
 
 use crate::args::Cli;
 use crate::exit::{Outcome, written};
@@ -10,17 +10,17 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 #[command(after_help = "Examples: mxrs man | man -l -\n          mxrs man --output ~/.local/share/man/man1")]
 pub struct Args {
-    /// Folder that gets one page per command, `mxrs.1`, `mxrs-train.1` and so on; it is made if it does not exist
+    /// Folder into which one page per command is written (`mxrs.1`, `mxrs-train.1` and so on); created if it does not exist
     #[arg(long, value_name = "FOLDER")]
     output: Option<PathBuf>,
 }
 
-/// Prints the page of the whole program, or writes all pages.
+/// Prints the page of the whole program, or writes all pages into a folder.
 ///
 /// # Errors
 /// Returns an error if stdout, the folder or a page cannot be written.
 pub fn run(args: &Args) -> Outcome {
-    // Global flags belong to every subcommand only once the command is built.
+    // clap adds global flags to the subcommands only when the command is built.
     let mut command = Cli::command();
     command.build();
     let Some(folder) = &args.output else {
@@ -30,7 +30,7 @@ pub fn run(args: &Args) -> Outcome {
     write(folder, &command)
 }
 
-/// Writes the page of a command and those of its subcommands.
+/// Writes the page of a command, and those of its subcommands.
 fn write(folder: &Path, command: &Command) -> Outcome {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
     let path = folder.join(format!("{name}.1"));

@@ -1,4 +1,4 @@
-//! The subcommands, one file each: arguments and run.
+//! The subcommands: one file each, with the arguments and the function that runs it.
 
 mod completions;
 mod convert;
@@ -23,40 +23,40 @@ mod tune;
 use crate::args::Cli;
 use crate::exit::Outcome;
 
-/// What to do.
+/// The subcommands of `mxrs`.
 #[derive(clap::Subcommand)]
 pub enum Command {
-    /// List every variable of the environment with its value, origin, default and meaning
+    /// List every environment variable with its value, origin, default and meaning
     Env(env::Args),
     /// Print the layers of a symbol file with their output shapes and parameters
     Summary(summary::Args),
-    /// Plan the memory of a graph without running it, and compare the planner's algorithms
+    /// Plan the memory of a graph without running it, and compare the planning algorithms
     Plan(plan::Args),
     /// Draw a graph as SVG or as a Graphviz file
     Plot(plot::Args),
     /// Train a network on a record file
     Train(Box<train::Args>),
-    /// Train a trained network on other classes
+    /// Fine-tune a trained network on other classes
     FineTune(Box<fine_tune::Args>),
     /// Measure the accuracy of a checkpoint on a record file
     Evaluate(evaluate::Args),
     /// Classify the images of a record file, or image files, with a checkpoint
     Predict(predict::Args),
-    /// Turn a checkpoint in float32 into one in 8-bit integers
+    /// Convert a float32 checkpoint to an 8-bit integer checkpoint
     Quantize(quantize::Args),
-    /// Measure images per second of the networks on MXNet's performance page
+    /// Measure the inference speed, in images per second, of the networks on MXNet's performance page
     Score(score::Args),
-    /// Find the fastest kernels for networks by timing, and keep them for later
+    /// Find the fastest kernels of networks by timing, and store them for later runs
     Tune(tune::Args),
-    /// List the operators that are built, and the backends that run them
+    /// List the operators that are built, and the backends that support them
     Ops(ops::Args),
     /// Convert models between formats
     Convert(convert::Args),
-    /// List the images of a folder, or pack the images of a list into a record file
+    /// Create the image list of a folder, or pack the images of a list into a record file
     Im2rec(im2rec::Args),
-    /// Write the index of a record file
+    /// Create the index file of a record file
     Rec2idx(rec2idx::Args),
-    /// Look into record files, check, shuffle and split them
+    /// List, verify, shuffle and split record files
     Rec(rec::Args),
     /// Describe this build and this machine, for bug reports
     Diagnose(diagnose::Args),
@@ -67,8 +67,8 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whether the command checks for signals between batches, images or records. The other commands are short, and a signal ends
-    /// them at once.
+    /// Whether the command checks for signals between batches, images or records. The other commands are short; a signal
+    /// ends them immediately.
     pub fn checks_signals(&self) -> bool {
         use Command::{Evaluate, FineTune, Im2rec, Predict, Quantize, Rec, Score, Train, Tune};
         matches!(
@@ -81,7 +81,7 @@ impl Command {
 /// Runs the command.
 ///
 /// # Errors
-/// What the command reports.
+/// Returns the error of the command.
 pub fn run(cli: &Cli) -> Outcome {
     match &cli.command {
         Command::Env(args) => env::run(args),

@@ -1,4 +1,5 @@
-//! `mxrs ops`: the operators that are built, the backends that run them, and why another does not.
+//! `mxrs ops`: lists the operators that are built and the backends that support them, and explains why a backend refuses a
+//! call.
 
 use crate::args::ListFormat;
 use crate::exit::{Failure, Outcome};
@@ -12,30 +13,30 @@ use std::sync::Arc;
 /// Arguments of `ops`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Only these operators, by name or alias
+    /// List only these operators, given by name or alias
     names: Vec<String>,
-    /// Ask every backend about the sample calls of one operator, or of all
+    /// Show each backend's offer or refusal for the sample calls of this operator, or of all operators
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
     explain: Option<String>,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = ListFormat::Table)]
     format: ListFormat,
 }
 
-/// One operator.
+/// Description of one operator.
 #[derive(Serialize)]
 struct Operator {
     name: &'static str,
     aliases: &'static [&'static str],
     dtypes: Vec<&'static str>,
-    /// Backends that run at least one of its sample calls.
+    /// Backends that support at least one of its sample calls.
     backends: Vec<&'static str>,
     summary: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     calls: Vec<Call>,
 }
 
-/// One sample call with one element type.
+/// One sample call with one dtype.
 #[derive(Serialize)]
 struct Call {
     sample: &'static str,
@@ -44,15 +45,15 @@ struct Call {
     answers: Vec<Answer>,
 }
 
-/// A backend's answer to a call.
+/// The answer of a backend to a call: an offer or a refusal.
 #[derive(Serialize)]
 struct Answer {
     backend: &'static str,
     runs: bool,
-    /// Estimated seconds of one run.
+    /// Estimated time of one run, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<f64>,
-    /// Why not.
+    /// The reason why the backend refuses the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
 }
@@ -60,7 +61,7 @@ struct Answer {
 /// Runs the command.
 ///
 /// # Errors
-/// A name that no operator has; a broken sample, which is a mistake of mxrs.
+/// Fails if no operator has a given name, or if a sample is invalid, which is a bug of mxrs.
 pub fn run(args: &Args) -> Outcome {
     let runtime = start::runtime(None)?;
     let mut names: Vec<&str> = args.names.iter().map(String::as_str).collect();
@@ -101,7 +102,7 @@ fn operator(runtime: &Runtime, op: &OpDef, keep_calls: bool) -> Outcome<Operator
     })
 }
 
-/// Asks every backend about every sample with every element type.
+/// Asks every backend for an offer for every sample with every dtype.
 fn calls(runtime: &Runtime, op: &OpDef) -> Outcome<Vec<Call>> {
     let mut calls = Vec::new();
     for sample in (op.samples)() {
@@ -109,7 +110,7 @@ fn calls(runtime: &Runtime, op: &OpDef) -> Outcome<Vec<Call>> {
         let dtypes = if is_fixed { &op.dtypes[..op.dtypes.len().min(1)] } else { op.dtypes };
         for &dtype in dtypes {
             let prepared = Prepared::new(op, &sample, dtype)?;
-            // Everything but the first input counts as a parameter, as it does in a bound network.
+            // As in a bound network, all inputs but the first count as constants.
             let is_constant: Vec<bool> = (0..prepared.inputs.len()).map(|i| i > 0).collect();
             let call = prepared.call(op, &is_constant);
             let answer = |backend: &dyn mxrs::op::Backend| {

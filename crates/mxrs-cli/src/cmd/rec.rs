@@ -1,4 +1,4 @@
-//! `mxrs rec`: look into record files, check, shuffle and split them.
+//! `mxrs rec`: lists, verifies, shuffles and splits record files.
 
 use crate::exit::{Failure, Outcome};
 use crate::{interrupt, terminal};
@@ -10,46 +10,46 @@ use std::path::PathBuf;
 /// Arguments of `rec`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// What to do.
+    /// The subcommand of `rec`.
     #[command(subcommand)]
     what: What,
 }
 
 #[derive(clap::Subcommand)]
 enum What {
-    /// Print number, offset, id, labels, bytes and format of every record, with tabs between
+    /// Print number, offset, id, labels, size in bytes and image format of every record, separated by tabs
     Ls {
         /// Record file
         record: PathBuf,
     },
-    /// Read every record and decode its image; exit code 3 when one is bad
+    /// Read every record and decode its image; ends with exit code 3 if a record is bad
     Verify {
         /// Record file
         record: PathBuf,
-        /// Index to hold against the records
+        /// Index file to compare with the records
         #[arg(long)]
         index: Option<PathBuf>,
-        /// Threads that decode
+        /// Number of threads for decoding
         #[arg(long, default_value = "2")]
         threads: NonZeroUsize,
     },
-    /// Write the records in a random order of all of them, with an index
+    /// Write the records in random order into a new file, with an index
     Shuffle {
         /// Record file
         record: PathBuf,
         /// Record file to write
         out: PathBuf,
-        /// What the order depends on
+        /// Seed of the random order
         #[arg(long, default_value_t = 0)]
         seed: u64,
     },
-    /// Write the records to several files PREFIX_0.rec, ... of equally many, with indices
+    /// Split the records evenly into several files PREFIX_0.rec, ..., with indices
     Split {
         /// Record file
         record: PathBuf,
-        /// Start of the names of the files
+        /// Prefix of the names of the files
         prefix: PathBuf,
-        /// How many files
+        /// Number of files
         #[arg(long)]
         parts: NonZeroUsize,
     },
@@ -58,7 +58,7 @@ enum What {
 /// Runs the command.
 ///
 /// # Errors
-/// Files that cannot be read or written; records that are bad.
+/// Fails if a file cannot be read or written, or if a record is bad.
 pub fn run(args: &Args, is_progress_wanted: bool) -> Outcome {
     let bar = terminal::progress(None, "records", is_progress_wanted);
     let mut tell = |done: u64| {
@@ -93,7 +93,7 @@ fn list(record: &std::path::Path) -> Outcome {
         let labels: Vec<String> = labels.iter().map(f32::to_string).collect();
         printed =
             terminal::print_line(format!("{number}\t{offset}\t{id}\t{}\t{len_bytes}\t{format}", labels.join(",")));
-        // The reason is in `printed`.
+        // The error itself is in `printed`; this one only stops the survey.
         if printed.is_err() { Err(Error::invalid("output", "closed", "open")) } else { Ok(()) }
     });
     printed?;

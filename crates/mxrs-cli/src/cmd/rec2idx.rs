@@ -1,4 +1,4 @@
-//! `mxrs rec2idx`: the index of a record file.
+//! `mxrs rec2idx`: creates the index file of a record file.
 
 use crate::exit::{Failure, Outcome};
 use mxrs::data::record_tools::index_records;
@@ -9,9 +9,9 @@ use std::path::PathBuf;
 pub struct Args {
     /// Record file
     record: PathBuf,
-    /// Index to write
+    /// Index file to write
     index: PathBuf,
-    /// Number records 0, 1, 2, ... as MXNet's tool does, instead of taking the ids of their images
+    /// Use 0, 1, 2, ... as keys, as MXNet's tool does, instead of the ids of the images
     #[arg(long)]
     sequential: bool,
 }
@@ -19,7 +19,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// A record file that cannot be read, an id that comes twice, an index that cannot be written.
+/// Fails if the record file cannot be read, if an id occurs twice, or if the index file cannot be written.
 pub fn run(args: &Args) -> Outcome {
     let n = index_records(&args.record, &args.index, args.sequential).map_err(Failure::input)?;
     tracing::info!("{}: {n} records", args.index.display());

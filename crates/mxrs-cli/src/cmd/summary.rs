@@ -1,7 +1,7 @@
-//! `mxrs summary`: the layers of a symbol file, their output shapes and their parameters.
+//! `mxrs summary`: prints the layers of a symbol file with their output shapes and numbers of parameters.
 //!
-//! Prints what MXNet's `print_summary` prints. Parameters are counted from the inferred shapes of all variables, each at
-//! the first layer that reads it, so every operator counts and shared weights count once.
+//! The output is that of MXNet's `print_summary`. Parameters are counted from the inferred shapes of all variables, each at
+//! the first layer that reads it. So all operators are included, and shared weights count once.
 
 use crate::args::{Format, named_shape};
 use crate::exit::{Failure, Outcome};
@@ -18,16 +18,16 @@ use std::path::PathBuf;
 pub struct Args {
     /// Symbol file, such as `resnet-50-symbol.json`
     symbol: PathBuf,
-    /// Shape of an input, as in `data=1,3,224,224`; may be given several times
+    /// Shape of an input, such as `data=1,3,224,224`; can be given several times
     #[arg(long, value_name = "NAME=SIZES", value_parser = named_shape)]
     shape: Vec<(String, Shape)>,
     /// Width of the table in columns
     #[arg(long, default_value_t = 120, value_parser = clap::value_parser!(u16).range(20..=1000))]
     line_length: u16,
-    /// Where each column ends, as parts of the width
+    /// Relative positions of the ends of the columns, as fractions of the width
     #[arg(long, value_delimiter = ',', num_args = 4, default_values_t = [0.44, 0.64, 0.74, 1.0])]
     positions: Vec<f64>,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 }
@@ -38,9 +38,9 @@ struct Layer {
     name: String,
     #[serde(rename = "type")]
     op: String,
-    /// Without the batch axis, as MXNet prints it; empty when not known.
+    /// Shape without the batch axis, as MXNet prints it; empty if unknown.
     output_shape: Vec<usize>,
-    /// `None` when a shape is not known.
+    /// Number of parameters; `None` if a shape is unknown.
     params: Option<u64>,
     previous: Vec<String>,
 }
@@ -49,18 +49,18 @@ struct Layer {
 #[derive(Serialize)]
 struct Summary {
     layers: Vec<Layer>,
-    /// `None` when a shape is not known.
+    /// Number of all parameters; `None` if a shape is unknown.
     total_params: Option<u64>,
     trainable_params: Option<u64>,
     auxiliary_params: Option<u64>,
-    /// Variables whose shape is not known.
+    /// Variables whose shape is unknown.
     unknown: Vec<String>,
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// A symbol file that cannot be used; shapes that do not fit it.
+/// Fails if the symbol file cannot be read, or if the shapes do not fit the graph.
 pub fn run(args: &Args) -> Outcome {
     let runtime = start::runtime(None)?;
     let graph = Model::load_graph(&runtime, &args.symbol).map_err(Failure::input)?;
@@ -80,7 +80,7 @@ fn summarize(graph: &Graph, shapes: &Inferred<PartialShape>, inputs: &[&str]) ->
     let mut counted = HashSet::new();
     let mut layers = Vec::new();
     for (id, node) in graph.iter() {
-        // As MXNet: variables have no line of their own, except for the very first node.
+        // As in MXNet, variables have no line, except for the first node.
         if node.is_variable() && id.index() > 0 {
             continue;
         }
@@ -116,7 +116,7 @@ fn layer(graph: &Graph, shapes: &Inferred<PartialShape>, id: NodeId, node: &Node
     }
 }
 
-/// Whether a variable is a parameter: no input that was given a shape, no label, and not the first node (the data).
+/// Whether a variable is a parameter: not an input with a given shape, not a label, and not the first node (the data).
 fn is_parameter(graph: &Graph, id: NodeId, inputs: &[&str]) -> bool {
     let node = graph.node(id);
     if !node.is_variable() || inputs.contains(&node.name.as_str()) || (inputs.is_empty() && id.index() == 0) {
@@ -156,7 +156,7 @@ fn text(summary: &Summary, width: usize, positions: &[f64]) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Cells, each cut and padded to the end of its column.
+/// Formats a line of the table. Each cell is cut or padded to the end of its column.
 fn row(cells: &[&str], ends: &[usize]) -> String {
     let mut line: Vec<char> = Vec::new();
     for (cell, &end) in cells.iter().zip(ends) {

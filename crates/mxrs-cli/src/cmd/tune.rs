@@ -1,4 +1,4 @@
-//! `mxrs tune`: finds the fastest kernels for networks by timing, and keeps them for everything that is bound later.
+//! `mxrs tune`: finds the fastest kernels of networks by timing, and stores them for later runs.
 
 use crate::args::{Compute, Format, float_dtype, image_shape};
 use crate::exit::{Failure, Outcome};
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Operators that have several kernels, to know how many calls there will be.
+/// Operators with several kernels. Their number gives the length of the progress bar.
 const TUNED: [&str; 2] = ["Convolution", "FullyConnected"];
 
 /// Arguments of `tune`.
@@ -24,33 +24,33 @@ const TUNED: [&str; 2] = ["Convolution", "FullyConnected"];
                         MXRS_TUNING_CACHE names. They hold for this processor, version, number of threads and settings."
 )]
 pub struct Args {
-    /// Networks, separated by commas, such as resnet-50
+    /// Networks to tune, separated by commas, such as resnet-50
     #[arg(long, value_name = "NAME", value_delimiter = ',', required_unless_present = "symbol")]
     network: Vec<String>,
-    /// Images of one run, separated by commas
+    /// Batch sizes, separated by commas
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1",
           value_parser = clap::value_parser!(u32).range(1..))]
     batch_size: Vec<u32>,
-    /// How long one layer is tried, beyond two runs of each kernel, in milliseconds
+    /// Time budget per layer in milliseconds, in addition to two runs of each kernel
     #[arg(long, value_name = "MS", default_value_t = 500)]
     budget: u64,
-    /// Try layers again whose result is known
+    /// Time layers again whose result is already stored
     #[arg(long)]
     again: bool,
-    /// Element types, separated by commas: float32, float16 (parameters and borders; computed in float32), bfloat16. The
-    /// network of a symbol file has its products in this type, and the rest in float32
+    /// Data types, separated by commas: float32, float16 (parameters, inputs and outputs are stored in float16; computed in
+    /// float32), bfloat16. The products of a network from a symbol file compute in this type, everything else in float32
     #[arg(long, value_name = "TYPE", value_delimiter = ',', default_value = "float32", value_parser = float_dtype)]
     dtype: Vec<DType>,
-    /// Tune the network of this symbol file instead
+    /// Symbol file of a network to tune, instead of --network
     #[arg(long, value_name = "FILE", conflicts_with = "network")]
     symbol: Option<PathBuf>,
-    /// Parameters for `--symbol`, which those of quantized networks need; random ones otherwise
+    /// Parameter file for `--symbol`, required for quantized networks; random parameters otherwise
     #[arg(long, value_name = "FILE", requires = "symbol")]
     params: Option<PathBuf>,
-    /// Shape of one image for `--symbol`
+    /// Shape of one image for `--symbol`: channels, height, width
     #[arg(long, value_name = "C,H,W", default_value = "3,224,224", value_parser = image_shape)]
     data_shape: Shape,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
     /// Device, backend and threads.
@@ -58,7 +58,7 @@ pub struct Args {
     compute: Compute,
 }
 
-/// One layer.
+/// The tuning result of one layer.
 #[derive(Serialize)]
 struct Layer {
     name: String,
@@ -66,15 +66,15 @@ struct Layer {
     output: String,
     kernel: String,
     microseconds: f64,
-    /// What estimates would take; none where the result was known.
+    /// The kernel that the estimates choose; `None` if the result was already stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     estimate: Option<String>,
     microseconds_of_estimate: f64,
-    /// Kernels tried; 0 where the result was known.
+    /// Number of kernels that were timed; 0 if the result was already stored.
     tried: usize,
 }
 
-/// What was found for one network, batch size and element type.
+/// The tuning results of one network with one batch size and dtype.
 #[derive(Serialize)]
 struct Found {
     network: String,
@@ -83,11 +83,11 @@ struct Found {
     layers: Vec<Layer>,
     milliseconds: f64,
     milliseconds_of_estimates: f64,
-    /// Where results are kept.
+    /// File in which the results are stored.
     file: Option<PathBuf>,
 }
 
-/// What the search tells, and who looks on.
+/// The results and the progress bar of a running search.
 struct Watch {
     calls: Vec<TunedCall>,
     bar: ProgressBar,
@@ -96,8 +96,8 @@ struct Watch {
 /// Runs the command.
 ///
 /// # Errors
-/// A network nobody knows, a flag or a file that cannot be used, a variable that forbids timing, an interrupt; those of
-/// writing the results.
+/// Fails if a network is unknown, if a flag or file is not valid, if a variable forbids timing, if the command is
+/// interrupted, or if the results cannot be written.
 pub fn run(args: &Args, show_progress: bool) -> Outcome {
     let watch = Arc::new(Mutex::new(Watch { calls: Vec::new(), bar: ProgressBar::hidden() }));
     let told = Arc::clone(&watch);
@@ -112,7 +112,7 @@ pub fn run(args: &Args, show_progress: bool) -> Outcome {
     if runtime.settings().tuning_cache().is_none() {
         tracing::warn!("results are not kept: MXRS_TUNING_CACHE is 0, or there is no folder for caches");
     }
-    // Before the first search, which takes its time.
+    // Checked before the first search, which takes long.
     if let Some(symbol) = &args.symbol {
         for &dtype in &args.dtype {
             if let Some(why) = networks::refusal(&runtime, symbol, dtype)? {
@@ -178,7 +178,7 @@ impl Layer {
             name: call.node,
             operator: call.op,
             output: call.output,
-            kernel: format!("{} {}", call.backend, call.way),
+            kernel: format!("{} {}", call.backend, call.algorithm),
             microseconds: call.seconds * 1e6,
             estimate: call.estimate,
             microseconds_of_estimate: call.seconds_of_estimate * 1e6,

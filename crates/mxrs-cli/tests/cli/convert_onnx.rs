@@ -1,4 +1,4 @@
-//! `mxrs convert onnx`: there and back, and how it fails.
+//! `mxrs convert onnx`: conversion to ONNX and back, and error messages.
 
 use crate::mxrs::{digits, mxrs};
 use mxrs_format::{ArrayFile, Options, onnx};
@@ -30,7 +30,7 @@ fn a_checkpoint_goes_there_and_comes_back() {
     before.sort_keys();
     after.sort_keys();
     assert_eq!(after, before);
-    // And the checkpoint can be exported again.
+    // The imported checkpoint can be exported again.
     let (symbol, params) = (format!("{prefix}-symbol.json"), format!("{prefix}-0000.params"));
     let again = file(dir.path(), "again.onnx");
     mxrs(["convert", "onnx", "export", &symbol, &params, &again, "--shape", "data=2,1,28,28"]).ok();

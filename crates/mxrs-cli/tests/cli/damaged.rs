@@ -1,14 +1,14 @@
-//! Damaged records in `mxrs train` and `mxrs evaluate`: left out and counted, or the end.
+//! Bad records in `mxrs train` and `mxrs evaluate`: they are skipped and counted, or end the command with `--strict`.
 
 use crate::mxrs::{Ran, mxrs};
 use crate::small::Small;
 use mxrs_format::Options;
 use mxrs_format::recordio::{RecordReader, RecordWriter};
 
-/// Bytes before the image of a record with one label.
+/// Number of bytes before the image in a record with one label.
 const HEADER: usize = 24;
 
-/// The records with a text in the place of one image.
+/// Writes a record file in which a text replaces the image of one record.
 fn with_a_bad_one(small: &Small) -> String {
     let bytes = std::fs::read(&small.records).unwrap();
     let mut reader = RecordReader::from_slice(&bytes, &Options::default());

@@ -1,4 +1,4 @@
-//! `mxrs env`, and bad variables, which end every command before it works.
+//! `mxrs env`, and invalid variables, which end every command before it starts to work.
 
 use crate::mxrs::{digits, mxrs, mxrs_with};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use serde_json::Value;
 fn json_has_a_row_with_eight_keys_for_every_variable() {
     let listing = mxrs_with(&[("MXNET_CPU_WORKER_NTHREADS", "3")], ["env", "--format", "json"]).json();
     let rows = listing.as_array().expect("an array");
-    // 94 documented, 71 beyond the documents, and the older names.
+    // 94 variables of MXNet's documentation, 71 that it does not document, and older names.
     assert!(rows.len() > 165, "{}", rows.len());
     for row in rows {
         let mut keys: Vec<&str> = row.as_object().expect("an object").keys().map(String::as_str).collect();
@@ -93,7 +93,7 @@ fn unknown_and_older_names_warn_once() {
 
 #[test]
 fn debugging_lines_are_those_of_the_flag() {
-    // That a name of other programs changes nothing is for debugging only.
+    // At debug level, a line reports that a variable of other programs is not in effect.
     fn vars(debug: &str) -> [(&str, &str); 2] {
         [("TMPDIR", "/tmp"), ("DMLC_LOG_DEBUG", debug)]
     }

@@ -1,9 +1,9 @@
-//! `mxrs score --explain`: figures of each layer, and what they are measured against.
+//! `mxrs score --explain`: the figures of each layer, and the peak with which they are compared.
 
 use crate::mxrs::{digits, has_bfloat16, mxrs};
 use serde_json::Value;
 
-/// What is told of a network of the digits, in JSON and as a table.
+/// The explanation of a network of the digits data set, as JSON and as a table.
 fn explained(network: &str, flags: &[&str]) -> (Value, String) {
     let dir = tempfile::tempdir().unwrap();
     let json = dir.path().join("score.json").display().to_string();
@@ -20,7 +20,7 @@ fn number(value: &Value, name: &str) -> f64 {
     value[name].as_f64().unwrap_or_else(|| panic!("no number `{name}` in {value}"))
 }
 
-/// Layers that make products.
+/// Layers that compute products.
 fn products(explained: &Value) -> Vec<&Value> {
     let layers = explained["layers"].as_array().expect("layers");
     layers.iter().filter(|layer| layer.get("gflops").is_some()).collect()
@@ -33,11 +33,11 @@ fn layers_have_speeds_and_make_up_the_whole() {
     let layers = explained["layers"].as_array().expect("layers");
     let sum: f64 = layers.iter().map(|layer| number(layer, "milliseconds")).sum();
     assert!((sum - together).abs() <= 1e-6 * together, "{sum} {together}");
-    // Wide enough for a machine that does something else too.
+    // The tolerance is wide, because other programs may run on the machine.
     assert!(together > 0.5 * whole && together < 2.0 * whole, "{together} ms together, {whole} ms whole");
     let peak = number(&explained["peak_gflops"], "float32");
     let products = products(&explained);
-    // Nine convolutions and the last layer.
+    // At least the nine convolutions and the last fully-connected layer.
     assert!(products.len() >= 10, "{explained}");
     for layer in products {
         assert_eq!(layer["dtype"], "float32", "{layer}");
@@ -47,7 +47,7 @@ fn layers_have_speeds_and_make_up_the_whole() {
     assert!(table.contains(" GFLOP/s in float32\n"), "{table}");
 }
 
-/// A share of another type's peak would say nothing: 16 bits are multiplied twice as fast.
+/// The share must refer to the peak in the layer's own dtype: bfloat16 products are twice as fast as float32 products.
 #[test]
 fn shares_are_of_the_peak_in_the_layers_type() {
     let flags = ["--batch-size", "1", "--num-batches", "1", "--warmup", "0", "--dtype", "bfloat16"];

@@ -1,4 +1,4 @@
-//! Files that are missing or broken: exit code 3, and the file's name.
+//! Missing or malformed files: exit code 3 and a message with the file's name.
 
 use crate::mxrs::{digits, fixture, mxrs};
 use std::fs;

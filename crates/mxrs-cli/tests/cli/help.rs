@@ -1,4 +1,4 @@
-//! Help of each command.
+//! The help text of each command.
 
 use crate::mxrs::mxrs;
 

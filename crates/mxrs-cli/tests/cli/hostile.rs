@@ -1,11 +1,11 @@
-//! Symbol files whose sizes no machine has: refused with the operator's name before anything is allocated.
+//! Symbol files with sizes larger than any memory: they are refused with the operator's name before anything is allocated.
 
 use crate::mxrs::mxrs;
 
 /// An operator, its attributes and the names of its weights.
 type Call<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a [&'a str]);
 
-/// A symbol file of one operator after another, each on the output of the one before; the first one's input is `data`.
+/// A symbol file with a chain of operators, each reading the output of the one before. The first one reads `data`.
 fn chain(calls: &[Call<'_>]) -> String {
     let mut nodes = vec![serde_json::json!({"op": "null", "name": "data", "inputs": []})];
     let mut last = 0;
@@ -44,7 +44,7 @@ fn refused(symbol: &str, data_shape: &str, words: &[&str]) {
 
 const WIDE_PADDING: &str = "(268419073, 268451841)";
 
-/// 16 × (2^58 + 1) pixels of 4 bytes are 64 bytes modulo 2^64: the arena had 64 bytes, and the kernel wrote every row.
+/// 16 × (2^58 + 1) pixels of 4 bytes are 64 bytes modulo 2^64: with wrapping arithmetic the arena would have only 64 bytes.
 #[test]
 fn the_output_of_a_padded_convolution_does_not_wrap() {
     let conv = [("num_filter", "16"), ("kernel", "(3, 3)"), ("no_bias", "True"), ("pad", WIDE_PADDING)];
@@ -73,8 +73,8 @@ fn a_weight_of_a_hostile_size_is_refused() {
     refused(&chain(&[("FullyConnected", &dense, &["weight", "bias"])]), "1,1,1", &["FullyConnected"]);
 }
 
-/// A window of one pixel and padding around it make 2^32 rows of 121 pixels: less than the most elements of a tensor, more than any
-/// memory. Kernels that cut each row in advance took memory for that before anything was refused.
+/// With a window of one pixel, the padding makes 2^32 rows of 121 pixels. That is less than the largest number of elements
+/// of a tensor, but more than any memory. Kernels must not allocate memory for each row before the output is refused.
 #[test]
 fn rows_that_padding_makes_are_not_counted_in_advance() {
     let folder = tempfile::tempdir().unwrap();
@@ -88,7 +88,7 @@ fn rows_that_padding_makes_are_not_counted_in_advance() {
             let line =
                 ["score", "--symbol", symbol, "--data-shape", "1,1,1", "--batch-size", "1", "--num-batches", "1"];
             let ran = mxrs(line.into_iter().chain(["--warmup", "0", "--backend", backend]));
-            // A signal would leave no exit code.
+            // If a signal had ended the program, there would be no exit code.
             assert!(matches!(ran.code, Some(0 | 1 | 3)), "{backend} {kernel} {pool_type}: {:?} {}", ran.code, ran.err);
             let error = ran.err.to_lowercase();
             assert!(error.contains("memory") || error.contains("pooling"), "{backend} {kernel} {pool_type}: {error}");

@@ -1,10 +1,10 @@
-//! `mxrs im2rec`, `rec2idx` and `rec`.
+//! Tests of `mxrs im2rec`, `mxrs rec2idx` and `mxrs rec`.
 
 use crate::mxrs::mxrs;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A folder of two classes with two images each, and one broken image.
+/// Creates a folder with two classes of two images each, and one broken image.
 fn images(folder: &Path) -> PathBuf {
     let root = folder.join("photos");
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mxrs-data/tests/golden");
@@ -58,7 +58,7 @@ fn from_a_folder_to_a_record_file() {
     split.sort();
     assert_eq!(split, ["0", "1", "2", "3"]);
     let mut bytes = fs::read(&rec).unwrap();
-    // In the image of the first record, which takes about half of the file.
+    // A quarter of the file lies within the image of the first record, which takes about half of the file.
     let place = bytes.len() / 4;
     bytes[place] ^= 1;
     fs::write(&rec, bytes).unwrap();
@@ -103,7 +103,7 @@ fn bad_input_is_named() {
     assert!(mxrs(["rec", "ls", "no.rec"]).failed(3).contains("no.rec"));
 }
 
-/// A list may name anything: `/dev/zero` has no end, and a pipe without a writer would block.
+/// A list may contain any path: `/dev/zero` has no end, and opening a pipe without a writer would block.
 #[test]
 #[cfg(unix)]
 fn a_device_or_a_pipe_in_a_list_is_a_failed_image() {

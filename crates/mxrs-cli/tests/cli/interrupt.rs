@@ -1,4 +1,4 @@
-//! Ctrl-C, and a reader that goes away.
+//! Ctrl-C, and a reader that closes the output.
 #![cfg(unix)]
 
 use crate::mxrs::digits;
@@ -22,7 +22,7 @@ fn an_interrupt_ends_with_130_and_keeps_what_was_measured() {
     let err = BufReader::new(child.stderr.take().expect("stderr"));
     let mut lines = err.lines().map_while(Result::ok);
     assert!(lines.any(|line| line == "INFO:root:device: cpu(0)"), "the measurement begins");
-    // The shell's own `kill`: there may be no program of that name.
+    // The shell's built-in `kill` is used, because there may be no program of that name.
     let kill = format!("kill -INT {}", child.id());
     assert!(Command::new("/bin/sh").args(["-c", &kill]).status().expect("a shell").success());
     assert!(lines.any(|line| line == "error: interrupted"));
@@ -39,7 +39,7 @@ fn a_reader_that_goes_away_is_no_failure() {
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
 }
 
-/// `nohup` ignores SIGHUP before it starts the program, which must go on ignoring it.
+/// `nohup` ignores SIGHUP before it starts the program, which must keep ignoring it.
 #[test]
 fn a_hangup_that_nohup_ignores_stays_ignored() {
     let symbol = digits("lenet-symbol.json");

@@ -1,4 +1,4 @@
-//! The built program from outside: what it prints, what it writes, how it exits.
+//! Tests that run the built program and check its output, its files and its exit code.
 
 mod convert_onnx;
 mod damaged;

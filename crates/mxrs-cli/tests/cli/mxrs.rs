@@ -1,13 +1,13 @@
-//! Running the program with an environment of the test's choice only.
+//! Runs the program with only the environment variables that the test gives.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Pixels are bytes; the digit networks were trained on values from 0 to 1.
+/// Pixels are bytes; the networks of the digits data set were trained on values from 0 to 1.
 pub const SCALE: &str = "0.00392156862745098";
 
-/// What a run left behind.
+/// Exit code and output of a run.
 pub struct Ran {
     pub code: Option<i32>,
     pub out: String,
@@ -15,21 +15,21 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// Stdout of a run that must have succeeded.
+    /// Checks that the run succeeded, and returns its stdout.
     #[track_caller]
     pub fn ok(self) -> String {
         assert_eq!(self.code, Some(0), "{}", self.err);
         self.out
     }
 
-    /// Stderr of a run that must have ended with this code.
+    /// Checks that the run ended with this exit code, and returns its stderr.
     #[track_caller]
     pub fn failed(self, code: i32) -> String {
         assert_eq!(self.code, Some(code), "{}{}", self.out, self.err);
         self.err
     }
 
-    /// Stdout as JSON of a run that must have succeeded.
+    /// Checks that the run succeeded, and parses its stdout as JSON.
     #[track_caller]
     pub fn json(self) -> serde_json::Value {
         let out = self.ok();
@@ -42,7 +42,7 @@ pub fn mxrs_with<S: AsRef<OsStr>>(vars: &[(&str, &str)], arguments: impl IntoIte
     run(Command::new(env!("CARGO_BIN_EXE_mxrs")), vars, arguments)
 }
 
-/// Runs `mxrs` in an empty environment, in a folder.
+/// Runs `mxrs` in this folder with an empty environment.
 pub fn mxrs_in<S: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = S>) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mxrs"));
     command.current_dir(folder);
@@ -58,13 +58,13 @@ fn run<S: AsRef<OsStr>>(mut command: Command, vars: &[(&str, &str)], arguments: 
     }
 }
 
-/// Runs `mxrs` in an empty environment.
+/// Runs `mxrs` with an empty environment.
 pub fn mxrs<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Ran {
     mxrs_with(&[], arguments)
 }
 
-/// Whether networks in bfloat16 compute in it: there are kernels, oneDNN's for processors with 512-bit vectors, and these are worth
-/// it. Otherwise they compute in float32.
+/// Whether networks in bfloat16 compute in bfloat16 and not in float32. This needs oneDNN's kernels, a processor with
+/// 512-bit vectors, and a runtime that considers bfloat16 faster.
 pub fn has_bfloat16() -> bool {
     #[cfg(target_arch = "x86_64")]
     let has_instructions = is_x86_feature_detected!("avx512bw");
@@ -74,12 +74,12 @@ pub fn has_bfloat16() -> bool {
     cfg!(feature = "onednn") && has_instructions && runtime.bind_options().half_products
 }
 
-/// A file of the digits data set.
+/// Path of a file of the digits data set.
 pub fn digits(name: &str) -> String {
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/digits/").to_owned() + name
 }
 
-/// A file written for the tests by MXNet.
+/// Path of a test fixture that MXNet wrote.
 pub fn fixture(name: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures")).join(name)
 }

@@ -1,4 +1,4 @@
-//! `mxrs ops`.
+//! Tests of `mxrs ops`.
 
 use crate::mxrs::mxrs;
 

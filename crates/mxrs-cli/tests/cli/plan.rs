@@ -1,4 +1,4 @@
-//! `mxrs plan`.
+//! Tests of `mxrs plan`.
 
 use crate::mxrs::{Ran, digits, mxrs};
 use serde_json::Value;
@@ -19,12 +19,13 @@ fn figures_of_lenet_by_hand() {
     let json = plan(&["--format", "json"]).json();
     assert_eq!([&json["graph"], &json["mode"], &json["dtype"]], ["lenet", "inference", "float32"]);
     assert_eq!((&json["batch"], &json["recomputed_operators"]), (&2.into(), &0.into()));
-    // 520 + 25,050 + 400,500 + 5,010 parameters.
+    // LeNet has 520 + 25,050 + 400,500 + 5,010 parameters.
     assert_eq!(bytes(&json, "parameters"), 4 * 431_080);
-    // The data and two labels; ten probabilities for each.
+    // Inputs are two images and two labels; outputs are ten probabilities per image.
     assert_eq!((bytes(&json, "inputs"), bytes(&json, "outputs")), (4 * (2 * 784 + 2), 4 * 20));
     assert_eq!(bytes(&json, "gradients"), 0);
-    // The first convolution's output and what is made of it: 2 x 20 x 24 x 24, then a quarter of it.
+    // The first convolution's output has 2 x 20 x 24 x 24 elements; pooling reduces it to a quarter. Both are alive at the
+    // same time.
     let (bound, arena) = (bytes(&json, "lower_bound"), bytes(&json, "arena"));
     assert!(bound >= 4 * 2 * 20 * (24 * 24 + 12 * 12) && bound <= arena, "{json}");
     let sum: u64 = ["arena", "packed_constants", "parameters", "gradients", "inputs", "outputs"]
@@ -125,7 +126,7 @@ fn variables_are_set_for_the_plan() {
     assert!(plan(&["--set", "NNVM_EXEC_MATCH_RANGE"]).failed(2).contains("NAME=VALUE"));
 }
 
-/// The attribute of an element as a number.
+/// An attribute of an XML element as a number.
 fn number(element: roxmltree::Node<'_, '_>, name: &str) -> f64 {
     element.attribute(name).and_then(|text| text.parse().ok()).unwrap_or_else(|| panic!("{name} of {element:?}"))
 }
@@ -154,7 +155,7 @@ fn the_picture_shows_every_tensor_once() {
         let a = edges(a);
         assert!(a.0 >= 0.0 && a.1 <= size.0 && a.2 >= 0.0 && a.3 <= size.1);
         for b in rectangles[i + 1..].iter().map(edges) {
-            // Coordinates are rounded to hundredths.
+            // Coordinates are rounded to hundredths, so a small overlap is allowed.
             let apart = a.1 <= b.0 + 0.03 || b.1 <= a.0 + 0.03 || a.3 <= b.2 + 0.03 || b.3 <= a.2 + 0.03;
             assert!(apart, "{a:?} {b:?}");
         }
@@ -196,7 +197,7 @@ fn passes_are_listed_in_the_order_in_which_binding_runs_them() {
         assert_eq!(changed("fuse-add"), mode == "training");
         let last = rows.last().expect("a row");
         assert!(last["kernels"].as_u64() > Some(50), "{json}");
-        // The last row has the figures that `mxrs plan` prints.
+        // The last row has the same values as the output of `mxrs plan`.
         let plan = mxrs(["plan", "resnet-50", "--format", "json", "--mode", mode]).json();
         for (row, key) in [("arena_bytes", "arena"), ("packed_bytes", "packed_constants")] {
             assert_eq!(last[row].as_u64().unwrap_or(0), bytes(&plan, key), "{mode}: {row}");
@@ -216,7 +217,7 @@ fn the_graph_after_a_pass_is_a_symbol_file() {
         (json["heads"].as_array().expect("heads").len(), json["nodes"].as_array().expect("nodes").len())
     };
     let (before, after) = (heads("widen"), heads("gradient"));
-    // The output, and the gradients of eight parameters.
+    // The heads are the output and the gradients of eight parameters.
     assert_eq!((before.0, after.0), (1, 9));
     assert!(after.1 > before.1);
     let error = plan(&["--dump", "fusing"]).failed(2);

@@ -1,4 +1,4 @@
-//! `mxrs plot`.
+//! Tests of `mxrs plot`.
 
 use crate::mxrs::{digits, mxrs};
 

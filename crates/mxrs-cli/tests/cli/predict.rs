@@ -1,6 +1,6 @@
-//! `mxrs predict` gives the answers that MXNet gave.
+//! `mxrs predict` returns the same predictions as MXNet.
 //!
-//! Debug builds are slow, so there most runs see only the first images; release builds see all.
+//! Debug builds are slow, so most of their runs use only the first images; release builds use all.
 
 use crate::mxrs::{Ran, SCALE, digits, fixture, mxrs, mxrs_with};
 use mxrs_format::recordio::{RecordReader, RecordWriter};
@@ -10,7 +10,7 @@ use std::path::Path;
 
 const N_IMAGES: usize = 297;
 
-/// The first `n` validation records in a file of their own.
+/// Writes the first `n` validation records into a file in `dir`.
 pub(crate) fn first_records(dir: &Path, n: usize) -> String {
     let bytes = fs::read(digits("digits_val.rec")).unwrap();
     let mut reader = RecordReader::from_slice(&bytes, &Options::default());
@@ -38,7 +38,7 @@ fn array(path: &str, name: &str) -> Vec<f32> {
     array.as_slice::<f32>().unwrap().to_vec()
 }
 
-/// Compares rows with what MXNet 1.9.1 answered for the same records.
+/// Compares rows with the probabilities that MXNet 1.9.1 computed for the same records.
 #[track_caller]
 fn assert_like_mxnet(model: &str, rows: &[f32], n: usize) {
     let expected = array(&digits(&format!("{model}-val-prob.npz")), "prob");
@@ -48,7 +48,7 @@ fn assert_like_mxnet(model: &str, rows: &[f32], n: usize) {
     }
 }
 
-/// Every engine and every pool strategy, in turn.
+/// Predicts with every engine and every pool type in turn.
 #[test]
 fn settings_do_not_change_the_answers() {
     let n = if cfg!(debug_assertions) { 5 } else { N_IMAGES };
@@ -79,7 +79,7 @@ fn settings_do_not_change_the_answers() {
     }
 }
 
-/// The whole validation set through LeNet, with whatever backends this build has.
+/// Predicts the whole validation set with LeNet on all backends of this build.
 #[test]
 fn lenet_has_the_accuracy_it_had_in_mxnet() {
     whole_set("lenet", 293, 0.986532, &[]);
@@ -170,7 +170,7 @@ fn classes_may_have_names() {
     assert!(predict(&[], "lenet", &data, &["--synset", &synset]).failed(2).contains("names 2 classes"));
 }
 
-/// A file that cannot be written is noticed before the checkpoint is read, and one that is there stays until there is a result.
+/// The output file is checked before the checkpoint is read. An existing file is not changed until there is a result.
 #[test]
 fn an_output_is_tried_before_it_is_computed() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
-//! `mxrs quantize` on the digits: files that `mxrs predict` runs, a report, and refusals.
+//! `mxrs quantize` on the digits data set: files that `mxrs predict` can run, the report, and error messages.
 //!
-//! Debug builds are slow, so there the quantized network sees only the first images.
+//! Debug builds are slow, so their quantized network runs only on the first images.
 
 use crate::mxrs::{Ran, SCALE, digits, mxrs};
 use crate::predict::first_records;
@@ -12,7 +12,7 @@ fn quantize(model: &str, data: &str, output: &Path, more: &[&str]) -> Ran {
     let (model, output) = (digits(model), output.display().to_string());
     let start = ["quantize", "--prefix", &model, "--epoch", "10", "--data-val", data, "--scale", SCALE];
     let shape = ["--image-shape", "1,28,28", "--output", &output];
-    // A flag given twice is bad usage, so a test may give another shape.
+    // A flag that occurs twice is an error, so a shape in `more` replaces the default one.
     let shape = if more.contains(&"--image-shape") { &shape[2..] } else { &shape[..] };
     mxrs(start.into_iter().chain(shape.iter().copied()).chain(more.iter().copied()))
 }
@@ -42,7 +42,7 @@ fn what_is_written_predicts_as_well_as_what_was_read() {
     }
 }
 
-/// `mxrs evaluate` binds before it has parameters; ranges per channel have as many elements as channels.
+/// `mxrs evaluate` binds the network before parameters are loaded. Ranges per channel have as many elements as channels.
 #[test]
 fn what_is_written_is_evaluated() {
     let dir = tempfile::tempdir().unwrap();
@@ -136,7 +136,7 @@ fn without_calibration_no_records_are_needed() {
     assert_eq!(correct(&format!("{out}-quantized"), &tried), 8);
 }
 
-/// What is written is measured and tuned with its parameters; random ones would have no ranges.
+/// The quantized network is measured and tuned with its parameters: random parameters would not contain ranges.
 #[test]
 fn what_is_written_is_measured_and_tuned() {
     let dir = tempfile::tempdir().unwrap();
@@ -155,12 +155,12 @@ fn what_is_written_is_measured_and_tuned() {
     ran.ok();
     run("tune", &["--params", &params, "--budget", "0"]).ok();
     assert!(run("tune", &["--budget", "0"]).failed(3).contains("_quantize"));
-    // Nothing is left that 16 bits would make faster.
+    // No operator is left that would compute in bfloat16.
     for command in ["score", "tune"] {
         let err = run(command, &["--params", &params, "--dtype", "bfloat16"]).failed(2);
         assert!(err.contains("--dtype bfloat16: no operator of"), "{command}: {err}");
     }
-    // Among types that do something it is a cell, and a search does not begin.
+    // If another dtype is given too, a dtype without effect is reported as not built, and no search starts for it.
     let ran = run("score", &[&once[..], &["--dtype", "bfloat16,float32"]].concat());
     for words in
         ["dtype bfloat16, images/sec: not built", "--dtype bfloat16: no operator of", "dtype float32, images/sec: "]

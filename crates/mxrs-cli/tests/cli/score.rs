@@ -1,4 +1,4 @@
-//! `mxrs score`.
+//! Tests of `mxrs score`.
 
 use crate::mxrs::{digits, mxrs, mxrs_with};
 
@@ -49,7 +49,7 @@ fn networks_without_a_definition_are_named_and_passed_over() {
     assert!(err.contains("`resnext-50`") && err.contains("resnet-50"), "{err}");
 }
 
-/// Weights in bfloat16 are read by kernels of their own, where they are asked for.
+/// With `--weights bfloat16`, kernels for bfloat16 weights are used.
 #[test]
 fn weights_are_bfloat16_on_request() {
     let dir = tempfile::tempdir().unwrap();
@@ -67,7 +67,7 @@ fn weights_are_bfloat16_on_request() {
     assert!(mxrs(["score", "--weights", "int4"]).failed(2).contains("bfloat16"));
 }
 
-/// Those whose definition has no float16 in MXNet are passed over with its words; others are measured.
+/// For a network whose MXNet definition does not support float16, MXNet's message is printed; other networks are measured.
 #[test]
 fn float16_is_a_way_to_store() {
     let ran = mxrs(["score", "--network", "alexnet", "--batch-size", "1", "--dtype", "float16"]);
@@ -79,22 +79,22 @@ fn float16_is_a_way_to_store() {
     assert!(figure.trim().parse::<f64>().is_ok_and(|figure| figure > 0.0), "{}", ran.err);
 }
 
-/// A batch that no memory holds is a cell `oom`, and the command goes on.
+/// A batch that does not fit into memory is reported as `oom`, and the command continues.
 #[test]
 fn out_of_memory_is_a_cell() {
     let symbol = digits("lenet-symbol.json");
-    // 2^41 images of 784 floats: more than any machine's address space gives.
+    // 2^41 images of 784 floats are more than the address space of any machine.
     let start = ["score", "--symbol", &symbol, "--data-shape", "1,28,28", "--batch-size", "2199023255552"];
     let ran = mxrs_with(&[("OMP_NUM_THREADS", "1")], start.into_iter().chain(["--warmup", "0", "--num-batches", "1"]));
     assert!(ran.err.contains("batch size 2199023255552, dtype float32, images/sec: oom"), "{}", ran.err);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
 }
 
-/// So are weights that no memory holds, which follow from the shape of the data.
+/// Weights that do not fit into memory are reported as `oom` too. Their size follows from the shape of the data.
 #[test]
 fn weights_without_room_are_a_cell() {
     let symbol = digits("lenet-symbol.json");
-    // 500 sums over 50 images of 4,997 x 4,997 pixels are 2.5 TB of weights.
+    // 500 outputs from 50 maps of 4,997 x 4,997 pixels need 2.5 TB of weights.
     let start = ["score", "--symbol", &symbol, "--data-shape", "1,20000,20000", "--batch-size", "1"];
     let ran = mxrs(start.into_iter().chain(["--warmup", "0", "--num-batches", "1"]));
     assert!(ran.err.contains("batch size  1, dtype float32, images/sec: oom"), "{}", ran.err);
@@ -102,7 +102,7 @@ fn weights_without_room_are_a_cell() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
 }
 
-/// The smallest network that has it.
+/// resnet-18 is the smallest network that can be built in bfloat16.
 #[test]
 fn a_network_runs_in_bfloat16() {
     let start = ["score", "--network", "resnet-18", "--batch-size", "1", "--dtype", "bfloat16"];
@@ -112,7 +112,7 @@ fn a_network_runs_in_bfloat16() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
 }
 
-/// A symbol file says nothing of types: its products compute in that of the flag.
+/// A symbol file contains no dtypes, so its products compute in the dtype of the flag.
 #[test]
 fn a_network_of_a_file_runs_in_each_type() {
     let dir = tempfile::tempdir().unwrap();
@@ -128,7 +128,7 @@ fn a_network_of_a_file_runs_in_each_type() {
     assert!(cells.iter().all(|cell| cell["status"] == "ok"), "{report}");
 }
 
-/// A file that cannot be written is noticed before anything is measured.
+/// A file that cannot be written is reported before anything is measured.
 #[test]
 fn an_output_that_cannot_be_written_is_noticed_first() {
     let dir = tempfile::tempdir().unwrap();
@@ -140,7 +140,7 @@ fn an_output_that_cannot_be_written_is_noticed_first() {
     }
 }
 
-/// Until there is a result, a file of an earlier run stays as it is, and nothing lies beside it.
+/// Until there is a result, the file of an earlier run is not changed, and no temporary file is left next to it.
 #[test]
 fn an_earlier_output_stays_until_there_is_another() {
     let dir = tempfile::tempdir().unwrap();

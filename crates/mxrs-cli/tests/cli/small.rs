@@ -1,4 +1,4 @@
-//! The smallest training: the perceptron on the first 60 digits for validation, six batches of ten an epoch.
+//! A minimal training: the perceptron on the first 60 digits of the validation set, with six batches of ten per epoch.
 
 use crate::mxrs::{Ran, mxrs};
 use std::path::PathBuf;
@@ -18,17 +18,17 @@ const START: [&str; 12] = [
     "--disp-batches",
     "2",
 ];
-/// Images as they are in the file.
+/// Shape flags for images with one channel, as in the file.
 pub const GRAY: [&str; 2] = ["--image-shape", "1,28,28"];
-/// Images with three equal channels.
+/// Shape flags for images with three equal channels.
 pub const COLOR: [&str; 2] = ["--image-shape", "3,28,28"];
-/// Six batches an epoch.
+/// Flags for batches of ten, which are six per epoch.
 pub const TEN: [&str; 2] = ["--batch-size", "10"];
 
-/// A folder with the records and what trainings write.
+/// A temporary folder with the record file and the files that trainings write.
 pub struct Small {
     folder: TempDir,
-    /// The record file.
+    /// Path of the record file.
     pub records: String,
 }
 
@@ -39,32 +39,32 @@ impl Small {
         Self { folder, records }
     }
 
-    /// A path in the folder.
+    /// Path of a file in the folder.
     pub fn at(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// As text.
+    /// Path of a file in the folder, as text.
     pub fn path(&self, name: &str) -> String {
         self.at(name).display().to_string()
     }
 
-    /// The arguments of a training, without shape and batch size.
+    /// The command line of a training, without shape and batch size.
     pub fn line<'a>(&'a self, flags: &[&'a str]) -> Vec<&'a str> {
         [&START[..], &["--data-train", &self.records], flags].concat()
     }
 
-    /// Trains with these flags.
+    /// Runs a training with these flags.
     pub fn run(&self, flags: &[&str]) -> Ran {
         mxrs(self.line(flags))
     }
 
-    /// Trains on gray images in batches of ten, with these flags on top.
+    /// Runs a training on gray images in batches of ten, with these flags in addition.
     pub fn train(&self, more: &[&str]) -> Ran {
         self.run(&[&GRAY[..], &TEN, more].concat())
     }
 
-    /// The log of such a training, which must succeed.
+    /// The log of [`Self::train`], which must succeed.
     #[track_caller]
     pub fn log(&self, more: &[&str]) -> String {
         let ran = self.train(more);
@@ -73,7 +73,7 @@ impl Small {
         log
     }
 
-    /// The weights after an epoch with these flags, which name the shape and the batch size too.
+    /// The parameter file after one epoch with these flags, which also give shape and batch size.
     #[track_caller]
     pub fn weights(&self, flags: &[&str]) -> Vec<u8> {
         let prefix = self.path("weights");
@@ -81,7 +81,7 @@ impl Small {
         std::fs::read(self.at("weights-0001.params")).unwrap()
     }
 
-    /// Checkpoints of this prefix: epochs, and batches within one, of the parameter files there are.
+    /// Positions of this prefix's parameter files: the epoch, or epoch and batch, as in their names.
     pub fn checkpoints(&self, prefix: &str) -> Vec<String> {
         let names = std::fs::read_dir(self.folder.path()).unwrap().map(|file| file.unwrap().file_name());
         let place =

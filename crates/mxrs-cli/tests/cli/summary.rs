@@ -1,8 +1,8 @@
-//! `mxrs summary`.
+//! Tests of `mxrs summary`.
 
 use crate::mxrs::{digits, mxrs};
 
-/// LeNet's parameters by hand: 20·1·5·5 + 20, 50·20·5·5 + 50, 500·800 + 500, 10·500 + 10.
+/// LeNet's parameters, computed by hand: 20·1·5·5 + 20, 50·20·5·5 + 50, 500·800 + 500, 10·500 + 10.
 const LENET: [u64; 4] = [520, 25_050, 400_500, 5_010];
 
 #[test]
@@ -32,7 +32,7 @@ fn auxiliary_parameters_are_counted_apart() {
     let layers = json["layers"].as_array().expect("layers");
     let sum: u64 = layers.iter().filter_map(|layer| layer["params"].as_u64()).sum();
     assert_eq!(sum, number("total_params"));
-    // Running mean and variance are as many as gamma and beta.
+    // There are as many running means and variances as gammas and betas.
     let norms = layers.iter().filter(|layer| layer["type"] == "BatchNorm");
     assert_eq!(norms.filter_map(|norm| norm["params"].as_u64()).sum::<u64>(), 2 * number("auxiliary_params"));
 }

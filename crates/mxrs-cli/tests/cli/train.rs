@@ -1,11 +1,11 @@
-//! `mxrs train`, `fine-tune` and `evaluate` on the digits: log lines, files, resuming, refusals.
+//! `mxrs train`, `fine-tune` and `evaluate` on the digits data set: log lines, files, resuming, error messages.
 //!
-//! The network is the small one, `mlp`: debug builds and builds without oneDNN are slow.
+//! The network is `mlp`, which is small, because debug builds and builds without oneDNN are slow.
 
 use crate::mxrs::{Ran, digits, mxrs, mxrs_in};
 use std::path::Path;
 
-/// Trains the perceptron on the digits with these flags on top.
+/// Trains the perceptron on the digits data set with these flags in addition.
 fn train(more: &[&str]) -> Ran {
     let (train, val) = (digits("digits_train.rec"), digits("digits_val.rec"));
     let start = ["train", "imagenet", "--network", "mlp", "--image-shape", "1,28,28", "--num-classes", "10"];
@@ -14,7 +14,7 @@ fn train(more: &[&str]) -> Ran {
     mxrs(start.into_iter().chain(data).chain(size).chain(more.iter().copied()))
 }
 
-/// The value behind `<label>=` in the last line that has it.
+/// The value after `<label>=` in the last log line that contains it.
 fn value(log: &str, label: &str) -> f64 {
     let line = log.lines().rev().find(|line| line.contains(&format!("{label}="))).unwrap_or_else(|| panic!("{log}"));
     line.rsplit('=').next().unwrap().parse().unwrap()
@@ -87,7 +87,7 @@ fn mixed_precision_trains_as_well_goes_on_bit_by_bit_and_keeps_float32() {
     };
     let log = short("whole", &["--num-epochs", "3"]);
     assert!(log.contains("dtype='bfloat16'"), "{log}");
-    // The full one's figure, less what a few images of 297 make.
+    // The accuracy may be lower than in float32 by a few of the 297 images.
     let full = train(&["--num-epochs", "3"]).err;
     let [got, want] = [&log, &full].map(|log| value(log, "Validation-accuracy"));
     assert!(got > 0.8 && got > want - 0.02, "{got} after {want} in float32");
@@ -95,7 +95,7 @@ fn mixed_precision_trains_as_well_goes_on_bit_by_bit_and_keeps_float32() {
     short("broken", &["--num-epochs", "3", "--resume"]);
     let params = |name: &str| std::fs::read(dir.path().join(format!("{name}-0003.params"))).unwrap();
     assert!(params("whole") == params("broken"), "weights differ");
-    // Files are those of a network in float32, which anything reads.
+    // The files are those of a float32 network, which any program can read.
     train(&["--num-epochs", "3", "--model-prefix", &path(dir.path(), "full")]).ok();
     assert_eq!(params("whole").len(), params("full").len());
     let symbol = |name: &str| std::fs::read_to_string(dir.path().join(format!("{name}-symbol.json"))).unwrap();
@@ -117,7 +117,7 @@ fn a_new_classifier_is_trained_on_old_features() {
     mxrs(start.into_iter().chain(data).chain(rest)).ok();
     let symbol = std::fs::read_to_string(dir.path().join("new-symbol.json")).unwrap();
     assert!(symbol.contains("\"fc_weight\"") && !symbol.contains("\"fc1_weight\""), "{symbol}");
-    // Its own checkpoint has the new layer, the old one has not.
+    // The checkpoint of the fine-tuning contains the new layer; the pre-trained one does not.
     let on =
         ["--load-epoch", "1", "--num-epochs", "2", "--rgb-std", "255", "--batch-size", "10", "--model-prefix", &new];
     mxrs(start.into_iter().chain(data).chain(on)).ok();
@@ -137,7 +137,7 @@ fn large_batches_are_summed_and_their_rate_warms_up() {
         ran.ok();
         (std::fs::read(dir.path().join(format!("{name}-0001.params"))).unwrap(), log)
     };
-    // 30 batches of an epoch: a warm-up of one epoch has its factor between 1 and 4 all the time.
+    // An epoch has 30 batches, so a warm-up of one epoch changes the factor from 1 to 4 over the whole training.
     let scaled = ["--macrobatch-size", "200", "--warmup-epochs", "1"];
     let (linear, log) = params("linear", &scaled);
     let words = "Batch_scale=4.000000, warmup_epochs=1, warmup_strategy=linear, updates_per_epoch=30";
@@ -147,7 +147,7 @@ fn large_batches_are_summed_and_their_rate_warms_up() {
     let (longer, _) = params("longer", &["--macrobatch-size", "200"]);
     let (none, log) = params("none", &[]);
     assert!(log.contains("Batch_scale=1.000000, warmup_epochs=5"), "{log}");
-    // Below one batch the macrobatch is the batch.
+    // A macrobatch that is smaller than the batch has no effect.
     assert!(params("small", &["--macrobatch-size", "10"]).0 == none);
     let all = [linear, square, root, longer, none];
     for (i, one) in all.iter().enumerate() {
@@ -165,7 +165,7 @@ fn compressed_gradients_train_and_go_on() {
     train(&["--num-epochs", "2", "--model-prefix", &plain]).ok();
     let compressed = ["--gc-type", "2bit", "--gc-threshold", "0.25", "--model-prefix"];
     let ran = train(&[&["--num-epochs", "2"][..], &compressed, &[&whole]].concat());
-    // Gradients of a whole batch are sent in steps of a quarter: slower than without, and far better than chance.
+    // 2-bit compression sends gradients in coarse steps: training is slower than without, but much better than chance.
     assert!(value(&ran.err, "Validation-accuracy") > 0.2, "{}", ran.err);
     train(&[&["--num-epochs", "1"][..], &compressed, &[&broken]].concat()).ok();
     train(&[&["--num-epochs", "2", "--resume"][..], &compressed, &[&broken]].concat()).ok();
@@ -209,7 +209,7 @@ fn what_mnist_does_not_take_is_refused() {
     }
 }
 
-/// The four files of MNIST, with so many images to train on and to validate with.
+/// Writes the four files of MNIST with this many training and validation images.
 fn write_mnist(folder: &Path, n_train: u32, n_val: u32) {
     std::fs::create_dir(folder.join("data")).unwrap();
     let header = |sizes: &[u32]| {
@@ -218,7 +218,7 @@ fn write_mnist(folder: &Path, n_train: u32, n_val: u32) {
     };
     for (name, n) in [("train", n_train), ("t10k", n_val)] {
         let labels = (0..n).map(|i| (i % 10) as u8);
-        // An image is as bright as its label says.
+        // The brightness of an image is proportional to its label.
         let pixels = labels.clone().flat_map(|label| vec![label * 28; 28 * 28]);
         let write =
             |kind: &str, bytes: Vec<u8>| std::fs::write(folder.join(format!("data/{name}-{kind}")), bytes).unwrap();
@@ -235,12 +235,12 @@ fn mnist_counts_every_image() {
     let ran = mxrs_in(dir.path(), ["train", "mnist"].into_iter().chain(flags));
     let log = ran.err.clone();
     ran.ok();
-    // The second batch is filled up, the only one of the validation too.
+    // The second training batch and the only validation batch are filled up with padding.
     assert!(log.contains("Epoch[0] Batch [0-1]"), "{log}");
     assert!(value(&log, "Validation-accuracy").is_finite(), "{log}");
 }
 
-/// Where Gluon keeps MNIST, and `MXNET_HOME` says where that is.
+/// MNIST is also found in Gluon's data folder, which `MXNET_HOME` sets.
 #[test]
 fn mnist_is_found_among_the_data_of_the_user() {
     let (home, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -293,7 +293,7 @@ fn bad_values_are_refused_before_any_work() {
         (&["--lerning-rate", "1"], "unexpected argument"),
     ] {
         let error = if flags[0] == "--batch-size" || flags[0] == "--lr-step-epochs" {
-            // These are given by `train` already.
+            // The helper `train` already gives these flags, so they are given here directly.
             let records = digits("digits_train.rec");
             let start = ["train", "imagenet", "--network", "mlp", "--image-shape", "1,28,28", "--data-train", &records];
             mxrs(start.into_iter().chain(flags.iter().copied())).failed(2)
@@ -329,7 +329,7 @@ fn files_that_cannot_be_used_are_named() {
     let flags = ["--data-train", &val, "--model-prefix", &prefix, "--load-epoch", "1", "--num-epochs", "2"];
     let error = mxrs(start.into_iter().chain(flags)).failed(3);
     assert!(error.contains("weight"), "names what differs: {error}");
-    // The same parameters, and another network.
+    // Now the parameters are the same, but the symbol file is another network's.
     let symbol = path(dir.path(), "mlp-symbol.json");
     let text = std::fs::read_to_string(&symbol).unwrap();
     let other = text.replace("\"relu1\"", "\"another\"");

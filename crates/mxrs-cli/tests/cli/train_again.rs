@@ -1,9 +1,10 @@
-//! Trainings that go on or begin anew where others were: other batches, other trainings, interrupts, curves.
+//! Trainings that resume or start again under a prefix with checkpoints: other batches, other trainings, interrupts, curves.
 
 use crate::small::{GRAY, Small};
 use ::mxrs::train::resume::{Position, TrainingState, newest};
 
-/// A step is at its epoch, whatever batches there were before: six of ten examples, then twelve of five.
+/// A learning rate step stays at its epoch, even if earlier epochs had other batches: six of ten examples, then twelve of
+/// five.
 #[test]
 fn steps_stay_at_their_epochs_with_other_batches() {
     for goes_on in [&["--resume"][..], &["--load-epoch", "1"]] {
@@ -19,7 +20,7 @@ fn steps_stay_at_their_epochs_with_other_batches() {
         assert!(log.contains("Epoch[1] begins with other batches than before"), "{log}");
         assert!(log.contains("Update[19]: Change learning rate to 1.00000e-02"), "{log}");
         assert_eq!(log.matches("Change learning rate").count(), 1, "{log}");
-        // Its own epochs are counted from there.
+        // Epochs after the resume are counted with the new number of batches.
         let on = [&GRAY[..], &flags, &["--batch-size", "5", "--num-epochs", "4", "--resume"]].concat();
         let ran = small.run(&on);
         assert!(!ran.err.contains("Change learning rate") && !ran.err.contains("other batches"), "{}", ran.err);
@@ -33,7 +34,7 @@ fn within_an_epoch_other_batches_are_bad_usage() {
     let prefix = small.at("net");
     let text = small.path("net");
     small.train(&["--num-epochs", "1", "--model-prefix", &text]).ok();
-    // What a kill after two batches of the next epoch leaves, but for the two steps.
+    // Saves what a kill after two batches of the next epoch leaves, except for the parameters of these two steps.
     let (state, params) = newest(&prefix).unwrap().unwrap();
     TrainingState { position: Position { epoch: 1, batch: 2 }, ..state }.save(&prefix, params).unwrap();
     let on = ["--num-epochs", "2", "--model-prefix", &text, "--resume"];
@@ -71,7 +72,7 @@ fn resuming_goes_on_from_the_training_that_began_last() {
     assert!(params("net-0002.params") == params("other-0002.params"), "it went on from another training");
 }
 
-/// Both are told: that the learning rate goes by epochs, and that dropout's numbers are those of the old seed.
+/// Two messages are logged: the learning rate follows epochs, and dropout continues with the old seed.
 #[test]
 fn another_seed_is_told_beside_other_batches() {
     let small = Small::new();
@@ -85,7 +86,7 @@ fn another_seed_is_told_beside_other_batches() {
     ran.ok();
 }
 
-/// Places of the points of training and of validation, which there may be none of.
+/// Positions of the points of the training and validation curves; empty if there are none.
 fn places(small: &Small) -> [Vec<f64>; 2] {
     let json: serde_json::Value = serde_json::from_slice(&std::fs::read(small.at("curves.svg.json")).unwrap()).unwrap();
     [false, true].map(|is_validation| {
@@ -110,7 +111,7 @@ fn curves_of_another_training_are_left() {
     assert!(log.contains(words), "{log}");
     let [train, _] = places(&small);
     assert!(train.len() == 3 && train.iter().all(|place| *place > 1.0), "{train:?}");
-    // One that began anew with the same prefix, and drew nothing.
+    // A training with the same prefix starts from the beginning, without a plot.
     small.train(&[&net[..], &["1"]].concat()).ok();
     let log = small.log(&[&net[..], &["2"], &on].concat());
     assert!(log.contains(words), "{log}");
@@ -131,7 +132,7 @@ fn curves_go_on_where_they_were() {
     let [train, validation] = places(&small);
     assert_eq!((train.len(), validation.as_slice()), (6, &[1.0, 2.0][..]));
     assert!(train.is_sorted(), "{train:?}");
-    // From an earlier place again, and from nothing.
+    // Trains again from an earlier checkpoint, then from the beginning.
     small.train(&[&plot[..], &["--num-epochs", "2", "--load-epoch", "1"]].concat()).ok();
     assert_eq!(places(&small).map(|places| places.len()), [6, 2]);
     small.train(&[&plot[..], &["--num-epochs", "1"]].concat()).ok();
@@ -140,7 +141,7 @@ fn curves_go_on_where_they_were() {
 }
 
 /// A signal ends a training with its exit code after a checkpoint, from which the training resumes to the same weights. The
-/// signal comes after the log line with number `n_lines` about batches; there are three in an epoch.
+/// signal is sent after the batch log line number `n_lines`; an epoch has three such lines.
 #[cfg(unix)]
 fn resumes_bit_equal_after(signal: &str, code: i32, n_lines: usize) {
     use crate::small::TEN;
@@ -151,7 +152,7 @@ fn resumes_bit_equal_after(signal: &str, code: i32, n_lines: usize) {
     let (prefix, whole) = (small.path("net"), small.path("whole"));
     let flags = [&GRAY[..], &TEN, &["--lr-factor", "1", "--random-crop", "--pad-size", "2"]].concat();
     let line = small.line(&[&flags[..], &["--num-epochs", "1000000", "--model-prefix", &prefix]].concat());
-    // Under `nohup` the tests, and what they start, ignore SIGHUP: `env` makes the program get it again.
+    // If the tests run under `nohup`, child processes ignore SIGHUP too: `env` restores the default action.
     let mut command = Command::new("/usr/bin/env");
     if ignores_sighup() {
         command.arg("--default-signal=HUP");
@@ -166,7 +167,7 @@ fn resumes_bit_equal_after(signal: &str, code: i32, n_lines: usize) {
     let mut lines = BufReader::new(child.stderr.take().expect("stderr")).lines().map_while(Result::ok);
     let is_batch = |line: &String| line.starts_with("INFO:root:Epoch[") && line.contains("] Batch [");
     assert!(lines.by_ref().filter(is_batch).nth(n_lines - 1).is_some(), "it trains");
-    // The shell's own `kill`: there may be no program of that name.
+    // The shell's built-in `kill` is used, because there may be no program of that name.
     let kill = format!("kill -{signal} {}", child.id());
     assert!(Command::new("/bin/sh").args(["-c", &kill]).status().expect("a shell").success());
     assert!(lines.any(|line| line == "error: interrupted"));
@@ -202,7 +203,7 @@ fn a_training_that_sigterm_ended_resumes_bit_equal() {
     resumes_bit_equal_after("TERM", 143, 4);
 }
 
-/// Twenty places in the training: within epochs, at their ends, and while a checkpoint is written.
+/// The signal arrives at twenty points of the training: within epochs, at their ends, and while a checkpoint is written.
 #[test]
 #[cfg(unix)]
 #[ignore = "sixty trainings"]

@@ -1,10 +1,11 @@
-//! Trainings that must not spoil checkpoints: two with one prefix, and one whose parameters are no numbers any more.
+//! Trainings that must not damage checkpoints: two at a time with one prefix, and one whose parameters become NaN or
+//! infinite.
 
 use crate::small::{GRAY, Small, TEN};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-/// A training in another process that has begun and ends when it is killed.
+/// A training in another process that has started and runs until it is killed.
 struct Endless(Child);
 
 impl Endless {
@@ -15,7 +16,7 @@ impl Endless {
         let mut child = command.args(small.line(&line)).env_clear().stderr(Stdio::piped()).spawn().expect("it starts");
         let mut lines = BufReader::new(child.stderr.take().expect("stderr")).lines().map_while(Result::ok);
         assert!(lines.any(|line| line.starts_with("INFO:root:Epoch[0] Batch ")), "it trains");
-        // What it logs from now on is read, so that it does not wait.
+        // The rest of its log is read, so that the process does not block on a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
         Self(child)
     }
@@ -38,7 +39,7 @@ fn a_second_training_with_the_prefix_is_refused_until_the_first_is_gone() {
     let prefix = small.path("net");
     let mut first = Endless::start(&small, &prefix);
     let process = format!("process {}", first.0.id());
-    // However the prefix is written, and whether it begins or resumes.
+    // The second training is refused for every spelling of the prefix, whether it starts or resumes.
     let detour = small.path("./net");
     for flags in
         [&["--model-prefix", &prefix][..], &["--model-prefix", &detour], &["--model-prefix", &prefix, "--resume"]]
@@ -50,7 +51,7 @@ fn a_second_training_with_the_prefix_is_refused_until_the_first_is_gone() {
         assert!(!error.contains("Saved checkpoint"), "{error}");
     }
     small.train(&["--num-epochs", "1", "--model-prefix", &small.path("other")]).ok();
-    // SIGKILL leaves the file of the lock, which blocks no other training.
+    // SIGKILL leaves the lock file, but not the lock, so another training is not blocked.
     first.kill();
     assert!(small.at("net-training.lock").exists() || !cfg!(unix));
     let log = small.log(&["--num-epochs", "1", "--model-prefix", &prefix]);
@@ -70,7 +71,7 @@ fn a_training_that_diverged_keeps_the_good_checkpoints() {
         assert!(error.contains(words), "{words}: {error}");
     }
     assert_eq!(small.checkpoints("net"), ["0001"]);
-    // It resumes from there, with another learning rate.
+    // The training resumes from that checkpoint, with another learning rate.
     let log = small.log(&["--num-epochs", "2", "--model-prefix", &prefix, "--resume"]);
     assert!(log.contains("Resumed from") && log.contains("net-0001.states"), "{log}");
     assert_eq!(small.checkpoints("net"), ["0001", "0002"]);

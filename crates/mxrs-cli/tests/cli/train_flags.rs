@@ -1,4 +1,4 @@
-//! Flags of `mxrs train` one by one: what each changes in weights, files or log lines.
+//! The flags of `mxrs train`, one by one: the effect of each on weights, files or log lines.
 
 use crate::mxrs::mxrs;
 use crate::small::{COLOR, GRAY, Small, TEN};
@@ -36,7 +36,7 @@ fn the_last_and_the_best_are_kept() {
     let val = ["--data-val", &small.records];
     let kept = |name: &str, more: &[&str]| {
         let prefix = small.path(name);
-        // Nothing is learnt, so that the first epoch stays the best.
+        // With a learning rate of 0 nothing is learned, so the first epoch stays the best.
         let start = ["--num-epochs", "4", "--lr", "0", "--keep-last", "2", "--model-prefix", &prefix];
         small.train(&[&start[..], &val, more].concat()).ok();
         small.checkpoints(name)

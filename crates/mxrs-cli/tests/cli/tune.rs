@@ -1,10 +1,10 @@
-//! `mxrs tune`, and what other commands make of its results.
+//! `mxrs tune`, and the use of its results by other commands.
 
 use crate::mxrs::{digits, has_bfloat16, mxrs, mxrs_with};
 use serde_json::Value;
 use std::path::Path;
 
-/// `score --explain` of a small network; its layers.
+/// The layers that `score --explain` reports for a small network.
 fn layers(vars: &[(&str, &str)], flags: &[&str], folder: &Path) -> Vec<Value> {
     let (symbol, json) = (digits("resnet8-symbol.json"), folder.join("score.json").display().to_string());
     let start = ["score", "--symbol", &symbol, "--data-shape", "1,28,28", "--batch-size", "1", "--explain"];
@@ -37,7 +37,7 @@ fn results_are_kept_and_used() {
     assert_eq!((by(&vars, "cache"), by(&vars, "search")), (tried.len(), 0));
     assert_eq!(by(&[], "cache"), 0);
     assert_eq!(by(&[vars[0], ("MXNET_ENFORCE_DETERMINISM", "1")], "cache"), 0);
-    // A second time there is nothing to try.
+    // All results are stored now, so a second run times nothing.
     let again = mxrs_with(&vars, tune(&symbol, &[])).json();
     assert!(again[0]["layers"].as_array().unwrap().iter().all(|layer| layer["tried"] == 0), "{again}");
 }
@@ -71,7 +71,7 @@ fn each_type_is_tuned_for_itself() {
     for of_type in found.as_array().expect("two findings") {
         let asked = of_type["dtype"].as_str().expect("a type");
         let dtype = if has_bfloat16() { asked } else { "float32" };
-        // The data stays in float32 up to the first convolution.
+        // The input is float32 up to the first convolution, so BatchNorm layers are skipped.
         let mut products =
             of_type["layers"].as_array().expect("layers").iter().filter(|layer| layer["operator"] != "BatchNorm");
         let is_of_type = |layer: &Value| layer["output"].as_str().is_some_and(|output| output.starts_with(dtype));

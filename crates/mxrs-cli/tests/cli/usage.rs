@@ -1,4 +1,4 @@
-//! Bad usage: exit code 2, and what would have been right.
+//! Usage errors: exit code 2, and a message that says what is valid.
 
 use crate::mxrs::{SCALE, digits, mxrs};
 
@@ -61,7 +61,7 @@ fn a_shape_that_does_not_fit_the_network_is_explained() {
     assert!(err.contains("conv1") && err.contains("binding the network to `data` (32, 3, 28, 28)"), "{err}");
 }
 
-/// With parameters and without: random ones fit most shapes.
+/// The shape is checked with and without a parameter file: random parameters would fit most shapes.
 #[test]
 fn a_shape_is_refused_wherever_it_is_a_flag() {
     let (symbol, params) = (digits("lenet-symbol.json"), digits("lenet-0010.params"));

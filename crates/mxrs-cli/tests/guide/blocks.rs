@@ -1,16 +1,16 @@
-//! The fenced blocks and links of a Markdown page.
+//! Parses the fenced code blocks and links of a Markdown page.
 
-/// A block of a page that takes part in the test.
+/// A code block that takes part in the test.
 pub struct Block {
     pub text: String,
-    /// What the block before it prints, not something to run.
+    /// Whether this is the expected output of the block before it, not a script.
     pub is_output: bool,
-    /// Exit code of what runs.
+    /// Expected exit code of the script.
     pub exit: i32,
 }
 
 impl Block {
-    /// Each line occurs in what was printed, in this order.
+    /// Checks that each line of the block occurs in `printed`, in this order.
     #[track_caller]
     pub fn expect_in(&self, printed: &str) {
         let mut lines = printed.lines();
@@ -21,7 +21,7 @@ impl Block {
     }
 }
 
-/// Whether a line is what the guide shows; `…` at an end stands for any text.
+/// Whether a printed line matches a line of the guide; `…` at either end stands for any text.
 fn matches(line: &str, expected: &str) -> bool {
     match (expected.strip_prefix('…'), expected.strip_suffix('…')) {
         (Some(_), Some(_)) => line.contains(expected.trim_matches('…')),
@@ -31,7 +31,7 @@ fn matches(line: &str, expected: &str) -> bool {
     }
 }
 
-/// The blocks marked `sh`, but those that do not run, and the `text` blocks behind them.
+/// The blocks marked `sh`, except those that do not run, and the `text` blocks after them.
 pub fn blocks(page: &str) -> Vec<Block> {
     let mut found = Vec::new();
     let mut lines = page.lines();
@@ -54,7 +54,7 @@ pub fn blocks(page: &str) -> Vec<Block> {
     found
 }
 
-/// The targets of links, `](target)`.
+/// The targets of all links `](target)`.
 pub fn links(page: &str) -> Vec<&str> {
     page.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect()
 }

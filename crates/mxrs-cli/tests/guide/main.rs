@@ -1,8 +1,8 @@
-//! Runs the shell examples of the guide, `docs/guide/src`, and checks what they print.
+//! Runs the shell examples of the guide in `docs/guide/src` and checks their output.
 //!
-//! A block marked `sh` runs; `sh exit=3` must end with that code; `sh ignore` does not run. The lines of a `text` block behind
-//! it must each occur in the output, in that order; a line that begins or ends with `…` may be part of a longer one. The blocks of a page
-//! share one folder, in which `data` is the repository's.
+//! A block marked `sh` is run; `sh exit=3` must end with exit code 3; `sh ignore` is not run. The lines of the `text` block
+//! after it must occur in the output in this order. A line that begins or ends with `…` may match a part of a longer line.
+//! The blocks of a page run in the same folder, in which `data` is the repository's data folder.
 
 mod blocks;
 
@@ -19,7 +19,7 @@ fn page(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// Runs one block with `mxrs` on the path and no other variable. Returns both streams.
+/// Runs one block with `mxrs` in PATH and no other variable. Returns stdout and stderr together.
 fn run(block: &Block, folder: &Path) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_mxrs")).parent().expect("a folder");
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", program.display());

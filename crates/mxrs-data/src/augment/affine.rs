@@ -6,7 +6,7 @@ use crate::resample::{AffineMap, warp};
 use crate::{DecodeLimits, Image, ImageThreads};
 use mxrs_types::Result;
 
-/// Whether any part of the map differs from doing nothing.
+/// Whether any setting makes the affine map differ from the identity.
 pub(super) fn is_wanted(augment: &Augment) -> bool {
     augment.max_rotate_angle > 0
         || augment.max_shear_ratio > 0.0
@@ -32,7 +32,7 @@ impl Draw {
     fn new(augment: &Augment, random: &mut Random) -> Self {
         let shear = random.around(0.0, augment.max_shear_ratio);
         let most = i64::from(augment.max_rotate_angle);
-        // Of 2^33 numbers at most, so it fits again.
+        // The sum is at most 2^33, so it fits in an `i64`, and the difference fits in an `i32` again.
         let mut angle = (random.below(2 * most as usize + 1) as i64 - most) as i32;
         if augment.rotate > 0 {
             angle = augment.rotate as i32;
@@ -49,7 +49,7 @@ impl Draw {
         Self { shear, angle, scale, aspect }
     }
 
-    /// Height and width of the result, and the map from the image to it, center to center.
+    /// Height and width of the result, and the affine map from the image to it; the centers coincide.
     fn map(self, image: &Image, augment: &Augment) -> (f32, f32, AffineMap) {
         let radians = f64::from(self.angle) / 180.0 * std::f64::consts::PI;
         let (a, b) = (radians.cos() as f32, radians.sin() as f32);
@@ -67,7 +67,7 @@ impl Draw {
     }
 }
 
-/// Maps an image as `augment` says.
+/// Applies a random affine map to the image, as `augment` specifies.
 pub(super) fn apply(
     threads: &ImageThreads,
     image: &Image,
@@ -76,7 +76,7 @@ pub(super) fn apply(
     random: &mut Random,
 ) -> Result<Image> {
     let (height, width, map) = Draw::new(augment, random).map(image, augment);
-    // A size below one pixel is one pixel.
+    // A size below one pixel becomes one pixel.
     let (height, width) = ((height as usize).max(1), (width as usize).max(1));
     let method = augment.inter_method.choose((image.height(), image.width()), (height, width), random);
     let fill = augment.fill_value;
@@ -92,7 +92,7 @@ mod tests {
         (0..4000).map(|i| Draw::new(augment, &mut Random::keyed(&[3, i]))).collect()
     }
 
-    /// Shear, scale and aspect are uniform: mean and variance of 4000 draws within four standard errors.
+    /// Shear, scale and aspect are uniformly distributed: mean and variance of 4000 draws are within four standard errors.
     #[test]
     fn draws_are_uniform_in_their_ranges() {
         let augment = Augment {
@@ -119,7 +119,7 @@ mod tests {
         }
         let mut angles = [0_u32; 21];
         draws.iter().for_each(|d| angles[(d.angle + 10) as usize] += 1);
-        // 20 degrees of freedom, 0.999 quantile 45.3.
+        // Chi-square test: 20 degrees of freedom, 0.999 quantile 45.3.
         let expected = 4000.0 / 21.0;
         let chi_square: f64 = angles.iter().map(|n| (f64::from(*n) - expected).powi(2) / expected).sum();
         assert!(chi_square < 45.3, "{chi_square}");
@@ -143,8 +143,8 @@ mod tests {
         let limits = DecodeLimits::default();
         let out = apply(&ImageThreads::calling(), &image, &augment, &limits, &mut random).unwrap();
         assert_eq!((out.height(), out.width()), (3, 3));
-        // Counter-clockwise about the corner between the pixels, as in MXNet: the matrix is [[0, 1, 0], [-1, 0, 3]], so
-        // (x, y) of the result is (3 - y, x) of the image, and the first line comes from outside.
+        // The rotation is counter-clockwise about the corner between the pixels, as in MXNet. The matrix is [[0, 1, 0], [-1,
+        // 0, 3]]: (x, y) of the result is (3 - y, x) of the image, and the first row is outside the image.
         assert_eq!(out.pixels(), [255, 255, 255, 2, 5, 8, 1, 4, 7]);
     }
 

@@ -1,4 +1,4 @@
-//! The crop: of random area and aspect, of random size, or of the requested size.
+//! Cropping: a region of random area and aspect, a square of random size, or a region of the requested size.
 
 use super::Augment;
 use crate::random::Random;
@@ -6,8 +6,8 @@ use crate::resample::{self, Region};
 use crate::{Image, ImageOptions, ImageThreads, prepare};
 use mxrs_types::{Error, Result};
 
-/// Crops the image. The result has the requested size, or is larger; then the returned corner says where the part
-/// to use begins.
+/// Crops the image. The result has the requested size or is larger; if it is larger, the returned corner is where the crop
+/// begins.
 pub(super) fn apply(
     threads: &ImageThreads,
     image: Image,
@@ -39,7 +39,7 @@ pub(super) fn apply(
     Ok((image, corner(free_rows, free_columns, augment.rand_crop, random)))
 }
 
-/// The top left corner of a crop: a random one if `anywhere`, otherwise that of the centered crop.
+/// The top left corner of a crop: random if `anywhere` is set, otherwise that of the centered crop.
 pub(crate) fn corner(free_rows: usize, free_columns: usize, anywhere: bool, random: &mut Random) -> (usize, usize) {
     if anywhere {
         (random.below(free_rows + 1), random.below(free_columns + 1))
@@ -48,7 +48,7 @@ pub(crate) fn corner(free_rows: usize, free_columns: usize, anywhere: bool, rand
     }
 }
 
-/// A region of random area and aspect; `None` if ten tries did not fit in the image, or if neither is random.
+/// A region of random area and aspect. `None` if ten tries did not fit in the image, or if neither is random.
 fn area(augment: &Augment, rows: usize, columns: usize, random: &mut Random) -> Option<Region> {
     let (least, most) = augment.aspects();
     if (augment.min_random_area, augment.max_random_area, least, most) == (1.0, 1.0, 1.0, 1.0) {
@@ -101,7 +101,7 @@ mod tests {
         (0..4000).map(|i| area(augment, rows, columns, &mut Random::keyed(&[i]))).collect()
     }
 
-    /// If every try fits, the area is uniform and so is the aspect, which is inverted half the time.
+    /// If every try fits, area and aspect are uniformly distributed; the aspect is inverted with probability 1/2.
     #[test]
     fn areas_and_aspects_follow_the_formulas() {
         let augment = Augment { min_random_area: 0.1, max_random_area: 0.4, ..Augment::imagenet() };
@@ -116,12 +116,13 @@ mod tests {
             wide += usize::from(aspect > 1.0);
             aspects.push(aspect.min(1.0 / aspect));
         }
-        // Uniform in [0.1, 0.4]: mean 0.25, standard error 0.0866 / 63.
+        // The area is uniform in [0.1, 0.4]: mean 0.25, standard error 0.0866 / 63.
         let mean = areas.iter().sum::<f64>() / 4000.0;
         assert!((mean - 0.25).abs() < 0.0055, "{mean}");
-        // An aspect uniform in [3/4, 4/3] that is inverted half the time is above 1 half the time.
+        // An aspect that is uniform in [3/4, 4/3] and inverted with probability 1/2 is above 1 with probability 1/2.
         assert!((wide as f64 / 4000.0 - 0.5).abs() < 0.032, "{wide}");
-        // P(a <= t), a = min(r, 1/r), r uniform in [3/4, 4/3]: (t - 3/4 + 4/3 - 1/t) / (7/12). Kolmogorov-Smirnov, 0.001.
+        // For a = min(r, 1/r) and r uniform in [3/4, 4/3], P(a <= t) = (t - 3/4 + 4/3 - 1/t) / (7/12). Kolmogorov-Smirnov
+        // test at level 0.001.
         aspects.sort_by(f64::total_cmp);
         let distance = |(i, t): (usize, &f64)| {
             let p = (t - 0.75 + 4.0 / 3.0 - 1.0 / t) / (7.0 / 12.0);

@@ -1,27 +1,26 @@
-//! A shift in hue, lightness and saturation.
+//! Random shifts of hue, lightness and saturation.
 
 use super::Augment;
 use crate::Image;
 use crate::random::Random;
 
-/// Whether any of the three may be shifted.
+/// Whether hue, saturation or lightness may be shifted.
 pub(super) fn is_wanted(augment: &Augment) -> bool {
     augment.random_h != 0 || augment.random_s != 0 || augment.random_l != 0
 }
 
-/// A random shift of up to `most` either way. The extremes are rarer: it is four parts of one uniform number and
-/// one part of another.
+/// A random shift between `-most` and `most`. It is (u + 4 v) / 5 of two uniform numbers, so extreme shifts are rarer.
 fn shift(most: u32, random: &mut Random) -> i32 {
     let u = (random.unit() + 4.0 * random.unit()) / 5.0;
     (u * f64::from(most) * 2.0 - f64::from(most)) as i32
 }
 
-/// Shifts all pixels. A component that would leave its range is clamped to it.
+/// Shifts hue, lightness and saturation of all pixels at random. A component that would leave its range is clamped.
 pub(super) fn apply(image: &mut Image, augment: &Augment, random: &mut Random) {
     shift_hls(image, [augment.random_h, augment.random_s, augment.random_l].map(|most| shift(most, random)));
 }
 
-/// Adds these shifts to hue, lightness and saturation of all pixels.
+/// Adds the given shifts to hue, lightness and saturation of all pixels.
 pub(crate) fn shift_hls(image: &mut Image, [h, s, l]: [i32; 3]) {
     let channels = image.channels();
     for pixel in image.pixels_mut().chunks_exact_mut(channels) {
@@ -38,7 +37,7 @@ fn to_hls(rgb: [u8; 3]) -> [u8; 3] {
     [hue / 2.0, lightness * 255.0, saturation * 255.0].map(round)
 }
 
-/// Hue in degrees from 0 to 360, lightness and saturation from 0 to 1, of red, green and blue from 0 to 1.
+/// Converts red, green and blue from 0 to 1 to hue in degrees from 0 to 360 and lightness and saturation from 0 to 1.
 pub(crate) fn hls_of([r, g, b]: [f32; 3]) -> [f32; 3] {
     let (most, least) = (r.max(g).max(b), r.min(g).min(b));
     let (sum, range) = (most + least, most - least);
@@ -63,14 +62,14 @@ fn to_rgb([hue, lightness, saturation]: [u8; 3]) -> [u8; 3] {
     rgb_of([f32::from(hue) * 2.0, l, s]).map(|v| round(v * 255.0))
 }
 
-/// Red, green and blue from 0 to 1, of any hue in degrees, and lightness and saturation from 0 to 1.
+/// Converts any hue in degrees and lightness and saturation from 0 to 1 to red, green and blue from 0 to 1.
 pub(crate) fn rgb_of([hue, l, s]: [f32; 3]) -> [f32; 3] {
     if s == 0.0 {
         return [l; 3];
     }
     let high = if l <= 0.5 { l * (1.0 + s) } else { l + s - l * s };
     let low = 2.0 * l - high;
-    // For a tiny negative hue `rem_euclid` rounds up to 6.0, a whole turn; `%` makes it 0.
+    // For a tiny negative hue, `rem_euclid` rounds up to 6.0, a full turn; `%` makes it 0.
     let sixths = (hue / 60.0).rem_euclid(6.0) % 6.0;
     let part = sixths.fract();
     let (rising, falling) = (low + (high - low) * part, low + (high - low) * (1.0 - part));
@@ -117,8 +116,8 @@ mod tests {
         }
     }
 
-    /// A conversion and its inverse return the same color, within the precision of 8 bits of lightness and
-    /// saturation and of half the hues.
+    /// A conversion and its inverse give the same color, up to the precision of 8 bits for lightness and saturation and of
+    /// two degrees for the hue.
     #[test]
     fn there_and_back() {
         for r in (0..=255).step_by(15) {
@@ -132,7 +131,7 @@ mod tests {
         }
     }
 
-    /// (u + 4 v) / 5 has the variance 17/25/12; a shift of up to 100 has 200^2 times that.
+    /// (u + 4 v) / 5 has the variance 17/25/12. A shift of up to 100 has 200^2 times that variance.
     #[test]
     fn shifts_follow_the_formula() {
         let shifts: Vec<f64> = (0..20_000).map(|i| f64::from(shift(100, &mut Random::keyed(&[i])))).collect();

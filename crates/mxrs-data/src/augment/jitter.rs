@@ -1,30 +1,30 @@
-//! Brightness, contrast and saturation, in random order.
+//! Random changes of brightness, contrast and saturation, in random order.
 
 use super::Augment;
 use crate::Image;
 use crate::random::Random;
 use crate::wide::wide;
 
-/// Whether any of the three may change.
+/// Whether brightness, contrast or saturation may change.
 pub(super) fn is_wanted(augment: &Augment) -> bool {
     augment.brightness > 0.0 || augment.contrast > 0.0 || augment.saturation > 0.0
 }
 
-/// The gray of a pixel as MXNet computes it. MXNet stores pixels as blue, green, red but asks OpenCV for the gray
-/// of red, green, blue, so blue gets the weight of red and red that of blue.
+/// The gray value of a pixel as MXNet computes it. MXNet stores pixels as blue, green, red, but uses OpenCV's formula for
+/// red, green, blue. So blue gets the weight of red, and red that of blue.
 #[inline(always)]
 fn gray([r, g, b]: [u8; 3]) -> u8 {
     ((3735 * u32::from(r) + 19235 * u32::from(g) + 9798 * u32::from(b) + (1 << 14)) >> 15) as u8
 }
 
-/// Rounded to the nearest pixel value, ties to even.
+/// Rounds to the nearest pixel value; ties round to even.
 #[inline(always)]
 fn saturate(value: f32) -> u8 {
     // 2^23 plus a value up to 255 leaves no bits for a fraction in a float32, so the addition rounds.
     ((value.clamp(0.0, 255.0) + 8_388_608.0).to_bits() & 0xff) as u8
 }
 
-/// One of the three changes, with its factor.
+/// One change with its factor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Change {
     Brightness(f32),
@@ -42,7 +42,7 @@ fn draw(augment: &Augment, random: &mut Random) -> [Change; 3] {
     changes
 }
 
-/// Changes all pixels.
+/// Changes brightness, contrast and saturation of all pixels at random.
 pub(super) fn apply(image: &mut Image, augment: &Augment, random: &mut Random) {
     for change in draw(augment, random) {
         match change {
@@ -76,7 +76,7 @@ fn linear(image: &mut Image, factor: f32, offset: f32) {
     }
 }
 
-/// The mean of the grays of all pixels.
+/// The mean of the gray values of all pixels.
 fn gray_mean(image: &Image) -> f32 {
     let pixels = image.pixels();
     let sum: u64 = match image.channels() {
@@ -90,7 +90,8 @@ fn gray_mean(image: &Image) -> f32 {
     (sum as f64 / (image.height() * image.width()) as f64) as f32
 }
 
-/// Moves every pixel away from its gray, or towards it. A gray image is unchanged.
+/// Interpolates between every pixel and its gray value; factor 0 gives gray, factors above 1 increase saturation. A gray
+/// image is unchanged.
 fn saturation(image: &mut Image, factor: f32) {
     let channels = image.channels();
     wide(|| match channels {
@@ -117,7 +118,7 @@ mod tests {
         let mut image = Image::new(1, 2, 3, vec![10, 20, 30, 200, 100, 0]).unwrap();
         linear(&mut image, 1.5, -5.0);
         assert_eq!(image.pixels(), [10, 25, 40, 255, 145, 0]);
-        // Grays 0.114 r + 0.587 g + 0.299 b: 27.775 and 114.19.
+        // The grays are 0.114 r + 0.587 g + 0.299 b: 27.775 and 114.19.
         assert!((gray_mean(&image) - 71.0).abs() < 1e-6);
         saturation(&mut image, 0.5);
         assert_eq!(image.pixels(), [19, 26, 34, 184, 130, 57]);
@@ -131,7 +132,7 @@ mod tests {
         assert_eq!([-3.0, 0.5, 1.5, 2.4999, 254.5, 300.0].map(saturate), [0, 0, 2, 2, 254, 255]);
     }
 
-    /// Factors are uniform, and all six orders equally likely.
+    /// Factors are uniformly distributed, and all six orders are equally likely.
     #[test]
     fn factors_and_orders() {
         let augment = Augment { brightness: 0.4, contrast: 0.2, saturation: 0.1, ..Augment::default() };
@@ -157,7 +158,7 @@ mod tests {
             assert!((sum / 6000.0).abs() < 4.0 * x / 3_f64.sqrt() / 6000_f64.sqrt());
             assert!((squares / 6000.0 / (x * x / 3.0) - 1.0).abs() < 0.05);
         }
-        // Five degrees of freedom, 0.999 quantile 20.5.
+        // Chi-square test: five degrees of freedom, 0.999 quantile 20.5.
         let chi_square: f64 = orders.values().map(|n| (n - 1000.0).powi(2) / 1000.0).sum();
         assert!(orders.len() == 6 && chi_square < 20.5, "{orders:?}");
     }

@@ -1,4 +1,4 @@
-//! Random changes of an image, in MXNet's order. One file per change.
+//! Random augmentation of images, in MXNet's order. Each file implements one kind of change.
 
 mod affine;
 mod crop;
@@ -21,8 +21,8 @@ use crate::resample;
 use crate::{Image, ImageOptions, ImageThreads, prepare};
 use mxrs_types::Result;
 
-/// Changes an image. The returned image has at least the height and width of `data_shape`. The last changes are not
-/// made here but by [`crate::normalize::write`].
+/// Augments an image. The returned image has at least the height and width of `data_shape`. The changes in [`Finish`] are
+/// applied later, by [`crate::normalize::write`].
 pub(crate) fn apply(
     threads: &ImageThreads,
     mut image: Image,

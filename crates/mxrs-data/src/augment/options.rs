@@ -1,13 +1,13 @@
-//! Which random changes are made to images, and how strong they are.
+//! Settings of the random augmentation of images.
 
 use crate::ImageOptions;
 use crate::resample::InterMethod;
 use mxrs_types::{Error, Result};
 
-/// Changes of the images of a record iterator, by the names and with the defaults of MXNet's `ImageRecordIter`. The default
-/// changes nothing: images are resized and the center is cropped as [`crate::ImageOptions`] says.
+/// Augmentation of a record iterator's images, with the names and defaults of MXNet's `ImageRecordIter`. The default changes
+/// nothing: images are resized and cropped in the center as [`crate::ImageOptions`] specifies.
 ///
-/// In the order in which they are made:
+/// The changes are applied in this order:
 ///
 /// 1. resize of the shorter edge ([`crate::ImageOptions::resize`]),
 /// 2. shear, rotation, scale and aspect in one affine map, and limits on the size,
@@ -19,37 +19,37 @@ use mxrs_types::{Error, Result};
 /// 8. mirroring, contrast around the mean, illumination.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Augment {
-    /// Interpolation where an image is resized or mapped (`inter_method`); default linear.
+    /// Interpolation used when an image is resized or mapped (`inter_method`); default linear.
     pub inter_method: InterMethod,
-    /// Puts crops at a random place instead of the center; default no.
+    /// Whether crops are at a random position instead of the center; default no.
     pub rand_crop: bool,
-    /// Crops a random area of random aspect and resizes it; default no. Excludes `rand_crop`, the crop sizes and
-    /// the scales.
+    /// Whether a region of random area and aspect is cropped and resized; default no. Cannot be combined with `rand_crop`,
+    /// the crop sizes or the scales.
     pub random_resized_crop: bool,
-    /// Rotates by a whole number of degrees, up to this one either way; default 0.
+    /// Rotates by a random integer angle of at most this many degrees in either direction; default 0.
     pub max_rotate_angle: u32,
     /// Rotates by exactly this many degrees, if above 0; default 0.
     pub rotate: u32,
-    /// Rotates by one of these numbers of degrees, drawn at random, if there are any; default none.
+    /// Angles in degrees. If there are any, the image is rotated by one of them, chosen at random; default none.
     pub rotate_list: Vec<i32>,
-    /// Largest width divided by height; without `min_aspect_ratio`, the largest difference of that ratio from 1;
-    /// default 0.
+    /// Largest width divided by height. If `min_aspect_ratio` is not set, the largest difference of that ratio from 1.
+    /// Default 0.
     pub max_aspect_ratio: f32,
-    /// Smallest width divided by height; default none.
+    /// Smallest width divided by height; default not set.
     pub min_aspect_ratio: Option<f32>,
-    /// Shears by up to this part of the height either way; default 0.
+    /// Shears by at most this fraction of the height in either direction; default 0.
     pub max_shear_ratio: f32,
-    /// Largest side of a square crop that is resized to the requested size; default none.
+    /// Largest side of a random square crop, which is resized to the requested size; default none.
     pub max_crop_size: Option<usize>,
-    /// Smallest side of that crop; default none.
+    /// Smallest side of the random square crop; default none.
     pub min_crop_size: Option<usize>,
-    /// Largest factor of the size; default 1.
+    /// Largest random scale factor; default 1.
     pub max_random_scale: f32,
-    /// Smallest factor of the size; default 1.
+    /// Smallest random scale factor; default 1.
     pub min_random_scale: f32,
-    /// Largest part of the area that `random_resized_crop` takes; default 1.
+    /// Largest fraction of the area that `random_resized_crop` takes; default 1.
     pub max_random_area: f32,
-    /// Smallest part of the area that `random_resized_crop` takes; default 1.
+    /// Smallest fraction of the area that `random_resized_crop` takes; default 1.
     pub min_random_area: f32,
     /// Largest height and width after the affine map, in pixels; default 1e10.
     pub max_img_size: f32,
@@ -65,21 +65,21 @@ pub struct Augment {
     pub pca_noise: f32,
     /// Largest shift of the hue, in units of two degrees; default 0.
     pub random_h: u32,
-    /// Largest shift of the saturation, which goes from 0 to 255; default 0.
+    /// Largest shift of the saturation, which ranges from 0 to 255; default 0.
     pub random_s: u32,
-    /// Largest shift of the lightness, which goes from 0 to 255; default 0.
+    /// Largest shift of the lightness, which ranges from 0 to 255; default 0.
     pub random_l: u32,
-    /// Pixel value of padding and of what lies outside; **255**.
+    /// Pixel value of padding and of pixels from outside the image; default **255**.
     pub fill_value: u8,
-    /// Pixels added on each side; 0.
+    /// Number of pixels added on each side; default 0.
     pub pad: usize,
-    /// Left and right change places, always; no.
+    /// Whether every image is mirrored (left and right exchanged); default no.
     pub mirror: bool,
-    /// Left and right change places, every second time; no.
+    /// Whether images are mirrored with probability 1/2; default no.
     pub rand_mirror: bool,
-    /// Largest relative change of the difference to the mean; 0.
+    /// Largest relative change of the difference from the mean; default 0.
     pub max_random_contrast: f32,
-    /// Largest number added before scale and standard deviation; 0.
+    /// Largest number added before scale and standard deviation are applied; default 0.
     pub max_random_illumination: f32,
 }
 
@@ -121,8 +121,8 @@ impl Default for Augment {
 }
 
 impl Augment {
-    /// What `--use-imagenet-data-augmentation` of MXNet's training scripts stands for: crops of random area and aspect,
-    /// mirroring, jitter of 0.4 in brightness, contrast and saturation, and noise of 0.1.
+    /// The settings of `--use-imagenet-data-augmentation` in MXNet's training scripts: crops of random area and aspect,
+    /// mirroring, jitter of 0.4 in brightness, contrast and saturation, and PCA noise of 0.1.
     pub fn imagenet() -> Self {
         Self {
             random_resized_crop: true,
@@ -138,7 +138,7 @@ impl Augment {
         }
     }
 
-    /// Smallest and largest aspect.
+    /// Smallest and largest aspect ratio.
     pub(super) fn aspects(&self) -> (f32, f32) {
         match self.min_aspect_ratio {
             Some(least) => (least, self.max_aspect_ratio),
@@ -146,16 +146,16 @@ impl Augment {
         }
     }
 
-    /// Smallest and largest crop, if the crop is of random size.
+    /// Smallest and largest side of the square crop, if its size is random.
     pub(super) fn crop_sizes(&self) -> Option<(usize, usize)> {
         let (least, most) = (self.min_crop_size, self.max_crop_size);
         (least.is_some() || most.is_some()).then(|| (least.or(most).unwrap_or(1), most.or(least).unwrap_or(1)))
     }
 
-    /// Proves that every field can be used and that they go together.
+    /// Checks that every setting is valid and that the settings can be combined.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] naming the field.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] with the name of the setting.
     pub fn check(&self, image: &ImageOptions) -> Result<()> {
         let not_negative = [
             ("max_shear_ratio", self.max_shear_ratio),

@@ -1,9 +1,9 @@
-//! A border of one value around the image.
+//! Adds a border of constant value around an image.
 
 use crate::{DecodeLimits, Image};
 use mxrs_types::{Error, Result};
 
-/// Pixels around an image.
+/// Widths of a border in pixels.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Border {
     pub(crate) top: usize,
@@ -12,13 +12,14 @@ pub(crate) struct Border {
     pub(crate) right: usize,
 }
 
-/// The image with `pad` more pixels on each side; alpha is 0 there.
+/// Adds `pad` pixels on each side of the image; their alpha is 0.
 pub(crate) fn apply(image: &Image, pad: usize, fill_value: u8, limits: &DecodeLimits) -> Result<Image> {
     let border = Border { top: pad, bottom: pad, left: pad, right: pad };
     with_border(image, border, fill_value, "pad", limits)
 }
 
-/// The image within a border, where alpha is 0. Errors name the setting that asks for it.
+/// Adds a border around the image; its alpha is 0. Errors contain `setting`, the name of the setting that requests the
+/// border.
 pub(crate) fn with_border(
     image: &Image,
     border: Border,
@@ -29,7 +30,7 @@ pub(crate) fn with_border(
     let Border { top, bottom, left, right } = border;
     let height = image.height().saturating_add(top).saturating_add(bottom);
     let width = image.width().saturating_add(left).saturating_add(right);
-    // Four channels of `most` pixels can be addressed, whatever `limits` allows.
+    // Even without a limit, the image must have at most `isize::MAX` bytes, with four channels per pixel.
     let most = limits.max_pixels.min(isize::MAX as u64 / 4);
     if (height as u64).saturating_mul(width as u64) > most {
         let size = format!("an image of {height} x {width}");
@@ -67,7 +68,7 @@ mod tests {
         assert_eq!(out.pixels(), [9, 9, 9, 9, 9, 9, 9, 1, 2, 9]);
     }
 
-    /// Sizes beyond all numbers are refused by name, not added up.
+    /// Sizes that overflow are refused, and the error contains the setting.
     #[test]
     fn borders_beyond_the_limit_name_their_setting() {
         let image = Image::new(1, 2, 3, vec![0; 6]).unwrap();

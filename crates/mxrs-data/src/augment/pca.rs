@@ -4,10 +4,11 @@ use crate::random::Random;
 
 /// Square roots of the eigenvalues of the covariance of red, green and blue.
 const SCALES: [f32; 3] = [55.46, 4.794, 1.148];
-/// The eigenvectors, one per column.
+/// The eigenvectors, as the columns of the matrix.
 const VECTORS: [[f32; 3]; 3] = [[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]];
 
-/// What is added to red, green and blue, and nothing to alpha; `deviation` is that of the factor of each component.
+/// Noise to add to red, green, blue and alpha (0 for alpha). `deviation` is the standard deviation of each component's
+/// factor.
 pub(crate) fn noise(deviation: f32, random: &mut Random) -> [f32; 4] {
     let factors: [f32; 3] = std::array::from_fn(|i| SCALES[i] * random.normal() * deviation);
     let [r, g, b] = VECTORS.map(|row| row.iter().zip(factors).map(|(v, f)| v * f).sum::<f32>());
@@ -35,7 +36,7 @@ mod tests {
             }
         }
         assert!(draws.iter().all(|d| d[3] == 0.0));
-        // Eigenvectors are orthogonal and of length 1 as far as four digits go.
+        // The eigenvectors are orthonormal to the precision of their four digits.
         for a in 0..3 {
             for b in 0..3 {
                 let dot: f32 = (0..3).map(|i| VECTORS[i][a] * VECTORS[i][b]).sum();

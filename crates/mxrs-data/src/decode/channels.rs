@@ -1,18 +1,18 @@
-//! From the channels an image has to the channels that are wanted.
+//! Conversion of pixels between numbers of channels and color spaces.
 
 use crate::wide::wide;
 
-/// Gray of a PNG pixel.
+/// The gray value of a color PNG pixel.
 pub(super) fn png_gray([r, g, b]: [u8; 3]) -> u8 {
     ((9797 * u32::from(r) + 19234 * u32::from(g) + 3737 * u32::from(b)) >> 15) as u8
 }
 
-/// Gray of a JPEG pixel that has no luminance plane.
+/// The gray value of a JPEG pixel if the file has no luminance plane.
 pub(super) fn jpeg_gray([r, g, b]: [u8; 3]) -> u8 {
     ((19595 * u32::from(r) + 38470 * u32::from(g) + 7471 * u32::from(b) + (1 << 15)) >> 16) as u8
 }
 
-/// Red, green and blue of luminance and chrominance as JFIF defines them, in 16-bit fixed point, in place.
+/// Converts luminance and chrominance to red, green and blue as JFIF defines, in 16-bit fixed point, in place.
 #[inline(always)]
 pub(super) fn ycc_to_rgb(pixel: &mut [u8; 3]) {
     let [y, cb, cr] = pixel.map(i32::from);
@@ -29,9 +29,9 @@ fn rgb_of(y: i32, cb: i32, cr: i32) -> [u8; 3] {
     [red, green, blue].map(|v| v.clamp(0, 255) as u8)
 }
 
-/// [`ycc_to_rgb`] of all pixels.
+/// Applies [`ycc_to_rgb`] to all pixels.
 pub(super) fn all_ycc_to_rgb(pixels: &mut [u8]) {
-    /// Pixels that are taken apart into components at once, so that vectors hold one component of many.
+    /// Number of pixels that are split into components together, so that one SIMD vector holds one component of many pixels.
     const RUN: usize = 32;
     wide(|| {
         let (runs, rest) = pixels.as_chunks_mut::<{ 3 * RUN }>();
@@ -57,14 +57,14 @@ pub(super) fn all_ycc_to_rgb(pixels: &mut [u8]) {
     });
 }
 
-/// Red, green and blue of a color in inks. The inks are stored inverted, as Adobe does: 255 means no ink. Rounds as
-/// OpenCV does.
+/// Converts cyan, magenta, yellow and black to red, green and blue. The inks are stored inverted, as Adobe does: 255 means
+/// no ink. Rounds like OpenCV.
 pub(super) fn inks_to_rgb([c, m, y, k]: [u8; 4]) -> [u8; 3] {
     let k = i32::from(k);
     [c, m, y].map(|ink| (k - (((255 - i32::from(ink)) * k) >> 8)) as u8)
 }
 
-/// Pixels of `from` channels (1 gray, 2 gray and alpha, 3 RGB, 4 RGBA) as pixels of `to` channels (1, 3 or 4).
+/// Converts pixels with `from` channels (1 gray, 2 gray and alpha, 3 RGB, 4 RGBA) to pixels with `to` channels (1, 3 or 4).
 pub(super) fn convert(pixels: Vec<u8>, from: usize, to: usize, gray: fn([u8; 3]) -> u8) -> Vec<u8> {
     if from == to {
         return pixels;

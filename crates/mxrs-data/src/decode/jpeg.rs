@@ -1,4 +1,4 @@
-//! JPEG: surveyed here, decoded by zune-jpeg.
+//! JPEG decoding: the segments are checked in this crate, and zune-jpeg decodes.
 
 use super::channels::{all_ycc_to_rgb, convert, inks_to_rgb, jpeg_gray, ycc_to_rgb};
 use super::jpeg_survey::Survey;
@@ -25,7 +25,7 @@ pub(super) fn decode(bytes: &[u8], channels: usize, limits: &DecodeLimits) -> Re
         };
         fault::at(survey.scan, kind, format!("JPEG cannot be decoded: {e:?}"))
     };
-    // Strict, so that damage is an error and not a gray area.
+    // Strict mode reports damage as an error instead of filling it with gray.
     let options = DecoderOptions::default()
         .set_strict_mode(true)
         .set_max_width(usize::from(u16::MAX))
@@ -33,7 +33,7 @@ pub(super) fn decode(bytes: &[u8], channels: usize, limits: &DecodeLimits) -> Re
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
     decoder.decode_headers().map_err(failed)?;
     let coded = decoder.input_colorspace().unwrap_or(ColorSpace::Unknown);
-    // Colors are converted here, so that they round as in MXNet.
+    // Colors are converted in this crate, so that they round as in MXNet.
     let wanted = match coded {
         ColorSpace::YCbCr if channels == 1 => ColorSpace::Luma,
         ColorSpace::Luma | ColorSpace::YCbCr | ColorSpace::RGB | ColorSpace::CMYK | ColorSpace::YCCK => coded,
@@ -44,7 +44,7 @@ pub(super) fn decode(bytes: &[u8], channels: usize, limits: &DecodeLimits) -> Re
     };
     decoder.set_options(options.jpeg_set_out_colorspace(wanted));
     let (height, width) = (survey.height as usize, survey.width as usize);
-    // The survey and the decoder may disagree about which of two broken headers counts.
+    // For a file with two broken headers, the survey and the decoder may use different ones.
     if decoder.dimensions() != Some((width, height)) {
         return Err(fault::at(survey.frame, FormatErrorKind::Inconsistent, "JPEG with two sizes"));
     }
@@ -56,12 +56,12 @@ pub(super) fn decode(bytes: &[u8], channels: usize, limits: &DecodeLimits) -> Re
     survey.orientation.apply(Image::new(height, width, channels, pixels)?)
 }
 
-/// 1 for gray, 3 for all others.
+/// The number of channels that the JPEG stores: 1 for gray, 3 for all other color spaces.
 pub(super) fn stored_channels(bytes: &[u8]) -> Result<usize> {
     Ok(if Survey::of(bytes)?.n_components == 1 { 1 } else { 3 })
 }
 
-/// Decoded components as gray or RGB, and how many channels that is.
+/// Converts decoded components to gray or RGB; also returns the number of channels.
 fn to_gray_or_rgb(mut pixels: Vec<u8>, coded: ColorSpace) -> (Vec<u8>, usize) {
     match coded {
         ColorSpace::Luma => (pixels, 1),

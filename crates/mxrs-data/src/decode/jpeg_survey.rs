@@ -1,10 +1,10 @@
-//! A walk over the segments of a JPEG: size, coding, orientation and whether it is complete, without decoding anything.
+//! Reads the segments of a JPEG without decoding it: size, coding, orientation, and whether the file is complete.
 
 use super::orientation::Orientation;
 use crate::fault;
 use mxrs_types::{Error, FormatErrorKind, Result};
 
-/// What the segments say.
+/// Properties of a JPEG, read from its segments.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Survey {
     pub(super) height: u64,
@@ -14,9 +14,9 @@ pub(super) struct Survey {
     /// Offset of the first scan.
     pub(super) scan: usize,
     pub(super) orientation: Orientation,
-    /// 1 gray, 3 colors, 4 inks.
+    /// Number of components: 1 for gray, 3 for color, 4 for inks.
     pub(super) n_components: usize,
-    /// Blocks of 8 x 8 coefficients in all components.
+    /// Number of blocks of 8 x 8 coefficients in all components.
     n_blocks: u64,
 }
 
@@ -33,7 +33,7 @@ mod marker {
 }
 
 impl Survey {
-    /// Walks from the start to the end-of-image marker.
+    /// Reads the segments from the start to the end-of-image marker.
     pub(super) fn of(bytes: &[u8]) -> Result<Self> {
         let mut frame: Option<Frame> = None;
         let mut scan = None;
@@ -47,7 +47,7 @@ impl Survey {
             pos = code_at + 1;
             let code = bytes[code_at];
             match code {
-                // A fill byte: this 0xff may itself introduce the marker.
+                // This 0xff is a fill byte: the next 0xff may introduce the marker.
                 0xff => {
                     pos = code_at;
                     continue;
@@ -87,7 +87,7 @@ impl Survey {
         })
     }
 
-    /// Proves that the bytes can hold the image: each block takes at least one bit.
+    /// Checks that the file is long enough for the image: each block takes at least one bit.
     pub(super) fn check_plausible(&self, len: usize) -> Result<()> {
         let need = self.n_blocks / 8;
         if need > len as u64 {
@@ -98,7 +98,7 @@ impl Survey {
     }
 }
 
-/// The body of the segment whose length field is at `pos`.
+/// The body of the segment whose length field is at offset `pos`.
 fn segment(bytes: &[u8], pos: usize) -> Result<&[u8]> {
     let rest = &bytes[pos..];
     let Some(field) = rest.first_chunk::<2>() else {
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
     use mxrs_types::ErrorKind;
 
-    /// A JPEG of segments without any coded data.
+    /// A JPEG that has all segments, but no coded data.
     fn skeleton(code: u8, height: u16, width: u16, factors: &[u8]) -> Vec<u8> {
         let mut bytes = vec![0xff, 0xd8, 0xff, code, 0, 8 + 3 * factors.len() as u8, 8];
         bytes.extend(height.to_be_bytes());
@@ -185,7 +185,7 @@ mod tests {
         let bytes = skeleton(0xc0, 17, 33, &[0x22, 0x11, 0x11]);
         let survey = Survey::of(&bytes).unwrap();
         assert_eq!((survey.height, survey.width, survey.frame, survey.scan), (17, 33, 2, 21));
-        // Luminance: 3 x 5 blocks; both chrominances at half size: 2 x 3 each.
+        // The luminance has 3 x 5 blocks; the two chrominance components have half the size, 2 x 3 blocks each.
         assert_eq!(survey.n_blocks, 15 + 6 + 6);
         assert_eq!(survey.orientation, Orientation::UPRIGHT);
     }

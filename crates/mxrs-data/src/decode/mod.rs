@@ -10,11 +10,10 @@ use crate::image::check_channels;
 use crate::{Image, fault};
 use mxrs_types::{FormatErrorKind, Result};
 
-/// The most bytes of an image file that are read: as many as one part of a record holds, whose length field has 29
-/// bits.
+/// The largest image file that is read, in bytes. It equals the longest part of a record, whose length field has 29 bits.
 pub const MAX_IMAGE_FILE_BYTES: u64 = (1 << 29) - 1;
 
-/// The largest image that is decoded, or that an image is resized to.
+/// The largest image that is decoded, or to which an image is resized.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeLimits {
     /// Height times width; default 2^26 (64 Mi pixels).
@@ -43,21 +42,21 @@ impl DecodeLimits {
     }
 }
 
-/// Decodes a JPEG or PNG image to 8 bits per channel: 1 gray, 3 RGB, 4 RGB and alpha.
+/// Decodes a JPEG or PNG image to 8 bits per channel. `channels` is 1 for gray, 3 for RGB, 4 for RGB and alpha.
 ///
-/// A gray image fills red, green and blue. Alpha is 255 if the image has none, and is dropped if `channels` has no
-/// place for it. The gray of a color JPEG is its luminance plane; the gray of a color PNG is `(9797 r + 19234 g + 3737
-/// b) / 32768`, rounded down. A 16-bit PNG keeps the high bytes. A JPEG is turned as its Exif orientation says. MXNet's
-/// iterator does the same: PNG pixels are equal to its pixels; JPEG pixels differ by at most two gray levels, or four
-/// if the file stores colors at half size.
+/// A gray image fills red, green and blue. Alpha is 255 if the image has none, and is dropped if `channels` is less than 4.
+/// The gray of a color JPEG is its luminance plane; the gray of a color PNG is `(9797 r + 19234 g + 3737 b) / 32768`,
+/// rounded down. A 16-bit PNG keeps the high bytes. A JPEG is rotated according to its Exif orientation. MXNet's iterator
+/// does the same: PNG pixels are equal to its pixels; JPEG pixels differ by at most two gray levels, or four if the file
+/// stores colors at half size.
 ///
-/// Before memory is allocated, the size in the header is compared with the limit, and with what the bytes can hold at
-/// most.
+/// Before memory is allocated, the size in the header is compared with the limit, and with the largest image that a file of
+/// this length can contain.
 ///
 /// # Errors
-/// [`mxrs_types::ErrorKind::Format`] with the offset inside `bytes`: `Truncated` if the image is not complete,
+/// Returns [`mxrs_types::ErrorKind::Format`] with the offset inside `bytes`: `Truncated` if the image is not complete,
 /// `LimitExceeded`, `UnsupportedFeature` (arithmetic coding, 12 bits, ...), `InvalidValue` for damage, `BadMagic` for
-/// another format. [`mxrs_types::ErrorKind::InvalidValue`] for `channels` other than 1, 3 and 4.
+/// another format. Returns [`mxrs_types::ErrorKind::InvalidValue`] for `channels` other than 1, 3 and 4.
 pub fn decode(bytes: &[u8], channels: usize, limits: &DecodeLimits) -> Result<Image> {
     check_channels(channels)?;
     if bytes.starts_with(&jpeg::MAGIC) {
@@ -71,10 +70,10 @@ pub fn decode(bytes: &[u8], channels: usize, limits: &DecodeLimits) -> Result<Im
     Err(fault::at(0, FormatErrorKind::BadMagic { found }, "expected a JPEG or PNG image"))
 }
 
-/// How many channels an encoded image has, among the numbers that [`decode`] makes: 4 if it has alpha, 1 if it is gray.
+/// The number of channels that an encoded image needs in [`decode`]: 4 if it has alpha, 1 if it is gray, otherwise 3.
 ///
 /// # Errors
-/// Those of [`decode`] that the headers alone can cause.
+/// Returns the errors of [`decode`] that the headers alone can cause.
 pub(crate) fn stored_channels(bytes: &[u8]) -> Result<usize> {
     if bytes.starts_with(&jpeg::MAGIC) {
         return jpeg::stored_channels(bytes);

@@ -1,17 +1,17 @@
-//! The Exif orientation of a JPEG, and turning the pixels accordingly.
+//! The Exif orientation of a JPEG, and the corresponding rotation of its pixels.
 
 use crate::Image;
 use mxrs_types::Result;
 
-/// How stored pixels relate to the picture: the eight values of the Exif tag.
+/// How stored pixels must be rotated or mirrored for display: one of the eight values of the Exif tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Orientation(u8);
 
 impl Orientation {
-    /// Pixels are stored as they are shown.
+    /// The orientation in which pixels are stored as they are displayed.
     pub(super) const UPRIGHT: Self = Self(1);
 
-    /// From the TIFF structure of an Exif segment; upright when it says nothing usable.
+    /// Reads the orientation from the TIFF structure of an Exif segment; upright if it contains no valid orientation.
     pub(super) fn from_exif(tiff: &[u8]) -> Self {
         Self::read(tiff).unwrap_or(Self::UPRIGHT)
     }
@@ -30,7 +30,7 @@ impl Orientation {
         let directory = (if little { u32::from_le_bytes(bytes) } else { u32::from_be_bytes(bytes) }) as usize;
         for entry in 0..usize::from(u16_at(directory)?) {
             let at = directory.checked_add(2 + 12 * entry)?;
-            // Tag 0x112, type 3: one 16-bit number, stored in place.
+            // Tag 0x112 of type 3: one 16-bit number, stored inside the entry.
             if u16_at(at)? == 0x112 && u16_at(at + 2)? == 3 {
                 let value = u16_at(at + 8)?;
                 return (1..=8).contains(&value).then_some(Self(value as u8));
@@ -39,7 +39,7 @@ impl Orientation {
         None
     }
 
-    /// The image as it is to be shown.
+    /// Rotates and mirrors the image for display.
     pub(super) fn apply(self, image: Image) -> Result<Image> {
         if self == Self::UPRIGHT {
             return Ok(image);
@@ -105,7 +105,8 @@ mod tests {
         }
     }
 
-    /// The picture `ab/cd/ef` as each orientation stores it (Exif 2.3, 4.6.4: which visual side row 0 and column 0 are).
+    /// The picture `ab/cd/ef` as each orientation stores it (Exif 2.3, section 4.6.4: which visual side row 0 and column 0
+    /// are).
     #[test]
     fn turns_stored_pixels_upright() {
         let stored = [

@@ -1,4 +1,4 @@
-//! PNG: the header checked here, decoded by the png crate.
+//! PNG decoding: the header is checked in this crate, and the png crate decodes.
 
 use super::channels::{convert, png_gray};
 use crate::{DecodeLimits, Image, fault};
@@ -6,13 +6,13 @@ use ::png::{ColorType, Decoder, DecodingError, Limits, Transformations};
 use mxrs_types::{Error, FormatErrorKind, Result};
 use std::io::{Cursor, ErrorKind};
 
-/// First bytes of every PNG.
+/// Signature of every PNG.
 pub(super) const MAGIC: [u8; 8] = [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a];
 /// Offset of the width, after the signature and the length and type of the header chunk.
 const WIDTH: usize = 16;
-/// Most bytes that one byte of deflate data can stand for.
+/// Largest number of bytes that one byte of deflate data can expand to.
 const DEFLATE_MOST: u64 = 1032;
-/// Room for tables and buffers of the decoder besides rows.
+/// Memory in bytes that the decoder may use for tables and buffers in addition to rows.
 const ROOM: usize = 4 << 20;
 
 /// Decodes to 1, 3 or 4 channels.
@@ -29,7 +29,7 @@ pub(super) fn decode(bytes: &[u8], channels: usize, limits: &DecodeLimits) -> Re
     Image::new(height, width, channels, convert(pixels, coded, channels, png_gray))
 }
 
-/// 1, 3 or 4; a palette is color, and gray with alpha becomes color with alpha.
+/// The number of channels that the PNG needs: 1, 3 or 4. A palette counts as color, and gray with alpha as color with alpha.
 pub(super) fn stored_channels(bytes: &[u8]) -> Result<usize> {
     Header::read(bytes)?;
     Ok(match bytes[25] {
@@ -39,14 +39,14 @@ pub(super) fn stored_channels(bytes: &[u8]) -> Result<usize> {
     })
 }
 
-/// The pixels and how many channels they have.
+/// Decodes the pixels; also returns the number of channels.
 fn read(cursor: &mut Cursor<&[u8]>, header: &Header) -> Result<(Vec<u8>, usize), DecodingError> {
     let row = usize::try_from(header.width * 8).unwrap_or(usize::MAX);
     let bytes = row.saturating_mul(4).saturating_add(ROOM);
     let mut decoder = Decoder::new_with_limits(cursor, Limits { bytes });
     decoder.set_ignore_text_chunk(true);
     decoder.set_ignore_iccp_chunk(true);
-    // Palettes become colors, fewer bits become 8, of 16 bits the high byte stays.
+    // Palettes become colors, depths below 8 bits become 8 bits, and of 16 bits the high byte is kept.
     decoder.set_transformations(Transformations::normalize_to_color8());
     let mut reader = decoder.read_info()?;
     let coded = match reader.output_color_type().0 {
@@ -57,7 +57,7 @@ fn read(cursor: &mut Cursor<&[u8]>, header: &Header) -> Result<(Vec<u8>, usize),
     };
     let mut pixels = vec![0; header.height as usize * header.width as usize * coded];
     reader.next_frame(&mut pixels)?;
-    // To the end, so that a truncated file is noticed.
+    // Reads to the end of the file, so that a truncated file is noticed.
     reader.finish()?;
     Ok((pixels, coded))
 }
@@ -74,7 +74,7 @@ fn failed(error: DecodingError, offset: usize, len: usize) -> Error {
     }
 }
 
-/// The header chunk.
+/// Contents of the header chunk.
 struct Header {
     height: u64,
     width: u64,
@@ -108,7 +108,7 @@ impl Header {
         Ok(Self { width: word(8), height: word(12), bits_per_pixel: samples * u64::from(depth) })
     }
 
-    /// Proves that the bytes can hold the image.
+    /// Checks that a file of `len` bytes can contain the image.
     fn check_plausible(&self, len: usize) -> Result<()> {
         let need = self.height.saturating_mul(self.width).saturating_mul(self.bits_per_pixel) / 8 / DEFLATE_MOST;
         if need > len as u64 {

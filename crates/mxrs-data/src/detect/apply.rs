@@ -1,4 +1,4 @@
-//! The changes of an image and its objects, in MXNet's order.
+//! Augmentation of an image together with its objects, in MXNet's order.
 
 use super::labels::{Objects, Rect};
 use super::{CropSampler, DetectAugment, DetectResize, RandomShift};
@@ -10,10 +10,10 @@ use crate::transform::Picture;
 use crate::{DecodeLimits, Image, ImageOptions, ImageThreads};
 use mxrs_types::Result;
 
-/// Borders that would add less than this part are left out.
+/// Smallest scale factor of padding; a smaller one adds no border.
 const LEAST_PAD: f32 = 1.05;
 
-/// Changes image and objects. The result has at most the height and width of `data_shape`.
+/// Augments the image and its objects. The result has at most the height and width of `data_shape`.
 pub(crate) fn apply(
     threads: &ImageThreads,
     mut image: Image,
@@ -56,7 +56,7 @@ pub(crate) fn apply(
     }
 }
 
-/// The image in the upper left corner of one of this size at least, with a border of one value.
+/// Places the image in the upper left corner of a canvas of at least this size; the rest has the pixel value `fill`.
 pub(crate) fn on_canvas(image: Image, height: usize, width: usize, fill: u8, limits: &DecodeLimits) -> Result<Image> {
     let (bottom, right) = (height.saturating_sub(image.height()), width.saturating_sub(image.width()));
     if (bottom, right) == (0, 0) {
@@ -94,7 +94,7 @@ fn pad(
     }
     let (x, y) = (random.uniform(0.0, scale - 1.0), random.uniform(0.0, scale - 1.0));
     objects.project(Rect { left: -x, top: -y, width: scale, height: scale });
-    // Before and behind, in pixels.
+    // The border before and after the image along one axis, in pixels.
     let ends =
         |before: f32, len: usize| [before, scale - before - 1.0].map(|part| (part * len as f32).max(0.0) as usize);
     let ([top, bottom], [left, right]) = (ends(y, image.height()), ends(x, image.width()));
@@ -120,7 +120,7 @@ fn crop(image: Image, objects: &mut Objects, augment: &DetectAugment, random: &m
     Ok(image)
 }
 
-/// A part of random scale, proportion and place, of an image that is `aspect` times as wide as high.
+/// A region of random scale, proportion and position, for an image whose width is `aspect` times its height.
 fn region(sampler: &CropSampler, aspect: f32, random: &mut Random) -> Rect {
     let scale = random.uniform(sampler.scales.0, sampler.scales.1) + 1e-12;
     let least = (sampler.aspect_ratios.0 / aspect).max(scale * scale);
@@ -135,7 +135,7 @@ fn region(sampler: &CropSampler, aspect: f32, random: &mut Random) -> Rect {
 mod tests {
     use super::*;
 
-    /// A border that is hardly seen is left out; the others have the size that was drawn.
+    /// Borders below a scale of 1.05 are left out; all other borders have the size that was drawn.
     #[test]
     fn borders_below_a_twentieth_are_left_out() {
         let sizes = |most: f32| -> Vec<usize> {
@@ -151,11 +151,11 @@ mod tests {
         assert!(sizes(1.049).iter().all(|size| *size == 100));
         let some = sizes(1.1);
         assert!(some.iter().all(|size| *size == 100 || (103..=110).contains(size)), "{some:?}");
-        // Half of the scales are below; four standard errors.
+        // Half of the drawn scales are below 1.05; the tolerance is four standard errors.
         assert!(some.iter().filter(|size| **size == 100).count().abs_diff(100) < 29, "{some:?}");
     }
 
-    /// Sizes that no number holds are refused, not added up.
+    /// Sizes that overflow are refused with an error that contains the setting.
     #[test]
     fn borders_without_bounds_are_refused_by_name() {
         for most in [1e30, f32::MAX] {

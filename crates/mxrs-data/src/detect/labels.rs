@@ -1,11 +1,11 @@
-//! The objects of an image, with edges in parts of its size.
+//! The objects of an image, with coordinates relative to its size.
 
 use super::{CropEmit, CropSampler, N_BEFORE};
 use crate::Image;
 use mxrs_format::recordio::Detection;
 use mxrs_types::{Error, Result};
 
-/// A rectangle, in parts of the image.
+/// A rectangle in coordinates relative to the size of the image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rect {
     pub(super) left: f32,
@@ -19,7 +19,7 @@ impl Rect {
         self.width * self.height
     }
 
-    /// The area that both have.
+    /// The area of the intersection.
     fn shared(self, other: Self) -> f32 {
         let along = |a: f32, a_len: f32, b: f32, b_len: f32| (a + a_len).min(b + b_len) - a.max(b);
         let width = along(self.left, self.width, other.left, other.width);
@@ -27,7 +27,7 @@ impl Rect {
         width.max(0.0) * height.max(0.0)
     }
 
-    /// The area that both have of that which any has.
+    /// Intersection over union: the area of the intersection divided by that of the union.
     fn overlap(self, other: Self) -> f32 {
         let shared = self.shared(other);
         if shared <= 0.0 { 0.0 } else { shared / (self.area() + other.area() - shared) }
@@ -38,7 +38,7 @@ impl Rect {
     }
 }
 
-/// The label of an image: numbers ahead, and for each object its class, left, top, right, bottom, and what else it has.
+/// The label of an image: a header, and for each object its class, left, top, right, bottom, and further values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Objects {
     header: Vec<f32>,
@@ -50,7 +50,7 @@ fn rect(object: &[f32]) -> Rect {
 }
 
 impl Objects {
-    /// From a label as records hold it. Objects without an area are left out.
+    /// Reads a label as records store it. Objects without an area are dropped.
     pub(crate) fn read(label: &[f32]) -> Result<Self> {
         let parts = Detection::from_labels(label)?;
         let header = label[..2 + parts.extra.len()].to_vec();
@@ -58,7 +58,7 @@ impl Objects {
         Ok(Self { header, objects: objects.filter(|object| object[3] > object[1] && object[4] > object[2]).collect() })
     }
 
-    /// Writes channels, height, width, the number of numbers, the numbers, and `pad_value` up to the end.
+    /// Writes channels, height, width, the number of values, the values, and `pad_value` to the end of `out`.
     pub(crate) fn write(&self, image: &Image, pad_value: f32, out: &mut [f32]) -> Result<()> {
         let n = self.header.len() + self.objects.iter().map(Vec::len).sum::<usize>();
         let room = out.len().saturating_sub(N_BEFORE);
@@ -72,7 +72,7 @@ impl Objects {
         Ok(())
     }
 
-    /// Of the image within `frame`, which may be larger than the image.
+    /// Converts the coordinates to those relative to `frame`, which may be larger than the image.
     pub(super) fn project(&mut self, frame: Rect) {
         for object in &mut self.objects {
             object[1] = ((object[1] - frame.left) / frame.width).max(0.0);
@@ -82,14 +82,15 @@ impl Objects {
         }
     }
 
-    /// Left and right change places.
+    /// Mirrors the objects: left and right are exchanged.
     pub(super) fn mirror(&mut self) {
         for object in &mut self.objects {
             (object[1], object[3]) = (1.0 - object[3], 1.0 - object[1]);
         }
     }
 
-    /// Keeps the objects of a part of the image, if the part is one that the sampler wants and has any; says so.
+    /// Keeps the objects inside a region of the image, if the sampler accepts the region and it contains any. Returns
+    /// whether it does.
     pub(super) fn crop(&mut self, part: Rect, sampler: &CropSampler, emit: CropEmit) -> bool {
         if self.objects.is_empty() {
             return true;
@@ -122,7 +123,7 @@ mod tests {
     use super::*;
 
     fn label() -> Vec<f32> {
-        // One number ahead, one more per object; the second has no area.
+        // The header has one extra value, and each object has one extra value; the second object has no area.
         vec![3.0, 6.0, 9.0, 1.0, 0.25, 0.25, 0.5, 0.75, 7.0, 2.0, 0.5, 0.1, 0.5, 0.2, 8.0, 3.0, 0.5, 0.5, 1.0, 1.0, 6.0]
     }
 
@@ -147,7 +148,7 @@ mod tests {
         let mut objects = Objects::read(&label()).unwrap();
         objects.mirror();
         assert_eq!(objects.objects[0], [1.0, 0.5, 0.25, 0.75, 0.75, 7.0]);
-        // Twice the size, the image in the lower right: positions p become (p + 1) / 2.
+        // The frame has twice the size with the image at its lower right: a position p becomes (p + 1) / 2.
         objects.project(Rect { left: -1.0, top: -1.0, width: 2.0, height: 2.0 });
         assert_eq!(objects.objects[0][1..5], [0.75, 0.625, 0.875, 0.875]);
     }
@@ -162,7 +163,8 @@ mod tests {
         assert_eq!(crop(&any, CropEmit::Center).unwrap(), [[1.0, 0.5, 0.25, 1.0, 0.75, 7.0]]);
         assert_eq!(crop(&any, CropEmit::Overlap(0.9)).unwrap().len(), 1);
         assert_eq!(crop(&any, CropEmit::Overlap(1.0)), None, "the object lies in the half, but not by more than all");
-        // Shared 1/8; the half has 1/2, the object 1/8: overlap 1/4, a quarter of the half, all of the object.
+        // The intersection is 1/8 of the image, the region 1/2, the object 1/8: overlap 1/4, a quarter of the region, all of
+        // the object.
         for (least, most, is_found) in [(0.24, 0.26, true), (0.26, 0.9, false), (0.1, 0.2, false)] {
             let overlaps = CropSampler { overlaps: (least, most), ..any };
             let covered = CropSampler { sample_coverages: (least, most), ..any };

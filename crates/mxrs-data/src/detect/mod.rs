@@ -1,5 +1,5 @@
-//! Images with objects in them: labels of many numbers, and changes of an image that its objects go through as well, as
-//! MXNet's `ImageDetRecordIter` makes them.
+//! Images with labeled objects, as in MXNet's `ImageDetRecordIter`: labels with many values, and augmentation that changes
+//! an image and its objects together.
 
 mod apply;
 mod labels;
@@ -11,15 +11,16 @@ pub(crate) use labels::Objects;
 pub use options::{CropEmit, CropSampler, DetectAugment, DetectResize, RandomShift};
 pub(crate) use params::{NAMES, read_augment};
 
-/// Numbers in a row of labels before those of the record: channels, height and width of the image, and how many numbers.
+/// Number of values in a row of labels before those of the record: channels, height and width of the image, and the number
+/// of values.
 pub(crate) const N_BEFORE: usize = 4;
 
-/// What makes a record iterator one of images with objects.
+/// Settings of a record iterator for images with objects.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Detection {
     pub(crate) augment: DetectAugment,
-    /// Numbers of a row of labels, without those before; as many as the longest label has.
+    /// Number of values in a row of labels after the first [`N_BEFORE`]; `None` uses the length of the longest label.
     pub(crate) pad_width: Option<usize>,
-    /// What stands behind the numbers there are.
+    /// Value that fills a row of labels after its last value.
     pub(crate) pad_value: f32,
 }

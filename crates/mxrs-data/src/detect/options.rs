@@ -1,25 +1,26 @@
-//! Which random changes are made to images with objects.
+//! Settings of the random augmentation of images with objects.
 
 use crate::InterMethod;
 use mxrs_types::{Error, Result};
 
-/// Most crops that one sampler may try.
+/// Largest number of crops that one sampler may try.
 const MOST_TRIALS: usize = 1_000_000;
 
-/// One way to look for a crop: names and defaults of MXNet's `det_aug_default`, smallest and largest value each.
+/// One kind of random crop, with the names and defaults of MXNet's `det_aug_default`. Ranges are the smallest and largest
+/// value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CropSampler {
-    /// Root of the part of the area, 0 to 1.
+    /// Square root of the crop's area divided by the image's area; default 0 to 1.
     pub scales: (f32, f32),
-    /// Width divided by height, 1 to 1.
+    /// Width divided by height; default 1 to 1.
     pub aspect_ratios: (f32, f32),
-    /// Area shared with an object, of the area that crop or object has; any.
+    /// Intersection over union of the crop with an object; default any.
     pub overlaps: (f32, f32),
-    /// Area shared with an object, of that of the crop; any.
+    /// Area of the intersection with an object divided by the area of the crop; default any.
     pub sample_coverages: (f32, f32),
-    /// Area shared with an object, of that of the object; any.
+    /// Area of the intersection with an object divided by the area of the object; default any.
     pub object_coverages: (f32, f32),
-    /// Crops that are tried, at most 1 000 000; 25.
+    /// Number of crops that are tried, at most 1 000 000; default 25.
     pub max_trials: usize,
 }
 
@@ -37,66 +38,66 @@ impl Default for CropSampler {
     }
 }
 
-/// Which objects leave a crop.
+/// Which objects are dropped by a crop.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum CropEmit {
-    /// Those whose center lies outside.
+    /// Drops objects whose center lies outside the crop.
     #[default]
     Center,
-    /// Those of which no more than this part of the area lies inside.
+    /// Drops objects of whose area at most this fraction lies inside the crop.
     Overlap(f32),
 }
 
-/// How an image is made fit `data_shape`.
+/// How an image is resized to `data_shape`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum DetectResize {
-    /// Resized to it, whatever the proportion.
+    /// Resizes to `data_shape` exactly, without keeping the proportion.
     #[default]
     Force,
-    /// Made smaller if it is too large, in its proportion.
+    /// Makes the image smaller if it is too large, keeping its proportion.
     Shrink,
-    /// As large as fits, in its proportion.
+    /// Makes the image as large as fits, keeping its proportion.
     Fit,
 }
 
-/// A shift that happens with a probability.
+/// A random shift that is applied with a given probability.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct RandomShift {
-    /// Largest shift either way; 0.
+    /// Largest absolute value of the shift; default 0.
     pub most: f32,
-    /// How often it happens; 0.
+    /// Probability of the shift; default 0.
     pub probability: f64,
 }
 
-/// Changes of images with objects, by the names and with the defaults of MXNet's `det_aug_default`, in the order in which
-/// they are made: colors, mirroring, padding, crop, size. How often something happens is a probability, 0 to 1.
+/// Augmentation of images with objects, with the names and defaults of MXNet's `det_aug_default`, in the order of
+/// application: colors, mirroring, padding, crop, size. Probabilities are from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DetectAugment {
-    /// Hue, in units of two degrees.
+    /// Shift of the hue, in units of two degrees.
     pub hue: RandomShift,
-    /// Saturation, of 255.
+    /// Shift of the saturation, which ranges from 0 to 255.
     pub saturation: RandomShift,
-    /// Lightness, of 255.
+    /// Shift of the lightness, which ranges from 0 to 255.
     pub illumination: RandomShift,
-    /// Factor of all colors, less 1.
+    /// Shift of the factor by which all colors are multiplied, from 1.
     pub contrast: RandomShift,
-    /// How often left and right change places; 0.
+    /// Probability of mirroring; default 0.
     pub rand_mirror_prob: f64,
-    /// How often the image gets a border; 0.
+    /// Probability of adding a border; default 0.
     pub rand_pad_prob: f64,
-    /// Largest size with the border, in sizes of the image; 1.
+    /// Largest size with the border, relative to that of the image; default 1.
     pub max_pad_scale: f32,
-    /// How often a part is taken; 0.
+    /// Probability of a crop; default 0.
     pub rand_crop_prob: f64,
-    /// Ways to look for the part, tried in random order; one.
+    /// Kinds of random crops, tried in random order; default one.
     pub crop_samplers: Vec<CropSampler>,
-    /// Which objects leave it.
+    /// Which objects a crop drops.
     pub crop_emit: CropEmit,
-    /// How the image is made fit.
+    /// How the image is resized to `data_shape`.
     pub resize_mode: DetectResize,
-    /// Pixel value of borders; **127**.
+    /// Pixel value of borders; default **127**.
     pub fill_value: u8,
-    /// Interpolation; linear.
+    /// Interpolation; default linear.
     pub inter_method: InterMethod,
 }
 
@@ -122,10 +123,10 @@ impl Default for DetectAugment {
 }
 
 impl DetectAugment {
-    /// Proves that every field can be used.
+    /// Checks that every setting is valid.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] naming the field.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] with the name of the setting.
     pub fn check(&self) -> Result<()> {
         let shifts = [
             ("max_random_hue", self.hue.most),

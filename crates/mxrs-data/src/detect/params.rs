@@ -1,4 +1,4 @@
-//! The changes of images with objects from MXNet's parameters.
+//! Reads the augmentation of images with objects from MXNet's parameters.
 
 use super::{CropEmit, CropSampler, DetectAugment, DetectResize, RandomShift};
 use crate::InterMethod;
@@ -6,7 +6,7 @@ use crate::param_map::ParamMap;
 use mxrs_types::{Error, Result};
 use std::str::FromStr;
 
-/// What `ImageDetRecordIter` knows besides the names of all record iterators.
+/// Parameters of `ImageDetRecordIter` in addition to those of all record iterators.
 pub(crate) const NAMES: &[&str] = &[
     "label_pad_width",
     "label_pad_value",
@@ -41,7 +41,7 @@ pub(crate) const NAMES: &[&str] = &[
     "resize_mode",
 ];
 
-/// Reads the changes.
+/// Reads the augmentation from the parameters.
 pub(crate) fn read_augment(map: &ParamMap<'_>) -> Result<DetectAugment> {
     let default = DetectAugment::default();
     let shift = |name: &str| {
@@ -61,7 +61,7 @@ pub(crate) fn read_augment(map: &ParamMap<'_>) -> Result<DetectAugment> {
         Some("fit") => DetectResize::Fit,
         Some(_) => return Err(map.wrong("resize_mode", "force, shrink or fit")),
     };
-    // Below 0 stands for none; what is not a number stays one that is refused.
+    // A probability below 0 means 0; NaN stays NaN, which the check refuses.
     let rand_crop_prob = probability("rand_crop_prob")?;
     let rand_crop_prob = if rand_crop_prob < 0.0 { 0.0 } else { rand_crop_prob };
     let method = InterMethod::from_number(map.number("inter_method")?.unwrap_or(1));
@@ -82,7 +82,7 @@ pub(crate) fn read_augment(map: &ParamMap<'_>) -> Result<DetectAugment> {
     })
 }
 
-/// As many samplers as `num_crop_sampler` says; a list of values has one for each, or one for all.
+/// Creates `num_crop_sampler` samplers. A list of values has one value per sampler, or one for all.
 fn samplers(map: &ParamMap<'_>) -> Result<Vec<CropSampler>> {
     let n = map.number::<i64>("num_crop_sampler")?.unwrap_or(1).max(0) as usize;
     if n > 1 << 16 {
@@ -113,7 +113,7 @@ fn samplers(map: &ParamMap<'_>) -> Result<Vec<CropSampler>> {
     Ok(all)
 }
 
-/// The values of a list, one for each of `n` samplers; none when it is not given.
+/// The values of a list parameter, one for each of `n` samplers; empty if the parameter is absent.
 fn values<T: FromStr + Copy>(map: &ParamMap<'_>, name: &str, n: usize, expected: &str) -> Result<Vec<T>> {
     let Some(values) = map.list::<T>(name, expected)? else { return Ok(Vec::new()) };
     match values.len() {

@@ -10,17 +10,17 @@ use std::path::{Path, PathBuf};
 /// Settings for finding and listing images, with the names and defaults of MXNet's `im2rec.py`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListSettings {
-    /// Extensions of image files, with their dot. Upper and lower case are the same.
+    /// Extensions of image files, including the dot. Case is ignored.
     pub exts: Vec<String>,
-    /// How many shares the images are divided into, each with its own lists; default 1.
+    /// Number of shares into which the images are divided, each with its own lists; default 1.
     pub chunks: usize,
-    /// Which part of each share goes into `_train.lst`; default 1, which makes one list without that suffix.
+    /// Fraction of each share that goes into `_train.lst`; default 1, which makes one list without that suffix.
     pub train_ratio: f64,
-    /// Which part of each share goes into `_test.lst`; default 0. The rest goes into `_val.lst`.
+    /// Fraction of each share that goes into `_test.lst`; default 0. The rest goes into `_val.lst`.
     pub test_ratio: f64,
-    /// Whether folders inside the folder are searched; each folder with images is a class.
+    /// Whether subfolders are searched; each folder with images is then a class.
     pub recursive: bool,
-    /// Whether images are shuffled, always in the same order; default yes.
+    /// Whether images are shuffled. The shuffled order is always the same. Default yes.
     pub shuffle: bool,
 }
 
@@ -37,24 +37,24 @@ impl Default for ListSettings {
     }
 }
 
-/// What [`make_lists`] listed.
+/// Result of [`make_lists`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed {
-    /// Folders with images, relative to the root. Their position is their label. Empty unless `recursive` is set.
+    /// Folders with images, relative to the root. The label of a folder is its index. Empty unless `recursive` is set.
     pub classes: Vec<String>,
-    /// The lists that were written.
+    /// Paths of the lists that were written.
     pub lists: Vec<PathBuf>,
-    /// How many images the lists have.
+    /// Number of images in all lists.
     pub n_images: usize,
 }
 
-/// Lists the images under `root` in `<prefix>.lst`, or in several lists as the settings say. Follows links, except
-/// a link to a folder that contains it.
+/// Lists the images under `root` in `<prefix>.lst`, or in several lists as the settings specify. Symbolic links are
+/// followed, except a link to a folder that contains it.
 ///
 /// # Errors
-/// [`mxrs_types::ErrorKind::Io`] if the root cannot be read or a list cannot be written;
-/// [`mxrs_types::ErrorKind::InvalidValue`] for settings that do not go together, if there are no images, or for a file
-/// name that a list cannot hold.
+/// Returns [`mxrs_types::ErrorKind::Io`] if the root cannot be read or a list cannot be written;
+/// [`mxrs_types::ErrorKind::InvalidValue`] for settings that contradict each other, if there are no images, and for a file
+/// name that a list cannot contain.
 pub fn make_lists(prefix: &Path, root: &Path, settings: &ListSettings) -> Result<Listed> {
     if settings.chunks == 0 {
         return Err(Error::invalid("chunks", 0, "at least 1"));
@@ -115,14 +115,14 @@ pub fn make_lists(prefix: &Path, root: &Path, settings: &ListSettings) -> Result
     Ok(listed)
 }
 
-/// A walk over folders: first the files of a folder, then its folders, both in the order of their names.
+/// A search through folders: first the files of a folder, then its subfolders, both sorted by name.
 struct Search<'a> {
     root: &'a Path,
     settings: &'a ListSettings,
     entries: Vec<ListEntry>,
     classes: Vec<String>,
     n_folders: usize,
-    /// The folders that are being searched, from the root down, as paths without links.
+    /// The folders on the current path from the root, as canonical paths without links.
     within: Vec<PathBuf>,
 }
 

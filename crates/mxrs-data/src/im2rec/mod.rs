@@ -1,4 +1,4 @@
-//! Makes image lists and record files from folders of images, as MXNet's `im2rec` does.
+//! Creates image lists and record files from folders of images, like MXNet's `im2rec`.
 
 mod listing;
 mod pack;

@@ -15,21 +15,21 @@ use std::path::{Path, PathBuf};
 /// Settings for packing images, with the names and defaults of MXNet's `im2rec.py`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PackSettings {
-    /// Whether the bytes of the files are stored as they are; default no.
+    /// Whether the bytes of the image files are stored unchanged; default no.
     pub pass_through: bool,
     /// The length that the shorter edge is resized to; default none.
     pub resize: Option<usize>,
     /// Whether only the square in the center is used; default no.
     pub center_crop: bool,
-    /// The number of channels: 3 for color, 1 for gray, `None` for as many as the file has; default 3.
+    /// The number of channels: 3 for color, 1 for gray, `None` to keep that of the file; default 3.
     pub channels: Option<usize>,
     /// How images are encoded; default JPEG of quality 95.
     pub encoding: Encoding,
-    /// Interpolation of the resize; default linear.
+    /// Interpolation used for resizing; default linear.
     pub interpolation: Interpolation,
-    /// Whether all labels of a line are stored; default no, only the first.
+    /// Whether all labels of a line are stored; default no, which stores only the first.
     pub pack_label: bool,
-    /// How many threads encode; default 1.
+    /// Number of threads that encode; default 1.
     pub num_thread: usize,
     /// The largest image that is decoded.
     pub limits: DecodeLimits,
@@ -54,33 +54,33 @@ impl Default for PackSettings {
 /// An image that could not be packed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failed {
-    /// Its index in the list.
+    /// Index of the image in the list.
     pub index: u64,
-    /// Its path in the list.
+    /// Path of the image in the list.
     pub path: String,
-    /// Why it could not be packed.
+    /// The reason why the image could not be packed.
     pub reason: Error,
 }
 
-/// What [`pack`] packed, and what it could not.
+/// Result of [`pack`]: numbers of packed images and skipped lines, and the images that failed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PackReport {
-    /// How many images the record file has.
+    /// Number of images in the record file.
     pub n_packed: u64,
-    /// How many lines of the list have too few fields.
+    /// Number of lines in the list with too few fields.
     pub n_skipped_lines: u64,
-    /// The images that could not be packed, in the order of the list. `<list>.failed` has them too, with the
+    /// The images that could not be packed, in the order of the list. The file `<list>.failed` also lists them, with the
     /// reasons.
     pub failed: Vec<Failed>,
 }
 
-/// How many images per thread are read and encoded before the first of them is written.
+/// Number of images per thread that are read and encoded before the first of them is written.
 const AHEAD: usize = 16;
 
-/// Every list of a prefix: `<prefix>*.lst` in its folder, in the order of their names.
+/// All lists with a prefix: `<prefix>*.lst` in its folder, sorted by name.
 ///
 /// # Errors
-/// I/O errors of reading the folder; [`mxrs_types::ErrorKind::InvalidValue`] if it has no such list.
+/// Returns I/O errors of reading the folder, and [`mxrs_types::ErrorKind::InvalidValue`] if it has no such list.
 pub fn lists_of(prefix: &Path) -> Result<Vec<PathBuf>> {
     let folder = prefix.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let start = prefix.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -99,13 +99,13 @@ pub fn lists_of(prefix: &Path) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// Packs the images of a list into `<list>.rec` and `<list>.idx` next to it, in the order of the list. The paths in
-/// the list are absolute or relative to `root`. The files do not depend on the number of threads. Calls `progress` with
-/// the number of images done so far; an error from it ends the work and leaves no files.
+/// Packs the images of a list into `<list>.rec` and `<list>.idx` next to it, in the order of the list. The paths in the list
+/// are absolute or relative to `root`. The files do not depend on the number of threads. Calls `progress` with the number of
+/// images done so far; an error from it stops packing and leaves no files.
 ///
 /// # Errors
-/// Those of reading the list, of the settings, of writing, and of `progress`; if `root` is not a folder. An image
-/// that cannot be read or encoded is not an error: the report names it.
+/// Returns the errors of reading the list, of the settings, of writing, and of `progress`, and an error if `root` is not a
+/// folder. An image that cannot be read or encoded is not an error: it is listed in the report.
 pub fn pack(
     list: &Path,
     root: &Path,
@@ -115,13 +115,13 @@ pub fn pack(
     pack_lines(list, root, &list.with_extension("rec"), (0, 1), &|path| root.join(path), settings, progress)
 }
 
-/// Packs images as [`pack`] does, in the form of MXNet's C++ tool: share `part` of `n_parts` of the lines goes into
-/// the record file `rec`. The index has the same name with the extension `.idx` in place of `.rec`, and the list of
-/// failures is named likewise. The path of an image is `root` followed by the path in its line, even if that begins
-/// with a slash; if neither brings a slash, one is put between them.
+/// Packs images like [`pack`], but with the conventions of MXNet's C++ tool: part number `part` of `n_parts` of the lines is
+/// written to the record file `rec`. The index has the same name with the extension `.idx` instead of `.rec`, and the list
+/// of failures has `.failed`. The path of an image is `root` followed by the path in its line, even if that path begins with
+/// a slash. If neither has a slash, one is inserted between them.
 ///
 /// # Errors
-/// As [`pack`]; [`mxrs_types::ErrorKind::InvalidValue`] unless `part < n_parts`.
+/// Returns the errors of [`pack`], and [`mxrs_types::ErrorKind::InvalidValue`] unless `part < n_parts`.
 pub fn pack_part(
     list: &Path,
     root: &Path,
@@ -133,7 +133,7 @@ pub fn pack_part(
     pack_lines(list, root, rec, (part, n_parts), &|path| concatenated(root, path), settings, progress)
 }
 
-/// `root` followed by `path`, with a slash between them.
+/// Concatenates `root` and `path`, with a slash between them.
 fn concatenated(root: &Path, path: &str) -> PathBuf {
     let mut whole = OsString::from(root);
     if !root.as_os_str().as_encoded_bytes().ends_with(b"/") && !path.starts_with('/') {
@@ -143,7 +143,7 @@ fn concatenated(root: &Path, path: &str) -> PathBuf {
     PathBuf::from(whole)
 }
 
-/// Packs a share of the lines; `place` turns the path of a line into the path of its image.
+/// Packs part number `part` of the lines; `place` converts the path in a line to the path of the image file.
 fn pack_lines(
     list: &Path,
     root: &Path,
@@ -197,7 +197,7 @@ fn pack_lines(
     Ok(report)
 }
 
-/// Writes the list of failures. If there are none, removes an old list.
+/// Writes the list of failures, or removes an old list if there are none.
 fn write_failed(path: &Path, failed: &[Failed]) -> Result<()> {
     if failed.is_empty() {
         return match fs::remove_file(path) {
@@ -214,7 +214,7 @@ fn write_failed(path: &Path, failed: &[Failed]) -> Result<()> {
     })
 }
 
-/// The payload of the record of one line, whose image is the file at `path`.
+/// Builds the payload of the record of one line, whose image is the file at `path`.
 fn make(entry: &ListEntry, path: &Path, settings: &PackSettings) -> Result<Vec<u8>> {
     let bytes = read_file(path, MAX_IMAGE_FILE_BYTES)?;
     let encoded = if settings.pass_through {
@@ -238,7 +238,7 @@ fn make(entry: &ListEntry, path: &Path, settings: &PackSettings) -> Result<Vec<u
     Ok(record.pack())
 }
 
-/// The image as it will be stored.
+/// Decodes the image and applies crop and resize.
 fn shape(bytes: &[u8], settings: &PackSettings) -> Result<Image> {
     let channels = match settings.channels {
         Some(channels) => channels,
@@ -256,7 +256,7 @@ fn shape(bytes: &[u8], settings: &PackSettings) -> Result<Image> {
     resize_image(&ImageThreads::calling(), image, height, width, settings.interpolation, &settings.limits)
 }
 
-/// The square in the center of the image.
+/// Cuts out the square in the center of the image.
 fn center(image: &Image) -> Result<Image> {
     let (h, w, c) = (image.height(), image.width(), image.channels());
     let side = h.min(w);

@@ -1,14 +1,15 @@
-//! Makes a batch of samples.
+//! Combines samples into a batch.
 
 use mxrs_format::{AlignedBytes, Dense};
 use mxrs_types::{Error, Result, Shape};
 
-/// Stacks the tensors of samples: each tensor of the batch has one more axis, in front, that counts the samples.
-/// All samples must have tensors of the same shapes and types.
+/// Stacks the tensors of samples: each tensor of the batch has one additional first axis, which counts the samples. All
+/// samples must have tensors of the same shapes and types.
 ///
 /// # Errors
-/// [`mxrs_types::ErrorKind::Shape`] and [`mxrs_types::ErrorKind::DType`] naming the sample that differs from the first;
-/// [`mxrs_types::ErrorKind::InvalidValue`] if there are no samples, or if two have different numbers of tensors.
+/// Returns [`mxrs_types::ErrorKind::Shape`] or [`mxrs_types::ErrorKind::DType`], with the sample that differs from the
+/// first; [`mxrs_types::ErrorKind::InvalidValue`] if there are no samples, or if two samples have different numbers of
+/// tensors.
 pub fn stack(samples: &[Vec<Dense>]) -> Result<Vec<Dense>> {
     let Some(first) = samples.first() else {
         return Err(Error::invalid("samples of a batch", 0, "at least 1"));

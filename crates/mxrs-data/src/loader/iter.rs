@@ -5,12 +5,12 @@ use crate::{DataBatch, DataDesc, DataIter};
 use mxrs_format::Dense;
 use mxrs_types::{DType, Error, Result, Shape};
 
-/// A [`DataLoader`] as a [`DataIter`], for `Module::fit` and other code that takes one; MXNet's `DataLoaderIter`.
+/// A [`DataLoader`] as a [`DataIter`], for `Module::fit` and other code that needs a [`DataIter`]; MXNet's `DataLoaderIter`.
 ///
-/// A sample is data, or data and a label; both become `float32`, as in MXNet. [`DataBatch::index`] holds the numbers of the
-/// samples. With [`LastSamples::Keep`] the last batch is filled up with samples from the start of the epoch (MXNet leaves
-/// those rows as they are in memory), and [`DataBatch::pad`] says how many; with [`LastSamples::Discard`] and
-/// [`LastSamples::RollOver`] every row counts.
+/// A sample is data, or data and a label; both are converted to `float32`, as in MXNet. [`DataBatch::index`] holds the
+/// numbers of the samples. With [`LastSamples::Keep`] the last batch is filled up with samples from the start of the epoch
+/// (MXNet leaves these rows uninitialized), and [`DataBatch::pad`] is their number. With [`LastSamples::Discard`] and
+/// [`LastSamples::RollOver`] no row is padding.
 ///
 /// ```
 /// use mxrs_data::{DataIter, DataLoader, Dataset};
@@ -42,7 +42,7 @@ use mxrs_types::{DType, Error, Result, Shape};
 /// # Ok::<(), mxrs_types::Error>(())
 /// ```
 ///
-/// If a sample fails, the call for its batch returns the error; the batches after it can still be read.
+/// If a sample fails, the call for its batch returns the error; later batches can still be read.
 pub struct DataLoaderIter {
     loader: DataLoader,
     data: [DataDesc; 1],
@@ -50,14 +50,14 @@ pub struct DataLoaderIter {
 }
 
 impl DataLoaderBuilder {
-    /// Builds the loader as [`Self::build`] does, as an iterator. Makes the first sample, to learn the shapes.
+    /// Builds an iterator, as [`Self::build`] builds a loader. Makes the first sample to determine the shapes.
     ///
     /// # Errors
-    /// Those of [`Self::build`] and of making the first sample; [`mxrs_types::ErrorKind::InvalidValue`] for a data
-    /// set without samples, for one with fewer samples than a batch has under [`LastSamples::Discard`] or
-    /// [`LastSamples::RollOver`], and for a sample that does not have one or two tensors;
-    /// [`mxrs_types::ErrorKind::Shape`] if `batchify` does not make exactly one row of one sample;
-    /// [`mxrs_types::ErrorKind::Overflow`] for a batch too large to address.
+    /// Returns the errors of [`Self::build`] and of making the first sample; [`mxrs_types::ErrorKind::InvalidValue`] for a
+    /// data set without samples, for one with fewer samples than a batch under [`LastSamples::Discard`] or
+    /// [`LastSamples::RollOver`], and for a sample that does not have one or two tensors; [`mxrs_types::ErrorKind::Shape`]
+    /// if `batchify` does not make exactly one row of one sample; [`mxrs_types::ErrorKind::Overflow`] for a batch too large
+    /// to address.
     pub fn build_iter(self) -> Result<DataLoaderIter> {
         let (n_samples, batch_size) = (self.dataset.len(), self.batch_size);
         if n_samples == 0 {
@@ -98,7 +98,7 @@ impl DataLoaderIter {
     }
 }
 
-/// The tensor, converted to the type that the description promises.
+/// Checks the shape of the tensor and converts it to the type of the description.
 fn as_promised(tensor: Dense, desc: &DataDesc) -> Result<Dense> {
     if *tensor.shape() != desc.shape {
         return Err(Error::shape("DataLoader", &desc.name, desc.shape.to_string(), tensor.shape()));
@@ -156,7 +156,7 @@ impl DataIter for DataLoaderIter {
         match self.loader.sampler.last_batch {
             LastSamples::Keep => Some(n.div_ceil(size)),
             LastSamples::Discard => Some(n / size),
-            // Unless the samples fit in whole batches, the number of batches differs by one between epochs.
+            // If the samples do not fill whole batches, the number of batches can differ by one between epochs.
             LastSamples::RollOver => n.is_multiple_of(size).then_some(n / size),
         }
     }

@@ -1,4 +1,4 @@
-//! Batches of any data set, made by worker threads; MXNet's `gluon.data.DataLoader`.
+//! Batches of any data set, made by worker threads, like MXNet's `gluon.data.DataLoader`.
 
 mod batchify;
 mod iter;
@@ -15,22 +15,22 @@ use mxrs_sync::Arc;
 use mxrs_types::{Error, Result};
 use workers::Workers;
 
-/// Samples that are read by their number.
+/// A data set whose samples are read by number.
 pub trait Dataset: Send + Sync {
-    /// How many samples there are.
+    /// Number of samples.
     fn len(&self) -> usize;
 
-    /// Reads one sample and returns its tensors, such as image and label. Several threads call this at once.
+    /// Reads one sample and returns its tensors, such as image and label. Several threads call this concurrently.
     ///
     /// # Errors
-    /// Those of reading the sample.
+    /// Returns the errors of reading the sample.
     fn get(&self, index: usize) -> Result<Vec<Dense>>;
 
-    /// Reads one sample as a given epoch sees it. A data set that changes its samples at random from epoch to epoch
-    /// overrides this method; the default calls [`Self::get`].
+    /// Reads one sample for a given epoch. A data set with random changes per epoch overrides this method; the default calls
+    /// [`Self::get`].
     ///
     /// # Errors
-    /// Those of reading the sample.
+    /// Returns the errors of reading the sample.
     fn get_in(&self, epoch: u64, index: usize) -> Result<Vec<Dense>> {
         let _ = epoch;
         self.get(index)
@@ -42,7 +42,7 @@ pub trait Dataset: Send + Sync {
     }
 }
 
-/// Makes one batch of samples: one tensor of the batch for each tensor of a sample.
+/// A function that combines samples into a batch: one tensor of the batch for each tensor of a sample.
 pub type Batchify = dyn Fn(&[Vec<Dense>]) -> Result<Vec<Dense>> + Send + Sync;
 
 /// Batches of a data set in the order of a sampler. The order does not depend on the number of worker threads.
@@ -71,7 +71,7 @@ pub type Batchify = dyn Fn(&[Vec<Dense>]) -> Result<Vec<Dense>> + Send + Sync;
 /// # Ok::<(), mxrs_types::Error>(())
 /// ```
 ///
-/// If a sample fails, the call for its batch returns the error; the batches after it can still be read.
+/// If a sample fails, the call for its batch returns the error; later batches can still be read.
 /// [`DataLoaderBuilder::build_iter`] makes a [`crate::DataIter`] for a training loop.
 pub struct DataLoader {
     maker: Arc<Maker>,
@@ -79,13 +79,13 @@ pub struct DataLoader {
     n_samples: usize,
     workers: Option<Workers>,
     epoch: u64,
-    /// The number of the batch to deliver next.
+    /// Number of the batch to return next.
     next: u64,
     /// The numbers of the samples in each batch of this epoch.
     batches: Arc<Vec<Vec<u64>>>,
     /// Whether samples from the start of the epoch fill up the last batch.
     fills_up: bool,
-    /// How many samples fill up the last batch of this epoch.
+    /// Number of samples that fill up the last batch of this epoch.
     pad: usize,
 }
 
@@ -123,7 +123,7 @@ impl DataLoaderBuilder {
         Self { sampler, ..self }
     }
 
-    /// Shuffles the samples in every epoch. The order follows from the seed and the number of the epoch.
+    /// Shuffles the samples in every epoch. The order depends on the seed and the number of the epoch.
     #[must_use]
     pub fn shuffle(self, seed: u64) -> Self {
         self.sampler(Sampler::Random(seed))
@@ -135,13 +135,13 @@ impl DataLoaderBuilder {
         Self { last_batch, ..self }
     }
 
-    /// Sets how many threads make batches; default 0: each batch is made when it is asked for.
+    /// Sets the number of threads that make batches; default 0, which makes each batch when it is requested.
     #[must_use]
     pub fn num_workers(self, num_workers: usize) -> Self {
         Self { num_workers, ..self }
     }
 
-    /// Sets how many batches are made ahead; default twice the number of workers.
+    /// Sets the number of batches that are made ahead; default twice the number of workers.
     #[must_use]
     pub fn prefetch(self, prefetch: usize) -> Self {
         Self { prefetch: Some(prefetch), ..self }
@@ -156,8 +156,8 @@ impl DataLoaderBuilder {
     /// Starts the workers, which begin with the first batch.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] for a batch size of 0; [`mxrs_types::ErrorKind::Io`] when a thread cannot be
-    /// started.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] for a batch size of 0, and [`mxrs_types::ErrorKind::Io`] if a thread
+    /// cannot be started.
     pub fn build(self) -> Result<DataLoader> {
         self.start(false)
     }
@@ -182,7 +182,7 @@ impl DataLoaderBuilder {
 }
 
 impl DataLoader {
-    /// Starts the settings of a loader with batches of `batch_size` samples.
+    /// A builder of a loader with batches of `batch_size` samples.
     pub fn builder(dataset: Arc<dyn Dataset>, batch_size: usize) -> DataLoaderBuilder {
         DataLoaderBuilder {
             dataset,
@@ -195,10 +195,11 @@ impl DataLoader {
         }
     }
 
-    /// The next batch; `None` at the end of the epoch.
+    /// Returns the next batch; `None` at the end of the epoch.
     ///
     /// # Errors
-    /// Those of making a sample of the batch, with the number of the sample, and of putting samples together.
+    /// Returns the errors of making a sample of the batch, with the number of the sample, and those of combining the
+    /// samples.
     pub fn next_batch(&mut self) -> Result<Option<Vec<Dense>>> {
         let Some(samples) = usize::try_from(self.next).ok().and_then(|next| self.batches.get(next)) else {
             return Ok(None);
@@ -213,15 +214,15 @@ impl DataLoader {
     /// Starts the next epoch.
     ///
     /// # Errors
-    /// None at present.
+    /// Returns no errors at present.
     pub fn reset(&mut self) -> Result<()> {
         self.seek(self.epoch.saturating_add(1), 0)
     }
 
-    /// Goes to a batch of an epoch, as if everything before had been read.
+    /// Moves to a batch of an epoch, as if everything before it had been read.
     ///
     /// # Errors
-    /// None at present.
+    /// Returns no errors at present.
     pub fn seek(&mut self, epoch: u64, batch: u64) -> Result<()> {
         let mut batches = self.sampler.batches(self.n_samples, epoch);
         self.pad = if self.fills_up { self.sampler.fill_up(&mut batches) } else { 0 };
@@ -233,12 +234,12 @@ impl DataLoader {
         Ok(())
     }
 
-    /// The epoch that is being read, from 0.
+    /// Number of the current epoch, counted from 0.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// How many batches this epoch has.
+    /// Number of batches in this epoch.
     pub fn n_batches(&self) -> usize {
         self.batches.len()
     }

@@ -1,13 +1,13 @@
-//! The order of samples, and how it is cut into batches.
+//! The order of samples, and its division into batches.
 
 use crate::random::Random;
 
 /// The order of the samples of an epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sampler {
-    /// 0, 1, 2, ...
+    /// The order 0, 1, 2, ...
     Sequential,
-    /// Every sample once, in an order that depends on this seed and the number of the epoch.
+    /// Every sample once, in a random order that depends on this seed and the number of the epoch.
     Random(u64),
 }
 
@@ -25,21 +25,21 @@ impl Sampler {
 /// What happens to samples that do not fill the last batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LastSamples {
-    /// They form a smaller batch.
+    /// The remaining samples form a smaller batch.
     #[default]
     Keep,
-    /// They are left out.
+    /// The remaining samples are left out.
     Discard,
-    /// They come first in the next epoch.
+    /// The remaining samples come first in the next epoch.
     RollOver,
 }
 
-/// Cuts the order of samples into batches.
+/// Divides the order of samples into batches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchSampler {
     /// The order of samples.
     pub sampler: Sampler,
-    /// Samples per batch, at least 1.
+    /// Number of samples per batch, at least 1.
     pub batch_size: usize,
     /// What happens to samples that do not fill the last batch.
     pub last_batch: LastSamples,
@@ -54,8 +54,8 @@ impl BatchSampler {
             LastSamples::Keep => {}
             LastSamples::Discard => order.truncate(n / size * size),
             LastSamples::RollOver => {
-                // Concatenates the orders of all epochs and cuts that into batches; this epoch starts with what the
-                // ones before left.
+                // The orders of all epochs are concatenated and cut into batches; this epoch starts with the samples left
+                // over from the earlier epochs.
                 let left = (u128::from(epoch) * n as u128 % size as u128) as usize;
                 let mut all = Vec::new();
                 for before in (1..=epoch).take_while(|before| (u128::from(*before) - 1) * (n as u128) < left as u128) {
@@ -70,8 +70,8 @@ impl BatchSampler {
         order.chunks(size).map(<[u64]>::to_vec).collect()
     }
 
-    /// Fills up an epoch's last batch with samples from the start of the epoch, repeated if it needs more than
-    /// there are. Returns how many it added.
+    /// Fills up the last batch of an epoch with samples from the start of the epoch, which repeat if there are too few.
+    /// Returns the number of added samples.
     pub(super) fn fill_up(&self, batches: &mut [Vec<u64>]) -> usize {
         let Some(last) = batches.last() else { return 0 };
         let n = self.batch_size.saturating_sub(last.len());
@@ -89,8 +89,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The batches of all epochs cover the orders of all epochs if rolled over; otherwise those of one epoch
-        /// cover its order if kept, and the start of its order if discarded.
+        /// With `RollOver`, the batches of all epochs cover the orders of all epochs. With `Keep`, the batches of one epoch
+        /// cover its order; with `Discard`, they cover the start of its order.
         #[test]
         fn batches_cover_the_orders(n in 0_usize..12, batch_size in 1_usize..20, seed: Option<u64>) {
             let sampler = seed.map_or(Sampler::Sequential, Sampler::Random);

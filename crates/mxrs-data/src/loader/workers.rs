@@ -17,7 +17,7 @@ pub fn is_loader_thread() -> bool {
     IS_WORKER.get()
 }
 
-/// The worker threads. Dropping this waits for the batches that are being made.
+/// The worker threads. Dropping this value waits for the batches that are being made.
 pub(super) struct Workers {
     shared: Arc<Shared>,
     threads: Vec<thread::JoinHandle<()>>,
@@ -32,16 +32,16 @@ struct Shared {
     ready: Condvar,
 }
 
-/// What the workers and the consumer share. Workers begin batches in order, at most `ahead` batches before the one
-/// that is taken next, and keep them until they are taken.
+/// State shared by workers and consumer. Workers begin batches in order, at most `ahead` batches before the one to be taken
+/// next, and keep finished batches until they are taken.
 struct State {
     epoch: u64,
     batches: Arc<Vec<Vec<u64>>>,
-    /// Counts restarts, so that a batch begun before the last restart is recognized and dropped.
+    /// Number of restarts. A batch begun before the last restart is recognized by it and dropped.
     generation: u64,
-    /// The number of the batch to begin next.
+    /// Number of the batch to begin next.
     begin: u64,
-    /// The number of the batch that is taken next.
+    /// Number of the batch to be taken next.
     take: u64,
     ahead: u64,
     done: BTreeMap<u64, Result<Vec<Dense>>>,
@@ -66,8 +66,7 @@ impl Workers {
             work: Condvar::new(),
             ready: Condvar::new(),
         });
-        // Threads are added to the value one by one: if one cannot be started, dropping the value ends those before
-        // it.
+        // Threads are added to the value one by one: if one cannot be started, dropping the value stops the earlier ones.
         let mut workers = Self { shared, threads: Vec::new() };
         for i in 0..n {
             let shared = Arc::clone(&workers.shared);
@@ -80,7 +79,7 @@ impl Workers {
         Ok(workers)
     }
 
-    /// From now on makes these batches of an epoch, beginning with batch `first`.
+    /// Restarts the workers with these batches of an epoch, beginning with batch `first`.
     pub(super) fn restart(&self, epoch: u64, batches: Arc<Vec<Vec<u64>>>, first: u64) {
         let mut state = self.shared.state.lock();
         state.generation += 1;
@@ -90,7 +89,7 @@ impl Workers {
         self.shared.work.notify_all();
     }
 
-    /// Waits for a batch, which must be the one after the last that was taken.
+    /// Waits for a batch, which must be the successor of the last one taken.
     pub(super) fn take(&self, number: u64) -> Result<Vec<Dense>> {
         let mut state = self.shared.state.lock();
         state.take = number;
@@ -116,7 +115,7 @@ impl Shared {
             }
             let number = state.begin;
             let samples = usize::try_from(number).ok().and_then(|at| state.batches.get(at)).cloned();
-            // The batch that is waited for may always be made, even if `ahead` is 0.
+            // The batch that the consumer waits for may always be made, even if `ahead` is 0.
             let may_begin = number < state.take.saturating_add(state.ahead.max(1));
             let Some(samples) = samples.filter(|_| may_begin) else {
                 state = state.wait(&self.work);
@@ -145,7 +144,7 @@ impl Drop for Workers {
         self.shared.state.lock().stop = true;
         self.shared.work.notify_all();
         for thread in self.threads.drain(..) {
-            // Its panics were caught and returned as errors.
+            // Panics in the data set were caught and returned as errors, so joining cannot report anything new.
             let _ = thread.join();
         }
     }

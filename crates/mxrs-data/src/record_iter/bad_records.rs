@@ -1,17 +1,17 @@
-//! Records that could not be used: how many may be passed over, and which they were.
+//! Bad records: how many may be skipped, and which were skipped.
 
 use mxrs_types::{Error, Result};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Records that the log names one by one.
+/// Number of bad records that the log reports individually.
 const N_NAMED: u64 = 10;
 
-/// Counts records that are passed over, each once however often it comes.
+/// Counts skipped records, each once even if it is read several times.
 #[derive(Debug, Default)]
 pub(super) struct BadRecords {
     most: u64,
-    /// Never more than there are records, of all of which the source keeps the offsets where some may be bad.
+    /// The offsets of the skipped records; at most one entry per record of the file.
     offsets: BTreeSet<u64>,
 }
 
@@ -20,7 +20,7 @@ impl BadRecords {
         Self { most, offsets: BTreeSet::new() }
     }
 
-    /// Offsets of the records passed over.
+    /// Offsets of the skipped records.
     pub(super) fn offsets(&self) -> impl Iterator<Item = u64> {
         self.offsets.iter().copied()
     }
@@ -29,10 +29,10 @@ impl BadRecords {
         self.offsets.len() as u64
     }
 
-    /// Takes note of a record.
+    /// Registers a bad record.
     ///
     /// # Errors
-    /// The error itself when that is one more than may be.
+    /// Returns `error` itself if the limit is 0, and with context if the limit is already reached.
     pub(super) fn note(&mut self, path: &Path, offset: u64, error: Error) -> Result<()> {
         if self.offsets.contains(&offset) {
             return Ok(());
@@ -50,7 +50,7 @@ impl BadRecords {
         Ok(())
     }
 
-    /// What the log says of the record that was taken note of last.
+    /// The log line about the bad record that was registered last.
     fn line(&self, path: &Path, offset: u64, error: &Error) -> Option<String> {
         let (n, path) = (self.len(), path.display());
         match n {

@@ -13,7 +13,7 @@ use mxrs_types::{DType, Error, ErrorKind, Result, Shape};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// The most numbers that a record's label may have, and that a row of labels may have after the four in front.
+/// Largest number of values in the label of a record, or in a row of labels after its first [`N_BEFORE`] values.
 const MOST_LABELS: usize = 1 << 24;
 
 /// Settings of an [`ImageRecordIter`], with the names and defaults of MXNet.
@@ -73,63 +73,62 @@ impl ImageRecordIterBuilder {
         }
     }
 
-    /// Sets the index (`.idx`) of the record file. Then only the records that it lists are read; without shuffling,
-    /// in the order of their offsets.
+    /// Sets the index (`.idx`) of the record file. Then only the records listed in it are read, in the order of their
+    /// offsets unless shuffled.
     #[must_use]
     pub fn path_imgidx(self, path: impl Into<PathBuf>) -> Self {
         Self { path_imgidx: Some(path.into()), ..self }
     }
 
-    /// Sets an image list (`.lst`). Its labels replace those in the records with the same id.
+    /// Sets an image list (`.lst`). Its labels replace those of the records with the same id.
     #[must_use]
     pub fn path_imglist(self, path: impl Into<PathBuf>) -> Self {
         Self { path_imglist: Some(path.into()), ..self }
     }
 
-    /// Sets a file with a mean image, which is subtracted from every image instead of the mean of the channels. If
-    /// there is no such file, [`Self::build`] computes the mean of all augmented images of this share and saves it
-    /// there.
+    /// Sets a file with a mean image, which is subtracted from every image instead of the mean of the channels. If the file
+    /// does not exist, [`Self::build`] computes the mean of all augmented images of this share and saves it to the file.
     #[must_use]
     pub fn mean_img(self, path: impl Into<PathBuf>) -> Self {
         Self { mean_img: Some(path.into()), ..self }
     }
 
-    /// Sets how many numbers the label of each record or line of the list must have, at most 2^24; default 1. With
-    /// [`Self::detection`] a label may have any number.
+    /// Sets the number of values in the label of each record or line of the list, at most 2^24; default 1. With
+    /// [`Self::detection`] labels may have any length by default.
     #[must_use]
     pub fn label_width(self, label_width: usize) -> Self {
         Self { label_width: Some(label_width), ..self }
     }
 
-    /// Sets whether the last batch is filled up with records from the start of the epoch (true, the default) or
-    /// with zeros. Either way [`crate::DataBatch::pad`] counts these rows.
+    /// Sets whether the last batch is filled up with records from the start of the epoch (true, the default) or with zeros.
+    /// In both cases [`crate::DataBatch::pad`] counts these rows.
     #[must_use]
     pub fn round_batch(self, round_batch: bool) -> Self {
         Self { round_batch, ..self }
     }
 
-    /// Sets how many threads decode, including the calling one; default 4.
+    /// Sets the number of threads that decode, including the calling thread; default 4.
     #[must_use]
     pub fn preprocess_threads(self, preprocess_threads: usize) -> Self {
         Self { preprocess_threads, ..self }
     }
 
-    /// Sets how many batches [`Self::build_prefetching`] reads ahead; default 4.
+    /// Sets the number of batches that [`Self::build_prefetching`] reads ahead; default 4.
     #[must_use]
     pub fn prefetch_buffer(self, prefetch_buffer: usize) -> Self {
         Self { prefetch_buffer, ..self }
     }
 
-    /// Sets the threads that share the work on each image; default the calling one alone. They are used only if
-    /// images are prepared one after the other: if [`Self::preprocess_threads`] is 1, and in a process that was forked
-    /// after the iterator was built.
+    /// Sets the threads that share the work on each image; by default only the calling thread works on it. They are used
+    /// only if images are processed one after the other: if [`Self::preprocess_threads`] is 1, and in a process that was
+    /// forked after the iterator was built.
     #[must_use]
     pub fn image_threads(self, image_threads: ImageThreads) -> Self {
         Self { image_threads, ..self }
     }
 
-    /// Reads only share `part_index` of `num_parts`; default 0 of 1. With an index all shares have equally many
-    /// records, without one equally many bytes.
+    /// Reads only share `part_index` of `num_parts`; default 0 of 1. With an index all shares have the same number of
+    /// records, otherwise the same number of bytes.
     #[must_use]
     pub fn part(self, part_index: usize, num_parts: usize) -> Self {
         Self { part_index, num_parts, ..self }
@@ -141,16 +140,16 @@ impl ImageRecordIterBuilder {
         Self { keep_images, ..self }
     }
 
-    /// Shuffles all records of the share in every epoch. The order follows from `seed` and the number of the epoch.
-    /// Without an index, building the iterator first searches the file for its records.
+    /// Shuffles all records of the share in every epoch. The order depends on `seed` and the number of the epoch. Without an
+    /// index, building the iterator first searches the file for its records.
     #[must_use]
     pub fn shuffle(mut self, seed: u64) -> Self {
         self.shuffle.seed = Some(seed);
         self
     }
 
-    /// Shuffles chunks of `size_mb` times 2^20 bytes in every epoch, so that a slow disk still reads neighboring
-    /// records together. With [`Self::shuffle`] as well, records change places only inside their chunk.
+    /// Shuffles chunks of `size_mb` times 2^20 bytes in every epoch, so that a slow disk still reads neighboring records
+    /// together. Combined with [`Self::shuffle`], records are shuffled only inside their chunk.
     #[must_use]
     pub fn shuffle_chunks(mut self, size_mb: u64, seed: u64) -> Self {
         let len_bytes = size_mb.saturating_mul(1 << 20);
@@ -158,46 +157,45 @@ impl ImageRecordIterBuilder {
         self
     }
 
-    /// Sets the seed of the random numbers of augmentation, which depend on it, the epoch and the record; default
-    /// 0.
+    /// Sets the seed of the random numbers for augmentation; they depend on the seed, the epoch and the record. Default 0.
     #[must_use]
     pub fn seed_aug(self, seed_aug: u64) -> Self {
         Self { seed_aug, ..self }
     }
 
-    /// Sets how many records may be left out because they cannot be read or decoded; one more is an error. Default
+    /// Sets the number of records that may be left out because they cannot be read or decoded; one more is an error. Default
     /// 0.
     ///
-    /// Other records of the batch take the rows of a bad record, and count as padding, so batches begin at the same
-    /// records whichever records are bad. A batch without a good record that counts is not delivered, and
-    /// [`crate::DataIter::seek`] does not count it. Seeking therefore decodes a record of every batch before the place
-    /// in its epoch, and more if that record is bad. An epoch without a good record is an error. The log names the
-    /// first ten bad records; [`ImageRecordIter::bad_records`] has all of them.
+    /// The rows of bad records are filled with other records of the batch and count as padding, so the division into batches
+    /// does not depend on which records are bad. A batch without any good record, not counting padding, is not returned, and
+    /// [`crate::DataIter::seek`] does not count it. Seeking therefore decodes at least one record of every earlier batch of
+    /// the epoch, and more if that record is bad. An epoch without a good record is an error. The log reports the first ten
+    /// bad records individually; [`ImageRecordIter::bad_records`] lists all of them.
     #[must_use]
     pub fn max_bad_records(self, max_bad_records: u64) -> Self {
         Self { max_bad_records, ..self }
     }
 
-    /// Sets the type of the numbers that [`crate::DataIter::next_batch`] delivers; default [`PixelType::F32`].
+    /// Sets the element type of the data that [`crate::DataIter::next_batch`] returns; default [`PixelType::F32`].
     #[must_use]
     pub fn pixel_type(self, pixel_type: PixelType) -> Self {
         Self { pixel_type, ..self }
     }
 
-    /// Sets random changes of the images; default none.
+    /// Sets the random augmentation of the images; default none.
     #[must_use]
     pub fn augment(self, augment: Augment) -> Self {
         Self { augment, ..self }
     }
 
-    /// Makes this an iterator over images with objects (`ImageDetRecordIter`), with these changes instead of the
-    /// crop and the changes of [`Self::augment`].
+    /// Makes this an iterator over images with objects (`ImageDetRecordIter`). `augment` replaces the crop and the
+    /// augmentation of [`Self::augment`].
     ///
-    /// A label in a record or list is `header_width, object_width, ...`, and for each object `class, left, top,
-    /// right, bottom, ...`, with edges as fractions of the image's sides. A row of labels begins with four numbers:
-    /// channels, height and width of the image, and how many numbers follow. Then come these numbers, and `pad_value`
-    /// until there are `pad_width` numbers, at most 2^24; by default as many as the longest label of the file has. An
-    /// image smaller than `data_shape` is placed in its upper left corner.
+    /// A label in a record or list is `header_width, object_width, ...`, and for each object `class, left, top, right,
+    /// bottom, ...`, with coordinates relative to the size of the image. A row of labels begins with four values: channels,
+    /// height and width of the image, and the number of label values. Then come the label values, padded with `pad_value` to
+    /// `pad_width` values, at most 2^24; by default `pad_width` is the length of the longest label in the file. An image
+    /// smaller than `data_shape` is placed in the upper left corner.
     #[must_use]
     pub fn detection(self, augment: DetectAugment, pad_width: Option<usize>, pad_value: f32) -> Self {
         Self { detection: Some(Detection { augment, pad_width, pad_value }), ..self }
@@ -209,14 +207,14 @@ impl ImageRecordIterBuilder {
         Self { data_name: data.into(), label_name: label.into(), ..self }
     }
 
-    /// Sets a lender of memory. The data of every [`crate::DataBatch`] is written into memory that it lends, which
-    /// its owner can then use without a copy; by default each batch allocates.
+    /// Sets a lender of memory. The data of every [`crate::DataBatch`] is written into lent memory, which its owner can then
+    /// use without a copy. By default each batch allocates memory.
     #[must_use]
     pub fn lender(self, lender: Lender) -> Self {
         Self { lender: Some(lender), ..self }
     }
 
-    /// Sets the length that the shorter edge is resized to before the crop.
+    /// Sets the length to which the shorter edge is resized before the crop.
     #[must_use]
     pub fn resize(mut self, shorter_edge: usize) -> Self {
         self.image.resize = Some(shorter_edge);
@@ -230,15 +228,15 @@ impl ImageRecordIterBuilder {
         self
     }
 
-    /// Sets the mean of red, green, blue and alpha, in units of pixel values (0 to 255); default 0. Gray images use
-    /// the first.
+    /// Sets the mean of red, green, blue and alpha, in units of pixel values (0 to 255); default 0. Gray images use the
+    /// first value.
     #[must_use]
     pub fn mean(mut self, mean: [f32; 4]) -> Self {
         self.image.mean = mean;
         self
     }
 
-    /// Sets the divisor of red, green, blue and alpha; default 1. Gray images use the first.
+    /// Sets the divisor of red, green, blue and alpha; default 1. Gray images use the first value.
     #[must_use]
     pub fn std(mut self, std: [f32; 4]) -> Self {
         self.image.std = std;
@@ -255,8 +253,8 @@ impl ImageRecordIterBuilder {
     /// Checks the settings, opens the files and starts the threads.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidValue`] with the name of the setting; [`ErrorKind::Overflow`] for a batch too large to
-    /// address; those of opening the record file, of opening and checking the index, and of reading the list and the
+    /// Returns [`ErrorKind::InvalidValue`] with the name of the setting; [`ErrorKind::Overflow`] for a batch too large to
+    /// address; the errors of opening the record file, of opening and checking the index, and of reading the list and the
     /// mean image; [`ErrorKind::Io`] if a thread cannot be started.
     pub fn build(self) -> Result<ImageRecordIter> {
         self.image.check()?;
@@ -325,15 +323,14 @@ impl ImageRecordIterBuilder {
         self.path_imglist.as_deref().map(|path| ListLabels::open(path, width).map(Box::new)).transpose()
     }
 
-    /// How many numbers a row of labels with objects has: as many as the settings say, or as the longest label
-    /// needs.
+    /// Number of values in a row of labels for images with objects: given by the settings, or enough for the longest label.
     fn row_of_labels(&self, detection: &Detection, list: Option<&ListLabels>) -> Result<usize> {
         detection.augment.check()?;
         let width = match (detection.pad_width, list) {
             (Some(width), _) => width,
             (None, Some(list)) => list.longest(),
             (None, None) => {
-                // Looks at the whole file, so that all shares get rows of the same width.
+                // The whole file is searched, so that the rows of all shares have the same width.
                 let lenient = self.max_bad_records > 0;
                 longest_label(RecordSource::open(&self.path_imgrec, None, (0, 1), Shuffle::default(), lenient)?)?
             }
@@ -342,11 +339,11 @@ impl ImageRecordIterBuilder {
         Ok(width + N_BEFORE)
     }
 
-    /// Builds the iterator as [`Self::build`] does, with a thread that reads [`Self::prefetch_buffer`] batches
-    /// ahead. Counts the records first, so that the length of an epoch is known.
+    /// Builds the iterator as [`Self::build`] does, with a thread that reads [`Self::prefetch_buffer`] batches ahead. Counts
+    /// the records first, so that the length of an epoch is known.
     ///
     /// # Errors
-    /// As [`Self::build`]; those of counting records and of [`PrefetchingIter::new`].
+    /// Returns the errors of [`Self::build`], of counting records and of [`PrefetchingIter::new`].
     pub fn build_prefetching(self) -> Result<PrefetchingIter> {
         let prefetch_buffer = self.prefetch_buffer;
         let mut iter = self.build()?;
@@ -355,7 +352,7 @@ impl ImageRecordIterBuilder {
     }
 }
 
-/// Checks that labels of this width can be stored.
+/// Checks that the label width is within the limit.
 fn check_label_width(name: &str, width: usize) -> Result<()> {
     if width > MOST_LABELS {
         return Err(Error::invalid(name, width, format!("at most {MOST_LABELS}")));
@@ -363,7 +360,7 @@ fn check_label_width(name: &str, width: usize) -> Result<()> {
     Ok(())
 }
 
-/// How many numbers the longest label of all records has. Damaged records have no label.
+/// Number of values in the longest label of all records. Damaged records are ignored.
 fn longest_label(mut source: RecordSource) -> Result<usize> {
     let mut longest = 0;
     while let Some(record) = source.next_record()? {

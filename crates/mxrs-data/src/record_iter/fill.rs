@@ -1,4 +1,4 @@
-//! Rows filled from records by the threads of the team, and what takes the place of those that cannot be.
+//! Fills the rows of a batch from records, on the threads of the team, and replaces the rows of bad records.
 
 use super::row::{Row, RowSettings};
 use super::{ImageRecordIter, Records, Rows, Seen};
@@ -8,8 +8,8 @@ use mxrs_sync::Mutex;
 use mxrs_types::Result;
 
 impl ImageRecordIter {
-    /// Decodes and prepares the records of one batch into `data` and `labels`, whose rows beyond them are zero. Nothing comes
-    /// of a batch where no record is good of those that count.
+    /// Decodes and preprocesses the records of one batch into `data` and `labels`; rows without a record stay zero. Returns
+    /// `None` if all records that are not padding are bad.
     pub(super) fn fill(&mut self, records: &Records, data: &mut [u8], labels: &mut [f32]) -> Result<Option<Rows>> {
         let n_rows = self.settings.batch_size;
         let mut index = vec![0; n_rows];
@@ -40,8 +40,8 @@ impl ImageRecordIter {
         Ok(Some(Rows { index, images, pad: records.pad + n_bad }))
     }
 
-    /// Decodes and prepares records into the first rows of `data`, `labels` and `index`, as many rows each as `index` is
-    /// long, and says what became of each record.
+    /// Decodes and preprocesses records into the first rows of `data`, `labels` and `index`, which all have `index.len()`
+    /// rows. Returns the outcome for each record.
     pub(super) fn fill_rows(
         &self,
         records: &[Record],
@@ -64,7 +64,8 @@ impl ImageRecordIter {
             .map(|(((data, labels), id), record)| Mutex::new(Row { record, data, labels, id, outcome: Ok(None) }))
             .collect();
         let fill = |i: usize| rows[i].lock().fill(&shared);
-        // Inside a loop of this team no other team would share anything.
+        // With one thread the rows are filled without `Team::run`: inside a loop of a team, `ImageThreads` would not share
+        // the work on an image.
         match self.team.size() {
             1 => (0..rows.len()).for_each(fill),
             _ => self.team.run(rows.len(), &fill),
@@ -72,12 +73,12 @@ impl ImageRecordIter {
         rows.into_iter().map(|row| row.into_inner().outcome).collect()
     }
 
-    /// Moves the good rows of the first `n` together, of which there is at least one, and fills up behind them with the first
-    /// good ones again.
+    /// Moves the good rows of the first `n` rows to the front and fills the remaining ones with copies of the good rows,
+    /// from the first on. At least one row is good.
     fn close_ranks(&self, bad: &[usize], n: usize, data: &mut [u8], labels: &mut [f32], index: &mut [u64]) {
         let (len, width) = (data.len() / index.len(), self.label_width);
         let good: Vec<usize> = (0..n).filter(|i| bad.binary_search(i).is_err()).collect();
-        // Sources are never before their targets until all good rows have moved.
+        // While good rows move to the front, a source row is never before its target, so no row is overwritten too early.
         let behind = (good.len()..n).map(|to| (to, (to - good.len()) % good.len()));
         for (to, from) in good.iter().copied().enumerate().chain(behind) {
             data.copy_within(from * len..(from + 1) * len, to * len);

@@ -1,4 +1,4 @@
-//! Labels that take the place of those in the records: an image list, by id.
+//! Labels from an image list, which replace those of the records with the same id.
 
 use mxrs_format::Options;
 use mxrs_format::recordio::{ImageList, ImageRecord};
@@ -7,19 +7,19 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
 
-/// The labels of an image list.
+/// The labels of an image list, by id.
 pub(super) struct ListLabels {
-    /// Which of `values` belong to an id.
+    /// The range of `values` that belongs to each id.
     rows: HashMap<u64, Range<usize>>,
     values: Vec<f32>,
 }
 
 impl ListLabels {
-    /// Reads a list each line of which has `width` labels, or any number.
+    /// Reads a list whose lines have `width` labels each, or any number if `width` is `None`.
     ///
     /// # Errors
-    /// Those of reading it; [`mxrs_types::ErrorKind::InvalidValue`] naming the line's index when it has another number of
-    /// labels or comes twice.
+    /// Returns the errors of reading the list, and [`mxrs_types::ErrorKind::InvalidValue`], with the index in the line, if a
+    /// line has another number of labels or its index occurs twice.
     pub(super) fn open(path: &Path, width: Option<usize>) -> Result<Self> {
         let loaded = ImageList::open(path, &Options::strict())?;
         for warning in &loaded.warnings {
@@ -41,7 +41,7 @@ impl ListLabels {
         Ok(labels)
     }
 
-    /// Labels of the line that has most.
+    /// Largest number of labels in a line.
     pub(super) fn longest(&self) -> usize {
         self.rows.values().map(Range::len).max().unwrap_or(0)
     }
@@ -55,7 +55,7 @@ impl ListLabels {
     }
 }
 
-/// The labels of a record: from the list by its id, if there is one, or its own.
+/// The labels of a record: from the list, by the record's id, if there is a list; otherwise those of the record.
 pub(super) fn labels_of<'a>(
     list: Option<&'a ListLabels>,
     record: &'a ImageRecord<'_>,

@@ -1,4 +1,4 @@
-//! The mean of all images of a set: read from a file, or computed and saved there.
+//! The mean image of a data set: read from a file, or computed and saved to it.
 
 use super::row::{Row, RowSettings};
 use super::{BATCH_OF_MEAN, ImageRecordIter};
@@ -7,10 +7,10 @@ use mxrs_format::{ArrayFile, Options, Tensor};
 use mxrs_types::{Error, ErrorKind, FormatErrorKind, Result, Shape};
 use std::path::Path;
 
-/// Name of the array in the file.
+/// Name of the array in the saved file.
 const KEY: &str = "mean_img";
 
-/// Reads the one array of the file, which must have the shape of the images.
+/// Reads the mean image; the file must contain exactly one array, with the shape `data_shape`.
 pub(super) fn read(path: &Path, data_shape: [usize; 3]) -> Result<Vec<f32>> {
     let bad = |context: String| {
         Error::new(ErrorKind::Format {
@@ -33,7 +33,8 @@ pub(super) fn read(path: &Path, data_shape: [usize; 3]) -> Result<Vec<f32>> {
     Ok(array.to_f32_vec())
 }
 
-/// The mean of the iterator's images after augmentation and before normalization, in the order of the file, saved at `path`.
+/// Computes the mean of all images after augmentation and before normalization, reading in file order, and saves it at
+/// `path`.
 pub(super) fn compute(iter: &mut ImageRecordIter, path: &Path) -> Result<Vec<f32>> {
     tracing::info!("no mean image at {}: it is computed from all images of the set", path.display());
     let mut settings = iter.settings.clone();

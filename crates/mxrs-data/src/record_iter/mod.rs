@@ -20,10 +20,10 @@ use mxrs_sync::{Arc, Team};
 use mxrs_types::{DType, Error, ErrorKind, FormatErrorKind, Result};
 use std::path::Path;
 
-/// How many images are read between two log lines while a mean image is computed.
+/// Number of images between two log lines while a mean image is computed.
 const BATCH_OF_MEAN: u64 = 10_000;
 
-/// Batches of images from a record file, decoded, augmented and normalized as by MXNet's `ImageRecordIter`.
+/// Batches of images from a record file: decoded, augmented and normalized like those of MXNet's `ImageRecordIter`.
 ///
 /// ```no_run
 /// use mxrs_data::{Augment, DataIter, ImageRecordIter};
@@ -43,17 +43,15 @@ const BATCH_OF_MEAN: u64 = 10_000;
 /// # Ok::<(), mxrs_types::Error>(())
 /// ```
 ///
-/// Order and augmentation of an epoch follow from the seeds, the number of the epoch and the records; they do not
-/// depend on the number of threads or on what was read before. Without shuffling every epoch starts at the first
-/// record. In MXNet it starts where the last epoch's wrapped batch ended. [`DataBatch::index`] holds the ids in the
-/// headers of the records.
+/// Order and augmentation of an epoch depend on the seeds, the number of the epoch and the records, but not on the number of
+/// threads or on what was read before. Without shuffling every epoch starts at the first record; in MXNet it starts after
+/// the records that filled up the last batch. [`DataBatch::index`] holds the ids in the headers of the records.
 ///
-/// A record that cannot be read, decoded or prepared causes an error that names file, record and offset. The error
-/// ends the epoch, and the other records of that batch are not delivered. With
-/// [`ImageRecordIterBuilder::max_bad_records`] such records are left out instead; [`DataIter::n_bad_records`] counts
-/// them.
+/// A record that cannot be read, decoded or preprocessed causes an error with the file, the record and the offset. The error
+/// ends the epoch, and the other records of that batch are not returned. With [`ImageRecordIterBuilder::max_bad_records`]
+/// such records are left out instead; [`DataIter::n_bad_records`] counts them.
 ///
-/// It also implements [`Iterator`], over [`Batch`]es of `f32`.
+/// The iterator also implements [`Iterator`], over [`Batch`]es of `f32`.
 pub struct ImageRecordIter {
     settings: ImageRecordIterBuilder,
     source: RecordSource,
@@ -63,31 +61,31 @@ pub struct ImageRecordIter {
     team: Arc<Team>,
     data: [DataDesc; 1],
     labels: [DataDesc; 1],
-    /// How many numbers a row of labels has.
+    /// Number of values in a row of labels.
     label_width: usize,
     finished: bool,
     seen: Seen,
 }
 
-/// What is known of the batches of this epoch so far.
+/// Whether this epoch has had a good record so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Seen {
-    /// No batch was read yet.
+    /// No batch has been read yet.
     Nothing,
-    /// All records so far were left out.
+    /// All records so far were bad.
     OnlyBad,
-    /// At least one batch was delivered, or was skipped by a seek and counts as delivered.
+    /// At least one batch was returned, or was skipped by a seek that counted it.
     Good,
 }
 
 /// The records of one batch.
 struct Records {
     records: Vec<Record>,
-    /// How many rows at the end repeat records of this epoch.
+    /// Number of rows at the end that are padding.
     pad: usize,
 }
 
-/// What belongs to the rows of a batch besides their pixels and labels.
+/// The data of a batch in addition to pixels and labels.
 struct Rows {
     index: Vec<u64>,
     images: Vec<Image>,
@@ -95,8 +93,8 @@ struct Rows {
 }
 
 impl ImageRecordIter {
-    /// Starts the settings of an iterator over the file at `path_imgrec`, for images of `data_shape` (channels, height,
-    /// width) in batches of `batch_size`.
+    /// A builder of an iterator over the file at `path_imgrec`, for images of `data_shape` (channels, height, width) in
+    /// batches of `batch_size`.
     pub fn builder(
         path_imgrec: impl Into<std::path::PathBuf>,
         data_shape: [usize; 3],
@@ -108,7 +106,7 @@ impl ImageRecordIter {
     /// Starts the next epoch.
     ///
     /// # Errors
-    /// I/O errors.
+    /// Returns I/O errors.
     pub fn reset(&mut self) -> Result<()> {
         self.seek(self.source.epoch().saturating_add(1), 0)
     }
@@ -118,7 +116,7 @@ impl ImageRecordIter {
         self.source.path()
     }
 
-    /// How many rows a batch has.
+    /// Number of rows per batch.
     pub fn batch_size(&self) -> usize {
         self.settings.batch_size
     }
@@ -128,38 +126,36 @@ impl ImageRecordIter {
         self.settings.image.data_shape
     }
 
-    /// How many numbers a row of labels has: the labels of a record. With [`ImageRecordIterBuilder::detection`] the
-    /// width that they are padded to, plus the four numbers in front.
+    /// Number of values in a row of labels: the labels of one record. With [`ImageRecordIterBuilder::detection`] it is the
+    /// width to which labels are padded plus the four values before them.
     pub fn label_width(&self) -> usize {
         self.label_width
     }
 
-    /// How many records an epoch has, if that is known without reading the file: from an index, or after a whole
-    /// epoch.
+    /// Number of records per epoch, if known without reading the file: from an index, or after a whole epoch.
     pub fn known_len(&self) -> Option<u64> {
         self.source.known_len()
     }
 
-    /// How many records an epoch has. If that is not known yet, reads once through the file, without disturbing the
-    /// iteration.
+    /// Number of records per epoch. If it is not known yet, the file is read once; this does not affect the iteration.
     ///
     /// # Errors
-    /// I/O errors, and damage that keeps the next record from being found.
+    /// Returns I/O errors, and an error for damage after which the next record cannot be found.
     pub fn count_records(&mut self) -> Result<u64> {
         self.source.count()
     }
 
-    /// Offsets of the records that were left out so far; see [`ImageRecordIterBuilder::max_bad_records`].
+    /// Offsets of the records left out so far; see [`ImageRecordIterBuilder::max_bad_records`].
     pub fn bad_records(&self) -> Vec<u64> {
         self.bad.offsets().collect()
     }
 
-    /// How many bytes between records were skipped as damaged, with [`ImageRecordIterBuilder::max_bad_records`].
+    /// Number of damaged bytes skipped between records, with [`ImageRecordIterBuilder::max_bad_records`].
     pub fn skipped_bytes(&self) -> u64 {
         self.source.skipped_bytes()
     }
 
-    /// The records of the next batch; empty at the end.
+    /// Reads the records of the next batch; empty at the end of the epoch.
     fn read_records(&mut self) -> Result<Records> {
         let batch_size = self.settings.batch_size;
         let mut records = Vec::new();
@@ -186,10 +182,10 @@ impl ImageRecordIter {
         Ok(Records { records, pad })
     }
 
-    /// The records of the next batch, unless the epoch has ended.
+    /// Reads the records of the next batch; `None` at the end of the epoch.
     ///
     /// # Errors
-    /// Those of reading; at the end, that all records were bad.
+    /// Returns the errors of reading. At the end of the epoch, returns an error if all records were bad.
     fn next_records(&mut self) -> Result<Option<Records>> {
         if !self.finished {
             let records = self.read_records()?;
@@ -208,7 +204,7 @@ impl ImageRecordIter {
         Ok(None)
     }
 
-    /// Ends the epoch after an error.
+    /// Ends the epoch after an error, so that the next call returns `None`.
     fn end(&mut self) {
         (self.finished, self.seen) = (true, Seen::Nothing);
     }
@@ -238,7 +234,7 @@ impl ImageRecordIter {
             let mut data = match &self.settings.lender {
                 Some(lender) => {
                     let mut lent = lender.lend(len)?;
-                    // Rows that are not written stay zero.
+                    // Lent memory may have any content; rows without a record must be zero.
                     let written = len / self.settings.batch_size * records.records.len();
                     lent[written..].fill(0);
                     lent
@@ -296,7 +292,7 @@ impl DataIter for ImageRecordIter {
         self.source.known_len()
     }
 
-    /// `None` if bad records may be left out: then a batch of bad records alone is not delivered.
+    /// `None` if bad records may be left out, because a batch that has only bad records is not returned.
     fn n_batches(&self) -> Option<u64> {
         let n_examples = self.source.known_len().filter(|_| self.settings.max_bad_records == 0);
         n_examples.map(|n| n.div_ceil(self.settings.batch_size as u64))

@@ -1,4 +1,4 @@
-//! Settings of a record iterator from MXNet's parameters.
+//! Reads the settings of a record iterator from MXNet's parameters.
 
 use super::ImageRecordIterBuilder;
 use crate::detect::{self, Detection};
@@ -6,7 +6,7 @@ use crate::param_map::ParamMap;
 use crate::{Augment, InterMethod, PixelType};
 use mxrs_types::{Error, Result};
 
-/// What record iterators of both kinds know.
+/// Parameters of both `ImageRecordIter` and `ImageDetRecordIter`.
 const SHARED: &[&str] = &[
     "path_imgrec",
     "path_imglist",
@@ -44,7 +44,7 @@ const SHARED: &[&str] = &[
     "label_name",
 ];
 
-/// What `ImageRecordIter` knows besides.
+/// Parameters of `ImageRecordIter` in addition to the shared ones.
 const AUGMENT: &[&str] = &[
     "device_id",
     "rand_crop",
@@ -80,20 +80,23 @@ const AUGMENT: &[&str] = &[
 ];
 
 impl ImageRecordIterBuilder {
-    /// From the parameters of MXNet's `ImageRecordIter`, as text: `("data_shape", "(3, 224, 224)")`, `("shuffle", "1")`.
+    /// Reads the parameters of MXNet's `ImageRecordIter`, given as text: `("data_shape", "(3, 224, 224)")`, `("shuffle",
+    /// "1")`.
     ///
     /// `path_imgrec`, `data_shape` and `batch_size` are required. `verbose`, `device_id` and `ctx` are accepted and have no
-    /// effect; of `aug_seq` only `aug_default` is known. `max_bad_records`, `data_name` and `label_name` are known besides.
+    /// effect; `aug_seq` can only be `aug_default`. `max_bad_records`, `data_name` and `label_name` are accepted in addition
+    /// to MXNet's parameters.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::Attribute`] naming the parameter: an unknown one with the nearest known name, a required one
-    /// that is missing, a value that cannot be read. Values that do not go together are found by
-    /// [`Self::build`].
+    /// Returns [`mxrs_types::ErrorKind::Attribute`] with the name of the parameter: for an unknown name, with the most
+    /// similar valid one; for a missing required parameter; and for a value that cannot be parsed. Values that contradict
+    /// each other are reported by [`Self::build`].
     pub fn from_params(params: &[(&str, &str)]) -> Result<Self> {
         Self::read(params, "ImageRecordIter", None)
     }
 
-    /// From the parameters of `ImageRecordIter`, `ImageRecordUInt8Iter` and `ImageRecordInt8Iter`; the last two fix the type.
+    /// Reads the parameters of `ImageRecordIter`, `ImageRecordUInt8Iter` or `ImageRecordInt8Iter`; for the last two, `fixed`
+    /// is the element type.
     pub(crate) fn read(params: &[(&str, &str)], owner: &'static str, fixed: Option<PixelType>) -> Result<Self> {
         let map = ParamMap::new(owner, params, &[SHARED, AUGMENT])?;
         let mut builder = Self::of_required(&map)?;
@@ -104,18 +107,18 @@ impl ImageRecordIterBuilder {
         Ok(builder)
     }
 
-    /// From the parameters of MXNet's `ImageDetRecordIter`, as [`Self::from_params`]: of `aug_seq` only `det_aug_default` is
-    /// known, and a `std` of 0 and a `rand_crop_prob` below 0 stand for none.
+    /// Reads the parameters of MXNet's `ImageDetRecordIter`, like [`Self::from_params`]. `aug_seq` can only be
+    /// `det_aug_default`. A `std` of 0 means 1, and a `rand_crop_prob` below 0 means 0.
     ///
     /// # Errors
-    /// As [`Self::from_params`].
+    /// Returns the errors of [`Self::from_params`].
     pub fn from_detection_params(params: &[(&str, &str)]) -> Result<Self> {
         let map = ParamMap::new("ImageDetRecordIter", params, &[SHARED, detect::NAMES])?;
         let mut builder = Self::of_required(&map)?;
         builder.read_source(&map, "det_aug_default")?;
         builder.read_numbers(&map, None)?;
         builder.image.std = builder.image.std.map(|std| if std > 0.0 { std } else { 1.0 });
-        // 0 and -1 stand for none.
+        // The widths 0 and -1 mean that none is set.
         let width = |name: &str| match map.number::<i64>(name)? {
             None | Some(0 | -1) => Ok(None),
             Some(width) => usize::try_from(width).map(Some).map_err(|_| map.wrong(name, "a width, 0 or -1")),
@@ -129,7 +132,7 @@ impl ImageRecordIterBuilder {
         Ok(builder)
     }
 
-    /// With what has no default.
+    /// Creates a builder from the required parameters.
     fn of_required(map: &ParamMap<'_>) -> Result<Self> {
         map.required("path_imgrec")?;
         map.required("batch_size")?;
@@ -154,7 +157,7 @@ impl ImageRecordIterBuilder {
         self.round_batch = map.flag("round_batch", true)?;
         self.prefetch_buffer = map.number("prefetch_buffer")?.unwrap_or(self.prefetch_buffer);
         self.max_bad_records = map.number("max_bad_records")?.unwrap_or(0);
-        // Seeds may be negative: their bits count.
+        // Seeds may be negative; their bit pattern is used.
         let seed = |name: &str| Ok::<u64, Error>(map.number::<i64>(name)?.unwrap_or(0) as u64);
         self.shuffle.seed = map.flag("shuffle", false)?.then_some(seed("seed")?);
         self.seed_aug = seed("seed_aug")?;
@@ -201,11 +204,11 @@ impl ImageRecordIterBuilder {
 fn read_augment(map: &ParamMap<'_>) -> Result<Augment> {
     let default = Augment::default();
     let real = |name: &str, value: f32| Ok::<f32, Error>(map.number(name)?.unwrap_or(value));
-    // Whole numbers that scripts may write as 10 or 10.0.
+    // Integers, which scripts may write as 10 or 10.0.
     let whole = |name: &str| {
         let value = map.number::<f64>(name)?.unwrap_or(0.0);
         let fits = value.fract() == 0.0 && (-1.0..=f64::from(u32::MAX)).contains(&value);
-        // -1 stands for none.
+        // -1 means 0.
         if fits { Ok(value.max(0.0) as u32) } else { Err(map.wrong(name, "a whole number of at least 0")) }
     };
     let size = |name: &str| match map.number::<i64>(name)? {

@@ -1,15 +1,15 @@
-//! Going to a batch of an epoch. Where records may be bad, batches without a good one do not count.
+//! Seeking to a batch of an epoch. If records may be bad, batches without a good record are not counted.
 
 use super::{ImageRecordIter, Seen};
 use crate::record_source::Record;
 use mxrs_format::AlignedBytes;
 use mxrs_types::Result;
 
-/// Records that are tried at once, per thread.
+/// Number of records per thread that are decoded together.
 const AHEAD: usize = 4;
 
 impl ImageRecordIter {
-    /// Goes to a batch (counted from 0) of an epoch, as if those before it had been delivered.
+    /// Moves to a batch of an epoch, counted from 0, as if the earlier batches had been returned.
     pub(super) fn go_to(&mut self, epoch: u64, batch: u64) -> Result<()> {
         self.seen = Seen::Nothing;
         let n_read = if batch > 0 && self.settings.max_bad_records > 0 {
@@ -22,8 +22,8 @@ impl ImageRecordIter {
         Ok(())
     }
 
-    /// Records before a batch, those of batches that are left out included; at least all of an epoch that has fewer batches.
-    /// Of each batch before it as many records are tried as it takes to find a good one.
+    /// The number of records before a batch, including those of batches without a good record; if the epoch has fewer
+    /// batches, at least all its records. Of each earlier batch, records are decoded until a good one is found.
     fn records_before(&mut self, epoch: u64, batch: u64) -> Result<u64> {
         let size = self.settings.batch_size as u64;
         let (mut n_records, mut n_batches) = (0, 0);
@@ -52,7 +52,7 @@ impl ImageRecordIter {
         Ok(n_records)
     }
 
-    /// Whether any of `n` records of an epoch from a place on can be used.
+    /// Whether any of the `n` records from number `first` of the epoch is good.
     fn has_good(&mut self, epoch: u64, first: u64, n: u64) -> Result<bool> {
         self.source.start(epoch, first)?;
         for _ in 0..n {
@@ -64,7 +64,7 @@ impl ImageRecordIter {
         Ok(false)
     }
 
-    /// Whether each of these records can be used. Those that cannot are noted.
+    /// Whether each of these records is good. Bad ones are registered.
     fn are_good(&mut self, records: &[Record]) -> Result<Vec<bool>> {
         if records.is_empty() {
             return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! One row of a batch: from the bytes of a record to its numbers.
+//! Fills one row of a batch: from the bytes of a record to values.
 
 use super::ImageRecordIterBuilder;
 use super::labels::{ListLabels, labels_of};
@@ -11,7 +11,7 @@ use mxrs_format::recordio::ImageRecord;
 use mxrs_types::Result;
 use std::path::Path;
 
-/// What all rows share.
+/// Settings shared by all rows.
 pub(super) struct RowSettings<'a> {
     pub(super) builder: &'a ImageRecordIterBuilder,
     pub(super) list: Option<&'a ListLabels>,
@@ -20,7 +20,7 @@ pub(super) struct RowSettings<'a> {
     pub(super) path: &'a Path,
 }
 
-/// A row on its way: where it goes, and what became of it.
+/// A row of a batch: its record, its destination, and the outcome.
 pub(super) struct Row<'a> {
     pub(super) record: &'a Record,
     pub(super) data: &'a mut [u8],
@@ -30,12 +30,12 @@ pub(super) struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// Decodes, augments and prepares the record; the outcome is the image, if it is to be kept.
+    /// Decodes, augments and normalizes the record. The outcome contains the decoded image, if it is to be kept.
     pub(super) fn fill(&mut self, settings: &RowSettings<'_>) {
         let located = |e| fault::in_record(e, self.record.number, self.record.offset).with_path(settings.path);
         self.outcome = match &self.record.payload {
             Ok(payload) => self.fill_from(payload, settings).map_err(located),
-            // It says where it is.
+            // This error already contains the position.
             Err(e) => Err(e.clone()),
         };
     }
@@ -52,7 +52,7 @@ impl Row<'_> {
         let options = &builder.image;
         let image = decode(record.image, options.data_shape[0], &options.limits)?;
         let kept = builder.keep_images.then(|| image.clone());
-        // Offsets tell records apart in whatever order and share they come.
+        // The offset identifies the record independently of order and share, so the random numbers are reproducible.
         let mut random = Random::keyed(&[builder.seed_aug, settings.epoch, self.record.offset]);
         let threads = &builder.image_threads;
         let (image, finish) = augment::apply(threads, image, options, &builder.augment, &mut random)?;
@@ -60,7 +60,7 @@ impl Row<'_> {
         Ok(kept)
     }
 
-    /// As [`Self::fill_from`], of an image with objects.
+    /// Like [`Self::fill_from`], for an image with objects.
     fn fill_detection(
         &mut self,
         record: &ImageRecord<'_>,

@@ -1,4 +1,4 @@
-//! Copies the records of a file in another order, or into several files. Writes an index next to each.
+//! Copies the records of a file in random order or into several files, with an index for each new file.
 
 use crate::random::Random;
 use mxrs_format::Options;
@@ -9,12 +9,12 @@ use std::ffi::OsString;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Writes the records of `rec` to `out` in a random order, which depends on the seed, and an index next to it.
-/// Calls `progress` with the number of records done so far; an error from it ends the work and leaves no files.
+/// Writes the records of `rec` to `out` in a random order, which depends on the seed, and an index next to it. Calls
+/// `progress` with the number of records done so far; an error from it stops copying and leaves no files.
 ///
 /// # Errors
-/// Those of reading and writing, and of `progress`; [`mxrs_types::ErrorKind::InvalidValue`] if both are the same
-/// file.
+/// Returns the errors of reading and writing, and of `progress`, and [`mxrs_types::ErrorKind::InvalidValue`] if both paths
+/// are the same file.
 pub fn shuffle_records(rec: &Path, out: &Path, seed: u64, progress: &mut dyn FnMut(u64) -> Result<()>) -> Result<u64> {
     let mut reader = RecordReader::open(rec, &Options::strict())?;
     let mut offsets = reader.offsets()?;
@@ -23,11 +23,11 @@ pub fn shuffle_records(rec: &Path, out: &Path, seed: u64, progress: &mut dyn FnM
     Ok(offsets.len() as u64)
 }
 
-/// Writes the records of `rec`, in order, to `n_parts` files `<prefix>_<part>.rec` with equally many records each,
-/// and an index for each. Returns the paths of the files.
+/// Writes the records of `rec`, in order, to `n_parts` files `<prefix>_<part>.rec` with the same number of records each (up
+/// to rounding), and an index for each. Returns the paths of the files.
 ///
 /// # Errors
-/// Those of [`shuffle_records`]; [`mxrs_types::ErrorKind::InvalidValue`] if `n_parts` is 0.
+/// Returns the errors of [`shuffle_records`], and [`mxrs_types::ErrorKind::InvalidValue`] if `n_parts` is 0.
 pub fn split_records(
     rec: &Path,
     prefix: &Path,

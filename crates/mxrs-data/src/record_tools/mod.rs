@@ -1,4 +1,4 @@
-//! What can be done with whole record files: index, list, verify, shuffle, split.
+//! Operations on whole record files: index, list, verify, shuffle, split.
 
 mod copy;
 mod survey;

@@ -1,31 +1,31 @@
-//! Lists the records of a file, and makes its index.
+//! Lists the records of a file, and writes its index.
 
 use mxrs_format::Options;
 use mxrs_format::recordio::{ImageRecord, Index, RecordReader};
 use mxrs_types::{Error, Result};
 use std::path::Path;
 
-/// What is known of one record.
+/// Properties of one record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordInfo {
-    /// How many records come before it.
+    /// Number of records before it in the file.
     pub number: u64,
-    /// Where it starts.
+    /// Offset of the record in the file.
     pub offset: u64,
-    /// How many bytes it has, without the headers of its parts.
+    /// Length of the record in bytes, without the headers of its parts.
     pub len_bytes: u64,
     /// The id in the header of an image record; `None` for other records.
     pub id: Option<u64>,
-    /// Its labels.
+    /// Labels of an image record; empty for other records.
     pub labels: Vec<f32>,
-    /// The format that the first bytes of its image show: `jpeg`, `png` or `other`.
+    /// The format of the image according to its first bytes: `jpeg`, `png` or `other`.
     pub format: &'static str,
 }
 
 /// Calls `each` with every record of a file, in order.
 ///
 /// # Errors
-/// Those of reading, and of `each`.
+/// Returns the errors of reading, and of `each`.
 pub fn survey_records(rec: &Path, each: &mut dyn FnMut(RecordInfo) -> Result<()>) -> Result<()> {
     let mut reader = RecordReader::open(rec, &Options::strict())?;
     let mut payload = Vec::new();
@@ -50,11 +50,11 @@ pub fn survey_records(rec: &Path, each: &mut dyn FnMut(RecordInfo) -> Result<()>
     Ok(())
 }
 
-/// Writes the index of a record file, keyed by the ids in the headers, or by 0, 1, 2, ... if `sequential` is set.
-/// Returns how many records there are.
+/// Writes the index of a record file. Keys are the ids in the headers, or 0, 1, 2, ... if `sequential` is set. Returns the
+/// number of records.
 ///
 /// # Errors
-/// Those of reading and writing; `Duplicate` for an id that occurs twice, which `sequential` avoids.
+/// Returns the errors of reading and writing, and `Duplicate` for an id that occurs twice, which `sequential` avoids.
 pub fn index_records(rec: &Path, idx: &Path, sequential: bool) -> Result<u64> {
     let mut reader = RecordReader::open(rec, &Options::strict())?;
     let index = Index::build(&mut reader, sequential).map_err(|e: Error| e.with_path(rec))?;

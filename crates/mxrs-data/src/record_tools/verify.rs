@@ -1,4 +1,4 @@
-//! Checks that every record of a file can be used.
+//! Checks that every record of a file can be read and decoded.
 
 use crate::{DecodeLimits, decode, fault};
 use mxrs_format::recordio::{ImageRecord, Index, RecordReader};
@@ -8,47 +8,47 @@ use mxrs_types::{Error, Result};
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-/// A record that cannot be used.
+/// A record that cannot be unpacked or decoded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BadRecord {
-    /// How many readable records come before it.
+    /// Number of readable records before it in the file.
     pub number: u64,
-    /// Where it starts.
+    /// Offset of the record in the file.
     pub offset: u64,
-    /// Its id, if the header can be read.
+    /// Id of the record, if its header can be read.
     pub id: Option<u64>,
-    /// Why it cannot be used.
+    /// The reason why the record is bad.
     pub reason: Error,
 }
 
 /// The result of [`verify_records`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VerifyReport {
-    /// How many records can be read, whether or not they can be used.
+    /// Number of records that can be read, including those that cannot be decoded.
     pub n_records: u64,
-    /// The records that cannot be used.
+    /// The records that cannot be decoded.
     pub bad: Vec<BadRecord>,
-    /// How many bytes between records belong to no record.
+    /// Number of bytes that do not belong to any record.
     pub skipped_bytes: u64,
-    /// What is wrong with the index, if one was given.
+    /// The fault of the index, if an index was given and has one.
     pub index: Option<Error>,
 }
 
 impl VerifyReport {
-    /// Whether no fault was found.
+    /// Whether neither the records nor the index have faults.
     pub fn is_good(&self) -> bool {
         self.bad.is_empty() && self.skipped_bytes == 0 && self.index.is_none()
     }
 }
 
-/// How many records per thread are decoded at once.
+/// Number of records per thread that are read before they are decoded together.
 const AHEAD: usize = 16;
 
-/// Reads every record of a file and decodes its image, and compares an index with the records. Calls `progress` with
-/// the number of records done so far; an error from it ends the work.
+/// Reads every record of a file and decodes its image, and compares the index with the records. Calls `progress` with the
+/// number of records done so far; an error from it stops the verification.
 ///
 /// # Errors
-/// I/O errors, and those of `progress`. Faults of the records are in the report instead.
+/// Returns I/O errors, and the errors of `progress`. Faults of the records are in the report instead.
 pub fn verify_records(
     rec: &Path,
     idx: Option<&Path>,
@@ -98,7 +98,7 @@ fn check(payload: &[u8]) -> Result<()> {
     decode(record.image, 3, &DecodeLimits::default()).map(|_| ())
 }
 
-/// What is wrong with an index: it cannot be read, points elsewhere, or leaves records out.
+/// The fault of an index: it cannot be read, has wrong offsets, or lacks records.
 fn check_index(rec: &Path, idx: &Path, offsets: &[u64]) -> Result<Option<Error>> {
     let size = std::fs::metadata(rec).map_err(|e| Error::io(rec, &e))?.len();
     let index = match Index::open(idx, Some(size)) {

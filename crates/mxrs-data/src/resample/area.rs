@@ -1,9 +1,9 @@
-//! Making an image smaller: each pixel is the mean of the area it covers.
+//! Shrinks an image: each pixel of the result is the mean of the area of the source that it covers.
 
 use super::{Out, View};
 use mxrs_types::Result;
 
-/// One output sample: the source positions it covers and which part of it each is.
+/// One output sample: the first source position that it covers, and the weights of the positions from there.
 struct Cover {
     first: usize,
     weights: Vec<f32>,
@@ -19,7 +19,7 @@ fn covers(n_in: usize, n_out: usize) -> Vec<Cover> {
         let inner = (start.ceil() as usize).min(last);
         let mut weights = Vec::new();
         let mut first = inner;
-        // Parts below a thousandth of a pixel are left out.
+        // Fractions of less than a thousandth of a pixel are ignored.
         if inner as f64 - start > 1e-3 {
             first = inner - 1;
             weights.push(((inner as f64 - start) / width) as f32);
@@ -33,7 +33,7 @@ fn covers(n_in: usize, n_out: usize) -> Vec<Cover> {
     (0..n_out).map(cover).collect()
 }
 
-/// Neither side grows.
+/// Shrinks an image; neither height nor width may grow.
 pub(super) fn shrink(view: View<'_>, out: Out<'_>) -> Result<()> {
     let channels = view.image.channels();
     let columns = covers(view.region.width, out.width);
@@ -64,7 +64,7 @@ pub(super) fn shrink(view: View<'_>, out: Out<'_>) -> Result<()> {
 mod tests {
     use super::*;
 
-    /// Each source pixel is covered once, by shares that sum to 1 on the side of the result.
+    /// Each source pixel is covered once in total, and the weights of each output pixel sum to 1.
     #[test]
     fn pixels_are_covered_exactly_once() {
         for n_in in 1..40 {

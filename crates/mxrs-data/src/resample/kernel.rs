@@ -1,12 +1,12 @@
-//! Resizing with more than two pixels each way: cubic and Lanczos, in fixed point.
+//! Resizing with more than two pixels along each axis: cubic and Lanczos interpolation, in fixed point.
 
 use super::{Out, View};
 use mxrs_types::Result;
 
-/// Fractional bits of a weight.
+/// Number of fractional bits of a weight.
 const BITS: u32 = 11;
 
-/// Weights of four pixels at -1, 0, 1, 2 for a sample at `x` between 0 and 1 (Keys 1981 with a = -3/4).
+/// Weights of the four pixels at -1, 0, 1, 2 for a sample at `x` between 0 and 1 (Keys 1981 with a = -3/4).
 pub(super) fn cubic(x: f32) -> Vec<f32> {
     const A: f32 = -0.75;
     let near = |t: f32| ((A + 2.0) * t - (A + 3.0)) * t * t + 1.0;
@@ -15,7 +15,7 @@ pub(super) fn cubic(x: f32) -> Vec<f32> {
     vec![first, second, third, 1.0 - first - second - third]
 }
 
-/// Weights of eight pixels at -3 to 4 for a sample at `x` between 0 and 1: sinc(t) sinc(t / 4), their sum made 1.
+/// Weights of the eight pixels at -3 to 4 for a sample at `x` between 0 and 1: sinc(t) sinc(t / 4), normalized to the sum 1.
 pub(super) fn lanczos(x: f32) -> Vec<f32> {
     if x < f32::EPSILON {
         return vec![0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0];
@@ -30,7 +30,7 @@ pub(super) fn lanczos(x: f32) -> Vec<f32> {
     weights.iter().map(|w| (w / sum) as f32).collect()
 }
 
-/// One output sample: source positions, those outside moved to the border, and their weights.
+/// One output sample: source positions, clamped to the image, and their weights.
 struct Taps {
     places: Vec<usize>,
     weights: Vec<i32>,
@@ -58,7 +58,8 @@ pub(super) fn resize(view: View<'_>, out: Out<'_>, kernel: &dyn Fn(f32) -> Vec<f
     let row_len = out.width * channels;
     let n_taps = rows.first().map_or(0, |row| row.places.len());
     out.threads.share_rows(out.pixels, row_len, &|first, lines| {
-        // Source rows combined along the columns, scaled by 2^11: as many as a sample needs, by row number modulo that.
+        // A ring buffer of source rows that are already interpolated horizontally, scaled by 2^11. Row `y` is in entry `y %
+        // n_taps`.
         let mut ring: Vec<(Option<usize>, Vec<i32>)> = vec![(None, vec![0; row_len]); n_taps];
         for (line, row) in lines.chunks_exact_mut(row_len).zip(&rows[first..]) {
             for y in &row.places {
@@ -90,7 +91,7 @@ fn combine(row: &[u8], channels: usize, columns: &[Taps], out: &mut [i32]) {
 mod tests {
     use super::*;
 
-    /// Weights sum to 1, are mirrored when the sample is, and pick out the pixel a sample lies on.
+    /// Weights sum to 1, are mirrored if the position is mirrored, and select a pixel exactly if the sample lies on it.
     #[test]
     fn weights() {
         for kernel in [cubic, lanczos] {
@@ -108,7 +109,7 @@ mod tests {
             let middle = exact.len() / 2 - 1;
             assert!(exact.iter().enumerate().all(|(k, w)| (w - f32::from(u8::from(k == middle))).abs() < 1e-6));
         }
-        // Keys: cubic weights at one half are -3/32, 19/32, 19/32, -3/32 for a = -3/4.
+        // Keys: for a = -3/4 the cubic weights at one half are -3/32, 19/32, 19/32, -3/32.
         assert!(cubic(0.5).iter().zip([-3.0, 19.0, 19.0, -3.0]).all(|(w, x)| (w - x / 32.0).abs() < 1e-6));
     }
 }

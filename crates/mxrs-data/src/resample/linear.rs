@@ -1,14 +1,15 @@
-//! Bilinear resizing in fixed point, the way OpenCV rounds, so that pixels equal those MXNet trained on.
+//! Bilinear resizing in fixed point with OpenCV's rounding, so that pixels equal those with which MXNet's models were
+//! trained.
 //!
-//! Sample `d` of `n_out` lies at `(d + 1/2) * n_in / n_out - 1/2` of the source. Its two neighbors get weights of 11
-//! fractional bits; columns are combined exactly, rows with 4 bits less, and the sum is rounded half up.
+//! Sample `d` of `n_out` is at position `(d + 1/2) * n_in / n_out - 1/2` of the source. Its two neighbors get weights with
+//! 11 fractional bits. The horizontal sums are exact, the vertical sums drop 4 bits, and the result is rounded half up.
 
 use super::{Interpolation, Out, Region, View, resize_region};
 use crate::wide::wide;
 use crate::{DecodeLimits, Image, ImageThreads};
 use mxrs_types::Result;
 
-/// Fractional bits of a weight.
+/// Number of fractional bits of a weight.
 const BITS: u32 = 11;
 
 /// One output sample: two source positions and their weights.
@@ -19,8 +20,8 @@ struct Tap {
     weight_far: i32,
 }
 
-/// The taps of one axis. At the borders both positions are the border; on the horizontal axis one of them then has all the
-/// weight, on the vertical axis the weights stay as they are, which rounds differently.
+/// The taps of one axis. At the borders both positions are the border pixel. On the horizontal axis one of them then gets
+/// the full weight; on the vertical axis the weights are unchanged, which rounds differently.
 fn taps(n_in: usize, n_out: usize, all_weight_at_border: bool) -> Vec<Tap> {
     let step = 1.0 / (n_out as f64 / n_in as f64);
     let last = n_in as i64 - 1;
@@ -43,18 +44,18 @@ fn taps(n_in: usize, n_out: usize, all_weight_at_border: bool) -> Vec<Tap> {
     (0..n_out).map(tap).collect()
 }
 
-/// The image at another size, by bilinear interpolation without low-pass filter (OpenCV's `INTER_LINEAR`).
+/// Resizes an image by bilinear interpolation without a low-pass filter (OpenCV's `INTER_LINEAR`).
 ///
 /// # Errors
-/// [`mxrs_types::ErrorKind::InvalidValue`] for a size of 0 or beyond the limits.
+/// Returns [`mxrs_types::ErrorKind::InvalidValue`] for a size of 0 or beyond the limits.
 pub fn resize(image: &Image, height: usize, width: usize, limits: &DecodeLimits) -> Result<Image> {
     resize_on(&ImageThreads::calling(), image, height, width, limits)
 }
 
-/// As [`resize`], with the rows of the result shared among threads.
+/// Like [`resize`], with the rows of the result shared among threads.
 ///
 /// # Errors
-/// As [`resize`], and those of choosing a team.
+/// Returns the errors of [`resize`], and those of choosing a team.
 pub fn resize_on(
     threads: &ImageThreads,
     image: &Image,
@@ -66,14 +67,15 @@ pub fn resize_on(
     resize_region(threads, image, region, height, width, Interpolation::Linear, limits)
 }
 
-/// Linear interpolation.
+/// Resizes a view by linear interpolation.
 pub(super) fn resize_view(view: View<'_>, out: Out<'_>) -> Result<()> {
     let columns = taps(view.region.width, out.width, true);
     let rows = taps(view.region.height, out.height, false);
     combine(view, out, &columns, &rows)
 }
 
-/// What OpenCV does when areas are asked for and a side grows: pixels become areas, with a step between two of them.
+/// Enlarges a view like OpenCV's area interpolation: source pixels become areas, with a narrow linear transition between two
+/// of them.
 pub(super) fn enlarge_area(view: View<'_>, out: Out<'_>) -> Result<()> {
     let columns = area_taps(view.region.width, out.width);
     let rows = area_taps(view.region.height, out.height);
@@ -102,7 +104,7 @@ fn area_taps(n_in: usize, n_out: usize) -> Vec<Tap> {
 fn combine(view: View<'_>, out: Out<'_>, columns: &[Tap], rows: &[Tap]) -> Result<()> {
     let row_len = out.width * view.image.channels();
     out.threads.share_rows(out.pixels, row_len, &|first, out| {
-        // The two source rows in use, combined along the columns.
+        // The two source rows in use, already interpolated horizontally.
         let mut near = Combined::new(row_len);
         let mut far = Combined::new(row_len);
         for (row, out) in rows[first..].iter().zip(out.chunks_exact_mut(row_len)) {
@@ -121,7 +123,7 @@ fn combine(view: View<'_>, out: Out<'_>, columns: &[Tap], rows: &[Tap]) -> Resul
     })
 }
 
-/// A source row combined along the columns, scaled by 2^11.
+/// A source row interpolated horizontally, scaled by 2^11.
 struct Combined {
     source: Option<usize>,
     values: Vec<i32>,
@@ -146,7 +148,7 @@ impl Combined {
     }
 }
 
-/// Combines a row of pixels of `C` channels along the columns.
+/// Interpolates a row of pixels with `C` channels horizontally.
 fn along<const C: usize>(row: &[u8], columns: &[Tap], out: &mut [i32]) {
     let pixels = row.as_chunks::<C>().0;
     for (tap, out) in columns.iter().zip(out.as_chunks_mut::<C>().0) {
@@ -168,12 +170,12 @@ mod tests {
     #[test]
     fn hand_computed_examples() {
         let limits = DecodeLimits::default();
-        // Halving takes the mean of each 2 x 2 square, rounded half up: (0 + 10 + 20 + 32) / 4 = 15.5.
+        // Halving gives the mean of each 2 x 2 square, rounded half up: (0 + 10 + 20 + 32) / 4 = 15.5.
         assert_eq!(resize(&gray(2, &[0, 10, 20, 32]), 1, 1, &limits).unwrap().pixels(), [16]);
-        // Doubling puts samples at -1/4, 1/4, 3/4 and 5/4: borders are repeated.
+        // Doubling puts samples at -1/4, 1/4, 3/4 and 5/4; the border pixels are repeated.
         assert_eq!(resize(&gray(1, &[0, 100]), 1, 4, &limits).unwrap().pixels(), [0, 25, 75, 100]);
         assert_eq!(resize(&gray(2, &[0, 100]), 4, 1, &limits).unwrap().pixels(), [0, 25, 75, 100]);
-        // Channels do not mix, and the same size changes nothing.
+        // Channels do not mix, and resizing to the same size changes nothing.
         let rgb = Image::new(1, 2, 3, vec![0, 50, 100, 100, 50, 0]).unwrap();
         assert_eq!(resize(&rgb, 1, 1, &limits).unwrap().pixels(), [50, 50, 50]);
         assert_eq!(resize(&rgb, 1, 2, &limits).unwrap(), rgb);

@@ -1,4 +1,4 @@
-//! Images at another size or in another position, the way OpenCV rounds.
+//! Resizing and affine mapping of images, with OpenCV's rounding.
 
 mod area;
 mod kernel;
@@ -13,29 +13,29 @@ use crate::random::Random;
 use crate::{DecodeLimits, Image, ImageThreads};
 use mxrs_types::{Error, Result};
 
-/// How values between pixels are found.
+/// Interpolation between pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interpolation {
     /// The nearest pixel.
     Nearest,
-    /// Of two pixels each way.
+    /// Interpolation between two pixels along each axis.
     Linear,
-    /// Of four pixels each way, Keys' cubic with -3/4.
+    /// Interpolation between four pixels along each axis, by Keys' cubic with -3/4.
     Cubic,
-    /// The mean of the area that a pixel covers, when an image is made smaller; else nearly linear.
+    /// The mean of the covered area if an image shrinks; nearly linear interpolation otherwise.
     Area,
-    /// Of eight pixels each way, Lanczos' window.
+    /// Interpolation between eight pixels along each axis, with a Lanczos window.
     Lanczos,
 }
 
-/// How the way is chosen, MXNet's `inter_method`.
+/// How the interpolation is chosen, MXNet's `inter_method`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InterMethod {
-    /// Always the same.
+    /// Always this interpolation.
     Fixed(Interpolation),
-    /// Cubic when both sides grow, area when both shrink, linear otherwise (9).
+    /// Cubic if both sides grow, area if both shrink, otherwise linear; MXNet's number is 9.
     Auto,
-    /// Any of the five, at random (10).
+    /// A random choice among all five (10).
     Random,
 }
 
@@ -46,14 +46,14 @@ impl Default for InterMethod {
 }
 
 impl InterMethod {
-    /// What errors say of MXNet's numbers.
+    /// MXNet's numbers of the interpolations, for error messages.
     pub(crate) const NUMBERS: &'static str =
         "0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos, 9 automatic or 10 random";
 
-    /// From MXNet's number.
+    /// Converts MXNet's number.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] naming the numbers there are.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`], with the valid numbers, for any other number.
     pub fn from_number(number: i64) -> Result<Self> {
         Ok(match number {
             0 => Self::Fixed(Interpolation::Nearest),
@@ -67,7 +67,7 @@ impl InterMethod {
         })
     }
 
-    /// The way for a change from one height and width to another.
+    /// The interpolation for resizing from the height and width `old` to `new`.
     pub(crate) fn choose(self, old: (usize, usize), new: (usize, usize), random: &mut Random) -> Interpolation {
         match self {
             Self::Fixed(way) => way,
@@ -85,7 +85,7 @@ impl InterMethod {
     }
 }
 
-/// A part of an image.
+/// A rectangular part of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
     pub(crate) top: usize,
@@ -94,7 +94,7 @@ pub(crate) struct Region {
     pub(crate) width: usize,
 }
 
-/// The pixels of a region.
+/// The pixels of a region of an image.
 #[derive(Clone, Copy)]
 struct View<'a> {
     image: &'a Image,
@@ -109,7 +109,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Proves that an image of this size may be made.
+/// Checks that an image of this size is not empty and within the limits.
 fn check_size(height: usize, width: usize, limits: &DecodeLimits) -> Result<()> {
     if (height as u64).saturating_mul(width as u64) > limits.max_pixels {
         let most = format!("at most {} pixels", limits.max_pixels);
@@ -121,7 +121,7 @@ fn check_size(height: usize, width: usize, limits: &DecodeLimits) -> Result<()> 
     Ok(())
 }
 
-/// The image at another size; itself when the size stays.
+/// Resizes an image; returns it unchanged if it already has this size.
 pub(crate) fn resize_image(
     threads: &ImageThreads,
     image: Image,
@@ -137,7 +137,7 @@ pub(crate) fn resize_image(
     resize_region(threads, &image, region, height, width, way, limits)
 }
 
-/// A region of the image, which lies inside it, at another size. What surrounds the region has no influence.
+/// Resizes a region of the image, which must lie inside it. Pixels outside the region have no influence.
 pub(crate) fn resize_region(
     threads: &ImageThreads,
     image: &Image,
@@ -167,7 +167,7 @@ pub(crate) fn resize_region(
     Image::new(height, width, channels, pixels)
 }
 
-/// Where the result goes.
+/// The destination of resizing: pixels and size of the result.
 struct Out<'a> {
     threads: &'a ImageThreads,
     pixels: &'a mut [u8],
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(InterMethod::from_number(1).unwrap(), InterMethod::default());
     }
 
-    /// Every way keeps a constant image constant, reads nothing outside its region and ramps in order.
+    /// Every interpolation keeps a constant image constant, reads only pixels of the region, and keeps a ramp monotonic.
     #[test]
     fn every_way_keeps_constants_and_stays_in_its_region() {
         let ways = [

@@ -1,9 +1,9 @@
-//! Resizing to the nearest pixel.
+//! Resizing by nearest-neighbor interpolation.
 
 use super::{Out, View};
 use mxrs_types::Result;
 
-/// Which source position each sample takes.
+/// The source position for each sample.
 fn places(n_in: usize, n_out: usize) -> Vec<usize> {
     let step = 1.0 / (n_out as f64 / n_in as f64);
     (0..n_out).map(|d| ((d as f64 * step).floor() as usize).min(n_in - 1)).collect()

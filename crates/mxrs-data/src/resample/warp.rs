@@ -1,22 +1,22 @@
-//! An affine map of an image, with the positions in fixed point.
+//! Affine mapping of an image, with positions in fixed point.
 
 use super::{Interpolation, check_size, kernel};
 use crate::{DecodeLimits, Image, ImageThreads};
 use mxrs_types::{Error, Result};
 
-/// Fractional bits of a position between pixels.
+/// Number of fractional bits of a position between pixels.
 const INTER_BITS: u32 = 5;
-/// Fractional bits of the terms of a position.
+/// Number of fractional bits of the terms of a position.
 const PLACE_BITS: u32 = 10;
-/// Fractional bits of the product of two weights.
+/// Number of fractional bits of the product of two weights.
 const WEIGHT_BITS: u32 = 15;
 
-/// Two rows that take (x, y, 1) of the source to x and y of the result.
+/// A 2 x 3 matrix that maps (x, y, 1) of the source to x and y of the result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct AffineMap(pub(crate) [[f64; 3]; 2]);
 
 impl AffineMap {
-    /// The map back. A map onto a line becomes one to a single place, as in OpenCV.
+    /// The inverse map. For a singular matrix the linear part is 0, as in OpenCV, so all pixels come from one position.
     fn inverse(&self) -> [[f64; 3]; 2] {
         let [[a, b, c], [d, e, f]] = self.0;
         let det = a * e - b * d;
@@ -26,7 +26,7 @@ impl AffineMap {
     }
 }
 
-/// Maps an image; what lies outside it has the value `fill`.
+/// Maps an image; pixels from outside the image get the value `fill`.
 pub(crate) fn warp(
     threads: &ImageThreads,
     image: &Image,
@@ -61,11 +61,11 @@ pub(crate) fn warp(
     Image::new(height, width, channels, pixels)
 }
 
-/// What a position of the source holds.
+/// Computes the pixel at any position of the source.
 struct Sampler<'a> {
     image: &'a Image,
     fill: &'a [u8],
-    /// Weights of the pixels around a position, by its fraction; none for the nearest pixel.
+    /// Weights of the pixels around a position, indexed by its fraction; empty for nearest-neighbor interpolation.
     weights: Vec<Vec<f32>>,
 }
 
@@ -81,7 +81,7 @@ impl<'a> Sampler<'a> {
         Self { image, fill, weights }
     }
 
-    /// The pixel at a place with `PLACE_BITS` fractional bits.
+    /// The pixel at a position with `PLACE_BITS` fractional bits.
     fn sample(&self, x: i64, y: i64, out: &mut [u8]) {
         if self.weights.is_empty() {
             let pixel = self.pixel(x >> PLACE_BITS, y >> PLACE_BITS);
@@ -143,7 +143,7 @@ mod tests {
             let moved = go(&image, AffineMap([[1.0, 0.0, 1.0], [0.0, 1.0, 2.0]]), (4, 5), way);
             assert_eq!(moved.row(2)[3..], image.row(0)[..12], "{way:?}");
             assert_eq!(moved.row(1)[..3], [99, 98, 97], "{way:?}");
-            // A transposition keeps every pixel.
+            // Exchanging x and y keeps every pixel.
             let turned = go(&image, AffineMap([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]), (5, 4), way);
             assert!((0..5).all(|y| (0..4).all(|x| turned.row(y)[x * 3..][..3] == image.row(x)[y * 3..][..3])));
         }

@@ -1,13 +1,13 @@
-//! Reads rows of numbers that are separated by commas.
+//! Parses rows of comma-separated numbers.
 
 use super::{in_line, lines, number, shown};
 use mxrs_types::{FormatErrorKind, Result};
 
-/// All numbers of the text, one row after the other. Each row must have `width` numbers.
+/// Parses all rows; returns their numbers in sequence. Each row must have `width` numbers.
 ///
 /// # Errors
-/// `Truncated` for a row with fewer numbers, `Inconsistent` for one with more, `Syntax` for text that is not a number.
-/// Each gives the line.
+/// Returns `Truncated` for a row with fewer numbers, `Inconsistent` for one with more, and `Syntax` for text that is not a
+/// number, each with the line.
 pub(super) fn parse(bytes: &[u8], width: usize) -> Result<Vec<f32>> {
     let mut values = Vec::new();
     for (line, offset, text) in lines(bytes) {
@@ -18,7 +18,7 @@ pub(super) fn parse(bytes: &[u8], width: usize) -> Result<Vec<f32>> {
                 return Err(in_line(line, offset, FormatErrorKind::Inconsistent, what));
             }
             let value = number(field).ok_or_else(|| {
-                in_line(line, offset, FormatErrorKind::Syntax, format!("`{}` is no number", shown(field)))
+                in_line(line, offset, FormatErrorKind::Syntax, format!("`{}` is not a number", shown(field)))
             })?;
             values.push(value);
         }
@@ -46,7 +46,7 @@ mod tests {
             (b"1,2,3", "line 1: more than 2", 0),
             (b"1,2\n\n3,x\n", "line 3: `x`", 5),
             (b"1,\n", "line 1: ``", 0),
-            (b"1,\xff", "no number", 0),
+            (b"1,\xff", "not a number", 0),
         ] {
             let e = parse(text, 2).unwrap_err();
             assert!(e.to_string().contains(part), "{e}");
@@ -55,7 +55,7 @@ mod tests {
     }
 
     proptest! {
-        /// What was written is read back. Any bytes give whole rows or an error.
+        /// Written numbers are read back. Any bytes give complete rows or an error.
         #[test]
         fn any_text(values in prop::collection::vec(-1e6_f32..1e6, 1..40), width in 1_usize..6, noise in prop::collection::vec(any::<u8>(), 0..40)) {
             let whole = &values[..values.len() / width * width];

@@ -1,4 +1,4 @@
-//! Batches of rows of CSV files.
+//! An iterator over the rows of CSV files.
 
 use super::{csv, read_file};
 use crate::nd_array_iter::{LastBatch, NdArrayIter};
@@ -7,25 +7,25 @@ use mxrs_format::{Dense, Tensor};
 use mxrs_types::{Error, ErrorKind, Result, Shape};
 use std::path::{Path, PathBuf};
 
-/// Settings of MXNet's `CSVIter`: one example per line of a file, read into memory as `float32`, in batches from there.
+/// Settings of MXNet's `CSVIter`: one example per line of a file. The whole file is read into memory as `float32`.
 ///
-/// The last batch is filled up with rows from the start, or with zeros without `round_batch`, and
-/// [`crate::DataBatch::pad`] counts them. MXNet fills it with rows of the batch before instead of zeros. Every epoch
-/// starts at the first row and has all rows. In MXNet with `round_batch`, the rows that filled up the last batch are
-/// missing from the next epoch.
+/// The last batch is filled up with rows from the start, or with zeros without `round_batch`; [`crate::DataBatch::pad`]
+/// counts them. MXNet fills it with rows of the previous batch instead of zeros. Every epoch starts at the first row and has
+/// all rows. In MXNet with `round_batch`, the rows that filled up the last batch are missing from the next epoch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CsvIter {
     /// File of the data.
     pub data_csv: PathBuf,
     /// Shape of one example.
     pub data_shape: Shape,
-    /// File of the labels; without it all labels are 0.
+    /// File of the labels; if it is not set, all labels are 0.
     pub label_csv: Option<PathBuf>,
     /// Shape of one label; default (1,).
     pub label_shape: Shape,
-    /// How many rows a batch has.
+    /// Number of rows per batch.
     pub batch_size: usize,
-    /// Whether rows from the start fill up the last batch, instead of rows of zeros whose index is 0; default true.
+    /// Whether the last batch is filled up with rows from the start, instead of rows of zeros whose index is 0; default
+    /// true.
     pub round_batch: bool,
     /// Name of the data; default `data`.
     pub data_name: String,
@@ -48,7 +48,7 @@ const NAMES: &[&str] = &[
 ];
 
 impl CsvIter {
-    /// Settings without a file of labels.
+    /// Settings without a label file.
     pub fn new(data_csv: impl Into<PathBuf>, data_shape: impl Into<Shape>, batch_size: usize) -> Self {
         Self {
             data_csv: data_csv.into(),
@@ -62,11 +62,11 @@ impl CsvIter {
         }
     }
 
-    /// Reads the settings from MXNet's parameters, as text. `prefetch_buffer` and `ctx` have no effect; `dtype` may
-    /// only be `float32`.
+    /// Reads the settings from MXNet's parameters, as text. `prefetch_buffer` and `ctx` have no effect; `dtype` must be
+    /// `float32`.
     ///
     /// # Errors
-    /// [`ErrorKind::Attribute`] naming the parameter.
+    /// Returns [`ErrorKind::Attribute`] with the name of a bad parameter.
     pub fn from_params(params: &[(&str, &str)]) -> Result<Self> {
         let map = ParamMap::new("CSVIter", params, &[NAMES])?;
         map.required("data_shape")?;
@@ -84,11 +84,11 @@ impl CsvIter {
         Ok(iter)
     }
 
-    /// Reads the files.
+    /// Reads the files and builds the iterator.
     ///
     /// # Errors
-    /// Those of reading them, with file and line; [`ErrorKind::InvalidValue`] if there are not as many labels as
-    /// examples; those of [`crate::NdArrayIterBuilder::build`].
+    /// Returns the errors of reading the files, with file and line; [`ErrorKind::InvalidValue`] if the number of labels
+    /// differs from that of the examples; and the errors of [`crate::NdArrayIterBuilder::build`].
     pub fn build(&self) -> Result<NdArrayIter> {
         let data = rows(&self.data_csv, &self.data_shape)?;
         let n = data.shape()[0];
@@ -108,7 +108,7 @@ impl CsvIter {
     }
 }
 
-/// The rows of a file as an array, a shape of one number being none.
+/// Reads the rows of a file as an array. For an example of the shape (1,) the array has only the row axis.
 fn rows(path: &Path, shape: &Shape) -> Result<Dense> {
     let width = shape.iter().try_fold(1_usize, |n, size| n.checked_mul(*size));
     let width = width.ok_or_else(|| Error::new(ErrorKind::Overflow { what: format!("shape {shape}") }))?;

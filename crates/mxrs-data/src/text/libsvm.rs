@@ -1,26 +1,26 @@
-//! Rows of labels and of indices with numbers: `<label> <index>:<value> ...`.
+//! Parses rows with a label and sparse values: `<label> <index>:<value> ...`.
 
 use super::{in_line, lines, number, shown};
 use mxrs_types::{FormatErrorKind, Result};
 
-/// Rows of a matrix in which most numbers are 0.
+/// Rows of a sparse matrix.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct SparseRows {
     /// Label of each row.
     pub(super) labels: Vec<f32>,
-    /// Where each row begins in `columns`, and where the last ends.
+    /// Start of each row in `columns`, and the end of the last row.
     starts: Vec<usize>,
     columns: Vec<u32>,
     values: Vec<f32>,
 }
 
 impl SparseRows {
-    /// Reads rows of columns below `width`, counted from 0. Ignores a weight after a label (`1:0.5`), a query (`qid:3`)
-    /// and everything after `#`. A column without a value has the value 1.
+    /// Parses rows whose columns are below `width`, counted from 0. Ignores a weight after a label (`1:0.5`), a query
+    /// (`qid:3`) and everything after `#`. A column without a value has the value 1.
     ///
     /// # Errors
-    /// `Syntax` for text that is not a label, a column or a value, `InvalidValue` for a column that is not below the
-    /// width, `Duplicate` for a column given twice in a row. Each gives the line.
+    /// Returns `Syntax` for text that is not a label, a column or a value, `InvalidValue` for a column that is not below the
+    /// width, and `Duplicate` for a column that occurs twice in a row, each with the line.
     pub(super) fn parse(bytes: &[u8], width: usize) -> Result<Self> {
         let mut rows = Self { starts: vec![0], ..Self::default() };
         for (line, offset, text) in lines(bytes) {
@@ -58,12 +58,12 @@ impl SparseRows {
         Ok(rows)
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub(super) fn len(&self) -> usize {
         self.labels.len()
     }
 
-    /// Writes one row with its zeros. `out` must be as wide as a row and hold zeros.
+    /// Writes the nonzero values of one row. `out` must have the width of a row and contain zeros.
     pub(super) fn write(&self, row: usize, out: &mut [f32]) {
         let range = self.starts[row]..self.starts[row + 1];
         for (column, value) in self.columns[range.clone()].iter().zip(&self.values[range]) {
@@ -103,7 +103,7 @@ mod tests {
     }
 
     proptest! {
-        /// What was written is read back. Any text gives rows or an error.
+        /// Written rows are read back. Any text gives rows or an error.
         #[test]
         fn any_text(dense in prop::collection::vec(prop::option::of(-9_i16..9), 1..60), width in 1_usize..7, noise in prop::collection::vec(any::<u8>(), 0..50)) {
             let chunks: Vec<_> = dense.chunks_exact(width).collect();

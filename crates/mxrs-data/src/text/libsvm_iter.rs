@@ -1,4 +1,4 @@
-//! Batches of rows of LibSVM files.
+//! An iterator over the rows of LibSVM files.
 
 use super::libsvm::SparseRows;
 use super::read_file;
@@ -12,17 +12,18 @@ use std::path::PathBuf;
 /// Settings of MXNet's `LibSVMIter`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LibSvmSettings {
-    /// File of the data. Its columns are counted from 0.
+    /// File of the data. Columns are counted from 0.
     pub data_libsvm: PathBuf,
-    /// How many numbers an example has.
+    /// Number of values per example.
     pub width: usize,
-    /// File of the labels; without it the labels are those in the file of the data.
+    /// File of the labels; if it is not set, the labels in the data file are used.
     pub label_libsvm: Option<PathBuf>,
-    /// How many numbers a label has; default 1.
+    /// Number of values per label; default 1.
     pub label_width: usize,
-    /// How many rows a batch has.
+    /// Number of rows per batch.
     pub batch_size: usize,
-    /// Whether rows from the start fill up the last batch, instead of rows of zeros whose index is 0; default true.
+    /// Whether the last batch is filled up with rows from the start, instead of rows of zeros whose index is 0; default
+    /// true.
     pub round_batch: bool,
     /// Name of the data; default `data`.
     pub data_name: String,
@@ -30,16 +31,15 @@ pub struct LibSvmSettings {
     pub label_name: String,
 }
 
-/// Batches of rows of LibSVM files, **with their zeros**. MXNet's iterator delivers compressed rows (CSR). Here rows
-/// are compressed in memory, and only those of a batch are written out, so a batch takes `batch_size * width * 4`
-/// bytes.
+/// Batches of rows of LibSVM files, **as dense arrays**. MXNet's iterator returns compressed rows (CSR). This iterator keeps
+/// all rows compressed in memory and expands only those of a batch, so a batch takes `batch_size * width * 4` bytes.
 ///
-/// The last batch is filled up with rows from the start, or with zeros without `round_batch`, and [`DataBatch::pad`]
-/// counts them. MXNet's iterator refuses to run without `round_batch`.
+/// The last batch is filled up with rows from the start, or with zeros without `round_batch`; [`DataBatch::pad`] counts
+/// them. MXNet's iterator refuses to run without `round_batch`.
 pub struct LibSvmIter {
     rows: SparseRows,
     labels: Option<SparseRows>,
-    /// Delivers the numbers of the rows.
+    /// Iterates over the numbers of the rows.
     numbers: NdArrayIter,
     fills_with_zeros: bool,
     data: [DataDesc; 1],
@@ -63,7 +63,7 @@ const NAMES: &[&str] = &[
 ];
 
 impl LibSvmSettings {
-    /// Settings with the labels in the file of the data.
+    /// Settings that use the labels in the data file.
     pub fn new(data_libsvm: impl Into<PathBuf>, width: usize, batch_size: usize) -> Self {
         Self {
             data_libsvm: data_libsvm.into(),
@@ -77,11 +77,11 @@ impl LibSvmSettings {
         }
     }
 
-    /// Reads the settings from MXNet's parameters, as text. `prefetch_buffer` and `ctx` have no effect; only the whole
-    /// file can be read, as part 0 of 1.
+    /// Reads the settings from MXNet's parameters, as text. `prefetch_buffer` and `ctx` have no effect. Only the whole file
+    /// can be read, as part 0 of 1.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::Attribute`] naming the parameter.
+    /// Returns [`mxrs_types::ErrorKind::Attribute`] with the name of a bad parameter.
     pub fn from_params(params: &[(&str, &str)]) -> Result<Self> {
         let map = ParamMap::new("LibSVMIter", params, &[NAMES])?;
         map.required("data_shape")?;
@@ -106,12 +106,12 @@ impl LibSvmSettings {
         Ok(settings)
     }
 
-    /// Reads the files.
+    /// Reads the files and builds the iterator.
     ///
     /// # Errors
-    /// Those of reading them, with file and line; [`mxrs_types::ErrorKind::InvalidValue`] if the settings do not go
-    /// together, or if there are not as many labels as examples; [`mxrs_types::ErrorKind::Overflow`] for a batch too
-    /// large to address.
+    /// Returns the errors of reading the files, with file and line; [`mxrs_types::ErrorKind::InvalidValue`] if the settings
+    /// contradict each other, or if the number of labels differs from that of the examples;
+    /// [`mxrs_types::ErrorKind::Overflow`] for a batch too large to address.
     pub fn build(&self) -> Result<LibSvmIter> {
         let read = |path: &PathBuf, width| SparseRows::parse(&read_file(path)?, width).map_err(|e| e.with_path(path));
         if self.width == 0 || self.label_width == 0 {
@@ -145,7 +145,7 @@ impl LibSvmSettings {
     }
 }
 
-/// The rows with these numbers, with their zeros, followed by rows of zeros.
+/// Expands the rows with these numbers to dense rows; the remaining rows of the result are zeros.
 fn gather(rows: &SparseRows, index: &[u64], shape: &Shape) -> Result<Dense> {
     let mut bytes = AlignedBytes::zeroed(shape.checked_size_bytes(DType::F32)?);
     let values: &mut [f32] = bytemuck::try_cast_slice_mut(&mut bytes)

@@ -1,4 +1,4 @@
-//! The usual list of augmenters, by `CreateAugmenter`'s names.
+//! The standard list of augmenters, with the settings of MXNet's `CreateAugmenter`.
 
 use super::{
     Cast, CenterCrop, Compose, HueSpace, Normalize, RandomColorJitter, RandomCrop, RandomFlip, RandomGray, RandomHue,
@@ -12,42 +12,42 @@ pub const IMAGENET_MEAN: [f32; 3] = [123.68, 116.28, 103.53];
 /// Standard deviation of ImageNet's colors.
 pub const IMAGENET_STD: [f32; 3] = [58.395, 57.12, 57.375];
 
-/// Settings of the usual list of augmenters: names, defaults and order are those of `mxnet.image.CreateAugmenter`. Its
-/// pictures are numbers with the channels last.
+/// Settings of the standard list of augmenters, with the names, defaults and order of `mxnet.image.CreateAugmenter`. Its
+/// images are arrays with channels last.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Augmenter {
-    /// Rows and columns of the result.
+    /// Height and width of the result.
     pub size: (usize, usize),
-    /// Length of the shorter edge before the crop; none.
+    /// Length of the shorter edge before the crop; default none.
     pub resize: Option<usize>,
-    /// Crops lie anywhere instead of in the center; no.
+    /// Whether crops are at a random position instead of the center; default no.
     pub rand_crop: bool,
-    /// Crops are of random area and proportion too, which needs `rand_crop`; no.
+    /// Whether crops also have a random area and proportion, which needs `rand_crop`; default no.
     pub rand_resize: bool,
-    /// Left and right change places every second time; no.
+    /// Whether images are mirrored (left and right exchanged) with probability 1/2; default no.
     pub rand_mirror: bool,
-    /// Taken away from red, green and blue; none.
+    /// Mean that is subtracted from red, green and blue; default none.
     pub mean: Option<[f32; 3]>,
-    /// Red, green and blue are divided by it; none.
+    /// Divisor of red, green and blue; default none.
     pub std: Option<[f32; 3]>,
-    /// Largest relative change of brightness; 0.
+    /// Largest relative change of brightness; default 0.
     pub brightness: f32,
-    /// Largest relative change of contrast; 0.
+    /// Largest relative change of contrast; default 0.
     pub contrast: f32,
-    /// Largest relative change of saturation; 0.
+    /// Largest relative change of saturation; default 0.
     pub saturation: f32,
-    /// Largest turn of the hues, in half turns; 0.
+    /// Largest rotation of the hue, in half turns; default 0.
     pub hue: f32,
-    /// Standard deviation of the noise along the principal components; 0.
+    /// Standard deviation of the noise along the principal components of colors; default 0.
     pub pca_noise: f32,
-    /// Probability of an image without colors; 0.
+    /// Probability of converting an image to gray; default 0.
     pub rand_gray: f64,
-    /// Interpolation; cubic.
+    /// Interpolation; default cubic.
     pub inter_method: InterMethod,
 }
 
 impl Augmenter {
-    /// The center, of this size.
+    /// Settings that only crop the center to this size.
     pub fn new(height: usize, width: usize) -> Self {
         Self {
             size: (height, width),
@@ -67,10 +67,10 @@ impl Augmenter {
         }
     }
 
-    /// The list.
+    /// Builds the list of transforms.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] naming what cannot be used.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] with the name of an invalid setting.
     pub fn build(&self) -> Result<Compose> {
         let ((height, width), method) = (self.size, self.inter_method);
         let mut all = Compose::default();

@@ -1,14 +1,14 @@
-//! Combines transforms: one after the other, in random order, or with a probability.
+//! Combinations of transforms: in sequence, in random order, or with a probability.
 
 use super::{Draw, Picture, Transform, check_probability};
 use mxrs_types::Result;
 
-/// Applies transforms one after the other.
+/// Applies transforms in sequence.
 #[derive(Debug, Default)]
 pub struct Compose(Vec<Box<dyn Transform>>);
 
 impl Compose {
-    /// A composition of these transforms, in this order.
+    /// A composition of these transforms, in the given order.
     pub fn of(transforms: impl IntoIterator<Item = Box<dyn Transform>>) -> Self {
         Self(transforms.into_iter().collect())
     }
@@ -18,7 +18,7 @@ impl Compose {
         self.0.push(transform.boxed());
     }
 
-    /// How many transforms there are.
+    /// Number of transforms.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -35,12 +35,12 @@ impl Transform for Compose {
     }
 }
 
-/// Applies all of the transforms, in an order that is drawn for each image.
+/// Applies all transforms in an order that is drawn for each image.
 #[derive(Debug, Default)]
 pub struct RandomOrder(Vec<Box<dyn Transform>>);
 
 impl RandomOrder {
-    /// A composition of these transforms.
+    /// A composition of these transforms, in random order.
     pub fn of(transforms: impl IntoIterator<Item = Box<dyn Transform>>) -> Self {
         Self(transforms.into_iter().collect())
     }
@@ -54,7 +54,7 @@ impl Transform for RandomOrder {
     }
 }
 
-/// Applies a transform with a probability, and otherwise leaves the image unchanged.
+/// Applies a transform with a given probability, and otherwise leaves the image unchanged.
 #[derive(Debug)]
 pub struct RandomApply {
     transform: Box<dyn Transform>,
@@ -65,7 +65,7 @@ impl RandomApply {
     /// Applies `transform` with this probability, which is 1/2 in Gluon.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] if `probability` is not a probability.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] if `probability` is not between 0 and 1.
     pub fn new(transform: impl Transform + 'static, probability: f64) -> Result<Self> {
         check_probability("p of RandomApply", probability)?;
         Ok(Self { transform: transform.boxed(), probability })

@@ -1,4 +1,4 @@
-//! Crops: of the center, of a random place, of random size.
+//! Crops: of the center, at a random position, or of random size.
 
 use super::resize::cut_and_resize;
 use super::{Draw, Picture, Transform, check_range};
@@ -6,8 +6,8 @@ use crate::augment::{corner, pad};
 use crate::resample::{InterMethod, Region};
 use mxrs_types::{Error, Result};
 
-/// The largest size with the proportion of `height` x `width` that fits into the picture; `height` x `width` itself if
-/// that fits.
+/// The largest size with the proportion of `height` x `width` that fits in the picture; `height` x `width` itself if it
+/// fits.
 fn scaled_down(picture: &Picture, (height, width): (usize, usize)) -> Result<(usize, usize)> {
     if height == 0 || width == 0 {
         return Err(Error::invalid("size of a crop", format!("{height} x {width}"), "at least one pixel"));
@@ -20,12 +20,12 @@ fn scaled_down(picture: &Picture, (height, width): (usize, usize)) -> Result<(us
     if columns < w {
         (w, h) = (columns, h * columns / w);
     }
-    // A line of pixels has a width of at least 1.
+    // For an image of a single row or column, rounding down could give 0.
     Ok(((h as usize).max(1), (w as usize).max(1)))
 }
 
-/// Crops this size from the center or from a random place. If the picture is smaller, crops what fits and resizes it to
-/// this size.
+/// Crops a region of this size from the center or, if `anywhere` is set, from a random position. If the picture is smaller,
+/// crops the largest fitting region and resizes it to this size.
 fn crop(
     picture: Picture,
     size: (usize, usize),
@@ -39,12 +39,12 @@ fn crop(
     cut_and_resize(picture, Region { top, left, height, width }, size, method, draw)
 }
 
-/// Crops the center. If the image is too small, crops the largest part with the requested proportion and enlarges it.
+/// Crops the center. If the image is too small, crops the largest region with the requested proportion and enlarges it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CenterCrop {
-    /// Rows and columns of the result.
+    /// Height and width of the result.
     pub size: (usize, usize),
-    /// The interpolation if the image is too small; linear in Gluon, cubic in `mxnet.image`.
+    /// Interpolation used if the image is too small; linear in Gluon, cubic in `mxnet.image`.
     pub method: InterMethod,
 }
 
@@ -54,7 +54,7 @@ impl CenterCrop {
         Self { size: (height, width), method: InterMethod::default() }
     }
 
-    /// With this interpolation.
+    /// Sets the interpolation.
     #[must_use]
     pub fn method(self, method: InterMethod) -> Self {
         Self { method, ..self }
@@ -67,32 +67,32 @@ impl Transform for CenterCrop {
     }
 }
 
-/// Crops a random place; all places are equally likely. If the image is too small, it works as [`CenterCrop`] does.
+/// Crops at a random position; all positions are equally likely. An image that is too small is cropped as in [`CenterCrop`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomCrop {
-    /// Rows and columns of the result.
+    /// Height and width of the result.
     pub size: (usize, usize),
-    /// How many pixels of `pad_value` are added on each side before the crop; default 0.
+    /// Number of pixels with the value `pad_value` that are added on each side before the crop; default 0.
     pub pad: usize,
-    /// The value of the added pixels; default 0.
+    /// Value of the added pixels; default 0.
     pub pad_value: u8,
-    /// The interpolation if the image is too small; linear in Gluon, cubic in `mxnet.image`.
+    /// Interpolation used if the image is too small; linear in Gluon, cubic in `mxnet.image`.
     pub method: InterMethod,
 }
 
 impl RandomCrop {
-    /// A crop to this size, without padding, with linear interpolation.
+    /// A crop to this size, without padding and with linear interpolation.
     pub fn new(height: usize, width: usize) -> Self {
         Self { size: (height, width), pad: 0, pad_value: 0, method: InterMethod::default() }
     }
 
-    /// Pads the image with this many pixels of this value on each side before the crop.
+    /// Pads the image with `pad` pixels of the value `pad_value` on each side before the crop.
     #[must_use]
     pub fn pad(self, pad: usize, pad_value: u8) -> Self {
         Self { pad, pad_value, ..self }
     }
 
-    /// With this interpolation.
+    /// Sets the interpolation.
     #[must_use]
     pub fn method(self, method: InterMethod) -> Self {
         Self { method, ..self }
@@ -113,17 +113,18 @@ impl Transform for RandomCrop {
     }
 }
 
-/// Crops a part of random area and proportion from a random place and resizes it. If ten tries did not fit, it works as
-/// [`CenterCrop`] does.
+/// Crops a region of random area and proportion at a random position and resizes it. If ten tries did not fit in the image,
+/// it crops like [`CenterCrop`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RandomResizedCrop {
-    /// Rows and columns of the result.
+    /// Height and width of the result.
     pub size: (usize, usize),
-    /// Smallest and largest part of the area, which is uniform in between; default 0.08 to 1.
+    /// Smallest and largest fraction of the area, which is uniformly distributed; default 0.08 to 1.
     pub area: (f32, f32),
-    /// Smallest and largest width divided by height, whose logarithm is uniform in between; default 3/4 to 4/3.
+    /// Smallest and largest width divided by height; the logarithm of the ratio is uniformly distributed. Default 3/4 to
+    /// 4/3.
     pub ratio: (f32, f32),
-    /// The interpolation; linear in Gluon, cubic in `mxnet.image`.
+    /// Interpolation; linear in Gluon, cubic in `mxnet.image`.
     pub method: InterMethod,
 }
 
@@ -134,7 +135,7 @@ impl RandomResizedCrop {
         Self { size: (height, width), area, ratio, method: InterMethod::default() }
     }
 
-    /// With this interpolation.
+    /// Sets the interpolation.
     #[must_use]
     pub fn method(self, method: InterMethod) -> Self {
         Self { method, ..self }
@@ -167,26 +168,26 @@ impl Transform for RandomResizedCrop {
     }
 }
 
-/// A part that is named, at another size if one is given.
+/// Crops a given region, and resizes it if a size is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CropResize {
     /// First row and column.
     pub corner: (usize, usize),
-    /// Rows and columns of the part.
+    /// Height and width of the region.
     pub part: (usize, usize),
-    /// Rows and columns of the result; those of the part.
+    /// Height and width of the result; by default those of the region.
     pub size: Option<(usize, usize)>,
-    /// The interpolation; linear.
+    /// Interpolation; default linear.
     pub method: InterMethod,
 }
 
 impl CropResize {
-    /// Uses `part` rows and columns from the row and column `corner` on.
+    /// Crops a region of the height and width `part` whose first row and column are `corner`.
     pub fn new(corner: (usize, usize), part: (usize, usize)) -> Self {
         Self { corner, part, size: None, method: InterMethod::default() }
     }
 
-    /// Resized.
+    /// Sets the size to which the region is resized.
     #[must_use]
     pub fn size(self, height: usize, width: usize) -> Self {
         Self { size: Some((height, width)), ..self }
@@ -211,7 +212,7 @@ impl Transform for CropResize {
 mod tests {
     use super::*;
 
-    /// Where every try fits, the part of the area is uniform and so is the logarithm of the proportion.
+    /// If every try fits, the fraction of the area and the logarithm of the proportion are uniformly distributed.
     #[test]
     fn areas_and_proportions_follow_the_formulas() {
         let crop = RandomResizedCrop { area: (0.1, 0.4), ratio: (0.5, 2.0), ..RandomResizedCrop::new(8, 8) };
@@ -223,12 +224,13 @@ mod tests {
             areas += (r.height * r.width) as f64 / 1e6 / n as f64;
             logs += (r.width as f64 / r.height as f64).ln() / n as f64;
         }
-        // Four standard errors of uniform numbers from 0.1 to 0.4 and from -0.69 to 0.69; rounding adds below 0.0005.
+        // The tolerances are four standard errors of uniform numbers from 0.1 to 0.4 and from -0.69 to 0.69; rounding adds
+        // less than 0.0005.
         assert!((areas - 0.25).abs() < 0.006, "{areas}");
         assert!(logs.abs() < 0.026, "{logs}");
     }
 
-    /// One try of an exact size: sides are rounded, not more.
+    /// With a fixed area and proportion, the sides have exactly these values, rounded.
     #[test]
     fn sides_are_those_of_area_and_proportion() {
         let crop = RandomResizedCrop { area: (0.25, 0.25), ratio: (4.0, 4.0), ..RandomResizedCrop::new(8, 8) };

@@ -1,4 +1,4 @@
-//! Samples whose images are transformed.
+//! A data set whose images are transformed.
 
 use super::{Draw, Picture, Transform};
 use crate::{Dataset, DecodeLimits, ImageThreads};
@@ -6,8 +6,8 @@ use mxrs_format::Dense;
 use mxrs_sync::Arc;
 use mxrs_types::{Error, Result};
 
-/// A data set whose samples begin with an image, which is transformed when a sample is asked for: by the workers of a
-/// [`crate::DataLoader`]. The random numbers depend on seed, epoch and number of the sample alone.
+/// A data set whose samples begin with an image, which is transformed each time a sample is read, on the workers of a
+/// [`crate::DataLoader`]. The random numbers depend only on seed, epoch and number of the sample.
 ///
 /// ```
 /// use mxrs_data::transform::{RandomFlip, Transformed};
@@ -43,20 +43,20 @@ pub struct Transformed {
 }
 
 impl Transformed {
-    /// The first tensor of each sample, an image of uint8 or float32 in the order (row, column, channel), transformed with
-    /// random numbers of this seed.
+    /// Transforms the first tensor of each sample, an image of uint8 or float32 in the order (row, column, channel), with
+    /// random numbers from this seed.
     pub fn new(dataset: Arc<dyn Dataset>, transform: impl Transform + 'static, seed: u64) -> Self {
         let (threads, limits) = (ImageThreads::calling(), DecodeLimits::default());
         Self { dataset, transform: transform.boxed(), seed, threads, limits }
     }
 
-    /// Threads that share the work on one image; the calling one.
+    /// Sets the threads that share the work on one image; by default only the calling thread works on it.
     #[must_use]
     pub fn threads(self, threads: ImageThreads) -> Self {
         Self { threads, ..self }
     }
 
-    /// Largest image.
+    /// Sets the limits on image size.
     #[must_use]
     pub fn limits(self, limits: DecodeLimits) -> Self {
         Self { limits, ..self }

@@ -1,18 +1,19 @@
-//! Mirrored images.
+//! Random mirroring of images.
 
 use super::{Draw, Picture, Transform, check_probability};
 use mxrs_types::Result;
 
-/// What changes places.
+/// Direction in which an image is mirrored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flip {
-    /// Left and right.
+    /// Exchanges left and right.
     LeftRight,
-    /// Top and bottom.
+    /// Exchanges top and bottom.
     TopBottom,
 }
 
-/// Mirrors with a probability: `RandomFlipLeftRight` and `RandomFlipTopBottom` of Gluon, `HorizontalFlipAug`.
+/// Mirrors an image with a given probability: Gluon's `RandomFlipLeftRight` and `RandomFlipTopBottom`, and
+/// `HorizontalFlipAug`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RandomFlip {
     flip: Flip,
@@ -20,20 +21,20 @@ pub struct RandomFlip {
 }
 
 impl RandomFlip {
-    /// Left and right change places every second time.
+    /// Exchanges left and right with probability 1/2.
     pub fn left_right() -> Self {
         Self { flip: Flip::LeftRight, probability: 0.5 }
     }
 
-    /// Top and bottom change places every second time.
+    /// Exchanges top and bottom with probability 1/2.
     pub fn top_bottom() -> Self {
         Self { flip: Flip::TopBottom, probability: 0.5 }
     }
 
-    /// With this probability.
+    /// Sets the probability.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] if the number is not a probability.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] if the number is not between 0 and 1.
     pub fn with_probability(self, probability: f64) -> Result<Self> {
         check_probability("p of a flip", probability)?;
         Ok(Self { probability, ..self })

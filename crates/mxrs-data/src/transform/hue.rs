@@ -1,20 +1,21 @@
-//! Other hues.
+//! Random change of the hue.
 
 use super::{Draw, Picture, Transform, check_range};
 use crate::augment::{hls_of, rgb_of};
 use mxrs_types::Result;
 use std::f32::consts::PI;
 
-/// In which space colors are turned.
+/// Color space in which the hue is rotated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HueSpace {
-    /// Hue, lightness and saturation, exactly (Gluon).
+    /// Exact rotation in hue, lightness and saturation (Gluon).
     Hls,
-    /// A rotation about the gray axis of television's luma and chroma, which is linear (`HueJitterAug`).
+    /// Rotation about the luma axis of the YIQ color space, which is a linear map (`HueJitterAug`).
     Yiq,
 }
 
-/// Turns all hues by up to a part of a whole turn ([`HueSpace::Hls`]) or half a turn ([`HueSpace::Yiq`]). Gray images stay.
+/// Rotates all hues by a random part of a full turn ([`HueSpace::Hls`]) or of half a turn ([`HueSpace::Yiq`]). Gray images
+/// stay unchanged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RandomHue {
     parts: (f32, f32),
@@ -22,26 +23,26 @@ pub struct RandomHue {
 }
 
 impl RandomHue {
-    /// By up to `most` either way.
+    /// Rotates by at most `most` in either direction.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] for what is negative or not finite.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] if `most` is negative or not finite.
     pub fn new(most: f32, space: HueSpace) -> Result<Self> {
         check_range("hue", (most, most), 0.0)?;
         Ok(Self { parts: (-most, most), space })
     }
 
-    /// By a part in a range, or always the same.
+    /// Rotates by a random part between `least` and `most`; if they are equal, by this part.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] for what is not finite or not in order.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] if a bound is not finite, or if `least` is above `most`.
     pub fn between(least: f32, most: f32, space: HueSpace) -> Result<Self> {
         check_range("hue", (least, most), f32::MIN)?;
         Ok(Self { parts: (least, most), space })
     }
 }
 
-/// Luma and two of chroma from red, green and blue, and back, with the three decimals that MXNet has.
+/// Matrices from red, green and blue to luma and chroma (YIQ) and back, with three decimals as in MXNet.
 const TO_YIQ: [[f32; 3]; 3] = [[0.299, 0.587, 0.114], [0.596, -0.274, -0.321], [0.211, -0.523, 0.311]];
 const FROM_YIQ: [[f32; 3]; 3] = [[1.0, 0.956, 0.621], [1.0, -0.272, -0.647], [1.0, -1.107, 1.705]];
 

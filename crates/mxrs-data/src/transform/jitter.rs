@@ -1,22 +1,22 @@
-//! Brightness, contrast and saturation.
+//! Random changes of brightness, contrast and saturation.
 //!
-//! Grays are 0.299 red + 0.587 green + 0.114 blue. MXNet 1.9.1's own `RandomSaturation` forgets to add up and takes 0.114 blue
-//! for gray; its `SaturationJitterAug` is right, and so is this.
+//! Gray is 0.299 red + 0.587 green + 0.114 blue. MXNet 1.9.1's `RandomSaturation` has a bug: it does not sum the terms and
+//! uses 0.114 blue as gray. Its `SaturationJitterAug` is correct, and this module computes the same.
 
 use super::{Draw, HueSpace, Picture, RandomHue, RandomOrder, Transform, check_range};
 use mxrs_types::Result;
 
-/// The gray of a pixel.
+/// The gray value of a pixel.
 pub(super) fn gray([r, g, b]: [f32; 3]) -> f32 {
     r * 0.299 + g * 0.587 + b * 0.114
 }
 
-/// Factors that are uniform in a range.
+/// Range of a uniformly distributed factor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Factor(f32, f32);
 
 impl Factor {
-    /// 1 and up to `most` more or less, but not below 0.
+    /// The range from `1 - most`, but at least 0, to `1 + most`.
     fn around_one(name: &str, most: f32) -> Result<Self> {
         check_range(name, (most, most), 0.0)?;
         Ok(Self((1.0 - most).max(0.0), 1.0 + most))
@@ -34,18 +34,19 @@ macro_rules! jitters {
         pub struct $name(Factor);
 
         impl $name {
-            /// With a factor that is uniform in 1 ± `most`, but not below 0.
+            /// Uses a factor that is uniformly distributed in 1 ± `most`, but at least 0.
             ///
             /// # Errors
-            /// [`mxrs_types::ErrorKind::InvalidValue`] for what is negative or not finite.
+            /// Returns [`mxrs_types::ErrorKind::InvalidValue`] if `most` is negative or not finite.
             pub fn new(most: f32) -> Result<Self> {
                 Factor::around_one($what, most).map(Self)
             }
 
-            /// With a factor that is uniform in a range, or always the same.
+            /// Uses a factor that is uniformly distributed between `least` and `most`; if they are equal, this factor.
             ///
             /// # Errors
-            /// [`mxrs_types::ErrorKind::InvalidValue`] for what is negative, not finite or not in order.
+            /// Returns [`mxrs_types::ErrorKind::InvalidValue`] if a bound is negative or not finite, or if `least` is above
+            /// `most`.
             pub fn between(least: f32, most: f32) -> Result<Self> {
                 check_range($what, (least, most), 0.0)?;
                 Ok(Self(Factor(least, most)))
@@ -55,11 +56,11 @@ macro_rules! jitters {
 }
 
 jitters! {
-    /// Every color times a random factor.
+    /// Multiplies every color by a random factor.
     RandomBrightness of "brightness";
-    /// Every color away from the mean gray of the image, or towards it, by a random factor.
+    /// Multiplies the difference of every color from the mean gray of the image by a random factor.
     RandomContrast of "contrast";
-    /// Every color away from the gray of its pixel, or towards it, by a random factor. Gray images stay.
+    /// Multiplies the difference of every color from the gray of its pixel by a random factor. Gray images stay unchanged.
     RandomSaturation of "saturation";
 }
 
@@ -93,15 +94,15 @@ impl Transform for RandomSaturation {
     }
 }
 
-/// Brightness, contrast, saturation and hue, as far as they are above 0, in random order.
+/// Changes brightness, contrast, saturation and hue in random order; changes whose bound is 0 are left out.
 #[derive(Debug)]
 pub struct RandomColorJitter(RandomOrder);
 
 impl RandomColorJitter {
-    /// Each with its largest change; `hue` as in [`RandomHue`], in hue, lightness and saturation.
+    /// The arguments are the largest changes; `hue` is used with [`RandomHue`] in [`HueSpace::Hls`].
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] for what is negative or not finite.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] if an argument is negative or not finite.
     pub fn new(brightness: f32, contrast: f32, saturation: f32, hue: f32) -> Result<Self> {
         let all = [
             (brightness, RandomBrightness::new(brightness)?.boxed()),

@@ -1,9 +1,9 @@
-//! Transforms of single images: Gluon's `vision.transforms` and the augmenters of `mxnet.image`, which are the same things
-//! under two sets of names. One file per family.
+//! Transforms of single images: Gluon's `vision.transforms` and the augmenters of `mxnet.image`, which do the same under two
+//! sets of names. One file per family.
 //!
-//! A [`Transform`] takes a [`Picture`] and a [`Draw`], which holds the random numbers, so that what becomes of a sample
-//! depends on seed, epoch and number of the sample alone: [`Transformed`] gives a [`crate::DataLoader`] such samples,
-//! made by its workers.
+//! A [`Transform`] takes a [`Picture`] and a [`Draw`], which holds the random numbers. The result for a sample therefore
+//! depends only on seed, epoch and number of the sample. [`Transformed`] makes a data set with transformed samples, which
+//! the workers of a [`crate::DataLoader`] compute.
 //!
 //! | `mxnet.image` | `gluon.data.vision.transforms` | here |
 //! |---|---|---|
@@ -57,7 +57,7 @@ use crate::random::Random;
 use crate::{DecodeLimits, ImageThreads};
 use mxrs_types::{Error, Result};
 
-/// A change of an image.
+/// A transform of an image.
 ///
 /// ```
 /// use mxrs_data::Image;
@@ -75,13 +75,13 @@ use mxrs_types::{Error, Result};
 /// # Ok::<(), mxrs_types::Error>(())
 /// ```
 pub trait Transform: Send + Sync + std::fmt::Debug {
-    /// The changed image.
+    /// Applies the transform and returns the new image.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] for an image that it cannot be made of.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] if the image does not suit the transform.
     fn apply(&self, picture: Picture, draw: &mut Draw) -> Result<Picture>;
 
-    /// On the heap, as lists hold it.
+    /// Moves the transform into a `Box`, for lists of transforms.
     fn boxed(self) -> Box<dyn Transform>
     where
         Self: Sized + 'static,
@@ -90,35 +90,35 @@ pub trait Transform: Send + Sync + std::fmt::Debug {
     }
 }
 
-/// What a transform has besides the image: random numbers, threads, and how large an image may get.
+/// State that a transform needs in addition to the image: random numbers, threads, and limits on image size.
 #[derive(Clone, Debug)]
 pub struct Draw {
-    /// Where random numbers come from.
+    /// Source of random numbers.
     pub random: Random,
-    /// Threads that share the work.
+    /// Threads that share the work on one image.
     pub threads: ImageThreads,
-    /// Largest image.
+    /// Limits on image size.
     pub limits: DecodeLimits,
 }
 
 impl Draw {
-    /// Random numbers of these keys, such as seed, epoch and number of the sample; the calling thread.
+    /// Random numbers from these keys, such as seed, epoch and number of the sample. Only the calling thread is used.
     pub fn keyed(keys: &[u64]) -> Self {
         Self { random: Random::keyed(keys), threads: ImageThreads::calling(), limits: DecodeLimits::default() }
     }
 
-    /// True with this probability.
+    /// Returns true with this probability.
     pub(crate) fn happens(&mut self, probability: f64) -> bool {
         self.random.unit() < probability
     }
 }
 
-/// Proves that a probability is one.
+/// Checks that a probability is between 0 and 1.
 fn check_probability(name: &str, value: f64) -> Result<()> {
     if (0.0..=1.0).contains(&value) { Ok(()) } else { Err(Error::invalid(name, value, "a probability, 0 to 1")) }
 }
 
-/// Proves that a range is one of finite numbers of at least `least`.
+/// Checks that a range is ordered and has finite bounds of at least `least`.
 fn check_range(name: &str, (low, high): (f32, f32), least: f32) -> Result<()> {
     if low.is_finite() && high.is_finite() && least <= low && low <= high {
         return Ok(());

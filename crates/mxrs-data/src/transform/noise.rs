@@ -1,18 +1,19 @@
-//! Noise along the principal components of colors, and images without colors.
+//! Random noise along the principal components of colors, and random conversion to gray.
 
 use super::{Draw, Picture, Transform, check_probability, check_range};
 use crate::augment::pca_noise;
 use mxrs_types::Result;
 
-/// Adds to all pixels the same random color, along the principal components of ImageNet's. Gray images stay.
+/// Adds the same random color to all pixels, along the principal components of ImageNet's colors. Gray images stay
+/// unchanged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RandomLighting(f32);
 
 impl RandomLighting {
-    /// The standard deviation of the factor of each component; 0.05 in Gluon's operator.
+    /// `deviation` is the standard deviation of the factor of each component; 0.05 in Gluon's operator.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] for what is negative or not finite.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] if `deviation` is negative or not finite.
     pub fn new(deviation: f32) -> Result<Self> {
         check_range("deviation of RandomLighting", (deviation, deviation), 0.0)?;
         Ok(Self(deviation))
@@ -29,7 +30,7 @@ impl Transform for RandomLighting {
     }
 }
 
-/// Makes all channels the gray of the pixel, with a probability.
+/// Sets all channels to the gray value of the pixel, with a given probability.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RandomGray {
     probability: f64,
@@ -37,16 +38,16 @@ pub struct RandomGray {
 }
 
 impl RandomGray {
-    /// With this probability (1/2 in Gluon), and Gluon's weights of red, green and blue: 0.2989, 0.587, 0.114.
+    /// Sets the probability (1/2 in Gluon), with Gluon's weights of red, green and blue: 0.2989, 0.587, 0.114.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] if the number is not a probability.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] if the number is not between 0 and 1.
     pub fn new(probability: f64) -> Result<Self> {
         check_probability("p of RandomGray", probability)?;
         Ok(Self { probability, weights: [0.2989, 0.587, 0.114] })
     }
 
-    /// With other weights: `RandomGrayAug` has 0.21, 0.72, 0.07.
+    /// Sets the weights of red, green and blue; `RandomGrayAug` has 0.21, 0.72, 0.07.
     #[must_use]
     pub fn weights(self, weights: [f32; 3]) -> Self {
         Self { weights, ..self }

@@ -1,18 +1,18 @@
-//! Pixels become numbers.
+//! Conversion of pixels to numbers, and normalization.
 
 use super::{Channels, Draw, Numbers, Picture, Transform};
 use crate::Image;
 use mxrs_types::{DType, Error, Result};
 
-/// Another type: float32, or uint8 (cut to its range and towards zero).
+/// Converts the element type to float32, or to uint8 (clamped to its range and truncated).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cast(DType);
 
 impl Cast {
-    /// To this type.
+    /// Converts to this type.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] naming the types there are.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`], with the supported types, for any other type.
     pub fn new(dtype: DType) -> Result<Self> {
         match dtype {
             DType::F32 | DType::U8 => Ok(Self(dtype)),
@@ -20,7 +20,7 @@ impl Cast {
         }
     }
 
-    /// To float32.
+    /// Converts to float32.
     pub fn float32() -> Self {
         Self(DType::F32)
     }
@@ -49,7 +49,7 @@ impl Transform for Cast {
     }
 }
 
-/// float32 with channels first, of a range of 255 made one of 1.
+/// Converts to float32 with channels first, and from the range 0 to 255 to the range 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToTensor;
 
@@ -65,7 +65,7 @@ impl Transform for ToTensor {
     }
 }
 
-/// `(number - mean) / std` for each channel, wherever channels are.
+/// Computes `(number - mean) / std` for each channel; channels may be first or last.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Normalize {
     mean: Vec<f32>,
@@ -73,10 +73,11 @@ pub struct Normalize {
 }
 
 impl Normalize {
-    /// One mean for all channels or one each, and so of the deviation.
+    /// `mean` and `std` have one value for all channels, or one per channel.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] for none, what is not finite, or a deviation of 0.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] if a list is empty, a value is not finite, or a standard deviation is
+    /// 0.
     pub fn new(mean: impl Into<Vec<f32>>, std: impl Into<Vec<f32>>) -> Result<Self> {
         let (mean, std) = (mean.into(), std.into());
         if mean.is_empty() || !mean.iter().all(|v| v.is_finite()) {

@@ -1,25 +1,25 @@
-//! An image on its way through transforms.
+//! The image type that transforms take and return.
 
 use crate::Image;
 use crate::resample::Region;
 use mxrs_format::{AlignedBytes, Dense, Tensor};
 use mxrs_types::{DType, Error, Result};
 
-/// An image on its way through transforms: pixels of 8 bits at first, float32 numbers later.
+/// An image between transforms: 8-bit pixels at first, float32 numbers after [`super::Cast`] or [`super::ToTensor`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Picture {
-    /// Pixels of 8 bits, in the order (row, column, channel).
+    /// 8-bit pixels, in the order (row, column, channel).
     Pixels(Image),
-    /// Numbers.
+    /// Float32 numbers.
     Numbers(Numbers),
 }
 
-/// Where the channels of [`Numbers`] are.
+/// Position of the channel axis of [`Numbers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channels {
-    /// (channel, row, column), as networks read them.
+    /// The order (channel, row, column), which networks read.
     First,
-    /// (row, column, channel), as pixels lie.
+    /// The order (row, column, channel), which pixels have.
     Last,
 }
 
@@ -34,10 +34,10 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// From all numbers in the order that `channels` says.
+    /// An image from all its numbers, in the order that `channels` specifies.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] for an image without numbers or another number of them.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] for an empty image or a wrong number of values.
     pub fn new([height, width, n_channels]: [usize; 3], channels: Channels, values: Vec<f32>) -> Result<Self> {
         let len = height.checked_mul(width).and_then(|n| n.checked_mul(n_channels)).filter(|len| *len > 0);
         if len != Some(values.len()) {
@@ -47,22 +47,22 @@ impl Numbers {
         Ok(Self { height, width, n_channels, channels, values })
     }
 
-    /// Where the channels are.
+    /// Position of the channel axis.
     pub fn channels(&self) -> Channels {
         self.channels
     }
 
-    /// All numbers.
+    /// All numbers of the image.
     pub fn values(&self) -> &[f32] {
         &self.values
     }
 
-    /// All numbers, for changing them.
+    /// All numbers of the image, for writing.
     pub fn values_mut(&mut self) -> &mut [f32] {
         &mut self.values
     }
 
-    /// Where the number of a row, column and channel is.
+    /// Index of the number at a row, column and channel.
     pub(super) fn place(&self, y: usize, x: usize, c: usize) -> usize {
         match self.channels {
             Channels::First => (c * self.height + y) * self.width + x,
@@ -70,7 +70,7 @@ impl Numbers {
         }
     }
 
-    /// Every number changed, with its channel.
+    /// Replaces every number by `value` of its channel and the number.
     pub(super) fn map_channels(mut self, value: impl Fn(usize, f32) -> f32) -> Self {
         match self.channels {
             Channels::First => {
@@ -88,13 +88,13 @@ impl Numbers {
         self
     }
 
-    /// The same numbers with the channels first.
+    /// The same image with channels first.
     pub(super) fn channels_first(&self) -> Self {
         let out = Self { channels: Channels::First, values: Vec::new(), ..*self };
         out.map(self.height, self.width, |y, x, c| self.values[self.place(y, x, c)])
     }
 
-    /// One of the same kind and this size, of the numbers that `value` gives for row, column and channel.
+    /// An image with this size and the same layout whose numbers are `value` of row, column and channel.
     pub(super) fn map(&self, height: usize, width: usize, value: impl Fn(usize, usize, usize) -> f32) -> Self {
         let n_channels = self.n_channels;
         let mut out = Self { height, width, values: vec![0.0; height * width * n_channels], ..*self };
@@ -116,10 +116,11 @@ impl std::fmt::Debug for Numbers {
 }
 
 impl Picture {
-    /// A tensor as a data set delivers it: 8-bit pixels or float32 numbers in the order (row, column, channel).
+    /// Converts a sample's tensor to an image: uint8 pixels or float32 numbers in the order (row, column, channel).
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] for another type, not three dimensions, or what [`Image::new`] refuses.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] for another type, for other than three axes, and for images that
+    /// [`Image::new`] refuses.
     pub fn from_dense(dense: &Dense) -> Result<Self> {
         let &[height, width, channels] = &dense.shape()[..] else {
             let got = format!("shape {:?}", dense.shape());
@@ -135,10 +136,10 @@ impl Picture {
         }
     }
 
-    /// The tensor, of uint8 or float32.
+    /// Converts the image to a tensor of uint8 or float32.
     ///
     /// # Errors
-    /// Those of memory.
+    /// Returns an error if the tensor cannot be created.
     pub fn into_dense(self) -> Result<Dense> {
         match self {
             Self::Pixels(image) => {
@@ -156,7 +157,7 @@ impl Picture {
         }
     }
 
-    /// Rows.
+    /// Number of rows.
     pub fn height(&self) -> usize {
         match self {
             Self::Pixels(image) => image.height(),
@@ -164,7 +165,7 @@ impl Picture {
         }
     }
 
-    /// Columns.
+    /// Number of columns.
     pub fn width(&self) -> usize {
         match self {
             Self::Pixels(image) => image.width(),
@@ -172,7 +173,7 @@ impl Picture {
         }
     }
 
-    /// How many channels there are.
+    /// Number of channels.
     pub fn n_channels(&self) -> usize {
         match self {
             Self::Pixels(image) => image.channels(),
@@ -180,7 +181,7 @@ impl Picture {
         }
     }
 
-    /// The part of the image in the region, which lies inside it.
+    /// Cuts out a region, which must lie inside the image.
     pub(super) fn cut(self, region: Region) -> Result<Self> {
         let Region { top, left, height, width } = region;
         if (top, left, height, width) == (0, 0, self.height(), self.width()) {
@@ -194,7 +195,7 @@ impl Picture {
         })
     }
 
-    /// The image with rows, or else columns, in the opposite order.
+    /// Mirrors the image: reverses the rows if `upside_down` is set, otherwise the columns.
     pub(crate) fn flipped(self, upside_down: bool) -> Result<Self> {
         let (height, width) = (self.height(), self.width());
         let from = |y: usize, x: usize| if upside_down { (height - 1 - y, x) } else { (y, width - 1 - x) };
@@ -215,8 +216,9 @@ impl Picture {
         }
     }
 
-    /// Changes the colors of every pixel: red, green and blue, or gray thrice of which the first counts; alpha stays.
-    /// Pixels of 8 bits are cut to their range and towards zero, as Gluon's transforms do.
+    /// Applies `change` to the colors of every pixel: to red, green and blue, or for a gray image to three copies of the
+    /// gray, of whose results the first is used. Alpha is unchanged. 8-bit results are clamped and truncated, as in Gluon's
+    /// transforms.
     pub(super) fn recolor(&mut self, change: impl Fn([f32; 3]) -> [f32; 3]) {
         match self {
             Self::Pixels(image) => {
@@ -233,7 +235,7 @@ impl Picture {
             Self::Numbers(numbers) => {
                 for (y, x) in (0..numbers.height).flat_map(|y| (0..numbers.width).map(move |x| (y, x))) {
                     let last = numbers.n_channels - 1;
-                    // No known kind of image has two channels. The first is used as gray.
+                    // No common image format has two channels; the first is then used as gray.
                     let places = [0, 1, 2].map(|c| numbers.place(y, x, if last < 2 { 0 } else { c }));
                     let new = change(places.map(|place| numbers.values[place]));
                     let n = if last < 2 { 1 } else { 3 };
@@ -245,7 +247,7 @@ impl Picture {
         }
     }
 
-    /// The mean over all pixels of what `of` makes of their colors.
+    /// The mean of `of` applied to the colors of all pixels.
     pub(super) fn mean(&self, of: impl Fn([f32; 3]) -> f32) -> f32 {
         let (height, width) = (self.height(), self.width());
         let mut sum = 0.0;
@@ -265,7 +267,7 @@ impl Picture {
         (sum / (height * width) as f64) as f32
     }
 
-    /// Whether there are colors.
+    /// Whether the image has color channels.
     pub(super) fn has_colors(&self) -> bool {
         self.n_channels() > 2
     }

@@ -1,40 +1,40 @@
-//! Another size.
+//! Resizing of images.
 
 use super::{Draw, Picture, Transform};
 use crate::prepare::shorter_edge_to;
 use crate::resample::{InterMethod, Region, resize_region};
 use mxrs_types::{Error, Result};
 
-/// What size is wanted.
+/// Target size of a resize.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResizeTo {
-    /// The shorter edge gets this length, and the other keeps the proportion (Gluon's `keep_ratio`).
+    /// The shorter edge gets this length, and the longer edge keeps the proportion (Gluon's `keep_ratio`).
     ShorterEdge(usize),
-    /// This size, whatever the proportion.
+    /// This exact size; the proportion may change.
     Exactly {
-        /// Rows.
+        /// Number of rows.
         height: usize,
-        /// Columns.
+        /// Number of columns.
         width: usize,
     },
 }
 
-/// Resizes pixels of 8 bits: `Resize` of Gluon, `ResizeAug` and `ForceResizeAug` of `mxnet.image`.
+/// Resizes 8-bit pixels: Gluon's `Resize`, and `ResizeAug` and `ForceResizeAug` of `mxnet.image`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resize {
-    /// The size.
+    /// The target size.
     pub to: ResizeTo,
-    /// The interpolation; linear in Gluon, cubic in `mxnet.image`.
+    /// Interpolation; linear in Gluon, cubic in `mxnet.image`.
     pub method: InterMethod,
 }
 
 impl Resize {
-    /// Linear, to this size.
+    /// Resizes to this size, with linear interpolation.
     pub fn new(to: ResizeTo) -> Self {
         Self { to, method: InterMethod::default() }
     }
 
-    /// With this interpolation.
+    /// Sets the interpolation.
     #[must_use]
     pub fn method(self, method: InterMethod) -> Self {
         Self { method, ..self }
@@ -52,7 +52,7 @@ impl Transform for Resize {
     }
 }
 
-/// A region, which lies inside the picture, at the size wanted.
+/// Cuts out a region, which must lie inside the picture, and resizes it to the given size.
 pub(super) fn cut_and_resize(
     picture: Picture,
     region: Region,

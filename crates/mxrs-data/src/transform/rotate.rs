@@ -1,21 +1,21 @@
-//! Rotated images of the size they have.
+//! Rotation of images, which keep their size.
 
 use super::{Draw, Numbers, Picture, Transform, check_probability, check_range};
 use mxrs_types::{Error, Result};
 
-/// What happens to corners that come to lie outside.
+/// How the corners that leave the image are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Zoom {
-    /// They are lost, and what comes from outside is 0.
+    /// The corners are cut off, and pixels from outside the image are 0.
     #[default]
     None,
-    /// The image is enlarged until nothing comes from outside.
+    /// The image is enlarged until the result has no pixels from outside.
     In,
-    /// The image is made smaller until nothing is lost.
+    /// The image is shrunk until no corner is cut off.
     Out,
 }
 
-/// Rotates numbers about the center, with linear interpolation.
+/// Rotates float32 images about the center, with linear interpolation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rotate {
     degrees: f32,
@@ -23,16 +23,16 @@ pub struct Rotate {
 }
 
 impl Rotate {
-    /// Rotates by this many degrees, counter-clockwise as the image is shown.
+    /// Rotates by this many degrees, counter-clockwise on the screen.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] for what is not finite.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] if the angle is not finite.
     pub fn new(degrees: f32, zoom: Zoom) -> Result<Self> {
         check_range("degrees to rotate by", (degrees, degrees), f32::MIN)?;
         Ok(Self { degrees, zoom })
     }
 
-    /// What distances from the center are multiplied by.
+    /// Factor by which distances from the center are multiplied.
     fn scale(self, height: f32, width: f32) -> f32 {
         let radians = self.degrees.to_radians().abs();
         let (diagonal, angle) = (height.hypot(width), (height / width).atan());
@@ -65,7 +65,7 @@ impl Rotate {
     }
 }
 
-/// The number at a place between pixels; outside are zeros.
+/// The linearly interpolated number at a position between pixels; pixels outside the image are 0.
 fn linear(numbers: &Numbers, height: usize, width: usize, (y, x): (f32, f32), c: usize) -> f32 {
     let at = |y: f32, x: f32| {
         let inside = y >= 0.0 && x >= 0.0 && y < height as f32 && x < width as f32;
@@ -83,7 +83,7 @@ impl Transform for Rotate {
     }
 }
 
-/// Rotates by a random angle, with a probability.
+/// Rotates by a random angle, with a given probability.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RandomRotation {
     degrees: (f32, f32),
@@ -92,11 +92,11 @@ pub struct RandomRotation {
 }
 
 impl RandomRotation {
-    /// By degrees that are uniform in this range, with this probability (1 in Gluon).
+    /// Rotates by an angle in degrees that is uniformly distributed in this range, with this probability (1 in Gluon).
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] for degrees that are not finite or not in order, and for a number that
-    /// is not a probability.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] if a bound is not finite, if the bounds are not ordered, or if the
+    /// probability is not between 0 and 1.
     pub fn new(degrees: (f32, f32), zoom: Zoom, probability: f64) -> Result<Self> {
         check_range("angle_limits of RandomRotation", degrees, f32::MIN)?;
         check_probability("rotate_with_proba of RandomRotation", probability)?;

@@ -1,4 +1,4 @@
-//! Access to the answers of MXNet in `expected.params`; `make.py` wrote them.
+//! Access to MXNet's results in `expected.params`, which `make.py` wrote, and helpers of several tests.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -8,7 +8,7 @@ use mxrs_format::{ArrayFile, Element, Options, Tensor};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-/// A file of the repository, by its path from the root.
+/// Path of a file of the repository, given relative to its root.
 pub fn file(path: &str) -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path)
 }
@@ -23,7 +23,7 @@ pub fn image(name: &str) -> Vec<u8> {
     bytes(&format!("crates/mxrs-data/tests/golden/{name}"))
 }
 
-/// Arrays by name.
+/// MXNet's results, as arrays by name.
 pub struct Expected(HashMap<String, Tensor>);
 
 impl Expected {
@@ -46,7 +46,7 @@ impl Expected {
     }
 }
 
-/// A record file of these images, labeled 0, 1, 2, ... with ids from 100 on.
+/// Writes a record file of these images, with labels 0, 1, 2, ... and ids from 100; returns the offsets.
 pub fn write_records(path: &Path, images: &[Vec<u8>]) -> Vec<u64> {
     let mut writer = RecordWriter::create(path).unwrap();
     let mut offsets = Vec::new();
@@ -58,12 +58,12 @@ pub fn write_records(path: &Path, images: &[Vec<u8>]) -> Vec<u64> {
     offsets
 }
 
-/// What is left of an epoch.
+/// The remaining batches of an epoch.
 pub fn epoch_of(iter: &mut impl DataIter) -> Vec<DataBatch> {
     std::iter::from_fn(|| iter.next_batch().unwrap()).collect()
 }
 
-/// The first epochs of a new iterator.
+/// The batches of the first `n` epochs of a new iterator.
 pub fn epochs(builder: ImageRecordIterBuilder, n: usize) -> Vec<Vec<DataBatch>> {
     let mut iter = builder.build().unwrap();
     (0..n)
@@ -75,19 +75,19 @@ pub fn epochs(builder: ImageRecordIterBuilder, n: usize) -> Vec<Vec<DataBatch>> 
         .collect()
 }
 
-/// The records of an epoch, without padding.
+/// The record ids of an epoch, without padding.
 pub fn ids(epoch: &[DataBatch]) -> Vec<u64> {
     epoch.iter().flat_map(|b| b.index[..b.n_valid()].to_vec()).collect()
 }
 
-/// How far two images are apart.
+/// Difference of two images.
 #[derive(Debug)]
 pub struct Difference {
-    /// Largest difference of a byte.
+    /// Largest difference of two bytes.
     pub most: u8,
     /// Mean difference.
     pub mean: f64,
-    /// Share of bytes that differ by more than 2.
+    /// Fraction of bytes that differ by more than 2.
     pub beyond_two: f64,
 }
 
@@ -103,15 +103,15 @@ impl Difference {
         }
     }
 
-    /// Two gray levels, and up to four in few bytes where colors were stored at half size: enlarging them takes one
-    /// rounding more here than in libjpeg.
+    /// Whether the difference is at most two gray levels, or for few bytes four if colors are stored at half size: enlarging
+    /// them has one more rounding than in libjpeg.
     pub fn is_small(&self, half_size_colors: bool) -> bool {
         let most = if half_size_colors { 4 } else { 2 };
         self.most <= most && self.mean < 0.25 && self.beyond_two < 0.003
     }
 }
 
-/// What MXNet made, of the arrays of a file in this folder those whose names begin with `kind`, by the rest of the name.
+/// MXNet's arrays from a file in this folder whose names begin with `kind`, by the rest of the name.
 pub fn named(file_name: &str, kind: &str) -> BTreeMap<String, Tensor> {
     let path = file(&format!("crates/mxrs-data/tests/golden/{file_name}"));
     let arrays = ArrayFile::open(path, &Options::strict()).unwrap().value.arrays.into_named().unwrap();
@@ -123,7 +123,7 @@ fn mean(values: impl Iterator<Item = f32>) -> f32 {
     (sum / n) as f32
 }
 
-/// The statistic of one image of 3 x 24 x 32 numbers.
+/// The statistic `kind` of one image of 3 x 24 x 32 values.
 pub fn statistic(kind: &str, x: &[f32]) -> f32 {
     let half = |left: usize| mean(x.chunks_exact(32).flat_map(|row| &row[left..left + 16]).copied());
     match kind {
@@ -142,8 +142,8 @@ pub fn statistic(kind: &str, x: &[f32]) -> f32 {
     }
 }
 
-/// Largest distance of two sorted samples' distribution functions (Kolmogorov and Smirnov), where values within `near` of
-/// each other count as equal.
+/// Largest distance of two sorted samples' distribution functions (Kolmogorov and Smirnov); values that differ by at most
+/// `near` count as equal.
 pub fn distance(a: &[f32], b: &[f32], near: f32) -> f32 {
     let below = |sample: &[f32], t: f32| sample.partition_point(|v| *v <= t) as f32 / sample.len() as f32;
     let far = |t: &f32| {

@@ -1,4 +1,4 @@
-//! Collects tasks in a thread's buffer, and pushes what was collected.
+//! Collects tasks in a thread's buffer, and pushes the collected tasks.
 
 use super::{Buffer, Content, mine};
 use crate::busy::Busy;
@@ -17,10 +17,11 @@ use std::sync::Arc;
 struct Dropped(Option<Task>);
 
 impl Inner {
-    /// Collects a task; or returns it if it must be pushed on its own, after pushing what has to come before it.
+    /// Adds a task to the calling thread's buffer. A task that must be pushed on its own is returned instead, after the
+    /// buffers whose tasks must come before it have been pushed.
     ///
     /// # Errors
-    /// If a variable of the task is deleted (E11).
+    /// Fails if a variable of the task is deleted (E11).
     #[cold]
     pub(crate) fn collect(self: &Arc<Self>, task: Task) -> Result<Option<Task>> {
         let _busy = Busy::enter();
@@ -50,7 +51,7 @@ impl Inner {
                 Ok(()) => {}
                 Err(NotMarked::Deleted(error)) => return Err(error),
                 Err(NotMarked::Other(number)) => {
-                    // Never with two buffers locked: the other thread may be doing the same in the opposite order.
+                    // Two buffers are never locked together, because the other thread may lock them in the opposite order.
                     drop(content);
                     self.flush_number(number);
                     continue;
@@ -69,7 +70,7 @@ impl Inner {
         }
     }
 
-    /// Pushes what all threads have collected.
+    /// Pushes the tasks that all threads have collected.
     pub(crate) fn flush_all(self: &Arc<Self>) {
         if self.buffers.are_idle() {
             return;
@@ -104,8 +105,8 @@ impl Inner {
         }
     }
 
-    /// Pushes the buffer's tasks as one bulk. The caller holds the buffer's lock, so what its thread pushes next comes
-    /// after.
+    /// Pushes the buffer's tasks as one bulk. The caller holds the buffer's lock, so tasks that its thread pushes next come
+    /// after the bulk.
     fn push_content(self: &Arc<Self>, number: u16, content: &mut Content) -> Dropped {
         let len = std::mem::take(&mut content.len);
         if len == 0 {
@@ -130,7 +131,8 @@ impl Inner {
         let task = Task::new(name, &uses, content.device, 0, Property::NoSkip, content.dispatch, Bulk(list));
         self.tally.bulked.fetch_add(len as u64, Ordering::Relaxed);
         let pushed = self.push_task(task);
-        // Only after the push: a deletion between the two would run before tasks that were accepted earlier.
+        // The marks are removed only after the push. Otherwise a deletion in between would run before tasks that were
+        // accepted earlier.
         kept.iter().for_each(|var| var.cell().unmark_buffered(number));
         let Err(refused) = pushed else { return Dropped(None) };
         // The only error is that the system refused a thread for the pool.
@@ -154,7 +156,7 @@ fn mark(task: &Task, number: u16, collected: &TaskList) -> Result<(), NotMarked>
     for (at, access) in accesses.iter().enumerate() {
         let Err(why) = access.var().mark_buffered(number) else { continue };
         for marked in &accesses[..at] {
-            // SAFETY: `mark_buffered` counted this handle in an earlier turn of the loop.
+            // SAFETY: `mark_buffered` counted this handle in an earlier iteration of the outer loop.
             let var = unsafe { Var::from_counted(marked.var_ptr()) };
             if !collected.iter().flatten().any(|other| other.var_ptr() == var.cell_ptr()) {
                 var.cell().unmark_buffered(number);

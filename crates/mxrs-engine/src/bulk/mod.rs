@@ -31,7 +31,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// What a thread has collected for one engine.
+/// The tasks that a thread has collected for one engine.
 pub(crate) struct Buffer {
     /// Identifies the buffer in the marks of variables: not 0, and unique among live buffers.
     number: u16,
@@ -48,7 +48,7 @@ struct Content {
 
 /// All buffers of an engine.
 pub(crate) struct Buffers {
-    /// Threads that collect. If 0, every function here returns at once.
+    /// The number of threads that collect tasks. If it is 0, there is nothing to push.
     active: AtomicUsize,
     all: RankedMutex<Vec<Arc<Buffer>>>,
 }
@@ -63,7 +63,7 @@ fn mine(engine: u32) -> Option<Arc<Buffer>> {
     let find = |mine: &RefCell<Vec<(u32, Arc<Buffer>)>>| {
         mine.borrow().iter().find(|(id, _)| *id == engine).map(|(_, buffer)| Arc::clone(buffer))
     };
-    // Empty in a thread whose thread-local values have been destroyed.
+    // A thread whose thread-local values have been destroyed has no buffer.
     MINE.try_with(find).ok().flatten()
 }
 
@@ -79,7 +79,7 @@ impl Buffers {
     }
 }
 
-/// Makes its thread collect tasks until dropped; see [`Engine::bulk`].
+/// Makes the thread that created this scope collect tasks until the scope is dropped; see [`Engine::bulk`].
 #[must_use = "tasks are collected only while the scope lives"]
 pub struct BulkScope {
     engine: Engine,
@@ -114,7 +114,7 @@ impl Engine {
         scope
     }
 
-    /// Pushes what the calling thread has collected.
+    /// Pushes the tasks that the calling thread has collected.
     pub fn flush(&self) {
         if let Some(buffer) = mine(self.inner().id) {
             self.inner().flush_buffer(&buffer);

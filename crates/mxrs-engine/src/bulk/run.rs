@@ -107,7 +107,7 @@ impl Carried {
         }
     }
 
-    /// [`crate::op::live_failure`] over the failures carried now.
+    /// Like [`crate::op::live_failure`], but for the failures that the bulk's variables carry at this point.
     fn inherited(&self, body: &Task) -> Option<Arc<Failure>> {
         if self.0.is_empty() {
             return None;

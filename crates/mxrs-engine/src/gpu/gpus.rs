@@ -19,7 +19,7 @@ pub struct Gpus {
     is_used: AtomicBool,
 }
 
-/// See [`Gpus::at_first_use`].
+/// The function that is called when the first GPU task is pushed; see [`Gpus::at_first_use`].
 #[derive(Default)]
 pub(crate) struct OnUse(pub(crate) Option<Box<dyn Fn() + Send + Sync>>);
 

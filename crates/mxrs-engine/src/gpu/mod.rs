@@ -19,10 +19,10 @@
 //! 4. Rules 1 and 2 are applied to a variable while the task is granted it. So a write excludes all others, and reads
 //!    overlap only with reads.
 //! 5. An event has shared ownership, and is never reused for another position in a stream.
-//! 6. A failure of device work is reported to the next wait that covers it: for everything, or for a variable that the
-//!    work wrote or that was computed from one. Each wait reports it at most once, and none does after the wait for
-//!    everything ([`ReportedFailures`]). A task that would use the result of failed work fails too, if the failure is
-//!    known when the task starts; otherwise the device passes the failure on.
+//! 6. A failure of device work is reported to the next wait that covers it: a wait for everything, or for a variable that
+//!    the work wrote or that was computed from such a variable. Each wait reports it at most once, and no wait reports it
+//!    after a wait for everything has ([`ReportedFailures`]). A task that would use the result of failed work fails too,
+//!    if the failure is known when the task starts; otherwise the device passes the failure on.
 //! 7. When a variable is deleted, its events go to the code that frees its memory.
 //!
 //! [`SimulatedGpu`] is a device for tests. It checks that no wait is missing, whether or not the accesses overlapped in

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// failure, as events do, but the engine does not report it again: the variables it marks may be used, and their
 /// content is unspecified.
 ///
-/// Only asked about events that failed.
+/// Queried only for events that failed.
 #[derive(Debug)]
 pub struct ReportedFailures(RankedMutex<BTreeMap<StreamId, u64>>);
 

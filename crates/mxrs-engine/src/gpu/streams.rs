@@ -12,23 +12,23 @@ use std::sync::{Arc, OnceLock};
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-/// Sets of streams of each GPU that the workers of [`crate::EngineKind::Threaded`] share.
+/// The number of sets of streams per GPU that the workers of [`crate::EngineKind::Threaded`] share.
 const SHARED: usize = 16;
-/// Sets of streams of each GPU that the pushing threads of [`crate::EngineKind::Naive`] share.
+/// The number of sets of streams per GPU that the pushing threads of [`crate::EngineKind::Naive`] share.
 const PUSHERS: usize = 16;
 
 /// The number of workers in each pool of one GPU, and whether they own an auxiliary stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamLayout {
-    /// Workers for normal tasks; there are equally many for prioritised ones.
+    /// The number of workers for normal tasks, and also for prioritised tasks.
     pub workers: usize,
-    /// Workers for copies.
+    /// The number of workers for copies.
     pub copy_workers: usize,
     /// Whether workers other than those for copies own a second stream.
     pub with_aux: bool,
 }
 
-/// The thread that asks for streams.
+/// The thread that requests streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StreamOwner {
     /// [`crate::EngineKind::ThreadedPerDevice`]: this worker for normal tasks of the GPU. It owns its streams.
@@ -177,7 +177,7 @@ pub(super) fn first_failure(results: impl Iterator<Item = Result<()>>) -> Result
 
 /// A small number that identifies the calling thread.
 fn thread_number() -> usize {
-    // Not loom's atomic: which stream a thread gets is not part of a protocol.
+    // The standard library's atomic even under loom, because no protocol depends on which stream a thread gets.
     static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
     std::thread_local! { static NUMBER: Cell<usize> = const { Cell::new(usize::MAX) }; }
     NUMBER.with(|number| {

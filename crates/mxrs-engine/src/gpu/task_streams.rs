@@ -6,7 +6,7 @@ use mxrs_sync::atomic::{AtomicBool, Ordering};
 use mxrs_types::{DeviceEvent, DeviceStream, GpuSync, Result};
 use std::sync::Arc;
 
-/// The streams that a worker owns on a GPU: a main stream and, if the setting says 2, an auxiliary one.
+/// The streams that a worker owns on a GPU: a main stream, and an auxiliary one if the setting is 2 streams.
 #[derive(Clone, Debug)]
 pub struct WorkerStreams {
     /// Runs the work of tasks.
@@ -16,9 +16,9 @@ pub struct WorkerStreams {
 }
 
 impl WorkerStreams {
-    /// Runs `body` with the auxiliary stream. Work that it enqueues there comes after everything that the main stream
-    /// held before, and later work of the main stream comes after it. Work that `body` enqueues on the main stream may
-    /// overlap with it. If there is only one stream, `body` gets that one.
+    /// Runs `body` with the auxiliary stream. Work that `body` enqueues on the auxiliary stream runs after everything that
+    /// the main stream held before the call, and before work that the main stream gets after it. Work that `body` enqueues
+    /// on the main stream may overlap with the auxiliary work. If there is only one stream, `body` gets that one.
     ///
     /// # Errors
     /// The error of `body`, or the device's error. The streams are ordered even if `body` fails.
@@ -59,7 +59,7 @@ pub struct TaskStreams {
 }
 
 impl TaskStreams {
-    /// Starts the use by one task.
+    /// Starts the use of these streams by one task.
     pub fn new(streams: Arc<WorkerStreams>) -> Self {
         Self { streams, aux_in_use: AtomicBool::new(false) }
     }
@@ -82,7 +82,7 @@ impl TaskStreams {
         &self.streams.main
     }
 
-    /// The auxiliary stream, if there is one, for the rest of the task. Work enqueued there comes after everything that
+    /// The auxiliary stream, if there is one, for the rest of the task. Work enqueued on it comes after everything that
     /// the main stream held at the first call, and the task ends after the work of both streams.
     ///
     /// # Errors
@@ -96,10 +96,10 @@ impl TaskStreams {
         Ok(Some(aux))
     }
 
-    /// See [`WorkerStreams::aux_scope`], which also lists the errors.
+    /// Runs `body` with the auxiliary stream; see [`WorkerStreams::aux_scope`].
     ///
     /// # Errors
-    /// Those of [`WorkerStreams::aux_scope`].
+    /// The same as for [`WorkerStreams::aux_scope`].
     pub fn aux_scope<R>(&self, body: impl FnOnce(&Arc<dyn DeviceStream>) -> Result<R>) -> Result<R> {
         let result = self.streams.aux_scope(body);
         if result.is_err() {

@@ -12,7 +12,7 @@ pub(crate) mod tests;
 /// reader event per stream. Takes one word; a variable that no GPU task has used allocates nothing more.
 ///
 /// The caller serializes access, and adds the events of a task ([`VarEvents::after`]) before the next user of the
-/// variable asks for them ([`VarEvents::before`]), as the rules of [`crate::gpu`] require.
+/// variable requests them ([`VarEvents::before`]), as the rules of [`crate::gpu`] require.
 #[derive(Debug, Default)]
 pub struct VarEvents(Option<Box<Marks>>);
 
@@ -57,7 +57,7 @@ impl VarEvents {
             return;
         }
         match marks.readers.iter_mut().find(|reader| reader.stream() == event.stream()) {
-            // Two workers may share a stream, and get here in the opposite order of their events.
+            // Two workers may share a stream, and call this function in the opposite order of their events.
             Some(reader) if reader.place() < event.place() => *reader = Arc::clone(event),
             Some(_) => {}
             None => marks.readers.push(Arc::clone(event)),

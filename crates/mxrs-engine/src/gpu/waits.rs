@@ -27,12 +27,12 @@ struct Wait {
 }
 
 impl Waits {
-    /// Collects for work that will be enqueued on this stream.
+    /// Makes an empty list for work that will be enqueued on this stream.
     pub fn of_stream(stream: StreamId) -> Self {
         Self { own: Some(stream), events: SmallVec::new() }
     }
 
-    /// Collects for a thread of the host.
+    /// Makes an empty list for a thread of the host.
     pub fn of_host() -> Self {
         Self::default()
     }
@@ -59,7 +59,7 @@ impl Waits {
         self.events.is_empty()
     }
 
-    /// The events, one per foreign stream.
+    /// The events, one for each stream other than the task's own.
     pub fn events(&self) -> impl ExactSizeIterator<Item = &Arc<dyn DeviceEvent>> {
         self.events.iter().map(|wait| &wait.event)
     }
@@ -74,7 +74,7 @@ impl Waits {
             if !event.is_finished() {
                 stream.wait_for(&**event)?;
             } else if *is_source {
-                // Finished, so this does not block.
+                // The event is finished, so this does not block.
                 event.wait().or_else(|error| if reported.covers(&**event) { Ok(()) } else { Err(error) })?;
             }
         }
@@ -99,10 +99,10 @@ impl Waits {
         result
     }
 
-    /// [`Waits::wait`] for a caller who gets the failure, which then counts as reported.
+    /// Like [`Waits::wait`], for a caller that receives the failure; the failure then counts as reported.
     ///
     /// # Errors
-    /// Those of [`Waits::wait`].
+    /// The same as for [`Waits::wait`].
     pub fn wait_and_report(&self, reported: &ReportedFailures) -> Result<()> {
         let result = self.wait(reported);
         if result.is_err() {

@@ -30,7 +30,7 @@ impl<'v> Use<'v> {
     /// The same use, for another task.
     ///
     /// # Safety
-    /// The variable is kept until that task is appended.
+    /// The variable is kept alive until that task is appended.
     pub(crate) unsafe fn of_access(access: &Access) -> Self {
         let tagged = access.var.map_addr(|address| address | usize::from(access.write));
         Self { tagged, _borrowed: PhantomData }
@@ -38,7 +38,7 @@ impl<'v> Use<'v> {
 
     #[inline]
     pub(crate) fn cell(self) -> NonNull<VarCell> {
-        // A cell is aligned to its size, so the address is not 0 without the tag either.
+        // A cell is aligned to 64 bytes, so clearing the lowest bit of its address does not give 0.
         self.tagged.map_addr(|address| std::num::NonZero::new(address.get() & !1).unwrap_or(address))
     }
 

@@ -10,7 +10,7 @@ use std::alloc::Layout;
 pub(crate) trait Body: Send + 'static {
     /// Whether `run` only starts the work, which ends with the completion.
     const IS_ASYNCHRONOUS: bool = false;
-    /// Whether it is a [`Bulk`].
+    /// Whether the body is a [`Bulk`].
     const IS_BULK: bool = false;
 
     /// Runs the body. `completion` is given if and only if the body is asynchronous.

@@ -37,14 +37,14 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// What happens once every variable is granted.
+/// Where a task runs once every variable is granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dispatch {
     /// Queues the task in the pool with this role, for the task's device.
     Pool(PoolRole),
     /// The pushing thread waits until the task is granted, and runs it.
     Pusher,
-    /// Runs on the thread that completed the last task in its way.
+    /// Runs on the thread that completed the last task for which this one had to wait.
     Completer,
 }
 
@@ -76,13 +76,13 @@ impl PoolRole {
 }
 
 /// Flags for what was found on a variable when it was granted. They are the upper bits of `Op::grants`; the lower bits
-/// count.
+/// count the missing grants.
 pub(crate) mod mark {
     /// A variable carries a failure.
     pub(crate) const TAINTED: u32 = 1 << 31;
     /// A variable carries events of a device's stream.
     pub(crate) const EVENTS: u32 = 1 << 30;
-    /// The bits that count.
+    /// The bits of `Op::grants` that count the missing grants.
     pub(crate) const COUNT: u32 = EVENTS - 1;
 }
 
@@ -112,7 +112,7 @@ impl Op {
         self.grants.store(count | marks, Ordering::Relaxed);
     }
 
-    /// Records one granted variable and the flags found on it; true for the last missing one.
+    /// Records one granted variable and the flags found on it; returns whether it was the last missing one.
     #[inline]
     pub(crate) fn grant(&self, marks: u32) -> bool {
         if marks != 0 {
@@ -121,7 +121,7 @@ impl Op {
         self.grants.fetch_sub(1, Ordering::AcqRel) & mark::COUNT == 1
     }
 
-    /// The flags found on its variables. Only for the owner of a granted task.
+    /// The flags found on the task's variables. Only for the owner of a granted task.
     #[inline]
     pub(crate) fn marks(&self) -> u32 {
         self.grants.load(Ordering::Relaxed) & !mark::COUNT
@@ -145,7 +145,7 @@ impl Op {
         !matches!(self.property, Property::NoSkip | Property::DeleteVar)
     }
 
-    /// Whether its body only starts the work.
+    /// Whether the task's body only starts the work.
     #[inline]
     pub(crate) fn is_asynchronous(&self) -> bool {
         self.table.is_asynchronous
@@ -172,8 +172,9 @@ impl fmt::Debug for Op {
 fn layout(n_accesses: usize, body: Layout) -> (Layout, usize) {
     let head = size_of::<Op>() + n_accesses * size_of::<Access>();
     let at = head.next_multiple_of(body.align());
-    // SAFETY: alignments are powers of two. A task has fewer than 2^24 accesses of 32 bytes, and its body was on a
-    // stack, so the sum is far below `isize::MAX`.
+    // SAFETY: alignments are powers of two. The accesses are for different variables (`normalize`), each of which has a
+    // `VarCell` of at least 64 bytes, so all accesses of 32 bytes take at most half as much memory as these cells. The
+    // body was on a stack. So the sum is below `isize::MAX`.
     let whole = unsafe { Layout::from_size_align_unchecked(at + body.size(), body.align().max(slab::ALIGN)) };
     (whole, at)
 }
@@ -345,7 +346,7 @@ impl std::ops::Deref for Task {
 
     #[inline]
     fn deref(&self) -> &Op {
-        // SAFETY: this task owns the block.
+        // SAFETY: this task owns the block, so it is not freed while the task is borrowed.
         unsafe { self.0.as_ref() }
     }
 }

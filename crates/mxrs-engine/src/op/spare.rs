@@ -1,6 +1,5 @@
-//! Short lists on the stack that become long without allocating each time.
-//!
-//! A long list takes the spare vector of its thread, and returns it empty.
+//! Lists that are stored inline while they are short. A long list takes the spare vector of its thread and returns it
+//! empty, so that not every long list allocates memory.
 
 use smallvec::SmallVec;
 use std::cell::Cell;
@@ -27,7 +26,8 @@ pub(crate) fn give_back<A, S, const N: usize>(list: SmallVec<[A; N]>, spare: &'s
     }
 }
 
-/// The same allocation for elements of another type with the same layout: the standard library collects in place.
+/// Empties a vector and reuses its allocation for elements of another type with the same layout: the standard library
+/// collects in place.
 fn emptied<A, B>(mut list: Vec<A>) -> Vec<B> {
     list.clear();
     list.into_iter().filter_map(|_| None).collect()

@@ -3,20 +3,20 @@
 use std::backtrace::Backtrace;
 use std::fmt::Display;
 
-/// Frames of capturing and of pushing, which say nothing about the caller.
+/// Parts of the names of frames that capture the backtrace or push the task; such frames say nothing about the caller.
 const OWN_FRAMES: [&str; 3] = ["std::backtrace", "mxrs_engine::op::words", "mxrs_engine::push"];
 
-/// `Stack trace:` and at most `depth` frames of the code that pushed a task, the innermost first.
+/// The text `Stack trace:` and at most `depth` frames of the code that pushed a task, the innermost first.
 pub(crate) fn stack_trace(place: &Backtrace, depth: usize) -> String {
     frames(place, depth)
 }
 
-/// The same of a backtrace as text.
+/// The result of `stack_trace`, for anything that prints like a backtrace.
 fn frames(place: &dyn Display, depth: usize) -> String {
     let text = place.to_string();
     let mut found: Vec<String> = Vec::new();
     for line in text.lines() {
-        // `   3: name`, and below it perhaps `             at file:line`.
+        // A frame is a line like `   3: name`, in some cases followed by a line like `             at file:line`.
         match line.trim_start().split_once(": ") {
             Some((number, name)) if number.bytes().all(|byte| byte.is_ascii_digit()) => found.push(name.to_owned()),
             _ => {

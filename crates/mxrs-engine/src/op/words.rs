@@ -43,7 +43,7 @@ enum Name {
 }
 
 impl OpName {
-    /// The text.
+    /// The name as text.
     pub fn as_str(&self) -> &str {
         match &self.0 {
             Name::Text(text) => text,

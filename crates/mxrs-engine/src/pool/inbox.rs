@@ -1,4 +1,4 @@
-//! A queue into which any thread puts granted tasks, and from which a worker takes all of them at once.
+//! A queue into which any thread puts granted tasks, and from which a worker takes all of them in one step.
 //!
 //! A stack of tasks linked through their own blocks: adding one costs one exchange and no allocation. Taking exchanges
 //! the whole stack for an empty one, so no other thread sees these tasks, and reverses it: first in, first out.

@@ -83,7 +83,7 @@ pub(crate) type Runner = Arc<dyn Fn(Task, usize) -> Option<Task> + Send + Sync>;
 
 /// Threads and their queues. The threads start with the first task, or earlier on request; the queues outlive them.
 pub(crate) struct Pool {
-    /// The engine its threads work for.
+    /// The engine for which the threads work.
     engine: u32,
     id: PoolId,
     /// The number of workers to start. There may be more slots, for a forked child.
@@ -92,7 +92,7 @@ pub(crate) struct Pool {
     /// Deletions, ahead of the inbox.
     urgent: CachePadded<Inbox>,
     /// Replaces the inboxes in a pool by priority. Its rank is above that of the pool's own lock, because a worker
-    /// about to sleep holds that one and asks whether the heap is empty.
+    /// about to sleep holds that lock and checks whether the heap is empty.
     heap: Option<RankedMutex<Heap>>,
     slots: Box<[CachePadded<WorkerSlot>]>,
     /// Tasks that several workers took out of the inbox and that do not fit into their deques, which are kept small.
@@ -195,7 +195,7 @@ impl Pool {
     /// Starts the threads, unless they are running.
     ///
     /// # Errors
-    /// If the system refuses a thread; those already started keep running.
+    /// Fails if the system refuses a thread; those already started keep running.
     #[cold]
     pub(crate) fn start(self: &Arc<Self>, runner: &dyn Fn() -> Runner) -> Result<()> {
         let mut threads = self.threads.lock();
@@ -217,7 +217,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Lets the threads end once no task is queued, and waits for them. Must not be called on one of them.
+    /// Lets the threads end once no task is queued, and waits for them. Must not be called on a thread of the pool.
     pub(crate) fn join(&self) {
         let mut threads = self.threads.lock();
         self.stopping.store(true, Ordering::Release);
@@ -294,7 +294,8 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // Nothing is left after `join`. But a child that never started its threads has its parent's tasks here.
+        // After `join` the deques are empty. But in a forked child that never started its threads they have the
+        // parent's tasks.
         for stealer in &self.stealers {
             while let Some(RawTask(op)) = worker::steal(stealer) {
                 // SAFETY: the deque owned the task, and `steal` took it out.

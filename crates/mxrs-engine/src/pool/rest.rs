@@ -9,8 +9,8 @@ use std::time::Instant;
 
 /// The lock and signals with which idle workers sleep, and with which workers pause for a fork.
 ///
-/// A paused worker may wake for a moment to check whether the pause goes on, because a task's end or the end of the
-/// last fork woke it. A fork does not wait for it then, so a child may find the lock held.
+/// A paused worker may wake for a moment to check whether the pause continues, because a task's end or the end of the
+/// last fork woke it. A fork does not wait for that worker, so a child may find the lock held.
 pub(super) struct WorkerSignals {
     /// The number of paused workers.
     pub(super) resting: RankedMutex<usize>,
@@ -32,7 +32,7 @@ fn wait<'a>(resting: RankedGuard<'a, usize>, settled: &Condvar) -> RankedGuard<'
     resting.wait_for(settled, PATIENCE)
 }
 
-/// Loom models neither time nor forks.
+/// Waits without a time limit, because loom models neither time nor forks.
 #[cfg(loom)]
 fn wait<'a>(resting: RankedGuard<'a, usize>, settled: &Condvar) -> RankedGuard<'a, usize> {
     resting.wait(settled)
@@ -49,7 +49,8 @@ impl Pool {
         WORKS_FOR.set(std::ptr::from_ref(self).addr());
     }
 
-    /// Makes the workers pause between tasks, and waits until all except the caller have, or [`PATIENCE`] has passed.
+    /// Makes the workers pause between tasks, and waits until all except the caller have paused, or [`PATIENCE`] has
+    /// passed.
     pub(crate) fn pause(&self) {
         let own = usize::from(WORKS_FOR.get() == std::ptr::from_ref(self).addr());
         let others = self.threads.lock().len() - own;

@@ -20,7 +20,7 @@ pub(super) fn steal(stealer: &Stealer<RawTask>) -> Option<RawTask> {
     }
 }
 
-/// The number of tasks that a worker takes out of the backlog at once, in addition to the one it runs.
+/// The number of tasks that a worker takes out of the backlog in one step, in addition to the one it runs.
 const SHARE: usize = 15;
 
 impl Pool {
@@ -44,7 +44,7 @@ impl Pool {
 
     #[inline]
     fn enter(&self, alone: bool) {
-        // A lone worker need not count.
+        // With a lone worker exactly one task runs, so nothing is counted.
         let running = if alone { 1 } else { self.running.fetch_add(1, Ordering::Relaxed) + 1 };
         if running > self.peak.load(Ordering::Relaxed) {
             self.peak.fetch_max(running, Ordering::Relaxed);
@@ -64,7 +64,7 @@ impl Pool {
             for _ in 0..16 {
                 hint::spin_loop();
             }
-            // Loom does not model time, and its search covers repeated looks.
+            // Loom does not model time, and its search covers repeated checks.
             if !cfg!(loom) && since.get_or_insert_with(Instant::now).elapsed() < SPIN {
                 continue;
             }
@@ -116,7 +116,7 @@ impl Pool {
             let more = taken > 0 || !backlog.is_empty();
             drop(backlog);
             if more {
-                // For a moment no other thread could see these tasks: workers that fell asleep meanwhile have to look
+                // For a moment no other thread could see these tasks: workers that fell asleep meanwhile have to check
                 // again.
                 mxrs_sync::atomic::fence(Ordering::SeqCst);
                 if self.sleepers.load(Ordering::Relaxed) > 0 {
@@ -153,8 +153,8 @@ impl Pool {
         let mut lock = resting.lock();
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         fence_after_rmw();
-        // A thread that adds a task either sees this sleeper, and then notifies under the lock, or its task is seen
-        // here.
+        // A thread that adds a task either sees this sleeper, and then notifies under the lock, or `has_tasks` sees the
+        // task.
         let mut leave = false;
         while !self.has_tasks() && !leave && !self.paused.load(Ordering::Relaxed) {
             leave = self.stopping.load(Ordering::Acquire);

@@ -29,7 +29,7 @@ pub(super) struct VarState {
     pub(super) deleted: bool,
     /// The buffer whose collected tasks use the variable; 0 for none ([`crate::bulk`]).
     pub(super) buffered: u16,
-    /// Whether no handle is left, so that the last use frees the cell.
+    /// Whether no handle is left, so that the end of the last use frees the cell.
     orphan: bool,
     /// The write that has claimed the variable and waits for its readers.
     pub(super) claim: *const Access,
@@ -70,7 +70,8 @@ fn too_many_handles(id: u64) -> ! {
 
 impl VarCell {
     pub(super) fn new(engine: u32) -> Self {
-        // Not loom's atomic: ids are not part of the protocol, and loom's atomics cannot live in statics.
+        // The standard library's atomic even under loom: ids are not part of the protocol, and loom's atomics cannot live in
+        // statics.
         static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
         let (claim, last) = (std::ptr::null(), std::ptr::null());
         let state = VarState { readers: 0, deleted: false, buffered: 0, orphan: false, claim, last, rare: None };
@@ -87,7 +88,7 @@ impl VarCell {
     /// are never uncounted: if the count wrapped, dropping a handle would free a cell that others still use.
     ///
     /// # Panics
-    /// If the variable already has [`MAX_HANDLES`] handles.
+    /// Panics if the variable already has [`MAX_HANDLES`] handles.
     #[inline]
     pub(super) fn count_handle(&self) {
         if self.handles.fetch_add(1, Ordering::Relaxed) >= MAX_HANDLES {
@@ -169,7 +170,7 @@ impl VarCell {
     /// Queues the calling thread, or returns the variable's failure if there is nothing to wait for.
     ///
     /// # Errors
-    /// If the variable is deleted.
+    /// Fails if the variable is deleted.
     pub(crate) fn attach(&self, wait_for: WaitFor, waiter: &Waiter) -> Result<Attached> {
         let mut state = self.lock();
         if state.deleted {
@@ -248,7 +249,7 @@ impl VarState {
         Some(first)
     }
 
-    /// Adds a task's access; true if it is granted at once.
+    /// Adds a task's access; true if it is granted immediately.
     #[inline]
     pub(super) fn append(&mut self, access: &Access) -> bool {
         self.check();
@@ -337,7 +338,7 @@ impl VarState {
         }
     }
 
-    /// Asserts E1 and E2.
+    /// Asserts the rules E1 and E2.
     fn check(&self) {
         debug_assert!(self.readers >= -1, "E1");
         debug_assert!(self.readers >= 0 || self.claim.is_null(), "E1");
@@ -348,7 +349,7 @@ impl VarState {
 
 /// The task of a queued access; `None` for a waiting thread.
 pub(super) fn task_of(access: *const Access) -> Option<NonNull<Op>> {
-    // SAFETY: a queued access lives under the lock, which the callers hold.
+    // SAFETY: a queued access lives until it is taken out of the queue under the variable's lock, which the callers hold.
     unsafe { (*access).task() }
 }
 

@@ -39,8 +39,8 @@ impl VarCell {
         Ok(())
     }
 
-    /// Removes this buffer's mark once no task in it uses the variable. If the mark is already gone, another buffer may
-    /// have put its own there, which stays.
+    /// Removes this buffer's mark once no task in it uses the variable. If the mark is already gone and another buffer has
+    /// marked the variable, that mark stays.
     pub(crate) fn unmark_buffered(&self, buffer: u16) {
         let mut state = self.lock();
         if state.buffered == buffer {
@@ -48,7 +48,7 @@ impl VarCell {
         }
     }
 
-    /// The names of the tasks that wait for the variable; threads are included as such.
+    /// The names of the tasks that wait for the variable. A waiting thread is listed as `a thread`.
     pub(crate) fn waiting_names(&self) -> Vec<String> {
         let state = self.lock();
         // SAFETY: a queued task has no owner and cannot be freed while the lock is held.

@@ -12,16 +12,17 @@
 //! | claimed | > 0 | a write | anything |
 //! | written | -1 | none | anything |
 //!
-//! **Pushing** locks all variables of the task in ascending address, appends to each, and unlocks: all or nothing, so crossed
-//! pushes agree on the order of the two tasks on every variable. A read is *granted* at once unless there is a writer; a
-//! write is granted at once if the variable is free, claims it if it is only read, and is queued otherwise. **Completing**
-//! visits one variable after the other. The last reader of a claimed variable grants the writer; a finished write admits
-//! the reads at the head of the queue, then lets the next write claim or take the variable. A task granted on all its
-//! variables is dispatched, outside every lock. A *waiting thread* is an entry of the queue like a task, but when granted
-//! it is woken and the turn passes on at once; so it never stands in a worker's queue behind unrelated tasks.
+//! **Pushing** locks all variables of the task in ascending address, appends the task to each, and unlocks: all or
+//! nothing, so crossed pushes agree on the order of the two tasks on every variable. A read is *granted* immediately
+//! unless there is a writer; a write is granted immediately if the variable is free, claims it if it is only read, and is
+//! queued otherwise. **Completing** visits one variable after the other. The last reader of a claimed variable grants the
+//! writer; a finished write admits the reads at the head of the queue, then lets the next write claim or take the
+//! variable. A task granted on all its variables is dispatched, outside every lock. A *waiting thread* is an entry of the
+//! queue like a task. When it is granted, it is woken and the turn passes on immediately; so it never stands in a
+//! worker's queue behind unrelated tasks.
 //!
-//! The queue is a list of the places (`Access`) that lie inside the queued tasks, or to the memory of waiting threads, so
-//! that neither pushing nor completing allocates.
+//! The queue is a linked list of entries (`Access`) that lie inside the queued tasks or in memory of the waiting threads,
+//! so that neither pushing nor completing allocates.
 //!
 //! # Who may touch what
 //!
@@ -43,7 +44,8 @@
 //! - **E3** Exclusion: two running tasks never share a variable that either writes.
 //! - **E4** Results equal those of running the tasks one by one in push order; with several pushing threads, in some order
 //!   that keeps each thread's own and is the same on all variables.
-//! - **E5** `version` counts completed writes, failed and skipped ones too; reads never change it; whatever the scheduler.
+//! - **E5** `version` counts completed writes, including failed and skipped ones, under every scheduler; reads never
+//!   change it.
 //! - **E6** A pushed task runs or is skipped exactly once, and completes exactly once; completing it again is an error
 //!   ([`crate::Completion`]).
 //! - **E7** Waiting for all ends only when, after the waiter's own pushes, nothing is pending.
@@ -51,7 +53,7 @@
 //!   stored while all of them are locked.
 //! - **E9** A task has each variable once; both read and written counts as written.
 //! - **E10** No deadlock: if every body returns, every pushed task is eventually dispatched.
-//! - **E11** After a deletion no task can use the variable; trying is an error. Ids are never given out again.
+//! - **E11** After a deletion no task can use the variable; trying is an error. Ids are never reused.
 //! - **E12** A variable carries a failure if and only if a failed task reaches it through skipped tasks and the failure
 //!   has not been reported yet. (A task that runs in spite of a failure, [`crate::Property::NoSkip`], passes it on like a
 //!   skipped one.)
@@ -67,7 +69,7 @@
 //! 1. New pushes are refused, except from inside tasks that are still running; collected tasks are pushed.
 //! 2. The stopping thread waits until nothing is pending (E7).
 //! 3. The pools get the signal to stop; their threads end once their queue is empty.
-//! 4. They are joined by another thread.
+//! 4. A thread that belongs to none of the pools joins them.
 //! 5. Failures that were never reported are logged when the engine is dropped.
 
 mod cell;
@@ -89,7 +91,7 @@ pub struct Var(NonNull<VarCell>);
 
 // SAFETY: a handle is a counted pointer to a cell whose parts are atomics, constants and a lock around `Send` values.
 unsafe impl Send for Var {}
-// SAFETY: `&Var` gives access to nothing but these parts of the cell.
+// SAFETY: `&Var` gives access only to the atomics, the constants and the lock of the cell.
 unsafe impl Sync for Var {}
 
 impl Var {

@@ -135,7 +135,7 @@ impl VarState {
     }
 }
 
-/// Appends a task to all its variables, or to none. Returns the task if it was granted on all of them at once; the
+/// Appends a task to all its variables, or to none. Returns the task if it was granted on all of them immediately; the
 /// caller then dispatches it. Otherwise a completion will dispatch it.
 ///
 /// # Errors
@@ -204,14 +204,14 @@ std::thread_local! {
     static SPARE: Cell<Vec<RankedGuard<'static, VarState>>> = const { Cell::new(Vec::new()) };
 }
 
-/// Releases a completed task's variables to the next tasks. `failure` says what each written variable carries from now
-/// on.
+/// Releases a completed task's variables to the next tasks. `failure` returns the failure that a written variable carries
+/// from now on.
 #[inline]
 pub(crate) fn release<'f>(task: &Task, failure: impl Fn(&Access) -> Option<&'f Arc<Failure>>, freed: &mut Freed) {
     for access in task.accesses() {
         let failure = if access.write { failure(access) } else { None };
         let cell = access.var_ptr();
-        // SAFETY: the cell exists at least until this use of it has ended.
+        // SAFETY: the cell exists until its last use has ended, and this use ends only within the call of `release`.
         let last = unsafe { cell.as_ref() }.release(access.write, failure, freed);
         if last {
             // SAFETY: no handle is left and this was the last use, so no other code can reach the cell. `Var::new`

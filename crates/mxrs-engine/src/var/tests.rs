@@ -29,7 +29,7 @@ impl Case {
     }
 }
 
-/// Appends the task; true if it was granted at once.
+/// Appends the task; true if it was granted immediately.
 fn append(case: &Case, deletes: bool) -> Result<bool> {
     let granted = super::append(case.owned.take().unwrap(), deletes).map_err(|(refused, _)| match refused {
         Refused::Deleted(error) => error,
@@ -47,7 +47,7 @@ fn look(var: &Var) -> (i32, bool, usize) {
 
 /// Completes a granted task and returns the number of other tasks that this released.
 fn end(case: &Case) -> usize {
-    // An earlier `end` forgot the tasks that it released, so such a task is taken back here.
+    // An earlier `end` forgot the tasks that it released; such a task has no owner, so its ownership is taken back.
     // SAFETY: it has all its grants, and no other code has taken it.
     let task = case.owned.take().unwrap_or_else(|| unsafe { Task::from_raw(case.op) });
     assert!(task.is_granted());

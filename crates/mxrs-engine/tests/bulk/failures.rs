@@ -35,7 +35,7 @@ fn e16_e12_failure_in_a_bulk_stays_with_its_body() {
     }
 }
 
-/// E16, E12: a failure from before the bulk skips the bodies it reaches, not their neighbors.
+/// E16, E12: a failure from before the bulk skips only the bodies that depend on it, not the others of the bulk.
 #[test]
 fn e16_e12_failure_from_outside_skips_only_what_it_reaches() {
     for kind in THREADED {

@@ -136,8 +136,8 @@ fn e16_e6_buffers_are_not_lost_at_the_end() {
             let engine = engine(kind);
             let (own, notes) = (engine.clone(), Arc::clone(&log));
             let ended = thread::spawn(move || {
-                // Never dropped, so that only the thread's end can push the buffer. Recorded here so that no leak
-                // detector reports it.
+                // The scope is never dropped, so that only the thread's end can push the buffer. `KEPT` has its address,
+                // so that no leak detector reports it.
                 static KEPT: Mutex<Vec<usize>> = Mutex::new(Vec::new());
                 KEPT.lock().unwrap().push(Box::into_raw(Box::new(own.bulk(100))).expose_provenance());
                 own.task("note").push(note(&notes, 2)).unwrap();

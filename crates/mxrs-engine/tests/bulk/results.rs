@@ -57,7 +57,7 @@ fn e16_a_bulk_keeps_the_order_and_counts_as_one_write() {
             {
                 let _scope = engine.bulk(15);
                 for number in 0..10 {
-                    // Independent of one another, and nevertheless in order.
+                    // The tasks are independent of one another, and nevertheless run in order.
                     let task = engine.task("note").read(&other);
                     let task = if number % 2 == 0 { task.write(&var) } else { task };
                     task.push(note(&log, number)).unwrap();

@@ -75,7 +75,7 @@ fn e16_a_scope_is_of_one_thread_and_one_engine() {
     });
 }
 
-/// E16: a scope inside one that does not collect ends without ending those around it.
+/// E16: a scope inside a scope that does not collect ends without ending the scopes around it.
 #[test]
 fn e16_a_scope_inside_one_that_collects_nothing() {
     for kind in THREADED {

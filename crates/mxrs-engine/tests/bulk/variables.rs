@@ -23,7 +23,7 @@ fn e16_e11_deletion_of_a_variable_a_buffer_holds() {
 }
 
 /// E16, E11: collected tasks keep their variables alive, even if the last handle is dropped before the push; no new
-/// variable may take their place.
+/// variable may get their memory.
 #[test]
 fn e16_collected_tasks_keep_their_variables() {
     for kind in KINDS {
@@ -33,7 +33,7 @@ fn e16_collected_tasks_keep_their_variables() {
             for round in 0..200 {
                 let _scope = engine.bulk(50);
                 for i in 0..20 {
-                    // Like an array that lives for one statement.
+                    // The variable of an array that lives for one statement is used like this one.
                     let var = engine.new_var();
                     let sum = Arc::clone(&sum);
                     let body = move |_: &RunContext| {

@@ -167,7 +167,7 @@ fn tasks_with_1000_variables() {
                 engine.task("wide").reads(reads.iter().map(|v| &vars[*v])).writes(named).push(body).unwrap();
                 let sum = model.iter().fold(0, |sum: u64, v| sum.wrapping_add(*v));
                 writes.iter().for_each(|v| model[*v] = sum.wrapping_mul(step + *v as u64));
-                // A task with one variable in between.
+                // A task with one variable, between two tasks with all variables.
                 let (own, v) = (Arc::clone(&cells), (step as usize * 29) % 1000);
                 let body = move |_: &RunContext| {
                     own[v].fetch_xor(step, Ordering::Relaxed);

@@ -28,7 +28,8 @@ fn host_mode_makes_a_failed_launch_the_tasks_error() {
     }
 }
 
-/// In event mode the next wait reports it: for a variable that the task wrote, or one that was computed from it.
+/// In event mode a failed launch is reported by the next wait for a variable that the task wrote, or for one that was
+/// computed from it.
 #[test]
 fn event_mode_tells_at_the_next_wait() {
     for kind in KINDS {
@@ -46,13 +47,13 @@ fn event_mode_tells_at_the_next_wait() {
         let told = |var: &Var| engine.wait_to_read(var).map_err(|error| error.to_string());
         let text = told(&y).unwrap_err();
         assert!(text.contains("launch 2, `k`, failed"), "{text}");
-        // Already reported, if it was on the same stream.
+        // The failure was already reported if both tasks used the same stream.
         assert!(told(&x).is_ok() || kind == EngineKind::Threaded, "{kind:?}");
         assert_eq!((told(&x), told(&y)), (Ok(()), Ok(())));
     }
 }
 
-/// Waiting for all reports it too, and afterwards the engine works again.
+/// In event mode a wait for all reports a failed launch too, and afterwards the engine works again.
 #[test]
 fn event_mode_tells_whoever_waits_for_all() {
     for kind in KINDS {
@@ -71,8 +72,8 @@ fn event_mode_tells_whoever_waits_for_all() {
     }
 }
 
-/// A CPU task that depends on failed device work is skipped and passes the failure on. One that overwrites what failed
-/// work only read runs.
+/// A CPU task that depends on failed device work is skipped and passes the failure on. A CPU task runs if it only
+/// overwrites a variable that the failed work read.
 #[test]
 fn a_cpu_task_is_stopped_by_what_it_uses_only() {
     let gpu = gpu0();

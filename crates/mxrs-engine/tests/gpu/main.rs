@@ -71,7 +71,7 @@ fn eventually(done: impl Fn() -> bool) -> bool {
     done()
 }
 
-/// Makes task bodies that block until the door is opened, and counts them. Dropping it opens it.
+/// Makes task bodies that block until the door is opened, and counts the bodies. Dropping the door opens it.
 #[derive(Default)]
 struct Door(Arc<(Mutex<(usize, bool)>, Condvar)>);
 

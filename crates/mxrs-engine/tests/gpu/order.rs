@@ -68,7 +68,7 @@ fn event_mode_needs_no_suffix() {
     drop(hold);
 }
 
-/// A stream that is used again waits for nothing; another stream waits for the one writer.
+/// A task on the stream of the last writer waits for nothing; a task on another stream waits for that one writer.
 #[test]
 fn event_mode_waits_no_more_than_needed() {
     let gpu = gpu0();
@@ -167,7 +167,7 @@ fn waiting_for_all_empties_every_stream() {
     }
 }
 
-/// Dropping the engine finishes the work on its streams and then releases the device; after a stop it starts again.
+/// Dropping the engine finishes the work on its streams and then releases the device. A stopped engine can start again.
 #[test]
 fn stop_start_and_end() {
     for kind in KINDS {

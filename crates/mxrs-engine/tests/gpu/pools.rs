@@ -1,4 +1,4 @@
-//! Which workers run tasks of a GPU, how many at once, and on which streams.
+//! Which workers run tasks of a GPU, how many at the same time, and on which streams.
 
 use crate::*;
 use mxrs_engine::gpu::StreamUse;
@@ -20,7 +20,7 @@ fn used(gpu: &SimulatedGpu) -> BTreeSet<StreamId> {
     calls.filter_map(|call| if let Launch { stream, .. } = call { Some(stream) } else { None }).collect()
 }
 
-/// Pushes 8 tasks that launch something and wait for each other; returns how many ran at once.
+/// Pushes 8 tasks that launch something and wait for each other; returns how many ran at the same time.
 fn meet(engine: &Engine, property: Property, expected: usize) -> usize {
     let door = Door::default();
     for _ in 0..8 {
@@ -128,7 +128,7 @@ fn d3_copies_do_not_stand_in_the_way() {
     }
 }
 
-/// Each GPU has its own pools, and properties for another kind of device mean normal.
+/// Each GPU has its own pools, and a property for another kind of device counts as `Normal`.
 #[test]
 fn pools_are_per_gpu_and_foreign_words_mean_normal() {
     let gpu = gpu0();

@@ -1,6 +1,6 @@
 //! Random programs on every kind of engine against a serial interpreter of the rules: E3 to E15.
 //!
-//! A few hundred here; `cargo xtask stress` runs ten thousand on each kind.
+//! This test runs 150 programs on each kind; `cargo xtask stress` runs ten thousand.
 #![cfg(not(loom))]
 
 mod harness;

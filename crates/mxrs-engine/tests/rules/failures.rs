@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// E12: x fails; y depends on x, z on y; w is untouched; v mixes. One failure, delivered once (E13).
+/// E12: the writer of x fails; y depends on x, and z on y; w does not. The one failure is reported once (E13).
 #[test]
 fn e12_e13_failure_travels_through_skipped_tasks_and_is_told_once() {
     for kind in THREADED {
@@ -25,7 +25,7 @@ fn e12_e13_failure_travels_through_skipped_tasks_and_is_told_once() {
         assert!(text.contains("got divided by zero") && text.contains("while running `bad` on cpu(0)"), "{text}");
         assert!(text.contains("skipping what depends on it: `mid`, `end`"), "{text}");
         assert_eq!(ran.load(Ordering::SeqCst), 1);
-        // It was reported, so neither the other variables nor a wait for all report it again, and tasks run again.
+        // The failure was reported, so neither the other variables nor a wait for all report it again, and tasks run again.
         for var in [&x, &y, &z] {
             engine.wait_to_read(var).unwrap();
         }
@@ -42,7 +42,7 @@ fn e13_wait_for_all_tells_the_first_and_clears_all() {
         let engine = engine(kind, 1);
         let (x, y) = (engine.new_var(), engine.new_var());
         engine.task("one").write(&x).push(|_| Err(failure("one"))).unwrap();
-        // Reads x only to come second; runs although x is tainted.
+        // Reads x only to run after task `one`; runs although x is tainted.
         engine.task("two").read(&x).write(&y).property(Property::NoSkip).push(|_| Err(failure("two"))).unwrap();
         assert!(engine.wait_for_all().unwrap_err().to_string().contains("got one"));
         engine.wait_to_read(&x).unwrap();
@@ -71,7 +71,7 @@ fn e13_at_most_once_over_threads() {
     assert_eq!(told, 1);
 }
 
-/// E13: of two threads that wait for all at once, neither returns while a failure is still to be reported.
+/// E13: of two threads that wait for all at the same time, neither returns while a failure is still to be reported.
 #[test]
 fn e13_two_threads_wait_for_all_at_once() {
     for kind in THREADED {
@@ -95,7 +95,7 @@ fn e13_two_threads_wait_for_all_at_once() {
     }
 }
 
-/// E14: all pending tasks complete whatever fails, including panics, which are errors like any other.
+/// E14: all pending tasks complete even if some fail or panic; a panic is an error like any other.
 #[test]
 fn e14_failures_and_panics_never_block_progress() {
     for kind in THREADED {

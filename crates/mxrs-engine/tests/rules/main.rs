@@ -25,7 +25,7 @@ fn failure(text: &str) -> Error {
     Error::invalid("test", text, "success")
 }
 
-/// A task body that blocks until `sender` is used or dropped.
+/// A sender, and a task body that blocks until something is sent or the sender is dropped.
 fn gate() -> (mpsc::Sender<()>, impl FnOnce() + Send + 'static) {
     let (sender, receiver) = mpsc::channel();
     (sender, move || {

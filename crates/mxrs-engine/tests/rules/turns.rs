@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// E3: writers alone, readers together.
+/// E3: a writer runs alone, and readers run together.
 #[test]
 fn e3_exclusion() {
     for kind in THREADED {
@@ -38,7 +38,7 @@ fn e3_exclusion() {
     }
 }
 
-/// E4: several pushing threads; on each variable the same order, which keeps each thread's own.
+/// E4: with several pushing threads, tasks have the same order on all variables, which keeps the order of each thread.
 #[test]
 fn e4_one_order_for_all_variables_and_each_threads_own() {
     for kind in KINDS {
@@ -77,7 +77,7 @@ fn e4_one_order_for_all_variables_and_each_threads_own() {
     }
 }
 
-/// E5: versions count writes, good and bad, under every kind.
+/// E5: versions count writes, successful or not, for every kind of engine.
 #[test]
 fn e5_version_counts_completed_writes() {
     for kind in KINDS {
@@ -125,7 +125,7 @@ fn e6_run_or_skipped_exactly_once() {
     }
 }
 
-/// E7: tasks without variables count too.
+/// E7: a wait for all also covers tasks without variables.
 #[test]
 fn e7_wait_for_all_sees_every_own_push() {
     for kind in KINDS {

@@ -1,4 +1,4 @@
-//! Waits, and what is refused.
+//! Waits, and the waits and pushes that are refused.
 
 use super::*;
 
@@ -16,8 +16,8 @@ fn waiting_inside_a_task_is_an_error_and_pushing_is_not() {
                 let text = outcome.unwrap_err().to_string();
                 assert!(text.starts_with("engine: wait_") && text.contains("inside a task"), "{text}");
             }
-            // It needs the variable that this task is writing, so it runs afterwards, even if tasks run on the pushing
-            // thread.
+            // The nested task needs the variable that this task is writing, so it runs afterwards, even if tasks run on the
+            // pushing thread.
             inner.task("nested").read(&vx).push(move |_| {
                 flag.store(true, Ordering::SeqCst);
                 Ok(())

@@ -1,6 +1,6 @@
 //! The steps of a random program: what they read and write, what they compute, and their serial execution.
 //!
-//! Also part of the library's own tests, so it uses no type of the engine.
+//! This file is also part of the library's own tests, so it uses no type of the engine.
 
 use rand::{Rng, RngExt};
 use std::cell::Cell;
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Variables by number; none is in both sets.
+/// The variables of one step, by number; no variable is in both sets.
 #[derive(Clone, Debug)]
 pub struct Accesses {
     pub reads: BTreeSet<usize>,
@@ -16,7 +16,7 @@ pub struct Accesses {
 }
 
 impl Accesses {
-    /// Up to three reads and two writes.
+    /// Draws up to three reads and two writes.
     pub fn random(rng: &mut impl Rng, n_vars: usize) -> Self {
         let mut pick = |most: usize| -> BTreeSet<usize> {
             (0..rng.random_range(0..=most)).map(|_| rng.random_range(0..n_vars)).collect()

@@ -22,7 +22,7 @@ pub fn failure(text: &str) -> Error {
     Error::invalid("test", text, "nothing")
 }
 
-/// Tests that count threads or processor time take turns.
+/// Lets one test at a time count threads or processor time, until the guard is dropped.
 pub fn alone() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())

@@ -5,15 +5,15 @@ use crate::settings;
 settings! {
     /// CUDA graphs: bulks that are captured once and launched many times.
     pub struct CudaGraphSettings in Bulking {
-        /// Captures bulks at their second run and launches the captured graph from the third on.
+        /// Captures a bulk at its second run and launches the captured graph from the third run on.
         enabled: bool = 0, "MXNET_ENABLE_CUDA_GRAPHS" [D35 Owner Cuda];
-        /// Logs what was captured, what was left out and why, and each launch.
+        /// Logs which operators were captured, which were not and why, and each launch.
         verbose: bool = 0, "MXNET_CUDA_GRAPHS_VERBOSE" [D36 Owner Cuda];
-        /// Most log lines about created graphs; after them one line says that the rest is left out.
+        /// The most log lines about created graphs. After them one line says that further lines are omitted.
         max_log_entries: usize = 0, "MXNET_CUDA_GRAPHS_MAX_LOG_ENTRIES" [D37 FirstUse Cuda];
-        /// Start of the names of the dot files to which created graphs are written; empty: none are written.
+        /// Prefix of the names of the dot files to which created graphs are written; empty: none are written.
         dot_prefix: String = "", "MXNET_CUDA_GRAPHS_DBG_FILE" [D38 FirstUse Cuda];
-        /// Bit mask, given to the driver, of what the dot files contain; 1 is everything.
+        /// Bit mask for the driver that selects what the dot files contain; 1 is everything.
         dot_flags: u32 = 1, "MXNET_CUDA_GRAPHS_DBG_FILE_FLAGS" [D39 FirstUse Cuda];
     }
 }

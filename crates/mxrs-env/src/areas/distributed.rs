@@ -5,23 +5,23 @@ use crate::{Kind, settings};
 use std::num::NonZeroUsize;
 
 words! {
-    /// What a process does in distributed training.
+    /// The role of a process in distributed training.
     pub enum Role {
         /// Computes gradients.
         Worker = "worker",
         /// Keeps and updates weights.
         Server = "server",
-        /// Introduces the others to each other.
+        /// Connects the workers and servers to each other.
         Scheduler = "scheduler",
     }
 }
 
 words! {
-    /// How messages travel.
+    /// The transport of messages.
     pub enum Transport {
         /// ZeroMQ over TCP.
         Zmq = "zmq",
-        /// The same in prioritised slices.
+        /// ZeroMQ over TCP, with messages in prioritised slices.
         P3 = "p3",
         /// RDMA.
         Ibverbs = "ibverbs",
@@ -29,7 +29,7 @@ words! {
 }
 
 words! {
-    /// What started the processes of a job.
+    /// The launcher that started the processes of a job.
     pub enum Cluster {
         /// Processes on one machine.
         Local = "local",
@@ -49,48 +49,48 @@ words! {
 settings! {
     /// Roles, addresses and transport of distributed training.
     pub struct DistributedSettings in Distributed {
-        /// What this process does; a server or scheduler serves as soon as the library is loaded.
+        /// Role of this process. A server or scheduler starts serving as soon as the library is loaded.
         role: Option<Role> = unset("worker"), "DMLC_ROLE" [B1 Process Distributed];
         /// Host on which the scheduler listens.
         root_uri: Option<String> = unset("required by distributed stores"), "DMLC_PS_ROOT_URI" [B2 Owner Distributed];
         /// Port on which the scheduler listens.
         root_port: Option<u16> = unset("required by distributed stores"), "DMLC_PS_ROOT_PORT" [B3 Owner Distributed],
             Kind::int(1, 65535);
-        /// Number of workers, for which a barrier waits.
+        /// Number of workers; a barrier waits for all of them.
         n_workers: Option<NonZeroUsize> = unset("required by distributed stores"), "DMLC_NUM_WORKER" [B4 Owner Distributed];
-        /// Number of servers, over which the keys are spread.
+        /// Number of servers; the keys are distributed over them.
         n_servers: Option<NonZeroUsize> = unset("required by distributed stores"), "DMLC_NUM_SERVER" [B5 Owner Distributed];
         /// Network interface whose address this process announces.
         interface: Option<String> = unset("the first usable one"), "DMLC_INTERFACE" [B6 Owner Distributed];
-        /// Address that this process announces; wins over `DMLC_INTERFACE`.
+        /// Address that this process announces. Takes precedence over `DMLC_INTERFACE`.
         node_host: Option<String> = unset("the address of DMLC_INTERFACE"), "DMLC_NODE_HOST" [B7 Owner Distributed];
-        /// Port on which a worker or server listens; the next ones are tried when it is taken.
+        /// Port on which a worker or server listens. If it is in use, the following ports are tried.
         port: Option<u16> = unset("a free port"), "PORT" [B8 Owner Distributed], Kind::int(0, 65535);
-        /// Sockets of the local machine instead of TCP.
+        /// Uses local sockets instead of TCP.
         local: bool = 0, "DMLC_LOCAL" [B9 Owner Distributed];
-        /// How messages travel: over TCP, over TCP in prioritised slices, or by RDMA.
+        /// Transport of messages: TCP, TCP with prioritised slices, or RDMA.
         transport: Transport = zmq, "DMLC_PS_VAN_TYPE" [B10 Owner Distributed];
-        /// Most messages that wait for one receiver.
+        /// The most messages that wait for one receiver.
         water_mark: Option<usize> = unset("unbounded"), "DMLC_PS_WATER_MARK" [B11 Owner Distributed];
-        /// Number of this process among those of its role; the runtime writes it.
+        /// Number of this process among those of its role. The runtime writes it.
         rank: Option<i64> = unset("written by the runtime"), "DMLC_RANK" [B12 Owner Distributed];
-        /// The scheduler listens on every interface.
+        /// Makes the scheduler listen on every interface.
         kubernetes: bool = 0, "DMLC_USE_KUBERNETES" [B13 Owner Distributed];
         /// 1 logs connections, 2 also every message.
         verbose: u8 = 0, "PS_VERBOSE" [B14 Owner Distributed], Kind::int(0, 2);
-        /// Seconds between two signs of life to the scheduler; 0: none.
+        /// Seconds between two heartbeats to the scheduler; 0: none.
         heartbeat_interval_s: u64 = 0, "PS_HEARTBEAT_INTERVAL" [B15 Owner Distributed];
-        /// Seconds of silence after which a process counts as dead; 0: never.
+        /// Seconds without a heartbeat after which a process counts as dead; 0: never.
         heartbeat_timeout_s: u64 = 0, "PS_HEARTBEAT_TIMEOUT" [B16 Owner Distributed];
-        /// Sends messages again that were not acknowledged.
+        /// Sends messages again if they were not acknowledged.
         resend: bool = 0, "PS_RESEND" [B17 Owner Distributed];
-        /// Milliseconds to wait before sending again.
+        /// Milliseconds to wait before a message is sent again.
         resend_timeout_ms: u64 = 1000, "PS_RESEND_TIMEOUT" [B18 Owner Distributed], Kind::int(1, u64::MAX as i128);
-        /// Percentage of received messages that are thrown away, for tests.
+        /// Percentage of received messages that are dropped, for tests.
         drop_percent: u8 = 0, "PS_DROP_MSG" [B19 Owner Distributed], Kind::int(0, 100);
-        /// What started the job; the launcher sets it.
+        /// The launcher that started the job. The launcher sets it.
         cluster: Option<Cluster> = unset("set by the launcher"), "DMLC_JOB_CLUSTER" [B20 Process Distributed];
-        /// Index of this process in its role; the launcher sets it.
+        /// Index of this process in its role. The launcher sets it.
         task_id: Option<usize> = unset("set by the launcher"), "DMLC_TASK_ID" [B21 Process Distributed];
     }
 }

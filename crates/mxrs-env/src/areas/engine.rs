@@ -7,21 +7,24 @@ use std::num::NonZeroU64;
 settings! {
     /// The dependency engine.
     pub struct EngineSettings in Engine {
-        /// Which engine runs the operators. `Async` at the end orders GPU operators by device events.
+        /// The engine that runs the operators. With the suffix `Async`, GPU operators are ordered by device events.
         engine_type: EngineType = ThreadedEnginePerDevice, "MXNET_ENGINE_TYPE" [D29 Process Core];
-        /// Logs each wait, and push and completion of the operator that is waited for.
+        /// Logs each wait, and the push and the completion of the operator that is waited for.
         info: bool = 0, "MXNET_ENGINE_INFO" [B25 Engine Core];
-        /// When an operator of a GPU counts as done: `host`, when its work is done; `event`, when its work is enqueued, and
-        /// device events order what follows. An engine type that ends in `Async` stands for `event` whatever is said here.
+        /// When an operator of a GPU counts as done: `host`, when its work is done; `event`, when its work is enqueued, so
+        /// that device events order later work. An engine type that ends in `Async` implies `event` and overrides this
+        /// setting.
         gpu_sync: GpuSync = host, "MXRS_GPU_SYNC" [M1 Engine Gpu];
-        /// Errors of operators say where the operator was pushed. Costs a walk of the stack for each push.
+        /// Adds the place of the push to errors of operators. Costs a walk of the stack for each push.
         backtrace: bool = 0, "MXRS_ENGINE_BACKTRACE" [M2 Engine Core];
-        /// An array whose operator failed tells every reader, until it is written anew, not only the first.
+        /// Returns the error of a failed operator to every reader of its output until the array is written again, not only
+        /// to the first reader.
         sticky_errors: bool = 0, "MXRS_ENGINE_STICKY_ERRORS" [M3 Engine Core];
-        /// Seconds without any operator ending, while some are pending, after which a warning says what they wait for.
+        /// Seconds after which a warning is logged if operators are pending but none has ended. The warning says what they
+        /// wait for.
         stall_secs: Option<NonZeroU64> = unset("no such warning"), "MXRS_ENGINE_STALL_SECS" [M4 Engine Core];
-        /// Milliseconds that the end of the engine waits for pending operators before it leaves them behind and says how
-        /// many they are.
+        /// Milliseconds that the engine waits for pending operators when it ends. Operators that are then still pending are
+        /// abandoned, and their number is logged.
         exit_timeout_ms: Option<u64> = unset("as long as they take"), "MXRS_EXIT_TIMEOUT_MS" [M5 Engine Core];
     }
 }

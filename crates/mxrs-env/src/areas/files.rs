@@ -7,15 +7,15 @@ use std::path::PathBuf;
 settings! {
     /// Files and downloads.
     pub struct FileSettings in Files {
-        /// Address under which models, data sets and embeddings are looked for.
+        /// Address from which models, data sets and embeddings are downloaded.
         gluon_repo: String = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/", "MXNET_GLUON_REPO"
             [D72 EveryUse Downloads], Kind::Url;
-        /// Folder of models, data sets and embeddings. `mxrs train mnist` takes the four files of MNIST from `datasets/mnist` in
-        /// it if the folder `data` lacks them.
+        /// Folder of models, data sets and embeddings. If the folder `data` lacks the four files of MNIST,
+        /// `mxrs train mnist` reads them from `datasets/mnist` in this folder.
         home: Option<PathBuf> = unset("$HOME/.mxnet, on Windows mxnet in %APPDATA%"), "MXNET_HOME" [D73 Process Core];
         /// Folder of the headers for extensions.
         include_path: Option<PathBuf> = unset("search"), "MXNET_INCLUDE_PATH" [B63 EveryUse FrontEnd], Kind::Folder;
-        /// Configuration of compiled operators.
+        /// File with the configuration of compiled operators.
         conf_path: Option<PathBuf> = unset("search"), "MXNET_CONF_PATH" [B64 EveryUse CompiledOperators], Kind::File;
         /// Size of one uploaded part of an S3 file, in MiB.
         s3_write_buffer_mib: NonZeroUsize = 64, "DMLC_S3_WRITE_BUFFER_MB" [B67 Owner S3];

@@ -1,4 +1,4 @@
-//! The settings structs, one file per area of the manual.
+//! The settings structs, one file per group of variables.
 
 mod bulking;
 mod cuda;

@@ -5,25 +5,25 @@ use crate::{Kind, settings};
 settings! {
     /// The oneDNN backend and its fusions.
     pub struct OneDnnSettings in OneDnn {
-        /// 0 sends every operator to the kernels of mxrs itself.
+        /// Uses oneDNN; 0: every operator runs on the kernels of mxrs.
         enabled: bool = 1, "MXNET_ONEDNN_ENABLED" [D74 FirstUse OneDnnFeature];
-        /// Most compiled primitives that each thread keeps per kind of operator; -1 keeps all, 0 none.
+        /// The most compiled primitives that each thread keeps per kind of operator; -1 keeps all, 0 none.
         cache_entries: i64 = -1, "MXNET_ONEDNN_CACHE_NUM" [D75 FirstUse OneDnn], Kind::int(-1, i64::MAX as i128);
-        /// Keeps the weights of FullyConnected in plain row-major layout where oneDNN computes it, in every element type.
+        /// Keeps the weights of FullyConnected in row-major layout if oneDNN computes it, in every element type.
         force_fc_ab: bool = 0, "MXNET_ONEDNN_FORCE_FC_AB_FORMAT" [D76 EveryUse OneDnn];
         /// Uses this backend for recurrent networks.
         use_rnn: bool = 1, "MXNET_USE_ONEDNN_RNN" [D89 EveryUse Rnn];
-        /// Keeps prepared weights of recurrent networks in inference although the parameters changed.
+        /// Keeps prepared weights of recurrent networks at inference even if the parameters have changed.
         rnn_weight_cache: bool = 0, "MXNET_RNN_USE_WEIGHT_CACHE" [D91 EveryUse Rnn];
-        /// Runs every operator a second time natively and fails when the results differ.
+        /// Runs every operator a second time without oneDNN and fails if the results differ.
         debug: bool = 0, "MXNET_ONEDNN_DEBUG" [B45 FirstUse Reader];
-        /// Prepares the weights of FullyConnected anew at each call.
+        /// Prepares the weights of FullyConnected again in each call.
         disable_fc_cache: bool = 0, "MXNET_ONEDNN_DISABLE_FC_CACHE" [B46 FirstUse Reader];
-        /// Checks ranges and weights of quantized FullyConnected at each call.
+        /// Checks ranges and weights of quantized FullyConnected in each call.
         qfc_dynamic_params: bool = 0, "MXNET_ONEDNN_QFC_DYNAMIC_PARAMS" [B47 EveryUse Reader];
-        /// Joins requantization with the operator before it.
+        /// Fuses requantization with the operator before it.
         fuse_requantize: bool = 1, "MXNET_ONEDNN_FUSE_REQUANTIZE" [B48 Owner Core];
-        /// Joins dequantization with the operator before it.
+        /// Fuses dequantization with the operator before it.
         fuse_dequantize: bool = 1, "MXNET_ONEDNN_FUSE_DEQUANTIZE" [B49 Owner Core];
         /// Switches off every fusion of convolutions.
         disable_conv: bool = 0, "MXNET_DISABLE_ONEDNN_CONV_OPT" [B50 Owner Core];
@@ -55,7 +55,7 @@ settings! {
 }
 
 impl OneDnnSettings {
-    /// Most compiled primitives to keep per thread and kind of operator, `None` without a limit.
+    /// The most compiled primitives to keep per thread and kind of operator; `None` means no limit.
     pub fn cache_limit(&self) -> Option<usize> {
         usize::try_from(self.cache_entries).ok()
     }

@@ -5,13 +5,13 @@ use crate::words::words;
 use std::num::NonZeroUsize;
 
 words! {
-    /// How the arrays of a graph get their places.
+    /// The algorithm that places the arrays of a graph in memory.
     pub enum PlanWord {
-        /// The smaller of the two, where both are legal.
+        /// The algorithm whose plan is smaller, if both are allowed.
         Auto = "auto",
-        /// Blocks that are handed from array to array, as MXNet does.
+        /// Assigns blocks that later arrays reuse, as MXNet does.
         Pool = "pool",
-        /// Places in one block, by size.
+        /// Assigns offsets in one block, in the order of size.
         Offset = "offset",
     }
 }
@@ -19,22 +19,24 @@ words! {
 settings! {
     /// The memory planner: how the arrays of a graph share storage.
     pub struct PlannerSettings in Memory {
-        /// Lets an output take over the storage of an input that nobody reads any more.
+        /// Lets an output use the storage of an input that is not read any more.
         enable_inplace: bool = true, "MXNET_EXEC_ENABLE_INPLACE" [D10 Owner Core];
-        /// How much larger or smaller a released block may be than the request that reuses it; several ranges up to
+        /// Factor by which a released block may be larger or smaller than the request that reuses it. Several factors up to
         /// this one are tried. 0: released blocks are not reused.
         match_range: usize = 16, "NNVM_EXEC_MATCH_RANGE" [D11 Owner Core];
-        /// Colors of the operators of a graph; at most `MXNET_GPU_WORKER_NTHREADS`. Results and workspaces of one color share
-        /// storage, those of different colors do not. More colors cost memory and allow more parallel work.
+        /// Number of colors of the operators of a graph, at most `MXNET_GPU_WORKER_NTHREADS`. Results and workspaces of
+        /// operators of one color share storage; those of different colors do not. More colors cost memory and allow more
+        /// parallel work.
         num_temp: NonZeroUsize = 1, "MXNET_EXEC_NUM_TEMP" [D12 Owner Core];
-        /// 0: only the value of `NNVM_EXEC_MATCH_RANGE` itself is tried.
+        /// Tries several match ranges; 0: only the value of `NNVM_EXEC_MATCH_RANGE`.
         sweep_match_range: bool = 1, "NNVM_AUTO_SEARCH_MATCH_RANGE" [B28 Owner Core];
-        /// Which algorithm places arrays. `offset` needs operators that run in order: with more than one color, and with an
-        /// explicit `NNVM_EXEC_MATCH_RANGE`, it is the pool nevertheless.
+        /// The algorithm that places arrays. `offset` needs operators that run in order: with more than one color, or with
+        /// an explicit `NNVM_EXEC_MATCH_RANGE`, `pool` is used instead.
         plan: PlanWord = auto, "MXRS_PLAN" [M8 Owner Core];
-        /// Plans that each cached graph keeps, one for each signature of its inputs; what was not used for longest goes first.
+        /// Number of plans that each cached graph keeps, one per signature of its inputs. The least recently used is
+        /// dropped first.
         plan_cache: NonZeroUsize = 32, "MXRS_PLAN_CACHE" [M9 Owner Core];
-        /// Logs each planned array with its storage and where that comes from.
+        /// Logs each planned array with its storage and the origin of that storage.
         verbose: bool = 0, "MXNET_MEM_PLAN_VERBOSE_LOGGING" [B29 Owner Core];
     }
 }

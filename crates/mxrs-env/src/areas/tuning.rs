@@ -1,4 +1,4 @@
-//! Operator tuning: what is measured, so that the fastest way to run an operator can be taken.
+//! Operator tuning: measures times, so that the fastest algorithm for an operator can be chosen.
 
 use crate::{Kind, Setting, settings};
 use mxrs_types::DType;
@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 const TUNABLE: [DType; 8] =
     [DType::F32, DType::F64, DType::F16, DType::BF16, DType::I8, DType::U8, DType::I32, DType::I64];
 
-/// For which element types the size decides between one thread and the team.
+/// The element types for which measured times are used.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(try_from = "String")]
 pub enum OperatorTuning {
-    /// For none, and nothing is measured.
+    /// No type, and nothing is measured.
     Off,
-    /// For every type.
+    /// Every type that can be tuned.
     All,
-    /// For exactly these types, in the order given.
+    /// Only these types, in the order given.
     Only(Vec<DType>),
 }
 
@@ -56,13 +56,13 @@ impl Setting for OperatorTuning {
     };
 }
 
-/// Where results of kernel tuning are kept.
+/// The place where results of kernel tuning are kept.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(try_from = "String")]
 pub enum TuningCache {
-    /// Nowhere, and none are used.
+    /// No file: results are neither kept nor used.
     Off,
-    /// In this file.
+    /// The file with this path.
     File(PathBuf),
 }
 
@@ -73,7 +73,7 @@ impl TryFrom<String> for TuningCache {
         match text.trim() {
             "0" => Ok(Self::Off),
             path if Path::new(path).is_absolute() => Ok(Self::File(path.into())),
-            path => Err(format!("`{path}` is no absolute path")),
+            path => Err(format!("`{path}` is not an absolute path")),
         }
     }
 }
@@ -87,29 +87,30 @@ impl Setting for TuningCache {
 }
 
 settings! {
-    /// Operator tuning: what is measured, so that the fastest way to run an operator can be taken.
+    /// Operator tuning: measures times, so that the fastest algorithm for an operator can be chosen.
     pub struct TuningSettings in Tuning {
-        /// For which element types measured times choose: 0 none, 1 all, or a list. They choose the kernels of convolutions and
-        /// fully-connected layers at inference, by results of `mxrs tune`; pointwise loops do not measure yet.
+        /// Element types for which measured times choose kernels: 0 none, 1 all, or a list. They choose the kernels of
+        /// convolutions and fully-connected layers at inference, by results of `mxrs tune`; pointwise loops are not
+        /// measured yet.
         operators: Option<OperatorTuning> = unset("all types"), "MXNET_USE_OPERATOR_TUNING" [D93 Process Core];
-        /// File in which results of kernel tuning are kept; 0 keeps and uses none.
+        /// File in which results of kernel tuning are kept; 0: results are neither kept nor used.
         kernel_cache: Option<TuningCache> = unset("mxrs/tuning.json in $XDG_CACHE_HOME or $HOME/.cache"), "MXRS_TUNING_CACHE"
             [M11 Process Core];
-        /// Largest team size of the start-up measurement; with 1 tuned types never use a team.
+        /// Largest team size that the start-up measurement tries. With 1, tuned types never use a team.
         max_team: Option<NonZeroUsize> = unset("half the logical CPUs"), "MXNET_USE_NUM_CORES_OPERATOR_TUNING"
             [D94 Process LoopTuning];
         /// Prints the measured values for later use.
         output_data: bool = 0, "MXNET_OUTPUT_TUNING_DATA" [B34 Process LoopTuning];
-        /// Logs the cost of starting each size of team, and the time per element type.
+        /// Logs the time to start a team of each size, and the time per element type.
         verbose: bool = 0, "MXNET_VERBOSE_TUNING_INFO" [B35 Process LoopTuning];
-        /// Above 0.01: takes the place of the built-in weight of the work per element type.
+        /// A value above 0.01 replaces the built-in weight of the work per element type.
         weight_scale: f64 = 0, "MXNET_TUNING_WEIGHT_SCALE" [B36 Process LoopTuning],
             Kind::Float { min: 0.0, above_min: false, max: f64::MAX };
     }
 }
 
 impl TuningSettings {
-    /// For which element types the size decides, with the default filled in.
+    /// The element types for which measured times are used, with the default filled in.
     pub fn operator_tuning(&self) -> OperatorTuning {
         self.operators.clone().unwrap_or(OperatorTuning::All)
     }

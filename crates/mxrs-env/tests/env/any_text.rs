@@ -1,4 +1,4 @@
-//! No environment makes the reader panic, and what it accepts it also lists.
+//! Tests that no environment makes the reader panic, and that accepted environments can be listed.
 
 use crate::rows;
 use mxrs_env::{ALIASES, MapSource, Settings};

@@ -1,4 +1,4 @@
-//! The registry against the list of documented variables in `tests/rows.txt`.
+//! Compares the registry with the list of documented variables in `tests/rows.txt`.
 
 use mxrs_env::{Capabilities, Kind, ReadTime, Registered, State, find, registry};
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ const ROWS: &str = include_str!("../rows.txt");
 
 /// The type of a row as `rows.txt` writes it.
 fn type_of(kind: &Kind) -> String {
-    // Above any limit that the documentation names, so a limit of the integer type.
+    // A larger limit than this is that of an integer type, because the documentation names no such limit.
     let wide = 1 << 31;
     match *kind {
         Kind::Bool => "bool".into(),

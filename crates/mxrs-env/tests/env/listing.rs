@@ -1,4 +1,4 @@
-//! The list that `mxrs env` prints, and the generated page.
+//! Tests the list that `mxrs env` prints, and the generated page.
 
 use crate::read;
 use mxrs_env::{
@@ -14,7 +14,7 @@ mxrs_env::settings! {
     }
 }
 
-/// A build with oneDNN and a device of none.
+/// The capabilities of a build that has oneDNN and no GPU.
 fn capabilities() -> Capabilities {
     let no_gpu = Err(", which this build has none of".to_owned());
     Capabilities::new([(Capability::OneDnnFeature, Ok(())), (Capability::Gpu, no_gpu)])
@@ -105,7 +105,7 @@ fn json_is_an_array_of_objects_with_eight_keys() {
     assert!(tuning.as_array().unwrap().iter().any(|row| row["in_effect"] == false), "{tuning}");
 }
 
-/// Cells between unescaped bars.
+/// The number of table cells in a line: parts between unescaped bars.
 fn n_cells(line: &str) -> usize {
     line.replace("\\|", "").matches('|').count() - 1
 }

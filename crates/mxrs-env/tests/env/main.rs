@@ -1,4 +1,4 @@
-//! What the documentation promises of every variable, checked on all of them.
+//! Tests what the documentation promises about variables, on all of them.
 
 mod any_text;
 mod documented;
@@ -8,7 +8,7 @@ mod values;
 
 use mxrs_env::{Kind, MapSource, Registered, Row, Settings, Warning, registry};
 
-/// Every variable of its own.
+/// The rows of all variables, without older names.
 fn rows() -> impl Iterator<Item = &'static Row> {
     registry().iter().filter_map(|entry| match entry {
         Registered::Variable(_, row) => Some(*row),

@@ -1,4 +1,4 @@
-//! Older names: read when the canonical one is unset, with one warning.
+//! Tests older names: each is read if the canonical name is unset, with one warning.
 
 use crate::{other_value, read};
 use mxrs_env::{ALIASES, MapSource, Origin, Settings, Warning, WarningKind, find};

@@ -1,10 +1,11 @@
-//! Good and bad values of every row, and what is said about them.
+//! Tests good and bad values of every row, and their error messages.
 
 use crate::{error, other_value, read, rows};
 use mxrs_env::*;
 use mxrs_types::{DType, EngineKind, EngineType, ErrorKind, PoolKind};
 
-/// The text of the error for `value` at `row`, which must be one of rule 3's form.
+/// The expected values in the error for `value` of `row`. Asserts that the message has the form that the documentation
+/// describes.
 fn refusal(row: &Row, value: &str) -> String {
     let result = Settings::from_source(&MapSource::new([(row.name, value)]));
     let error = result.err().unwrap_or_else(|| panic!("{}={value:?} is accepted", row.name));
@@ -235,7 +236,7 @@ fn a_row_without_effect_warns_once_when_it_leaves_its_default() {
         let shown = settings.value(row.name).unwrap();
         let expected = match capabilities.state_of(row) {
             State::InEffect => None,
-            // Off is what a build without it is.
+            // A build without oneDNN behaves as if it were switched off, so this row gives no warning.
             _ if row.needs == Capability::OneDnnFeature => None,
             State::NotYet(why) => {
                 Some((WarningKind::NotYetInEffect, format!("{}={shown} is not yet in effect: {why}", row.name)))
@@ -316,7 +317,7 @@ fn tuning_results_lie_in_the_cache_folder() {
     let (home, cache) = (("HOME", "/home/me"), ("XDG_CACHE_HOME", "/cache"));
     assert_eq!(file(&[home]).as_deref(), Some("/home/me/.cache/mxrs/tuning.json"));
     assert_eq!(file(&[home, cache]).as_deref(), Some("/cache/mxrs/tuning.json"));
-    // A relative one is to be ignored, says the standard.
+    // The XDG standard says that a relative path is to be ignored.
     assert_eq!(file(&[home, ("XDG_CACHE_HOME", "cache")]).as_deref(), Some("/home/me/.cache/mxrs/tuning.json"));
     assert_eq!(file(&[home, cache, ("MXRS_TUNING_CACHE", "/x")]).as_deref(), Some("/x"));
     assert_eq!(file(&[home, cache, ("MXRS_TUNING_CACHE", "0")]), None);

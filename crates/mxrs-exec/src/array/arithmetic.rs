@@ -11,7 +11,8 @@ type OfTwo = fn(&Imperative, &NdArray, &NdArray) -> Result<NdArray>;
 type WithScalar = fn(&Imperative, &NdArray, f64) -> Result<NdArray>;
 
 impl Array {
-    /// The result of an operator, or the first error among it and its operands.
+    /// The array for the result of an operator. An error in `made` gets the operator and its place in the source as
+    /// context.
     fn computed(&self, operator: &str, site: &Location<'_>, made: Result<NdArray>) -> Self {
         Self::new(&self.nd, made.map_err(|error| error.context(format!("computing `{operator}` at {site}"))))
     }
@@ -34,7 +35,7 @@ impl Array {
     }
 }
 
-/// One operator for every pair of arrays, by value and by reference, and of arrays and numbers.
+/// Implements one operator for pairs of arrays, and for an array and a number, each by value and by reference.
 macro_rules! operator {
     ($trait:ident $method:ident $sign:literal $array:ident $scalar:ident $reversed:ident) => {
         operator!(@pairs $trait $method $sign $array: [Array, Array] [&Array, Array] [Array, &Array] [&Array, &Array]);

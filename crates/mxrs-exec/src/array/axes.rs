@@ -4,7 +4,7 @@ use std::ops::RangeFull;
 
 /// Axes of a reduction: `..` for all of them, one axis, or several; negative ones count from the end.
 pub trait Axes {
-    /// The axes; none for all.
+    /// The axes. An empty list means all axes.
     fn axes(&self) -> &[i64];
 }
 

@@ -1,13 +1,13 @@
-//! Arrays as text, laid out as NumPy prints them: columns aligned, at most 8 digits after the point, lines of at most 75
-//! characters, and of arrays of more than 1000 elements the first and last three of each axis.
+//! Arrays as text in NumPy's format: aligned columns, at most 8 digits after the point, lines of at most 75 characters. An
+//! array of more than 1000 elements shows only the first and last three positions of each axis.
 
 use super::Array;
 use mxrs_types::{DType, Result};
 use std::fmt;
 
-/// Elements of an axis that are shown on each side of `...`.
+/// Positions of an axis that are shown on each side of `...`.
 const EDGE: usize = 3;
-/// Arrays of more elements are elided.
+/// An array with more elements than this is abbreviated with `...`.
 const THRESHOLD: usize = 1000;
 const LINE: usize = 75;
 const PRECISION: usize = 8;
@@ -63,12 +63,13 @@ fn integers(values: &[i64]) -> Vec<String> {
     texts.into_iter().map(|text| format!("{text:>width$}")).collect()
 }
 
-/// A number that prints as the shortest digits that read back as it.
+/// A float type that prints each number with the fewest digits that parse back to it.
 trait Float: Copy + fmt::Display + fmt::LowerExp + Into<f64> {}
 impl Float for f32 {}
 impl Float for f64 {}
 
-/// A finite number as text in three parts: before the point, after it without zeros at the end, and the exponent.
+/// A finite number as text in three parts: the digits before the point, the digits after it without zeros at the end, and
+/// the exponent.
 struct Parts {
     whole: String,
     fraction: String,
@@ -102,7 +103,7 @@ fn floats<T: Float>(values: &[T]) -> Vec<String> {
     let parts: Vec<Option<Parts>> =
         values.iter().map(|v| (*v).into().is_finite().then(|| Parts::of(*v, is_scientific))).collect();
     let n_digits = parts.iter().flatten().map(|parts| parts.fraction.len()).max().unwrap_or(0);
-    // Points are aligned: by blanks, before an exponent by zeros.
+    // Padding that aligns the points: blanks after a plain number, zeros before an exponent.
     let fill = if is_scientific { "0" } else { " " };
     let words = values.iter().zip(&parts).map(|(value, parts)| match parts {
         Some(Parts { whole, fraction, exponent }) => {
@@ -121,7 +122,7 @@ struct Layout<'a> {
 }
 
 impl Layout<'_> {
-    /// The array within brackets; `indent` is what later lines begin with.
+    /// The array in brackets. All lines after the first begin with `indent`.
     fn nested(&self, axis: usize, indent: &str, width: usize, words: &mut impl Iterator<Item = String>) -> String {
         let Some(&size) = self.shape.get(axis) else { return words.next().unwrap_or_default() };
         let shown = positions(size, self.is_elided).len();

@@ -1,4 +1,4 @@
-//! Functions of arrays as methods, over the calls of [`Imperative`](crate::Imperative).
+//! Methods of `Array` that call the methods of [`Imperative`](crate::Imperative) with the same names.
 
 use super::{Array, Axes};
 use crate::GradReq;
@@ -13,7 +13,7 @@ macro_rules! elementwise {
         #[doc = $doc]
         ///
         /// # Errors
-        /// The error the array carries; a type the operator does not have.
+        /// Returns the error that the array carries, or an error if the operator does not support the element type.
         #[track_caller]
         pub fn $name(&self) -> Result<Self> {
             self.by(|nd, array| nd.$name(array))
@@ -27,7 +27,7 @@ macro_rules! reductions {
         /// over these axes, which are left out of the result: `..` for all, an axis, or several.
         ///
         /// # Errors
-        /// The error the array carries; an axis it does not have.
+        /// Returns the error that the array carries, or an error if the array has no such axis.
         #[track_caller]
         pub fn $name(&self, axes: impl Axes) -> Result<Self> {
             self.by(|nd, array| nd.$name(array, axes.axes(), false))
@@ -58,7 +58,8 @@ impl Array {
         max "The largest element",
     );
 
-    /// The output of a layer: the array is its first input, `others` are those after it, such as weights, biases and labels.
+    /// The output of a layer. The array is its first input; `others` are the inputs after it, such as weights, biases and
+    /// labels.
     ///
     /// ```
     /// # use mxrs_exec::{Array, Imperative};
@@ -70,7 +71,7 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// The error that an input carries; attributes that the operator refuses, inputs that do not fit it.
+    /// Returns the error that an input carries, or an error if the operator refuses the attributes or the inputs.
     #[track_caller]
     pub fn apply<L: Layer>(&self, layer: &L, others: &[&Self]) -> Result<Self> {
         let mut inputs = vec![self.as_nd()?];
@@ -83,7 +84,7 @@ impl Array {
     /// Positions of the largest elements along an axis, as floats.
     ///
     /// # Errors
-    /// The error the array carries; an axis it does not have.
+    /// Returns the error that the array carries, or an error if the array has no such axis.
     #[track_caller]
     pub fn argmax(&self, axis: i64) -> Result<Self> {
         self.by(|nd, array| nd.argmax(array, axis))
@@ -92,34 +93,35 @@ impl Array {
     /// Exponentials along an axis, scaled to sum to 1.
     ///
     /// # Errors
-    /// The error the array carries; an axis it does not have.
+    /// Returns the error that the array carries, or an error if the array has no such axis.
     #[track_caller]
     pub fn softmax(&self, axis: i64) -> Result<Self> {
         self.by(|nd, array| nd.softmax(array, axis))
     }
 
-    /// The elements in another shape. -1 stands for the size that fits, 0 for the size of the same axis here.
+    /// The elements in another shape. A size of -1 means the size that fits, 0 the size of the same axis of this array.
     ///
     /// # Errors
-    /// The error the array carries; a shape of another number of elements.
+    /// Returns the error that the array carries, or an error if the shape has another number of elements.
     #[track_caller]
     pub fn reshape(&self, shape: impl AsRef<[i64]>) -> Result<Self> {
         self.by(|nd, array| nd.reshape(array, shape.as_ref()))
     }
 
-    /// Axes in another order; reversed for an empty one.
+    /// The array with its axes in another order. An empty order reverses the axes.
     ///
     /// # Errors
-    /// The error the array carries; an order that does not name each axis once.
+    /// Returns the error that the array carries, or an error if the order does not name each axis once.
     #[track_caller]
     pub fn transpose(&self, axes: impl AsRef<[i64]>) -> Result<Self> {
         self.by(|nd, array| nd.transpose(array, axes.as_ref()))
     }
 
-    /// Positions of one axis: `x.slice(0, 1..3)`, `x.slice(1, ..-1)`. Negative positions count from the end.
+    /// A range of positions of one axis: `x.slice(0, 1..3)`, `x.slice(1, ..-1)`. Negative positions count from the end.
     ///
     /// # Errors
-    /// The error the array carries; an axis it does not have; an empty range, or one beyond the axis.
+    /// Returns the error that the array carries, or an error if the array has no such axis, or the range is empty or
+    /// exceeds the axis.
     #[track_caller]
     pub fn slice(&self, axis: i64, range: impl RangeBounds<i64>) -> Result<Self> {
         let begin = match range.start_bound() {
@@ -135,30 +137,31 @@ impl Array {
         self.by(|nd, array| nd.slice_axis(array, axis, begin, end))
     }
 
-    /// One position of the first axis, which is left out: `x.at(0)` is the first row of a matrix. Negative positions count
-    /// from the end.
+    /// One position of the first axis. The result does not have this axis: `x.at(0)` is the first row of a matrix. Negative
+    /// positions count from the end.
     ///
     /// # Errors
-    /// The error the array carries; a position that is not there.
+    /// Returns the error that the array carries, or an error if the first axis has no such position.
     #[track_caller]
     pub fn at(&self, position: i64) -> Result<Self> {
         self.slice(0, position..=position)?.by(|nd, row| {
             let shape: Vec<i64> = row.shape().iter().skip(1).map(|n| *n as i64).collect();
-            // A row of a vector is one number, which operators keep as an array of one.
+            // A row of a vector is one number. Operators keep it as an array with one element.
             nd.reshape(row, if shape.is_empty() { &[1] } else { &shape })
         })
     }
 
-    /// Elements of another type.
+    /// The elements converted to another type.
     ///
     /// # Errors
-    /// The error the array carries; a type that there is no conversion to.
+    /// Returns the error that the array carries, or an error if there is no conversion to the type.
     #[track_caller]
     pub fn cast(&self, dtype: DType) -> Result<Self> {
         self.by(|nd, array| nd.cast(array, dtype))
     }
 
-    /// Tracks the array: [`Self::backward`] of what is computed from it, while calls are recorded, fills [`Self::grad`].
+    /// Tracks the array. If an array is computed from it while calls are recorded, [`Self::backward`] of that array fills
+    /// [`Self::grad`].
     ///
     /// ```
     /// # use mxrs_exec::{Imperative, autograd};
@@ -175,25 +178,26 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// The error the array carries; out of memory.
+    /// Returns the error that the array carries, or an error if memory runs out.
     pub fn attach_grad(&self) -> Result<()> {
         self.nd.attach_grad(self.as_nd()?, GradReq::Write)
     }
 
-    /// The gradient that the last [`Self::backward`] left.
+    /// The gradient that the last [`Self::backward`] computed.
     ///
     /// # Errors
-    /// The error the array carries; an array that is not tracked.
+    /// Returns the error that the array carries, or an error if the array is not tracked.
     pub fn grad(&self) -> Result<Self> {
         let grad = autograd::grad_of(self.as_nd()?)
             .ok_or_else(|| Error::invalid("gradient of an array", "an array that has none", "attach_grad first"))?;
         Ok(Self::new(&self.nd, Ok(grad)))
     }
 
-    /// Computes the gradients of the sum of its elements with respect to every tracked array it was computed from.
+    /// Computes the gradients of the sum of this array's elements with respect to every tracked array that it was computed
+    /// from.
     ///
     /// # Errors
-    /// The error the array carries; an array that was not recorded.
+    /// Returns the error that the array carries, or an error if the array was not computed by a recorded call.
     pub fn backward(&self) -> Result<()> {
         self.nd.backward(&[self.as_nd()?], &[], BackwardOptions::default())
     }

@@ -1,9 +1,10 @@
-//! Arrays for programs: an [`NdArray`] together with what computes, so that `&a + &b` and `x.tanh()?` can be written.
+//! Arrays for user programs: an [`NdArray`] with a handle to its `Imperative`, so that `&a + &b` and `x.tanh()?` can be
+//! written.
 //!
-//! An operator such as `+` has no place for a `Result`. An [`Array`] that an operator could not make (shapes that do not
-//! broadcast, say) therefore carries the error, and so does all that is computed from it. The error surfaces at the next
-//! method that returns a `Result`, with the expression's place in the source. This is how the engine itself reports what a
-//! kernel finds wrong: the failed array is written, and its reader gets the error.
+//! An operator such as `+` cannot return a `Result`. An [`Array`] that an operator could not make (because shapes do not
+//! broadcast, say) therefore carries the error, and so do all arrays computed from it. The next method that returns a
+//! `Result` returns the error, with the place of the expression in the source. The engine reports the errors of kernels in
+//! the same manner: an array whose kernel failed carries the error, and its reader gets it.
 //!
 //! ```
 //! # use mxrs_engine::{Engine, EngineConfig};
@@ -42,8 +43,8 @@ use crate::imperative::Imperative;
 use mxrs_ndarray::{Element, NdArray};
 use mxrs_types::{DType, Error, Result, Shape};
 
-/// An array and what computes with it; or the error of the operator that should have made it. Clones are handles to the same
-/// memory. See the [module](self) for errors.
+/// An array with the `Imperative` that computes with it, or the error of the operator that should have made the array.
+/// Clones are handles to the same memory. See the [module](self) for errors.
 #[derive(Clone)]
 pub struct Array {
     nd: Imperative,
@@ -58,36 +59,37 @@ impl Array {
     /// The array itself.
     ///
     /// # Errors
-    /// The one of the operator that should have made it.
+    /// Returns the error of the operator that should have made the array.
     pub fn as_nd(&self) -> Result<&NdArray> {
         self.made.as_ref().map_err(Error::clone)
     }
 
-    /// What computes with it.
+    /// The handle that runs the operators of this array.
     pub fn imperative(&self) -> &Imperative {
         &self.nd
     }
 
-    /// Sizes of its axes.
+    /// The sizes of the axes.
     ///
     /// # Errors
-    /// As [`Self::as_nd`].
+    /// Returns the errors of [`Self::as_nd`].
     pub fn shape(&self) -> Result<&Shape> {
         Ok(self.as_nd()?.shape())
     }
 
-    /// Type of its elements.
+    /// The element type.
     ///
     /// # Errors
-    /// As [`Self::as_nd`].
+    /// Returns the errors of [`Self::as_nd`].
     pub fn dtype(&self) -> Result<DType> {
         Ok(self.as_nd()?.dtype())
     }
 
-    /// Its elements in row-major order. Waits for them.
+    /// The elements in row-major order. Waits until they are computed.
     ///
     /// # Errors
-    /// As [`Self::as_nd`]; another type of elements; what computing them reported.
+    /// Returns the errors of [`Self::as_nd`], an error if `T` is not the element type, or the error of the call that
+    /// computed the elements.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         self.as_nd()?.to_vec()
     }
@@ -105,7 +107,7 @@ impl Imperative {
     /// ```
     ///
     /// # Errors
-    /// Another number of elements than the shape has; out of memory.
+    /// Returns an error if the number of elements is not that of the shape, or memory runs out.
     pub fn array<T: Element>(&self, shape: impl Into<Shape>, elements: &[T]) -> Result<Array> {
         Ok(Array::new(self, Ok(NdArray::from_slice(self.context(), shape, elements)?)))
     }
@@ -113,12 +115,12 @@ impl Imperative {
     /// An array of zeros.
     ///
     /// # Errors
-    /// Out of memory.
+    /// Returns an error if memory runs out.
     pub fn zeros(&self, shape: impl Into<Shape>, dtype: DType) -> Result<Array> {
         Ok(Array::new(self, Ok(NdArray::zeros(self.context(), shape, dtype)?)))
     }
 
-    /// A handle to an array that exists.
+    /// A handle to an existing array.
     pub fn wrap(&self, array: &NdArray) -> Array {
         Array::new(self, Ok(array.clone()))
     }

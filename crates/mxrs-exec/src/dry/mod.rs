@@ -1,4 +1,4 @@
-//! Planning without binding: what a graph would need, before any array exists.
+//! Planning without binding: the memory and the steps of a graph, found before any array exists.
 
 mod tensors;
 
@@ -23,9 +23,9 @@ use std::time::Instant;
 /// The memory and the steps that a graph would need.
 #[derive(Clone, Debug)]
 pub struct PlannedGraph {
-    /// Steps in order, without those that pack constants.
+    /// The steps of a run in order, without prepare steps.
     pub steps: Vec<StepReport>,
-    /// How many of them are forward.
+    /// The number of steps that belong to the forward half.
     pub n_forward: usize,
     /// Additions in place: the step that computes the second term adds it to the first, so the addition is not a step.
     pub inplace_adds: Vec<String>,
@@ -40,9 +40,9 @@ pub struct PlannedGraph {
     pub arena_bytes: usize,
     /// The most bytes of tensors that are alive at one step, without scratch memory.
     pub activation_bytes: usize,
-    /// Most bytes of scratch of one step.
+    /// The most bytes of scratch memory that one step uses.
     pub workspace_bytes: usize,
-    /// Bytes of arguments, auxiliary states, head gradients: of parameters and inputs.
+    /// Bytes of all bound arrays: arguments, auxiliary states and head gradients.
     pub bound_bytes: usize,
     /// Bytes of parameters, auxiliary states included.
     pub parameter_bytes: usize,
@@ -56,7 +56,7 @@ pub struct PlannedGraph {
     pub packed_bytes: usize,
     /// Calls that each replace several calls of the graph.
     pub fused: Vec<FusedReport>,
-    /// Everything in the arena.
+    /// All tensors in the arena.
     pub tensors: Vec<PlannedTensor>,
 }
 
@@ -71,7 +71,7 @@ impl PlannedGraph {
 /// inference or (with [`BindOptions::gradients`]) a training step, and allocates nothing.
 ///
 /// # Errors
-/// As `simple_bind`, out of memory excepted.
+/// Returns the errors of `simple_bind`, except those of allocation.
 pub fn plan_graph(
     graph: &Graph,
     inputs: &[(&str, Shape)],
@@ -83,14 +83,14 @@ pub fn plan_graph(
 
 /// A graph with kernels and layouts, but without memory. Any number of plans can be made from it.
 pub struct DryGraph {
-    /// The program as lowering made it, from which every plan starts.
+    /// The program as lowering made it. Every plan starts from it.
     program: Arc<Program>,
-    /// The plan with the options of binding.
+    /// The plan made with the options given to `new`.
     planned: Planned,
     options: BindOptions,
     /// For each bound array, whether it is a parameter. The list ends before the head gradients, which are not parameters.
     is_parameter: Vec<bool>,
-    /// Outputs; the arrays after them are gradients.
+    /// The number of outputs. The output arrays after them are gradients.
     n_outputs: usize,
     passes: Vec<PassReport>,
 }
@@ -99,7 +99,7 @@ impl DryGraph {
     /// Chooses kernels and layouts.
     ///
     /// # Errors
-    /// As [`plan_graph`].
+    /// Returns the errors of [`plan_graph`].
     pub fn new(graph: &Graph, inputs: &[(&str, Shape)], options: &BindOptions, is_train: bool) -> Result<Self> {
         let (graph, mut passes) = prepare_graph(graph, options)?;
         let graph = &Arc::new(graph);
@@ -118,14 +118,14 @@ impl DryGraph {
         Ok(Self { program, planned, options, is_parameter, n_outputs, passes })
     }
 
-    /// What each pass did, in the order of the passes. Steps, bytes and graphs are there with
+    /// The report of each pass, in the order of the passes. Steps, bytes and graphs are included only with
     /// [`BindOptions::trace_passes`].
     pub fn passes(&self) -> &[PassReport] {
         &self.passes
     }
 
-    /// Plans the memory: runs the program passes with these options. With the options of binding it returns the plan that
-    /// was made there.
+    /// Plans the memory: runs the program passes with these options. If the options equal those given to [`Self::new`], the
+    /// plan made by `new` is returned.
     ///
     /// # Errors
     /// Returns an error if sizes overflow.
@@ -137,11 +137,12 @@ impl DryGraph {
         Ok(self.describe(&plan_program(self.program.clone(), &options)?))
     }
 
-    /// Bytes of an arena with the graph's own tensors alone: no workspaces, no parameters or their gradients in layouts of
-    /// kernels. MXNet's planner counts these and leaves the others to the operators.
+    /// Bytes of an arena that holds only the graph's own tensors: without workspaces, and without copies of parameters and
+    /// their gradients in the layouts of kernels. MXNet's planner counts only these tensors and leaves the rest to the
+    /// operators.
     ///
     /// # Errors
-    /// As [`Self::plan`].
+    /// Returns the errors of [`Self::plan`].
     pub fn tensor_bytes(&self, options: &PlanOptions) -> Result<usize> {
         planned_tensor_bytes(&self.program, options)
     }

@@ -1,44 +1,44 @@
-//! What is in the arena, over time and address.
+//! The tensors in the arena: when each is alive and where it lies.
 
 use crate::program::Program;
 use mxrs_graph::{MemoryPlan, Placement};
 
-/// What a tensor in the arena is for.
+/// The purpose of a tensor in the arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TensorKind {
-    /// Made and used in the forward part.
+    /// Made and used in the forward half.
     Forward,
-    /// Made in the forward part and kept for the gradient.
+    /// Made in the forward half and kept for the gradient.
     Kept,
     /// Computed a second time, for the gradient.
     Recomputed,
-    /// Made in the gradient part.
+    /// Made in the gradient half.
     Gradient,
     /// Temporary memory of one kernel.
     Workspace,
 }
 
-/// Memory of one tensor of a program; of several that share it in place, one after the other.
+/// The memory of one tensor of a program, or of several tensors that use it one after the other in place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedTensor {
-    /// Step that makes it.
+    /// Name of the step that makes the tensor.
     pub name: String,
     /// First byte in the arena.
     pub offset_bytes: usize,
-    /// Bytes.
+    /// Size of the tensor in bytes.
     pub size_bytes: usize,
-    /// First step that uses it.
+    /// Index of the first step that uses the tensor.
     pub first: usize,
-    /// Last step that uses it; the last step of all for what stays.
+    /// Index of the last step that uses the tensor; the last step of the program if the tensor is an output.
     pub last: usize,
-    /// What it is for.
+    /// Purpose of the tensor.
     pub kind: TensorKind,
 }
 
-/// Tensors by their first step.
+/// The tensors of a program, ordered by their first step.
 pub fn of(program: &Program, plan: &MemoryPlan) -> Vec<PlannedTensor> {
     let mut tensors: Vec<PlannedTensor> = Vec::new();
-    // Tensor of each value.
+    // For each value, the index of its tensor.
     let mut of_value: Vec<Option<usize>> = vec![None; program.values.len()];
     let mut in_place = plan.inplace.iter().peekable();
     for (index, step) in program.steps.iter().enumerate() {
@@ -94,7 +94,7 @@ pub fn of(program: &Program, plan: &MemoryPlan) -> Vec<PlannedTensor> {
     tensors
 }
 
-/// Most bytes of tensors other than workspaces that are alive at one of `n_steps` steps.
+/// The most bytes of tensors, workspaces excluded, that are alive at one of `n_steps` steps.
 pub fn peak(tensors: &[PlannedTensor], n_steps: usize) -> usize {
     let (mut born, mut died) = (vec![0usize; n_steps + 1], vec![0usize; n_steps + 1]);
     for tensor in tensors.iter().filter(|t| t.kind != TensorKind::Workspace) {

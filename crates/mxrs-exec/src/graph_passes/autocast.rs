@@ -13,7 +13,7 @@ use mxrs_types::{DType, Error, Result};
 /// The graph with products in half precision.
 ///
 /// # Errors
-/// Returns an error if the type asked for is not a half-precision float.
+/// Returns an error if the requested type is not a half-precision float.
 pub fn autocast(graph: &Graph, options: &BindOptions) -> Result<Option<Graph>> {
     match options.autocast {
         Some(half @ (DType::BF16 | DType::F16)) => mxrs_graph::autocast(graph, &options.ops, half).map(Some),

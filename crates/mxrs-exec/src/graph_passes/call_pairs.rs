@@ -1,9 +1,9 @@
-//! Call pairs: a call and the activation behind it become one call of a training step, as [`mxrs_op::Pair`] declares (batch
-//! normalization and ReLU).
+//! Call pairs: a call and the activation that reads its output become one call of a training step, as [`mxrs_op::Pair`]
+//! declares (batch normalization and ReLU).
 //!
 //! - Needs a training graph.
-//! - Promises the same values. The activation and its gradient then need no pass over memory of their own, and the output of
-//!   the first call is kept only if something else reads it. Both fused calls need a kernel that is not the reference.
+//! - Promises the same values. The activation and its gradient then need no separate pass over memory, and the output of
+//!   the first call is kept only if another call reads it. Both fused calls need a kernel that is not the reference.
 //! - Switch: [`BindOptions::fuse`] (`MXNET_USE_FUSION`), on by default.
 
 use crate::bind::Known;

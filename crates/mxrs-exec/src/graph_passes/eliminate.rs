@@ -4,7 +4,8 @@
 //!   often repeats calls of the forward graph.
 //! - Both promise the same outputs, bit by bit. Gradients of values that were computed twice are summed in another order.
 //! - Switch: [`BindOptions::eliminate_common`] (`MXNET_ELIMINATE_COMMON_EXPR`), on by default. The operator `_copy` must be
-//!   among [`BindOptions::ops`], because two equal heads keep an entry each.
+//!   among [`BindOptions::ops`]: if two heads are equal, the second becomes a copy, so that each head is an entry of its
+//!   own.
 
 use crate::options::BindOptions;
 use crate::pipeline::{Context, GraphState};

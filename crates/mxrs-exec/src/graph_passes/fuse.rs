@@ -39,13 +39,13 @@ pub fn run(state: &GraphState, context: &Context<'_>) -> Result<Option<GraphStat
     Fusion { state, source, options, plain, of_entry, op: Arc::new(fused_op()) }.best()
 }
 
-/// A lowered graph, and what may be fused of it.
+/// A lowered graph whose pointwise calls may be fused.
 struct Fusion<'a> {
     state: &'a GraphState,
     source: Source<'a>,
     options: &'a BindOptions,
     plain: &'a Program,
-    /// Value of each entry.
+    /// The value of each entry.
     of_entry: &'a FxHashMap<EntryId, ValueId>,
     op: Arc<OpDef>,
 }
@@ -54,7 +54,7 @@ impl Fusion<'_> {
     /// The graph with fused calls, if one has fewer kernels and needs no larger arena.
     fn best(&self) -> Result<Option<GraphState>> {
         let mut layouts: Vec<&Layout> = Vec::new();
-        // A call that depends on constants only is computed once. Fusing it with another call would run it every time.
+        // A call that depends only on constants is computed once. Fused with another call it would run in every run.
         let nodes = self.source.graph.iter().zip(folded_nodes(&self.source));
         let class = |((id, node), is_folded)| if is_folded { None } else { self.class(id, node, &mut layouts) };
         let classes: Vec<Option<u64>> = nodes.map(class).collect();
@@ -101,13 +101,13 @@ impl Fusion<'_> {
         }
     }
 
-    /// A tensor as the graph has it without fusion.
+    /// The description of an entry in the program without fusion.
     fn desc(&self, entry: EntryId) -> Option<&TensorDesc> {
         Some(&self.plain.values[*self.of_entry.get(&entry)?].desc)
     }
 
-    /// Calls that may be fused: all their tensors have the layout that the number stands for, and a backend can run each
-    /// as part of a fused call.
+    /// A number for the layout of all tensors of a call, if the call may be fused; `None` otherwise. A call may be fused if
+    /// all its tensors have the same layout and a backend can run it as part of a fused call.
     fn class<'s>(&'s self, id: NodeId, node: &Node, layouts: &mut Vec<&'s Layout>) -> Option<u64> {
         let (op, params) = node.call().filter(|(op, _)| op.pointwise == Pointwise::Yes)?;
         let graph = self.source.graph;
@@ -149,7 +149,7 @@ impl Fusion<'_> {
         self.options.backends.iter().filter(|backend| has_fast_kernel(&***backend, call)).cloned().collect()
     }
 
-    /// Whether a backend runs a set as one call and leaves all layouts as they are.
+    /// Whether a backend runs a set as one call without changing a layout.
     fn accepts(&self, set: &ProposedSet<'_>) -> bool {
         let graph = self.source.graph;
         let descs = |entries: &[Entry]| -> Option<Vec<TensorDesc>> {
@@ -197,7 +197,7 @@ fn training_graph(old: &TrainingGraph, fused: FusedGraph) -> TrainingGraph {
     }
 }
 
-/// As backends are asked about outputs.
+/// These descriptions in row-major layout, as a call describes its outputs to a backend.
 fn row_major(descs: &[TensorDesc]) -> Vec<TensorDesc> {
     descs.iter().map(|desc| desc.with_layout(Layout::RowMajor)).collect()
 }

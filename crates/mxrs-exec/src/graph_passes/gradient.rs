@@ -1,10 +1,10 @@
 //! Appends the gradient to the forward graph: the training graph.
 //!
 //! - Needs a forward graph with shapes and types.
-//! - Promises one head per gradient asked for, after the forward heads, and a variable for each head gradient that the
+//! - Promises one head per requested gradient, after the forward heads, and a variable for each head gradient that the
 //!   program reads.
-//! - Switch: [`BindOptions::gradients`](crate::BindOptions::gradients). A graph that is bound with gradients cannot do
-//!   without this pass.
+//! - Switch: [`BindOptions::gradients`](crate::BindOptions::gradients). A graph that is bound with gradients needs this
+//!   pass.
 
 use crate::gradients::{GradReq, GradRequests};
 use crate::pipeline::{Context, GraphState, Wanted};
@@ -14,7 +14,8 @@ use mxrs_types::{Error, Result};
 /// Differentiates the forward graph.
 ///
 /// # Errors
-/// Returns an error if a request names an unknown argument, or an operator on the way is not differentiable.
+/// Returns an error if a request names an unknown argument, or an operator between a wanted argument and a head is not
+/// differentiable.
 pub fn run(state: &GraphState, context: &Context<'_>) -> Result<Option<GraphState>> {
     let Some(requests) = context.options.gradients.as_ref().filter(|_| context.has_gradient) else { return Ok(None) };
     let graph = &*state.forward.graph;
@@ -36,7 +37,7 @@ pub fn run(state: &GraphState, context: &Context<'_>) -> Result<Option<GraphStat
     Ok(Some(state.differentiated(gradient(graph, &context.options.ops, &request)?, gradients)))
 }
 
-/// The arguments whose gradient is asked for.
+/// The arguments whose gradient is requested.
 ///
 /// # Errors
 /// Returns an error if a request names something that is not an argument.

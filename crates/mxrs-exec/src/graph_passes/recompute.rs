@@ -3,7 +3,7 @@
 //! - Needs a training graph.
 //! - Promises the same values, gradients, auxiliary states and random numbers, in an arena that is not larger. Candidates are
 //!   lowered and planned, and the pass compares their bytes.
-//! - Switch: [`BindOptions::recompute`] (`MXRS_REMAT`). With a budget of bytes the pass must succeed.
+//! - Switch: [`BindOptions::recompute`] (`MXRS_REMAT`). With a budget of bytes, binding fails if this pass fails.
 
 use crate::bind::Known;
 use crate::options::{BindOptions, Recompute};
@@ -11,17 +11,17 @@ use crate::pipeline::{Context, GraphState};
 use crate::program::Program;
 use crate::program_passes::plan_memory::planned_arena_bytes;
 use mxrs_graph::{
-    Mirroring, Node, NodeId, TrainingGraph, chain_checkpoints, first_again, mirror, recompute, recompute_if_smaller,
-    sqrt_segments, within_budget,
+    Mirroring, Node, NodeId, TrainingGraph, chain_checkpoints, first_recomputed, mirror, recompute,
+    recompute_if_smaller, sqrt_segments, within_budget,
 };
 use mxrs_op::TensorDesc;
 use mxrs_types::{Result, ResultExt};
 use rustc_hash::FxHashMap;
 
-/// Clones the calls that are to be computed again, if the planned arena becomes smaller by it.
+/// Clones the calls that are to be computed again, if that makes the planned arena smaller.
 ///
 /// # Errors
-/// Returns an error if a budget cannot be met (it names the least reachable number of bytes), or if a candidate cannot be
+/// Returns an error if a budget cannot be met (the error gives the smallest budget that can), or if a candidate cannot be
 /// lowered or planned.
 pub fn run(state: &GraphState, context: &Context<'_>) -> Result<Option<GraphState>> {
     if state.gradients.is_empty() {
@@ -51,16 +51,16 @@ fn recomputed(
     let choices = match options.recompute {
         Recompute::Off | Recompute::Light if is_annotated(graph) => vec![mirror(graph, rule, bytes)],
         Recompute::Off => return Ok(None),
-        Recompute::Light if !has_again(graph) => return Ok(None),
+        Recompute::Light if !has_recomputation(graph) => return Ok(None),
         Recompute::Light => {
             let before = planned(graph)?;
-            let stored = first_again(graph, before / 100 * LIGHT_PERCENT, bytes);
+            let stored = first_recomputed(graph, before / 100 * LIGHT_PERCENT, bytes);
             let less = recompute(graph, |id| stored[id.index()])?;
             return Ok((planned(&less)? < before).then_some(less));
         }
         Recompute::Mirror => vec![mirror(graph, rule, bytes)],
         Recompute::Sqrt => vec![sqrt_segments(graph, bytes)],
-        // Where much of the graph is no chain, cuts through several branches do better.
+        // If much of the graph is not a chain, segments that cut several branches save more memory.
         Recompute::Chain => vec![chain_checkpoints(graph, bytes), sqrt_segments(graph, bytes)],
         Recompute::Budget(budget) => {
             let work = work(&lower(graph)?);
@@ -72,15 +72,15 @@ fn recomputed(
     recompute_if_smaller(graph, &choices, planned)
 }
 
-/// Percent of the arena that the lightest mode wants to free.
+/// Percent of the arena that `Recompute::Light` tries to free.
 const LIGHT_PERCENT: usize = 10;
 
-/// Whether some operator says how its output is made again.
-fn has_again(graph: &TrainingGraph) -> bool {
-    graph.graph.nodes()[..graph.n_forward_nodes].iter().any(|n| n.op.as_ref().is_some_and(|op| op.again.is_some()))
+/// Whether some operator of the forward graph declares how its output is computed again.
+fn has_recomputation(graph: &TrainingGraph) -> bool {
+    graph.graph.nodes()[..graph.n_forward_nodes].iter().any(|n| n.op.as_ref().is_some_and(|op| op.recompute.is_some()))
 }
 
-/// Whether a call says itself if it is computed again.
+/// Whether some forward call has the attribute `__force_mirroring__`.
 fn is_annotated(graph: &TrainingGraph) -> bool {
     graph.graph.nodes()[..graph.n_forward_nodes].iter().any(|n| n.attrs.get("__force_mirroring__").is_some())
 }

@@ -31,7 +31,8 @@ pub fn run(state: &GraphState, context: &Context<'_>) -> Result<Option<GraphStat
     Ok(found)
 }
 
-/// The graph without one type.
+/// The graph with the calls on one half-precision type widened; `None` if no call gains by it, or the graph cannot be
+/// widened.
 fn without(half: DType, forward: &ForwardGraph, context: &Context<'_>) -> Result<Option<GraphState>> {
     let (graph, Typed { known, bound }) = (&*forward.graph, &*forward.typed);
     if !known.dtypes.contains(&half) {
@@ -55,8 +56,8 @@ fn without(half: DType, forward: &ForwardGraph, context: &Context<'_>) -> Result
     Ok(Some(GraphState::new(Arc::new(wide.graph), Typed { known, bound })))
 }
 
-/// Whether a call on the half-precision type would run on the reference kernel, or slower than it could, and a better kernel
-/// exists for float32.
+/// Whether widening a call makes it faster: it would run on the reference kernel, or more slowly than in float32, and a
+/// kernel for float32 exists that is not the reference.
 fn gains(graph: &Graph, id: NodeId, descs: &[TensorDesc], half: DType, options: &BindOptions, is_train: bool) -> bool {
     let Some((op, params)) = graph.node(id).call() else { return false };
     let inputs: Vec<TensorDesc> = graph.input_ids(id).map(|entry| descs[entry.index()].clone()).collect();

@@ -1,4 +1,4 @@
-//! Gradients asked for: into the marked arrays, or of given variables as new arrays.
+//! Computes gradients: into the arrays of marked arrays, or of given variables as new arrays.
 
 use super::tape::{Entry, entry_of};
 use super::walk::{Head, Walk};
@@ -7,14 +7,14 @@ use mxrs_ndarray::NdArray;
 use mxrs_op::Attrs;
 use mxrs_types::{Error, Result, ResultExt};
 
-/// How gradients are computed.
+/// How `backward` and `grad` compute gradients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BackwardOptions {
-    /// Keep the tape, so that gradients along it can be asked for again.
+    /// Keep the tape, so that its gradients can be computed again.
     pub retain_graph: bool,
     /// Record the computation of the gradients, so that they can be differentiated. Keeps the tape too.
     pub create_graph: bool,
-    /// Run as in training.
+    /// Run operators as in training.
     pub train_mode: bool,
 }
 
@@ -25,12 +25,13 @@ impl Default for BackwardOptions {
 }
 
 impl Imperative {
-    /// Computes the gradients of the heads with respect to every marked array they depend on, and puts each where its mark
-    /// says. `head_grads` are the gradients of the heads, in order, ones where `None`; empty stands for ones everywhere.
+    /// Computes the gradients of the heads with respect to every marked array that they depend on, and puts each into the
+    /// gradient array of its mark. `head_grads` are the gradients of the heads, in order; `None` stands for ones. An empty
+    /// list stands for ones for all heads.
     ///
     /// # Errors
-    /// A head no recorded call made; no marked array behind the heads; a tape whose gradients have been taken; a value
-    /// that was overwritten since; an operator without gradient; and what operators report.
+    /// Returns an error if no recorded call made a head, the heads depend on no marked array, the gradients of the tape
+    /// have been taken already, a saved value was overwritten since, an operator has no gradient, or an operator fails.
     pub fn backward(
         &self,
         heads: &[&NdArray],
@@ -43,11 +44,11 @@ impl Imperative {
         self.walk(options).to_marks(&heads).context(|| "computing gradients")
     }
 
-    /// The gradients of the heads with respect to `variables`, as new arrays; zeros for those no head depends on. Marks
-    /// receive nothing.
+    /// The gradients of the heads with respect to `variables`, as new arrays. The gradient is zero if no head depends on
+    /// the variable. The gradient arrays of marked arrays do not change.
     ///
     /// # Errors
-    /// A variable that is not tracked; and as [`Self::backward`].
+    /// Returns an error if a variable is not tracked, and the errors of [`Self::backward`].
     pub fn grad(
         &self,
         heads: &[&NdArray],

@@ -1,4 +1,4 @@
-//! Whether this thread records, and whether operators run as in training: two flags with scopes that restore them.
+//! Two flags of a thread: whether it records calls, and whether operators run as in training. Scopes restore them.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -9,7 +9,7 @@ struct Flags {
     training: bool,
 }
 
-// Loom's macro knows no `const` initializers.
+// The macro of Loom does not support `const` initializers.
 #[cfg(loom)]
 mxrs_sync::thread_local! { static FLAGS: Cell<Flags> = Cell::new(Flags { recording: false, training: false }); }
 #[cfg(not(loom))]
@@ -21,17 +21,17 @@ fn now() -> Flags {
     FLAGS.with(Cell::get)
 }
 
-/// Restores the thread's flags when dropped, also when a panic unwinds through it.
+/// Restores the thread's flags when it is dropped, even if a panic unwinds through the scope.
 #[must_use = "the scope ends when this is dropped"]
 pub struct FlagScope {
     before: Flags,
-    /// Belongs to the thread that made it.
+    /// Keeps the scope on the thread that made it.
     _thread: PhantomData<*const ()>,
 }
 
 impl Drop for FlagScope {
     fn drop(&mut self) {
-        // During thread teardown there are no flags left to restore.
+        // While the thread ends, its flags may be gone already.
         let _ = FLAGS.try_with(|flags| flags.set(self.before));
     }
 }
@@ -42,32 +42,32 @@ fn enter(change: impl FnOnce(Flags) -> Flags) -> FlagScope {
     FlagScope { before, _thread: PhantomData }
 }
 
-/// Records what this thread does with arrays, as in training.
+/// Starts a scope in which this thread records calls on arrays and operators run as in training.
 pub fn record() -> FlagScope {
     set(true, true)
 }
 
-/// Records nothing, and runs operators as at inference.
+/// Starts a scope in which this thread records nothing and operators run as at inference.
 pub fn pause() -> FlagScope {
     set(false, false)
 }
 
-/// Runs operators as in training; recording stays as it is.
+/// Starts a scope in which operators run as in training. Recording stays as it is.
 pub fn train_mode() -> FlagScope {
     enter(|flags| Flags { training: true, ..flags })
 }
 
-/// Runs operators as at inference; recording stays as it is.
+/// Starts a scope in which operators run as at inference. Recording stays as it is.
 pub fn predict_mode() -> FlagScope {
     enter(|flags| Flags { training: false, ..flags })
 }
 
-/// Sets both flags.
+/// Starts a scope with these two flags.
 pub fn set(recording: bool, training: bool) -> FlagScope {
     enter(|_| Flags { recording, training })
 }
 
-/// Whether this thread records.
+/// Whether this thread records calls.
 pub fn is_recording() -> bool {
     now().recording
 }
@@ -85,7 +85,7 @@ mod tests {
         (is_recording(), is_training())
     }
 
-    /// A7.
+    /// A7: scopes restore the flags, in nested scopes and when a panic unwinds.
     #[test]
     fn a7_scopes_nest_and_restore() {
         assert_eq!(now(), (false, false));
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(now(), (false, false));
     }
 
-    /// A7.
+    /// A7: scopes restore the flags, in nested scopes and when a panic unwinds.
     #[test]
     fn a7_a_panic_restores_the_flags() {
         let caught = std::panic::catch_unwind(|| {
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(now(), (false, false));
     }
 
-    /// A8.
+    /// A8: each thread has its own flags.
     #[test]
     fn a8_flags_belong_to_the_thread() {
         let _record = record();

@@ -1,4 +1,4 @@
-//! Functions a user differentiates by hand.
+//! Functions with a gradient that the user writes.
 
 use super::flags;
 use super::invoke::{Imperative, is_tracked};
@@ -11,17 +11,17 @@ use std::sync::Arc;
 type Forward = dyn Fn(&[NdArray]) -> Result<Vec<NdArray>> + Send + Sync;
 type Backward = dyn Fn(&FunctionCall) -> Result<Vec<NdArray>> + Send + Sync;
 
-/// What the backward closure of a [`Function`] gets.
+/// The arguments of the backward closure of a [`Function`].
 pub struct FunctionCall {
     /// The inputs of the call.
     pub inputs: Vec<NdArray>,
-    /// What forward made of them.
+    /// The outputs that `forward` returned for these inputs.
     pub outputs: Vec<NdArray>,
-    /// The gradients of the outputs; zeros where no head depends on one.
+    /// The gradients of the outputs. The gradient of an output that no head depends on is zero.
     pub out_grads: Vec<NdArray>,
 }
 
-/// A function of arrays with a gradient of its own: two closures.
+/// A function of arrays whose forward and gradient are two closures.
 #[derive(Clone)]
 pub struct Function {
     name: Arc<str>,
@@ -29,14 +29,14 @@ pub struct Function {
     backward: Arc<Backward>,
 }
 
-/// What the tape keeps of a call.
+/// The part of a [`Function`] that the tape keeps for a recorded call.
 pub struct Recorded {
     pub backward: Arc<Backward>,
 }
 
 impl Function {
-    /// `forward` makes the outputs, with recording off; `backward` makes one gradient per input. Both run on the thread
-    /// that calls them and may wait for arrays.
+    /// `forward` makes the outputs and runs with recording off. `backward` makes one gradient per input. Each runs on the
+    /// thread that needs its result, and may wait for arrays.
     pub fn new(
         name: &str,
         forward: impl Fn(&[NdArray]) -> Result<Vec<NdArray>> + Send + Sync + 'static,
@@ -45,10 +45,10 @@ impl Function {
         Self { name: name.into(), forward: Arc::new(forward), backward: Arc::new(backward) }
     }
 
-    /// Calls it; recorded as one node of the tape.
+    /// Calls the function. A recorded call is one node of the tape.
     ///
     /// # Errors
-    /// What `forward` reports.
+    /// Returns the error of `forward`.
     #[track_caller]
     pub fn call(&self, inputs: &[&NdArray]) -> Result<Vec<NdArray>> {
         let site = Location::caller();
@@ -58,7 +58,8 @@ impl Function {
             let _off = flags::set(false, flags::is_training());
             (self.forward)(&plain).context(|| format!("running `{}`", self.name))?
         };
-        // An output may be an input, or an array forward keeps: the tape's is a handle of its own.
+        // `forward` may return an input, or an array that it keeps. The tape uses new handles, so that those arrays stay
+        // untracked.
         let made: Vec<NdArray> = made.iter().map(NdArray::detach).collect();
         if is_recorded {
             let history = History {
@@ -76,7 +77,8 @@ impl Recorded {
     /// Runs the backward closure.
     ///
     /// # Errors
-    /// What it reports, or another number of gradients than inputs.
+    /// Returns the error of the closure, or an error if the number, a shape or a type of the gradients does not match the
+    /// inputs.
     pub fn gradient(
         &self,
         imperative: &Imperative,

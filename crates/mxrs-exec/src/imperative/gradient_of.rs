@@ -1,4 +1,4 @@
-//! The gradient of one node of the tape.
+//! Computes the gradient of one node of the tape.
 
 use super::Imperative;
 use super::prepared::Parsed;
@@ -9,10 +9,11 @@ use mxrs_op::{Attrs, Gradient};
 use mxrs_types::{Error, Result};
 use std::sync::Arc;
 
-/// Gradients of the inputs marked in `wants`, one slot per input; recorded if `create`, to be asked for again if `retain`.
+/// The gradients of the inputs that `wants` marks, one slot per input. If `create`, the gradient is recorded; if `retain`,
+/// the node keeps what a second gradient needs.
 ///
 /// # Errors
-/// An operator that is not differentiable; what its gradient reports.
+/// Returns an error if the operator is not differentiable or its gradient fails.
 pub fn gradient_of(
     imperative: &Imperative,
     node: &Arc<Node>,
@@ -37,7 +38,7 @@ pub fn gradient_of(
         How::Reshape => {
             let mut grads = vec![None; wants.len()];
             if let (Some(grad), Some(true)) = (first(), wants.first()) {
-                // A view of the gradient, recorded as such where that is wanted.
+                // A view of the gradient. If recording is on, the view is recorded.
                 grads[0] = Some(grad.reshape(history.inputs[0].desc.shape.clone())?);
             }
             Ok(grads)
@@ -51,7 +52,7 @@ pub fn gradient_of(
     }
 }
 
-/// The gradient of a view of rows, by the gradient of `slice_axis`.
+/// The gradient of a view of rows, computed by the gradient of `slice_axis`.
 fn rows(
     imperative: &Imperative,
     node: &Arc<Node>,

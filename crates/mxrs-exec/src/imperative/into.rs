@@ -1,4 +1,4 @@
-//! Calls whose outputs are arrays that exist, which may be inputs too.
+//! Calls that write to existing arrays, which may be inputs too.
 
 use super::flags;
 use super::invoke::{Imperative, is_aligned, is_tracked};
@@ -10,11 +10,12 @@ use mxrs_types::{Error, Result, ResultExt};
 use std::panic::Location;
 
 impl Imperative {
-    /// As [`Self::invoke`], writing the visible outputs to these arrays, one each. An output may be an input: where one
-    /// kernel cannot do that in place, the result is copied.
+    /// Like [`Self::invoke`], but writes the visible outputs to these arrays, one each. An output may share memory with an
+    /// input: if the kernel cannot run in place, the result is computed in new memory and copied.
     ///
     /// # Errors
-    /// As [`Self::invoke`]; outputs of another number, shape or type; while recording, an output that is tracked.
+    /// Returns the errors of [`Self::invoke`], or an error if the number, a shape or a type of the outputs is wrong; while
+    /// recording, also if an output is tracked.
     #[track_caller]
     pub fn invoke_into(&self, op: &str, attrs: &Attrs, inputs: &[&NdArray], outputs: &[&NdArray]) -> Result<()> {
         let site = Location::caller();
@@ -87,7 +88,8 @@ fn check_outputs(prepared: &Prepared, outputs: &[&NdArray]) -> Result<()> {
     Ok(())
 }
 
-/// The input that output `o` is, where the kernel can run in place and nothing else touches that memory.
+/// The input that is the same memory as output `o`, if the kernel can run in place and no other input or output shares this
+/// memory.
 fn exact_alias(prepared: &Prepared, inputs: &[&NdArray], outputs: &[&NdArray], o: usize) -> Option<(usize, usize)> {
     let output = outputs[o];
     let is_same =

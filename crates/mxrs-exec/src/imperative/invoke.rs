@@ -1,4 +1,4 @@
-//! One call: prepared once per signature, then a task per call.
+//! Calls of single operators. Each signature is prepared once; each call pushes one task.
 
 use super::flags;
 use super::lru::Lru;
@@ -16,12 +16,12 @@ use mxrs_types::{DType, Device, Error, Result, ResultExt};
 use std::panic::Location;
 use std::sync::Arc;
 
-/// Choices for imperative calls.
+/// Options for imperative calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImperativeOptions {
-    /// Prepared calls kept; what was not used for longest goes first.
+    /// The number of prepared calls to keep. The least recently used is dropped first.
     pub max_signatures: usize,
-    /// Whether `backward` notices that a value it reads was overwritten after it was recorded
+    /// Whether `backward` returns an error if a value that it reads was overwritten after it was recorded
     /// (`MXRS_AUTOGRAD_VERSION_CHECK`).
     pub check_versions: bool,
 }
@@ -32,7 +32,7 @@ impl Default for ImperativeOptions {
     }
 }
 
-/// Calls operators on arrays. Clones are handles to the same one.
+/// Calls operators on arrays. Clones are handles to the same context and cache.
 #[derive(Clone)]
 pub struct Imperative(Arc<Inner>);
 
@@ -41,41 +41,42 @@ struct Inner {
     options: BindOptions,
     own: ImperativeOptions,
     cache: RankedMutex<Lru<Key, Prepared>>,
-    /// Stands for inputs whose content nobody reads.
+    /// An empty array that stands for inputs whose content is not read.
     void: NdArray,
 }
 
-/// What a call made.
+/// The result of a call.
 pub(crate) struct Made {
     pub prepared: Arc<Prepared>,
-    /// The visible outputs, or all.
+    /// The visible outputs, or all outputs if hidden ones were requested.
     pub outputs: Vec<NdArray>,
 }
 
-/// How a call is to be made.
+/// A request to call an operator.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
     pub op: &'a str,
     pub attrs: &'a Attrs,
     pub with_hidden: bool,
-    /// The numbers of a call made before, which this one repeats: it rewrites nothing.
+    /// If set, this call repeats an earlier call: it draws the random numbers of that call, if it drew any, and rewrites
+    /// nothing.
     pub repeats: Option<Option<RandomCalls>>,
     pub site: &'static Location<'static>,
 }
 
 impl Imperative {
-    /// Calls run on these backends and operators, with arrays of this context.
+    /// Makes a caller of operators with the backends and operators of `options`, for arrays of this context.
     ///
     /// # Errors
-    /// Out of memory.
+    /// Returns an error if memory runs out.
     pub fn new(context: &ArrayContext, options: &BindOptions) -> Result<Self> {
         Self::with(context, options, ImperativeOptions::default())
     }
 
-    /// As [`Self::new`], with options of its own.
+    /// Like [`Self::new`], with other options for imperative calls.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// Returns the errors of [`Self::new`].
     pub fn with(context: &ArrayContext, options: &BindOptions, own: ImperativeOptions) -> Result<Self> {
         let cache = RankedMutex::new(Rank::Leaf, Lru::new(own.max_signatures));
         let void = NdArray::zeros(context, [0], DType::F32)?;
@@ -92,7 +93,7 @@ impl Imperative {
         &self.0.options
     }
 
-    /// Options of its own.
+    /// The options for imperative calls.
     pub fn imperative_options(&self) -> ImperativeOptions {
         self.0.own
     }
@@ -105,18 +106,19 @@ impl Imperative {
         &self.0.void
     }
 
-    /// Signatures prepared so far and still kept.
+    /// The number of prepared calls in the cache.
     pub fn n_prepared(&self) -> usize {
         self.0.cache.lock().len()
     }
 
-    /// Calls an operator and returns its visible outputs. The arrays are ready once the engine has run the call; reading
-    /// them waits. Auxiliary states come last among the inputs and are rewritten where the operator does so.
+    /// Calls an operator and returns its visible outputs. The outputs are ready once the engine has run the call; reading
+    /// one waits for that. Auxiliary states come last among the inputs. They are rewritten if the operator rewrites them in
+    /// the current mode.
     ///
     /// # Errors
-    /// An unknown operator, attributes it refuses, a wrong number of inputs, shapes or types that do not fit, an operator
-    /// no backend runs, arrays of another device; each names operator and argument. Under `NaiveEngine` also what the
-    /// kernel reports.
+    /// Returns an error if the operator is unknown, refuses the attributes, the number of inputs, their shapes or types,
+    /// runs on no backend, or if an array is on another device. The error names the operator and the argument. Under
+    /// `NaiveEngine` also returns the error of the kernel.
     #[track_caller]
     pub fn invoke(&self, op: &str, attrs: &Attrs, inputs: &[&NdArray]) -> Result<Vec<NdArray>> {
         let operands: Vec<Operand<'_>> = inputs.iter().map(|array| Operand::Array(array)).collect();
@@ -126,7 +128,7 @@ impl Imperative {
         Ok(outputs)
     }
 
-    /// As [`Self::invoke`], for gradients: all outputs.
+    /// Like [`Self::invoke`], but returns hidden outputs too. For gradients.
     pub(super) fn call_all(
         &self,
         op: &str,
@@ -167,7 +169,8 @@ impl Imperative {
         Ok(prepared)
     }
 
-    /// Pushes one run. Arrays that start in the middle of a vector are copied: kernels count on aligned memory.
+    /// Pushes one run. An array that does not start at a multiple of 64 bytes is copied, because kernels rely on aligned
+    /// memory.
     pub(super) fn push(
         &self,
         prepared: &Prepared,
@@ -238,10 +241,10 @@ impl Imperative {
         )
     }
 
-    /// Replaces inputs that share memory with a rewritten one by copies: kernels count on that too.
+    /// Replaces inputs that share memory with a rewritten input by copies, because kernels rely on separate memory.
     ///
     /// # Errors
-    /// Two rewritten inputs that share memory; out of memory.
+    /// Returns an error if two rewritten inputs share memory, or memory runs out.
     pub(crate) fn separate(&self, bound: &mut [NdArray], rewrites: &[usize]) -> Result<()> {
         for &rewritten in rewrites {
             for other in 0..bound.len() {
@@ -258,7 +261,7 @@ impl Imperative {
         Ok(())
     }
 
-    /// A copy with memory of its own.
+    /// A copy of the array in new memory.
     pub(crate) fn copy(&self, array: &NdArray) -> Result<NdArray> {
         let copy =
             NdArray::empty(self.context(), array.shape().clone(), array.dtype(), array.device(), "copy of a view")?;
@@ -266,7 +269,7 @@ impl Imperative {
         Ok(copy)
     }
 
-    /// Leaves a node behind that owns what the gradient reads.
+    /// Records the call as a node of the tape that owns the values that the gradient reads.
     pub(super) fn record(
         &self,
         prepared: &Arc<Prepared>,
@@ -302,7 +305,7 @@ impl Imperative {
     }
 }
 
-/// Whether kernels may use its memory as it is.
+/// Whether the memory of the array starts at a multiple of 64 bytes, as kernels require.
 pub(crate) fn is_aligned(array: &NdArray) -> bool {
     array.size_bytes() == 0 || array.as_ptr().addr().is_multiple_of(64)
 }

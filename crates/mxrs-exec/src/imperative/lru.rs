@@ -1,7 +1,7 @@
-//! A bounded cache that forgets what was not used for longest.
+//! A bounded cache that drops the least recently used value.
 //!
-//! Looked up by hash and a comparison, so that callers need no owned key to ask. Entering a new value when it is full
-//! looks at all entries: values here take far longer to make than that.
+//! Values are found by a hash and a comparison, so that a lookup needs no owned key. Inserting into a full cache looks at
+//! all entries, which takes far less time than making one of these values.
 
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use std::sync::Arc;
 struct Slot<K, V> {
     key: K,
     value: Arc<V>,
-    /// When it was last asked for.
+    /// The clock of the last lookup of this entry.
     used: u64,
 }
 
-/// Values by key, at most so many.
+/// A map from keys to values with a maximum number of entries.
 pub struct Lru<K, V> {
     capacity: usize,
     clock: u64,
@@ -22,7 +22,7 @@ pub struct Lru<K, V> {
 }
 
 impl<K, V> Lru<K, V> {
-    /// Room for `capacity` values, one at least.
+    /// An empty cache for at most `capacity` values. A capacity of 0 counts as 1.
     pub fn new(capacity: usize) -> Self {
         Self { capacity: capacity.max(1), clock: 0, len: 0, slots: FxHashMap::default() }
     }
@@ -35,7 +35,7 @@ impl<K, V> Lru<K, V> {
         Some(slot.value.clone())
     }
 
-    /// Enters a value and gives back the one that had to go, for the caller to drop when it holds no lock.
+    /// Inserts a value and returns the value that was dropped to make room. The caller drops it after releasing its lock.
     #[must_use]
     pub fn insert(&mut self, hash: u64, key: K, value: Arc<V>) -> Option<Arc<V>> {
         let evicted = if self.len >= self.capacity { self.evict() } else { None };
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn the_least_recently_used_goes() {
         let mut lru: Lru<&str, u32> = Lru::new(2);
-        // One hash for all: the comparison decides.
+        // Both keys have the same hash, so only the comparison distinguishes them.
         assert!(lru.insert(7, "a", Arc::new(1)).is_none());
         assert!(lru.insert(7, "b", Arc::new(2)).is_none());
         assert_eq!(lru.get(7, |k| *k == "a").as_deref(), Some(&1));

@@ -1,4 +1,4 @@
-//! Which arrays gradients are wanted of, and where they go.
+//! Marks: the arrays whose gradients are wanted, and the arrays that receive these gradients.
 
 use super::tape::{Buffer, Entry, Node, entry_of};
 use super::{Imperative, flags};
@@ -8,11 +8,12 @@ use mxrs_types::{Error, Result};
 use std::panic::Location;
 use std::sync::Arc;
 
-/// Wants the gradient of `array`, to go to `grad` as `request` says. An array that a recorded call made keeps its place on
-/// the tape; a leaf becomes a new leaf, for calls recorded from here on. `null` marks nothing.
+/// Marks `array`: its gradient is to be put into `grad` as `request` says. An array that a recorded call made stays on the
+/// tape. Any other array becomes a new leaf for the calls recorded from now on. With the request `null` no mark is made.
 ///
 /// # Errors
-/// A gradient array of another shape or type; an array made by a recorded call that is marked already.
+/// Returns an error if the gradient array has another shape or type, or if a recorded call made the array and it is already
+/// marked.
 #[track_caller]
 pub fn mark(array: &NdArray, grad: &NdArray, request: GradReq) -> Result<()> {
     if grad.shape() != array.shape() || grad.dtype() != array.dtype() {
@@ -42,14 +43,14 @@ pub fn mark(array: &NdArray, grad: &NdArray, request: GradReq) -> Result<()> {
     Ok(())
 }
 
-/// The array that the gradient of `array` goes to.
+/// The array that receives the gradient of `array`, if it is marked.
 pub fn grad_of(array: &NdArray) -> Option<NdArray> {
     let entry = entry_of(array)?;
     entry.node.buffers().into_iter().find(|b| b.output == entry.index).map(|b| b.array)
 }
 
-/// The gradient of `array` is wanted no more: its gradient array is released. A leaf is no longer tracked; an array that a
-/// recorded call made stays on the tape.
+/// Removes the mark of `array` and releases its gradient array. A leaf is no longer tracked; an array that a recorded call
+/// made stays on the tape.
 pub fn drop_grads(array: &NdArray) {
     let Some(entry) = entry_of(array) else { return };
     entry.node.drop_buffers(entry.index);
@@ -64,14 +65,14 @@ pub fn is_tracked(array: &NdArray) -> bool {
 }
 
 impl Imperative {
-    /// As [`mark`], with a new gradient array of zeros; `null` makes none.
+    /// Like [`mark`], with a new gradient array of zeros. With the request `null` no array is made.
     ///
     /// # Errors
-    /// Out of memory, or as [`mark`].
+    /// Returns an error if memory runs out, and the errors of [`mark`].
     #[track_caller]
     pub fn attach_grad(&self, array: &NdArray, request: GradReq) -> Result<()> {
         if request == GradReq::Null {
-            // Nothing is stored, and nothing allocated.
+            // A `null` request does not use the gradient array, so none is allocated.
             return mark(array, array, request);
         }
         let _off = flags::set(false, flags::is_training());

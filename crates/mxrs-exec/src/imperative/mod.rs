@@ -1,9 +1,9 @@
-//! Operators called on arrays, one at a time, and recorded where a gradient is wanted.
+//! Calls operators on arrays, one at a time, and records the calls if a gradient is wanted.
 //!
-//! [`Imperative::invoke`] prepares a call once per signature (operator, attributes, shapes, types, mode) and pushes it as
-//! one engine task; it returns at once. Within [`autograd::record`] calls on tracked arrays leave a tape behind, along
-//! which [`Imperative::backward`] and [`Imperative::grad`] compute gradients by calling operators in the same way. A
-//! [`CachedOp`] runs a whole graph as one such call.
+//! [`Imperative::invoke`] prepares a call once per signature (operator, attributes, shapes, types, mode) and pushes each
+//! call as one engine task, without waiting for it. Within [`autograd::record`], calls on tracked arrays are recorded on a
+//! tape. [`Imperative::backward`] and [`Imperative::grad`] compute gradients along the tape, by calling operators in the
+//! same manner. A [`CachedOp`] runs a whole graph as one call.
 //!
 //! ```
 //! use mxrs_engine::{Engine, EngineConfig};
@@ -36,6 +36,7 @@
 //! Read next: `invoke.rs` for a call, `tape.rs` for what is recorded, `walk.rs` for gradients.
 
 mod backward;
+mod by_name;
 mod cached;
 mod flags;
 mod function;

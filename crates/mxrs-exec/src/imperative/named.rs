@@ -1,11 +1,11 @@
-//! Operators by name: each a line over [`Imperative::invoke`].
+//! One method for each common operator, implemented by [`Imperative::invoke`].
 
 use super::Imperative;
 use mxrs_ndarray::NdArray;
 use mxrs_op::Attrs;
 use mxrs_types::{DType, Error, Result, Shape};
 
-/// `(2, 3)`.
+/// The numbers as MXNet writes a tuple: `(2, 3)`.
 fn tuple(items: &[i64]) -> String {
     let comma = if items.len() == 1 { "," } else { "" };
     let items: Vec<String> = items.iter().map(i64::to_string).collect();
@@ -21,7 +21,7 @@ macro_rules! with_two_inputs {
         #[doc = $doc]
         ///
         /// # Errors
-        /// As [`Self::invoke`].
+        /// Returns the errors of [`Self::invoke`].
         #[track_caller]
         pub fn $name(&self, lhs: &NdArray, rhs: &NdArray) -> Result<NdArray> {
             self.one($op, &Attrs::new(), &[lhs, rhs])
@@ -34,7 +34,7 @@ macro_rules! with_scalar {
         #[doc = $doc]
         ///
         /// # Errors
-        /// As [`Self::invoke`].
+        /// Returns the errors of [`Self::invoke`].
         #[track_caller]
         pub fn $name(&self, data: &NdArray, scalar: f64) -> Result<NdArray> {
             self.one($op, &Attrs::from([("scalar", scalar.to_string())]), &[data])
@@ -47,7 +47,7 @@ macro_rules! with_one_input {
         #[doc = $doc]
         ///
         /// # Errors
-        /// As [`Self::invoke`].
+        /// Returns the errors of [`Self::invoke`].
         #[track_caller]
         pub fn $name(&self, data: &NdArray) -> Result<NdArray> {
             self.one($op, &Attrs::new(), &[data])
@@ -58,10 +58,10 @@ macro_rules! with_one_input {
 macro_rules! over_axes {
     ($($name:ident $op:literal $doc:literal),+ $(,)?) => { $(
         #[doc = $doc]
-        /// Over these axes, or all where there are none; they stay with size 1 if `keepdims`.
+        /// Runs over these axes, or over all axes if the list is empty. If `keepdims`, the axes stay with size 1.
         ///
         /// # Errors
-        /// As [`Self::invoke`].
+        /// Returns the errors of [`Self::invoke`].
         #[track_caller]
         pub fn $name(&self, data: &NdArray, axes: &[i64], keepdims: bool) -> Result<NdArray> {
             let mut attrs = Attrs::from([("keepdims", keepdims.to_string())]);
@@ -124,43 +124,43 @@ impl Imperative {
     /// Position of the largest element along `axis`, as a float.
     ///
     /// # Errors
-    /// As [`Self::invoke`].
+    /// Returns the errors of [`Self::invoke`].
     #[track_caller]
     pub fn argmax(&self, data: &NdArray, axis: i64) -> Result<NdArray> {
         self.one("argmax", &Attrs::from([("axis", axis.to_string())]), &[data])
     }
 
-    /// The same elements in another shape, copied; [`NdArray::reshape`] makes a view. MXNet's codes 0, -1, … count.
+    /// A copy of the elements in another shape; [`NdArray::reshape`] makes a view instead. MXNet's codes 0, -1, … apply.
     ///
     /// # Errors
-    /// As [`Self::invoke`].
+    /// Returns the errors of [`Self::invoke`].
     #[track_caller]
     pub fn reshape(&self, data: &NdArray, shape: &[i64]) -> Result<NdArray> {
         self.one("Reshape", &Attrs::from([("shape", tuple(shape))]), &[data])
     }
 
-    /// Axes in another order, reversed where `axes` is empty.
+    /// The array with its axes in another order. If `axes` is empty, the axes are reversed.
     ///
     /// # Errors
-    /// As [`Self::invoke`].
+    /// Returns the errors of [`Self::invoke`].
     #[track_caller]
     pub fn transpose(&self, data: &NdArray, axes: &[i64]) -> Result<NdArray> {
         self.one("transpose", &Attrs::from([("axes", tuple(axes))]), &[data])
     }
 
-    /// Joins arrays along an axis.
+    /// Concatenates arrays along an axis.
     ///
     /// # Errors
-    /// As [`Self::invoke`].
+    /// Returns the errors of [`Self::invoke`].
     #[track_caller]
     pub fn concat(&self, arrays: &[&NdArray], axis: i64) -> Result<NdArray> {
         self.one("Concat", &Attrs::from([("dim", axis.to_string())]), arrays)
     }
 
-    /// Positions `begin..end` of an axis, to its end where `end` is `None`.
+    /// The positions `begin..end` of an axis. If `end` is `None`, the range extends to the end of the axis.
     ///
     /// # Errors
-    /// As [`Self::invoke`].
+    /// Returns the errors of [`Self::invoke`].
     #[track_caller]
     pub fn slice_axis(&self, data: &NdArray, axis: i64, begin: i64, end: Option<i64>) -> Result<NdArray> {
         let end = end.map_or("None".into(), |end| end.to_string());
@@ -168,19 +168,19 @@ impl Imperative {
         self.one("slice_axis", &attrs, &[data])
     }
 
-    /// A new axis of size 1.
+    /// The array with a new axis of size 1.
     ///
     /// # Errors
-    /// As [`Self::invoke`].
+    /// Returns the errors of [`Self::invoke`].
     #[track_caller]
     pub fn expand_dims(&self, data: &NdArray, axis: i64) -> Result<NdArray> {
         self.one("expand_dims", &Attrs::from([("axis", axis.to_string())]), &[data])
     }
 
-    /// Without these axes of size 1; without all such axes where there are none given.
+    /// The array without these axes, whose size must be 1. If `axes` is empty, all axes of size 1 are removed.
     ///
     /// # Errors
-    /// As [`Self::invoke`].
+    /// Returns the errors of [`Self::invoke`].
     #[track_caller]
     pub fn squeeze(&self, data: &NdArray, axes: &[i64]) -> Result<NdArray> {
         let attrs = if axes.is_empty() { Attrs::new() } else { Attrs::from([("axis", tuple(axes))]) };
@@ -190,16 +190,16 @@ impl Imperative {
     /// Exponentials along an axis, scaled to sum to 1.
     ///
     /// # Errors
-    /// As [`Self::invoke`].
+    /// Returns the errors of [`Self::invoke`].
     #[track_caller]
     pub fn softmax(&self, data: &NdArray, axis: i64) -> Result<NdArray> {
         self.one("softmax", &Attrs::from([("axis", axis.to_string())]), &[data])
     }
 
-    /// `data · weightᵀ + bias`, data flattened to [N, features] and weight [hidden, features].
+    /// `data · weightᵀ + bias`. Data is flattened to [N, features]; the weight is [hidden, features].
     ///
     /// # Errors
-    /// As [`Self::invoke`].
+    /// Returns the errors of [`Self::invoke`].
     #[track_caller]
     pub fn fully_connected(
         &self,
@@ -213,11 +213,11 @@ impl Imperative {
         self.one("FullyConnected", &attrs, &inputs)
     }
 
-    /// Convolution of data [N, C, …] with weight [filters, C / groups, …]. `attrs` may set stride, pad, dilate, num_group;
-    /// kernel and number of filters are the weight's.
+    /// Convolution of data [N, C, …] with weight [filters, C / groups, …]. `attrs` may set stride, pad, dilate and
+    /// num_group. The kernel size and the number of filters are taken from the weight.
     ///
     /// # Errors
-    /// As [`Self::invoke`].
+    /// Returns the errors of [`Self::invoke`].
     #[track_caller]
     pub fn convolution(
         &self,
@@ -240,19 +240,20 @@ impl Imperative {
         self.one("Convolution", &attrs, &inputs)
     }
 
-    /// Pooling; `attrs` as of the operator (`kernel`, `pool_type`, `stride`, `pad`, `global_pool`).
+    /// Pooling. `attrs` are the attributes of the operator (`kernel`, `pool_type`, `stride`, `pad`, `global_pool`).
     ///
     /// # Errors
-    /// As [`Self::invoke`].
+    /// Returns the errors of [`Self::invoke`].
     #[track_caller]
     pub fn pooling(&self, data: &NdArray, attrs: &Attrs) -> Result<NdArray> {
         self.one("Pooling", attrs, &[data])
     }
 
-    /// Normalizes each channel; the moving mean and variance are updated in training. `attrs` as of the operator.
+    /// Normalizes each channel. Updates the moving mean and variance in training. `attrs` are the attributes of the
+    /// operator.
     ///
     /// # Errors
-    /// As [`Self::invoke`].
+    /// Returns the errors of [`Self::invoke`].
     #[track_caller]
     pub fn batch_norm(
         &self,
@@ -264,19 +265,19 @@ impl Imperative {
         self.one("BatchNorm", attrs, &[data, scale.0, scale.1, moving.0, moving.1])
     }
 
-    /// In training, zeroes a fraction `p` of the elements and scales the others by `1 / (1 - p)`.
+    /// In training, sets a random fraction `p` of the elements to zero and scales the rest by `1 / (1 - p)`.
     ///
     /// # Errors
-    /// As [`Self::invoke`].
+    /// Returns the errors of [`Self::invoke`].
     #[track_caller]
     pub fn dropout(&self, data: &NdArray, p: f64) -> Result<NdArray> {
         self.one("Dropout", &Attrs::from([("p", p.to_string())]), &[data])
     }
 
-    /// Elements of another type.
+    /// The elements converted to another type.
     ///
     /// # Errors
-    /// As [`Self::invoke`].
+    /// Returns the errors of [`Self::invoke`].
     #[track_caller]
     pub fn cast(&self, data: &NdArray, dtype: DType) -> Result<NdArray> {
         self.one("Cast", &Attrs::from([("dtype", dtype.name())]), &[data])

@@ -1,4 +1,4 @@
-//! A call prepared: checked, inferred, lowered and planned, without arrays.
+//! A prepared call: checked, with shapes and types inferred, lowered and planned, but without arrays.
 
 use super::probe::{Reads, probe};
 use super::signature::{Mode, Query};
@@ -14,7 +14,7 @@ use mxrs_sync::{Rank, RankedMutex};
 use mxrs_types::{DType, Error, Result, ResultExt, Shape, WriteReq};
 use std::sync::Arc;
 
-/// An operator with attributes, read.
+/// An operator with its attributes, both as text and parsed.
 pub struct Parsed {
     pub op: Arc<OpDef>,
     pub attrs: Attrs,
@@ -22,10 +22,10 @@ pub struct Parsed {
 }
 
 impl Parsed {
-    /// Reads the attributes; a missing count of variable inputs is `n_inputs`.
+    /// Parses the attributes. For an operator with a variable number of inputs, a missing count becomes `n_inputs`.
     ///
     /// # Errors
-    /// An unknown operator, attributes it refuses, another number of inputs than it has.
+    /// Returns an error if the operator is unknown, refuses the attributes, or has another number of inputs.
     pub fn new(ops: &OpSet, name: &str, attrs: &Attrs, n_inputs: usize) -> Result<Self> {
         let op = ops.get(name)?.clone();
         let mut attrs = attrs.clone();
@@ -49,8 +49,9 @@ impl Parsed {
     }
 }
 
-/// Whether a rewritten input has another value for those who saved it. A differentiable operator that sets one of its
-/// arguments (gamma where it is fixed) sets it to what its gradient takes it for: calling it twice spoils nothing.
+/// Whether rewriting this input may change its value, so that values saved from it are out of date. A differentiable
+/// operator that sets one of its arguments (gamma, if it is fixed) sets it to the value that its gradient assumes, so
+/// calling it twice does not invalidate saved values.
 pub fn spoils(op: &OpDef, params: &OpParams, input: usize) -> bool {
     let n_inputs = op.n_inputs(params);
     let is_argument = input < n_inputs - op.n_aux.min(n_inputs);
@@ -62,13 +63,13 @@ pub struct Prepared {
     pub call: Parsed,
     pub planned: Planned,
     pub segment: Segment,
-    /// Shape and type of each output made: the visible ones, or all.
+    /// Shape and type of each output that the call makes: the visible outputs, or all.
     pub outputs: Vec<(Shape, DType)>,
     pub n_visible: usize,
-    /// Pairs (input, output) that one kernel can run in place.
+    /// Pairs (input, output) for which the kernel can run in place. Empty if the call takes several steps.
     pub can_inplace: Vec<(usize, usize)>,
     pub is_train: bool,
-    /// What the gradient reads, by which inputs it is wanted of.
+    /// The values that the gradient reads, for each set of wanted input gradients requested so far.
     reads: RankedMutex<Vec<(Vec<bool>, Arc<Reads>)>>,
 }
 
@@ -76,14 +77,15 @@ impl Prepared {
     /// Prepares a call.
     ///
     /// # Errors
-    /// As [`Parsed::new`]; shapes and types that contradict the operator; no backend runs it.
+    /// Returns the errors of [`Parsed::new`], or an error if shapes or types contradict the operator, or no backend runs
+    /// it.
     pub fn new(query: &Query<'_>, options: &BindOptions) -> Result<Self> {
         let call = Parsed::new(&options.ops, query.op, query.attrs, query.inputs.len())?;
         let Mode { is_train, with_hidden } = query.mode;
         let op = &call.op;
         let mut names = op.input_names(&call.params);
         for at in 1..names.len() {
-            // Some gradients have several inputs of one name.
+            // Some gradient operators have several inputs with the same name.
             if names[..at].contains(&names[at]) {
                 names[at] = format!("{}_{at}", names[at]);
             }
@@ -94,7 +96,7 @@ impl Prepared {
         let node = builder.add_parsed_op(op, op.name, call.attrs.clone(), call.params.clone(), variables)?;
         let n_all = op.n_outputs.get(&call.params);
         let n_visible = op.n_visible.get(&call.params).min(n_all);
-        // A view makes no hidden output.
+        // A view makes no hidden outputs.
         let n_made = if with_hidden && call.view(is_train) == View::No { n_all } else { n_visible };
         builder.set_heads((0..n_made).map(|i| Entry::new(node, i as u32)).collect());
         let graph = builder.build()?;
@@ -130,7 +132,7 @@ impl Prepared {
         let planned = plan_program(Arc::new(program), options)?;
         let mut pieces = segments(&planned.program, 0..planned.program.steps.len(), usize::MAX);
         let mut segment = pieces.pop().ok_or_else(|| Error::invalid(op.name, "no output", "at least one"))?;
-        // Traces show the operator, whatever copies between layouts belong to the call.
+        // Profiles show the operator's name for the whole task, including its copies between layouts.
         segment.name = op.name.into();
         let reads = RankedMutex::new(Rank::Leaf, Vec::new());
         Ok(Self { call, planned, segment, outputs, n_visible, can_inplace, is_train, reads })
@@ -141,10 +143,10 @@ impl Prepared {
         (self.call.op.rewrites)(&self.call.params, self.is_train)
     }
 
-    /// What the gradient with respect to the inputs marked in `wants` reads.
+    /// The values that the gradient with respect to the inputs marked in `wants` reads.
     ///
     /// # Errors
-    /// A gradient that is wrongly declared.
+    /// Returns an error if the operator declares its gradient wrongly.
     pub fn reads(&self, wants: &[bool], ops: &OpSet) -> Result<Arc<Reads>> {
         let known = self.reads.lock().iter().find(|(of, _)| of == wants).map(|(_, reads)| reads.clone());
         if let Some(reads) = known {

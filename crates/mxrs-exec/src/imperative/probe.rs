@@ -1,17 +1,17 @@
-//! Asks a gradient function what it reads, without computing anything, so that a tape keeps that and no more.
+//! Finds out which values a gradient function reads, without computing anything, so that the tape keeps only these.
 
 use super::prepared::Parsed;
 use mxrs_op::{Attrs, GradValue, Gradient, GradientScope, OpSet};
 use mxrs_types::Result;
 
-/// Inputs and outputs whose content a gradient reads. Of the others it needs the shape at most.
+/// For each input and each output, whether a gradient reads its content. Of the rest it reads at most the shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reads {
     pub inputs: Vec<bool>,
     pub outputs: Vec<bool>,
 }
 
-/// Where a value of the probe comes from.
+/// The origin of a value that the gradient function has got from the probe.
 #[derive(Clone, Copy)]
 enum From {
     Input(usize),
@@ -28,10 +28,11 @@ struct Probe<'a> {
     reads: Reads,
 }
 
-/// What the gradient of the call with respect to the inputs in `wants` reads, whichever visible outputs have gradients.
+/// The values that the gradient of the call with respect to the inputs in `wants` reads, for any set of visible outputs
+/// that have gradients.
 ///
 /// # Errors
-/// A gradient that is wrongly declared.
+/// Returns an error if the operator declares its gradient wrongly.
 pub fn probe(call: &Parsed, wants: &[bool], ops: &OpSet) -> Result<Reads> {
     let n_outputs = call.op.n_outputs.get(&call.params);
     let n_visible = call.op.n_visible.get(&call.params).min(n_outputs);

@@ -1,4 +1,4 @@
-//! The gradient of one recorded call, computed as its gradient function asks for it.
+//! Computes the gradient of one recorded call by running the operators that its gradient function calls.
 
 use super::signature::Operand;
 use super::tape::{Entry, History, Node};
@@ -8,16 +8,16 @@ use mxrs_op::{Attrs, GradValue, GradientFn, GradientScope};
 use mxrs_types::{Error, Result};
 use std::sync::Arc;
 
-/// What a [`GradValue`] is.
+/// The tensor that a [`GradValue`] stands for.
 enum Value {
     Input(usize),
     Output(usize),
     Array(NdArray),
-    /// An input or output the call does not have.
+    /// An input or output that the call does not have.
     Nothing,
 }
 
-/// One call being differentiated.
+/// A recorded call that is being differentiated.
 pub struct Scope<'a> {
     pub imperative: &'a Imperative,
     pub node: &'a Arc<Node>,
@@ -25,12 +25,12 @@ pub struct Scope<'a> {
     pub call: &'a Parsed,
     pub wants: &'a [bool],
     pub out_grads: Vec<Option<NdArray>>,
-    /// Whether the gradient is recorded in turn.
+    /// Whether the gradient's own calls are recorded.
     pub create: bool,
     values: Vec<Value>,
 }
 
-/// An operand that owns its array.
+/// An operand that owns its array, or the description of a tensor whose content was not kept.
 enum Held<'a> {
     Array(NdArray),
     Shape(&'a super::tape::Desc),
@@ -47,10 +47,10 @@ impl<'a> Scope<'a> {
         Self { imperative, node, history, call, wants, out_grads, create, values: Vec::new() }
     }
 
-    /// Runs the gradient function: one gradient per input.
+    /// Runs the gradient function and returns one gradient per input.
     ///
     /// # Errors
-    /// What the operators report; a saved value that was overwritten; a wrongly declared gradient.
+    /// Returns an error if an operator fails, a saved value was overwritten, or the gradient is declared wrongly.
     pub fn run(mut self, gradient: GradientFn) -> Result<Vec<Option<NdArray>>> {
         let answers = gradient(&self.call.params, &mut self)?;
         if answers.len() != self.wants.len() {

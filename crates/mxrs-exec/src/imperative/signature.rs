@@ -1,4 +1,4 @@
-//! What a call is prepared for: operator, attributes, shapes and types, mode.
+//! The signature of a call, which its preparation depends on: operator, attributes, shapes and types, mode.
 
 use mxrs_ndarray::NdArray;
 use mxrs_op::Attrs;
@@ -11,7 +11,7 @@ use std::hash::{Hash, Hasher};
 pub enum Operand<'a> {
     /// An array.
     Array(&'a NdArray),
-    /// A tensor whose content was not kept: only shape and type are known. Good where the operator ignores the content.
+    /// Shape and type of a tensor whose content was not kept. Allowed only if the operator ignores the content.
     Shape(&'a Shape, DType),
 }
 
@@ -38,27 +38,27 @@ impl<'a> Operand<'a> {
     }
 }
 
-/// How a call runs.
+/// The mode of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mode {
-    /// As in training.
+    /// Whether the operator runs as in training.
     pub is_train: bool,
-    /// Whether hidden outputs are made too, for a gradient to read.
+    /// Whether hidden outputs are made too, because a gradient may read them.
     pub with_hidden: bool,
 }
 
-/// What is asked of the cache.
+/// A lookup in the cache of prepared calls.
 #[derive(Clone, Copy)]
 pub struct Query<'a> {
     pub op: &'a str,
     pub attrs: &'a Attrs,
     pub inputs: &'a [Operand<'a>],
     pub mode: Mode,
-    /// Outputs that are inputs: (input, output).
+    /// Pairs (input, output) that are the same array.
     pub inplace: &'a [(usize, usize)],
 }
 
-/// As [`Query`], owned.
+/// An owned [`Query`].
 pub struct Key {
     op: String,
     attrs: Attrs,

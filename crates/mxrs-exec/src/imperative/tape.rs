@@ -1,8 +1,9 @@
-//! The tape: what recorded calls leave behind.
+//! The tape: the nodes that recorded calls create.
 //!
-//! A [`Node`] stands for one recorded call, or for a marked leaf. It owns its inputs' nodes and the values its gradient
-//! reads; arrays own the node that made them. Saved values are handles of their own that carry no node, so that nothing
-//! owns itself. Ids grow with time: an input's node has the smaller id, which is the order gradients are walked in.
+//! A [`Node`] stands for one recorded call, or for a marked leaf. It owns the nodes of its inputs and the values that its
+//! gradient reads. An array owns the node that made it. Saved values are separate handles without a node, so that there is
+//! no cycle of ownership. Ids grow with time: the node of an input has a smaller id, and gradients are computed in falling
+//! order of ids.
 
 use super::cached::CachedRun;
 use super::flags;
@@ -34,7 +35,7 @@ impl Desc {
 /// A value kept for the gradient.
 pub struct Saved {
     array: NdArray,
-    /// Writes of its storage asked for until it was recorded.
+    /// Number of writes to the storage that had been requested when the value was recorded.
     n_writes: u64,
 }
 
@@ -43,10 +44,10 @@ impl Saved {
         Self { array: array.detach(), n_writes: array.n_writes() }
     }
 
-    /// The value, unless it has been overwritten since; `what` names it.
+    /// The value. `what` names it in the error.
     ///
     /// # Errors
-    /// It has, and versions are checked.
+    /// Returns an error if `is_checked` and the value was overwritten after it was recorded.
     pub fn get(&self, node: &Node, is_checked: bool, what: impl FnOnce() -> String) -> Result<&NdArray> {
         if !is_checked || self.array.n_writes() == self.n_writes {
             return Ok(&self.array);
@@ -60,7 +61,7 @@ impl Saved {
     }
 }
 
-/// Where an input of a recorded call came from, and its value if the gradient reads it.
+/// An input of a recorded call: the entry that made it, if tracked, and its value, if the gradient reads it.
 pub struct Link {
     pub from: Option<Entry>,
     pub desc: Desc,
@@ -79,13 +80,13 @@ impl Link {
     }
 }
 
-/// How the gradient of a node is made.
+/// How the gradient of a node is computed.
 pub enum How {
     /// By the operator's declaration.
     Call(Arc<Prepared>),
-    /// It is the gradient of the output in the input's shape.
+    /// The node is a reshaping: the gradient is that of the output in the shape of the input.
     Reshape,
-    /// It is zero outside these rows of axis 0.
+    /// The node is a view of these rows of axis 0: the gradient is zero outside them.
     Rows { begin: usize, end: usize },
     /// By a user's closure.
     Function(RecordedFunction),
@@ -93,14 +94,14 @@ pub enum How {
     Cached(Arc<CachedRun>),
 }
 
-/// What a node remembers until its gradient has been taken.
+/// The data that a node keeps until its gradient has been computed.
 pub struct History {
     pub how: How,
     pub inputs: Vec<Link>,
     pub outputs: Vec<Option<Saved>>,
 }
 
-/// Where a gradient goes.
+/// An array that receives the gradient of an output of a node.
 #[derive(Clone)]
 pub struct Buffer {
     pub output: usize,
@@ -108,16 +109,16 @@ pub struct Buffer {
     pub request: GradReq,
 }
 
-/// A recorded call or a leaf.
+/// A node of the tape: a recorded call or a leaf.
 pub struct Node {
     pub id: u64,
-    /// Operator, or what else it is.
+    /// Name of the operator, or a description of the node such as `a marked array`.
     pub name: String,
-    /// Where it was recorded.
+    /// The place in the source that recorded the node.
     pub site: &'static Location<'static>,
     pub is_leaf: bool,
     pub outputs: Vec<Desc>,
-    /// `None` for a leaf, and once the gradient has been taken.
+    /// `None` for a leaf, and after the gradient has been computed without retaining the tape.
     history: RankedMutex<Option<Arc<History>>>,
     buffers: RankedMutex<Vec<Buffer>>,
 }
@@ -140,7 +141,7 @@ impl Node {
         }
     }
 
-    /// Records a call whose visible outputs are `made`: from here on they are tracked.
+    /// Records a call whose visible outputs are `made`. These arrays are tracked from now on.
     pub fn record(name: &str, site: &'static Location<'static>, descs: Vec<Desc>, history: History, made: &[NdArray]) {
         let node = Arc::new(Self::new(name.into(), site, descs, Some(history)));
         for (index, array) in made.iter().enumerate() {
@@ -148,7 +149,7 @@ impl Node {
         }
     }
 
-    /// A leaf like `array`, whose gradient goes to `grad`.
+    /// A leaf for `array`. Its gradient is put into `grad`.
     pub fn leaf(array: &NdArray, grad: NdArray, request: GradReq, site: &'static Location<'static>) -> Self {
         let node = Self::new("a marked array".into(), site, vec![Desc::of(array)], None);
         node.buffers.lock().push(Buffer { output: 0, array: grad, request });
@@ -159,14 +160,14 @@ impl Node {
         self.history.lock().clone()
     }
 
-    /// Gives up what was kept for the gradient.
+    /// Drops the data that was kept for the gradient.
     pub fn forget(&self) {
-        // What it held goes after the lock.
+        // Dropped after the lock is released.
         let old = self.history.lock().take();
         drop(old);
     }
 
-    /// Where gradients of outputs go.
+    /// The arrays that receive the gradients of the outputs.
     pub fn buffers(&self) -> Vec<Buffer> {
         self.buffers.lock().clone()
     }
@@ -175,7 +176,7 @@ impl Node {
         self.buffers.lock().push(buffer);
     }
 
-    /// No gradient of this output goes anywhere any more.
+    /// Drops the arrays that receive the gradient of this output.
     pub fn drop_buffers(&self, output: usize) {
         let (gone, kept) = std::mem::take(&mut *self.buffers.lock()).into_iter().partition(|b| b.output == output);
         *self.buffers.lock() = kept;
@@ -185,7 +186,8 @@ impl Node {
 }
 
 impl Drop for Node {
-    /// Not recursively: a tape may be a million calls long.
+    /// Drops the nodes that only this node keeps alive, in a loop. Recursion could overflow the stack, because a tape may
+    /// be a million calls long.
     fn drop(&mut self) {
         let mut histories: Vec<Arc<History>> = self.history.get_mut().take().into_iter().collect();
         while let Some(history) = histories.pop() {
@@ -199,7 +201,7 @@ impl Drop for Node {
     }
 }
 
-/// An output of a node: what a tracked array carries.
+/// An output of a node. Each tracked array carries one.
 #[derive(Clone)]
 pub struct Entry {
     pub node: Arc<Node>,
@@ -207,12 +209,12 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Makes `array` this output.
+    /// Makes `array` carry this entry.
     pub fn attach(self, array: &NdArray) {
         array.set_recorded(Some(Arc::new(self)));
     }
 
-    /// A handle on `array` that is this output.
+    /// A new handle to `array` that carries this entry.
     pub fn on(&self, array: &NdArray) -> NdArray {
         let handle = array.detach();
         self.clone().attach(&handle);
@@ -244,7 +246,7 @@ impl Recorded for Entry {
     }
 }
 
-/// What an array is on the tape, if anything.
+/// The entry that an array carries; `None` if it is not tracked.
 pub fn entry_of(array: &NdArray) -> Option<Entry> {
     let recorded = array.recorded()?;
     let any: &dyn Any = &*recorded;

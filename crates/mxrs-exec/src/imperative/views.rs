@@ -1,10 +1,10 @@
-//! Views made while recording: the gradient of a view is the view of the gradient.
+//! Records views that are made while recording. The gradient of a view is put back into the viewed part of the array.
 
 use super::tape::{Desc, Entry, History, How, Link, Node};
 use mxrs_ndarray::{NdArray, ViewOf};
 use std::panic::Location;
 
-/// Records that `view` was made of the array that is `of`.
+/// Records that `view` is a view of the array that carries the entry `of`.
 pub fn record(of: &Entry, view: &NdArray, how: ViewOf, site: &'static Location<'static>) {
     let (name, how) = match how {
         ViewOf::Reshape => ("a reshaped view", How::Reshape),

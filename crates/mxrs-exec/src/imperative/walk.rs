@@ -1,7 +1,8 @@
-//! The walk along the tape, from the heads back to what gradients are wanted of.
+//! Walks along the tape from the heads back to the nodes whose gradients are wanted.
 //!
-//! Nodes are visited by falling id, so that all readers of a value come before its maker; only nodes with something
-//! wanted behind them are differentiated. A gradient nobody contributes to is zero and stops the walk on that path.
+//! Nodes are visited in falling order of ids, so that all readers of a value come before its maker. A node is
+//! differentiated only if a wanted gradient depends on it. If no reader contributes to the gradient of a node, that
+//! gradient is zero and the node passes no gradients on to its inputs.
 
 use super::gradient_of::gradient_of;
 use super::tape::{Buffer, Entry, History, Node};
@@ -19,31 +20,31 @@ pub struct Head {
     pub grad: NdArray,
 }
 
-/// How to walk.
+/// A walk with its settings.
 pub struct Walk<'a> {
     pub imperative: &'a Imperative,
-    /// Whether nodes keep their history.
+    /// Whether nodes keep their history for another gradient.
     pub retain: bool,
-    /// Whether gradients are recorded.
+    /// Whether the calls that compute gradients are recorded.
     pub create: bool,
-    /// Whether nodes behind a target need not be looked at: nothing else is wanted there.
+    /// Whether the walk ends at targets, because no gradient of the values that a target depends on is wanted.
     pub stops_at_targets: bool,
 }
 
-/// A node on the way.
+/// A node that the walk visits.
 struct Visit {
     node: Arc<Node>,
-    /// Of a node to be differentiated.
+    /// The history of the node; `None` if the walk ends at it.
     history: Option<Arc<History>>,
     buffers: Vec<Buffer>,
     is_target: bool,
-    /// Whether something wanted is here or behind.
+    /// Whether a gradient of this node, or of a node that it depends on, is wanted.
     is_useful: bool,
-    /// Contributions to the gradient of each output.
+    /// The terms of the gradient of each output.
     terms: Vec<Vec<NdArray>>,
 }
 
-/// All nodes behind the heads, makers before readers.
+/// All nodes that the heads depend on, makers before readers.
 struct Tape {
     visits: Vec<Visit>,
     places: FxHashMap<*const Node, usize>,
@@ -56,10 +57,10 @@ impl Tape {
 }
 
 impl Walk<'_> {
-    /// Gradients of everything marked behind the heads, to where the marks say.
+    /// Computes the gradients of all marked arrays that the heads depend on, and puts them into the arrays of the marks.
     ///
     /// # Errors
-    /// As [`Imperative::backward`].
+    /// Returns the errors of [`Imperative::backward`].
     pub fn to_marks(&self, heads: &[Head]) -> Result<()> {
         let tape = self.collect(heads, None)?;
         if !tape.visits.iter().any(|visit| visit.is_useful) {
@@ -72,16 +73,17 @@ impl Walk<'_> {
         self.run(tape, heads, &[]).map(|_| ())
     }
 
-    /// Gradients of the targets; `None` where no head depends on one.
+    /// The gradients of the targets; `None` for a target that no head depends on.
     ///
     /// # Errors
-    /// As [`Imperative::grad`].
+    /// Returns the errors of [`Imperative::grad`].
     pub fn of(&self, heads: &[Head], targets: &[Entry]) -> Result<Vec<Option<NdArray>>> {
         let tape = self.collect(heads, Some(targets))?;
         self.run(tape, heads, targets)
     }
 
-    /// The nodes behind the heads. What is wanted are the targets, or what is marked.
+    /// The nodes that the heads depend on. The gradients of `targets` are wanted, or without targets those of marked
+    /// arrays.
     fn collect(&self, heads: &[Head], targets: Option<&[Entry]>) -> Result<Tape> {
         let is_target = |node: &Arc<Node>| targets.is_some_and(|t| t.iter().any(|e| Arc::ptr_eq(&e.node, node)));
         let mut visits: Vec<Visit> = Vec::new();
@@ -159,7 +161,7 @@ impl Walk<'_> {
         Ok(found)
     }
 
-    /// Differentiates one node and hands the gradients to the makers of its inputs.
+    /// Differentiates one node and adds the gradients of its inputs to the terms of the nodes that made these inputs.
     fn pass_on(
         &self,
         tape: &mut Tape,
@@ -189,7 +191,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// From the first term to the last; the same calls as in the gradient of a graph.
+    /// The sum of the terms from the first to the last, made with the same operators as in the gradient of a graph.
     fn sum(&self, terms: Vec<NdArray>) -> Result<Option<NdArray>> {
         let nd = self.imperative;
         if terms.len() >= nd.options().grad_sum_cap.max(2) {
@@ -209,7 +211,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Puts a gradient where it is wanted; `None` is zero.
+    /// Writes or adds a gradient to the array that receives it. `None` means zero.
     fn deliver(&self, buffer: &Buffer, grad: Option<&NdArray>) -> Result<()> {
         let _off = flags::set(false, flags::is_training());
         match (buffer.request, grad) {

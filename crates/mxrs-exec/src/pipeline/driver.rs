@@ -1,4 +1,4 @@
-//! Runs the passes of [`PASSES`], and undoes those without which binding succeeds.
+//! Runs the passes of [`PASSES`], and undoes optional passes if binding succeeds only without them.
 
 use super::{Context, GraphState, Outcome, PASSES, Pass, PassReport, Run, Typed, Wanted, optional_pass_names};
 use crate::bind::Known;
@@ -28,7 +28,7 @@ pub struct Lowered {
     pub passes: Vec<PassReport>,
 }
 
-/// Runs the passes that come before inference: the result is the graph to give arrays to. Variables keep their order and
+/// Runs the passes before `infer`. The caller allocates arrays for the resulting graph. Variables keep their order and
 /// names; heads keep their order, and may have other names.
 ///
 /// # Errors
@@ -71,7 +71,7 @@ fn check_names(options: &BindOptions) -> Result<()> {
     }
 }
 
-/// Runs the passes that come after inference: lowers the graph and plans its memory.
+/// Runs the passes from `infer` on: lowers the graph and plans its memory.
 ///
 /// # Errors
 /// Returns an error if no backend runs some operator, an operator is not differentiable, a budget of bytes cannot be met, or
@@ -118,7 +118,7 @@ struct Driver<'a> {
     context: &'a Context<'a>,
     /// `None` if only a program is given.
     graph: Option<GraphState>,
-    /// From `lower` on.
+    /// The program; `None` before `lower`.
     program: Option<ProgramState>,
     /// The program as `lower` made it.
     lowered: Option<Arc<Program>>,
@@ -135,7 +135,7 @@ impl Driver<'_> {
     /// Runs the passes from the first one that `is_first` accepts to the end of the list.
     fn run(&mut self, is_first: impl Fn(&Pass) -> bool) -> Result<()> {
         let options = self.context.options;
-        // States before the optional passes that changed them, with the positions of these passes.
+        // For each optional pass that changed the state: its position and the state before it.
         let mut undo: Vec<(usize, Saved)> = Vec::new();
         let mut undone = vec![false; PASSES.len()];
         let first = PASSES.iter().position(is_first).unwrap_or(PASSES.len());
@@ -166,9 +166,9 @@ impl Driver<'_> {
                 },
             };
             let known_time = match pass.run {
-                // The caller has inferred shapes and types: it needs them to allocate arrays.
+                // The caller has already inferred shapes and types, because it needs them to allocate arrays.
                 Run::Infer => Some(self.context.infer_time),
-                // An earlier pass, or the trace, may have lowered or planned exactly this already.
+                // An earlier pass, or the trace, may have lowered this graph or planned this program already.
                 Run::Lower => self.graph.as_ref().and_then(GraphState::lowering_time),
                 Run::PlanMemory => self.program.as_ref().and_then(ProgramState::planning_time),
                 Run::Symbol(_) | Run::Graph(_) | Run::Program(_) => None,
@@ -214,7 +214,7 @@ impl Driver<'_> {
         self.graph.as_ref().map_or(0, |state| state.graph.graph.n_nodes())
     }
 
-    /// Keeps a report, with figures if the caller asked for them.
+    /// Keeps a report, with figures if [`BindOptions::trace_passes`] is set.
     fn report(&mut self, report: PassReport) -> Result<()> {
         let Some(graph) = &self.graph else { return Ok(()) };
         let report = report.with_graph(self.context.options, || Arc::new(graph.graph.graph.clone()));

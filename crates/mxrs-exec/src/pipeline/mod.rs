@@ -4,9 +4,9 @@
 //! 2. Graph passes from `infer` to `lower` see shapes and types. `lower` makes the program.
 //! 3. Program passes after `lower` see steps and values. The last one plans the memory.
 //!
-//! There is one policy of falling back. An optional pass that fails is logged and skipped. If a pass that is needed fails,
-//! or lowering does, the last optional pass that changed the graph or the program is undone, and binding resumes behind it,
-//! without it. So the passes are undone from the last to the first, and the error is returned if none is left.
+//! If a pass fails, binding falls back. A failed optional pass is logged and skipped. If a needed pass or lowering fails,
+//! the last optional pass that changed the graph or the program is undone, and binding resumes after that pass, without it.
+//! Thus passes are undone from the last to the first. If none is left, the error is returned.
 
 mod driver;
 mod report;
@@ -26,7 +26,7 @@ use mxrs_types::Result;
 pub struct Pass {
     /// The name by which [`BindOptions::without_passes`] and `mxrs plan` know the pass.
     pub name: &'static str,
-    /// The setting that switches the pass, or what the pass does if it has none.
+    /// The setting that switches the pass, or what the pass does if there is no such setting.
     pub switch: &'static str,
     need: Need,
     run: Run,
@@ -38,7 +38,8 @@ enum Need {
     Optional,
     /// Nothing can be bound without it.
     Needed,
-    /// The caller has asked for what it does, and an answer without it would be wrong.
+    /// Needed if this function returns true: the options request the effect of the pass, so a result without it would be
+    /// wrong.
     NeededIf(fn(&BindOptions) -> bool),
 }
 

@@ -1,4 +1,4 @@
-//! What a pass did.
+//! Reports about passes.
 
 use super::{Context, GraphState, Pass};
 use crate::options::BindOptions;
@@ -55,16 +55,16 @@ pub struct PassReport {
     pub outcome: Outcome,
     /// Nodes before and after the pass.
     pub n_nodes: [usize; 2],
-    /// Time the pass took.
+    /// Time that the pass took.
     pub time: Duration,
-    /// Steps of the program after the pass, views included. Known only with [`BindOptions::trace_passes`], from `infer` on:
-    /// before `lower`, of the program that the graph would become as it then is.
+    /// Number of steps of the program after the pass, including views. Known only with [`BindOptions::trace_passes`], from
+    /// `infer` on. Before `lower` it is the program that the graph would become if it were lowered right after this pass.
     pub n_steps: Option<usize>,
-    /// Those steps that run a kernel.
+    /// Number of steps of the same program that run a kernel.
     pub n_kernels: Option<usize>,
-    /// Bytes of the arena of that program, without the passes behind this one.
+    /// Bytes of the arena of the same program, without the effect of later passes.
     pub arena_bytes: Option<usize>,
-    /// Bytes of its packed constants, from `pack` on; `None` if it has none.
+    /// Bytes of the packed constants of the same program, from `pack` on; `None` before.
     pub packed_bytes: Option<usize>,
     /// The graph after the pass. Kept only with [`BindOptions::trace_passes`].
     pub graph: Option<Arc<Graph>>,
@@ -90,12 +90,12 @@ impl PassReport {
         Self { graph: options.trace_passes.then(graph), ..self }
     }
 
-    /// Adds the figures of the program that a graph would become.
+    /// Adds the figures of the program that the graph would become if it were lowered now.
     pub(super) fn with_lowered(self, state: &GraphState, context: &Context<'_>) -> Result<Self> {
         if !context.options.trace_passes {
             return Ok(self);
         }
-        // Lowering may fail here if a later pass would replace the call that has no kernel.
+        // Lowering may fail at this point if a later pass would replace the call that has no kernel.
         let Ok((program, _)) = state.lowered(context) else { return Ok(self) };
         Ok(self.with_figures(program, &plan(program, &quiet(context.options))?))
     }

@@ -111,7 +111,7 @@ impl GraphState {
         Self { output_reqs, gradients: gradients.into(), ..self.with_graph(graph) }
     }
 
-    /// The same with another training graph, whose types are inferred when they are first needed.
+    /// This state with another training graph, whose types are inferred when they are first needed.
     pub fn with_graph(&self, graph: TrainingGraph) -> Self {
         Self {
             graph,
@@ -125,7 +125,7 @@ impl GraphState {
         }
     }
 
-    /// The same with another graph whose types and program are known already.
+    /// This state with another graph, whose types and program are known already.
     pub fn with_program(&self, graph: TrainingGraph, typed: Typed, lowered: LoweredGraph) -> Self {
         Self { typed: Arc::new(typed).into(), lowered: lowered.into(), ..self.with_graph(graph) }
     }
@@ -157,12 +157,12 @@ impl GraphState {
         Ok(self.lowered.get_or_init(|| lowered))
     }
 
-    /// How long [`Self::lowered`] took to make the program; `None` if a pass brought it along.
+    /// How long [`Self::lowered`] took to make the program; `None` if it made none, because a pass supplied it.
     pub fn lowering_time(&self) -> Option<Duration> {
         self.lowering_time.get().copied()
     }
 
-    /// The program of a candidate for this state's graph: how a pass weighs what it might do.
+    /// The program of another graph that could replace the graph of this state. Passes use it to compare candidates.
     ///
     /// # Errors
     /// Returns an error if no backend runs some operator of the candidate.
@@ -171,7 +171,7 @@ impl GraphState {
         Ok(lower_with_values(self.source(candidate, &typed, context.is_train), context.options)?.0)
     }
 
-    /// What lowering reads.
+    /// The arguments of lowering.
     pub fn source<'a>(&'a self, graph: &'a TrainingGraph, typed: &'a Typed, is_train: bool) -> Source<'a> {
         Source {
             graph: &graph.graph,
@@ -190,7 +190,7 @@ impl GraphState {
         self.forward.head_grads(&self.graph)
     }
 
-    /// Takes the program of this graph. A later call makes it again.
+    /// Removes and returns the program of this graph. A later call makes it again.
     ///
     /// # Errors
     /// Returns the errors of [`Self::lowered`].
@@ -204,7 +204,7 @@ impl GraphState {
 }
 
 impl ForwardGraph {
-    /// An array like one entry.
+    /// The description of an array with the shape and type of an entry.
     pub fn describe(&self, name: String, request: GradReq, entry: usize) -> Wanted {
         let known = &self.typed.known;
         Wanted { name, request, shape: known.shapes[entry].clone(), dtype: known.dtypes[entry] }

@@ -53,7 +53,7 @@ pub fn in_place(program: &Program, options: &PlanOptions) -> Result<Option<(Prog
     }
 }
 
-/// Whether the term has the memory of the sum so far.
+/// Whether the memory plan puts the second term into the memory of the first, as this sum needs.
 fn is_granted(program: &Program, memory: &MemoryPlan, sum: &Sum) -> bool {
     let step = &program.steps[sum.step];
     if program.values[sum.onto].origin != Origin::Temporary {
@@ -74,7 +74,7 @@ fn without(program: &Program, refused: &FxHashSet<String>) -> Option<Program> {
 
 /// How one addition can be left out.
 struct Found {
-    /// Step that makes the second term, and which of its outputs that is.
+    /// Index of the step that makes the second term, and position of the term among the outputs of that step.
     maker: usize,
     output: usize,
     first: ValueId,
@@ -123,7 +123,7 @@ fn find(program: &Program, at: usize) -> Option<Found> {
     }
     let may_go_there = match value(sum).origin {
         Origin::Temporary => true,
-        // Then the first term is written there too, which a view does not do.
+        // The first term is then written to the output array too. A view does not write, so it cannot make the first term.
         Origin::Output(index) => {
             program.output_reqs[index] == WriteReq::Write && !program.steps[base(program, first, at)?].is_view()
         }
@@ -132,7 +132,7 @@ fn find(program: &Program, at: usize) -> Option<Found> {
     may_go_there.then_some(Found { maker, output, first, second })
 }
 
-/// The step that made the first term of all that `value` is the sum of.
+/// The step that made the first of all terms whose sum is `value`.
 fn base(program: &Program, value: ValueId, before: usize) -> Option<usize> {
     let step = (0..before).rev().find(|s| program.steps[*s].outputs.contains(&value))?;
     let sum = program.sums.iter().find(|sum| program.steps[sum.step].outputs[sum.output] == value);
@@ -151,7 +151,7 @@ fn leave_out(program: &mut Program, at: usize, found: Found) {
             so_far = sum.map(|sum| sum.onto);
         }
         program.values[found.second].origin = origin;
-        // No step makes it now.
+        // No step makes this value any more.
         program.values[result].origin = Origin::Temporary;
     }
     let replaced = |v: &mut ValueId| {

@@ -1,11 +1,11 @@
 //! Concatenation in place: each step that makes a part writes it directly into the whole, and the concatenation copies nothing.
 //!
-//! - Needs a program without a gradient. Each image of each part has to [lie in one piece](super::parts) in the whole, at a
-//!   cache line. If there are several images, the kernel that makes the part has to write images
-//!   [apart](mxrs_op::Kernel::strided). A part that another step reads too, or whose kernel cannot write apart, is copied
-//!   alone. If no part can be made in place, the concatenation stays as it is.
-//! - Promises the same bits in an arena that is not larger. Several sets of concatenations are planned: all, then those that
-//!   need no copy, then one after the other, the largest first.
+//! - Needs a program without a gradient. Each image of each part has to [lie in one piece](super::parts) in the whole,
+//!   beginning at a cache line. If there are several images, the kernel that makes the part has to be able to write images
+//!   [with a distance](mxrs_op::Kernel::strided). A part is copied if another step reads it too, or if its kernel cannot do
+//!   that. If no part can be made in place, the concatenation stays as it is.
+//! - Promises the same bits in an arena that is not larger. Memory is planned for several sets of concatenations: first
+//!   all, then those that need no copy, then sets that grow one concatenation at a time, the largest first.
 //! - Switch: [`PlanOptions::enable_inplace`], on by default.
 
 use super::copy_images::CopyImages;
@@ -18,33 +18,33 @@ use mxrs_op::{Combines, Kernel, TensorDesc};
 use mxrs_types::Result;
 use std::sync::Arc;
 
-/// The backend that reports name for copies of single parts.
+/// The backend name in reports for copies of single parts.
 const COPIER: &str = "exec";
-/// The most concatenations that are tried one by one. Each costs a plan of the memory.
+/// The most concatenations that are tried one by one. Each trial plans the memory once.
 const MOST_TRIED: usize = 16;
 
 /// Which concatenations are done in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Which {
-    /// Those with at least one part in place.
+    /// Concatenations with at least one part in place.
     SomeParts,
-    /// Those with all parts in place.
+    /// Concatenations with all parts in place.
     AllParts,
 }
 
-/// How a part gets to its place.
+/// How a part gets into the whole.
 enum How {
-    /// The step `by` writes it there, with the kernel `with` or, if that is `None`, with its own.
+    /// The step `by` writes the part into the whole, with the kernel `with`, or with its own kernel if that is `None`.
     Made { by: usize, with: Option<Arc<dyn Kernel>> },
-    /// By a copy.
+    /// The part is copied into the whole.
     Copied,
 }
 
 /// A concatenation that can be done in place.
 struct Concatenation {
-    /// Its step.
+    /// Index of the step of the concatenation.
     step: usize,
-    /// The place of each part, and how the part gets there.
+    /// The place of each part in the whole, and how the part is put into it.
     parts: Vec<(Place, How)>,
 }
 
@@ -103,7 +103,7 @@ fn candidates(program: &Program) -> Vec<usize> {
 /// The program without the copies of the concatenations at these steps, or `None` if there are none.
 fn in_place(program: &Program, which: Which, steps: &[usize]) -> Option<Program> {
     let uses = Uses::of(program);
-    // The last one first: a value that is a part has no memory of its own in which its parts could be.
+    // From the last step to the first: a value that is itself a part has no memory of its own that its parts could lie in.
     let mut is_part = vec![false; program.values.len()];
     let mut found = Vec::new();
     for (at, step) in program.steps.iter().enumerate().rev().filter(|(at, _)| steps.contains(at)) {
@@ -170,7 +170,7 @@ fn rewritten(program: &Program, mut found: Vec<Concatenation>) -> Program {
 /// The maker and the readers of each value.
 struct Uses {
     n_readers: Vec<usize>,
-    /// The step that makes it with a kernel.
+    /// For each value, the step that makes it with a kernel.
     maker: Vec<Option<usize>>,
 }
 

@@ -1,4 +1,4 @@
-//! Copies one part of a concatenation to its place in the whole, if the step that makes the part cannot write there.
+//! Copies one part of a concatenation into the whole, if the step that makes the part cannot write into the whole.
 
 use mxrs_op::{Kernel, KernelArgs};
 use mxrs_types::{Error, Result, WriteReq};
@@ -6,30 +6,30 @@ use mxrs_types::{Error, Result, WriteReq};
 /// The fewest bytes that a thread copies.
 const PIECE_BYTES: usize = 1 << 16;
 
-/// A copy of images that follow one another to images that lie apart.
+/// A kernel that copies contiguous images to images with a fixed distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyImages {
-    /// Images.
+    /// Number of images.
     pub n: usize,
-    /// Bytes of one.
+    /// Bytes of one image.
     pub image: usize,
-    /// From one image of the output to the next.
+    /// Bytes from the beginning of one image of the output to that of the next; at least `image`.
     pub distance: usize,
 }
 
-/// Memory that threads share in disjoint pieces.
+/// Addresses of the input and the output. Each thread uses other pieces of them.
 struct Ends(*const u8, *mut u8);
 
-// SAFETY: pointers only; the loop below says who uses what they point to.
+// SAFETY: the pointers are only used by `copy`, whose callers make sure that no other thread writes the same bytes.
 unsafe impl Sync for Ends {}
 
 impl Ends {
-    /// Copies a piece.
+    /// Copies `len` bytes from offset `from` of the input to offset `to` of the output.
     ///
     /// # Safety
-    /// Both pieces are valid and do not overlap, and no other thread writes to either.
+    /// Both ranges must be valid and must not overlap, and no other thread may write to either during the call.
     unsafe fn copy(&self, from: usize, to: usize, len: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that both ranges are valid, do not overlap, and are not written by other threads.
         unsafe { self.1.add(to).copy_from_nonoverlapping(self.0.add(from), len) }
     }
 }
@@ -39,7 +39,7 @@ impl Kernel for CopyImages {
         "part"
     }
 
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+    unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         match args.reqs.first().copied().unwrap_or_default() {
             WriteReq::Null => return Ok(()),
             WriteReq::Add => return Err(Error::not_built("adding to a part of a tensor", "parts are written")),
@@ -56,7 +56,9 @@ impl Kernel for CopyImages {
         args.team.run(n * per_image, &|piece| {
             let (i, at) = (piece / per_image, piece % per_image * PIECE_BYTES);
             let len = (image - at).min(PIECE_BYTES);
-            // SAFETY: inside both tensors of the running call, as was checked; each piece is copied once.
+            // SAFETY: `i < n` and `at + len <= image`, so both ranges end within the lengths that were checked above. Each
+            // piece belongs to one thread, and pieces of the output do not overlap because `distance >= image`. Input and
+            // output do not overlap: the step declares no pair in place, so the planner keeps them apart.
             unsafe { ends.copy(i * image + at, i * distance + at, len) }
         });
         Ok(())
@@ -76,14 +78,16 @@ mod tests {
             let from: Vec<u8> = (0..3 * image).map(|i| (i % 251) as u8).collect();
             let mut to = vec![255u8; 2 * copy.distance + image];
             let run = |from: &[u8], to: &mut [u8]| {
-                copy.run(&KernelArgs {
+                let args = KernelArgs {
                     inputs: &[RawTensor::from_slice(from)],
                     outputs: &[RawTensor::from_mut_slice(to)],
                     reqs: &[WriteReq::Write],
                     scratch: RawTensor::from_slice(&[]),
                     team: &Team::serial(),
                     random: None,
-                })
+                };
+                // SAFETY: the two slices are borrowed, and do not overlap; the kernel checks their lengths.
+                unsafe { copy.run(&args) }
             };
             run(&from, &mut to).unwrap();
             for (i, byte) in to.iter().enumerate() {

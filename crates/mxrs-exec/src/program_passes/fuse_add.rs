@@ -1,12 +1,13 @@
-//! Fused additions: the kernel that makes the later term of `s = a + b` makes the sum at once, and the addition is left out.
+//! Fused additions: the kernel that makes the later term of `s = a + b` makes the sum directly, and the addition is left
+//! out.
 //!
-//! - Needs a program with a gradient, and a kernel of the later term that takes the other term as
-//!   [one more input](mxrs_op::Kernel::summed). In a program without a gradient [patterns](crate::BindOptions::patterns)
-//!   decide what becomes of sums. An addition stays if another step reads the later term, if the term belongs to the other
-//!   half of the program, or if the term is a recomputation of one that is kept.
-//! - Promises the same values within one rounding. Unlike an [addition in place](super::add_in_place) it leaves the earlier
-//!   term as it is, so other steps may read that term: a residual network's shortcut, which the gradient needs. The planner may
-//!   still give both one memory.
+//! - Needs a program with a gradient, and a kernel of the later term that takes the other term as [an additional
+//!   input](mxrs_op::Kernel::fuse_add). In a program without a gradient, [patterns](crate::BindOptions::patterns) decide
+//!   which sums are fused. An addition stays if another step reads the later term, if the term belongs to the other half of
+//!   the program, or if the term is a recomputation of one that is kept.
+//! - Promises the same values within one rounding. Unlike an [addition in place](super::add_in_place) it does not change
+//!   the earlier term, so other steps may read that term: a residual network's shortcut, which the gradient needs. The
+//!   planner may still put the sum into the memory of the earlier term.
 //! - Switch: [`PlanOptions::enable_inplace`], on by default.
 
 use super::state::ProgramState;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 /// Leaves out the additions that kernels can make.
 ///
 /// # Errors
-/// Never; the type is that of all program passes.
+/// Returns no error. The type is that of all program passes.
 pub fn run(state: &ProgramState, options: &PlanOptions) -> Result<Option<ProgramState>> {
     let fused = options.enable_inplace.then(|| without_additions_of_kernels(&state.program)).flatten();
     Ok(fused.map(|program| state.with_program(program)))
@@ -36,9 +37,9 @@ pub fn without_additions_of_kernels(program: &Program) -> Option<Program> {
 
 /// How an addition can be left out.
 struct Found {
-    /// Step that makes the later term.
+    /// Index of the step that makes the later term.
     maker: usize,
-    /// What it runs from now on.
+    /// The kernel that this step runs from now on.
     kernel: Arc<dyn Kernel>,
     /// The earlier term.
     first: ValueId,
@@ -71,7 +72,7 @@ fn find(program: &Program, at: usize) -> Option<Found> {
         return None;
     }
     let Action::Run(kernel) = &makes.action else { return None };
-    Some(Found { maker, kernel: kernel.clone().summed(makes.inputs.len())?, first })
+    Some(Found { maker, kernel: kernel.clone().fuse_add(makes.inputs.len())?, first })
 }
 
 fn leave_out(program: &mut Program, at: usize, Found { maker, kernel, first }: Found) {

@@ -1,12 +1,14 @@
-//! Packing: the order of the prepare steps, which make constants, and the memory of the values that only they read.
+//! Packing: orders the prepare steps, which make constants, and plans the memory of the values that only they read.
 //!
-//! A constant that is computed and then packed (a weight with a normalization folded into it, in a kernel's layout) is
-//! needed in its first form only until the second is made. Such *passing* values share one piece of memory, planned like
-//! the temporary values of a run, and the steps are ordered so that few of them live at a time. It follows that a step that
-//! reads a passing value can run only right after the step that makes it, so that one runs whenever a reader does.
+//! A constant may be computed first and then packed: a weight with a normalization folded into it, then in a kernel's
+//! layout. Its first form is needed only until the second is made. Such *passing* values share one block of memory, which
+//! is planned like the temporary values of a run, and the steps are ordered so that few of them live at a time. Therefore a
+//! passing value is lost soon after it is made, and a step that reads one needs the step that makes it to run again before
+//! it.
 //!
-//! - Needs the prepare steps in an order in which each follows what it reads, as `lower` leaves them.
-//! - Promises the same steps in an order that keeps few passing values alive, and a place for each value.
+//! - Needs the prepare steps in an order in which each comes after the steps whose outputs it reads, as `lower` leaves
+//!   them.
+//! - Promises the same steps in an order that keeps few passing values alive, and memory for each value.
 //! - Switch: none, because a program with constants cannot run without memory for them.
 
 use super::state::ProgramState;
@@ -28,7 +30,7 @@ pub fn run(state: &ProgramState, _: &PlanOptions) -> Result<Option<ProgramState>
     let order = demand_order(&state.program);
     let program = match order.is_sorted() {
         true => state.program.clone(),
-        // Programs are large: copied only if the order changes.
+        // Programs are large. The program is copied only if the order changes.
         false => {
             let prepare = order.iter().map(|step| state.program.prepare[*step].clone()).collect();
             Arc::new(Program { prepare, ..Program::clone(&state.program) })
@@ -38,7 +40,7 @@ pub fn run(state: &ProgramState, _: &PlanOptions) -> Result<Option<ProgramState>
     Ok(Some(state.with_preparation(program, preparation)))
 }
 
-/// The prepare steps in an order in which each follows what it reads as closely as possible.
+/// The prepare steps in an order in which each step comes as soon as possible after the steps whose outputs it reads.
 fn demand_order(program: &Program) -> Vec<usize> {
     let maker = makers(program);
     let passing = passing(program);
@@ -49,12 +51,12 @@ fn demand_order(program: &Program) -> Vec<usize> {
             place(last, &program.prepare, &maker, &mut is_placed, &mut order);
         }
     }
-    // What is left makes values that no step needs.
+    // The remaining steps make values that no step needs.
     (0..program.prepare.len()).for_each(|step| place(step, &program.prepare, &maker, &mut is_placed, &mut order));
     order
 }
 
-/// Appends a step after those that make what it reads.
+/// Appends a step to the order, after the steps that make its inputs.
 fn place(
     last: usize,
     steps: &[Step],
@@ -62,7 +64,7 @@ fn place(
     is_placed: &mut [bool],
     order: &mut Vec<usize>,
 ) {
-    // Steps whose inputs are still to be looked at, and how many of them have been.
+    // Steps with inputs that have not been looked at, and how many inputs of each have been.
     let mut open = vec![(last, 0)];
     while let Some((step, seen)) = open.pop() {
         if is_placed[step] {
@@ -81,13 +83,13 @@ fn place(
     }
 }
 
-/// Which prepare step makes each value.
+/// For each packed value, the prepare step that makes it.
 pub fn makers(program: &Program) -> FxHashMap<ValueId, usize> {
     let steps = program.prepare.iter().enumerate();
     steps.flat_map(|(at, step)| step.outputs.iter().map(move |value| (*value, at))).collect()
 }
 
-/// Values that prepare steps make and only prepare steps read.
+/// Passing values: prepare steps make them, and only prepare steps read them.
 fn passing(program: &Program) -> FxHashSet<ValueId> {
     let read_there = program.prepare.iter().flat_map(|step| step.inputs.iter().copied());
     let mut passing: FxHashSet<ValueId> = read_there.collect();
@@ -102,11 +104,11 @@ fn passing(program: &Program) -> FxHashSet<ValueId> {
 /// The memory of the prepare steps.
 pub struct Preparation {
     memory: MemoryPlan,
-    /// Values that have memory of their own.
+    /// Values that are kept after preparation, each in separate memory.
     pub kept: Vec<ValueId>,
-    /// For each step, the bound arrays that it depends on, directly or through steps before it.
+    /// For each prepare step, the bound arrays that it depends on, directly or through earlier steps.
     pub sources: Vec<Vec<usize>>,
-    /// For each step, the steps that make what is passed on to it.
+    /// For each prepare step, the steps that make the passing values that it reads.
     passed_by: Vec<Vec<usize>>,
     /// Bytes that the passing values and workspaces share.
     pub shared_bytes: usize,
@@ -116,7 +118,7 @@ impl Preparation {
     /// Plans the memory of the prepare steps.
     ///
     /// # Errors
-    /// Sizes that do not fit.
+    /// Returns an error if sizes overflow.
     pub fn new(program: &Program) -> Result<Self> {
         let passing = passing(program);
         let entry = |(value, v): (usize, &crate::program::Value)| PlanEntry {
@@ -149,7 +151,7 @@ impl Preparation {
         })
     }
 
-    /// Offset of a passing value in the shared memory.
+    /// Offset of a passing value in the shared memory; `None` for any other value.
     pub fn offset(&self, value: ValueId) -> Option<usize> {
         match self.memory.placements.get(value)? {
             Placement::Storage(id) => Some(self.memory.storages[id.index()].offset_bytes),
@@ -163,7 +165,7 @@ impl Preparation {
         Some(self.memory.storages[storage.index()].offset_bytes)
     }
 
-    /// Adds to the steps that have to run those that pass something on to them.
+    /// Marks the steps that make passing values for steps that are marked as needed.
     pub fn need_makers(&self, is_needed: &mut [bool]) {
         for step in (0..is_needed.len()).rev() {
             if is_needed[step] {
@@ -178,7 +180,7 @@ impl Preparation {
     }
 }
 
-/// For each step, the bound arrays that it depends on, directly or through steps before it.
+/// For each prepare step, the bound arrays that it depends on, directly or through earlier steps.
 fn sources(program: &Program, maker: &FxHashMap<ValueId, usize>) -> Vec<Vec<usize>> {
     let mut found: Vec<BTreeSet<usize>> = Vec::with_capacity(program.prepare.len());
     for step in &program.prepare {
@@ -201,7 +203,8 @@ mod tests {
     use mxrs_op::TensorDesc;
     use mxrs_types::DType;
 
-    /// Values of 16 elements: `n_bound` bound arrays, then packed ones; prepare steps of inputs and output.
+    /// A program with values of 16 elements: first `n_bound` bound arrays, then `n_packed` packed values. Each prepare step
+    /// is given by its inputs and its output. One step of a run reads `read`.
     fn program(n_bound: usize, n_packed: usize, prepare: &[(&[usize], usize)], read: &[usize]) -> Program {
         let value = |origin| Value { desc: TensorDesc::dense([16], DType::F32), origin };
         let bound = (0..n_bound).map(|index| value(Origin::Bound(index)));
@@ -216,7 +219,7 @@ mod tests {
         }
     }
 
-    /// The values that the prepare steps make, in the order of the pass.
+    /// Runs the pass. Returns the outputs of the prepare steps in their new order, the program and its preparation.
     fn packed(program: Program) -> (Vec<usize>, Arc<Program>, Arc<Preparation>) {
         let state = ProgramState::new(Arc::new(program));
         let state = run(&state, &PlanOptions::default()).unwrap().unwrap();
@@ -226,7 +229,7 @@ mod tests {
 
     #[test]
     fn what_is_passed_on_shares_memory() {
-        // Two weights, each folded (2, 3) and then packed (4, 5).
+        // Two weights. Each is folded (values 2 and 3) and then packed (values 4 and 5).
         let program = program(2, 4, &[(&[0], 2), (&[1], 3), (&[2], 4), (&[3], 5)], &[4, 5]);
         let (order, program, preparation) = packed(program);
         assert_eq!(order, [2, 4, 3, 5]);
@@ -238,7 +241,7 @@ mod tests {
 
     #[test]
     fn who_passes_on_runs_when_a_reader_does() {
-        // 3 is made of 0 and read by 4, which reads 1 too, and by 5.
+        // Value 3 is made from array 0. Value 4 is made from 3 and array 1, value 5 from 3 and array 2.
         let steps: [(&[usize], usize); 3] = [(&[0], 3), (&[3, 1], 4), (&[3, 2], 5)];
         let needed = |read: &[usize], step: usize| {
             let preparation = Preparation::new(&program(3, 3, &steps, read)).unwrap();
@@ -250,7 +253,7 @@ mod tests {
         };
         assert_eq!(needed(&[4, 5], 1), [true, true, false]);
         assert_eq!(needed(&[4, 5], 2), [true, false, true]);
-        // If it is kept, it need not be made again.
+        // Value 3 is kept if a step of the run reads it, and need not be made again.
         assert_eq!(needed(&[3, 4, 5], 1), [false, true, false]);
     }
 
@@ -258,7 +261,7 @@ mod tests {
     fn values_that_no_step_reads_are_made_all_the_same() {
         let (order, _, preparation) = packed(program(1, 3, &[(&[0], 1), (&[1], 2), (&[1], 3)], &[3]));
         assert_eq!(order, [1, 2, 3]);
-        // No step reads 2, so it has memory of its own.
+        // No step reads value 2, so it is not a passing value and has separate memory.
         assert_eq!(preparation.kept, [2, 3]);
     }
 }

@@ -1,32 +1,33 @@
-//! Where the parts of a concatenation lie in the whole.
+//! Finds where the parts of a concatenation lie in the whole.
 
 use mxrs_op::TensorDesc;
 use mxrs_types::Layout;
 
-/// Where kernels expect tensors and their images to begin.
+/// Kernels expect tensors and their images to begin at multiples of this many bytes.
 const ALIGNMENT: usize = 64;
 
 /// The place of one part in the whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Where it begins.
+    /// Distance of the part from the beginning of the whole, in bytes.
     pub offset_bytes: usize,
-    /// The part with its layout there.
+    /// The description of the part, with its layout inside the whole.
     pub desc: TensorDesc,
-    /// Bytes from one image (slice along the first axis) to the next, where they do not follow one another.
+    /// Bytes from one image (slice along the first axis) to the next; `None` if the images are contiguous.
     pub image_bytes: Option<usize>,
-    /// Images that lie in one piece each, and the bytes of one.
+    /// Number of images that lie in one piece each, and bytes of one image.
     pub images: (usize, usize),
-    /// Whether a kernel can write there: images begin at cache lines.
+    /// Whether all images begin at cache lines, so that a kernel can write them.
     pub is_aligned: bool,
 }
 
-/// The places of all parts, where each image of each part lies in one piece in the whole: along the first axis longer than 1, or
-/// along the second axis, in row-major order or in blocks of channels that all parts but the last fill.
+/// The places of all parts, or `None` if some image of some part does not lie in one piece in the whole. It does if the
+/// concatenation is along the first axis longer than 1, or along the second axis in row-major order or in blocks of
+/// channels that all parts but the last fill.
 pub fn places(whole: &TensorDesc, parts: &[&TensorDesc]) -> Option<Vec<Place>> {
     let differs = |axis: &usize| parts.iter().any(|part| part.shape.get(*axis) != whole.shape.get(*axis));
     let axis = (0..whole.shape.len()).find(differs)?;
-    // Along a later axis each image has a piece of each part.
+    // Along a later axis, each part of each image is in several pieces.
     let is_one = whole.shape[..axis].iter().all(|size| *size == 1);
     if !is_one && axis != 1 {
         return None;
@@ -37,7 +38,7 @@ pub fn places(whole: &TensorDesc, parts: &[&TensorDesc]) -> Option<Vec<Place>> {
     }
     let element = whole.dtype.size_of();
     let whole_image = whole.size_bytes() / n_images;
-    // Numbers along the axis that lie together, and how far apart such blocks are.
+    // Number of positions of the axis in one block, and elements from one block to the next.
     let (block, distance) = match &whole.layout {
         Layout::RowMajor => (1, whole.shape[axis + 1..].iter().product::<usize>()),
         Layout::Blocked { strides, blocks, .. } => {
@@ -81,7 +82,7 @@ pub fn places(whole: &TensorDesc, parts: &[&TensorDesc]) -> Option<Vec<Place>> {
     (end == whole_image).then_some(found)
 }
 
-/// Elements from one image to the next.
+/// Number of elements from one image to the next.
 fn image_elements(desc: &TensorDesc) -> Option<usize> {
     match &desc.layout {
         Layout::RowMajor => Some(desc.shape[1..].iter().product()),
@@ -90,7 +91,7 @@ fn image_elements(desc: &TensorDesc) -> Option<usize> {
     }
 }
 
-/// The same tensor with so many elements from one image to the next.
+/// The same tensor with `image` elements from one image to the next.
 fn apart(desc: &TensorDesc, image: usize) -> TensorDesc {
     let layout = match &desc.layout {
         Layout::Blocked { padded, strides, blocks } => {
@@ -112,7 +113,7 @@ mod tests {
     use super::*;
     use mxrs_types::DType;
 
-    /// `nChw16c` of a tensor of four axes.
+    /// A tensor of four axes in the layout `nChw16c`.
     fn blocked(sizes: [usize; 4]) -> TensorDesc {
         let [n, c, h, w] = sizes;
         let c = c.next_multiple_of(16);
@@ -124,7 +125,7 @@ mod tests {
         TensorDesc::dense(sizes, DType::F32).with_layout(layout)
     }
 
-    /// `nhwc`.
+    /// A tensor of four axes in the layout `nhwc`.
     fn pixels(sizes: [usize; 4]) -> TensorDesc {
         let [_, c, h, w] = sizes;
         let layout = Layout::Blocked {
@@ -153,7 +154,7 @@ mod tests {
         for (make, sizes, expected) in [
             (rows as fn(_) -> _, &[16, 4, 5][..], &[0, 1024, 1280][..]),
             (blocked, &[16, 32, 16], &[0, 1024, 3072]),
-            // The last one may end within a block, as the whole does.
+            // The last part may end within a block, because the whole ends at the same element.
             (blocked, &[16, 20], &[0, 1024]),
         ] {
             let places = along_channels(make, 1, sizes).expect("places");
@@ -170,7 +171,7 @@ mod tests {
             assert_eq!(offsets(Some(found.clone())), Some(vec![0, 1024]));
             for (place, c) in found.iter().zip([16, 32]) {
                 assert_eq!((place.image_bytes, place.images), (Some(3072), (3, c * 64)));
-                // From the first number of the first image to the last of the last one.
+                // The size reaches from the first element of the first image to the last element of the last image.
                 assert_eq!(place.desc.size_bytes(), 2 * 3072 + c * 64);
                 assert!(place.is_aligned);
             }

@@ -19,8 +19,8 @@ pub fn arena_bytes(plan: &MemoryPlan) -> usize {
     plan.arenas.iter().map(|(_, bytes)| bytes).sum()
 }
 
-/// Bytes of the arena that a program would have after the additions are fused or made in place: how graph passes weigh
-/// candidates.
+/// Bytes of the arena that a program would have after additions are fused or made in place. Graph passes compare candidates
+/// by it.
 ///
 /// # Errors
 /// Returns the errors of the planner.
@@ -39,8 +39,8 @@ pub fn planned_arena_bytes(program: &Program, options: &PlanOptions) -> Result<u
     Ok(arena_bytes(&best))
 }
 
-/// As [`planned_arena_bytes`], but of the graph's own tensors: without scratch memory, and without parameters and their
-/// gradients in the layouts of kernels.
+/// Like [`planned_arena_bytes`], but for the graph's own tensors only: without scratch memory, and without copies of
+/// parameters and their gradients in the layouts of kernels.
 ///
 /// # Errors
 /// Returns the errors of the planner.
@@ -55,7 +55,7 @@ pub fn planned_tensor_bytes(program: &Program, options: &PlanOptions) -> Result<
         }
         let (from, to) = (step.inputs[0], step.outputs[0]);
         for (is_copy, copy) in [(is_bound(&program.values, from), to), (is_head(&program.values, to), from)] {
-            // The planner takes it for memory outside the arena.
+            // The planner treats packed values as memory outside the arena.
             if is_copy && program.values[copy].origin == Origin::Temporary {
                 program.values[copy].origin = Origin::Packed;
             }
@@ -83,7 +83,7 @@ pub fn plan(program: &Program, options: &PlanOptions) -> Result<MemoryPlan> {
     let mut planned = |step: &Step| {
         let whole = |value: &&ValueId| program.base(**value) != **value;
         if step.inputs.iter().any(|value| whole(&value)) {
-            // A concatenation in place: all parts are there, and nothing else is read.
+            // A concatenation in place: all parts are written already, and the step reads no other value.
             return PlanStep { inputs: ids(&step.outputs), ..PlanStep::default() };
         }
         let mut plan = PlanStep {
@@ -94,7 +94,7 @@ pub fn plan(program: &Program, options: &PlanOptions) -> Result<MemoryPlan> {
             ignored_inputs: step.ignored_inputs.clone(),
             scratch_bytes: step.scratch_bytes,
         };
-        // The step that makes the first part makes the whole. The steps that make the others need the whole as an input.
+        // The step that makes the first part also makes the whole. Steps that make later parts take the whole as an input.
         for part in step.outputs.iter().filter(whole) {
             let whole = program.base(*part);
             let list = if is_begun[whole] { &mut plan.inputs } else { &mut plan.outputs };
@@ -105,7 +105,7 @@ pub fn plan(program: &Program, options: &PlanOptions) -> Result<MemoryPlan> {
     };
     let mut steps: Vec<PlanStep> = program.steps.iter().map(&mut planned).collect();
     for sum in &program.sums {
-        // The sum so far is one more input, and the term takes its memory.
+        // The first term is an additional input, and the step writes the sum to the memory of that term.
         let step = &mut steps[sum.step];
         step.inplace.retain(|(_, output)| *output != sum.output);
         step.inplace.insert(0, (step.inputs.len(), sum.output));

@@ -1,4 +1,4 @@
-//! The state that program passes transform: a program, and what is planned of it so far.
+//! The state that program passes transform: a program, and the parts of its memory that are planned so far.
 
 use super::pack::Preparation;
 use super::plan_memory::plan;
@@ -19,34 +19,34 @@ pub struct ProgramState {
     planning_time: OnceLock<Duration>,
 }
 
-/// A program with its memory plan: what binding makes of a graph. It has no memory yet, and any number of
-/// [ready programs](crate::ready::ReadyProgram) can be made from it.
+/// A program with its memory plan: the result of all passes of binding. It has no memory yet. Any number of [ready
+/// programs](crate::ready::ReadyProgram) can be made from it.
 pub struct Planned {
     /// The program after the last pass.
     pub program: Arc<Program>,
-    /// The memory of its temporary values.
+    /// The memory plan of the temporary values.
     pub plan: MemoryPlan,
-    /// The order and memory of its prepare steps.
+    /// The order and memory of the prepare steps.
     pub preparation: Arc<Preparation>,
 }
 
 impl ProgramState {
-    /// A lowered program.
+    /// The state of a program that was just lowered.
     pub fn new(program: Arc<Program>) -> Self {
         Self { program, preparation: None, plan: OnceLock::new(), planning_time: OnceLock::new() }
     }
 
-    /// The same with another program of the same prepare steps.
+    /// This state with another program that has the same prepare steps.
     pub fn with_program(&self, program: Program) -> Self {
         Self { preparation: self.preparation.clone(), ..Self::new(Arc::new(program)) }
     }
 
-    /// The same with another program whose memory plan is known already.
+    /// This state with another program whose memory plan is known already.
     pub fn with_plan(&self, program: Program, plan: MemoryPlan) -> Self {
         Self { plan: plan.into(), ..self.with_program(program) }
     }
 
-    /// The same with prepare steps that are in this order and have this memory. `program` differs in their order only.
+    /// This state with ordered prepare steps and their memory. `program` differs only in the order of the prepare steps.
     pub fn with_preparation(&self, program: Arc<Program>, preparation: Preparation) -> Self {
         let (plan, planning_time) = (self.plan.clone(), self.planning_time.clone());
         Self { program, preparation: Some(Arc::new(preparation)), plan, planning_time }
@@ -66,12 +66,12 @@ impl ProgramState {
         Ok(self.plan.get_or_init(|| plan))
     }
 
-    /// How long [`Self::plan`] took; `None` if a pass brought the plan along.
+    /// How long [`Self::plan`] took to make the plan; `None` if it made none, because a pass supplied it.
     pub fn planning_time(&self) -> Option<Duration> {
         self.planning_time.get().copied()
     }
 
-    /// Ends the pipeline.
+    /// The program with its plans, at the end of the pipeline.
     ///
     /// # Errors
     /// Returns the errors of the planner if no pass has planned the program.

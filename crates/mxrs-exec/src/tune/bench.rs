@@ -1,19 +1,20 @@
-//! Memory of the real sizes to time kernels on, with weights that no cache holds.
+//! Memory for timing kernels: tensors have their real sizes, and weights are not in any cache.
 
 use mxrs_op::{Kernel, KernelArgs, OpCall, PlannedKernel, RawTensor, TensorDesc};
 use mxrs_sync::Team;
 use mxrs_types::{Result, WriteReq};
 use std::time::{Duration, Instant};
 
-/// Weights lie somewhere else in each run, over as much memory as no cache holds: in a network other layers come in between.
+/// Lines over which the weights of successive runs are spread: 64 MiB, more than a cache holds. In a network other layers
+/// run in between and evict the weights of this one.
 const COLD_LINES: usize = (64 << 20) / size_of::<Line>();
 
-/// A cache line: tensors begin at one.
+/// A cache line. Every tensor begins at one.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Line([u8; 64]);
 
-/// Where a tensor lies in its part of the memory, in lines, and its bytes.
+/// The place of a tensor in the memory for its kind: first line, and size in bytes.
 #[derive(Clone, Copy)]
 struct Place {
     first: usize,
@@ -21,16 +22,16 @@ struct Place {
     is_constant: bool,
 }
 
-/// What a run needs.
+/// The tensors and the memory that a run needs.
 #[derive(Default)]
 struct Needs {
     inputs: Vec<Place>,
     outputs: Vec<Place>,
-    /// Lines of all data.
+    /// Number of lines of all inputs that are not constants.
     data: usize,
-    /// Lines of all constants.
+    /// Number of lines of all constant inputs.
     constants: usize,
-    /// Lines of all results.
+    /// Number of lines of all outputs.
     results: usize,
     scratch_bytes: usize,
 }
@@ -60,14 +61,14 @@ impl Needs {
     }
 }
 
-/// The memory. It grows to what the largest call needs.
+/// Memory for timing. It grows to the needs of the largest call so far.
 #[derive(Default)]
 pub struct Bench {
     data: Vec<Line>,
     constants: Vec<Line>,
     scratch: Vec<Line>,
     results: Vec<Line>,
-    /// Where the constants of the next run begin.
+    /// Line at which the constants of the next run begin.
     at: usize,
 }
 
@@ -75,7 +76,7 @@ impl Bench {
     /// Times one run of a kernel prepared for a call.
     ///
     /// # Errors
-    /// What the kernel reports.
+    /// Returns the error of the kernel.
     pub fn time(&mut self, call: &OpCall<'_>, planned: &PlannedKernel, team: &Team) -> Result<Duration> {
         self.run(&Needs::of(call, planned), planned.kernel.as_ref(), team)
     }
@@ -83,7 +84,7 @@ impl Bench {
     /// Times a copy to another layout.
     ///
     /// # Errors
-    /// What the kernel reports.
+    /// Returns the error of the kernel.
     pub fn time_copy(
         &mut self,
         from: &TensorDesc,
@@ -126,14 +127,17 @@ impl Bench {
             random: None,
         };
         let start = Instant::now();
-        kernel.run(&args)?;
+        // SAFETY: `needs` has the sizes of the tensors that the kernel was planned for. Inputs and outputs lie in different
+        // buffers, and each begins at a line of 64 bytes.
+        unsafe { kernel.run(&args) }?;
         Ok(start.elapsed())
     }
 }
 
 fn grow(lines: &mut Vec<Line>, len: usize) {
     if lines.len() < len {
-        // Small numbers in every type, and not zeros: untouched pages of zeros would all be the same memory.
+        // A pattern that is a small number in every type. It is not zero, because untouched pages of zeros would all be the
+        // same memory.
         let number = 0.125f32.to_ne_bytes();
         let mut line = Line([0; 64]);
         line.0.chunks_exact_mut(4).for_each(|bytes| bytes.copy_from_slice(&number));
@@ -142,11 +146,12 @@ fn grow(lines: &mut Vec<Line>, len: usize) {
 }
 
 fn bytes(lines: &[Line]) -> &[u8] {
-    // SAFETY: a line is 64 bytes without padding.
+    // SAFETY: the pointer and the length are those of `lines`, and a `Line` is 64 initialized bytes without padding.
     unsafe { std::slice::from_raw_parts(lines.as_ptr().cast::<u8>(), size_of_val(lines)) }
 }
 
 fn bytes_mut(lines: &mut [Line]) -> &mut [u8] {
-    // SAFETY: a line is 64 bytes without padding, and every pattern of bytes is one.
+    // SAFETY: the pointer and the length are those of `lines`, which is borrowed mutably. A `Line` is 64 initialized bytes
+    // without padding, and any bytes make a valid `Line`.
     unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast::<u8>(), size_of_val(lines)) }
 }

@@ -1,7 +1,8 @@
-//! Kernels on trial, with what their layouts cost.
+//! The candidates of a search: kernels, with the time of the copies that their layouts make necessary.
 //!
-//! A way that wants its data in another layout than they come in is charged the copy, as timed; one whose output is in another
-//! layout than the estimate's choice would leave is charged the copy to that: it stands for what the layers behind it will want.
+//! If an algorithm reads its data in another layout than that in which they arrive, the time of the copy is added to its
+//! own. If its output is in another layout than that of the estimated choice, the time of a copy to that layout is added
+//! too: that layout stands for the one that later layers will read.
 
 use super::bench::Bench;
 use crate::choose::choose_reorder;
@@ -12,31 +13,31 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Runs of a copy.
+/// Number of timed runs of each copy.
 const COPY_RUNS: usize = 3;
 
-/// One kernel on trial.
+/// One kernel to be timed.
 pub struct Candidate {
-    /// Who has it.
+    /// The backend that has the kernel.
     pub backend: Arc<dyn Backend>,
-    /// Its way to run the call.
-    pub way: String,
+    /// Name of the backend's algorithm.
+    pub algorithm: String,
     /// The kernel.
     pub planned: PlannedKernel,
-    /// Copies between layouts that it makes necessary.
+    /// Time of the copies between layouts that the kernel makes necessary.
     pub copies: Duration,
-    /// Shortest run, without them; `None` before the first and for a kernel that fails.
+    /// Time of the shortest run, without the copies; `None` before the first run.
     pub time: Option<Duration>,
 }
 
 impl Candidate {
-    /// Shortest run with the copies.
+    /// Time of the shortest run together with the copies.
     pub fn total(&self) -> Duration {
         self.time.map_or(Duration::MAX, |time| time + self.copies)
     }
 }
 
-/// Prepares the candidates, with the copies they make necessary; those that cannot run are left out.
+/// Prepares the candidates and times the copies that they make necessary. Candidates that cannot run are left out.
 pub fn prepared(
     bench: &mut Bench,
     backends: &[Arc<dyn Backend>],
@@ -47,11 +48,11 @@ pub fn prepared(
     let mut copies = Copies { backends, team, known: HashMap::new() };
     let mut usual: Option<Vec<Layout>> = None;
     let mut all = Vec::with_capacity(names.len());
-    for (backend, way) in names {
-        let planned = match backend.plan_way(call, &way) {
+    for (backend, algorithm) in names {
+        let planned = match backend.plan_algorithm(call, &algorithm) {
             Ok(planned) => planned,
             Err(error) => {
-                tracing::debug!(op = call.op.name, way, %error, "a way on trial could not be prepared");
+                tracing::debug!(op = call.op.name, algorithm, %error, "a algorithm on trial could not be prepared");
                 continue;
             }
         };
@@ -63,7 +64,7 @@ pub fn prepared(
         let changes: Vec<(TensorDesc, Layout)> = inputs.chain(outputs).collect();
         let cost = changes.into_iter().map(|(from, to)| copies.time(bench, &from, to)).sum::<Option<Duration>>();
         if let Some(copies) = cost {
-            all.push(Candidate { backend, way, planned, copies, time: None });
+            all.push(Candidate { backend, algorithm, planned, copies, time: None });
         }
     }
     all
@@ -77,7 +78,7 @@ struct Copies<'a> {
 }
 
 impl Copies<'_> {
-    /// `None` where nobody can make the copy.
+    /// Time of the copy; `None` if no backend can make it.
     fn time(&mut self, bench: &mut Bench, from: &TensorDesc, to: Layout) -> Option<Duration> {
         if from.layout == to {
             return Some(Duration::ZERO);

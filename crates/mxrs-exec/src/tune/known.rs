@@ -1,24 +1,24 @@
-//! Results of searches, by call.
+//! Results of searches, found by the text of the call.
 
 use mxrs_sync::{Rank, RankedMutex};
 use std::collections::BTreeMap;
 
-/// What was found to be fastest.
+/// The result of a search: the kernel that was fastest for a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnownKernel {
-    /// Backend.
+    /// Name of the backend.
     pub backend: String,
-    /// Its [way](mxrs_op::Backend::ways) to run the call.
-    pub way: String,
-    /// Seconds of a run, copies to its layouts included.
+    /// Name of the backend's [algorithm](mxrs_op::Backend::algorithms).
+    pub algorithm: String,
+    /// Seconds of a run, including copies to the layouts of the kernel.
     pub seconds: f64,
-    /// Seconds of what estimates would have taken.
+    /// Seconds of a run of the kernel that estimates would have chosen.
     pub seconds_of_estimate: f64,
-    /// Whether it was found in this process.
+    /// Whether the search was made in this process.
     pub is_new: bool,
 }
 
-/// Results of searches that hold for this machine and these backends, shared by everything that is bound with them.
+/// Results of searches for one machine and one set of backends, shared by all graphs that are bound with them.
 #[derive(Debug)]
 pub struct KnownKernels(RankedMutex<BTreeMap<String, KnownKernel>>);
 
@@ -29,22 +29,22 @@ impl Default for KnownKernels {
 }
 
 impl KnownKernels {
-    /// These results.
+    /// A collection with these results.
     pub fn new(results: impl IntoIterator<Item = (String, KnownKernel)>) -> Self {
         Self(RankedMutex::new(Rank::Leaf, results.into_iter().collect()))
     }
 
-    /// Whether there are none.
+    /// Whether the collection has no results.
     pub fn is_empty(&self) -> bool {
         self.0.lock().is_empty()
     }
 
-    /// The result for a call.
+    /// The result for a call, if there is one.
     pub fn get(&self, call: &str) -> Option<KnownKernel> {
         self.0.lock().get(call).cloned()
     }
 
-    /// Adds a result, or replaces one.
+    /// Adds the result for a call, or replaces it.
     pub fn add(&self, call: String, found: KnownKernel) {
         self.0.lock().insert(call, found);
     }

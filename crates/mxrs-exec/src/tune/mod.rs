@@ -1,10 +1,10 @@
-//! Which of several kernels runs a call, where timing may decide: results of earlier searches, and the search itself.
+//! Tuning: chooses the kernel of a call by timing, from results of earlier searches or by a new search.
 //!
-//! The seconds that a backend offers are an estimate. What is fastest on a machine is known only by trying, which takes seconds for a network; so
-//! binding tries nothing unless asked to, and takes the results of earlier [searches](Search) that it is [given](KnownKernels).
-//! Calls at inference whose weights are constant are concerned, and of those only the ones that can be run in several
-//! [ways](mxrs_op::Backend::ways). This module knows no operator, no file and no processor: whoever keeps results knows
-//! what they belong to.
+//! The seconds that a backend offers are an estimate. The fastest kernel on a machine is known only by timing, which takes
+//! seconds for a network. So binding times nothing unless requested, and uses the results of earlier [searches](Search)
+//! that it is [given](KnownKernels). Only calls at inference with constant weights are tuned, and only if they can be run
+//! by several [algorithms](mxrs_op::Backend::algorithms). This module knows no operators, files or processors. The code that
+//! stores results has to know for which machine they hold.
 
 mod bench;
 mod candidates;
@@ -22,15 +22,15 @@ use mxrs_sync::Team;
 use mxrs_types::{DType, Result};
 use std::sync::Arc;
 
-/// Where the choice of a kernel comes from.
+/// How the kernel of a call was chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ChosenBy {
-    /// The seconds that backends estimate, or there was nothing to choose from.
+    /// By the estimates of the backends, or because there was only one kernel.
     #[default]
     Estimate,
-    /// The result of an earlier search.
+    /// By the result of a search in an earlier process.
     Cache,
-    /// A search in this process.
+    /// By a search in this process.
     Search,
 }
 
@@ -45,22 +45,22 @@ impl ChosenBy {
     }
 }
 
-/// What decides besides estimates; nothing, by default.
+/// Settings for choosing kernels by timing. By default only estimates decide.
 #[derive(Clone, Default)]
 pub struct Tuning {
-    /// Results of searches, which new ones are added to.
+    /// Results of earlier searches. New results are added to it.
     pub known: Option<Arc<KnownKernels>>,
-    /// Tries the kernels of calls that no result is known of; nothing is tried without.
+    /// Times the kernels of calls without a known result. If `None`, no kernel is timed.
     pub search: Option<Arc<Search>>,
-    /// Element types of the data for which anything but estimates decides; `None` for all.
+    /// Element types of the data for which calls are tuned; `None` for all types.
     pub dtypes: Option<Vec<DType>>,
 }
 
 impl Tuning {
-    /// The choice, where it is not to be made by estimates.
+    /// The choice by a known result or a search; `None` if estimates decide.
     ///
     /// # Errors
-    /// What whoever looks on at a search reports.
+    /// Returns the error of the observer of the search.
     pub(crate) fn choose(
         &self,
         backends: &[Arc<dyn Backend>],
@@ -92,7 +92,8 @@ impl Tuning {
         Ok(Some(choice))
     }
 
-    /// Whether timing may decide: inference, data of such a type, constant weights and data that are not.
+    /// Whether a call may be tuned: it is at inference, its data have a tuned type and are not constant, and its weight is
+    /// constant.
     fn is_meant(&self, call: &OpCall<'_>) -> bool {
         let [data, ..] = call.inputs else { return false };
         let is_tuned = self.dtypes.as_ref().is_none_or(|dtypes| dtypes.contains(&data.dtype));
@@ -100,17 +101,18 @@ impl Tuning {
     }
 }
 
-/// A call as text, what a result is found by: operator and parameters, what goes in with its layouts, and what comes out.
+/// The text of a call, by which results are stored: operator and parameters, and the types, shapes and layouts of inputs
+/// and outputs.
 fn key(call: &OpCall<'_>) -> String {
     let list = |tensors: &[TensorDesc]| tensors.iter().map(TensorDesc::to_string).collect::<Vec<_>>().join(", ");
     format!("{} {:?} of {} to {}", call.op.name, call.params, list(call.inputs), list(call.outputs))
 }
 
-/// The kernel that a result names, unless nobody here has it.
+/// The kernel that a result names, or `None` if no backend has it.
 fn known_choice(backends: &[Arc<dyn Backend>], call: &OpCall<'_>, known: &KnownKernel) -> Option<Choice> {
     let backend = backends.iter().find(|backend| backend.name() == known.backend)?;
     backend.offer(call).ok()?;
-    match backend.plan_way(call, &known.way) {
+    match backend.plan_algorithm(call, &known.algorithm) {
         Ok(planned) => {
             let chosen_by = if known.is_new { ChosenBy::Search } else { ChosenBy::Cache };
             Some(Choice { backend: backend.name(), planned, refusals: offers(backends, call).1, chosen_by })

@@ -1,4 +1,4 @@
-//! Which kernel is fastest here: by trying all ways of all backends.
+//! Finds the fastest kernel for a call on this machine by timing all algorithms of all backends.
 
 use super::bench::Bench;
 use super::candidates::{Candidate, prepared};
@@ -10,39 +10,42 @@ use mxrs_types::Result;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Most runs of a candidate.
+/// The most runs of one candidate.
 const ROUNDS: usize = 8;
-/// Slower than the fastest by so much after one round, or after several, a candidate is not tried again.
+/// A candidate is not run again if its time exceeds that of the fastest by this factor: the first factor applies after one
+/// round, the second after more.
 const HOPELESS: [f64; 2] = [1.6, 1.25];
-/// Where the fastest takes less, in seconds, everybody has a second run: something else may have come in between.
+/// If the fastest candidate takes fewer seconds than this, all candidates run a second time, because another process may
+/// have disturbed the first round.
 const SHORT: f64 = 0.01;
-/// Within this of the fastest, a candidate has a second run even if time is up.
+/// A candidate whose time is within this factor of the fastest runs a second time even if the time budget is used up.
 const CLOSE: f64 = 1.1;
-/// Another way than the estimate's is taken if it is faster by this part at least: less is noise.
+/// Another kernel than the estimated one is chosen only if it is faster by at least this fraction. Smaller differences are
+/// noise.
 const LEAST_GAIN: f64 = 0.01;
 
-/// One call of a network, and what runs it.
+/// A tuned call of a network, with the kernel that was chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TunedCall {
-    /// Node.
+    /// Name of the node.
     pub node: String,
     /// Operator.
     pub op: &'static str,
-    /// What comes out: type and shape.
+    /// Type and shape of the first output.
     pub output: String,
-    /// Backend chosen.
+    /// Name of the chosen backend.
     pub backend: String,
-    /// Its way to run the call.
-    pub way: String,
-    /// Its kernel.
+    /// Name of the backend's algorithm.
+    pub algorithm: String,
+    /// Name of the kernel.
     pub kernel: String,
-    /// Backend and way that estimates would take; `None` where the result was known.
+    /// Backend and algorithm that estimates would choose; `None` if the result was known already.
     pub estimate: Option<String>,
-    /// Seconds of a run, copies to its layouts included.
+    /// Seconds of a run, including copies to the layouts of the kernel.
     pub seconds: f64,
-    /// Seconds of what estimates would take.
+    /// Seconds of a run of the kernel that estimates would choose.
     pub seconds_of_estimate: f64,
-    /// How many kernels were tried; 0 where the result was known.
+    /// Number of kernels that were timed; 0 if the result was known already.
     pub n_tried: usize,
 }
 
@@ -53,7 +56,7 @@ impl TunedCall {
             op: call.op.name,
             output: call.outputs.first().map(TensorDesc::to_string).unwrap_or_default(),
             backend: known.backend.clone(),
-            way: known.way.clone(),
+            algorithm: known.algorithm.clone(),
             kernel: choice.planned.kernel.name().into(),
             estimate: None,
             seconds: known.seconds,
@@ -65,14 +68,14 @@ impl TunedCall {
 
 type Look = dyn Fn(&TunedCall) -> Result<()> + Send + Sync;
 
-/// A search by timing, on memory of the real size and with cold weights.
+/// A search by timing, with tensors of their real sizes and with weights that are not in a cache.
 pub struct Search {
-    /// How long one call is tried, beyond two runs of each kernel.
+    /// Time to spend on one call, in addition to two runs of each kernel.
     pub budget: Duration,
-    /// Tries calls again whose result is known from an earlier process.
+    /// Whether to time calls again whose result is known from an earlier process.
     pub again: bool,
     look: Option<Box<Look>>,
-    /// Only one call is tried at a time, or they would disturb each other.
+    /// Memory for timing. Its lock lets only one call be timed at a time, because concurrent timings disturb each other.
     bench: Mutex<Bench>,
 }
 
@@ -83,12 +86,12 @@ impl Default for Search {
 }
 
 impl Search {
-    /// A search that takes about so long for each call.
+    /// A search that takes about this time for each call.
     pub fn new(budget: Duration) -> Self {
         Self { budget, again: false, look: None, bench: Mutex::new(Bench::default()) }
     }
 
-    /// Tells somebody of each call when it is decided; an error ends the binding.
+    /// Calls `look` after each decision about a call. An error of `look` ends the binding.
     #[must_use]
     pub fn looked_on_by(mut self, look: impl Fn(&TunedCall) -> Result<()> + Send + Sync + 'static) -> Self {
         self.look = Some(Box::new(look));
@@ -99,7 +102,8 @@ impl Search {
         self.look.as_ref().map_or(Ok(()), |look| look(tuned))
     }
 
-    /// The fastest, what there is to tell and to keep of it; `None` where there is nothing to choose from.
+    /// The fastest kernel, the report about the call, and the result to store; `None` if there are fewer than two kernels
+    /// or none runs.
     pub(super) fn run(
         &self,
         backends: &[Arc<dyn Backend>],
@@ -109,10 +113,10 @@ impl Search {
     ) -> Option<(Choice, TunedCall, KnownKernel)> {
         let (offers, refusals) = offers(backends, call);
         let able = offers.into_iter().filter(|(offer, _)| !offer.is_reference()).map(|(_, backend)| backend);
-        let ways = |backend: &Arc<dyn Backend>| {
-            backend.ways(call).into_iter().map(|way| (Arc::clone(backend), way)).collect::<Vec<_>>()
+        let algorithms = |backend: &Arc<dyn Backend>| {
+            backend.algorithms(call).into_iter().map(|algorithm| (Arc::clone(backend), algorithm)).collect::<Vec<_>>()
         };
-        let names: Vec<(Arc<dyn Backend>, String)> = able.flat_map(ways).collect();
+        let names: Vec<(Arc<dyn Backend>, String)> = able.flat_map(algorithms).collect();
         if names.len() < 2 {
             return None;
         }
@@ -123,7 +127,7 @@ impl Search {
         decided(all, refusals, call, node)
     }
 
-    /// Runs the candidates in turn.
+    /// Times the candidates, each once per round.
     fn race(&self, bench: &mut Bench, call: &OpCall<'_>, team: &Team, all: &mut Vec<Candidate>) {
         let start = Instant::now();
         for round in 0..ROUNDS {
@@ -146,7 +150,7 @@ impl Search {
                 match bench.time(call, &candidate.planned, team) {
                     Ok(time) => candidate.time = Some(candidate.time.map_or(time, |best| best.min(time))),
                     Err(error) => {
-                        tracing::debug!(op = call.op.name, way = candidate.way, %error, "a kernel on trial failed");
+                        tracing::debug!(op = call.op.name, algorithm = candidate.algorithm, %error, "a kernel on trial failed");
                         return false;
                     }
                 }
@@ -156,7 +160,7 @@ impl Search {
     }
 }
 
-/// The fastest of all; the first where others are hardly faster.
+/// Chooses the fastest candidate, or the first, which is the estimated choice, if the fastest gains too little.
 fn decided(
     mut all: Vec<Candidate>,
     refusals: Vec<Refusal>,
@@ -165,21 +169,22 @@ fn decided(
 ) -> Option<(Choice, TunedCall, KnownKernel)> {
     let first = all.first()?;
     let seconds_of_estimate = first.total().as_secs_f64();
-    let estimate = format!("{} {}", first.backend.name(), first.way);
+    let estimate = format!("{} {}", first.backend.name(), first.algorithm);
     let n_tried = all.len();
     let fastest = (0..n_tried).min_by_key(|i| all[*i].total())?;
     let is_worth_it = all[fastest].total().as_secs_f64() < seconds_of_estimate * (1.0 - LEAST_GAIN);
     let chosen = all.swap_remove(if is_worth_it { fastest } else { 0 });
     let seconds = chosen.total().as_secs_f64();
-    let Candidate { backend, way, planned, .. } = chosen;
+    let Candidate { backend, algorithm, planned, .. } = chosen;
     let name = backend.name();
-    let found = KnownKernel { backend: name.into(), way: way.clone(), seconds, seconds_of_estimate, is_new: true };
+    let found =
+        KnownKernel { backend: name.into(), algorithm: algorithm.clone(), seconds, seconds_of_estimate, is_new: true };
     let tuned = TunedCall {
         node: node.into(),
         op: call.op.name,
         output: call.outputs.first().map(TensorDesc::to_string).unwrap_or_default(),
         backend: name.into(),
-        way,
+        algorithm,
         kernel: planned.kernel.name().into(),
         estimate: Some(estimate),
         seconds,

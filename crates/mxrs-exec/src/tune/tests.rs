@@ -1,4 +1,4 @@
-//! Choices by timing, among kernels that take as long as they are told to.
+//! Tests choices by timing. The kernels take a fixed time each.
 
 use super::*;
 use crate::choose::choose_tuned;
@@ -8,25 +8,25 @@ use mxrs_types::{Error, Layout};
 use smallvec::smallvec;
 use std::time::{Duration, Instant};
 
-/// One way of a backend: name, milliseconds of a run, whether it works in another layout, whether it fails.
+/// One algorithm of a backend: name, milliseconds of a run, whether it works in another layout, whether it fails.
 #[derive(Clone, Copy)]
-struct Way {
+struct Timed {
     name: &'static str,
     ms: u64,
     is_turned: bool,
     fails: bool,
 }
 
-const fn way(name: &'static str, ms: u64) -> Way {
-    Way { name, ms, is_turned: false, fails: false }
+const fn algorithm(name: &'static str, ms: u64) -> Timed {
+    Timed { name, ms, is_turned: false, fails: false }
 }
 
-/// Offers to run everything in these seconds; copies between layouts take so many milliseconds.
+/// A backend that offers to run any call in `seconds`. Copies between layouts take `copy_ms` milliseconds.
 struct Clocked {
     name: &'static str,
-    /// Of the reference kernels if negative.
+    /// The estimated seconds. A negative number makes the kernels reference kernels.
     seconds: f64,
-    ways: Vec<Way>,
+    algorithms: Vec<Timed>,
     copy_ms: u64,
     runs: Arc<AtomicUsize>,
 }
@@ -43,7 +43,7 @@ impl Kernel for Wait {
         &self.name
     }
 
-    fn run(&self, _: &KernelArgs<'_>) -> Result<()> {
+    unsafe fn run(&self, _: &KernelArgs<'_>) -> Result<()> {
         self.runs.fetch_add(1, Ordering::Relaxed);
         if self.fails {
             return Err(Error::not_built("a run", "it fails"));
@@ -54,14 +54,14 @@ impl Kernel for Wait {
     }
 }
 
-/// The transposed layout of a square.
+/// The transposed layout of an 8 by 8 matrix.
 fn turned() -> Layout {
     Layout::Blocked { padded: smallvec![8, 8], strides: smallvec![1, 8], blocks: smallvec![] }
 }
 
 impl Clocked {
-    fn planned(&self, call: &OpCall<'_>, way: Way) -> PlannedKernel {
-        let layout = if way.is_turned { turned() } else { Layout::RowMajor };
+    fn planned(&self, call: &OpCall<'_>, algorithm: Timed) -> PlannedKernel {
+        let layout = if algorithm.is_turned { turned() } else { Layout::RowMajor };
         let mut input_layouts = vec![Layout::RowMajor; call.inputs.len()];
         input_layouts[0] = layout.clone();
         let runs = Arc::clone(&self.runs);
@@ -70,7 +70,7 @@ impl Clocked {
             output_layouts: vec![layout],
             scratch_bytes: 100,
             can_run_inplace: false,
-            kernel: Arc::new(Wait { name: way.name.into(), ms: way.ms, fails: way.fails, runs }),
+            kernel: Arc::new(Wait { name: algorithm.name.into(), ms: algorithm.ms, fails: algorithm.fails, runs }),
         }
     }
 }
@@ -81,17 +81,17 @@ impl Backend for Clocked {
     }
 
     fn offer<'a>(&'a self, call: &'a OpCall<'a>) -> Answer<'a> {
-        let offer = Offer::new(self.seconds.abs(), || Ok(self.planned(call, self.ways[0])));
+        let offer = Offer::new(self.seconds.abs(), || Ok(self.planned(call, self.algorithms[0])));
         Ok(if self.seconds < 0.0 { offer.as_reference() } else { offer })
     }
 
-    fn ways(&self, _: &OpCall<'_>) -> Vec<String> {
-        self.ways.iter().map(|way| way.name.into()).collect()
+    fn algorithms(&self, _: &OpCall<'_>) -> Vec<String> {
+        self.algorithms.iter().map(|algorithm| algorithm.name.into()).collect()
     }
 
-    fn offer_way<'a>(&'a self, call: &'a OpCall<'a>, name: &str) -> Answer<'a> {
-        let way = *self.ways.iter().find(|way| way.name == name).ok_or("no such way")?;
-        Ok(Offer::new(self.seconds.abs(), move || Ok(self.planned(call, way))))
+    fn offer_algorithm<'a>(&'a self, call: &'a OpCall<'a>, name: &str) -> Answer<'a> {
+        let algorithm = *self.algorithms.iter().find(|algorithm| algorithm.name == name).ok_or("no such way")?;
+        Ok(Offer::new(self.seconds.abs(), move || Ok(self.planned(call, algorithm))))
     }
 
     fn reorder(&self, _: &TensorDesc, _: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {
@@ -100,7 +100,7 @@ impl Backend for Clocked {
     }
 }
 
-/// Backends with these ways and estimates in seconds.
+/// Backends for a test, the operator that they run, and the number of runs so far.
 struct World {
     backends: Vec<Arc<dyn Backend>>,
     runs: Arc<AtomicUsize>,
@@ -109,14 +109,20 @@ struct World {
 }
 
 impl World {
-    fn new(ways: &[(&'static str, f64, &[Way])]) -> Self {
+    fn new(algorithms: &[(&'static str, f64, &[Timed])]) -> Self {
         let runs = Arc::new(AtomicUsize::new(0));
-        let backend = |(name, seconds, ways): &(&'static str, f64, &[Way])| -> Arc<dyn Backend> {
-            Arc::new(Clocked { name, seconds: *seconds, ways: ways.to_vec(), copy_ms: 4, runs: Arc::clone(&runs) })
+        let backend = |(name, seconds, algorithms): &(&'static str, f64, &[Timed])| -> Arc<dyn Backend> {
+            Arc::new(Clocked {
+                name,
+                seconds: *seconds,
+                algorithms: algorithms.to_vec(),
+                copy_ms: 4,
+                runs: Arc::clone(&runs),
+            })
         };
         let op = OpDef::new("clocked");
         let params = op.parse(&Attrs::new()).unwrap();
-        Self { backends: ways.iter().map(backend).collect(), runs, op, params }
+        Self { backends: algorithms.iter().map(backend).collect(), runs, op, params }
     }
 
     fn choose_as(&self, tuning: &Tuning, is_constant: &[bool], is_train: bool) -> Result<Choice> {
@@ -127,7 +133,7 @@ impl World {
         choose_tuned(&self.backends, &call, (tuning, &Team::serial()), "node")
     }
 
-    /// Kernel and origin of a call at inference.
+    /// The name of the kernel chosen at inference, and how it was chosen.
     fn choose(&self, tuning: &Tuning) -> (String, ChosenBy) {
         let choice = self.choose_as(tuning, &[false, true], false).unwrap();
         (choice.planned.kernel.name().to_owned(), choice.chosen_by)
@@ -138,7 +144,7 @@ impl World {
     }
 }
 
-/// A search that ends with its last round, however slow the machine is.
+/// A search with a time budget so large that it runs all rounds even on a slow machine.
 fn patient() -> Search {
     Search::new(Duration::from_secs(60))
 }
@@ -149,18 +155,21 @@ fn searching(search: Search) -> Tuning {
 
 #[test]
 fn the_fastest_way_of_all_backends_wins_and_is_known_then() {
-    let world = World::new(&[("a", 0.5, &[way("slow", 6), way("middling", 4)]), ("b", 1.0, &[way("fast", 1)])]);
+    let world = World::new(&[
+        ("a", 0.5, &[algorithm("slow", 6), algorithm("middling", 4)]),
+        ("b", 1.0, &[algorithm("fast", 1)]),
+    ]);
     assert_eq!(world.choose(&Tuning::default()), ("slow".into(), ChosenBy::Estimate));
     assert_eq!(world.runs(), 0, "nothing is tried unasked");
     let tuning = searching(patient());
     assert_eq!(world.choose(&tuning), ("fast".into(), ChosenBy::Search));
     let found = tuning.known.as_ref().unwrap().found();
     let [(_, kernel)] = &found[..] else { panic!("one result: {found:?}") };
-    assert_eq!((kernel.backend.as_str(), kernel.way.as_str()), ("b", "fast"));
+    assert_eq!((kernel.backend.as_str(), kernel.algorithm.as_str()), ("b", "fast"));
     assert!(kernel.seconds < kernel.seconds_of_estimate, "{kernel:?}");
     let runs = world.runs();
     assert_eq!(world.choose(&tuning), ("fast".into(), ChosenBy::Search));
-    // In another process the result is one of a cache.
+    // In another process the same result counts as cached.
     let kept = found.into_iter().map(|(call, kernel)| (call, KnownKernel { is_new: false, ..kernel }));
     let known = Tuning { known: Some(Arc::new(KnownKernels::new(kept))), ..Tuning::default() };
     assert_eq!(world.choose(&known), ("fast".into(), ChosenBy::Cache));
@@ -174,27 +183,28 @@ fn the_fastest_way_of_all_backends_wins_and_is_known_then() {
 
 #[test]
 fn a_layout_costs_its_copies() {
-    // Two milliseconds less, two copies of four; the other time far more than a busy machine adds to them.
-    let other = Way { is_turned: true, ..way("other layout", 3) };
-    let world = World::new(&[("a", 0.5, &[way("plain", 5)]), ("b", 1.0, &[other])]);
+    // The other layout saves 2 ms but costs two copies of 4 ms. In the second case it saves far more than a busy machine
+    // adds to the copies.
+    let other = Timed { is_turned: true, ..algorithm("other layout", 3) };
+    let world = World::new(&[("a", 0.5, &[algorithm("plain", 5)]), ("b", 1.0, &[other])]);
     assert_eq!(world.choose(&searching(patient())).0, "plain");
-    let much_faster = World::new(&[("a", 0.5, &[way("plain", 40)]), ("b", 1.0, &[other])]);
+    let much_faster = World::new(&[("a", 0.5, &[algorithm("plain", 40)]), ("b", 1.0, &[other])]);
     assert_eq!(much_faster.choose(&searching(patient())).0, "other layout");
 }
 
 #[test]
 fn a_kernel_that_fails_is_no_candidate() {
-    let broken = Way { fails: true, ..way("broken", 0) };
-    let world = World::new(&[("a", 0.5, &[way("works", 2)]), ("b", 1.0, &[broken])]);
+    let broken = Timed { fails: true, ..algorithm("broken", 0) };
+    let world = World::new(&[("a", 0.5, &[algorithm("works", 2)]), ("b", 1.0, &[broken])]);
     assert_eq!(world.choose(&searching(patient())), ("works".into(), ChosenBy::Search));
-    // Where the estimate's choice fails on trial, the others are left.
-    let world = World::new(&[("a", 0.5, &[broken]), ("b", 1.0, &[way("works", 2)])]);
+    // If the estimated choice fails while it is timed, the other candidates remain.
+    let world = World::new(&[("a", 0.5, &[broken]), ("b", 1.0, &[algorithm("works", 2)])]);
     assert_eq!(world.choose(&searching(patient())).0, "works");
 }
 
 #[test]
 fn only_inference_with_constant_weights_is_tried() {
-    let world = World::new(&[("a", 0.5, &[way("slow", 3), way("fast", 1)])]);
+    let world = World::new(&[("a", 0.5, &[algorithm("slow", 3), algorithm("fast", 1)])]);
     let tuning = searching(patient());
     let by = |tuning: &Tuning, is_constant: &[bool], is_train: bool| {
         world.choose_as(tuning, is_constant, is_train).unwrap().chosen_by
@@ -210,8 +220,8 @@ fn only_inference_with_constant_weights_is_tried() {
 
 #[test]
 fn what_cannot_be_chosen_is_not_tried() {
-    // A single way, and a backend for comparison.
-    let world = World::new(&[("a", 1.0, &[way("only", 1)]), ("slow", -9.0, &[way("never", 0)])]);
+    // One algorithm, and a reference backend that is not timed.
+    let world = World::new(&[("a", 1.0, &[algorithm("only", 1)]), ("slow", -9.0, &[algorithm("never", 0)])]);
     let tuning = searching(patient());
     assert_eq!(world.choose(&tuning), ("only".into(), ChosenBy::Estimate));
     assert_eq!((world.runs(), tuning.known.unwrap().found().len()), (0, 0));
@@ -219,30 +229,31 @@ fn what_cannot_be_chosen_is_not_tried() {
 
 #[test]
 fn a_result_that_nobody_has_is_passed_over() {
-    let world = World::new(&[("a", 0.5, &[way("first", 1), way("second", 1)])]);
+    let world = World::new(&[("a", 0.5, &[algorithm("first", 1), algorithm("second", 1)])]);
     let tuning = searching(patient());
     world.choose(&tuning);
     let (call, kernel) = tuning.known.as_ref().unwrap().found().remove(0);
-    for (backend, way, expected) in [
+    for (backend, algorithm, expected) in [
         ("a", "second", ("second", ChosenBy::Cache)),
         ("a", "gone", ("first", ChosenBy::Estimate)),
         ("gone", "second", ("first", ChosenBy::Estimate)),
     ] {
-        let kernel = KnownKernel { backend: backend.into(), way: way.into(), is_new: false, ..kernel.clone() };
+        let kernel =
+            KnownKernel { backend: backend.into(), algorithm: algorithm.into(), is_new: false, ..kernel.clone() };
         let known = Arc::new(KnownKernels::new([(call.clone(), kernel)]));
         let (name, by) = world.choose(&Tuning { known: Some(known), ..Tuning::default() });
-        assert_eq!((name.as_str(), by), expected, "{backend} {way}");
+        assert_eq!((name.as_str(), by), expected, "{backend} {algorithm}");
     }
 }
 
 #[test]
 fn whoever_looks_on_sees_each_call_and_can_end_it() {
-    let world = World::new(&[("a", 0.5, &[way("slow", 3), way("fast", 1)])]);
+    let world = World::new(&[("a", 0.5, &[algorithm("slow", 3), algorithm("fast", 1)])]);
     let seen = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&seen);
     let tuning = searching(patient().looked_on_by(move |call| {
         let n = count.fetch_add(1, Ordering::Relaxed);
-        assert_eq!((call.node.as_str(), call.way.as_str()), ("node", "fast"));
+        assert_eq!((call.node.as_str(), call.algorithm.as_str()), ("node", "fast"));
         assert_eq!(call.n_tried, if n == 0 { 2 } else { 0 });
         if n == 2 { Err(Error::not_built("more", "it is enough")) } else { Ok(()) }
     }));

@@ -1,4 +1,4 @@
-//! What the tests share: a context on the reference backend, graphs of calls, and numeric gradients.
+//! Helpers for tests: a context with the reference backend, graphs of calls, and numeric gradients.
 #![allow(dead_code)]
 
 use mxrs_engine::{Engine, EngineConfig, EngineKind};
@@ -26,7 +26,7 @@ pub fn options() -> BindOptions {
     options
 }
 
-/// Makes calls of operators, for a graph of them.
+/// Builds graphs of operator calls.
 pub struct Net {
     names: NameManager,
     ops: OpSet,
@@ -77,7 +77,7 @@ pub fn values(array: &NdArray) -> Vec<f64> {
     array.to_vec::<f64>().expect("a computed array")
 }
 
-/// Numbers that repeat late and keep away from zero.
+/// Pseudo-random numbers with absolute values between 0.2 and 1.2.
 pub fn numbers(n: usize, seed: u64) -> Vec<f64> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut next = || {
@@ -108,7 +108,7 @@ pub fn assert_close(got: &[f64], expected: &[f64], what: &str) {
     }
 }
 
-/// Bytes of live blocks, after everything pending.
+/// Bytes of live blocks, after all pending tasks have run.
 pub fn live_bytes(nd: &Imperative) -> u64 {
     nd.context().engine().wait_for_all().expect("no failure");
     nd.context().storage().stats(Device::cpu(0)).live_requested
@@ -121,7 +121,7 @@ pub fn marked(nd: &Imperative, shape: &[usize], values: &[f64]) -> NdArray {
     x
 }
 
-/// What `f` makes, recorded.
+/// The result of `f`, whose calls are recorded.
 pub fn recorded<T>(f: impl FnOnce() -> Result<T>) -> T {
     let _record = autograd::record();
     f().unwrap()

@@ -1,4 +1,4 @@
-//! Calls that depend on constants only run when these change.
+//! Tests that calls that depend only on constants run only when these change.
 
 use super::nets::Net;
 use super::{F64, bind, fill, outputs, partitioning};
@@ -13,7 +13,7 @@ use mxrs_types::{DType, Result};
 
 use std::sync::{Arc, Mutex};
 
-/// The reference, which notes every run and asks for temporary memory that it writes to.
+/// A backend with the reference kernels that records every run. Its kernels request scratch memory and write to it.
 #[derive(Default)]
 struct Noting {
     runs: Arc<Mutex<Vec<String>>>,
@@ -32,12 +32,13 @@ impl Kernel for NotingKernel {
         self.op
     }
     #[allow(unsafe_code)]
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+    unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         assert_eq!(args.scratch.len_bytes(), SCRATCH_BYTES);
-        // SAFETY: temporary memory of the running call.
+        // SAFETY: the scratch memory belongs to this call alone, and no other slice of it exists.
         unsafe { args.scratch.bytes_mut() }.fill(0xA5);
         self.runs.lock().expect("no panic").push(self.op.into());
-        self.inner.run(args)
+        // SAFETY: the caller runs the inner kernel on the tensors of its call.
+        unsafe { self.inner.run(args) }
     }
 }
 
@@ -57,7 +58,7 @@ impl Backend for Noting {
     }
 }
 
-/// Options on a noting backend, without fused calls, and the runs it notes.
+/// Options with a recording backend and without fused pointwise calls, and the list of runs.
 fn noting(fusions: Option<&Fusions>) -> (BindOptions, Arc<Mutex<Vec<String>>>) {
     let backend = Noting::default();
     let runs = backend.runs.clone();
@@ -99,7 +100,7 @@ fn constants_are_computed_once_and_again_when_what_they_depend_on_changes() {
     assert_eq!(run(1.0, 0.5, 2.0), ["elemwise_add", "elemwise_mul"]);
     write(&executor, "x", 3.0);
     assert_eq!(run(3.0, 0.5, 2.0), ["elemwise_add", "elemwise_mul"]);
-    // Through the first call to the second, and not to the one beside them.
+    // A change of `c` runs `square` and `exp` again, but not `negative`, which depends on `d`.
     write(&executor, "c", -1.0);
     assert_eq!(run(3.0, -1.0, 2.0), ["square", "exp", "elemwise_add", "elemwise_mul"]);
     write(&executor, "d", 0.25);

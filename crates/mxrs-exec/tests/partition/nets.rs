@@ -1,12 +1,12 @@
-//! Small networks on images of one shape, called by names.
+//! Builds small networks on images of one shape. Calls refer to their inputs by name.
 
 use mxrs_graph::{Graph, NameManager, Symbol, SymbolCall};
 use mxrs_op::OpSet;
 
-/// Shape of `x`, which layers keep unless told otherwise.
+/// Shape of `x`. Layers keep this shape unless their attributes change it.
 pub const SHAPE: [usize; 4] = [2, 4, 5, 6];
 
-/// Calls by name; a name nobody made is a variable.
+/// A network under construction: calls by name. A name that no call has is a variable.
 pub struct Net {
     ops: OpSet,
     names: NameManager,
@@ -31,7 +31,7 @@ impl Net {
         variable
     }
 
-    /// Calls an operator; the inputs that are not given become variables of its own.
+    /// Calls an operator. Inputs that are not given become new variables.
     pub fn call(&mut self, op: &str, name: &str, inputs: &[&str], attrs: &[(&str, &str)]) -> String {
         let inputs: Vec<Symbol> = inputs.iter().map(|input| self.symbol(input)).collect();
         let mut call = SymbolCall::new(self.ops.get(op).expect("an operator")).name(name).inputs(&inputs);

@@ -1,4 +1,4 @@
-//! Batch normalization, relu and quantization become one call.
+//! Tests that batch normalization, relu and quantization become one call.
 
 use super::nets::Net;
 use super::{fill, fused, ops, partitioning};
@@ -15,7 +15,7 @@ const AUTO: &[(&str, &str)] = &[("out_type", "auto"), ("min_calib_range", "0"), 
 const WHOLE: [&str; 3] = ["_sg_bn_relu", "_contrib_quantize_v2", "_contrib_dequantize"];
 const FUSED: [&str; 2] = ["_sg_bn_relu_quantize", "_contrib_dequantize"];
 
-/// `x` normalized, with relu behind it if `with_relu`.
+/// A network that normalizes `x`, followed by relu if `with_relu`.
 fn normalized(with_relu: bool) -> (Net, String) {
     let mut net = Net::new();
     let bn = net.call("BatchNorm", "bn", &["x"], &[("fix_gamma", "False")]);
@@ -23,7 +23,7 @@ fn normalized(with_relu: bool) -> (Net, String) {
     (net, last)
 }
 
-/// The same quantized, and made real again.
+/// The graph of [`normalized`], then quantized and dequantized.
 fn quantized(attrs: &[(&str, &str)], with_relu: bool) -> Graph {
     let (mut net, last) = normalized(with_relu);
     let q = net.call("_contrib_quantize_v2", "q", &[&last], attrs);
@@ -41,7 +41,8 @@ fn run(graph: &Graph, options: &BindOptions) -> (Executor, Vec<f32>) {
     (executor, out)
 }
 
-/// Operators of the partitioned graph, whose numbers are those of the single calls within a quantum.
+/// The operators of the partitioned graph. Asserts that its outputs differ from those of the single calls by at most a
+/// quantum.
 fn ops_after(graph: &Graph, fusions: &Fusions, quantum: f32) -> Vec<String> {
     let (_, expected) = run(graph, &options());
     let (executor, got) = run(graph, &partitioning(fusions));
@@ -67,16 +68,16 @@ fn g21_normalization_relu_and_quantization_are_one_call() {
 #[test]
 fn what_ends_a_normalization() {
     let all = Fusions::default();
-    // A range that is not known.
+    // Quantization without a known range.
     assert_eq!(ops_after(&quantized(&[("out_type", "int8")], true), &all, 0.1), WHOLE);
-    // Another function between the two.
+    // Another function between normalization and quantization.
     let (mut net, bn) = normalized(false);
     let tanh = net.call("tanh", "tanh", &[&bn], &[]);
     let q = net.call("_contrib_quantize_v2", "q", &[&tanh], SIGNED);
     let end = net.call_quantized("_contrib_dequantize", "end", &[&q], &[]);
     let kept = ops_after(&net.graph(&[&end]), &all, 2.0 / 127.5);
     assert_eq!(kept, ["BatchNorm", "tanh", "_contrib_quantize_v2", "_contrib_dequantize"]);
-    // A second reader, of real numbers.
+    // A second call reads the result of relu in float32.
     let (mut net, relu) = normalized(true);
     let q = net.call("_contrib_quantize_v2", "q", &[&relu], UNSIGNED);
     let end = net.call_quantized("_contrib_dequantize", "end", &[&q], &[]);
@@ -105,7 +106,8 @@ fn g21_a_bare_normalization_and_quantization_are_one_call() {
     }
 }
 
-/// Integers that are made real, normalized and quantized again; somebody else may read the real numbers too.
+/// Integers are dequantized, normalized and quantized again. If `is_read_twice`, a second call reads the dequantized
+/// numbers.
 fn of_integers(attrs: &[(&str, &str)], with_relu: bool, is_read_twice: bool) -> Graph {
     let mut net = Net::new();
     let x = net.call("_contrib_quantize_v2", "x8", &["x"], &[("min_calib_range", "-1"), ("max_calib_range", "1")]);
@@ -130,11 +132,11 @@ fn g21_a_normalization_reads_integers() {
             assert_eq!(apart[..2], ["_contrib_quantize_v2", "_contrib_dequantize"], "{attrs:?}");
         }
     }
-    // Somebody else reads the real numbers.
+    // A second call reads the dequantized numbers.
     let twice = ops_after(&of_integers(UNSIGNED, true, true), &all, 2.0 / 255.5);
     let expected = ["_contrib_quantize_v2", "_contrib_dequantize", FUSED[0], FUSED[1], "elemwise_add"];
     assert_eq!(twice, expected);
-    // Without quantization behind it, integers are made real by themselves.
+    // If no quantization follows, the integers are dequantized by a separate call.
     let mut net = Net::new();
     let x = net.call("_contrib_quantize_v2", "x8", &["x"], &[("min_calib_range", "-1"), ("max_calib_range", "1")]);
     let real = net.call_quantized("_contrib_dequantize", "real", &[&x], &[]);

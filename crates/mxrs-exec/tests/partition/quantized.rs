@@ -1,4 +1,4 @@
-//! Chains of quantized calls become one call each, whose results are within one quantum of theirs.
+//! Tests that chains of quantized calls become one call each, with results within one quantum of those of the chain.
 
 use super::nets::Net;
 use super::{common, fused, ops, partitioning};
@@ -10,18 +10,18 @@ use mxrs_ops::Fusions;
 use mxrs_types::{DType, Shape};
 use proptest::prelude::*;
 
-/// Quantized layers by name; every tensor is a call whose outputs are the tensor and its range.
+/// A network of quantized layers under construction. The outputs of each call are a tensor and its range.
 struct Quantized(Net);
 
 impl Quantized {
-    /// `x`, quantized.
+    /// A network that quantizes `x`, and the name of the result.
     fn new() -> (Self, String) {
         let mut net = Net::new();
         let x = net.call("_contrib_quantize_v2", "q", &["x"], &[("min_calib_range", "-3"), ("max_calib_range", "3")]);
         (Self(net), x)
     }
 
-    /// Calls an operator with a quantized tensor behind other inputs that become variables.
+    /// Calls an operator with quantized tensors. Its other inputs become variables.
     fn call(&mut self, op: &str, name: &str, data: &[&str], attrs: &[(&str, &str)]) -> String {
         self.0.call_quantized(op, name, data, attrs)
     }
@@ -31,7 +31,7 @@ impl Quantized {
         self.call("_contrib_quantized_conv", name, &[data], &attrs)
     }
 
-    /// A convolution without a bias, which single calls would round to quanta of their sums.
+    /// A convolution without a bias. Single calls would round a bias to a multiple of the quantum of the sums.
     fn bare_conv(&mut self, name: &str, data: &str) -> String {
         let attrs = [("kernel", "(3, 3)"), ("num_filter", "4"), ("pad", "(1, 1)"), ("no_bias", "True")];
         self.call("_contrib_quantized_conv", name, &[data], &attrs)
@@ -59,13 +59,14 @@ impl Quantized {
     }
 }
 
-/// Wide enough that nothing saturates: what single calls cut off and one call does not is no rounding.
+/// Upper end of the ranges. It is so large that no value saturates: single calls saturate at more places than one call, and
+/// the difference would not be a rounding.
 const REACH: &str = "40";
 const LOW: &str = "-40";
-/// One quantum of such a signed tensor.
+/// One quantum of a signed tensor with this range.
 const QUANTUM: f64 = 40.0 / 127.5;
 
-/// Weights and their ranges, which are 1, so that results stay within the reach.
+/// Fills weights and their ranges. The ranges have width 1, so that results stay within [`REACH`].
 fn fill(executor: &Executor, salt: u64) {
     for (name, array) in executor.arrays() {
         let n = array.shape().n_elements();
@@ -91,7 +92,8 @@ fn run(graph: &Graph, options: &BindOptions) -> (Executor, Vec<f32>) {
     (executor, out)
 }
 
-/// Operators of the partitioned graph; its numbers are those of the single calls within `quanta`.
+/// The operators of the partitioned graph. Asserts that its outputs differ from those of the single calls by at most
+/// `quanta` quanta.
 fn ops_after(graph: &Graph, fusions: &Fusions, quanta: f64) -> Vec<String> {
     let (_, expected) = run(graph, &options());
     let (executor, got) = run(graph, &partitioning(fusions));
@@ -123,7 +125,8 @@ fn a_residual_unit_is_two_calls_of_8_bits() {
         let graph = residual_unit(is_unsigned);
         let all = Fusions::default();
         let expected = ["_contrib_quantize_v2", "_sg_quantized_conv", "_sg_quantized_conv"];
-        // The last call gives real numbers, or, where nobody has that, 8 bits.
+        // The last call returns float32 numbers. Without that fusion it returns 8 bits, and a separate call dequantizes
+        // them.
         assert_eq!(ops_after(&graph, &all, 2.0), expected);
         let kept = ops_after(&graph, &Fusions { dequantize: false, ..all }, 2.0);
         assert_eq!(kept, [&expected[..], &["_contrib_dequantize"]].concat());
@@ -139,12 +142,12 @@ fn g21_a_sum_that_is_requantized_is_made_by_the_product() {
         let (mut net, x) = Quantized::new();
         let a = net.bare_conv("a", &x);
         let a = net.requantize("ra", &a, false);
-        // In 32 bits, in the range of both sides together.
+        // The sum has 32 bits and a range that holds both terms.
         let sum = net.call("_contrib_quantized_elemwise_add", "sum", &[&x, &a], &[]);
         let sum = net.requantize("rs", &sum, is_unsigned);
         let b = net.bare_conv("b", &sum);
         let b = net.requantize("rb", &b, false);
-        // The sum of 8 bits is read twice.
+        // The requantized sum is read twice.
         let end = match is_unsigned {
             true => net.real("end", &b),
             false => {
@@ -155,12 +158,12 @@ fn g21_a_sum_that_is_requantized_is_made_by_the_product() {
         };
         let graph = net.0.graph(&[&end]);
         let all = Fusions::default();
-        // Rounding of the sides before a sum, the sum itself, and what the second product makes of both.
+        // The tolerance covers the rounding of the terms, that of the sum, and how the second product amplifies both.
         let got = ops_after(&graph, &Fusions { dequantize: false, ..all }, 8.0);
         let expected = ["_contrib_quantize_v2", "_sg_quantized_conv", "_sg_quantized_conv", "_contrib_dequantize"];
         assert_eq!(got, expected, "unsigned: {is_unsigned}");
     }
-    // Without requantization the sum stays by itself.
+    // Without requantization the sum stays a separate call.
     let (mut net, x) = Quantized::new();
     let a = net.bare_conv("a", &x);
     let a = net.requantize("ra", &a, false);
@@ -180,7 +183,7 @@ fn sums_of_32_bits_become_real_numbers_at_once() {
     assert_eq!(ops_after(&graph, &Fusions::default(), 1.0), expected);
 }
 
-/// A convolution whose result, in real numbers, is added to `other`, with relu behind it if `with_relu`.
+/// A convolution whose dequantized result is added to `other`, followed by relu if `with_relu`.
 fn real_unit(other: &str, is_requantized: bool, with_relu: bool) -> Graph {
     let (mut net, x) = Quantized::new();
     let a = net.bare_conv("a", &x);
@@ -196,7 +199,7 @@ fn g21_a_sum_of_real_numbers_is_made_by_the_product() {
     for (is_requantized, with_relu) in [(false, false), (false, true), (true, false), (true, true)] {
         let graph = real_unit("x", is_requantized, with_relu);
         let all = Fusions::default();
-        // Without requantization nothing is rounded to quanta in either graph.
+        // Without requantization neither graph rounds to quanta.
         let quanta = if is_requantized { 1.0 } else { 1e-5 };
         assert_eq!(ops_after(&graph, &all, quanta), ["_contrib_quantize_v2", "_sg_quantized_conv"]);
         let kept = ops_after(&graph, &Fusions { dequantize: false, ..all }, quanta);
@@ -205,7 +208,7 @@ fn g21_a_sum_of_real_numbers_is_made_by_the_product() {
         let behind = ["_contrib_quantize_v2", product, "_contrib_dequantize", "elemwise_add"];
         assert_eq!(kept, [&behind[..], relu].concat());
     }
-    // Two products in one sum: the first adds what the second made before it.
+    // The sum of two products: the product that runs later adds the result of the other.
     let (mut net, x) = Quantized::new();
     let [a, b] = ["a", "b"].map(|name| {
         let made = net.bare_conv(name, &x);
@@ -225,7 +228,7 @@ fn relu_of_real_numbers_ends_a_product() {
     let relu = net.0.call("Activation", "relu", &[&a], &[("act_type", "relu")]);
     let graph = net.0.graph(&[&relu]);
     assert_eq!(ops_after(&graph, &Fusions::default(), 1e-5), ["_contrib_quantize_v2", "_sg_quantized_conv"]);
-    // Other functions do not.
+    // Another activation does not end a product.
     let (mut net, x) = Quantized::new();
     let a = net.bare_conv("a", &x);
     let a = net.real("end", &a);
@@ -239,7 +242,7 @@ fn relu_of_real_numbers_ends_a_product() {
 
 #[test]
 fn what_is_cut_off_below_0_stays_so_in_real_numbers() {
-    // Relu by an unsigned type: the sum is added to what it left.
+    // An unsigned type acts as relu, so the sum must be added after it and stays a separate call.
     let (mut net, x) = Quantized::new();
     let a = net.conv("a", &x);
     let a = net.requantize("ra", &a, true);
@@ -248,7 +251,7 @@ fn what_is_cut_off_below_0_stays_so_in_real_numbers() {
     let graph = net.0.graph(&[&sum]);
     let expected = ["_contrib_quantize_v2", "_sg_quantized_conv", "elemwise_add"];
     assert_eq!(ops_after(&graph, &Fusions::default(), 1.0), expected);
-    // Relu in words.
+    // The same with an explicit relu.
     let (mut net, x) = Quantized::new();
     let a = net.conv("a", &x);
     let a = net.requantize("ra", &a, false);
@@ -261,7 +264,7 @@ fn what_is_cut_off_below_0_stays_so_in_real_numbers() {
 
 #[test]
 fn what_ends_a_quantized_chain() {
-    // Unsigned results have lost what a sum would need.
+    // An unsigned result has lost the negative numbers that the sum needs, so the sum is not fused.
     let (mut net, x) = Quantized::new();
     let a = net.conv("a", &x);
     let a = net.requantize("ra", &a, true);
@@ -271,7 +274,7 @@ fn what_ends_a_quantized_chain() {
     let expected =
         ["_contrib_quantize_v2", "_sg_quantized_conv", "_contrib_quantized_elemwise_add", "_contrib_dequantize"];
     assert_eq!(ops_after(&graph, &Fusions::default(), 1.0), expected);
-    // A result that is read twice.
+    // The chain ends at a result that is read twice.
     let (mut net, x) = Quantized::new();
     let a = net.conv("a", &x);
     let a = net.requantize("ra", &a, false);
@@ -321,7 +324,7 @@ proptest! {
         }
         let end = net.real("end", &made[made.len() - 1].clone());
         let graph = net.0.graph(&[&end]);
-        // A quantum per convolution, passed on and grown by those behind it.
+        // Each convolution adds an error of one quantum, which later convolutions amplify.
         let quanta = f64::from(1 << (2 * n_convs + 1));
         let (_, expected) = run(&graph, &options());
         let (_, got) = run(&graph, &partitioning(&Fusions::default()));

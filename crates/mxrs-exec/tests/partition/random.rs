@@ -1,4 +1,4 @@
-//! G21 on random networks of real operators.
+//! Tests G21 on random networks of operators on floats.
 
 use super::nets::Net;
 use super::{F64, fused, same_values};
@@ -7,7 +7,7 @@ use mxrs_ops::Fusions;
 use mxrs_types::DType;
 use proptest::prelude::*;
 
-/// One choice per layer: kind and two operands.
+/// A random network. Each choice is one layer: its kind and two operands.
 fn network(choices: &[(u8, u16, u16)], heads: &[u16]) -> Graph {
     let mut net = Net::new();
     let mut made = vec![String::from("x")];
@@ -19,7 +19,7 @@ fn network(choices: &[(u8, u16, u16)], heads: &[u16]) -> Graph {
         let flag = if second % 2 == 0 { "True" } else { "False" };
         let next = match kind % 12 {
             0..=2 => {
-                // A whole unit, of which later layers may read any part.
+                // A whole residual unit. Later layers may read each of its values.
                 let conv = net.conv(&format!("{name}c"), &p, &[("no_bias", flag)]);
                 let bn = net.call("BatchNorm", &format!("{name}b"), &[&conv], &[("fix_gamma", flag)]);
                 made.extend([conv, bn.clone()]);
@@ -40,7 +40,7 @@ fn network(choices: &[(u8, u16, u16)], heads: &[u16]) -> Graph {
         made.push(next);
     }
     let newest = made.len() - 1;
-    // Bounded, so that values far from 1 do not hide differences.
+    // The heads are some of the values, and always the last one.
     let mut list: Vec<String> = heads.iter().map(|h| made[*h as usize % made.len()].clone()).collect();
     list.push(made[newest].clone());
     list.sort();
@@ -61,7 +61,7 @@ proptest! {
     }
 }
 
-/// The networks above do have something to replace.
+/// Random networks contain chains that patterns replace.
 #[test]
 fn random_networks_have_chains() {
     let graph = network(&[(0, 1, 0), (3, 1, 1), (7, 1, 1), (5, 1, 0), (7, 1, 0), (4, 1, 1), (11, 1, 0)], &[]);

@@ -1,4 +1,4 @@
-//! A chain is replaced where a backend has a kernel for the replacement, and only at inference.
+//! Tests that a chain is replaced if a backend has a kernel for the replacement, and only at inference.
 
 use super::nets::{Net, SHAPE};
 use super::{F64, bind, fill, fused, ops, outputs, partitioning};
@@ -11,7 +11,7 @@ use mxrs_testkit::compare;
 use mxrs_types::{DType, Result, Shape};
 use std::sync::Arc;
 
-/// Runs some calls, and as the reference does.
+/// A backend that runs only the calls that its function accepts, with the reference kernels.
 struct Vendor(fn(&OpCall<'_>) -> bool);
 
 impl Backend for Vendor {
@@ -29,7 +29,7 @@ impl Backend for Vendor {
     }
 }
 
-/// Operators of a residual unit where the vendor runs these calls.
+/// The operators of a partitioned residual unit if the vendor runs these calls.
 fn ops_with(vendor: fn(&OpCall<'_>) -> bool) -> Vec<String> {
     let context = context(EngineKind::Naive, 1);
     let graph = Net::residual_unit();
@@ -43,23 +43,23 @@ fn ops_with(vendor: fn(&OpCall<'_>) -> bool) -> Vec<String> {
 
 #[test]
 fn a_replacement_needs_a_kernel() {
-    // None for fused calls: normalization is folded into plain convolutions, which have one.
+    // The vendor has no kernel for fused calls. Normalization is folded into plain convolutions, for which it has one.
     let plain = ops_with(|call| ["Convolution", "relu", "Activation", "elemwise_add"].contains(&call.op.name));
     assert_eq!(plain, ["Convolution", "Activation", "Convolution", "elemwise_add", "relu"]);
-    // For every fused call.
+    // The vendor has a kernel for every fused call.
     assert_eq!(
         ops_with(|call| call.op.name.ends_with("onv") || call.op.name == "Convolution"),
         ["_sg_conv", "_sg_conv"]
     );
-    // For fused calls without a sum.
+    // The vendor has kernels for fused calls without a sum.
     let without_sum = ops_with(|call| match call.op.name {
         "_sg_conv" => call.inputs.len() < 4,
         name => ["Convolution", "elemwise_add"].contains(&name),
     });
     assert_eq!(without_sum, ["_sg_conv", "Convolution", "elemwise_add", "relu"]);
-    // For nothing: the reference runs whatever is there, and less of it.
+    // The vendor has no kernels. The reference runs all calls, and fewer of them are faster.
     assert_eq!(ops_with(|_| false), ["_sg_conv", "_sg_conv"]);
-    // Only for what would go away.
+    // The vendor has a kernel only for a call that the replacement would remove.
     let kept = ops_with(|call| call.op.name == "BatchNorm");
     assert_eq!(kept.iter().filter(|op| *op == "BatchNorm").count(), 2);
 }

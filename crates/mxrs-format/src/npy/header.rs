@@ -3,7 +3,7 @@
 use crate::{Limits, fault};
 use mxrs_types::{DType, Error, FormatErrorKind, Result, Shape};
 
-/// What the dictionary says.
+/// The content of the dictionary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub dtype: DType,
@@ -13,7 +13,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Parses the dictionary; `offset` is where it starts in the file.
+    /// Parses the dictionary, which starts at `offset` in the file.
     pub(crate) fn parse(text: &[u8], offset: u64, limits: &Limits) -> Result<Self> {
         let mut p = Parser { text, pos: 0, offset };
         let (mut descr, mut fortran_order, mut shape) = (None, None, None);
@@ -106,7 +106,7 @@ impl<'a> Parser<'a> {
         Err(self.error(FormatErrorKind::Syntax, self.pos, format!("npy header: expected `{}`", byte as char)))
     }
 
-    /// A quoted string without escapes; no key or type name needs any.
+    /// Reads a quoted string without escapes; no key or type name contains one.
     fn string(&mut self) -> Result<&'a [u8]> {
         self.skip_space();
         let quote = self.text.get(self.pos).copied().filter(|q| matches!(q, b'\'' | b'"'));

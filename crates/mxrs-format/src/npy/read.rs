@@ -13,7 +13,7 @@ use std::io::Read;
 /// Reads an npy array from memory.
 ///
 /// # Errors
-/// Format errors with the offset.
+/// Returns format errors with the offset.
 pub fn read_bytes(bytes: &[u8], options: &Options) -> Result<Loaded<Tensor>> {
     let mut warnings = Warnings::default();
     let tensor = read_from(&mut Reader::from_slice(bytes), options, &mut warnings)?;
@@ -23,14 +23,14 @@ pub fn read_bytes(bytes: &[u8], options: &Options) -> Result<Loaded<Tensor>> {
 /// Reads an npy array from a stream of unknown length.
 ///
 /// # Errors
-/// As [`read_bytes`]; I/O errors.
+/// Returns the errors of [`read_bytes`], and I/O errors.
 pub fn read_from_stream<R: Read>(stream: R, options: &Options) -> Result<Loaded<Tensor>> {
     let mut warnings = Warnings::default();
     let tensor = read_from(&mut Reader::from_stream(stream), options, &mut warnings)?;
     Ok(warnings.with(tensor))
 }
 
-/// Reads an array and the end of its file.
+/// Reads an array and checks that the file ends after it.
 pub(crate) fn read_from<R: Read>(r: &mut Reader<R>, options: &Options, warnings: &mut Warnings) -> Result<Tensor> {
     let header = read_header(r, options)?;
     let place = r.position();
@@ -54,7 +54,7 @@ pub(crate) fn read_from<R: Read>(r: &mut Reader<R>, options: &Options, warnings:
     Ok(tensor)
 }
 
-/// Reads magic, version and header length; returns the length.
+/// Reads the magic bytes, the version and the length of the header; returns that length.
 pub(crate) fn read_prelude<R: Read>(r: &mut Reader<R>, options: &Options) -> Result<u64> {
     let place = r.position();
     let mut magic = [0; 6];
@@ -77,7 +77,7 @@ pub(crate) fn read_prelude<R: Read>(r: &mut Reader<R>, options: &Options) -> Res
     Ok(len)
 }
 
-/// Reads everything before the data.
+/// Reads all bytes before the data.
 fn read_header<R: Read>(r: &mut Reader<R>, options: &Options) -> Result<Header> {
     let len = read_prelude(r, options)?;
     let place = r.position();
@@ -85,11 +85,11 @@ fn read_header<R: Read>(r: &mut Reader<R>, options: &Options) -> Result<Header> 
     Header::parse(&text, place, &options.limits)
 }
 
-/// Reorders elements whose first axis varies fastest.
+/// Converts elements from column-major order (first axis fastest) to row-major order.
 fn to_row_major(bytes: &[u8], shape: &[usize], item: usize) -> AlignedBytes {
     let mut out = AlignedBytes::zeroed(bytes.len());
     let mut index = vec![0usize; shape.len()];
-    // Distance in `bytes` between neighbors along each axis.
+    // Distance in bytes between neighbors along each axis of `bytes`.
     let mut step = vec![item; shape.len()];
     for axis in 1..shape.len() {
         step[axis] = step[axis - 1] * shape[axis - 1].max(1);
@@ -114,7 +114,7 @@ fn to_row_major(bytes: &[u8], shape: &[usize], item: usize) -> AlignedBytes {
 mod tests {
     use super::*;
 
-    /// An npy file of version 1.0 as the format describes it.
+    /// An npy file of version 1.0, built according to the specification of the format.
     fn file(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
         let dict = format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}\n");
         [&MAGIC[..], &[1, 0], &(dict.len() as u16).to_le_bytes(), dict.as_bytes(), data].concat()

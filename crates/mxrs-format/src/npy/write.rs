@@ -6,10 +6,10 @@ use crate::{Dense, fault};
 use mxrs_types::{Error, Result};
 use std::io::Write;
 
-/// Writes an npy array of version 1.0, or 2.0 when the header is long.
+/// Writes an npy array of version 1.0, or of version 2.0 if the header is too long for 1.0.
 ///
 /// # Errors
-/// I/O errors.
+/// Returns I/O errors.
 pub fn write<W: Write + ?Sized>(sink: &mut W, array: &Dense) -> Result<()> {
     write_header(sink, header::descr_of(array.dtype()), &array.shape().to_string())?;
     write_little(sink, array.bytes(), array.dtype().size_of()).map_err(|e| fault::io(&e))

@@ -1,4 +1,4 @@
-//! Unpacking members: bounded, counted, and checked by CRC-32.
+//! Unpacking of archive members: bounded in size, with their length and CRC-32 checked.
 
 use super::LOCAL;
 use super::directory::{self, LOCAL_LEN, Member, window};
@@ -8,14 +8,14 @@ use flate2::bufread::DeflateDecoder;
 use mxrs_types::{Error, ErrorKind, FormatErrorKind, Result};
 use std::io::{BufReader, Read, Seek, SeekFrom};
 
-/// An archive and its directory.
+/// An open archive with its directory.
 pub(super) struct Archive<R> {
     source: R,
     len: u64,
     pub members: Vec<Member>,
 }
 
-/// Counts and sums what passes through.
+/// A reader that counts the bytes that pass through it and computes their CRC-32.
 struct Summing<R> {
     inner: R,
     crc: crc32fast::Hasher,
@@ -37,7 +37,7 @@ impl<R: Read + Seek> Archive<R> {
         Ok(Self { source, len, members })
     }
 
-    /// Lets `read` consume a whole member, then checks its size and sum.
+    /// Lets `read` consume a whole member, then checks the member's size and CRC-32.
     pub(super) fn unpack<T>(
         &mut self,
         member: &Member,
@@ -51,7 +51,7 @@ impl<R: Read + Seek> Archive<R> {
         self.source.seek(SeekFrom::Start(start)).map_err(|e| fault::io(&e))?;
         let packed = BufReader::with_capacity(64 << 10, (&mut self.source).take(member.packed));
         let (value, crc, count) = if member.deflated {
-            // One byte more than promised shows that there is more.
+            // One byte more than the stated size is allowed, so that a longer member is noticed.
             let inner = DeflateDecoder::new(packed).take(member.size.saturating_add(1));
             let mut summing = Summing { inner, crc: crc32fast::Hasher::new(), count: 0 };
             let value = read(&mut Reader::from_stream(&mut summing)).map_err(corrupt)?;
@@ -86,7 +86,8 @@ impl<R: Read + Seek> Archive<R> {
             let found = u64::from(magic);
             return Err(fault::at(offset, FormatErrorKind::BadMagic { found }, "not a zip member"));
         }
-        // Versions, flags, method, time, sum and sizes: the directory has them too, and it is the one checked.
+        // Skips versions, flags, method, time, CRC-32 and sizes: the directory has the same fields, and those are the ones
+        // checked.
         r.bytes(22, "zip member header")?;
         let name_len = u64::from(r.u16("name length")?);
         let extra_len = u64::from(r.u16("extra length")?);
@@ -100,7 +101,7 @@ impl<R: Read + Seek> Archive<R> {
     }
 }
 
-/// The decoder reports damage as an I/O error; it belongs to the file.
+/// Converts an I/O error of the decoder, which is how it reports damaged data, to a format error.
 fn corrupt(error: Error) -> Error {
     match error.kind() {
         ErrorKind::Io { message, .. } => {

@@ -1,4 +1,4 @@
-//! The directory at the end of a zip archive, and what is refused in it.
+//! The directory at the end of a zip archive, and the checks of its entries.
 
 use super::{CENTRAL, END, END64, EXTRA64, LOCATOR64, MAX_RATIO};
 use crate::reader::Reader;
@@ -7,7 +7,7 @@ use mxrs_types::{FormatErrorKind, Result};
 use std::collections::HashSet;
 use std::io::{Read, Seek, SeekFrom};
 
-/// One member, as the directory describes it.
+/// One member of the archive, as the directory describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Member {
     pub name: String,
@@ -18,12 +18,12 @@ pub(super) struct Member {
     pub header_offset: u64,
 }
 
-/// Where the directory is.
+/// Position of the directory in the file.
 struct Place {
     count: u64,
     size: u64,
     offset: u64,
-    /// First byte after everything that may be a member or the directory.
+    /// Offset at which the end records begin; all members and the directory lie before it.
     limit: u64,
 }
 
@@ -36,7 +36,7 @@ const ENTRY_LEN: u64 = 46;
 /// Bytes of a member's own header without name and extra fields.
 pub(super) const LOCAL_LEN: u64 = 30;
 
-/// A cursor over the next `len` bytes at `offset`.
+/// A reader over the `len` bytes at `offset`.
 pub(super) fn window<R: Read + Seek>(source: &mut R, offset: u64, len: u64) -> Result<Reader<&mut R>> {
     source.seek(SeekFrom::Start(offset)).map_err(|e| fault::io(&e))?;
     Ok(Reader::bounded(source, offset, len))
@@ -61,7 +61,7 @@ pub(super) fn read<R: Read + Seek>(source: &mut R, len: u64, options: &Options) 
         if !names.insert(member.name.clone()) {
             return Err(fault::at(at, FormatErrorKind::Duplicate, format!("zip member `{}`", member.name)));
         }
-        // Members that share bytes would unpack to more than the ratio allows.
+        // Members with overlapping bytes would unpack to more than the ratio allows; so the sum of their sizes is checked.
         total = total.saturating_add(member.packed).saturating_add(LOCAL_LEN);
         members.push(member);
     }
@@ -72,7 +72,7 @@ pub(super) fn read<R: Read + Seek>(source: &mut R, len: u64, options: &Options) 
     Ok(members)
 }
 
-/// Finds the end record, and the zip64 one if it is needed.
+/// Finds the end record of the archive, or its zip64 end record if the numbers need 64 bits.
 fn find<R: Read + Seek>(source: &mut R, len: u64) -> Result<Place> {
     let tail_len = len.min(END_LEN + u64::from(u16::MAX));
     let tail_start = len - tail_len;
@@ -160,7 +160,7 @@ fn entry<R: Read>(r: &mut Reader<R>, options: &Options) -> Result<Member> {
     }
     let refuse =
         |what: &str| Err(fault::at(at, FormatErrorKind::UnsupportedFeature, format!("zip member `{name}`: {what}")));
-    // Bits 0, 6 and 13: encryption of data, strong encryption, encryption of the directory.
+    // Bits 0, 6 and 13 mean encryption of the data, strong encryption, and encryption of the directory.
     if flags & 0x2041 != 0 {
         return refuse("encrypted; write it without a password");
     }
@@ -192,7 +192,7 @@ fn entry<R: Read>(r: &mut Reader<R>, options: &Options) -> Result<Member> {
     Ok(Member { name, ..member })
 }
 
-/// Takes 64-bit sizes from the extra fields where the entry has none.
+/// Replaces the sizes that do not fit in the 32-bit fields of the entry by those of the zip64 extra field.
 fn wide_fields(extra: &[u8], at: u64, member: &mut Member) -> Result<()> {
     let mut r = Reader::bounded(extra, at, extra.len() as u64);
     let wide = u64::from(u32::MAX);
@@ -213,7 +213,7 @@ fn wide_fields(extra: &[u8], at: u64, member: &mut Member) -> Result<()> {
     Ok(())
 }
 
-/// Why a member must not have this name.
+/// Checks the name of a member; the error says why it is refused.
 pub(super) fn check_name(name: &str) -> Result<(), &'static str> {
     let bytes = name.as_bytes();
     if name.is_empty() || name.starts_with('/') || name.contains('\\') {

@@ -1,4 +1,4 @@
-//! From members to arrays.
+//! Reading of npz archives: converts their members to arrays.
 
 use super::archive::Archive;
 use super::directory::Member;
@@ -11,13 +11,13 @@ use mxrs_types::{DType, FormatErrorKind, Result, Shape};
 use std::collections::HashMap;
 use std::io::{Cursor, Read, Seek};
 
-/// Longest format word accepted in `format.npy`.
+/// Longest format word accepted in `format.npy`, in bytes.
 const MAX_FORMAT_WORD: u64 = 64;
 
 /// Reads an npz archive from memory.
 ///
 /// # Errors
-/// As [`read`].
+/// Returns the errors of [`read`].
 pub fn read_bytes(bytes: &[u8], options: &Options) -> Result<Loaded<ArrayFile>> {
     read(Cursor::new(bytes), bytes.len() as u64, options)
 }
@@ -25,9 +25,10 @@ pub fn read_bytes(bytes: &[u8], options: &Options) -> Result<Loaded<ArrayFile>> 
 /// Reads an npz archive of `len` bytes.
 ///
 /// # Errors
-/// Format errors: `Truncated` without a directory, `UnsupportedFeature` for encryption and other compression than
-/// deflate, `InvalidValue` for names that leave the archive, `Duplicate`, `LimitExceeded` for members that unpack to
-/// more than 1000 times their size, `Inconsistent` for a wrong CRC-32 or sparse parts that disagree; those of npy.
+/// Returns format errors: `Truncated` if the directory is missing, `UnsupportedFeature` for encryption and for compression
+/// other than deflate, `InvalidValue` for names that lead out of the archive, `Duplicate` for repeated names,
+/// `LimitExceeded` for members that unpack to more than 1000 times their size, `Inconsistent` for a wrong CRC-32 or sparse
+/// parts that disagree; also the errors of npy arrays.
 pub fn read<R: Read + Seek>(source: R, len: u64, options: &Options) -> Result<Loaded<ArrayFile>> {
     let mut warnings = Warnings::default();
     let mut archive = Archive::open(source, len, options)?;
@@ -67,7 +68,7 @@ pub fn read<R: Read + Seek>(source: R, len: u64, options: &Options) -> Result<Lo
     Ok(warnings.with(ArrayFile { arrays, np_shape: false }))
 }
 
-/// The folder of one sparse array.
+/// The members of one sparse array, which are in one folder.
 struct Parts<'a, R> {
     archive: &'a mut Archive<R>,
     by_name: &'a HashMap<&'a str, &'a Member>,
@@ -142,7 +143,8 @@ impl<R: Read + Seek> Parts<'_, R> {
         }
     }
 
-    /// The format word: whatever follows the header, since MXNet 2.0 writes a header that is no valid dictionary.
+    /// Reads the format word, which is everything after the header. The header is skipped, since MXNet 2.0 writes one that
+    /// is not a valid dictionary.
     fn format(&mut self) -> Result<String> {
         let member = self.member("format")?;
         let options = self.options;

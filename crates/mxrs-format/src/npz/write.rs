@@ -1,4 +1,4 @@
-//! Writing archives of stored members.
+//! Writing of npz archives whose members are not compressed.
 
 use super::directory::check_name;
 use super::{CENTRAL, END, END64, EXTRA64, LOCAL, LOCATOR64};
@@ -6,17 +6,18 @@ use crate::{Arrays, Dense, Tensor, fault, npy};
 use mxrs_types::{DType, Error, Result, Shape};
 use std::io::Write;
 
-/// 1 January 1980, the earliest date of the format; files do not depend on the time of writing.
+/// 1 January 1980, the earliest date of the format. It is constant so that files do not depend on the time of writing.
 const DATE: u32 = 0x0021_0000;
-/// Version that knows zip64.
+/// Zip version that a reader needs for zip64.
 const VERSION64: u16 = 45;
-/// Version for everything else.
+/// Zip version that a reader needs for all other members.
 const VERSION: u16 = 20;
 
-/// Writes the arrays as stored members. Arrays without names are called `arr_0`, `arr_1`, ...
+/// Writes the arrays as members without compression. Arrays without names are called `arr_0`, `arr_1`, ...
 ///
 /// # Errors
-/// [`mxrs_types::ErrorKind::InvalidValue`] for names that no archive can hold and for "none" arrays; I/O errors.
+/// Returns [`mxrs_types::ErrorKind::InvalidValue`] for names that an archive cannot hold and for "none" arrays, and I/O
+/// errors.
 pub fn write<W: Write + ?Sized>(sink: &mut W, arrays: &Arrays) -> Result<()> {
     let mut archive = Archive { sink, offset: 0, directory: Vec::new(), count: 0 };
     for (index, (name, tensor)) in arrays.iter().enumerate() {
@@ -34,7 +35,7 @@ struct Archive<'a, W: ?Sized> {
     count: u64,
 }
 
-/// Measures what would be written: members have their sum and size in front.
+/// A sink that only computes the length and CRC-32 of a member, which are written before its data.
 struct Measure {
     crc: crc32fast::Hasher,
     len: u64,
@@ -100,7 +101,7 @@ impl<W: Write + ?Sized> Archive<'_, W> {
         let (crc, len) = (measure.crc.finalize(), measure.len);
         let wide = len >= u64::from(u32::MAX) || self.offset >= u64::from(u32::MAX);
         let version = if wide { VERSION64 } else { VERSION };
-        // Bit 11: the name is UTF-8. Method 0: stored.
+        // Bit 11 means that the name is UTF-8. Method 0 means not compressed.
         let mut head = [version.to_le_bytes(), 0x0800u16.to_le_bytes(), 0u16.to_le_bytes()].concat();
         head.extend(DATE.to_le_bytes());
         head.extend(crc.to_le_bytes());
@@ -119,7 +120,7 @@ impl<W: Write + ?Sized> Archive<'_, W> {
         directory.extend(version.to_le_bytes());
         directory.extend(&head);
         directory.extend((central_extra.len() as u16).to_le_bytes());
-        // Comment, disk, attributes: none.
+        // Lengths and values of comment, disk and attributes are all zero.
         directory.extend([0; 10]);
         directory.extend(if wide { u32::MAX } else { self.offset as u32 }.to_le_bytes());
         directory.extend(name.as_bytes());

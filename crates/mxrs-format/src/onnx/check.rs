@@ -1,5 +1,5 @@
-//! The rules of a model: versions that are read, names that are unique and known, nodes in an order of execution,
-//! arrays that are as long as their sizes say.
+//! Checks of an ONNX model: supported versions, unique and known names, nodes in execution order, and arrays whose data has
+//! the length that their shape requires.
 
 use super::tensor::check_tensor;
 use super::{AttributeKind, AttributeProto, GraphProto, ModelProto, NodeProto};
@@ -8,17 +8,17 @@ use mxrs_types::{Error, FormatErrorKind, Result};
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
-/// Versions of the format that are read.
+/// Versions of the ONNX format that can be read.
 const IR_VERSIONS: RangeInclusive<i64> = 3..=10;
-/// Versions of ONNX's own operators that are read.
+/// Versions of ONNX's own operators that can be read.
 const OPSETS: RangeInclusive<i64> = 7..=21;
 
-/// Checks a model; the answer is what is odd about it, yet harmless.
+/// Checks a model; returns warnings about unusual but harmless properties.
 ///
 /// # Errors
-/// `UnsupportedVersion` for another version of format or operators; `UnsupportedFeature` for functions, sparse constants
-/// and graphs inside nodes; `InvalidValue` for a missing graph or name; `Duplicate` for a value made twice;
-/// `Inconsistent` for a value read before it is made; those of arrays, see [`super::to_tensor`].
+/// Returns `UnsupportedVersion` for other versions of the format or operators; `UnsupportedFeature` for functions, sparse
+/// constants and graphs inside nodes; `InvalidValue` for a missing graph or name; `Duplicate` for a value that is computed
+/// twice; `Inconsistent` for a value that is read before it is computed; and the errors of [`super::to_tensor`] for arrays.
 pub fn check(model: &ModelProto, options: &Options) -> Result<Vec<String>> {
     require_version("ONNX format", Some(model.ir_version), &IR_VERSIONS)?;
     require_version("ONNX operators", model.opset(), &OPSETS)?;
@@ -115,7 +115,7 @@ fn check_attribute(node: &NodeProto, attribute: &AttributeProto, limits: &Limits
     }
 }
 
-/// Every value is made once, before it is read; the answer is all of them.
+/// Checks that every value is computed once, before it is read; returns the names of all values.
 fn check_values(graph: &GraphProto) -> Result<HashSet<&str>> {
     let mut known = HashSet::new();
     for input in &graph.input {
@@ -128,7 +128,7 @@ fn check_values(graph: &GraphProto) -> Result<HashSet<&str>> {
         if !constants.insert(array.name.as_str()) {
             return Err(fault::whole(FormatErrorKind::Duplicate, format!("constant `{}`", array.name)));
         }
-        // Before version 4 of the format, and later for defaults, a constant is an input too.
+        // Before version 4 of the format, and later for default values, a constant is also listed as an input.
         known.insert(array.name.as_str());
     }
     for node in &graph.node {

@@ -1,11 +1,11 @@
 //! ONNX models: a graph of operators with its parameters in one protobuf file.
 //!
-//! This module knows the file: its messages ([`ModelProto`] and those below it), reading with bounds ([`open`]),
-//! writing ([`save`]), the rules every model keeps ([`check`]) and arrays ([`to_tensor`], [`from_tensor`]). It does not
-//! know what an operator of ONNX means, nor which operator here it corresponds to; `mxrs-onnx` does.
+//! This module handles the file: its messages ([`ModelProto`] and those it contains), bounded reading ([`open`]), writing
+//! ([`save`]), the rules for every model ([`check`]) and arrays ([`to_tensor`], [`from_tensor`]). It does not know the
+//! meaning of ONNX operators or which MXNet operator each corresponds to; `mxrs-onnx` does.
 //!
-//! Read: version 3 to 10 of the format, operators of version 7 to 21. Weights outside the file, text arrays, sparse
-//! constants, functions and graphs inside nodes are refused. The largest file is 2 GiB, protobuf's own limit.
+//! Versions 3 to 10 of the format and versions 7 to 21 of the operators can be read. Weights outside the file, text arrays,
+//! sparse constants, functions and graphs inside nodes are refused. The largest file is 2 GiB, protobuf's own limit.
 //!
 //! ```
 //! use mxrs_format::onnx::{self, GraphProto, ModelProto, NodeProto, ValueInfoProto};

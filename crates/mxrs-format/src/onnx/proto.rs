@@ -1,7 +1,7 @@
 //! The messages of an ONNX file: the part of `onnx.proto` that models of one graph use, with its field numbers.
 //!
-//! Names follow `onnx.proto`; fields called `type` there are called `kind`. Fields that no reader here looks at are
-//! skipped when a file is decoded. Fields where absent and zero differ are optional.
+//! Names follow `onnx.proto`, except that its fields called `type` are called `kind`. Decoding skips fields that this crate
+//! never reads. A field is optional if an absent value differs from zero.
 
 use prost::Message;
 use prost::bytes::Bytes;
@@ -15,7 +15,7 @@ pub struct ModelProto {
     /// Program that wrote the file.
     #[prost(string, tag = "2")]
     pub producer_name: String,
-    /// Its version.
+    /// Version of the program that wrote the file.
     #[prost(string, tag = "3")]
     pub producer_version: String,
     /// Namespace of the model, in reverse DNS order.
@@ -24,10 +24,10 @@ pub struct ModelProto {
     /// Version of the model.
     #[prost(int64, tag = "5")]
     pub model_version: i64,
-    /// Text for people.
+    /// Documentation for human readers.
     #[prost(string, tag = "6")]
     pub doc_string: String,
-    /// What is computed.
+    /// The graph of operators that the model computes.
     #[prost(message, optional, tag = "7")]
     pub graph: Option<GraphProto>,
     /// Versions of the operators used, by domain.
@@ -47,18 +47,18 @@ pub struct OperatorSetIdProto {
     /// The domain; empty for ONNX's own operators. Optional, so that the empty one is written.
     #[prost(string, optional, tag = "1")]
     pub domain: Option<String>,
-    /// The version.
+    /// Version of the operator set.
     #[prost(int64, tag = "2")]
     pub version: i64,
 }
 
-/// A property.
+/// A property as a key with a value, both texts.
 #[derive(Clone, PartialEq, Message)]
 pub struct StringStringEntryProto {
-    /// Its name.
+    /// Name of the property.
     #[prost(string, tag = "1")]
     pub key: String,
-    /// Its text.
+    /// Value of the property.
     #[prost(string, tag = "2")]
     pub value: String,
 }
@@ -67,10 +67,10 @@ pub struct StringStringEntryProto {
 #[derive(Clone, PartialEq, Message)]
 pub struct Unread {}
 
-/// Nodes in an order of execution, with the values they share.
+/// The nodes in execution order, with the values that they share.
 #[derive(Clone, PartialEq, Message)]
 pub struct GraphProto {
-    /// The calls, each after those that make its inputs.
+    /// The nodes, each after those that compute its inputs.
     #[prost(message, repeated, tag = "1")]
     pub node: Vec<NodeProto>,
     /// Name of the graph.
@@ -79,16 +79,16 @@ pub struct GraphProto {
     /// Constant values by name: the parameters.
     #[prost(message, repeated, tag = "5")]
     pub initializer: Vec<TensorProto>,
-    /// Text for people.
+    /// Documentation for human readers.
     #[prost(string, tag = "10")]
     pub doc_string: String,
-    /// What is fed; before version 4 of the format, initializers too.
+    /// Inputs of the graph; before version 4 of the format, initializers are listed too.
     #[prost(message, repeated, tag = "11")]
     pub input: Vec<ValueInfoProto>,
-    /// What is computed.
+    /// Outputs of the graph.
     #[prost(message, repeated, tag = "12")]
     pub output: Vec<ValueInfoProto>,
-    /// Types of values in between.
+    /// Types of intermediate values.
     #[prost(message, repeated, tag = "13")]
     pub value_info: Vec<ValueInfoProto>,
     /// Sparse constants; not supported, only noticed.
@@ -96,25 +96,25 @@ pub struct GraphProto {
     pub sparse_initializer: Vec<Unread>,
 }
 
-/// A call of an operator.
+/// A node of the graph: a call of an operator.
 #[derive(Clone, PartialEq, Message)]
 pub struct NodeProto {
     /// Names of the values read; empty for an optional input that is absent.
     #[prost(string, repeated, tag = "1")]
     pub input: Vec<String>,
-    /// Names of the values made; empty for an optional output that nobody asks for.
+    /// Names of the values computed; empty for an optional output that is not used.
     #[prost(string, repeated, tag = "2")]
     pub output: Vec<String>,
     /// Name of the node, for people.
     #[prost(string, tag = "3")]
     pub name: String,
-    /// The operator.
+    /// Name of the operator.
     #[prost(string, tag = "4")]
     pub op_type: String,
-    /// Its parameters.
+    /// Attributes of the operator.
     #[prost(message, repeated, tag = "5")]
     pub attribute: Vec<AttributeProto>,
-    /// Text for people.
+    /// Documentation for human readers.
     #[prost(string, tag = "6")]
     pub doc_string: String,
     /// Domain of the operator; empty for ONNX's own.
@@ -122,43 +122,43 @@ pub struct NodeProto {
     pub domain: String,
 }
 
-/// A parameter of a node. `kind` tells which of the other fields counts.
+/// An attribute of a node. `kind` says which of the other fields holds its value.
 #[derive(Clone, PartialEq, Message)]
 pub struct AttributeProto {
-    /// Its name.
+    /// Name of the attribute.
     #[prost(string, tag = "1")]
     pub name: String,
-    /// A number.
+    /// The value, if it is a float.
     #[prost(float, optional, tag = "2")]
     pub f: Option<f32>,
-    /// An integer.
+    /// The value, if it is an integer.
     #[prost(int64, optional, tag = "3")]
     pub i: Option<i64>,
-    /// A text.
+    /// The value, if it is a text.
     #[prost(bytes = "bytes", optional, tag = "4")]
     pub s: Option<Bytes>,
-    /// An array.
+    /// The value, if it is an array.
     #[prost(message, optional, boxed, tag = "5")]
     pub t: Option<Box<TensorProto>>,
-    /// A graph; not supported, only noticed.
+    /// The value, if it is a graph; not supported, only noticed.
     #[prost(message, optional, tag = "6")]
     pub g: Option<Unread>,
-    /// Numbers.
+    /// The value, if it is a list of floats.
     #[prost(float, repeated, packed = "false", tag = "7")]
     pub floats: Vec<f32>,
-    /// Integers.
+    /// The value, if it is a list of integers.
     #[prost(int64, repeated, packed = "false", tag = "8")]
     pub ints: Vec<i64>,
-    /// Texts.
+    /// The value, if it is a list of texts.
     #[prost(bytes = "bytes", repeated, tag = "9")]
     pub strings: Vec<Bytes>,
-    /// Text for people.
+    /// Documentation for human readers.
     #[prost(string, tag = "13")]
     pub doc_string: String,
-    /// Which field counts, an [`AttributeKind`].
+    /// Which field holds the value, as an [`AttributeKind`].
     #[prost(enumeration = "AttributeKind", tag = "20")]
     pub kind: i32,
-    /// In a function: the parameter of the function it stands for.
+    /// In a function: the parameter of the function that supplies the value.
     #[prost(string, tag = "21")]
     pub ref_attr_name: String,
 }
@@ -167,23 +167,23 @@ pub struct AttributeProto {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, prost::Enumeration)]
 #[repr(i32)]
 pub enum AttributeKind {
-    /// Not said.
+    /// The kind is not stated.
     Undefined = 0,
-    /// `f`.
+    /// A float, in the field `f`.
     Float = 1,
-    /// `i`.
+    /// An integer, in the field `i`.
     Int = 2,
-    /// `s`.
+    /// A text, in the field `s`.
     String = 3,
-    /// `t`.
+    /// An array, in the field `t`.
     Tensor = 4,
-    /// `g`.
+    /// A graph, in the field `g`; not supported.
     Graph = 5,
-    /// `floats`.
+    /// A list of floats, in the field `floats`.
     Floats = 6,
-    /// `ints`.
+    /// A list of integers, in the field `ints`.
     Ints = 7,
-    /// `strings`.
+    /// A list of texts, in the field `strings`.
     Strings = 8,
     /// A list of arrays; not supported.
     Tensors = 9,
@@ -199,7 +199,7 @@ pub enum AttributeKind {
     TypeProtos = 14,
 }
 
-/// An array: its elements in `raw_data`, or in the list of its type.
+/// An array. Its elements are in `raw_data`, or in the list for its element type.
 #[derive(Clone, PartialEq, Message)]
 pub struct TensorProto {
     /// Sizes of the axes.
@@ -211,10 +211,10 @@ pub struct TensorProto {
     /// Part of a larger array; not supported, only noticed.
     #[prost(message, optional, tag = "3")]
     pub segment: Option<Unread>,
-    /// Elements of float arrays.
+    /// Elements of float32 arrays.
     #[prost(float, repeated, tag = "4")]
     pub float_data: Vec<f32>,
-    /// Elements of arrays of narrower integers and, by their bits, of 16-bit floats.
+    /// Elements of arrays of narrower integers; also those of 16-bit floats, as bit patterns.
     #[prost(int32, repeated, tag = "5")]
     pub int32_data: Vec<i32>,
     /// Elements of text arrays; not supported, only noticed.
@@ -223,34 +223,34 @@ pub struct TensorProto {
     /// Elements of int64 arrays.
     #[prost(int64, repeated, tag = "7")]
     pub int64_data: Vec<i64>,
-    /// Name; that of the value for an initializer.
+    /// Name of the array; for an initializer, the name of the value.
     #[prost(string, tag = "8")]
     pub name: String,
     /// Elements as bytes, little-endian, row-major.
     #[prost(bytes = "bytes", optional, tag = "9")]
     pub raw_data: Option<Bytes>,
-    /// Elements of double arrays.
+    /// Elements of float64 arrays.
     #[prost(double, repeated, tag = "10")]
     pub double_data: Vec<f64>,
     /// Elements of uint32 and uint64 arrays.
     #[prost(uint64, repeated, tag = "11")]
     pub uint64_data: Vec<u64>,
-    /// Text for people.
+    /// Documentation for human readers.
     #[prost(string, tag = "12")]
     pub doc_string: String,
-    /// Where elements outside the file are; not supported, only noticed.
+    /// Location of elements outside the file; not supported, only noticed.
     #[prost(message, repeated, tag = "13")]
     pub external_data: Vec<StringStringEntryProto>,
-    /// 1 when the elements are outside the file.
+    /// 1 if the elements are outside the file.
     #[prost(int32, tag = "14")]
     pub data_location: i32,
 }
 
-/// Element types that have a counterpart here, and text, which has none.
+/// Element types that have a counterpart in `DType`, and text, which has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, prost::Enumeration)]
 #[repr(i32)]
 pub enum DataType {
-    /// Not said.
+    /// The element type is not stated.
     Undefined = 0,
     /// 32-bit float.
     Float = 1,
@@ -288,18 +288,18 @@ pub struct ValueInfoProto {
     /// Name of the value.
     #[prost(string, tag = "1")]
     pub name: String,
-    /// Its type.
+    /// Type of the value.
     #[prost(message, optional, tag = "2")]
     pub kind: Option<TypeProto>,
-    /// Text for people.
+    /// Documentation for human readers.
     #[prost(string, tag = "3")]
     pub doc_string: String,
 }
 
-/// A type.
+/// The type of a value.
 #[derive(Clone, PartialEq, Message)]
 pub struct TypeProto {
-    /// A dense array; other types (sequences, maps) are not supported and read as absent.
+    /// Type of a dense array. Other types (sequences, maps) are not supported and are read as absent.
     #[prost(message, optional, tag = "1")]
     pub tensor_type: Option<TensorTypeProto>,
 }
@@ -310,15 +310,15 @@ pub struct TensorTypeProto {
     /// Element type, a [`DataType`].
     #[prost(enumeration = "DataType", tag = "1")]
     pub elem_type: i32,
-    /// Shape; absent when not even the number of axes is known.
+    /// Shape; absent if not even the number of axes is known.
     #[prost(message, optional, tag = "2")]
     pub shape: Option<TensorShapeProto>,
 }
 
-/// Sizes, as far as known.
+/// A shape whose sizes may be partly unknown.
 #[derive(Clone, PartialEq, Message)]
 pub struct TensorShapeProto {
-    /// One per axis.
+    /// Sizes, one per axis.
     #[prost(message, repeated, tag = "1")]
     pub dim: Vec<Dimension>,
 }
@@ -326,7 +326,7 @@ pub struct TensorShapeProto {
 /// The size of an axis.
 #[derive(Clone, PartialEq, Message)]
 pub struct Dimension {
-    /// The size or its name; absent when nothing is known.
+    /// The size or its name; absent if neither is known.
     #[prost(oneof = "DimensionValue", tags = "1, 2")]
     pub value: Option<DimensionValue>,
 }
@@ -334,7 +334,7 @@ pub struct Dimension {
 /// A size or a name for it.
 #[derive(Clone, PartialEq, Eq, prost::Oneof)]
 pub enum DimensionValue {
-    /// The size.
+    /// The size as a number.
     #[prost(int64, tag = "1")]
     Size(i64),
     /// A name; equal names mean equal sizes.

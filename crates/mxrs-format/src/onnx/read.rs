@@ -1,4 +1,4 @@
-//! Reading a model: bounded, checked, arrays not yet copied.
+//! Bounded and checked reading of a model, without copying its arrays.
 
 use super::scan::scan;
 use super::{Bytes, MAX_LEN_BYTES, ModelProto, check};
@@ -12,7 +12,8 @@ use std::path::Path;
 /// Reads a model from memory.
 ///
 /// # Errors
-/// Those of a walk over the bytes (`Truncated`, `InvalidValue`, `LimitExceeded`), and of [`check`].
+/// Returns `Truncated`, `InvalidValue` or `LimitExceeded` if the bytes are not well-formed messages, and the errors of
+/// [`check`].
 pub fn from_bytes(bytes: &[u8], options: &Options) -> Result<Loaded<ModelProto>> {
     decode(Bytes::copy_from_slice(bytes), options)
 }
@@ -20,13 +21,13 @@ pub fn from_bytes(bytes: &[u8], options: &Options) -> Result<Loaded<ModelProto>>
 /// Reads a model from a file.
 ///
 /// # Errors
-/// As [`from_bytes`], with the path; I/O errors.
+/// Returns the errors of [`from_bytes`] with the path, and I/O errors.
 pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Loaded<ModelProto>> {
     let path = path.as_ref();
     let mut bytes = Vec::new();
     let mut read = || {
         let file = File::open(path)?;
-        // One byte more than allowed, to see that there is more.
+        // Reads one byte more than allowed, so that a longer file is noticed.
         file.take(MAX_LEN_BYTES + 1).read_to_end(&mut bytes)
     };
     read().map_err(|e| Error::io(path, &e))?;

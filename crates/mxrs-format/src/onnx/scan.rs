@@ -1,11 +1,11 @@
-//! A walk over the bytes before they are decoded: every length lies within its message, and there are not too many
-//! messages. Decoding then cannot be made to allocate out of proportion, and errors have an offset.
+//! Checks the bytes before they are decoded: every length lies within its message, and the number of messages is bounded.
+//! This keeps the memory for decoding in proportion to the file, and gives errors an offset.
 
 use super::{AttributeProto, Dimension, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto};
 use crate::{Limits, fault};
 use mxrs_types::{Error, FormatErrorKind, Result};
 
-/// Messages, as far as their fields are messages again.
+/// Kinds of messages, distinguished as far as their fields contain messages.
 #[derive(Clone, Copy)]
 enum Kind {
     Model,
@@ -17,12 +17,12 @@ enum Kind {
     TensorType,
     TensorShape,
     Dimension,
-    /// Only plain fields are read of it.
+    /// A message none of whose fields is read as a message.
     Leaf,
 }
 
 impl Kind {
-    /// The message in field `number`, if that is one.
+    /// The kind of message in field `number`, if that field contains one.
     fn field(self, number: u64) -> Option<Self> {
         Some(match (self, number) {
             (Self::Model, 7) => Self::Graph,
@@ -42,7 +42,7 @@ impl Kind {
 }
 
 impl Kind {
-    /// About the bytes that the decoded message itself takes, without what its fields point to.
+    /// Approximate size in bytes of the decoded message itself, without the data that its fields point to.
     fn size(self) -> usize {
         match self {
             Self::Model => size_of::<ModelProto>(),
@@ -50,40 +50,41 @@ impl Kind {
             Self::Node => size_of::<NodeProto>(),
             Self::Attribute => size_of::<AttributeProto>(),
             Self::Value => size_of::<ValueInfoProto>(),
-            // These are parts of the value.
+            // These are stored inside the `ValueInfoProto`.
             Self::Type | Self::TensorType | Self::TensorShape => 0,
             Self::Dimension => size_of::<Dimension>(),
             Self::Leaf => size_of::<TensorProto>(),
         }
     }
 
-    /// Whether field `number` may be a list of numbers of one byte or more each, which take eight bytes each once decoded.
+    /// Whether field `number` may be a packed list of numbers: each takes at least one byte in the file and eight when
+    /// decoded.
     fn is_packed(self, number: u64) -> bool {
         matches!((self, number), (Self::Leaf, 1 | 5 | 7 | 11) | (Self::Attribute, 8))
     }
 }
 
-/// Bytes that a text or a list of numbers takes besides its content.
+/// Memory in bytes that a text or a list of numbers takes besides its content.
 const FIELD: usize = size_of::<Vec<u8>>();
-/// A decoded model takes at most this many times its file, and [`MAX_EXTRA`].
+/// A decoded model takes at most this many times the size of its file, plus [`MAX_EXTRA`].
 const MAX_RATIO: usize = 4;
-/// Bytes that a decoded model takes in any case: names and lists of few elements take more than their text.
+/// Memory in bytes allowed for any decoded model: names and short lists take more memory than their bytes in the file.
 const MAX_EXTRA: usize = 256 << 20;
 
 struct Walk<'a> {
     bytes: &'a [u8],
     n_messages: u64,
     max_messages: u64,
-    /// About the bytes that the messages so far take once they are decoded.
+    /// Approximate memory in bytes that the messages seen so far take once they are decoded.
     decoded: usize,
     max_decoded: usize,
 }
 
-/// Walks a whole model.
+/// Checks the bytes of a whole model.
 ///
 /// # Errors
-/// `Truncated` for a length beyond the end, `InvalidValue` for what is no protobuf, `LimitExceeded` for more messages
-/// than `max_nodes` and for messages that take far more memory than their bytes in the file.
+/// Returns `Truncated` for a length beyond the end, `InvalidValue` for bytes that are not protobuf, `LimitExceeded` for more
+/// messages than `max_nodes` and for messages that take far more memory than their bytes in the file.
 pub(super) fn scan(bytes: &[u8], limits: &Limits) -> Result<()> {
     let max_decoded = bytes.len().saturating_mul(MAX_RATIO).saturating_add(MAX_EXTRA);
     let mut walk = Walk { bytes, n_messages: 0, max_messages: limits.max_nodes, decoded: 0, max_decoded };
@@ -91,7 +92,7 @@ pub(super) fn scan(bytes: &[u8], limits: &Limits) -> Result<()> {
 }
 
 impl Walk<'_> {
-    /// The fields between two offsets. The depth is that of [`Kind::field`], which has no cycle.
+    /// Checks the fields between two offsets. The recursion is bounded, because [`Kind::field`] has no cycle.
     fn message(&mut self, kind: Kind, mut at: usize, end: usize) -> Result<()> {
         self.n_messages += 1;
         if self.n_messages > self.max_messages {
@@ -109,7 +110,7 @@ impl Walk<'_> {
             match wire {
                 0 => {
                     self.varint(&mut at, end)?;
-                    // One number of a list, perhaps.
+                    // The number may be one element of a list.
                     self.spend(start, size_of::<u64>())?;
                 }
                 1 => at = skip(at, 8, end)?,
@@ -119,7 +120,7 @@ impl Walk<'_> {
                     let inner_end = skip(at, len, end)?;
                     match kind.field(number) {
                         Some(inner) => self.message(inner, at, inner_end)?,
-                        // A text, bytes, or numbers of at least one byte each.
+                        // The field is a text, bytes, or a list of numbers of at least one byte each.
                         None if kind.is_packed(number) => {
                             let is_last = |byte: &&u8| **byte & 0x80 == 0;
                             let n_numbers = self.bytes[at..inner_end].iter().filter(is_last).count();
@@ -151,7 +152,7 @@ impl Walk<'_> {
             value |= u64::from(byte & 0x7f) << (7 * i);
             *at += 1;
             if byte & 0x80 == 0 {
-                // The tenth byte has room for one bit.
+                // The tenth byte can hold only one more bit.
                 return if i == 9 && *byte > 1 {
                     Err(invalid(start, "a number of more than 64 bits"))
                 } else {
@@ -175,7 +176,7 @@ fn skip(at: usize, len: u64, end: usize) -> Result<usize> {
 }
 
 fn invalid(at: usize, what: impl Into<String>) -> Error {
-    fault::at(at as u64, FormatErrorKind::InvalidValue, format!("{}: this is no ONNX model", what.into()))
+    fault::at(at as u64, FormatErrorKind::InvalidValue, format!("{}: this is not an ONNX model", what.into()))
 }
 
 #[cfg(test)]
@@ -189,9 +190,9 @@ mod tests {
 
     #[test]
     fn lengths_stay_within_their_message() {
-        // Field 7, the graph, of 2 bytes: field 1, a node, of no bytes.
+        // Field 7, the graph, has 2 bytes: field 1, a node of 0 bytes.
         assert_eq!(of(&[0x3a, 2, 0x0a, 0]), None);
-        // A node that is longer than the graph around it.
+        // The node is longer than the graph that contains it.
         assert_eq!(of(&[0x3a, 2, 0x0a, 1, 0]), Some(FormatErrorKind::Truncated { need: 1, have: 0 }));
         assert_eq!(of(&[0x3a, 3, 0x0a, 0]), Some(FormatErrorKind::Truncated { need: 3, have: 2 }));
         assert_eq!(of(&[0x80]), Some(FormatErrorKind::Truncated { need: 2, have: 1 }));
@@ -206,7 +207,7 @@ mod tests {
         }
     }
 
-    /// Fields of two bytes that decode to 24 and to 8 bytes each.
+    /// Fields of two bytes in the file that decode to 24 bytes and to 8 bytes each.
     #[test]
     fn memory_out_of_proportion_is_refused() {
         let wrapped = |tag: u8, inner: Vec<u8>| {
@@ -221,11 +222,11 @@ mod tests {
             }
             other => panic!("{other:?}"),
         };
-        // Empty names of a node's inputs: 24 bytes of memory for each two of the file.
+        // Empty names of a node's inputs: each takes 2 bytes in the file and 24 in memory.
         let names = |n: usize| wrapped(0x3a, wrapped(0x0a, [0x0a, 0].repeat(n)));
         assert_eq!(of(&names(1 << 20)), None);
         assert!(too_much(names(16 << 20)));
-        // Packed numbers of an initializer, one byte each.
+        // Packed numbers of an initializer: each takes one byte in the file.
         let numbers = |n: usize| wrapped(0x3a, wrapped(0x2a, wrapped(0x3a, vec![1; n])));
         assert_eq!(of(&numbers(1 << 20)), None);
         assert!(too_much(numbers(80 << 20)));

@@ -1,11 +1,11 @@
-//! Arrays of a model to arrays here, and back.
+//! Converts the arrays of a model to [`Tensor`] and back.
 
 use super::{Bytes, DataType, TensorProto};
 use crate::tensor::size_bytes;
 use crate::{AlignedBytes, Limits, Tensor, byte_order, fault};
 use mxrs_types::{DType, Error, FormatErrorKind, Result, ResultExt, Shape};
 
-/// Each type with its number in the file.
+/// Each element type with its number in ONNX files.
 const TYPES: [(DType, DataType); 13] = [
     (DType::F32, DataType::Float),
     (DType::F64, DataType::Double),
@@ -22,14 +22,13 @@ const TYPES: [(DType, DataType); 13] = [
     (DType::BF16, DataType::Bfloat16),
 ];
 
-/// The number of an element type in the file.
+/// The ONNX number of an element type.
 pub fn data_type(dtype: DType) -> DataType {
-    // Every type is in the list; a test says so.
+    // Every type is in the list; the test `every_type_has_its_number` checks it.
     TYPES.iter().find(|(own, _)| *own == dtype).map_or(DataType::Undefined, |(_, theirs)| *theirs)
 }
 
-/// The element type of a number in the file; `None` for text, complex numbers and types of 8 bits or less that have no
-/// counterpart.
+/// The element type for an ONNX number. `None` for text, complex numbers and 8-bit or narrower types without a counterpart.
 pub fn dtype(data_type: i32) -> Option<DType> {
     TYPES.iter().find(|(_, theirs)| *theirs as i32 == data_type).map(|(own, _)| *own)
 }
@@ -38,7 +37,7 @@ fn unsupported(name: &str, what: impl AsRef<str>) -> Error {
     fault::whole(FormatErrorKind::UnsupportedFeature, format!("array `{name}`: {}", what.as_ref()))
 }
 
-/// An array under this name. Its bytes are taken over, not copied.
+/// Converts an array to a message with this name. Its bytes are moved, not copied.
 ///
 /// # Errors
 /// [`mxrs_types::ErrorKind::InvalidValue`] for sparse arrays and "none" arrays.
@@ -70,11 +69,11 @@ impl AsRef<[u8]> for Owned {
     }
 }
 
-/// The array of a message.
+/// Converts a message to an array.
 ///
 /// # Errors
-/// `UnsupportedFeature` for text, parts of arrays and elements outside the file; `Overflow` for negative sizes and
-/// sizes that do not fit; `Inconsistent` when there are more or fewer elements than the sizes say.
+/// Returns `UnsupportedFeature` for text, parts of arrays and elements outside the file; `Overflow` for negative sizes and
+/// sizes that do not fit; `Inconsistent` if the number of elements differs from the product of the sizes.
 pub fn to_tensor(message: &TensorProto, limits: &Limits) -> Result<Tensor> {
     let (dtype, shape) = check_tensor(message, limits)?;
     let bytes = match &message.raw_data {
@@ -88,7 +87,7 @@ pub fn to_tensor(message: &TensorProto, limits: &Limits) -> Result<Tensor> {
     Tensor::dense(dtype, shape, bytes).context(|| format!("reading array `{}`", message.name))
 }
 
-/// Everything [`to_tensor`] checks before it copies.
+/// Makes all checks of [`to_tensor`] before anything is copied; returns element type and shape.
 pub(super) fn check_tensor(message: &TensorProto, limits: &Limits) -> Result<(DType, Shape)> {
     let name = message.name.as_str();
     if message.data_location != 0 || !message.external_data.is_empty() {
@@ -131,7 +130,7 @@ fn require_count(message: &TensorProto, have: usize, need: usize, unit: &str) ->
     Err(fault::whole(FormatErrorKind::Inconsistent, context))
 }
 
-/// How many elements the list of a type has.
+/// Number of elements in the list for the element type.
 fn typed_len(message: &TensorProto, dtype: DType) -> usize {
     match dtype {
         DType::F32 => message.float_data.len(),
@@ -142,7 +141,7 @@ fn typed_len(message: &TensorProto, dtype: DType) -> usize {
     }
 }
 
-/// The elements of the list of a type, in the host's byte order.
+/// The elements in the list for the element type, in the host's byte order.
 fn typed_bytes(message: &TensorProto, dtype: DType) -> Result<AlignedBytes> {
     let outside = |value: &dyn std::fmt::Display| {
         let context = format!("array `{}`: element {value} does not fit {dtype}", message.name);
@@ -193,7 +192,7 @@ mod tests {
         let limits = Limits::default();
         let floats = TensorProto { dims: vec![2], data_type: 1, float_data: vec![1.5, -2.0], ..TensorProto::default() };
         assert_eq!(to_tensor(&floats, &limits).unwrap(), Tensor::from_slice([2], &[1.5f32, -2.0]).unwrap());
-        // 0x3c00 is 1 in 16 bits.
+        // 0x3c00 is 1 in float16.
         let half = TensorProto { dims: vec![1], data_type: 10, int32_data: vec![0x3c00], ..TensorProto::default() };
         assert_eq!(to_tensor(&half, &limits).unwrap().to_f32_vec().unwrap(), [1.0]);
         let wide = TensorProto { dims: vec![1], data_type: 3, int32_data: vec![128], ..TensorProto::default() };

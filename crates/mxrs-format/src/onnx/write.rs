@@ -1,4 +1,4 @@
-//! Writing a model: array by array, so that the parameters are not held twice.
+//! Writing of a model, one array at a time, so that memory never holds a second copy of all parameters.
 
 use super::{GraphProto, ModelProto};
 use crate::{fault, write_atomically};
@@ -8,17 +8,17 @@ use prost::encoding::{WireType, encode_key, encode_varint, encoded_len_varint, k
 use std::io::Write;
 use std::path::Path;
 
-/// Largest model: protobuf counts bytes in signed 32-bit integers.
+/// Size of the largest model in bytes: protobuf stores sizes as signed 32-bit integers.
 pub const MAX_LEN_BYTES: u64 = (1 << 31) - 1;
 
-/// Field of the graph in a model, and of an initializer in a graph.
+/// Field numbers of the graph in a model, and of an initializer in a graph.
 const GRAPH: u32 = 7;
 const INITIALIZER: u32 = 5;
 
 /// The bytes of a model.
 ///
 /// # Errors
-/// `LimitExceeded` for a model of more than [`MAX_LEN_BYTES`].
+/// Returns `LimitExceeded` for a model of more than [`MAX_LEN_BYTES`].
 pub fn to_bytes(model: &ModelProto) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     write(&mut bytes, model)?;
@@ -28,7 +28,7 @@ pub fn to_bytes(model: &ModelProto) -> Result<Vec<u8>> {
 /// Writes a model file, atomically.
 ///
 /// # Errors
-/// As [`to_bytes`]; I/O errors with the path.
+/// Returns the errors of [`to_bytes`], and I/O errors with the path.
 pub fn save(path: impl AsRef<Path>, model: &ModelProto) -> Result<()> {
     write_atomically(path, |sink| write(sink, model))
 }
@@ -42,7 +42,7 @@ fn write<W: Write + ?Sized>(sink: &mut W, model: &ModelProto) -> Result<()> {
     let total = frame.encoded_len() as u64 + key_len(GRAPH) as u64 + encoded_len_varint(graph_len) as u64 + graph_len;
     if total > MAX_LEN_BYTES {
         let kind = FormatErrorKind::LimitExceeded { value: total, max: MAX_LEN_BYTES };
-        let context = "bytes of an ONNX model; parameters in files beside the model are not written";
+        let context = "bytes of an ONNX model; parameters in separate files are not written";
         return Err(fault::whole(kind, context));
     }
     let mut head = frame.encode_to_vec();
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_model_of_more_than_2_gib_is_refused_before_it_is_written() {
-        // One buffer, listed many times.
+        // One buffer of 1 MiB, shared by 2048 arrays.
         let half = Bytes::from(vec![0; 1 << 20]);
         let array = TensorProto { raw_data: Some(half), ..TensorProto::default() };
         let graph = GraphProto { initializer: vec![array; 2048], ..GraphProto::default() };

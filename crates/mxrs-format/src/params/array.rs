@@ -1,4 +1,4 @@
-//! One array record, of any generation.
+//! Reading of one array record, of any version.
 
 use super::{V1, V2, V3};
 use crate::byte_order::little_to_host;
@@ -9,10 +9,10 @@ use crate::{AlignedBytes, Options, Tensor, fault};
 use mxrs_types::{DType, FormatErrorKind, Result, Shape, StorageType};
 use std::io::Read;
 
-/// A record and what its generation says about the file.
+/// An array, and what the version of its record says about the file.
 pub(super) struct Record {
     pub tensor: Tensor,
-    /// Written with NumPy shape semantics.
+    /// Whether the record was written with NumPy shape semantics.
     pub np_shape: bool,
 }
 
@@ -41,7 +41,7 @@ struct RecordReader<'a, R> {
 }
 
 impl<R: Read> RecordReader<'_, R> {
-    /// V0 and V1 after the shape; without axes it is a "none" array.
+    /// Reads the rest of a V0 or V1 record after its shape. A shape without axes means a "none" array.
     fn old(&mut self, shape: Option<Shape>) -> Result<(Tensor, bool)> {
         match shape.filter(|s| s.ndim() > 0) {
             None => Ok((Tensor::None, false)),
@@ -74,7 +74,7 @@ impl<R: Read> RecordReader<'_, R> {
         Ok((tensor, np_shape))
     }
 
-    /// `i32 ndim, [ndim]i64`; `None` is an unknown shape, which only NumPy semantics know.
+    /// Reads a shape stored as `i32 ndim, [ndim]i64`. `None` is an unknown shape, which exists only with NumPy semantics.
     fn shape(&mut self, unknown_allowed: bool) -> Result<Option<Shape>> {
         let place = self.r.position();
         let ndim = self.r.i32("number of axes")?;
@@ -102,7 +102,7 @@ impl<R: Read> RecordReader<'_, R> {
         Ok(Some(shape).filter(|_| !unknown))
     }
 
-    /// `[ndim]u32`.
+    /// Reads a shape stored as `[ndim]u32`.
     fn narrow_shape(&mut self, ndim: u32) -> Result<Option<Shape>> {
         let place = self.r.position() - 4;
         self.check_ndim(place, u64::from(ndim))?;
@@ -141,7 +141,8 @@ impl<R: Read> RecordReader<'_, R> {
         Tensor::dense(dtype, shape, bytes).map_err(|e| fault::place(e, place))
     }
 
-    /// Elements; whether nobody looks at them before their owner has read them, if he does that later.
+    /// Reads elements. `may_be_later` says that they need no check, so that the owner of lent memory may read them itself
+    /// later.
     fn elements(&mut self, dtype: DType, shape: &Shape, may_be_later: bool) -> Result<AlignedBytes> {
         let size = size_bytes(shape, dtype).map_err(|e| fault::place(e, self.r.position()))?;
         let what = format!("data of shape {shape} {dtype}");
@@ -167,7 +168,7 @@ impl<R: Read> RecordReader<'_, R> {
             StorageType::Csr => [aux_shapes[1].1].into(),
             _ => std::iter::once(aux_shapes[0].1).chain(shape.iter().skip(1).copied()).collect(),
         };
-        // MXNet may save a csr array before it knows the number of elements; it ignores the storage shape when loading.
+        // MXNet may save a csr array before it knows the number of elements; its own loader ignores the storage shape.
         let unsettled = stype == StorageType::Csr && stored[..] == [0] && stored != expected;
         if stored != expected && !unsettled {
             let context = format!("{stype} array stores shape {stored}, its indices ask for {expected}");
@@ -205,7 +206,7 @@ impl<R: Read> RecordReader<'_, R> {
         Ok(Tensor::Csr(Box::new(array)))
     }
 
-    /// Type and length of one index array.
+    /// Reads element type and length of one index array.
     fn aux_header(&mut self) -> Result<(DType, usize)> {
         let place = self.r.position();
         let dtype = self.dtype()?;

@@ -1,4 +1,4 @@
-//! Checkpoints: `<prefix>-0010.params` with `arg:` and `aux:` names.
+//! Checkpoints: files `<prefix>-0010.params` whose array names start with `arg:` or `aux:`.
 
 use super::names::split_prefix;
 use crate::options::Warnings;
@@ -16,23 +16,23 @@ pub struct Checkpoint {
     /// Auxiliary states: running statistics.
     pub aux: IndexMap<String, Tensor>,
     np_shape: bool,
-    /// Which of the two maps each entry of the file went to, so that saving restores the order.
+    /// Whether each entry of the file is in `aux` (else in `arg`), so that saving restores the order.
     is_aux: Vec<bool>,
 }
 
-/// Equal when the parameters are; the order in the file does not count.
+/// Two checkpoints are equal if their parameters are equal; the order in the file does not matter.
 impl PartialEq for Checkpoint {
     fn eq(&self, other: &Self) -> bool {
         self.arg == other.arg && self.aux == other.aux
     }
 }
 
-/// `<prefix>-%04d.params`; epochs above 9999 use more digits.
+/// Returns `<prefix>-%04d.params`; epochs above 9999 use more digits.
 pub fn checkpoint_path(prefix: impl AsRef<Path>, epoch: u64) -> PathBuf {
     with_suffix(prefix.as_ref(), &format!("-{epoch:04}.params"))
 }
 
-/// `<prefix>-symbol.json`.
+/// Returns `<prefix>-symbol.json`.
 pub fn symbol_path(prefix: impl AsRef<Path>) -> PathBuf {
     with_suffix(prefix.as_ref(), "-symbol.json")
 }
@@ -44,7 +44,7 @@ fn with_suffix(prefix: &Path, suffix: &str) -> PathBuf {
 }
 
 impl Checkpoint {
-    /// From its parameters.
+    /// A checkpoint with these arguments and auxiliary states.
     pub fn new(arg: IndexMap<String, Tensor>, aux: IndexMap<String, Tensor>) -> Self {
         Self { arg, aux, ..Self::default() }
     }
@@ -52,17 +52,18 @@ impl Checkpoint {
     /// Reads a checkpoint file (list or npz).
     ///
     /// # Errors
-    /// As [`ArrayFile::open`] and [`Self::from_arrays`].
+    /// Returns the errors of [`ArrayFile::open`] and [`Self::from_arrays`].
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Loaded<Self>> {
         let path = path.as_ref();
         let file = File::open(path).map_err(|e| Error::io(path, &e))?;
         Self::read(file, options).map_err(|e| e.with_path(path))
     }
 
-    /// Reads a checkpoint from an open file (list or npz), whatever place it stands at.
+    /// Reads a checkpoint from an open file (list or npz). Reading starts at the beginning, regardless of the current
+    /// position.
     ///
     /// # Errors
-    /// As [`ArrayFile::read`] and [`Self::from_arrays`].
+    /// Returns the errors of [`ArrayFile::read`] and [`Self::from_arrays`].
     pub fn read(file: File, options: &Options) -> Result<Loaded<Self>> {
         let Loaded { value, mut warnings } = ArrayFile::read(file, options)?;
         let checkpoint = Self::from_arrays(value, options)?;
@@ -70,11 +71,11 @@ impl Checkpoint {
         Ok(Loaded { value: checkpoint.value, warnings })
     }
 
-    /// Sorts named arrays by their prefix.
+    /// Splits named arrays into arguments and auxiliary states by their prefix.
     ///
     /// # Errors
-    /// `Inconsistent` for arrays without names; `InvalidValue` for a name without `arg:` or `aux:`, which lenient
-    /// reading drops with a warning.
+    /// Returns `Inconsistent` for arrays without names, and `InvalidValue` for a name without `arg:` or `aux:`. Lenient
+    /// reading drops such an array with a warning instead.
     pub fn from_arrays(file: ArrayFile, options: &Options) -> Result<Loaded<Self>> {
         let mut warnings = Warnings::default();
         let mut checkpoint = Self { np_shape: file.np_shape, ..Self::default() };
@@ -94,7 +95,7 @@ impl Checkpoint {
         Ok(warnings.with(checkpoint))
     }
 
-    /// The arrays under their prefixed names, in the order of the file they came from (new ones at the end).
+    /// The arrays under their prefixed names, in the order of the original file; arrays that it did not have come last.
     pub fn into_arrays(self) -> ArrayFile {
         let Self { arg, aux, np_shape, is_aux } = self;
         let (mut arg, mut aux) = (arg.into_iter(), aux.into_iter());
@@ -115,7 +116,7 @@ impl Checkpoint {
     /// Writes a 1.x list file, atomically.
     ///
     /// # Errors
-    /// As [`ArrayFile::save_params`].
+    /// Returns the errors of [`ArrayFile::save_params`].
     pub fn save(self, path: impl AsRef<Path>) -> Result<()> {
         self.into_arrays().save_params(path)
     }

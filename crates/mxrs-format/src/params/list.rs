@@ -1,4 +1,4 @@
-//! The list around the arrays: header, records, names.
+//! Reading of a parameter list: header, array records, names.
 
 use super::LIST_MAGIC;
 use super::array::{self, Record};
@@ -9,15 +9,15 @@ use indexmap::IndexMap;
 use mxrs_types::{FormatErrorKind, Result};
 use std::io::Read;
 
-/// Smallest array record: a V0 "none" array.
+/// Size in bytes of the smallest array record, a V0 "none" array.
 const LEAST_RECORD: u64 = 4;
-/// Smallest name: an empty one.
+/// Size in bytes of the smallest name, an empty one.
 const LEAST_NAME: u64 = 8;
 
 /// Reads a list from memory.
 ///
 /// # Errors
-/// Format errors with the offset: any category but `Syntax`, `UnknownOperator` and `BadAttribute`.
+/// Returns format errors with the offset, of any category except `Syntax`, `UnknownOperator` and `BadAttribute`.
 pub fn read_bytes(bytes: &[u8], options: &Options) -> Result<Loaded<ArrayFile>> {
     read_list(&mut Reader::from_slice(bytes), options)
 }
@@ -25,7 +25,7 @@ pub fn read_bytes(bytes: &[u8], options: &Options) -> Result<Loaded<ArrayFile>> 
 /// Reads a list from a stream of unknown length, such as a pipe.
 ///
 /// # Errors
-/// As [`read_bytes`]; I/O errors.
+/// Returns the errors of [`read_bytes`], and I/O errors.
 pub fn read_stream<R: Read>(stream: R, options: &Options) -> Result<Loaded<ArrayFile>> {
     read_list(&mut Reader::from_stream(stream), options)
 }
@@ -33,7 +33,7 @@ pub fn read_stream<R: Read>(stream: R, options: &Options) -> Result<Loaded<Array
 /// Reads one array record without a list around it.
 ///
 /// # Errors
-/// As [`read_bytes`].
+/// Returns the errors of [`read_bytes`].
 pub fn read_array(bytes: &[u8], options: &Options) -> Result<Loaded<Tensor>> {
     let mut warnings = Warnings::default();
     let mut r = Reader::from_slice(bytes);
@@ -45,7 +45,7 @@ pub fn read_array(bytes: &[u8], options: &Options) -> Result<Loaded<Tensor>> {
 /// Reads a list.
 ///
 /// # Errors
-/// As [`read_bytes`]; I/O errors.
+/// Returns the errors of [`read_bytes`], and I/O errors.
 pub fn read_list<R: Read>(r: &mut Reader<R>, options: &Options) -> Result<Loaded<ArrayFile>> {
     let limits = &options.limits;
     let mut warnings = Warnings::default();
@@ -63,7 +63,8 @@ pub fn read_list<R: Read>(r: &mut Reader<R>, options: &Options) -> Result<Loaded
 
     let count = r.u64("number of arrays")?;
     let n = r.expect_count(count, LEAST_RECORD, limits.max_tensors, "number of arrays")?;
-    // Two words each: at most four times the bytes that were proved to exist. A stream proves nothing.
+    // A `Tensor` takes two words, at most four times the bytes whose existence was checked. Nothing can be checked for a
+    // stream.
     let mut tensors: Vec<Tensor> = Vec::with_capacity(if r.remaining().is_some() { n } else { n.min(1 << 10) });
     let mut np_shape = false;
     for index in 0..n {
@@ -111,7 +112,7 @@ fn read_names<R: Read>(
     Ok(named)
 }
 
-/// Nothing may follow.
+/// Checks that nothing follows. Trailing bytes are an error, or a warning in lenient reading.
 pub(crate) fn check_end<R: Read>(r: &mut Reader<R>, options: &Options, warnings: &mut Warnings) -> Result<()> {
     let bytes = r.count_trailing()?;
     if bytes > 0 && !options.lenient {

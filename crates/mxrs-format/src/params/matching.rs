@@ -5,32 +5,32 @@ use crate::{Tensor, fault};
 use indexmap::IndexMap;
 use mxrs_types::{DType, FormatErrorKind, Result, Shape};
 
-/// What is forgiven when parameters are matched with a graph.
+/// Deviations that are accepted when parameters are matched with a graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoadPolicy {
-    /// Arrays that the graph has no variable for are ignored.
+    /// Ignores arrays for which the graph has no variable.
     pub allow_extra: bool,
-    /// Variables without an array stay without one.
+    /// Accepts variables for which the file has no array.
     pub allow_missing: bool,
-    /// Arrays of another element type are converted.
+    /// Converts arrays whose element type differs from that of the variable.
     pub cast_dtype: bool,
 }
 
-/// A variable that wants an array.
+/// A variable that needs an array.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wanted {
     /// Name of the variable.
     pub name: String,
-    /// Its shape, when known.
+    /// Shape of the variable, if known.
     pub shape: Option<Shape>,
-    /// Its element type, when known.
+    /// Element type of the variable, if known.
     pub dtype: Option<DType>,
 }
 
-/// The outcome of matching.
+/// The result of matching.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matched {
-    /// Array of each variable that got one, in the order of the variables.
+    /// The array of each matched variable, in the order of the variables.
     pub found: IndexMap<String, Tensor>,
     /// Variables without an array.
     pub missing: Vec<String>,
@@ -39,13 +39,14 @@ pub struct Matched {
 }
 
 impl LoadPolicy {
-    /// Gives every variable its array; `running_*` and `moving_*` name the same statistics.
+    /// Assigns an array to every variable; names with `running_*` and `moving_*` denote the same statistics.
     ///
     /// # Errors
-    /// `Inconsistent`, naming both sides: missing or extra names, another shape or dtype, unless the policy allows it.
+    /// Returns `Inconsistent`, with the names, for missing or extra arrays and for another shape or dtype, unless the policy
+    /// allows it.
     pub fn match_arrays(&self, wanted: &[Wanted], arrays: IndexMap<String, Tensor>) -> Result<Matched> {
         let mut matched = Matched::default();
-        // An array that was taken leaves `None`, so that the order of the others stays.
+        // A matched array is replaced by `None`, which keeps the order of the remaining ones.
         let mut arrays: IndexMap<String, Option<Tensor>> = arrays.into_iter().map(|(n, t)| (n, Some(t))).collect();
         for want in wanted {
             let mut take = |name: &str| arrays.get_mut(name).and_then(Option::take);

@@ -1,8 +1,8 @@
-//! MXNet's list container: `.params`, `.nd`, mean images.
+//! MXNet's list container for `.params` and `.nd` files and mean images.
 //!
-//! Reads every generation of the array record (ndim-first, V1, V2, V3) and writes what MXNet 1.9.1 writes: V2, or V3
-//! for files with NumPy shape semantics. Load followed by save is byte-identical, up to device fields, which carry no
-//! meaning and are written as `cpu(0)`.
+//! Reads every version of the array record (ndim-first, V1, V2, V3) and writes the versions of MXNet 1.9.1: V2, or V3 for
+//! files with NumPy shape semantics. Loading and saving reproduces a file byte for byte, except for the device fields, which
+//! have no meaning and are written as `cpu(0)`.
 
 mod array;
 mod checkpoint;
@@ -18,11 +18,11 @@ pub use matching::{LoadPolicy, Matched, Wanted};
 pub use names::{NameForm, statistics_alias};
 pub use write::{write_array, write_list};
 
-/// First word of a list file.
+/// Magic number of a list file.
 pub const LIST_MAGIC: u64 = 0x112;
-/// First word of a V1 array.
+/// Magic number of a V1 array.
 pub(crate) const V1: u32 = 0xF993_FAC8;
-/// First word of a V2 array.
+/// Magic number of a V2 array.
 pub(crate) const V2: u32 = 0xF993_FAC9;
-/// First word of a V3 array.
+/// Magic number of a V3 array.
 pub(crate) const V3: u32 = 0xF993_FACA;

@@ -1,18 +1,19 @@
-//! The three ways parameters are named in files.
+//! The three naming schemes of parameter files.
 
-/// How the names of a parameter file are formed.
+/// Naming scheme of a parameter file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameForm {
-    /// `arg:fc1_weight`, `aux:bn_moving_mean`: checkpoints and exported blocks.
+    /// Checkpoints and exported blocks: `arg:fc1_weight`, `aux:bn_moving_mean`.
     Prefixed,
-    /// `features.0.weight`: Gluon's `save_parameters`.
+    /// Gluon's `save_parameters`: `features.0.weight`.
     Structural,
-    /// `resnetv10_conv0_weight`: older Gluon files.
+    /// Older Gluon files: `resnetv10_conv0_weight`.
     Full,
 }
 
 impl NameForm {
-    /// The form of a file with these names: prefixed when all are, full when none has a dot.
+    /// Detects the scheme from the names of a file: prefixed if all names have a prefix, full if none has a dot, else
+    /// structural.
     pub fn of<'a>(names: impl IntoIterator<Item = &'a str> + Clone) -> Self {
         let mut count = 0;
         let all_prefixed = names.clone().into_iter().inspect(|_| count += 1).all(|n| split_prefix(n).is_some());
@@ -26,7 +27,7 @@ impl NameForm {
     }
 }
 
-/// Splits `arg:name` or `aux:name` at the first colon; the flag says auxiliary.
+/// Splits `arg:name` or `aux:name` at the first colon; the flag is `true` for `aux`.
 pub(super) fn split_prefix(name: &str) -> Option<(bool, &str)> {
     match name.split_once(':')? {
         ("arg", rest) => Some((false, rest)),
@@ -35,7 +36,7 @@ pub(super) fn split_prefix(name: &str) -> Option<(bool, &str)> {
     }
 }
 
-/// The other name of a batch statistic: Gluon says `running_mean`, symbols say `moving_mean`.
+/// The alternative name of a batch statistic: Gluon uses `running_mean`, symbols use `moving_mean`.
 ///
 /// ```
 /// use mxrs_format::params::statistics_alias;

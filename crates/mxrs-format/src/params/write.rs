@@ -1,4 +1,4 @@
-//! Writing lists as MXNet 1.9.1 does.
+//! Writing of parameter lists in the format of MXNet 1.9.1.
 
 use super::{LIST_MAGIC, V2, V3};
 use crate::byte_order::write_little;
@@ -6,14 +6,14 @@ use crate::{ArrayFile, Arrays, Tensor, fault};
 use mxrs_types::{DType, Error, FormatErrorKind, Result, Shape, StorageType};
 use std::io::Write;
 
-/// Writes a list: dense arrays as V2, or all as V3 when the file has NumPy shape semantics or a scalar.
+/// Writes a list: dense arrays as V2, or all as V3 if the file has NumPy shape semantics or a scalar.
 ///
 /// # Errors
-/// `Overflow` when an axis does not fit in the format; I/O errors.
+/// Returns `Overflow` if an axis does not fit in the format, and I/O errors.
 pub fn write_list<W: Write + ?Sized>(sink: &mut W, file: &ArrayFile) -> Result<()> {
     let words = [LIST_MAGIC, 0, file.arrays.len() as u64];
     put(sink, &words.map(u64::to_le_bytes).concat())?;
-    // MXNet reads either generation, but not both in one run.
+    // MXNet reads both versions, but not in one process.
     let np_shape = file.np_shape || file.arrays.iter().any(|(_, tensor)| is_scalar(tensor));
     for (_, tensor) in file.arrays.iter() {
         write_array(sink, tensor, np_shape)?;
@@ -34,7 +34,7 @@ pub fn write_list<W: Write + ?Sized>(sink: &mut W, file: &ArrayFile) -> Result<(
 /// Writes one array record: V3 for dense arrays with `np_shape` and for scalars, else V2.
 ///
 /// # Errors
-/// As [`write_list`].
+/// Returns the errors of [`write_list`].
 pub fn write_array<W: Write + ?Sized>(sink: &mut W, tensor: &Tensor, np_shape: bool) -> Result<()> {
     let stype = tensor.storage_type();
     let v3 = stype == StorageType::Dense && (np_shape || is_scalar(tensor));
@@ -71,7 +71,7 @@ pub fn write_array<W: Write + ?Sized>(sink: &mut W, tensor: &Tensor, np_shape: b
     }
 }
 
-/// V2 has no scalars: without axes means "none" there.
+/// Whether the array is a scalar. V2 has no scalars: a shape without axes means a "none" array.
 fn is_scalar(tensor: &Tensor) -> bool {
     tensor.shape().is_some_and(|shape| shape.ndim() == 0)
 }
@@ -95,7 +95,7 @@ fn put_shape<W: Write + ?Sized>(sink: &mut W, shape: &Shape) -> Result<()> {
     Ok(())
 }
 
-/// `cpu(0)`, whatever device it was on.
+/// Writes the device `cpu(0)`, regardless of the array's device, and the element type.
 fn put_device_and_dtype<W: Write + ?Sized>(sink: &mut W, dtype: DType) -> Result<()> {
     put(sink, &[1, 0, dtype.flag()].map(i32::to_le_bytes).concat())
 }

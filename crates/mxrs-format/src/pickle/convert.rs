@@ -1,25 +1,26 @@
-//! From the machine's nodes, which may be shared, to values, which are not.
+//! Converts the nodes of the pickle machine, which may share parts, to values, which do not share.
 
 use super::Value;
 use super::machine::Node;
 use crate::fault;
 use mxrs_types::{FormatErrorKind, Result};
 
-/// Nesting that is still a value.
+/// Deepest nesting of a value that is accepted.
 const DEEPEST: usize = 64;
 
-/// Values of one pickle.
+/// Largest number of values in one pickle.
 const MAX_VALUES: usize = 1 << 22;
 
-/// What the values may still take: a shared part counts each time, so that sharing cannot make much of little.
+/// The number of values and bytes that may still be created. A shared part counts each time it is copied, so that a small
+/// pickle cannot expand to a large value.
 struct Budget {
     n_values: usize,
     n_bytes: usize,
-    /// The bytes that there were at first.
+    /// The number of bytes allowed at the start.
     max_bytes: usize,
 }
 
-/// The value of a node.
+/// Converts a node and its parts to a value.
 pub(super) fn value(nodes: &[Node], root: usize, input_bytes: usize) -> Result<Value> {
     let n_bytes = input_bytes.saturating_mul(2).saturating_add(1 << 20);
     Budget { n_values: MAX_VALUES, n_bytes, max_bytes: n_bytes }.value(nodes, root, DEEPEST)

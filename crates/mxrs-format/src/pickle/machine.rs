@@ -1,11 +1,11 @@
-//! The machine: a stack, a memo and nodes that may still grow.
+//! The pickle machine: a stack, a memo, and nodes that later opcodes may extend.
 
 use super::words::{is_known, unescaped, unquoted};
 use crate::reader::Reader;
 use crate::{Options, fault};
 use mxrs_types::{FormatErrorKind, Result};
 
-/// A value in the making; parts are places in the list of nodes.
+/// A value under construction. Its parts are indices into the list of nodes.
 #[derive(Clone, Debug)]
 pub(super) enum Node {
     None,
@@ -21,24 +21,24 @@ pub(super) enum Node {
     Object { class: String, args: Vec<usize>, state: Option<usize> },
 }
 
-/// Items that the stack, the memo or the list of nodes may hold.
+/// Largest number of items in the stack, the memo or the list of nodes.
 const MOST: usize = 1 << 22;
 
-/// Bytes of a line.
+/// Longest line in bytes.
 const LONGEST_LINE: usize = 1 << 16;
 
 struct Machine<'a> {
     r: Reader<&'a [u8]>,
     bytes: &'a [u8],
     nodes: Vec<Node>,
-    /// `None` is a mark.
+    /// Indices of nodes; `None` is a mark.
     stack: Vec<Option<usize>>,
     memo: std::collections::HashMap<u64, usize>,
-    /// Bytes that calls may still copy from their arguments.
+    /// Number of bytes that calls may still copy from their arguments.
     copies_left: usize,
 }
 
-/// Runs a pickle: its nodes, and which is the result.
+/// Runs a pickle; returns its nodes and the index of the result.
 pub(super) fn run(bytes: &[u8], _: &Options) -> Result<(Vec<Node>, usize)> {
     let mut machine = Machine {
         r: Reader::from_slice(bytes),
@@ -46,7 +46,8 @@ pub(super) fn run(bytes: &[u8], _: &Options) -> Result<(Vec<Node>, usize)> {
         nodes: Vec::new(),
         stack: Vec::new(),
         memo: Default::default(),
-        // Python calls `bytearray` or `encode` once for each string that it wrote, so honest copies do not exceed the file.
+        // Python calls `bytearray` or `encode` once per string that it wrote, so the copies of a genuine pickle do not
+        // exceed its size.
         copies_left: bytes.len().saturating_mul(2).saturating_add(1 << 20),
     };
     loop {
@@ -85,7 +86,7 @@ impl Machine<'_> {
         top.ok_or_else(|| self.wrong(FormatErrorKind::Inconsistent, "an operation without its operand"))
     }
 
-    /// What was pushed since the last mark.
+    /// Pops all items above the last mark, and the mark.
     fn pop_mark(&mut self) -> Result<Vec<usize>> {
         let at = self.stack.iter().rposition(Option::is_none);
         let at = at.ok_or_else(|| self.wrong(FormatErrorKind::Inconsistent, "no mark on the stack"))?;
@@ -101,18 +102,18 @@ impl Machine<'_> {
         let line = self.r.bytes(len as u64 + 1, "line")?;
         String::from_utf8(line[..len].to_vec())
             .map(|line| line.trim_end_matches('\r').to_string())
-            .map_err(|_| self.wrong(FormatErrorKind::Syntax, "a line that is no UTF-8"))
+            .map_err(|_| self.wrong(FormatErrorKind::Syntax, "a line that is not UTF-8"))
     }
 
     fn text(&mut self, len: u64) -> Result<()> {
         let bytes = self.r.bytes(len, "text")?;
         let text =
-            String::from_utf8(bytes).map_err(|_| self.wrong(FormatErrorKind::Syntax, "a text that is no UTF-8"))?;
+            String::from_utf8(bytes).map_err(|_| self.wrong(FormatErrorKind::Syntax, "a text that is not UTF-8"))?;
         self.push(Node::Text(text));
         Ok(())
     }
 
-    /// Python 2's `str`: bytes; a text where they are ASCII.
+    /// Pushes Python 2's `str`, which holds bytes; it is read as a text if they are ASCII.
     fn old_text(&mut self, bytes: Vec<u8>) {
         let node = match String::from_utf8(bytes) {
             Ok(text) if text.is_ascii() => Node::Text(text),
@@ -122,7 +123,7 @@ impl Machine<'_> {
         self.push(node);
     }
 
-    /// A little-endian integer in two's complement.
+    /// Reads an integer in little-endian two's complement.
     fn long(&mut self, len: u64) -> Result<()> {
         if len > 8 {
             return Err(self.wrong(FormatErrorKind::Overflow, "an integer of more than 64 bits"));
@@ -142,7 +143,7 @@ impl Machine<'_> {
             "01" => Node::Bool(true),
             text => {
                 let value = text.strip_suffix('L').unwrap_or(text).parse();
-                Node::Int(value.map_err(|_| self.wrong(FormatErrorKind::Syntax, "an integer that is none"))?)
+                Node::Int(value.map_err(|_| self.wrong(FormatErrorKind::Syntax, "an integer that is not a number"))?)
             }
         };
         self.push(node);
@@ -172,14 +173,14 @@ impl Machine<'_> {
     }
 
     fn key_line(&mut self) -> Result<u64> {
-        self.line()?.parse().map_err(|_| self.wrong(FormatErrorKind::Syntax, "a memo that is no number"))
+        self.line()?.parse().map_err(|_| self.wrong(FormatErrorKind::Syntax, "a memo that is not a number"))
     }
 
     fn append(&mut self, items: Vec<usize>) -> Result<()> {
         let top = self.top()?;
         match self.nodes.get_mut(top) {
             Some(Node::List(list)) => list.extend(items),
-            _ => return Err(self.wrong(FormatErrorKind::Inconsistent, "items for what is no list")),
+            _ => return Err(self.wrong(FormatErrorKind::Inconsistent, "items for a value that is not a list")),
         }
         Ok(())
     }
@@ -189,7 +190,7 @@ impl Machine<'_> {
         let even = items.len().is_multiple_of(2);
         match self.nodes.get_mut(top) {
             Some(Node::Dict(pairs)) if even => pairs.extend(items.chunks(2).map(|pair| (pair[0], pair[1]))),
-            _ => return Err(self.wrong(FormatErrorKind::Inconsistent, "pairs for what is no dictionary")),
+            _ => return Err(self.wrong(FormatErrorKind::Inconsistent, "pairs for a value that is not a dictionary")),
         }
         Ok(())
     }
@@ -201,8 +202,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Takes bytes from the budget of copies. Without it a file of a few hundred kilobytes that calls `encode` on one large argument
-    /// again and again would take tens of gigabytes.
+    /// Subtracts bytes from the budget of copies. Without the budget, a file of a few hundred kilobytes that repeatedly
+    /// calls `encode` on one large argument would take tens of gigabytes.
     fn spend(&mut self, n_bytes: usize) -> Result<()> {
         let Some(left) = self.copies_left.checked_sub(n_bytes) else {
             let max = self.bytes.len().saturating_mul(2).saturating_add(1 << 20) as u64;
@@ -213,13 +214,13 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// A call, as data.
+    /// Represents a call as data instead of executing it.
     fn reduce(&mut self) -> Result<()> {
         let (args, callee) = (self.pop()?, self.pop()?);
         let n_args = if let Node::Tuple(args) = &self.nodes[args] { args.len() } else { 0 };
         self.spend(n_args.saturating_mul(size_of::<usize>()))?;
         let (Node::Tuple(args), Node::Global(callee)) = (&self.nodes[args], &self.nodes[callee]) else {
-            return Err(self.wrong(FormatErrorKind::Inconsistent, "a call of what is no class, or without arguments"));
+            return Err(self.wrong(FormatErrorKind::Inconsistent, "a call of a non-class, or without arguments"));
         };
         let (args, callee) = (args.clone(), callee.clone());
         let node = match callee.as_str() {
@@ -233,7 +234,7 @@ impl Machine<'_> {
                 match first.map(|first| &self.nodes[first]) {
                     None => Node::Bytes(Vec::new()),
                     Some(Node::Bytes(bytes)) => Node::Bytes(bytes.clone()),
-                    // Every byte is one character: Latin-1.
+                    // In Latin-1 every character is one byte.
                     Some(Node::Text(text)) => {
                         let bytes = text.chars().map(|c| u8::try_from(u32::from(c))).collect::<Result<Vec<u8>, _>>();
                         let what = "bytes as a text of other characters";
@@ -258,7 +259,7 @@ impl Machine<'_> {
         let (given, object) = (self.pop()?, self.top()?);
         match self.nodes.get_mut(object) {
             Some(Node::Object { state, .. }) => *state = Some(given),
-            _ => return Err(self.wrong(FormatErrorKind::Inconsistent, "a state for what is no object")),
+            _ => return Err(self.wrong(FormatErrorKind::Inconsistent, "a state for a value that is not an object")),
         }
         Ok(())
     }
@@ -295,7 +296,7 @@ impl Machine<'_> {
             }
             b'F' => {
                 let line = self.line()?;
-                let value = line.parse().map_err(|_| self.wrong(FormatErrorKind::Syntax, "a number that is none"))?;
+                let value = line.parse().map_err(|_| self.wrong(FormatErrorKind::Syntax, "an invalid number"))?;
                 self.push(Node::Float(value));
             }
             b'G' => {
@@ -400,9 +401,9 @@ impl Machine<'_> {
             0x93 => {
                 let (name, module) = (self.pop()?, self.pop()?);
                 let (Node::Text(module), Node::Text(name)) = (&self.nodes[module], &self.nodes[name]) else {
-                    return Err(self.wrong(FormatErrorKind::Inconsistent, "a class whose name is no text"));
+                    return Err(self.wrong(FormatErrorKind::Inconsistent, "a class whose name is not a text"));
                 };
-                // No known class has a longer name.
+                // The names are cut at 200 characters; no known class has a longer name.
                 let (module, name) =
                     (module.chars().take(200).collect::<String>(), name.chars().take(200).collect::<String>());
                 self.global(&module, &name)?;

@@ -1,8 +1,9 @@
-//! Python pickles, read as data: MXNet keeps the states of optimizers in them.
+//! Python pickles, read as data. MXNet stores optimizer states in them.
 //!
-//! No code of a pickle ever runs. The machine knows the opcodes that lists, dictionaries, texts, numbers and arrays are made
-//! of, and classes are names: those of MXNet's arrays, optimizers and schedules and the few of Python and NumPy that these
-//! need. Anything else is refused by its name. Stack, memo, depth and the size of the result are limited.
+//! The reader never executes code from a pickle. It supports the opcodes for lists, dictionaries, texts, numbers and arrays.
+//! Classes are only names: those of MXNet's arrays, optimizers and schedules, and the few of Python and NumPy that these
+//! need. Any other class is refused, and the error contains its name. Stack, memo, depth and the size of the result are
+//! limited.
 
 mod convert;
 mod machine;
@@ -14,7 +15,7 @@ pub use states::{PickledOptimizer, PickledState, PickledStates, StateKey};
 use crate::Options;
 use mxrs_types::Result;
 
-/// What a pickle holds.
+/// A value in a pickle.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// `None`.
@@ -23,7 +24,7 @@ pub enum Value {
     Bool(bool),
     /// An integer of 64 bits.
     Int(i64),
-    /// A number.
+    /// A float.
     Float(f64),
     /// A text.
     Text(String),
@@ -33,17 +34,17 @@ pub enum Value {
     List(Vec<Value>),
     /// A tuple.
     Tuple(Vec<Value>),
-    /// A dictionary, in its order, repeated keys kept.
+    /// A dictionary, in file order, including repeated keys.
     Dict(Vec<(Value, Value)>),
-    /// A class or function, by its name.
+    /// A class or function, represented by its name.
     Global(String),
-    /// An object: its class, what it is made of, and what was set afterwards.
+    /// An object: its class, its constructor arguments, and the state set afterwards.
     Object {
         /// Name of the class.
         class: String,
         /// Arguments of its constructor.
         args: Vec<Value>,
-        /// State, [`Value::None`] where there is none.
+        /// State; [`Value::None`] if the object has none.
         state: Box<Value>,
     },
 }
@@ -52,14 +53,14 @@ impl Value {
     /// Reads a pickle of protocol 0 to 5.
     ///
     /// # Errors
-    /// A format error with its category and offset: `Truncated`, `UnsupportedFeature` for an opcode or a class that is not
-    /// known here, `InvalidValue` and `Inconsistent` for broken ones, `LimitExceeded`.
+    /// Returns a format error with category and offset: `Truncated`, `UnsupportedFeature` for an opcode or class that is not
+    /// supported, `InvalidValue` and `Inconsistent` for broken ones, `LimitExceeded`.
     pub fn from_pickle(bytes: &[u8], options: &Options) -> Result<Self> {
         let (nodes, root) = machine::run(bytes, options)?;
         convert::value(&nodes, root, bytes.len())
     }
 
-    /// The value of a text key of a dictionary.
+    /// The value of the text key `key`, if this value is a dictionary that has it.
     pub fn get(&self, key: &str) -> Option<&Value> {
         let Self::Dict(pairs) = self else { return None };
         pairs.iter().rev().find(|(k, _)| matches!(k, Self::Text(text) if text == key)).map(|(_, value)| value)

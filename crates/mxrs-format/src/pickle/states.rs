@@ -1,44 +1,44 @@
-//! The states of MXNet's optimizers: what `Module` and Gluon's `Trainer` save.
+//! Optimizer states as MXNet's `Module` and Gluon's `Trainer` save them.
 //!
-//! A dictionary from a parameter's index or name to its state, or a tuple of that and the optimizer. A state is `None`, an
-//! array, or a tuple or list of states.
+//! The pickle is a dictionary from a parameter's index or name to its state, or a tuple of that dictionary and the
+//! optimizer. A state is `None`, an array, or a tuple or list of states.
 
 use super::Value;
 use crate::{Options, Tensor, fault, params, read_file};
 use mxrs_types::{Error, FormatErrorKind, Result};
 use std::path::Path;
 
-/// Bytes of a file of states at most.
+/// Largest file of states in bytes.
 const MAX_FILE: u64 = 64 << 30;
 
-/// What a state is kept under.
+/// Key of a state: identifies the parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StateKey {
-    /// Place of the parameter.
+    /// Index of the parameter.
     Index(i64),
-    /// Its name.
+    /// Name of the parameter.
     Name(String),
 }
 
-/// What is kept for a parameter.
+/// State of the optimizer for one parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PickledState {
-    /// Nothing.
+    /// No state.
     None,
-    /// An array.
+    /// One array.
     Array(Tensor),
-    /// Several, or a master weight beside others.
+    /// Several states, such as a master weight together with the momentum.
     Many(Vec<PickledState>),
 }
 
-/// What is said of the optimizer, where it was saved too.
+/// Data about the optimizer, if the file contains it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PickledOptimizer {
-    /// Its class (`SGD`).
+    /// Class of the optimizer (`SGD`).
     pub class: String,
-    /// Largest number of updates.
+    /// Largest number of updates of any parameter.
     pub num_update: Option<u64>,
-    /// Updates by parameter.
+    /// Number of updates of each parameter.
     pub counts: Vec<(StateKey, u64)>,
 }
 
@@ -47,7 +47,7 @@ pub struct PickledOptimizer {
 pub struct PickledStates {
     /// States in the order of the file.
     pub states: Vec<(StateKey, PickledState)>,
-    /// The optimizer, where it was saved too.
+    /// The optimizer, if the file contains it.
     pub optimizer: Option<PickledOptimizer>,
 }
 
@@ -121,10 +121,10 @@ fn optimizer(value: &Value) -> Result<PickledOptimizer> {
 }
 
 impl PickledStates {
-    /// Reads a file's bytes.
+    /// Reads the states from the bytes of a file.
     ///
     /// # Errors
-    /// As [`Value::from_pickle`]; `InvalidValue` for a pickle that holds something else.
+    /// Returns the errors of [`Value::from_pickle`], and `InvalidValue` for a pickle that does not hold optimizer states.
     pub fn from_bytes(bytes: &[u8], options: &Options) -> Result<Self> {
         let value = Value::from_pickle(bytes, options)?;
         let (states, optimizer) = match &value {
@@ -146,10 +146,10 @@ impl PickledStates {
         Ok(Self { states: made, optimizer })
     }
 
-    /// Reads a file.
+    /// Reads the states from a file, which must be a regular file of at most 64 GiB.
     ///
     /// # Errors
-    /// As [`Self::from_bytes`], and those of the file system; with the path. Only a regular file of at most 64 GiB is read.
+    /// Returns the errors of [`Self::from_bytes`] and I/O errors, with the path.
     pub fn load(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let path = path.as_ref();
         let bytes = read_file(path, MAX_FILE)?;
@@ -158,7 +158,7 @@ impl PickledStates {
 }
 
 impl PickledState {
-    /// Its arrays in order, without those that are `None`.
+    /// All arrays of the state in order, without entries that are `None`.
     pub fn arrays(&self) -> Vec<&Tensor> {
         match self {
             Self::None => Vec::new(),

@@ -1,4 +1,4 @@
-//! Pickles written by Python, and what nobody should write.
+//! Tests with pickles that Python wrote, and with malicious ones.
 
 use super::*;
 use proptest::prelude::*;
@@ -37,7 +37,7 @@ fn nothing_of_a_pickle_runs() {
         let message = read(bytes).expect_err("a call of the system").to_string();
         assert!(message.contains("system"), "{message}");
     }
-    // Objects by a persistent number, extension codes, sets, sends to other processes.
+    // Objects by persistent id, extension codes, sets, out-of-band buffers, instances.
     for opcode in [b"P1\n.".as_slice(), b"Q.", b"\x82\x01.", b"\x8f.", b"\x97.", b"i__main__\nA\n."] {
         assert!(read(opcode).is_err(), "{opcode:?}");
     }
@@ -45,19 +45,19 @@ fn nothing_of_a_pickle_runs() {
 
 #[test]
 fn sharing_cannot_make_much_of_little() {
-    // [x, x] of [x, x] of …, forty times over.
+    // A list [x, x] whose items are lists [x, x], nested 40 levels deep.
     let mut bytes = b"]q\x00".to_vec();
     for i in 0u8..40 {
         bytes.extend([b']', b'q', i + 1, b'(', b'h', i, b'h', i, b'e']);
     }
     bytes.push(b'.');
     assert!(read(&bytes).is_err());
-    // A list in itself.
+    // A list that contains itself.
     assert!(read(b"]q\x00h\x00a.").is_err());
     assert!(read(&[vec![b']'; 200], vec![b'a'; 199], vec![b'.']].concat()).is_err());
 }
 
-/// Each call copied its whole argument: these 68 kB took 64 MiB, and 400 kB of them tens of gigabytes.
+/// Without the budget, each call copies its whole argument: these 68 kB would take 64 MiB, and 400 kB tens of gigabytes.
 #[test]
 fn calls_cannot_copy_one_argument_again_and_again() {
     let argument = [b"X\x00\x00\x01\x00".as_slice(), &[b'x'; 1 << 16]].concat();
@@ -90,10 +90,10 @@ proptest! {
     }
 }
 
-/// Each limit is named with what it counts and its own number.
+/// The error for each limit names the counted quantity and the limit itself.
 #[test]
 fn a_limit_names_what_it_counts() {
-    // A list of one text of 1 MB, 16 times by its place in the memo: the text takes no room in the file but once.
+    // A list with 16 references to one text of 1 MB, which the file contains only once.
     let text = vec![b'x'; 1_000_000];
     let mut bytes = [&b"]q\x00(X"[..], &1_000_000u32.to_le_bytes(), &text, b"q\x01"].concat();
     bytes.extend(b"h\x01".repeat(15));

@@ -1,6 +1,6 @@
-//! Words of a pickle: names it may use, and texts in Python's notation.
+//! Words of a pickle: the class names that it may contain, and texts in Python's notation.
 
-/// Whether a pickle may name this.
+/// Whether a pickle may refer to the class or function with this name.
 pub(super) fn is_known(name: &str) -> bool {
     const EXACT: &[&str] = &[
         "mxnet.ndarray.NDArray",
@@ -23,7 +23,7 @@ pub(super) fn is_known(name: &str) -> bool {
     EXACT.contains(&name) || name.starts_with("mxnet.optimizer.") || name.starts_with("mxnet.lr_scheduler.")
 }
 
-/// The bytes of a quoted text with Python's escapes.
+/// The bytes of a quoted text in which Python's escapes are replaced.
 pub(super) fn unquoted(line: &str) -> Option<Vec<u8>> {
     let quote = line.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
     let inner = line.strip_prefix(quote)?.strip_suffix(quote)?;
@@ -49,7 +49,7 @@ pub(super) fn unquoted(line: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// A text with `\uXXXX` escapes.
+/// The text in which `\uXXXX` escapes are replaced.
 pub(super) fn unescaped(line: &str) -> Option<String> {
     let mut text = String::with_capacity(line.len());
     let mut rest = line;

@@ -1,32 +1,33 @@
-//! The payload of an image record: labels, ids, encoded image.
+//! The payload of an image record: labels, ids and the encoded image.
 
 use crate::fault;
 use crate::reader::Reader;
 use mxrs_types::{FormatErrorKind, Result};
 
-/// Bytes before the label list.
+/// Size in bytes of the header, which precedes the label list.
 const HEADER_LEN: usize = 24;
 
 /// One image with its labels.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct ImageRecord<'a> {
-    /// The label field of the header: the label when there is no list, else 0 (Python) or the first label (C++ tool).
+    /// The label field of the header. Without a list it is the label; with a list it is 0 (Python) or the first label (C++
+    /// tool).
     pub label: f32,
-    /// The label list; empty when the header holds the one label.
+    /// The label list; empty if the record has only the label of the header.
     pub labels: Vec<f32>,
-    /// Usually the index of the line in the image list.
+    /// First id, usually the index of the line in the image list.
     pub id: u64,
-    /// Second id, 0.
+    /// Second id, usually 0.
     pub id2: u64,
     /// Encoded image (JPEG, PNG, ...) or raw bytes.
     pub image: &'a [u8],
 }
 
 impl<'a> ImageRecord<'a> {
-    /// Takes a payload apart.
+    /// Parses a payload.
     ///
     /// # Errors
-    /// `Truncated` for less than a header or less labels than it promises, `Inconsistent` when no image is left.
+    /// Returns `Truncated` if the header is incomplete or labels are missing, and `Inconsistent` if no image follows.
     pub fn unpack(payload: &'a [u8]) -> Result<Self> {
         let mut r = Reader::from_slice(payload);
         let n_labels = r.u32("label count of an image record")?;
@@ -43,7 +44,7 @@ impl<'a> ImageRecord<'a> {
         Ok(Self { label, labels, id, id2, image })
     }
 
-    /// The payload. A list of labels is written as such even if it has one entry.
+    /// Builds the payload. A list of labels is written as a list even if it has one entry.
     pub fn pack(&self) -> Vec<u8> {
         let mut payload = Vec::with_capacity(HEADER_LEN + self.labels.len() * 4 + self.image.len());
         payload.extend((self.labels.len() as u32).to_le_bytes());
@@ -55,15 +56,15 @@ impl<'a> ImageRecord<'a> {
         payload
     }
 
-    /// The labels: the list, or the one of the header.
+    /// The labels: the list, or the single label of the header.
     pub fn all_labels(&self) -> &[f32] {
         if self.labels.is_empty() { std::slice::from_ref(&self.label) } else { &self.labels }
     }
 
-    /// The labels, which must be `label_width` many.
+    /// The labels, whose number must be `label_width`.
     ///
     /// # Errors
-    /// `Inconsistent`, naming both numbers.
+    /// Returns `Inconsistent`, with both numbers, for another number of labels.
     pub fn labels_of_width(&self, label_width: usize) -> Result<&[f32]> {
         let labels = self.all_labels();
         if labels.len() == label_width {
@@ -78,19 +79,19 @@ impl<'a> ImageRecord<'a> {
 /// Labels of an object-detection record: `[header_width, object_width, extra..., objects...]`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Detection<'a> {
-    /// Numbers between the two widths and the first object.
+    /// Values between the two widths and the first object.
     pub extra: &'a [f32],
-    /// Numbers per object: id, xmin, ymin, xmax, ymax and more.
+    /// Number of values per object: id, xmin, ymin, xmax, ymax and more.
     pub object_width: usize,
-    /// All objects, one after the other.
+    /// The values of all objects, consecutively.
     pub objects: &'a [f32],
 }
 
 impl<'a> Detection<'a> {
-    /// Takes detection labels apart.
+    /// Parses detection labels.
     ///
     /// # Errors
-    /// `Inconsistent` unless `header_width >= 2`, `object_width >= 5` and the rest is whole objects.
+    /// Returns `Inconsistent` unless `header_width >= 2`, `object_width >= 5` and the rest is a whole number of objects.
     pub fn from_labels(labels: &'a [f32]) -> Result<Self> {
         let bad = |context: String| Err(fault::whole(FormatErrorKind::Inconsistent, context));
         let [header_width, object_width, ..] = *labels else {
@@ -107,7 +108,7 @@ impl<'a> Detection<'a> {
             ));
         };
         let objects = &labels[header..];
-        // Without objects any width from 5 on is as good as another.
+        // Without objects any width from 5 upward is accepted.
         let object_width = match width(object_width, 5) {
             Some(object_width) => object_width,
             None if objects.is_empty() && object_width >= 5.0 && object_width.fract() == 0.0 => object_width as usize,

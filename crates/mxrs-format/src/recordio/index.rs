@@ -8,20 +8,20 @@ use std::fmt::Write as _;
 use std::io::{Read, Seek};
 use std::path::Path;
 
-/// Offset of each record by key.
+/// The offset of each record, by key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Index {
-    /// Key and offset, in file order.
+    /// Pairs of key and offset, in file order.
     entries: Vec<(u64, u64)>,
-    /// Places in `entries` sorted by key; empty when `entries` are sorted themselves.
+    /// Indices into `entries`, sorted by key; empty if `entries` are already sorted.
     by_key: Vec<usize>,
 }
 
 impl Index {
-    /// From keys and offsets in the order wanted.
+    /// An index of these keys and offsets, in the given order.
     ///
     /// # Errors
-    /// `Duplicate` for a key that occurs twice.
+    /// Returns `Duplicate` for a key that occurs twice.
     pub fn from_entries(entries: Vec<(u64, u64)>) -> Result<Self> {
         let mut index = Self { entries, by_key: Vec::new() };
         if index.entries.windows(2).all(|two| two[0].0 < two[1].0) {
@@ -36,11 +36,11 @@ impl Index {
         }
     }
 
-    /// Parses an index; `rec_len` is the size of the record file, when known.
+    /// Parses an index. `rec_len` is the size of the record file, if known.
     ///
     /// # Errors
-    /// `Syntax` for a line without tab, `InvalidValue` for a key or offset that is no number, an offset that is not
-    /// divisible by 4 or is beyond the file, all with the line; `Duplicate` for a repeated key.
+    /// Returns `Syntax` for a line without tab, `InvalidValue` for a key or offset that is not a number or an offset that is
+    /// not divisible by 4 or is beyond the file, all with the line; `Duplicate` for a repeated key.
     pub fn from_bytes(bytes: &[u8], rec_len: Option<u64>) -> Result<Self> {
         let mut entries = Vec::new();
         let mut start = 0;
@@ -72,20 +72,20 @@ impl Index {
         Self::from_entries(entries)
     }
 
-    /// Reads an index file; see [`Self::from_bytes`].
+    /// Reads an index file, as [`Self::from_bytes`] does from memory.
     ///
     /// # Errors
-    /// As [`Self::from_bytes`], with the path; I/O errors.
+    /// Returns the errors of [`Self::from_bytes`] with the path, and I/O errors.
     pub fn open(path: impl AsRef<Path>, rec_len: Option<u64>) -> Result<Self> {
         let path = path.as_ref();
         let bytes = read_text_file(path, u64::MAX, "index")?;
         Self::from_bytes(&bytes, rec_len).map_err(|e| e.with_path(path))
     }
 
-    /// Makes the index of a record file, keyed by the id in each image header, or 0, 1, 2, ... if `sequential`.
+    /// Builds the index of a record file. The key is the id in each image header, or 0, 1, 2, ... if `sequential`.
     ///
     /// # Errors
-    /// Those of reading the records and their headers; `Duplicate` for an id that occurs twice.
+    /// Returns the errors of reading the records and their headers, and `Duplicate` for an id that occurs twice.
     pub fn build<R: Read>(records: &mut RecordReader<R>, sequential: bool) -> Result<Self> {
         let mut entries = Vec::new();
         let mut record = Vec::new();
@@ -96,10 +96,10 @@ impl Index {
         Self::from_entries(entries)
     }
 
-    /// Proves that a record starts at every offset.
+    /// Checks that a record starts at every offset.
     ///
     /// # Errors
-    /// `BadMagic` at an offset where there is none, `Truncated` at one beyond the end; I/O errors.
+    /// Returns `BadMagic` for an offset where no record starts, `Truncated` for one beyond the end, and I/O errors.
     pub fn verify<R: Read + Seek>(&self, records: &mut Reader<R>) -> Result<()> {
         for &(key, offset) in &self.entries {
             records.seek(offset)?;
@@ -122,17 +122,17 @@ impl Index {
         Some(self.entries[at].1)
     }
 
-    /// Key and offset of every record, in file order.
+    /// Keys and offsets of all records, in file order.
     pub fn entries(&self) -> &[(u64, u64)] {
         &self.entries
     }
 
-    /// How many records.
+    /// Number of records.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -141,7 +141,7 @@ impl Index {
     pub fn to_text(&self) -> String {
         let mut text = String::with_capacity(self.entries.len() * 16);
         for (key, offset) in &self.entries {
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = writeln!(text, "{key}\t{offset}");
         }
         text
@@ -150,13 +150,13 @@ impl Index {
     /// Writes the index file, atomically.
     ///
     /// # Errors
-    /// I/O errors with the path.
+    /// Returns I/O errors with the path.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         write_atomically(path, |sink| sink.write_all(self.to_text().as_bytes()).map_err(|e| fault::io(&e)))
     }
 }
 
-/// Plain decimal digits, nothing else.
+/// Parses plain decimal digits; signs and spaces are refused.
 pub(super) fn decimal(text: &[u8]) -> Option<u64> {
     let digits = std::str::from_utf8(text).ok().filter(|t| t.bytes().all(|b| b.is_ascii_digit()))?;
     digits.parse().ok()

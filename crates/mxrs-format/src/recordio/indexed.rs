@@ -16,11 +16,11 @@ pub struct IndexedReader {
 }
 
 impl IndexedReader {
-    /// Opens a record file and its index. The length of a record comes from the record itself, never from the next
-    /// line of the index.
+    /// Opens a record file and its index. The length of a record is taken from the record itself, never from the next line
+    /// of the index.
     ///
     /// # Errors
-    /// Those of [`Index::open`]; I/O errors.
+    /// Returns the errors of [`Index::open`], and I/O errors.
     pub fn open(rec: impl AsRef<Path>, idx: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let rec = rec.as_ref();
         let len = std::fs::metadata(rec).map_err(|e| Error::io(rec, &e))?.len();
@@ -33,10 +33,10 @@ impl IndexedReader {
         &self.index
     }
 
-    /// The record with this key.
+    /// Reads the record with this key.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] for an unknown key; those of [`RecordReader::read_at`].
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] for an unknown key, and the errors of [`RecordReader::read_at`].
     pub fn read(&mut self, key: u64) -> Result<Vec<u8>> {
         let offset = self.index.offset(key).ok_or_else(|| Error::invalid("record key", key, "a key of the index"))?;
         self.records.read_at(offset).map_err(|e| e.context(format!("reading record {key}")))
@@ -53,10 +53,10 @@ pub struct IndexedWriter {
 }
 
 impl IndexedWriter {
-    /// Starts both files; they take their names in [`Self::finish`].
+    /// Starts writing both files; they get their names in [`Self::finish`].
     ///
     /// # Errors
-    /// Those of creating the temporary file.
+    /// Fails if the temporary file cannot be created.
     pub fn create(rec: impl AsRef<Path>, idx: impl AsRef<Path>) -> Result<Self> {
         let records = RecordWriter::create(rec)?;
         Ok(Self { records, idx: idx.as_ref().into(), entries: Vec::new(), keys: HashSet::new() })
@@ -65,7 +65,7 @@ impl IndexedWriter {
     /// Writes one record under a key.
     ///
     /// # Errors
-    /// `Duplicate` for a key used before; those of [`RecordWriter::write`].
+    /// Returns `Duplicate` for a key used before, and the errors of [`RecordWriter::write`].
     pub fn write(&mut self, key: u64, payload: &[u8]) -> Result<()> {
         if !self.keys.insert(key) {
             return Err(fault::whole(FormatErrorKind::Duplicate, format!("record key {key}")));
@@ -75,10 +75,10 @@ impl IndexedWriter {
         Ok(())
     }
 
-    /// Completes both files, the records first.
+    /// Completes both files, the record file first.
     ///
     /// # Errors
-    /// I/O errors with the path.
+    /// Returns I/O errors with the path.
     pub fn finish(self) -> Result<()> {
         self.records.finish()?;
         Index::from_entries(self.entries)?.save(self.idx)

@@ -11,16 +11,16 @@ use std::path::Path;
 /// An image list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImageList {
-    /// The lines.
+    /// The lines, without the skipped ones.
     pub entries: Vec<ListEntry>,
-    /// Lines with fewer than three fields, which were skipped.
+    /// Number of skipped lines. Lines with fewer than three fields are skipped, and bad ones in lenient reading.
     pub n_skipped: u64,
 }
 
 /// One line of an image list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ListEntry {
-    /// Key of the record.
+    /// Key of the record, an integer.
     pub index: u64,
     /// At least one label.
     pub labels: Vec<f32>,
@@ -29,11 +29,11 @@ pub struct ListEntry {
 }
 
 impl ImageList {
-    /// Parses an image list. Lines with fewer than three fields are skipped, counted and warned of.
+    /// Parses an image list. Lines with fewer than three fields are skipped and counted, with a warning each.
     ///
     /// # Errors
-    /// `InvalidValue` with the line for an index or label that is no number or a path that is not UTF-8; lenient
-    /// reading skips these lines too.
+    /// Returns `InvalidValue`, with the line, for an index or label that is not a number or a path that is not UTF-8.
+    /// Lenient reading skips these lines too.
     pub fn from_bytes(bytes: &[u8], options: &Options) -> Result<Loaded<Self>> {
         let mut warnings = Warnings::default();
         let mut list = Self::default();
@@ -64,17 +64,17 @@ impl ImageList {
     /// Reads an image list file.
     ///
     /// # Errors
-    /// As [`Self::from_bytes`], with the path; I/O errors.
+    /// Returns the errors of [`Self::from_bytes`] with the path, and I/O errors.
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Loaded<Self>> {
         let path = path.as_ref();
         let bytes = read_text_file(path, u64::MAX, "image list")?;
         Self::from_bytes(&bytes, options).map_err(|e| e.with_path(path))
     }
 
-    /// The text of the list, labels with six decimals.
+    /// The text of the list; labels have six decimals.
     ///
     /// # Errors
-    /// `InvalidValue` for an entry without labels or with a tab or line end in its path.
+    /// Returns `InvalidValue` for an entry without labels or with a tab or line end in its path.
     pub fn to_text(&self) -> Result<String> {
         let mut text = String::new();
         for ListEntry { index, labels, path } in &self.entries {
@@ -86,7 +86,7 @@ impl ImageList {
                 );
                 return Err(fault::whole(FormatErrorKind::InvalidValue, context));
             }
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(text, "{index}");
             for label in labels {
                 let _ = write!(text, "\t{label:.6}");
@@ -99,14 +99,14 @@ impl ImageList {
     /// Writes the list file, atomically.
     ///
     /// # Errors
-    /// As [`Self::to_text`]; I/O errors with the path.
+    /// Returns the errors of [`Self::to_text`], and I/O errors with the path.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let text = self.to_text()?;
         write_atomically(path, |sink| sink.write_all(text.as_bytes()).map_err(|e| fault::io(&e)))
     }
 }
 
-/// One line; `None` when it has too few fields.
+/// Parses one line; `None` if it has too few fields.
 fn entry(line: &[u8]) -> Result<Option<ListEntry>, String> {
     let fields: Vec<&[u8]> = line.split(|&b| b == b'\t').collect();
     let [index, labels @ .., path] = &fields[..] else { return Ok(None) };

@@ -1,9 +1,9 @@
-//! RecordIO (`.rec`): a sequence of byte records; with its index (`.idx`), image lists (`.lst`) and image headers.
+//! RecordIO (`.rec`), a sequence of byte records, with its index (`.idx`), image lists (`.lst`) and image headers.
 //!
-//! A record is one or more parts, each `magic, flag << 29 | length, data, padding to 4`. Where the payload holds the
-//! magic at an offset divisible by 4, the record is cut there and the four bytes are dropped; reading puts them back.
-//! So the magic at an aligned offset of the file always starts a part, which makes splitting a file among readers
-//! ([`part_range`]) and finding the way again after damage (lenient reading) sound.
+//! A record consists of one or more parts, each `magic, flag << 29 | length, data, padding to 4`. If the payload contains
+//! the magic number at an offset divisible by 4, the record is split there and the four bytes are dropped; reading inserts
+//! them again. So the magic number at an aligned offset of the file always starts a part. This is what makes it correct to
+//! split a file among readers ([`part_range`]) and to find the next record after damage (lenient reading).
 //!
 //! ```
 //! use mxrs_format::{Options, recordio::{RecordReader, RecordWriter}};
@@ -35,7 +35,7 @@ pub use reader::RecordReader;
 pub use split::part_range;
 pub use writer::RecordWriter;
 
-/// First word of every part.
+/// Magic number, the first word of every part.
 pub const MAGIC: u32 = 0xced7_230a;
-/// Longest payload of a part.
+/// Length in bytes of the longest payload of a part.
 pub const MAX_PART: usize = (1 << 29) - 1;

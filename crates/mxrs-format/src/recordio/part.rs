@@ -1,4 +1,4 @@
-//! The head of one part.
+//! The header of one part: its role and length.
 
 /// Role of a part in its record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub(super) enum Role {
     Last = 3,
 }
 
-/// Second word of a part.
+/// Second word of a part: role and length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub role: Role,
@@ -17,7 +17,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Decodes the word; the flag itself when it is none of the four.
+    /// Decodes the word. The error is the flag, if it is not one of the four roles.
     pub(super) fn decode(word: u32) -> Result<Self, u32> {
         let role = match word >> 29 {
             0 => Role::Whole,
@@ -33,13 +33,13 @@ impl Head {
         (self.role as u32) << 29 | self.len
     }
 
-    /// Whether a record starts here.
+    /// Whether a part with this role starts a record.
     pub(super) fn starts_record(self) -> bool {
         matches!(self.role, Role::Whole | Role::First)
     }
 }
 
-/// Zero bytes after `len` bytes of data.
+/// Number of padding bytes after `len` bytes of data.
 pub(super) fn padding(len: u32) -> usize {
     (4 - len as usize % 4) % 4
 }
@@ -54,7 +54,7 @@ mod tests {
             let head = Head { role, len: 0x1234_5678 & ((1 << 29) - 1) };
             assert_eq!(Head::decode(head.encode()), Ok(head));
         }
-        // The magic itself is no legal second word.
+        // The magic number itself is not a valid second word.
         assert_eq!(Head::decode(super::super::MAGIC), Err(6));
         assert_eq!([0, 1, 2, 3, 4].map(padding), [0, 3, 2, 1, 0]);
     }

@@ -1,4 +1,4 @@
-//! Reading records one after the other.
+//! Sequential reading of records.
 
 use super::MAGIC;
 use super::part::{Head, Role, padding};
@@ -11,50 +11,50 @@ use std::io::{BufReader, Read, Seek};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Reads records in file order, or from given offsets when the source can seek.
+/// Reads records in file order, or from given offsets if the source can seek.
 ///
-/// Strict reading stops at the first damage. Lenient reading goes on at the next place where a record can start and
-/// counts what it passed over ([`Self::skipped_bytes`]).
+/// Strict reading stops at the first damage. Lenient reading continues at the next offset where a record can start, and
+/// counts the skipped bytes ([`Self::skipped_bytes`]).
 #[derive(Debug)]
 pub struct RecordReader<R> {
     input: Reader<R>,
     path: Option<PathBuf>,
     lenient: bool,
     max_record: u64,
-    /// No record that starts here or later is read.
+    /// Records that start at this offset or later are not read.
     stop: u64,
-    /// A head that was read before its time, and where it stands.
+    /// The head of the next part and its offset, if it has already been read.
     pending: Option<(Head, u64)>,
     skipped: u64,
     warnings: Warnings,
 }
 
 impl<'a> RecordReader<&'a [u8]> {
-    /// Over bytes in memory.
+    /// A reader of bytes in memory.
     pub fn from_slice(bytes: &'a [u8], options: &Options) -> Self {
         Self::new(Reader::from_slice(bytes), options)
     }
 }
 
 impl RecordReader<BufReader<File>> {
-    /// Over a file.
+    /// A reader of a file.
     ///
     /// # Errors
-    /// Those of opening it, with its path.
+    /// Returns the error of opening the file, with its path.
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let path = path.as_ref();
         Ok(Self { path: Some(path.into()), ..Self::new(Reader::open(path)?, options) })
     }
 }
 
-/// What came instead of the next head.
+/// Result of looking for the next head.
 enum Found {
     Head(Head, u64),
     End,
 }
 
 impl<R: Read> RecordReader<R> {
-    /// Over any bounded cursor; [`Reader::from_stream`] makes one of a pipe.
+    /// A reader of the records in `input`; [`Reader::from_stream`] makes an input from a pipe.
     pub fn new(input: Reader<R>, options: &Options) -> Self {
         Self {
             input,
@@ -68,20 +68,20 @@ impl<R: Read> RecordReader<R> {
         }
     }
 
-    /// The next record; `None` at the end.
+    /// Reads the next record; `None` at the end.
     ///
     /// # Errors
-    /// `BadMagic`, `Truncated`, `InvalidValue` for a flag of 4 to 7, `Inconsistent` for parts out of order and
-    /// `LimitExceeded`, each with the offset; lenient reading passes over all of these. I/O errors.
+    /// Returns `BadMagic`, `Truncated`, `InvalidValue` for a flag of 4 to 7, `Inconsistent` for parts out of order and
+    /// `LimitExceeded`, each with the offset; lenient reading skips the damage instead. Also returns I/O errors.
     pub fn next_record(&mut self) -> Result<Option<Vec<u8>>> {
         let mut record = Vec::new();
         Ok(self.read_into(&mut record)?.map(|_| record))
     }
 
-    /// Replaces `record` by the next record; returns its offset, `None` at the end.
+    /// Replaces `record` by the next record; returns its offset, or `None` at the end.
     ///
     /// # Errors
-    /// As [`Self::next_record`].
+    /// Returns the errors of [`Self::next_record`].
     pub fn read_into(&mut self, record: &mut Vec<u8>) -> Result<Option<u64>> {
         self.next_usable(|reader| reader.read_record(record)).map_err(|e| match &self.path {
             Some(path) => e.with_path(path),
@@ -89,22 +89,22 @@ impl<R: Read> RecordReader<R> {
         })
     }
 
-    /// Bytes that lenient reading passed over.
+    /// Number of bytes that lenient reading skipped.
     pub fn skipped_bytes(&self) -> u64 {
         self.skipped
     }
 
-    /// Offset of the next part.
+    /// Offset of the next part to read.
     pub fn position(&self) -> u64 {
         self.pending.map_or(self.input.position(), |(_, start)| start)
     }
 
-    /// Takes the warnings gathered so far.
+    /// Takes the warnings collected so far.
     pub fn take_warnings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.warnings).into_list()
     }
 
-    /// The next record that can be used, as `one` reads it; lenient reading passes over damage.
+    /// Reads the next usable record with `one`; lenient reading skips damaged records.
     fn next_usable(&mut self, mut one: impl FnMut(&mut Self) -> Result<Option<u64>>) -> Result<Option<u64>> {
         loop {
             let start = self.position();
@@ -134,8 +134,8 @@ impl<R: Read> RecordReader<R> {
         })
     }
 
-    /// Goes through the parts of the next record, each read by `part`, which is told head and place and whether it is the
-    /// first; returns the record's offset.
+    /// Calls `part` with the head and offset of each part of the next record, and with whether it is the first; `part` reads
+    /// its data. Returns the record's offset.
     fn parts(&mut self, mut part: impl FnMut(&mut Self, Head, u64, bool) -> Result<()>) -> Result<Option<u64>> {
         let (mut head, start) = match self.next_head()? {
             Found::Head(head, start) => (head, start),
@@ -194,7 +194,7 @@ impl<R: Read> RecordReader<R> {
         }
     }
 
-    /// In lenient reading, the head that follows if `word`, the last one read, is the magic.
+    /// For lenient reading: if `word`, the last word read, is the magic number, reads the head that follows it.
     fn head_after(&mut self, word: u32) -> Option<(Head, u64)> {
         let mut next = [0; 4];
         if !self.lenient || word != MAGIC || self.input.fill_some(&mut next).ok()? < 4 {
@@ -204,17 +204,17 @@ impl<R: Read> RecordReader<R> {
         self.usable(u32::from_le_bytes(next)).map(|head| (head, start))
     }
 
-    /// A second word with which a record can start here.
+    /// Decodes the second word of a part, if a record can start with it at the current position.
     fn usable(&self, word: u32) -> Option<Head> {
         let fits = |head: &Head| self.input.remaining().is_none_or(|left| u64::from(head.len) <= left);
         Head::decode(word).ok().filter(|head| head.starts_record()).filter(fits)
     }
 
-    /// Moves to the next aligned place where a record can start, or to the end.
+    /// Moves to the next aligned offset where a record can start, or to the end.
     fn find_head(&mut self) -> Result<()> {
         let mut after_magic = false;
         let mut bytes = [0; 4];
-        // Parts start at multiples of 4 of the file.
+        // Parts start at offsets divisible by 4.
         let unaligned = (4 - self.input.position() % 4) % 4;
         self.input.fill_some(&mut bytes[..unaligned as usize])?;
         while self.input.fill_some(&mut bytes)? == bytes.len() {
@@ -257,10 +257,10 @@ impl<R: Read> RecordReader<R> {
 }
 
 impl<R: Read + Seek> RecordReader<R> {
-    /// Goes to the record at this offset.
+    /// Moves to the record at this offset.
     ///
     /// # Errors
-    /// `InvalidValue` for an offset that is not divisible by 4; I/O errors.
+    /// Returns `InvalidValue` for an offset that is not divisible by 4, and I/O errors.
     pub fn seek(&mut self, offset: u64) -> Result<()> {
         if !offset.is_multiple_of(4) {
             return Err(fault::at(offset, FormatErrorKind::InvalidValue, "record offset, expected a multiple of 4"));
@@ -269,10 +269,10 @@ impl<R: Read + Seek> RecordReader<R> {
         self.input.seek(offset)
     }
 
-    /// The record at this offset.
+    /// Reads the record at this offset.
     ///
     /// # Errors
-    /// As [`Self::next_record`], lenient or not; `Truncated` at the end of the file.
+    /// Returns the errors of [`Self::next_record`] even in lenient reading, and `Truncated` at the end of the file.
     pub fn read_at(&mut self, offset: u64) -> Result<Vec<u8>> {
         self.seek(offset)?;
         let mut record = Vec::new();
@@ -288,11 +288,11 @@ impl<R: Read + Seek> RecordReader<R> {
         }
     }
 
-    /// The offsets of all records from here on, up to the end or that of the range. Only their heads are read; the reader is
-    /// left at the end.
+    /// The offsets of all records from the current position to the end of the file or range. Only the heads of parts are
+    /// read. The reader is then at the end.
     ///
     /// # Errors
-    /// As [`Self::next_record`]; lenient reading passes over damage.
+    /// Returns the errors of [`Self::next_record`]; lenient reading skips damage.
     pub fn offsets(&mut self) -> Result<Vec<u64>> {
         let mut offsets = Vec::new();
         while let Some(offset) = self.next_usable(Self::pass_over_record).map_err(|e| match &self.path {
@@ -304,7 +304,7 @@ impl<R: Read + Seek> RecordReader<R> {
         Ok(offsets)
     }
 
-    /// Goes behind the next record; returns its offset.
+    /// Skips the next record; returns its offset.
     fn pass_over_record(&mut self) -> Result<Option<u64>> {
         self.parts(|reader, head, _, _| {
             let mut len = u64::from(head.len);
@@ -318,10 +318,10 @@ impl<R: Read + Seek> RecordReader<R> {
         })
     }
 
-    /// Goes to the start of `range` and reads only records that start inside it; see [`super::part_range`].
+    /// Moves to the start of `range` and limits reading to records that start inside it; see [`super::part_range`].
     ///
     /// # Errors
-    /// As [`Self::seek`].
+    /// Returns the errors of [`Self::seek`].
     pub fn set_range(&mut self, range: Range<u64>) -> Result<()> {
         self.stop = range.end;
         self.seek(range.start)

@@ -1,4 +1,4 @@
-//! Splitting a file among readers.
+//! Splitting of a record file among several readers.
 
 use super::MAGIC;
 use super::part::Head;
@@ -7,11 +7,11 @@ use mxrs_types::{Error, Result};
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 
-/// The bytes that reader `part` of `n_parts` has to read of a file of `len` bytes: an even share, its bounds moved
-/// forward to where records start. The shares together are the whole file.
+/// The byte range that reader number `part` of `n_parts` reads from a file of `len` bytes. Each bound of an even share is
+/// moved forward to the next start of a record. The ranges of all readers together cover the whole file.
 ///
 /// # Errors
-/// [`mxrs_types::ErrorKind::InvalidValue`] unless `part < n_parts`; I/O errors.
+/// Returns [`mxrs_types::ErrorKind::InvalidValue`] unless `part < n_parts`, and I/O errors.
 pub fn part_range<R: Read + Seek>(mut source: R, len: u64, part: u64, n_parts: u64) -> Result<Range<u64>> {
     if part >= n_parts {
         return Err(Error::invalid("part of a record file", part, format!("below {n_parts}")));
@@ -21,14 +21,14 @@ pub fn part_range<R: Read + Seek>(mut source: R, len: u64, part: u64, n_parts: u
     Ok(bound(part)?..bound(part + 1)?)
 }
 
-/// The first offset from `from` on where a record starts, or `len`.
+/// The first offset at or after `from` where a record starts, or `len`.
 fn next_record<R: Read + Seek>(source: &mut R, from: u64, len: u64) -> Result<u64> {
     if from == 0 || from >= len {
         return Ok(from.min(len));
     }
     source.seek(SeekFrom::Start(from)).map_err(|e| fault::io(&e))?;
     let mut bytes = Vec::new();
-    // The last word of a block is looked at again with the next block.
+    // The last word of a block is examined again with the next block, because a head has two words.
     let mut start = from;
     loop {
         const BLOCK: u64 = 64 << 10;

@@ -1,4 +1,4 @@
-//! Writing records.
+//! Sequential writing of records.
 
 use super::part::{Head, Role, padding};
 use super::{MAGIC, MAX_PART};
@@ -7,7 +7,7 @@ use mxrs_types::{FormatErrorKind, Result};
 use std::io::Write;
 use std::path::Path;
 
-/// Writes records one after the other.
+/// Writes records in sequence.
 #[derive(Debug)]
 pub struct RecordWriter<W> {
     sink: W,
@@ -15,10 +15,10 @@ pub struct RecordWriter<W> {
 }
 
 impl RecordWriter<AtomicFile> {
-    /// Writes a file, which takes its name in [`Self::finish`].
+    /// Starts to write a file, which gets its name in [`Self::finish`].
     ///
     /// # Errors
-    /// Those of creating the temporary file.
+    /// Fails if the temporary file cannot be created.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         AtomicFile::create(path).map(Self::new)
     }
@@ -26,14 +26,14 @@ impl RecordWriter<AtomicFile> {
     /// Completes the file.
     ///
     /// # Errors
-    /// Those of [`AtomicFile::commit`].
+    /// Returns the errors of [`AtomicFile::commit`].
     pub fn finish(self) -> Result<()> {
         self.sink.commit()
     }
 }
 
 impl<W: Write> RecordWriter<W> {
-    /// Writes to `sink`, whose present place is offset 0.
+    /// A writer to `sink`, whose current position becomes offset 0.
     pub fn new(sink: W) -> Self {
         Self { sink, position: 0 }
     }
@@ -43,7 +43,7 @@ impl<W: Write> RecordWriter<W> {
         self.position
     }
 
-    /// The sink.
+    /// Returns the sink.
     pub fn into_inner(self) -> W {
         self.sink
     }
@@ -51,7 +51,7 @@ impl<W: Write> RecordWriter<W> {
     /// Writes one record and returns its offset.
     ///
     /// # Errors
-    /// `LimitExceeded` for 2^29 bytes and more; I/O errors.
+    /// Returns `LimitExceeded` for payloads of 2^29 bytes or more, and I/O errors.
     pub fn write(&mut self, payload: &[u8]) -> Result<u64> {
         if payload.len() > MAX_PART {
             let kind = FormatErrorKind::LimitExceeded { value: payload.len() as u64, max: MAX_PART as u64 };
@@ -87,7 +87,7 @@ mod tests {
     use crate::Options;
     use crate::recordio::RecordReader;
 
-    /// The seven cases of escaping; the expected words follow from the format's description.
+    /// The seven cases of escaping; the expected words follow from the specification of the format.
     #[test]
     fn escaping() {
         let m = MAGIC.to_le_bytes();

@@ -5,7 +5,7 @@ use crate::AlignedBytes;
 use half::{bf16, f16};
 use mxrs_types::{DType, Float, Result};
 
-/// One element on its way between types: integers stay exact.
+/// One element during a conversion; integers stay exact.
 #[derive(Clone, Copy)]
 enum Number {
     Float(f64),
@@ -45,7 +45,8 @@ impl Number {
         }
     }
 
-    /// Stores it as `dtype`: floats round to nearest and truncate towards zero into integers, saturating.
+    /// Stores the number as `dtype`. Floats are rounded to the nearest float; conversion to an integer truncates towards
+    /// zero and saturates.
     fn store(self, dtype: DType, out: &mut [u8]) {
         macro_rules! integer {
             ($t:ty) => {
@@ -84,7 +85,8 @@ impl Dense {
         out
     }
 
-    /// The same values as another type. Between integers the low bits are kept; floats saturate into integers.
+    /// Converts the elements to another type. Conversion between integers keeps the low bits; floats saturate to the range
+    /// of an integer.
     pub fn cast(&self, dtype: DType) -> Self {
         if dtype == self.dtype() {
             return self.clone();
@@ -106,12 +108,12 @@ impl Tensor {
     /// The elements of a dense array rounded to `f32`, row-major.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] when it is not dense.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] if the array is not dense.
     pub fn to_f32_vec(&self) -> Result<Vec<f32>> {
         Ok(self.as_dense()?.to_f32_vec())
     }
 
-    /// The same values as another element type; sparse arrays stay sparse.
+    /// Converts the elements to another type; sparse arrays stay sparse.
     pub fn cast(&self, dtype: DType) -> Self {
         match self {
             Self::None => Self::None,

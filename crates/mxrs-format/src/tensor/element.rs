@@ -1,11 +1,11 @@
-//! Rust types that are element types of files.
+//! Rust types that correspond to element types of files.
 
 use half::{bf16, f16};
 use mxrs_types::DType;
 
 /// A Rust number that is the element type of some [`DType`].
 pub trait Element: bytemuck::Pod + Send + Sync {
-    /// Its type in files.
+    /// The corresponding element type.
     const DTYPE: DType;
 }
 

@@ -1,4 +1,4 @@
-//! Arrays as files hold them: host memory with a type and a shape, dense or sparse.
+//! Arrays as files store them: host memory with a type and a shape, dense or sparse.
 
 mod convert;
 mod element;
@@ -10,13 +10,13 @@ pub use sparse::{Csr, RowSparse};
 use crate::{AlignedBytes, fault};
 use mxrs_types::{DType, Error, FormatErrorKind, Result, Shape, StorageType};
 
-/// One array of a file. Small by itself; the contents live behind the box.
+/// One array of a file. The value itself is small: its contents are behind a `Box`.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Tensor {
     /// A "none" array: no shape, no type, no data.
     #[default]
     None,
-    /// Every element, row-major.
+    /// All elements, row-major.
     Dense(Box<Dense>),
     /// Some rows of an array.
     RowSparse(Box<RowSparse>),
@@ -33,11 +33,11 @@ pub struct Dense {
 }
 
 impl Dense {
-    /// From elements in row-major order and the host's byte order.
+    /// A dense array from elements in row-major order and the host's byte order.
     ///
     /// # Errors
-    /// `Overflow` when the shape does not fit in memory, `Inconsistent` when `bytes` has another length than shape
-    /// and dtype ask for, `InvalidValue` for a bool other than 0 and 1.
+    /// Returns `Overflow` if the shape does not fit in memory, `Inconsistent` if the length of `bytes` differs from what
+    /// shape and dtype require, and `InvalidValue` for a bool other than 0 and 1.
     pub fn new(dtype: DType, shape: Shape, bytes: AlignedBytes) -> Result<Self> {
         let need = size_bytes(&shape, dtype)?;
         if need != bytes.len() {
@@ -63,15 +63,15 @@ impl Dense {
         &self.bytes
     }
 
-    /// The elements as `T`.
+    /// The elements as a slice of `T`.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] when the array has another type.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] if the array has another type.
     pub fn as_slice<T: Element>(&self) -> Result<&[T]> {
         view(self.dtype, &self.bytes)
     }
 
-    /// Takes the parts out: type, shape, elements.
+    /// Splits the array into element type, shape and elements.
     pub fn into_parts(self) -> (DType, Shape, AlignedBytes) {
         (self.dtype, self.shape, self.bytes)
     }
@@ -86,14 +86,14 @@ fn view<T: Element>(dtype: DType, bytes: &AlignedBytes) -> Result<&[T]> {
     bytemuck::try_cast_slice(bytes).map_err(|_| wrong())
 }
 
-/// Bytes of a dense array, as a format error when they do not fit.
+/// Size in bytes of a dense array; a format error if it overflows.
 pub(crate) fn size_bytes(shape: &Shape, dtype: DType) -> Result<usize> {
     shape
         .checked_size_bytes(dtype)
         .map_err(|_| fault::whole(FormatErrorKind::Overflow, format!("shape {shape} {dtype} has too many elements")))
 }
 
-/// Bools are stored as 0 or 1. Elements of other types are not looked at: they may still have to be read.
+/// Checks that bools are 0 or 1. Elements of other types are not read, because their owner may still have to load them.
 pub(crate) fn check_bools(dtype: DType, bytes: &[u8]) -> Result<()> {
     if dtype != DType::Bool {
         return Ok(());
@@ -108,7 +108,7 @@ impl Tensor {
     /// A dense array from its elements.
     ///
     /// # Errors
-    /// As [`Dense::new`].
+    /// Returns the errors of [`Dense::new`].
     ///
     /// ```
     /// use mxrs_format::Tensor;
@@ -123,7 +123,7 @@ impl Tensor {
     /// A dense array from row-major elements in the host's byte order.
     ///
     /// # Errors
-    /// As [`Dense::new`].
+    /// Returns the errors of [`Dense::new`].
     pub fn dense(dtype: DType, shape: impl Into<Shape>, bytes: AlignedBytes) -> Result<Self> {
         Ok(Self::Dense(Box::new(Dense::new(dtype, shape.into(), bytes)?)))
     }
@@ -148,7 +148,7 @@ impl Tensor {
         }
     }
 
-    /// How the elements are stored; a "none" array counts as dense.
+    /// Storage type of the array; a "none" array counts as dense.
     pub fn storage_type(&self) -> StorageType {
         match self {
             Self::None | Self::Dense(_) => StorageType::Dense,
@@ -157,7 +157,8 @@ impl Tensor {
         }
     }
 
-    /// Bytes of the stored elements: all of a dense array, the kept ones of a sparse array, in the host's order.
+    /// Bytes of the stored elements in the host's byte order: all elements of a dense array, the nonzero ones of a sparse
+    /// array.
     pub fn stored_bytes(&self) -> &[u8] {
         match self {
             Self::None => &[],
@@ -167,10 +168,10 @@ impl Tensor {
         }
     }
 
-    /// The dense array inside.
+    /// A reference to the dense array.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] for other forms; see [`Self::to_dense`].
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] if the array is not dense; [`Self::to_dense`] converts it.
     pub fn as_dense(&self) -> Result<&Dense> {
         match self {
             Self::Dense(d) => Ok(d),
@@ -179,10 +180,10 @@ impl Tensor {
         }
     }
 
-    /// The dense array itself.
+    /// Takes the dense array out.
     ///
     /// # Errors
-    /// As [`Self::as_dense`].
+    /// Returns the errors of [`Self::as_dense`].
     pub fn into_dense(self) -> Result<Dense> {
         match self {
             Self::Dense(dense) => Ok(*dense),
@@ -190,10 +191,10 @@ impl Tensor {
         }
     }
 
-    /// The elements of a dense array as `T`, row-major.
+    /// The elements of a dense array as a slice of `T`, row-major.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] when it is not dense or has another type.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] if the array is not dense or has another type.
     pub fn as_slice<T: Element>(&self) -> Result<&[T]> {
         self.as_dense()?.as_slice()
     }

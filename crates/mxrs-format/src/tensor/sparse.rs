@@ -1,10 +1,10 @@
-//! Sparse arrays: their structure is checked before anybody sees them.
+//! Sparse arrays, whose structure is checked when they are created.
 
 use super::{Dense, Tensor, check_bools, size_bytes, view};
 use crate::{AlignedBytes, Element, fault};
 use mxrs_types::{DType, Device, Error, FormatErrorKind, Result, Shape};
 
-/// Some rows of an array `(n, ...)`; the others are zero.
+/// Some rows of an array of shape `(n, ...)`; all other rows are zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowSparse {
     dtype: DType,
@@ -13,7 +13,7 @@ pub struct RowSparse {
     bytes: AlignedBytes,
 }
 
-/// The stored elements of a matrix, row after row.
+/// The stored elements of a matrix, row by row.
 #[derive(Clone, Debug)]
 pub struct Csr {
     dtype: DType,
@@ -21,12 +21,12 @@ pub struct Csr {
     indptr: Vec<i64>,
     indices: Vec<i64>,
     bytes: AlignedBytes,
-    /// The file gave 0 as storage shape: MXNet saved before a pending conversion had told it the number of elements.
+    /// Whether the file gave 0 as storage shape: MXNet saved it before a pending conversion had set the number of elements.
     /// Kept so that the array is written as it was read.
     unsettled: bool,
 }
 
-/// Equal when the matrices are; how a file gave their storage shape does not count.
+/// Two arrays are equal if their matrices are equal; the storage shape that the file gave is ignored.
 impl PartialEq for Csr {
     fn eq(&self, other: &Self) -> bool {
         (self.dtype, &self.shape, &self.indptr, &self.indices, &self.bytes)
@@ -40,13 +40,14 @@ fn inconsistent(context: String) -> Error {
     fault::whole(FormatErrorKind::Inconsistent, context)
 }
 
-/// Most bytes of a sparse array written out as a dense one.
+/// Largest size in bytes of a sparse array that is converted to a dense one.
 const MAX_DENSE: u64 = 64 << 30;
 
-/// The zeros that a sparse array of this shape is written into. A file of a few bytes may state any shape.
+/// Allocates zeros for the dense form of a sparse array. The size is checked, because a file of a few bytes may state any
+/// shape.
 ///
 /// # Errors
-/// `LimitExceeded` above [`MAX_DENSE`]; [`mxrs_types::ErrorKind::OutOfMemory`].
+/// Returns `LimitExceeded` above [`MAX_DENSE`], and [`mxrs_types::ErrorKind::OutOfMemory`].
 fn dense_zeros(shape: &Shape, dtype: DType) -> Result<AlignedBytes> {
     let size = size_bytes(shape, dtype)?;
     if size as u64 > MAX_DENSE {
@@ -66,10 +67,11 @@ fn check_size(what: &str, stored: &Shape, dtype: DType, bytes: &[u8]) -> Result<
 }
 
 impl RowSparse {
-    /// From the numbers of the kept rows (strictly increasing, within `shape[0]`) and their elements.
+    /// An array from the indices of its stored rows (strictly increasing, within `shape[0]`) and their elements.
     ///
     /// # Errors
-    /// `InvalidValue` for a scalar shape or a bad index, `Inconsistent` when the data has another size, `Overflow`.
+    /// Returns `InvalidValue` for a scalar shape or a bad index, `Inconsistent` if the data has another size, and
+    /// `Overflow`.
     pub fn new(dtype: DType, shape: Shape, indices: Vec<i64>, bytes: AlignedBytes) -> Result<Self> {
         let Some(&rows) = shape.first() else {
             return Err(fault::whole(FormatErrorKind::InvalidValue, "row_sparse array without axes"));
@@ -98,25 +100,25 @@ impl RowSparse {
         &self.shape
     }
 
-    /// Shape of the kept rows: `(r, shape[1..])`.
+    /// Shape of the stored rows: `(r, shape[1..])`.
     pub fn storage_shape(&self) -> Shape {
         std::iter::once(self.indices.len()).chain(self.shape.iter().skip(1).copied()).collect()
     }
 
-    /// Numbers of the kept rows, rising.
+    /// Indices of the stored rows, increasing.
     pub fn indices(&self) -> &[i64] {
         &self.indices
     }
 
-    /// Elements of the kept rows in the host's byte order.
+    /// Elements of the stored rows, in the host's byte order.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Elements of the kept rows as `T`.
+    /// Elements of the stored rows as a slice of `T`.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] when the array has another type.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] if the array has another type.
     pub fn values<T: Element>(&self) -> Result<&[T]> {
         view(self.dtype, &self.bytes)
     }
@@ -138,12 +140,12 @@ impl RowSparse {
 }
 
 impl Csr {
-    /// From row bounds (`rows + 1`, rising from 0 to the number of elements), columns (strictly rising within each
-    /// row, within `shape[1]`) and elements.
+    /// A matrix from row bounds (`rows + 1` numbers, increasing from 0 to the number of elements), columns (strictly
+    /// increasing within each row, within `shape[1]`) and elements.
     ///
     /// # Errors
-    /// `InvalidValue` for another shape than a matrix or a bad column, `Inconsistent` for bad bounds or another
-    /// size of data, `Overflow`.
+    /// Returns `InvalidValue` for a shape without exactly two axes or a bad column, `Inconsistent` for bad bounds or another
+    /// size of data, and `Overflow`.
     pub fn new(dtype: DType, shape: Shape, indptr: Vec<i64>, indices: Vec<i64>, bytes: AlignedBytes) -> Result<Self> {
         let array = Self::unsorted(dtype, shape, indptr, indices, bytes)?;
         for row in array.indptr.windows(2) {
@@ -156,7 +158,7 @@ impl Csr {
         Ok(array)
     }
 
-    /// All checks of [`Self::new`] but the order of columns, which it establishes; the flag says whether it had to.
+    /// Like [`Self::new`], but sorts the columns of each row. The flag is `true` if they were not sorted.
     pub(crate) fn sorting(
         dtype: DType,
         shape: Shape,
@@ -208,12 +210,12 @@ impl Csr {
         Ok(Self { dtype, shape, indptr, indices, bytes, unsettled: false })
     }
 
-    /// Marks an array whose file gave 0 as storage shape.
+    /// Marks the array as one whose file gave 0 as storage shape.
     pub(crate) fn set_unsettled(&mut self) {
         self.unsettled = true;
     }
 
-    /// The length that list files give as storage shape.
+    /// The number of elements that list files store as the storage shape.
     pub(crate) fn storage_len(&self) -> usize {
         if self.unsettled { 0 } else { self.indices.len() }
     }
@@ -223,12 +225,12 @@ impl Csr {
         self.dtype
     }
 
-    /// `(rows, columns)`.
+    /// Number of rows and columns.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
-    /// Row `i` holds elements `indptr[i]..indptr[i + 1]`.
+    /// Row bounds: row `i` has the elements `indptr[i]..indptr[i + 1]`.
     pub fn indptr(&self) -> &[i64] {
         &self.indptr
     }
@@ -243,10 +245,10 @@ impl Csr {
         &self.bytes
     }
 
-    /// The elements as `T`.
+    /// The elements as a slice of `T`.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::InvalidValue`] when the array has another type.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] if the array has another type.
     pub fn values<T: Element>(&self) -> Result<&[T]> {
         view(self.dtype, &self.bytes)
     }
@@ -272,11 +274,11 @@ impl Csr {
 }
 
 impl Tensor {
-    /// The same array with every element stored.
+    /// Converts the array to a dense one.
     ///
     /// # Errors
-    /// `Overflow` when a sparse array is too large for memory, [`mxrs_types::ErrorKind::InvalidValue`] for a "none"
-    /// array.
+    /// Returns `LimitExceeded`, `Overflow` or [`mxrs_types::ErrorKind::OutOfMemory`] if a sparse array is too large for
+    /// memory, and [`mxrs_types::ErrorKind::InvalidValue`] for a "none" array.
     pub fn to_dense(&self) -> Result<Self> {
         Ok(Self::Dense(Box::new(match self {
             Self::None | Self::Dense(_) => self.as_dense()?.clone(),
@@ -305,7 +307,7 @@ mod tests {
         assert_eq!(csr.cast(DType::I32).to_dense().unwrap().as_slice::<i32>().unwrap(), &[1, 0, 2, 0, 3, 0]);
     }
 
-    /// A file of a few bytes may state any shape: an array without stored rows needs no data.
+    /// An array without stored rows needs no data, so a file of a few bytes may state any shape.
     #[test]
     fn shapes_that_no_memory_holds_are_errors() {
         for rows in [1 << 33, 1 << 44, 1 << 58] {

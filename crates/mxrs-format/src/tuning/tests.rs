@@ -1,4 +1,4 @@
-//! Files of tuning results: round trips, damage, other versions, several writers.
+//! Tests of files with tuning results: round trips, damage, other versions, several writers.
 
 use super::*;
 use proptest::prelude::*;
@@ -7,8 +7,8 @@ fn machine(cpu: &str) -> Machine {
     Machine { cpu: cpu.into(), isa: "avx512".into(), mxrs: "0.1.0".into(), setup: "two threads".into() }
 }
 
-fn kernel(way: &str, us: f64) -> TunedKernel {
-    TunedKernel { backend: "nnpack".into(), way: way.into(), us, us_of_estimate: 2.0 * us }
+fn kernel(algorithm: &str, us: f64) -> TunedKernel {
+    TunedKernel { backend: "nnpack".into(), algorithm: algorithm.into(), us, us_of_estimate: 2.0 * us }
 }
 
 #[test]
@@ -17,9 +17,9 @@ fn what_is_written_is_read() {
     file.add(&machine("a"), [("x".into(), kernel("f4", 1.5)), ("y \"\\\n".into(), kernel("f2", 0.25))]);
     file.add(&machine("b"), [("x".into(), kernel("f3", 3.0))]);
     assert_eq!(TuningFile::parse(&file.to_text()).unwrap(), file);
-    // A later result takes the place of an earlier one; those of other calls and machines stay.
+    // A later result replaces an earlier one for the same call; results of other calls and machines stay.
     file.add(&machine("a"), [("x".into(), kernel("f6", 1.0))]);
-    assert_eq!(file.of(&machine("a")).unwrap()["x"].way, "f6");
+    assert_eq!(file.of(&machine("a")).unwrap()["x"].algorithm, "f6");
     assert_eq!((file.of(&machine("a")).unwrap().len(), file.of(&machine("b")).unwrap()["x"].us), (2, 3.0));
     assert_eq!(file.of(&machine("c")), None);
 }
@@ -39,7 +39,7 @@ fn other_formats_and_versions_are_refused_by_name() {
     let text =
         |format: &str, version: u32| format!("{{\"format\": \"{format}\", \"version\": {version}, \"machines\": []}}");
     assert!(TuningFile::parse(&text(FORMAT, VERSION)).is_ok());
-    // What follows an unknown version may be anything.
+    // The fields that follow an unknown version may have any type.
     let newer = format!("{{\"format\": \"{FORMAT}\", \"version\": 7, \"machines\": 3}}");
     assert!(error(&newer).contains("version 7"), "{}", error(&newer));
     assert!(error(&text(FORMAT, 0)).contains("version 0"));
@@ -53,7 +53,9 @@ fn a_file_that_is_not_there_is_empty_and_a_damaged_one_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sub/tuning.json");
     assert_eq!(TuningFile::open(&path).unwrap(), TuningFile::default());
-    let add = |way: &str| TuningFile::merge_into(&path, &machine("a"), [(way.to_owned(), kernel(way, 1.0))]).unwrap();
+    let add = |algorithm: &str| {
+        TuningFile::merge_into(&path, &machine("a"), [(algorithm.to_owned(), kernel(algorithm, 1.0))]).unwrap()
+    };
     assert!(add("f2").is_none());
     let whole = fs::read(&path).unwrap();
     fs::write(&path, &whole[..whole.len() / 2]).unwrap();
@@ -94,9 +96,9 @@ fn any_file() -> impl Strategy<Value = TuningFile> {
     machines.prop_map(|machines| {
         let mut file = TuningFile::default();
         for (cpu, results) in machines {
-            let found = results
-                .into_iter()
-                .map(|(call, (backend, way, us))| (call, TunedKernel { backend, way, us, us_of_estimate: us / 2.0 }));
+            let found = results.into_iter().map(|(call, (backend, algorithm, us))| {
+                (call, TunedKernel { backend, algorithm, us, us_of_estimate: us / 2.0 })
+            });
             file.add(&machine(&cpu), found);
         }
         file
@@ -111,7 +113,7 @@ proptest! {
         for of in &file.machines {
             let calls = back.of(&of.machine).unwrap();
             for (call, kernel) in &of.calls {
-                prop_assert_eq!((&calls[call].backend, &calls[call].way), (&kernel.backend, &kernel.way));
+                prop_assert_eq!((&calls[call].backend, &calls[call].algorithm), (&kernel.backend, &kernel.algorithm));
                 prop_assert!((calls[call].us - kernel.us).abs() <= 1e-9 * kernel.us);
             }
         }

@@ -1,4 +1,4 @@
-//! The invariants G1 to G5 of `graph.rs`, and that errors in broken graphs name the node and the input.
+//! Tests the invariants G1 to G5 of `graph.rs`, and that errors in broken graphs name the node and the input.
 
 use crate::{Entry, GraphBuilder, NodeId, test_ops as ops};
 use mxrs_op::Attrs;
@@ -59,7 +59,7 @@ fn control_dependencies_order_nodes_and_keep_them() {
     assert_eq!(graph.node(NodeId(2)).control_deps, [NodeId(1)]);
 }
 
-/// Adds random calls; returns the last node of each.
+/// Adds one random node per choice; also returns all nodes.
 fn random_builder(choices: &[(u8, u16, u16)]) -> (GraphBuilder, Vec<NodeId>) {
     let mut b = GraphBuilder::new();
     let mut nodes = vec![b.add_variable("v0", Attrs::new())];

@@ -11,15 +11,14 @@
 //! - P7 results are bit-identical to those without any sharing;
 //! - P8 the smallest plan is never larger than a plan without sharing;
 //! - P9 it is never smaller than the largest number of bytes alive at one step;
-//! - P10 reuse causes no race if steps run in parallel: if steps list their storages as variables, and in an offset
-//!   plan also list as written the storages whose bytes they take over, they may run in any order that those variables
-//!   allow.
+//! - P10 reuse causes no race if steps run in parallel: steps that list their storages as variables may run in any order
+//!   that these variables allow. In an offset plan, a step must also list as written the storages whose bytes it takes over.
 //!
 //! There are two algorithms. The *pool* reproduces what the manual says about `NNVM_EXEC_MATCH_RANGE` and
 //! `MXNET_EXEC_NUM_TEMP`: a free list searched within a size range, several ranges tried, colors. The *offset* planner
-//! places tenants, largest first (and tenants of the fullest steps first; the better result wins), into the tightest
-//! gap left by those alive at the same time (Pisarchyk and Lee, arXiv:2001.03288). If the user sets nothing, the
-//! smallest plan wins; if a range is set, the pool does exactly what was requested.
+//! places each tenant into the tightest gap between the tenants alive at the same time. It tries two orders, largest tenants
+//! first and tenants of the fullest steps first, and keeps the better result (Pisarchyk and Lee, arXiv:2001.03288). If the
+//! user sets nothing, the smallest plan wins; if a range is set, the pool does exactly what was requested.
 //!
 //! Steps of an offset plan must run in order, or with additional dependencies; each storage of the pool corresponds to
 //! one engine variable.

@@ -1,8 +1,8 @@
 //! The addresses that are occupied during a span of steps, found without visiting the tenants that occupy them.
 //!
-//! A tree over steps. A tenant is stored in the few nodes that tile its lifetime, and in the nodes above both ends.
-//! Each node has ranges of addresses, and adjacent ranges are merged: a dense plan has few, however many tenants made
-//! them, so that a query takes about the logarithm of the number of steps.
+//! The structure is a tree over steps. A tenant is stored in the few nodes that tile its lifetime, and in the ancestors of
+//! its first and last step. Each node has ranges of addresses, and adjacent ranges are merged: a dense plan has few ranges
+//! even if it has many tenants, so the time of a query is about the logarithm of the number of steps.
 
 /// Ranges of addresses: sorted, disjoint and not adjacent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,15 +65,15 @@ impl Occupied {
     /// overlap.
     pub fn between(&self, first: usize, last: usize, ranges: &mut Vec<(usize, usize)>) {
         ranges.clear();
-        // A tenant that overlaps with the span is stored below one of its tiles, or tiles a node above them, which is
-        // above an end.
+        // A tenant that overlaps with the span is stored in or below a tile of the span, or its own tile is an ancestor of
+        // such a tile and so of the first or last step.
         for_each_tile(self.n_leaves, first, last, |tile| ranges.extend(&self.nodes[tile].somewhere.0));
         for_each_above_ends(self.n_leaves, first, last, |node| ranges.extend(&self.nodes[node].throughout.0));
         ranges.sort_unstable();
     }
 }
 
-/// The fewest nodes whose spans together are the steps from `first` to `last`.
+/// Visits the fewest nodes whose spans together are the steps from `first` to `last`.
 fn for_each_tile(n_leaves: usize, first: usize, last: usize, mut visit: impl FnMut(usize)) {
     let (mut low, mut high) = (first + n_leaves, last + n_leaves + 1);
     while low < high {
@@ -90,7 +90,7 @@ fn for_each_tile(n_leaves: usize, first: usize, last: usize, mut visit: impl FnM
     }
 }
 
-/// The leaves of `first` and `last` and all nodes above them, each once.
+/// Visits the leaves of `first` and `last` and all nodes above them, each once.
 fn for_each_above_ends(n_leaves: usize, first: usize, last: usize, mut visit: impl FnMut(usize)) {
     let (mut low, mut high) = (first + n_leaves, last + n_leaves);
     while low != high {

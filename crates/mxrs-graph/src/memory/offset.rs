@@ -1,4 +1,4 @@
-//! The offset planner: places tenants in order of size, each into the tightest gap left by those alive with it.
+//! The offset planner: places each tenant into the tightest gap between the tenants alive at the same time.
 
 use super::occupied::Occupied;
 use super::tenant::{Tenant, Tenants};
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The published algorithm as written: it visits every placed tenant.
+    /// The published algorithm without a tree: it visits every placed tenant.
     fn place_slowly(list: &[Tenant], order: &[usize]) -> (usize, Vec<usize>) {
         let mut offsets = vec![0; list.len()];
         let mut extent = 0;

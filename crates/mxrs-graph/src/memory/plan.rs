@@ -1,4 +1,4 @@
-//! The plan, and how it is chosen.
+//! The memory plan, and the choice between the algorithms.
 
 use super::offset::{self, OffsetPlan, aligned};
 use super::pool::{self, PoolPlan};
@@ -41,7 +41,7 @@ pub enum Placement {
     External,
     /// Allocated at run time.
     Dynamic,
-    /// Nowhere: no step reads it, so the step that makes it is asked not to write it.
+    /// No memory: no step reads the entry, so the step that makes it is requested not to write it.
     Unreferenced,
 }
 
@@ -126,7 +126,7 @@ pub fn plan_memory(
     Ok(plan)
 }
 
-/// The ranges to try: 1, 2, 4, … below the value, then the value.
+/// The match ranges to try: 1, 2, 4, … below the limit, then the limit.
 fn ranges(options: &PlanOptions) -> Vec<u32> {
     let limit = options.match_range.unwrap_or(PlanOptions::DEFAULT_MATCH_RANGE);
     if limit == 0 || !options.auto_search {

@@ -24,11 +24,11 @@ pub struct PlanStep {
 /// The origin of an entry's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
-    /// The planner provides it.
+    /// The planner provides the memory.
     Planned,
-    /// The caller provides it: inputs, parameters, given outputs.
+    /// The caller provides the memory: inputs, parameters, given outputs.
     External,
-    /// Allocated at run time, because its size is unknown until then.
+    /// The memory is allocated at run time, because its size is unknown until then.
     Dynamic,
 }
 
@@ -58,8 +58,8 @@ pub struct PlanOptions {
     pub auto_search: bool,
     /// Whether the offset planner may be used if no range is set: its steps must run in order.
     pub allow_offset: bool,
-    /// Whether the pool may be used. If not, the offset plan is chosen whatever its size, provided that it may be used;
-    /// otherwise the pool is used nevertheless.
+    /// Whether the pool may be used. If not, the offset plan is chosen even if it is larger. If the offset planner may not
+    /// be used either, the pool is used nevertheless.
     pub allow_pool: bool,
     /// `MXNET_MEM_PLAN_VERBOSE_LOGGING`: one log line per entry.
     pub verbose: bool,
@@ -87,7 +87,7 @@ impl Default for PlanOptions {
 /// An output that takes over its input's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct InplacePair {
-    /// The step.
+    /// Number of the step.
     pub step: usize,
     /// Input position.
     pub input: usize,

@@ -1,4 +1,4 @@
-//! Reference counts, in-place decisions and lifetimes, which both algorithms start from.
+//! Reference counts, in-place decisions and lifetimes: the input of both planning algorithms.
 //!
 //! A *tenant* needs one piece of memory during its lifetime: an entry, a chain of entries that share memory in place,
 //! or the scratch memory of one step.
@@ -7,13 +7,13 @@ use super::{EntryKind, InplacePair, PlanEntry, PlanOptions, PlanStep};
 use crate::EntryId;
 use mxrs_types::{Device, Error, Result};
 
-/// Needs `size_bytes` from the start of step `first` to the end of step `last`.
+/// A need for `size_bytes` from the start of step `first` to the end of step `last`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tenant {
     pub size_bytes: usize,
     pub device: Device,
     pub first: usize,
-    /// The last step; the number of steps for heads, which are never released.
+    /// The last step; for heads, which are never released, the number of steps.
     pub last: usize,
     pub is_scratch: bool,
 }
@@ -26,9 +26,9 @@ pub(super) struct Tenants {
     pub of_entry: Vec<Option<usize>>,
     /// The tenant of each step's scratch memory.
     pub scratch: Vec<Option<usize>>,
-    /// For each step, the tenants that begin there and need memory of their own, largest first.
+    /// For each step, the tenants that begin at this step and need memory of their own, largest first.
     pub made_at: Vec<Vec<usize>>,
-    /// For each step, the tenants that are released there, in the order of its inputs.
+    /// For each step, the tenants that are released after this step, in the order of its inputs.
     pub released_at: Vec<Vec<usize>>,
     pub inplace: Vec<InplacePair>,
     /// For each in-place entry, the entry whose memory it took over.
@@ -46,7 +46,7 @@ pub(super) fn find(
 ) -> Result<Tenants> {
     check(steps, entries, heads)?;
     let n = entries.len();
-    // The number of reads still to come of each entry; a head counts as read once, after the last step.
+    // The number of remaining reads of each entry; a head counts as read once, after the last step.
     let mut reads = vec![0usize; n];
     for step in steps {
         for (_, input) in counted_inputs(step) {
@@ -63,7 +63,7 @@ pub(super) fn find(
         released_at: vec![Vec::new(); steps.len()],
         ..Tenants::default()
     };
-    // The number of reads still to come of each tenant.
+    // The number of remaining reads of each tenant.
     let mut tenant_reads: Vec<usize> = Vec::new();
     for (s, step) in steps.iter().enumerate() {
         let pairs = if options.enable_inplace { step_pairs(step) } else { Vec::new() };

@@ -2,8 +2,8 @@
 //!
 //! The operator's [`Precision`] decides what happens to a call, as in MXNet's `ReducePrecision`. Variables stay in
 //! float32, and so do heads: a head that became half precision is converted back. Each value is converted once, before
-//! its first reader. Auxiliary states and other inputs that a call rewrites are never converted; a call that would need
-//! one in half precision stays in float32.
+//! its first reader. Auxiliary states and other inputs that a call rewrites are never converted; a call that would need such
+//! an input in half precision stays in float32.
 //!
 //! In a training graph, [`TrainingGraph::wide_sums`] lets sums over half-precision products return float32 if their
 //! result would be converted next: the gradients of float32 weights.
@@ -59,7 +59,7 @@ struct Casting<'g> {
     half_ones: FxHashMap<EntryId, Entry>,
     /// Whether the call itself makes the old entry in half precision.
     is_made_half: Vec<bool>,
-    /// The new float32 entries of old ones that calls make in half precision.
+    /// For old entries that calls make in half precision: the new entries that are converted back to float32.
     wide_ones: FxHashMap<EntryId, Entry>,
 }
 
@@ -110,7 +110,7 @@ impl Casting<'_> {
         (!fixed.any(is_half)).then_some((inputs, outputs))
     }
 
-    /// The new half-precision entry of an old one.
+    /// The new entry of an old entry in half precision, converted if necessary.
     fn in_half(&mut self, old: Entry) -> Result<Entry> {
         let id = self.graph.entry_id(old);
         if let Some(known) = self.half_ones.get(&id) {
@@ -122,7 +122,7 @@ impl Casting<'_> {
         Ok(new)
     }
 
-    /// The new entry of an old one in the old type.
+    /// The new entry of an old entry in the old type, converted back if necessary.
     fn wide(&mut self, old: Entry) -> Result<Entry> {
         let id = self.graph.entry_id(old);
         let from = self.rewrite.entry(old);
@@ -152,9 +152,9 @@ impl TrainingGraph {
     /// tensor before the cast instead, and returns that type itself. `dtypes` are those of the forward graph's entries.
     ///
     /// # Errors
-    /// None for a graph made by [`gradient`](super::gradient).
+    /// Never fails for a graph made by [`gradient`](super::gradient).
     pub fn wide_sums(&self, dtypes: &[DType]) -> Result<Self> {
-        // By call: the input to exchange, and its replacement.
+        // For each call to change: the position of the input to exchange, and its replacement.
         let mut exchanges: FxHashMap<NodeId, (usize, Entry)> = FxHashMap::default();
         let mut merged: FxHashMap<NodeId, NodeId> = FxHashMap::default();
         for (id, node) in self.graph.iter().skip(self.n_forward_nodes) {
@@ -166,7 +166,8 @@ impl TrainingGraph {
         self.after(self.copied(&exchanges, &merged)?)
     }
 
-    /// For a conversion: the call that it can be merged with, and the input that this call reads then.
+    /// If `node` is a conversion: the call that it can be merged with, and the position and entry of the input that this
+    /// call then reads.
     fn exchange(&self, node: &Node, dtypes: &[DType]) -> Option<(NodeId, (usize, Entry))> {
         let graph = &self.graph;
         let ([made, like], CAST_BACK) = (node.inputs.as_slice(), node.op_name()) else { return None };

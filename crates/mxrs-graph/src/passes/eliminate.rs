@@ -1,10 +1,11 @@
 //! Common-subexpression elimination: of calls that compute the same value, one remains.
 //!
-//! One walk in id order with a table of calls seen so far. Inputs are looked up after merging, so one walk finds all.
-//! Two calls are the same if operator, parsed parameters, `__ctx_group__` and inputs are equal; `lr_mult`, profiler
-//! scopes and other annotations are ignored. Never merged: variables, calls that draw random numbers or rewrite inputs
-//! in either mode, calls with subgraphs, recomputing clones, and `_copy` calls that are heads, which keep outputs
-//! apart. A call that has to wait for a node after its twin is not merged either, because that would close a cycle.
+//! The pass walks once in id order, with a table of the calls seen so far. Inputs are looked up after merging, so one walk
+//! finds all equal calls. Two calls are the same if operator, parsed parameters, `__ctx_group__` and inputs are equal;
+//! `lr_mult`, profiler scopes and other annotations are ignored. Never merged: variables, calls that draw random numbers or
+//! rewrite inputs in either mode, calls with subgraphs, recomputing clones, and `_copy` calls that are heads, which keep two
+//! outputs distinct. A call that has to wait for a node after its twin is not merged either, because that would close a
+//! cycle.
 //!
 //! Invariants: G16 a second run changes nothing; G17 outputs keep their order and values; G18 no two calls are left
 //! that could be merged.
@@ -59,7 +60,7 @@ impl TrainingGraph {
     /// forward part, never the reverse (G3).
     ///
     /// # Errors
-    /// Those of [`eliminate_common`].
+    /// Fails in the same cases as [`eliminate_common`].
     pub fn eliminate_common(&self, ops: &OpSet) -> Result<Self> {
         self.after(run(&self.graph, ops, self.n_forward_nodes, self.n_forward_heads)?)
     }

@@ -14,7 +14,7 @@ use std::fmt::Display;
 pub(super) trait Attribute: Clone {
     /// The property's name in messages: `shape`, `dtype`.
     const WHAT: &'static str;
-    /// Whether it is completely known.
+    /// Whether the property is completely known.
     fn is_known(&self) -> bool;
     /// Merges `other`; returns whether anything new was learned, or `Err` if they contradict each other.
     #[allow(clippy::result_unit_err)]
@@ -115,14 +115,14 @@ fn push(queue: &mut VecDeque<NodeId>, id: NodeId, visits: Visits) {
     }
 }
 
-/// The error if an operator contradicts what its neighbors say.
+/// Makes the error for an operator that contradicts what is known of its input or output.
 fn conflict<T: Attribute>(graph: &Graph, id: NodeId, entry: EntryId, known: &str, found: &str) -> Error {
     let (op, arg) = (graph.node(id).op_name(), graph.entry_name(entry));
     if T::WHAT == "shape" { Error::shape(op, arg, found, known) } else { Error::dtype(op, arg, found, known) }
 }
 
-/// Adds the node and its neighbors to an error: the node that it contradicts is among those that make or share its
-/// inputs or read its outputs.
+/// Adds the node and its neighbors to an error, because the node contradicts one of the nodes that make or share its inputs
+/// or read its outputs.
 fn at_node<T: Attribute>(error: Error, graph: &Graph, id: NodeId, entries: &[T]) -> Error {
     let node = graph.node(id);
     let called = |id: NodeId| format!("`{}` ({})", graph.node(id).name, graph.node(id).op_name());
@@ -166,7 +166,7 @@ pub(super) fn require_known<T: Attribute>(graph: &Graph, entries: &[T]) -> Resul
     if names.is_empty() { Ok(()) } else { Err(Error::new(ErrorKind::Unresolved { names, what: T::WHAT })) }
 }
 
-/// The entry of the variable for which a value was given.
+/// The entry of the variable `name`, for which the caller gave a value. Fails if there is no such variable.
 pub(super) fn given_entry(graph: &Graph, name: &str, value: impl Display) -> Result<EntryId> {
     match graph.find(name).filter(|id| graph.node(*id).is_variable()) {
         Some(id) => Ok(graph.output_id(id, 0)),

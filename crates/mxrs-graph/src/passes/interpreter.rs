@@ -1,4 +1,4 @@
-//! Runs graphs of the smooth test operators, and makes random ones.
+//! Runs graphs of the smooth test operators, and makes random graphs.
 
 use crate::test_ops::smooth;
 use crate::{Entry, Graph, GraphBuilder, NodeId};
@@ -23,7 +23,7 @@ fn from_text(text: &str, salt: u64) -> f64 {
     (hash >> 40) as f64 / (1u64 << 24) as f64 * 1.6 - 0.8
 }
 
-/// The value of a variable for which none is given; ones for the gradients of heads.
+/// The value of a variable for which no value is given; ones for the gradients of heads.
 pub fn value_of(name: &str) -> Vec<f64> {
     (0..LENGTH as u64).map(|i| if name.ends_with("_grad") { 1.0 } else { from_text(name, i) }).collect()
 }

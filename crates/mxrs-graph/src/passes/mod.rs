@@ -12,7 +12,7 @@
 //! | `fuse` | fuses sets of pointwise calls |
 //! | `place` | assigns devices to nodes, and inserts copies where data crosses devices |
 //! | `remat` | recomputes forward calls instead of keeping their outputs |
-//! | `select` | keeps only what other outputs need |
+//! | `select` | keeps only the nodes that the selected outputs need |
 //! | `widen` | lets half-precision calls compute in float32 |
 //!
 //! Passes that add, merge or drop nodes copy the graph through `rewrite` and keep the order of the nodes. On a training
@@ -48,7 +48,8 @@ pub use pair::{CallPair, join_pairs};
 pub use partition::{Declined, Partitioned, Partitioning, Region, partition};
 pub use place::place;
 pub use remat::{
-    Mirroring, chain_checkpoints, first_again, mirror, recompute, recompute_if_smaller, sqrt_segments, within_budget,
+    Mirroring, chain_checkpoints, first_recomputed, mirror, recompute, recompute_if_smaller, sqrt_segments,
+    within_budget,
 };
 pub use select::select_outputs;
 pub use widen::{Widened, widen};

@@ -1,7 +1,7 @@
 //! Fuses two calls of a training graph, forward and backward: a call and the activation after it.
 //!
 //! `b = second(first(a))` with the gradients `first'(second'(g, b), …)` becomes `b = both(a)` with `both'(g, …)`. The
-//! output of `first` is no longer kept, and the gradient reads neither it nor `b`.
+//! output of `first` is no longer kept, and the gradient reads neither this output nor `b`.
 
 #[cfg(test)]
 mod tests;
@@ -14,9 +14,9 @@ use std::sync::Arc;
 
 /// The calls to fuse, and their replacement.
 pub struct CallPair<'a> {
-    /// The calls.
+    /// The pair of calls.
     pub pair: &'a Pair,
-    /// The operator that replaces both.
+    /// The operator that replaces both calls.
     pub both: Arc<OpDef>,
     /// The gradient of that operator.
     pub gradient: Arc<OpDef>,
@@ -31,12 +31,12 @@ struct Found {
     gradients: [NodeId; 2],
 }
 
-/// Fuses all pairs whose first call `accepts` agrees to; `None` if there are none. A pair is not fused if another node
-/// reads the first call's result, or if it has the annotation `__force_mirroring__`. The new call has the name of the
+/// Fuses all pairs for whose first call `accepts` returns true; `None` if there are none. A pair is not fused if another
+/// node reads the first call's result, or if it has the annotation `__force_mirroring__`. The new call has the name of the
 /// second.
 ///
 /// # Errors
-/// None for a graph from [`gradient`](crate::gradient()).
+/// Never fails for a graph from [`gradient`](crate::gradient()).
 pub fn join_pairs(
     training: &TrainingGraph,
     calls: &CallPair<'_>,
@@ -76,7 +76,7 @@ pub fn join_pairs(
                 ..rewrite.moved(first)
             };
             let both = rewrite.put(id, both);
-            // From here on it takes the place of the first call.
+            // All later readers of the first call read the fused call instead.
             rewrite.merge(found.first, both);
         } else if id == found.gradients[1] {
             let ograd = graph.node(found.gradients[0]).inputs[0];
@@ -94,7 +94,7 @@ pub fn join_pairs(
     training.after(rewrite.finish(heads)?).map(Some)
 }
 
-/// The pair that begins with a node.
+/// Finds the pair that begins with node `first`.
 fn find(training: &TrainingGraph, pair: &Pair, first: NodeId) -> Option<Found> {
     let graph = &training.graph;
     let node = graph.node(first);
@@ -104,7 +104,8 @@ fn find(training: &TrainingGraph, pair: &Pair, first: NodeId) -> Option<Found> {
             && node.clone_of.is_none()
             && node.attrs.get("__force_mirroring__").is_none()
     };
-    // The only reader of an entry, at this position; `None` if there are others or the entry is a head.
+    // The only reader of an entry, and the position of its input; `None` if there are several readers or the entry is a
+    // head.
     let only_reader = |e: Entry| {
         let entry = graph.entry_id(e);
         let is_head = graph.heads().contains(&e) || training.wanted.contains(&e);
@@ -124,7 +125,7 @@ fn find(training: &TrainingGraph, pair: &Pair, first: NodeId) -> Option<Found> {
     if !is_second || !is_plain(activation) || activation.n_outputs != 1 {
         return None;
     }
-    // One of the readers of the first hidden output is the gradient.
+    // The only reader of the first hidden output must be the gradient of the first call.
     let hidden: Vec<Entry> = (1..node.n_outputs as u32).map(|index| Entry::new(first, index)).collect();
     let readers: Vec<(NodeId, u32)> = hidden.iter().map(|e| only_reader(*e)).collect::<Option<_>>()?;
     let of_first = readers.first()?.0;

@@ -1,6 +1,6 @@
 //! Assigns a device to each node, and inserts a `_CrossDeviceCopy` wherever data crosses devices.
 //!
-//! A node with a `__ctx_group__` is on the group's device. A call without one is on the device of its first placed
+//! A node with a `__ctx_group__` is on the group's device. A call without a group is on the device of its first placed
 //! input, otherwise of its first placed reader. A variable is on the device of a reader, and an auxiliary state on that
 //! of its operator. Calls of a gradient are on the device of their forward call, clones on that of their original. All
 //! other nodes are on the default device.
@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 /// on `default`. An entry is copied once per device that needs it; a copy is named `<node>_<output>_copy`.
 ///
 /// # Errors
-/// If a group has no device; if operators on two devices write one auxiliary state; if a copy is needed and `ops` has
+/// If a group has no device; if operators on two devices write the same auxiliary state; if a copy is needed and `ops` has
 /// neither `_CrossDeviceCopy` nor `_copy`.
 pub fn place(
     graph: &Graph,
@@ -31,10 +31,10 @@ pub fn place(
 }
 
 impl TrainingGraph {
-    /// [`place`] that keeps the forward part in front.
+    /// Does the same as [`place`], and keeps the forward part in front.
     ///
     /// # Errors
-    /// Those of [`place`].
+    /// Fails in the same cases as [`place`].
     pub fn place(
         &self,
         ops: &OpSet,

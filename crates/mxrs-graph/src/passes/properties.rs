@@ -1,4 +1,5 @@
-//! Inference: G6 soundness, G7 monotonicity, G8 independence of order; conflicts and gaps are reported by name.
+//! Tests of inference: G6 soundness, G7 monotonicity, G8 independence of order. Errors about conflicts and unknown shapes
+//! name the node.
 
 use super::fixpoint::Visits;
 use super::infer_dtype::{infer_dtypes, infer_dtypes_by};
@@ -63,10 +64,11 @@ proptest! {
             prop_assert_eq!(&complete[graph.entry_id(*head).index()], shape);
         }
         for order in ORDERS {
-            // G8.
+            // G8: the order of visits does not change the result.
             prop_assert_eq!(&infer_shapes_by(&graph, [data()], order).unwrap(), &found);
         }
-        // G7: with only one variable known, the result agrees with the truth, and also knowing `data` adds information.
+        // G7: with only one variable known, the result agrees with the complete one, and if `data` is known too, information
+        // is only added.
         let some = graph.variables()[extra as usize % graph.variables().len()];
         let entry = graph.output_id(some, 0);
         let given = (graph.node(some).name.as_str(), found.entry(entry).clone());

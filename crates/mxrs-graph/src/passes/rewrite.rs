@@ -17,7 +17,7 @@ pub(super) struct Rewrite<'g> {
 /// The new graph, and the new ids of the old nodes.
 pub(super) struct Rewritten {
     pub graph: Graph,
-    /// By old id; `None` for nodes that are gone.
+    /// The new id of each old node; `None` for nodes that are gone.
     pub new_ids: Vec<Option<NodeId>>,
     /// The new id of each node added to [`Rewrite::out`], in the order in which they were added.
     pub of_added: Vec<Option<NodeId>>,
@@ -33,12 +33,12 @@ impl<'g> Rewrite<'g> {
         Self { old, out, new_ids: vec![None; old.n_nodes()], n_forward: 0 }
     }
 
-    /// The new id of an old node that has been copied. Ids are topological, so every input has been.
+    /// The new id of an old node that has been copied. Ids are topological, so every input has been copied before.
     pub fn id(&self, old: NodeId) -> NodeId {
         self.new_ids[old.index()].unwrap_or(old)
     }
 
-    /// The new entry of an old one whose node has been copied.
+    /// The new entry of an old entry whose node has been copied.
     pub fn entry(&self, old: Entry) -> Entry {
         Entry { node: self.id(old.node), ..old }
     }

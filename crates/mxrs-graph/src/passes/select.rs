@@ -1,10 +1,10 @@
-//! Selects other outputs: a graph that computes the requested values and only what they need.
+//! Makes a graph that computes only the requested values, and the values that they need.
 
 use crate::{Entry, EntryId, Graph, GraphBuilder};
 use mxrs_types::{Error, Result};
 
 /// The graph whose outputs are these values of `graph`, given by name (`relu0_output`, `bn_mean`, a variable's own);
-/// nodes that none of them needs are dropped. If several values have one name, the last one in graph order is used.
+/// nodes that none of them needs are dropped. If several values have the same name, the last one in graph order is used.
 ///
 /// # Errors
 /// If `names` is empty, or no value has one of the names.

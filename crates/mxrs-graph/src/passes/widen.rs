@@ -29,7 +29,7 @@ pub struct Widened {
 /// graph is not changed, which includes the case that `ops` has no `Cast`.
 ///
 /// # Errors
-/// None for a graph of these types.
+/// Never fails if `descs` describes the graph.
 pub fn widen(graph: &Graph, ops: &OpSet, descs: &[TensorDesc], half: DType) -> Result<Option<Widened>> {
     if ops.get(CAST).is_err() {
         return Ok(None);
@@ -49,7 +49,7 @@ pub fn widen(graph: &Graph, ops: &OpSet, descs: &[TensorDesc], half: DType) -> R
 }
 
 const CAST: &str = "Cast";
-/// Conversions, under that name or the one that mixed precision uses.
+/// The operators that convert: `Cast`, and the operator that mixed precision inserts.
 const CASTS: [&str; 2] = [CAST, "amp_cast"];
 
 struct Widening<'g> {
@@ -59,12 +59,12 @@ struct Widening<'g> {
     /// The half-precision type.
     half: DType,
     out: GraphBuilder,
-    /// The shapes and types by node of the new graph, then by output.
+    /// For each node of the new graph, the shape and type of each output.
     out_descs: Vec<Vec<TensorDesc>>,
     names: UniqueNames,
-    /// The new entry of each old one that has the same type.
+    /// For each old entry, the new entry that has the same type.
     stored: FxHashMap<EntryId, Entry>,
-    /// The new float32 entry of old ones in half precision.
+    /// For each old entry in half precision, the new entry in float32.
     wide: FxHashMap<EntryId, Entry>,
 }
 
@@ -96,7 +96,8 @@ impl Widening<'_> {
             new.output_ids(id).zip(of_node).for_each(|(entry, desc)| descs[entry.index()] = Some(desc));
         }
         let Some(descs) = descs.into_iter().collect::<Option<Vec<TensorDesc>>>() else { return Ok(None) };
-        // Calls that make half precision whatever they read would not get the types for which they are here.
+        // The types are inferred again, because a call may make half precision even from float32 inputs. Such a graph is not
+        // changed.
         let of_variables = new.variables().iter().map(|id| {
             let entry = new.output_id(*id, 0).index();
             (new.node(*id).name.as_str(), descs[entry].dtype)
@@ -143,8 +144,8 @@ impl Widening<'_> {
         new
     }
 
-    /// Whether some call writes a half-precision variable that this one reads: an auxiliary state, or one of another
-    /// version.
+    /// Whether the call reads a half-precision variable that some call writes: an auxiliary state, or a variable of a
+    /// version above 0.
     fn rewrites_half(&self, node: &Node) -> bool {
         let inputs = node.inputs.iter().enumerate();
         inputs.into_iter().any(|(i, input)| self.is_half(*input) && (i >= node.n_arguments() || input.version > 0))
@@ -182,22 +183,23 @@ impl Widening<'_> {
         for input in &node.inputs {
             inputs.push(if self.is_half(*input) { self.in_float32(*input)? } else { self.in_its_type(*input)? });
         }
-        // A half-precision value that is made without input, or from other types by name, is stored as such.
+        // A half-precision output of a call that reads no half precision keeps its type.
         self.add(id, Node { inputs, ..node.clone() }, makes_half && reads_half);
         Ok(true)
     }
 
-    /// The new float32 entry of a half-precision one.
+    /// The new float32 entry of a half-precision entry.
     fn in_float32(&mut self, old: Entry) -> Result<Entry> {
         self.in_type(old, DType::F32, false)
     }
 
-    /// The new entry of an old one in the old one's type.
+    /// The new entry of an old entry, in the type of the old entry.
     fn in_its_type(&mut self, old: Entry) -> Result<Entry> {
         self.in_type(old, self.desc(old).dtype, true)
     }
 
-    /// The new entry of an old one in its stored type, or in float32; converted if only the other exists.
+    /// The new entry of an old entry: in its stored type if `is_stored`, otherwise in float32. It is converted if only the
+    /// other version exists.
     fn in_type(&mut self, old: Entry, dtype: DType, is_stored: bool) -> Result<Entry> {
         let id = self.graph.entry_id(old);
         let (here, there) = match is_stored {

@@ -61,7 +61,7 @@ impl Symbol {
     /// Selects output `index`.
     ///
     /// # Errors
-    /// If there are not that many outputs.
+    /// If the symbol has no output `index`.
     pub fn output(&self, index: usize) -> Result<Self> {
         let entry = self.entries.get(index).ok_or_else(|| {
             Error::invalid("output of a symbol", index, format!("an index below {}", self.entries.len()))
@@ -98,7 +98,7 @@ impl Symbol {
     /// Names of the arguments, in graph order.
     ///
     /// # Errors
-    /// Those of [`Self::graph`].
+    /// Fails in the same cases as [`Self::graph`].
     pub fn arguments(&self) -> Result<Vec<String>> {
         Ok(self.graph()?.argument_names().into_iter().map(String::from).collect())
     }
@@ -106,13 +106,14 @@ impl Symbol {
     /// Names of the auxiliary states, in graph order.
     ///
     /// # Errors
-    /// Those of [`Self::graph`].
+    /// Fails in the same cases as [`Self::graph`].
     pub fn aux_states(&self) -> Result<Vec<String>> {
         Ok(self.graph()?.aux_state_names().into_iter().map(String::from).collect())
     }
 
     /// The verified graph of this symbol. Each use of a variable stores how often the variable was written before (1 at
-    /// the first auxiliary use), and special inputs without their own `__init__` get the operator's.
+    /// the first auxiliary use), and variables without `__init__` get the initializer that their operator requests, if it
+    /// requests one.
     ///
     /// # Errors
     /// If two variables have the same name.

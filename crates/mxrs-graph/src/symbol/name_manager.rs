@@ -18,7 +18,7 @@ pub struct NameManager {
 }
 
 impl NameManager {
-    /// All counters at 0.
+    /// Makes a manager with all counters at 0.
     pub fn new() -> Self {
         Self::default()
     }

@@ -15,7 +15,7 @@ pub(super) struct SymNode {
     pub subgraphs: Vec<Arc<Graph>>,
     pub n_visible: usize,
     pub n_outputs: usize,
-    /// Whether it was made by composition, and not read from a graph.
+    /// Whether the node was made by composition, and not converted from a graph.
     pub is_composed: bool,
 }
 

@@ -105,7 +105,7 @@ fn wrong_calls_are_refused_by_name() {
     fails(dense().attr("color", "red"), &["color", "num_hidden, no_bias", "composing `fc`"]);
     fails(dense().attr("weight_lr_mult", "2"), &["weight_lr_mult", "`lr_mult` set on the variable", "`weight`"]);
     fails(SymbolCall::new(&ops::norm()).name("n").input(&x).named_input("mean", &relu), &["`mean`", "a variable"]);
-    // Two different variables of one name can be composed, but do not form a graph.
+    // Two different variables of the same name can be composed, but do not form a graph.
     let both = SymbolCall::new(&ops::add()).input(&x).input(&Symbol::variable("x")).build(&mut names).unwrap();
     assert!(both.graph().unwrap_err().to_string().contains("`x` twice"));
 }

@@ -1,4 +1,4 @@
-//! Checks that work grows linearly with the size of the graph, by the ratio of two times. They are measured
+//! Checks that work grows linearly with the size of the graph, by the ratio of two times. The times are measured
 //! alternately, so that a busy machine slows down both.
 
 use std::time::{Duration, Instant};

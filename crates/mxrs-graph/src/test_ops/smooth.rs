@@ -1,4 +1,4 @@
-//! Operators with gradients on `f64` vectors of one length, and what each of them computes.
+//! Operators with gradients on `f64` vectors of equal length, and the functions that they compute.
 
 use super::{SplitParams, SumParams};
 use mxrs_op::{Attrs, GradValue, Gradient, GradientScope, InputNames, OpDef, OpParams, OpSet, OutputCount, Pointwise};
@@ -60,8 +60,8 @@ fn grad_norm(_: &OpParams, s: &mut dyn GradientScope) -> Answers {
     Ok(vec![Some(s.call_one("_backward_Norm", &[g, x, slope])?)])
 }
 
-/// `Norm`, with the output x² + 0.5 and its slope as a hidden output; the same followed by `Tanh`; and the operator
-/// that recomputes that output.
+/// `Norm`, with the output x² + 0.5 and its slope as a hidden output; `NormTanh`, which is `Norm` followed by `Tanh`; and
+/// `NormTanhAgain`, which recomputes the first output of `NormTanh`.
 fn norms() -> [OpDef; 3] {
     let of = |name, inputs, gradient| {
         let mut op = elementwise(name, inputs, gradient);
@@ -79,11 +79,11 @@ fn norms() -> [OpDef; 3] {
         vec![of("_backward_Norm"), of("_backward_NormTanh")]
     };
     let mut joined = hides_slope(of("NormTanh", &["data"], Gradient::Undefined));
-    joined.again = Some(norm_tanh_again);
-    [norm, joined, norm_tanh_again()]
+    joined.recompute = Some(norm_tanh_recompute);
+    [norm, joined, norm_tanh_recompute()]
 }
 
-fn norm_tanh_again() -> OpDef {
+fn norm_tanh_recompute() -> OpDef {
     elementwise("NormTanhAgain", &["data", "slope"], Gradient::Undefined)
 }
 
@@ -101,7 +101,7 @@ fn grad_through(_: &OpParams, s: &mut dyn GradientScope) -> Answers {
     Ok(vec![Some(s.call_one("zeros_like", &[zeros])?)])
 }
 
-/// Any number of inputs, given by `num_args`.
+/// A pointwise operator with `num_args` inputs.
 fn many(name: &'static str) -> OpDef {
     let mut op = OpDef::new(name).params::<SumParams>();
     op.inputs = InputNames::Variable {
@@ -129,8 +129,8 @@ pub fn scales() -> Vec<OpDef> {
 }
 
 /// All operators; pointwise unless stated otherwise. `Sign` has a zero gradient, `Opaque` has none and is not
-/// pointwise, and `Blocked` returns zeros. `Fan` has several outputs, `Moving` rewrites its auxiliary state, and
-/// `Noise` is random and has a hidden output; these three are not pointwise.
+/// pointwise, and `Blocked` returns zeros. `Fan` has several outputs. `Moving` rewrites its auxiliary state, and `Noise` is
+/// random and has a hidden output; these two are not pointwise.
 pub fn set() -> OpSet {
     let mut fan = OpDef::new("Fan").params::<SplitParams>();
     fan.n_outputs = OutputCount::ByParams(|p| p.get::<SplitParams>().num_outputs as usize);
@@ -188,7 +188,7 @@ fn zip_of(a: &[f64], b: &[f64], f: &dyn Fn(f64, f64) -> f64) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| f(*a, *b)).collect()
 }
 
-/// What a call computes from its inputs and, if it is random, from a number.
+/// Computes the outputs of a call from its inputs and, if the call is random, from the number `random`.
 pub fn compute(op: &str, inputs: &[Vec<f64>], n_outputs: usize, random: f64) -> Vec<Vec<f64>> {
     let map = |f: &dyn Fn(f64) -> f64| inputs[0].iter().map(|x| f(*x)).collect::<Vec<f64>>();
     let zip = |f: &dyn Fn(f64, f64) -> f64| inputs[0].iter().zip(&inputs[1]).map(|(a, b)| f(*a, *b)).collect();

@@ -78,7 +78,7 @@ impl Initializer {
     }
 
     /// Uses values by name (with or without `arg:` or `aux:` before it), row-major; they take precedence over
-    /// `__init__`. Variables without a value use `default`; if it is `None`, that is an error.
+    /// `__init__`. Variables without a value use `default`; if `default` is `None`, such variables are an error.
     pub fn load(values: impl IntoIterator<Item = (String, Shape, Vec<f32>)>, default: Option<Self>) -> Self {
         let plain = |name: String| match name.strip_prefix("arg:").or_else(|| name.strip_prefix("aux:")) {
             Some(rest) => rest.to_owned(),

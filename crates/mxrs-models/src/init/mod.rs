@@ -27,7 +27,7 @@ pub enum RandomKind {
 /// The fan by which [`Initializer::Xavier`] divides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FactorKind {
-    /// The mean of both.
+    /// The mean of the numbers of inputs and outputs.
     Avg,
     /// The inputs of one output: `shape[1]` times the kernel size.
     In,
@@ -49,7 +49,7 @@ pub enum Initializer {
     },
     /// Uniform in `[-scale, scale)`.
     Uniform {
-        /// Half width.
+        /// Half of the width of the interval.
         scale: f32,
     },
     /// Normal around 0.
@@ -57,21 +57,21 @@ pub enum Initializer {
         /// Standard deviation.
         sigma: f32,
     },
-    /// The scale is `sqrt(magnitude / fan)`. Glorot and Bengio, 2010; with `Gaussian`, `In` and magnitude 2 that of He
-    /// et al.
+    /// The scale is `sqrt(magnitude / fan)`. Glorot and Bengio, 2010; with `Gaussian`, `In` and magnitude 2 the
+    /// initialization of He et al.
     Xavier {
         /// Distribution.
         rnd_type: RandomKind,
-        /// Fan.
+        /// The fan by which the magnitude is divided.
         factor_type: FactorKind,
-        /// Numerator.
+        /// The numerator under the square root.
         magnitude: f32,
     },
     /// Orthogonal rows of length `scale`, or orthogonal columns if there are fewer columns, of the weight as a matrix
     /// with `shape[0]` rows. Saxe et al., "Exact solutions to the nonlinear dynamics of learning in deep linear neural
     /// networks", arXiv:1312.6120.
     Orthogonal {
-        /// The length.
+        /// The length of the rows or columns.
         scale: f32,
         /// The distribution of the random matrix that is made orthogonal.
         rand_type: RandomKind,
@@ -141,16 +141,16 @@ impl Initializer {
                 out.fill(0.0);
                 out[quarter..2 * quarter].fill(forget_bias);
             }
-            // Handled above, and `__init__` cannot select them.
+            // `Mixed` and `Load` are handled above, and `__init__` cannot select them.
             Self::Mixed(_) | Self::Load(_) => {}
         }
         Ok(())
     }
 
-    /// [`Self::fill`] into a new vector.
+    /// Does the same as [`Self::fill`], into a new vector.
     ///
     /// # Errors
-    /// Those of [`Self::fill`]; if memory is short.
+    /// Fails in the same cases as [`Self::fill`], and if memory runs out.
     pub fn values(&self, name: &str, init: Option<&str>, shape: &Shape, seed: u64) -> Result<Vec<f32>> {
         let bytes = shape.checked_size_bytes(DType::F32)?;
         let mut out = Vec::new();

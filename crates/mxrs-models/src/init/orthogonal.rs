@@ -36,7 +36,8 @@ pub(super) fn fill(
             }
         }
         let length = dot(&vector, &vector).sqrt();
-        // If a vector nearly depends on the others, the remainder is mostly rounding, so another vector is drawn.
+        // If a vector is nearly a linear combination of the others, the remainder is mostly rounding error, so another
+        // vector is drawn.
         if length > 1e-8 * before {
             vector.iter_mut().for_each(|x| *x /= length);
             basis.push(vector);

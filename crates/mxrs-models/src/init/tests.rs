@@ -28,7 +28,8 @@ fn distributions_have_the_defined_moments() {
     ];
     for (init, variance, bound) in cases {
         let (mean, got, largest) = moments(&values(init.clone()));
-        // Four standard errors: of the mean, and of the variance of a normal distribution (a uniform one's is smaller).
+        // The limits are four standard errors of the mean, and of the variance of a normal distribution (for a uniform
+        // distribution it is smaller).
         assert!(mean.abs() < 4.0 * (variance / n).sqrt(), "{init:?}: mean {mean}");
         assert!((got / variance - 1.0).abs() < 4.0 * (2.0 / n).sqrt(), "{init:?}: variance {got}, not {variance}");
         match bound {

@@ -11,7 +11,7 @@ impl NdArray {
     /// Rows `begin..end` of axis 0; shares storage.
     ///
     /// # Errors
-    /// For a scalar, or a range outside the axis.
+    /// Fails for a scalar, and for a range outside the axis.
     #[track_caller]
     pub fn slice(&self, begin: usize, end: usize) -> Result<Self> {
         let Some(&n_rows) = self.0.shape.first() else {
@@ -48,7 +48,7 @@ impl NdArray {
     /// Row `index` of axis 0, without that axis; shares storage.
     ///
     /// # Errors
-    /// Those of [`Self::slice`].
+    /// The same as for [`Self::slice`].
     #[track_caller]
     pub fn at(&self, index: usize) -> Result<Self> {
         let end = index.checked_add(1).ok_or_else(|| Error::invalid("at", index, "a row number"))?;
@@ -56,10 +56,10 @@ impl NdArray {
         row.reshape(&row.shape()[1..])
     }
 
-    /// The same elements in another shape; shares storage.
+    /// A view of the same elements in another shape; shares storage.
     ///
     /// # Errors
-    /// If the shape has another number of elements.
+    /// Fails if the shape has another number of elements.
     #[track_caller]
     pub fn reshape(&self, shape: impl Into<Shape>) -> Result<Self> {
         let shape = shape.into();

@@ -1,4 +1,4 @@
-//! For builds without oneDNN.
+//! The functions that find oneDNN, for builds without oneDNN: all return an error.
 
 use super::Version;
 use crate::sys::Table;

@@ -1,4 +1,4 @@
-//! For builds that link oneDNN into the program.
+//! The functions that find oneDNN, for builds that link it into the program.
 
 use super::Version;
 use mxrs_types::{Error, Result};

@@ -1,4 +1,4 @@
-//! For builds that load oneDNN while the program runs.
+//! The functions that find oneDNN, for builds that load it while the program runs.
 
 use super::{DEFAULT_LIBRARY, Version};
 use crate::sys::Table;
@@ -11,7 +11,7 @@ struct Loaded {
     table: Table,
 }
 
-/// The loaded library. It is set once, after the library was found to be oneDNN 3.
+/// The loaded library. It is set once, after the check that the library is oneDNN 3.
 static LOADED: OnceLock<Loaded> = OnceLock::new();
 /// Locked while loading, so that two threads do not load two files.
 static LOADING: Mutex<()> = Mutex::new(());
@@ -45,8 +45,8 @@ pub(super) fn version() -> Result<Version> {
 }
 
 fn load(path: &Path) -> Result<Loaded> {
-    // SAFETY: the initializers of oneDNN only set up its own globals. The documentation of `open` asks the caller to
-    // name only files that it trusts.
+    // SAFETY: the initializers of oneDNN only set up oneDNN's own globals. For other files, the documentation of `open`
+    // demands that the caller trusts the file.
     let library = unsafe { libloading::Library::new(path) }.map_err(|e| {
         let message = format!(
             "cannot load {}: {e}; install oneDNN 3 (PyPI has it as onednn-cpu-gomp), name its file, or build with feature `static`",
@@ -56,8 +56,8 @@ fn load(path: &Path) -> Result<Loaded> {
     })?;
     // The library is never unloaded, because the table and all objects created through it point into it.
     let library = Box::leak(Box::new(library));
-    // SAFETY: symbols that start with `dnnl_` belong to oneDNN; `open` checks the version before anything but
-    // `dnnl_version` is called.
+    // SAFETY: symbols that start with `dnnl_` belong to oneDNN. `open` checks that the version is 3 before any function
+    // but `dnnl_version` is called. The library is leaked, so it is never closed.
     let table = unsafe { Table::of(library) };
     Ok(Loaded { path: path.to_owned(), table })
 }

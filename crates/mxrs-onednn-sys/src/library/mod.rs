@@ -16,7 +16,7 @@ use std::path::Path;
 pub(crate) use source::table;
 pub use version::{CpuRuntime, Version};
 
-/// The file that `dynamic` loads if no other is named; the system's loader searches for it.
+/// The file that feature `dynamic` loads if no other file is named; the system's loader searches for it.
 pub const DEFAULT_LIBRARY: &str = "libdnnl.so.3";
 
 /// Opens the library and returns its version.
@@ -43,7 +43,7 @@ pub fn open(path: Option<&Path>) -> Result<Version> {
 /// path.
 ///
 /// # Errors
-/// As [`open`].
+/// `NotBuilt` if neither feature is on. `Backend` if the file cannot be loaded or is not oneDNN 3.
 pub fn version() -> Result<Version> {
     source::version()
 }

@@ -10,7 +10,7 @@ impl Version {
     pub(super) fn query() -> Result<Self> {
         // SAFETY: the function has no arguments and may be called at any time.
         let raw = unsafe { sys::dnnl_version() };
-        // SAFETY: the pointer came from `dnnl_version`.
+        // SAFETY: `dnnl_version` returned the pointer, which is the contract of `from_raw`.
         unsafe { Self::from_raw(raw) }
     }
 
@@ -18,7 +18,7 @@ impl Version {
     #[cfg(all(feature = "dynamic", not(feature = "static")))]
     pub(super) fn from_table(table: &sys::Table) -> Result<Self> {
         let raw = table.version();
-        // SAFETY: the pointer came from `dnnl_version`, or is null.
+        // SAFETY: `dnnl_version` returned the pointer, or it is null, which is the contract of `from_raw`.
         unsafe { Self::from_raw(raw) }
     }
 
@@ -40,7 +40,7 @@ impl Version {
         let hash = if raw.hash.is_null() {
             "N/A".to_owned()
         } else {
-            // SAFETY: it is not null, and points to a string literal of the library.
+            // SAFETY: the pointer is not null, as checked above, and points to a string literal of the library.
             unsafe { CStr::from_ptr(raw.hash) }.to_string_lossy().into_owned()
         };
         Ok(Self {

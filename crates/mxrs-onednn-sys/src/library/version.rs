@@ -11,9 +11,9 @@ pub struct Version {
     pub minor: u32,
     /// Third number.
     pub patch: u32,
-    /// Commit that it was built from, or `N/A`.
+    /// Commit that the library was built from, or `N/A`.
     pub hash: String,
-    /// The owner of its threads.
+    /// The owner of the library's threads.
     pub cpu_runtime: CpuRuntime,
 }
 
@@ -21,7 +21,7 @@ pub struct Version {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CpuRuntime {
-    /// None: the library has no CPU part.
+    /// The library has no CPU part.
     None,
     /// Only the calling thread works.
     Sequential,
@@ -29,7 +29,7 @@ pub enum CpuRuntime {
     OpenMp,
     /// Intel TBB.
     Tbb,
-    /// The caller: see [`crate::ThreadPool`].
+    /// The caller owns the threads: see [`crate::ThreadPool`].
     ThreadPool,
     /// A runtime that this crate does not know, by its number in the C headers.
     Other(u32),

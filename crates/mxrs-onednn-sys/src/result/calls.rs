@@ -13,10 +13,10 @@ macro_rules! checked {
             #[doc = concat!("Calls [`", stringify!($s), "`](sys::", stringify!($s), ").")]
             ///
             /// # Errors
-            /// As [`check`].
+            /// Returns the error that [`check`] makes of the status.
             ///
             /// # Safety
-            /// The contract of the C function.
+            /// The contract of the C function applies; see oneDNN's manual.
             #[allow(non_snake_case)] // Arguments keep the names of the C headers.
             pub unsafe fn $s_short($($s_arg: $s_ty),*) -> Result<()> {
                 // SAFETY: the contract of this function is that of the C function.

@@ -1,8 +1,8 @@
 //! The C functions with statuses turned into errors.
 //!
-//! Every function of [`crate::sys`] that returns a status is here under its name without `dnnl_`, with the same
-//! arguments and the same contract. Functions that create an object write it to their first argument; [`created`] turns
-//! that into a return value:
+//! Every function of [`crate::sys`] that returns a status is in this module under its name without `dnnl_`, with the
+//! same arguments and the same contract. Functions that create an object write it to their first argument; [`created`]
+//! turns that argument into a return value:
 //!
 //! ```
 //! # fn main() -> mxrs_types::Result<()> {
@@ -27,7 +27,8 @@ pub use status::check;
 use crate::{ThreadPoolHandle, sys};
 use mxrs_types::{Error, ErrorKind, Result};
 
-/// Runs `call` with a place for the object it creates and returns that object, never null.
+/// Runs `call` with a pointer to which it writes the object that it creates, and returns that object, which is never
+/// null.
 ///
 /// # Errors
 /// The error of `call`, or `Backend` if it succeeds without creating an object.
@@ -53,7 +54,8 @@ pub unsafe fn stream_on_pool(
     engine: sys::dnnl_engine_t,
     pool: Option<&ThreadPoolHandle>,
 ) -> Result<sys::dnnl_stream_t> {
-    // SAFETY: the out pointer is valid; the caller ensures the rest of the contract.
+    // SAFETY: the out pointer is valid. The caller promises that `engine` is alive and that the stream is destroyed
+    // before `pool`, which borrows the pool's object for this call.
     created(|out| unsafe {
         match pool {
             Some(pool) => threadpool_interop_stream_create(out, engine, pool.as_ptr()),

@@ -1,4 +1,4 @@
-//! The functions, called through a table that is filled at run time, if at all.
+//! The functions, called through a table that is filled at run time if a library is loaded.
 
 use super::constants::dnnl_unimplemented;
 use super::types::*;
@@ -16,7 +16,7 @@ macro_rules! through_table {
         }
 
         impl Table {
-            /// Looks all functions up in `library`, which must never be closed.
+            /// Looks up all functions in `library`, which must never be closed.
             ///
             /// # Safety
             /// Every symbol of `library` with the name of a function of oneDNN 3 must be that function.

@@ -7,8 +7,8 @@ use mxrs_types::{Error, ErrorKind, Result};
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-/// A [`ThreadPool`] in the form that oneDNN takes. Make one per pool, and keep it longer than every stream created with
-/// it.
+/// A [`ThreadPool`] in the form that oneDNN takes. Make one handle per pool, and keep it longer than every stream
+/// created with it.
 pub struct ThreadPoolHandle {
     adapter: Adapter,
     n_threads: c_int,
@@ -42,7 +42,7 @@ impl ThreadPoolHandle {
 
     /// Number of threads that oneDNN assumes.
     pub fn n_threads(&self) -> usize {
-        // `new` has checked that it is positive.
+        // `new` has checked that the number is positive.
         self.n_threads.unsigned_abs() as usize
     }
 
@@ -51,7 +51,7 @@ impl ThreadPoolHandle {
     /// # Errors
     /// `Backend` if oneDNN refuses.
     pub fn set_max_concurrency(&self) -> Result<()> {
-        // SAFETY: the call only sets a number that belongs to the calling thread.
+        // SAFETY: the call has no pointer arguments; it only sets a number that belongs to the calling thread.
         unsafe { result::threadpool_interop_set_max_concurrency(self.n_threads) }
     }
 

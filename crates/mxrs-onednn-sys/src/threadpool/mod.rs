@@ -1,5 +1,5 @@
-//! Runs oneDNN's work on the caller's threads: the [`ThreadPool`] trait, and [`ThreadPoolHandle`], which passes one to
-//! oneDNN.
+//! Runs oneDNN's work on the caller's threads: the [`ThreadPool`] trait, and [`ThreadPoolHandle`], which passes such a
+//! pool to oneDNN.
 //!
 //! oneDNN's THREADPOOL runtime has three rules:
 //!
@@ -17,8 +17,8 @@ pub use handle::ThreadPoolHandle;
 
 /// A team of threads that can run the items of a parallel loop.
 ///
-/// An implementation that misbehaves makes calls slow or fail, but never causes memory errors: the adapter runs every
-/// item exactly once, whatever the pool does.
+/// A wrong implementation can make calls slow or fail, but never causes memory errors: the adapter runs every item
+/// exactly once, even if the pool does not.
 ///
 /// ```
 /// /// Runs everything on the calling thread.
@@ -37,16 +37,17 @@ pub use handle::ThreadPoolHandle;
 /// }
 /// ```
 pub trait ThreadPool: Send + Sync {
-    /// Number of threads that work on one loop, the caller included; at least 1, and always the same.
+    /// Number of threads that work on one loop, including the caller. It is at least 1 and never changes.
     fn n_threads(&self) -> usize;
 
-    /// Whether the calling thread is running an item of this pool right now. oneDNN then runs nested loops in place.
+    /// Whether the calling thread is running an item of this pool right now. If so, oneDNN runs nested loops on the
+    /// calling thread.
     fn in_parallel(&self) -> bool;
 
     /// Calls `body(i)` once for each `i` in `0..n`, on any threads in any order, and returns when all calls have
     /// returned.
     ///
-    /// `n` is most often [`n_threads`](Self::n_threads), one item per thread, so hand out items one by one. `n` may
-    /// also be smaller or larger. No item waits for another.
+    /// Usually `n` equals [`n_threads`](Self::n_threads), with one item per thread, so a pool should hand out items one
+    /// by one. `n` may also be smaller or larger. No item waits for another item.
     fn parallel_for(&self, n: usize, body: &(dyn Fn(usize) + Sync));
 }

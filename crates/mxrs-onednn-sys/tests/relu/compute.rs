@@ -11,7 +11,7 @@ pub fn relu(x: &[f32], pool: Option<&ThreadPoolHandle>) -> mxrs_types::Result<Ve
     let mut x = x.to_vec();
     let mut y = vec![f32::NAN; x.len()];
     // SAFETY: all objects are used between creation and destruction, and the memory objects' buffers are vectors of the
-    // described size that outlive them. (An early return leaks objects, which is no error.)
+    // described size that outlive them. (An early return leaks objects, which is safe.)
     unsafe {
         let engine = created(|out| result::engine_create(out, sys::dnnl_cpu, 0))?;
         let stream = result::stream_on_pool(engine, pool)?;
@@ -54,7 +54,7 @@ pub fn relu(x: &[f32], pool: Option<&ThreadPoolHandle>) -> mxrs_types::Result<Ve
     Ok(y)
 }
 
-/// Positive and negative numbers.
+/// Returns `n` positive and negative numbers.
 pub fn input(n: usize) -> Vec<f32> {
     (0..n).map(|i| (i as f32 * 0.75).sin() * 3.0).collect()
 }

@@ -1,4 +1,4 @@
-//! oneDNN linked into the program works on thread pools made of plain threads.
+//! Tests that oneDNN linked into the program works on thread pools made of plain threads.
 
 use crate::compute::{expected, input, relu};
 use mxrs_onednn_sys::result::{self, created};
@@ -125,7 +125,7 @@ fn a_panic_of_the_pool_comes_back_as_an_error() {
 #[test]
 fn bad_arguments_are_errors() {
     let dims = [-5];
-    // SAFETY: the out pointer is valid, and the dimensions are a valid array. oneDNN refuses their values.
+    // SAFETY: the out pointer is valid, and `dims` has one item, as the arguments say. oneDNN refuses its value.
     let error = created(|out| unsafe {
         result::memory_desc_create_with_tag(out, 1, dims.as_ptr(), sys::dnnl_f32, sys::dnnl_a)
     })

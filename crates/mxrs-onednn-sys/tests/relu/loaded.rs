@@ -1,4 +1,4 @@
-//! oneDNN loaded from the system loader's path works on its own threads.
+//! Tests that oneDNN, loaded from the path of the system's loader, works on its own threads.
 
 use crate::compute::{expected, input, relu};
 use mxrs_onednn_sys::{ThreadPool, ThreadPoolHandle, open, version};

@@ -1,4 +1,4 @@
-//! `max(x, 0)` through the raw interface, with oneDNN linked or loaded.
+//! Tests `max(x, 0)` through the raw interface, with oneDNN linked or loaded.
 
 // The tests call C functions.
 #![allow(unsafe_code)]

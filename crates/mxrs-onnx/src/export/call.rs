@@ -43,7 +43,7 @@ impl<'a> Call<'a> {
         self.graph.node(self.id)
     }
 
-    /// Its parameters.
+    /// Parameters of the operator.
     ///
     /// # Panics
     /// If the operator has parameters of another type; the list of operators pairs each operator with its function.
@@ -68,7 +68,7 @@ impl<'a> Call<'a> {
     /// Name of input `index`.
     pub fn input(&self, index: usize) -> String {
         let entry = self.input_id(index);
-        // Nodes come after the nodes that they read.
+        // Nodes come after the nodes that they read, so the name is normally known; otherwise the entry's own name is used.
         self.written.values.get(&entry).cloned().unwrap_or_else(|| self.graph.entry_name(entry))
     }
 
@@ -136,10 +136,10 @@ impl<'a> Call<'a> {
         self.constant(part, Tensor::from_slice([values.len()], values)?)
     }
 
-    /// Adds a constant number without axes.
+    /// Adds a constant scalar.
     ///
     /// # Errors
-    /// As [`Self::ints`].
+    /// Returns the errors of [`Self::ints`].
     pub fn scalar(&mut self, part: &str, dtype: DType, value: f64) -> Result<String> {
         self.constant(part, scalar(dtype, Shape::scalar(), value)?)
     }
@@ -147,8 +147,8 @@ impl<'a> Call<'a> {
     /// Reshapes a value to the shape of the output.
     ///
     /// # Errors
-    /// If the batch size is open and several sizes depend on it, or if the array is empty: ONNX cannot distinguish its
-    /// sizes from codes.
+    /// Refuses if the batch size is open and several sizes depend on it, or if the array is empty, because ONNX cannot
+    /// distinguish size 0 from its code 0.
     pub fn reshape_to_output(&mut self, value: &str) -> Answer {
         let target = self.reshape_target()?;
         let target = self.ints("shape", &target)?;
@@ -169,7 +169,7 @@ impl<'a> Call<'a> {
     /// Adds the output's shape as a constant.
     ///
     /// # Errors
-    /// If the batch size is open and a size depends on it.
+    /// Refuses if the batch size is open and a size depends on it.
     pub fn output_sizes(&mut self) -> Answer {
         let sizes = self.facts.fixed_sizes(self.output_id());
         match sizes.into_iter().map(|size| size.map(|size| size as i64)).collect::<Option<Vec<_>>>() {
@@ -178,7 +178,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Whether the output's shape is the same for every batch.
+    /// Whether the output's shape does not depend on the batch size.
     pub fn has_fixed_output(&self) -> bool {
         self.facts.fixed_sizes(self.output_id()).iter().all(Option::is_some)
     }
@@ -199,13 +199,13 @@ impl<'a> Call<'a> {
 /// An array filled with one value.
 ///
 /// # Errors
-/// If it does not fit into memory.
+/// Fails if the array does not fit in memory.
 pub(super) fn scalar(dtype: DType, shape: Shape, value: f64) -> Result<Tensor> {
     let values = vec![value; shape.n_elements()];
     Ok(Tensor::from_slice(shape, &values)?.cast(dtype))
 }
 
-/// Sizes in the type of an attribute.
+/// Converts sizes to the integer type of ONNX attributes.
 pub(super) fn sizes(values: &[usize]) -> impl Iterator<Item = i64> + '_ {
     values.iter().map(|value| *value as i64)
 }

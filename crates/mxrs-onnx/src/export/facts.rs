@@ -1,4 +1,5 @@
-//! What is known of every value before a node is written: shape, dtype, and which sizes depend on the batch.
+//! Facts about every value of the graph, inferred before nodes are written: shape, dtype, and which sizes depend on the
+//! batch.
 
 use super::ExportOptions;
 use indexmap::IndexMap;
@@ -10,15 +11,15 @@ use mxrs_types::{DType, PartialShape, Result, ResultExt, Shape};
 pub(super) struct Facts {
     shapes: Vec<Shape>,
     dtypes: Vec<DType>,
-    /// The shapes for a batch twice as large, if the batch size is open.
+    /// The shapes if the batch is twice as large; `None` if the batch size is fixed.
     doubled: Option<Vec<Shape>>,
 }
 
 impl Facts {
     /// Infers all shapes and types from the inputs and the parameters.
     ///
-    /// # Errors
-    /// Those of inference. If the batch size is to be open: a graph that only works for one batch size.
+    /// Returns the errors of inference. If the batch size is to be open, this includes the error for a graph that works only
+    /// for one batch size.
     pub fn new(graph: &Graph, params: &IndexMap<String, Tensor>, options: &ExportOptions) -> Result<Self> {
         let is_variable = |name: &str| graph.find(name).is_some_and(|id| graph.node(id).is_variable());
         let known: Vec<(&str, &Tensor)> =
@@ -40,7 +41,7 @@ impl Facts {
             true => Some(infer(2).context(|| "inferring shapes for another batch size, which is to stay open")?),
             false => None,
         };
-        // Parameters that are not floats keep their dtype; floats follow from the inputs.
+        // Parameters that are not floats keep their dtype; the dtypes of floats are inferred from the inputs.
         let of_params = known.iter().filter_map(|(name, tensor)| Some((*name, tensor.dtype()?)));
         let of_params = of_params.filter(|(_, dtype)| !dtype.is_float());
         let of_inputs = options.inputs.iter().map(|(name, _)| (name.as_str(), options.dtype));
@@ -58,7 +59,7 @@ impl Facts {
         self.dtypes[entry.index()]
     }
 
-    /// The sizes that do not depend on the batch; `None` for the others.
+    /// The sizes that do not depend on the batch; `None` for each size that does.
     pub fn fixed_sizes(&self, entry: EntryId) -> Vec<Option<usize>> {
         let shape = self.shape(entry);
         let doubled = self.doubled.as_ref().map_or(shape, |doubled| &doubled[entry.index()]);
@@ -66,7 +67,7 @@ impl Facts {
         shape.iter().zip(doubled.iter()).map(|(a, b)| (a == b).then_some(*a)).collect()
     }
 
-    /// Whether size `axis` is the batch size, and open.
+    /// Whether size `axis` is the batch size, and the batch size is open.
     pub fn is_batch(&self, entry: EntryId, axis: usize, batch: usize) -> bool {
         let size = |shapes: &[Shape]| shapes[entry.index()].get(axis).copied();
         let Some(doubled) = &self.doubled else { return false };

@@ -1,4 +1,4 @@
-//! The operators that can be written, one per line.
+//! The list of operators that can be exported, one per line.
 
 use super::call::{Answer, Call};
 use super::ops::{
@@ -7,21 +7,21 @@ use super::ops::{
 use crate::refusal::refuse;
 use mxrs_types::DType::{self, BF16, F16, F32, F64, I8, I16, I32, I64};
 
-/// How an operator is written.
+/// How an operator is written as ONNX nodes.
 pub(super) enum Form {
-    /// As one node of this operator, with the same inputs and no attributes, for these dtypes.
+    /// As one node of the ONNX operator with this name, with the same inputs and no attributes, for these dtypes.
     Same(&'static str, &'static [DType]),
-    /// By a function.
+    /// By a function that writes the nodes.
     By(fn(&mut Call<'_>) -> Answer),
 }
 
 use Form::{By, Same};
 
-/// The dtypes of ONNX's arithmetic.
+/// The dtypes of ONNX's arithmetic operators.
 pub(super) const NUMBERS: &[DType] = &[F16, BF16, F32, F64, I32, I64];
-/// The dtypes of ONNX's functions.
+/// The dtypes of ONNX's mathematical functions.
 pub(super) const FLOATS: &[DType] = &[F16, BF16, F32, F64];
-/// The dtypes of `Neg`.
+/// The dtypes of ONNX's `Neg`.
 const SIGNED: &[DType] = &[F16, BF16, F32, F64, I8, I16, I32, I64];
 
 const FORMS: &[(&str, Form)] = &[
@@ -85,15 +85,15 @@ const FORMS: &[(&str, Form)] = &[
     ("zeros_like", By(constants::zeros_like)),
 ];
 
-/// Names of the operators that can be written, in order.
+/// Names of the operators that can be exported, in alphabetical order.
 pub fn exported_operators() -> impl Iterator<Item = &'static str> {
     FORMS.iter().map(|(name, _)| *name)
 }
 
-/// The operator that mixed precision inserts before sums of different types.
+/// The operator that mixed precision inserts before sums of different dtypes.
 const MULTICAST: &str = "amp_multicast";
 
-/// Operators of losses, which models for inference rarely contain. They cannot be written.
+/// Loss operators, which inference models rarely contain; they cannot be exported.
 const OF_LOSSES: [&str; 3] = ["CTCLoss", "log_softmax", "pick"];
 
 /// Whether an operator belongs to quantized networks.
@@ -122,7 +122,7 @@ pub(super) fn write(call: &mut Call<'_>) -> Answer {
             refuse("operators on 8-bit integers are not written yet; export the network that was quantized")
         }
         None if OF_LOSSES.contains(&name) => refuse("it is not written yet; export the network without its loss"),
-        None if is_of_training(name) => refuse("what updates weights is no part of a model for inference"),
+        None if is_of_training(name) => refuse("a model for inference has no update of weights"),
         None => refuse("ONNX has no such operator, or it is not written yet"),
     }
 }

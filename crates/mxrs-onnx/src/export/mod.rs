@@ -1,4 +1,4 @@
-//! Converts a graph to a model, node by node, and lists all nodes that ONNX cannot express.
+//! Converts a graph to an ONNX model, node by node, and lists all nodes that ONNX cannot express.
 
 mod call;
 mod facts;
@@ -18,14 +18,14 @@ use mxrs_format::onnx::{Dimension, GraphProto, ModelProto, NodeProto, TensorProt
 use mxrs_graph::{EntryId, Graph, NodeId};
 use mxrs_types::{Error, Result, ResultExt};
 
-/// Name of an open batch size.
+/// Name of the batch size in the model, if it is open.
 const BATCH: &str = "N";
 
-/// Makes a model that computes at inference what the graph computes. Parameters that no node reads are left out.
+/// Converts a graph to a model that computes the same at inference. Parameters that no node reads are left out.
 ///
 /// # Errors
-/// [`mxrs_types::ErrorKind::NotBuilt`] with all nodes that ONNX cannot express; variables that are neither inputs nor
-/// parameters; shapes that do not fit the graph; options out of range.
+/// Returns [`mxrs_types::ErrorKind::NotBuilt`] with all nodes that ONNX cannot express; also fails for variables that are
+/// neither inputs nor parameters, for shapes that do not fit the graph, and for options out of range.
 pub fn export(
     graph: &Graph,
     params: impl IntoIterator<Item = (String, Tensor)>,
@@ -72,7 +72,7 @@ fn require_parameters(graph: &Graph, params: &IndexMap<String, Tensor>, options:
     }
 }
 
-/// Reserves the names of variables and outputs, so that they keep them whatever names the nodes have.
+/// Reserves the names of variables and outputs, so that nodes with the same names do not take them.
 fn name_in_advance(graph: &Graph, written: &mut Written) {
     for &id in graph.variables() {
         let entry = graph.output_id(id, 0);
@@ -110,7 +110,8 @@ fn write_calls(graph: &Graph, facts: &Facts, written: &mut Written) -> Result<()
     }
 }
 
-/// Only first outputs have a counterpart in ONNX; the others are workspaces, masks and statistics of training.
+/// The reason for refusing a node if an output other than its first is used. ONNX has only the first ones; the others are
+/// workspaces, masks and statistics for training.
 fn used_beyond_first(graph: &Graph, id: NodeId) -> Option<String> {
     let is_used = |entry: &EntryId| {
         !graph.consumers(*entry).is_empty() || graph.heads().iter().any(|head| graph.entry_id(*head) == *entry)
@@ -134,7 +135,7 @@ fn settle(graph: &Graph, id: NodeId, value: String, n_nodes: usize, written: &mu
             written.nodes[at].name = written.node_names.claim(&graph.node(id).name);
             written.values.insert(entry, output);
         }
-        // The call returns one of its inputs. But an output of the model must be computed by a node.
+        // The call returned one of its inputs, but an output of the model must be computed by a node.
         (None, Some(output)) => {
             let name = written.node_names.claim(&graph.node(id).name);
             written.nodes.push(NodeProto::new("Identity", name, [value], [output]));
@@ -145,7 +146,7 @@ fn settle(graph: &Graph, id: NodeId, value: String, n_nodes: usize, written: &mu
     }
 }
 
-/// The outputs of the model. An output that is a variable, or that is already listed, gets a node of its own.
+/// The outputs of the model. An output that is a variable or already listed gets its own `Identity` node.
 fn outputs(graph: &Graph, facts: &Facts, options: &ExportOptions, written: &mut Written) -> Vec<ValueInfoProto> {
     let mut listed: Vec<ValueInfoProto> = Vec::new();
     for head in graph.heads() {
@@ -175,7 +176,7 @@ fn value(name: String, entry: EntryId, facts: &Facts, options: &ExportOptions) -
     ValueInfoProto::with_dims(name, facts.dtype(entry), dims.collect())
 }
 
-/// The parameters that nodes read, in the dtypes that follow from the inputs.
+/// The parameters that nodes read, converted to the dtypes inferred from the inputs.
 fn parameters(
     graph: &Graph,
     facts: &Facts,

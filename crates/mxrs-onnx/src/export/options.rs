@@ -3,7 +3,7 @@
 use mxrs_types::{DType, Error, Result, Shape};
 use std::ops::RangeInclusive;
 
-/// Versions of ONNX's operators that can be written. The operators used have the same form in all of them.
+/// Versions of ONNX's operators that can be exported. The operators used are the same in all of these versions.
 pub const OPSETS: RangeInclusive<i64> = 13..=17;
 
 /// The options of an export.
@@ -11,18 +11,18 @@ pub const OPSETS: RangeInclusive<i64> = 13..=17;
 pub struct ExportOptions {
     /// Inputs with their shapes, in the order of the model's inputs. Every other variable needs a parameter.
     pub inputs: Vec<(String, Shape)>,
-    /// Dtype of the inputs. Parameters are converted to the dtypes that follow from it.
+    /// Dtype of the inputs. Parameters are converted to the dtypes inferred from it.
     pub dtype: DType,
     /// Version of ONNX's operators, one of [`OPSETS`].
     pub opset: i64,
-    /// Whether the first size of the inputs is open, under the name `N`.
+    /// Whether the first size of the inputs stays open, under the name `N`.
     pub has_dynamic_batch: bool,
     /// Name of the graph.
     pub name: String,
 }
 
 impl ExportOptions {
-    /// Version 13, float32, fixed sizes.
+    /// Options with operators of version 13, float32 and fixed sizes.
     pub fn new<N: Into<String>>(inputs: impl IntoIterator<Item = (N, Shape)>) -> Self {
         Self {
             inputs: inputs.into_iter().map(|(name, shape)| (name.into(), shape)).collect(),

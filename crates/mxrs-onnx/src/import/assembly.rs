@@ -1,5 +1,5 @@
-//! The graph while it is built: values by name, shapes as far as they are known, and constants that become variables
-//! when a node computes with them.
+//! The graph under construction: values by name, shapes as far as they are known, and constants, which become variables if a
+//! node uses them as operands.
 
 use crate::names::Names;
 use indexmap::IndexMap;
@@ -27,7 +27,7 @@ impl<'m> Assembly<'m> {
     pub fn new(graph: &'m GraphProto, opset: i64, options: &'m Options) -> Self {
         let arrays = graph.initializer.iter().map(|array| (array.name.as_str(), array)).collect();
         let mut names = Names::default();
-        // Values keep their names; nodes get other names if they collide.
+        // Values keep their names; a node whose name collides with one gets another name.
         for array in &graph.initializer {
             names.claim(&array.name);
         }
@@ -62,7 +62,7 @@ impl<'m> Assembly<'m> {
         self.values.insert(name.to_owned(), entry);
     }
 
-    /// Whether all inputs of a node exist. One is missing if the node that computes it was refused.
+    /// Whether all inputs of a node exist. An input is missing if the node that computes it was refused.
     pub fn knows_inputs_of(&self, node: &NodeProto) -> bool {
         node.input.iter().all(|name| name.is_empty() || self.values.contains_key(name) || self.is_array(name))
     }
@@ -70,15 +70,15 @@ impl<'m> Assembly<'m> {
     /// The constant with this name.
     ///
     /// # Errors
-    /// The error of the array, if it is invalid.
+    /// Returns an error if the array is invalid.
     pub fn array(&self, name: &str) -> Result<Option<Tensor>> {
         self.arrays.get(name).map(|array| to_tensor(array, &self.options.limits)).transpose()
     }
 
-    /// A value to compute with. A constant becomes a parameter.
+    /// The entry of a value that is used as an operand. A constant becomes a parameter.
     ///
     /// # Errors
-    /// The error of an invalid constant; a name that no value has.
+    /// Returns an error for an invalid constant, and for a name that no value has.
     pub fn operand(&mut self, name: &str) -> Result<Entry> {
         if let Some(entry) = self.values.get(name) {
             return Ok(*entry);
@@ -106,7 +106,7 @@ impl<'m> Assembly<'m> {
     /// Calls an operator.
     ///
     /// # Errors
-    /// If the operator refuses the parameters or shapes.
+    /// Fails if the operator refuses the parameters or shapes.
     pub fn call(&mut self, op: &str, name: &str, attrs: Attrs, inputs: Vec<Entry>) -> Result<Entry> {
         let def = self.ops.get(op)?.clone();
         let name = self.names.claim(name);
@@ -121,7 +121,7 @@ impl<'m> Assembly<'m> {
         Ok(entry)
     }
 
-    /// Sets the entry of a value of the model.
+    /// Assigns an entry to the model's value with this name.
     pub fn set(&mut self, name: &str, entry: Entry) {
         self.values.insert(name.to_owned(), entry);
     }
@@ -129,7 +129,7 @@ impl<'m> Assembly<'m> {
     /// The finished graph.
     ///
     /// # Errors
-    /// The error of the builder.
+    /// Returns the error of the builder.
     pub fn finish(mut self, outputs: Vec<Entry>) -> Result<(Graph, IndexMap<String, Tensor>)> {
         self.builder.set_heads(outputs);
         let graph = self.builder.build()?;
@@ -139,7 +139,7 @@ impl<'m> Assembly<'m> {
     }
 }
 
-/// A fully known shape.
+/// The shape, if all its sizes are known.
 pub(super) fn known(shape: &PartialShape) -> Option<Shape> {
     shape.known()
 }

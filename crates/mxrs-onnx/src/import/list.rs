@@ -1,10 +1,10 @@
-//! The ONNX operators that can be read, one per line.
+//! The list of ONNX operators that can be imported, one per line.
 
 use super::node::{Answer, Reading};
 use super::ops::{elementwise, layers, pooling, reduce, shape};
 use crate::refusal::{Refusal, refuse};
 
-/// Reads a node and returns the entry of its first output.
+/// A function that reads a node and returns the entry of its first output.
 type Read = fn(&mut Reading<'_, '_>) -> Answer;
 
 const READERS: &[(&str, Read)] = &[
@@ -56,12 +56,12 @@ const READERS: &[(&str, Read)] = &[
     ("Unsqueeze", shape::unsqueeze),
 ];
 
-/// Names of the ONNX operators that can be read, in order. `Constant` can be read too.
+/// Names of the ONNX operators that can be imported, in alphabetical order. `Constant` can be imported too.
 pub fn imported_operators() -> impl Iterator<Item = &'static str> {
     READERS.iter().map(|(name, _)| *name)
 }
 
-/// Reads a node into the graph.
+/// Reads a node and adds it to the graph.
 pub(super) fn read(node: &mut Reading<'_, '_>) -> Result<(), Refusal> {
     if !node.node.is_own_domain() {
         return refuse(format!("operators of the domain `{}` are not read", node.node.domain));
@@ -79,7 +79,7 @@ pub(super) fn read(node: &mut Reading<'_, '_>) -> Result<(), Refusal> {
         return refuse(format!("its output `{second}` is not computed here"));
     }
     let entry = read(node)?;
-    // An attribute that was not read may change the meaning.
+    // An attribute that is ignored could change the result.
     if let Some(unread) = node.unread() {
         return refuse(format!("attribute `{unread}` is not read"));
     }

@@ -1,4 +1,4 @@
-//! Converts a model to a graph, node by node, and lists all nodes that have no operator here.
+//! Converts an ONNX model to a graph, node by node, and lists all nodes that mxrs cannot express.
 
 mod assembly;
 mod list;
@@ -30,19 +30,19 @@ pub struct Imported {
 /// An input of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportedInput {
-    /// Name.
+    /// Name of the input.
     pub name: String,
-    /// Sizes, as far as the model states them.
+    /// Shape; sizes that the model does not state are unknown.
     pub shape: PartialShape,
     /// Element type.
     pub dtype: DType,
 }
 
-/// Makes a graph that computes what the model computes.
+/// Converts a model to a graph that computes the same.
 ///
 /// # Errors
-/// [`mxrs_types::ErrorKind::NotBuilt`] with all nodes that have no operator here; the errors of
-/// [`mxrs_format::onnx::check`]; shapes that do not fit.
+/// Returns [`mxrs_types::ErrorKind::NotBuilt`] with all nodes that mxrs cannot express, the errors of
+/// [`mxrs_format::onnx::check`], and an error for shapes that do not fit.
 pub fn import(model: &ModelProto, options: &Options) -> Result<Imported> {
     mxrs_format::onnx::check(model, options)?;
     let (Some(graph), Some(opset)) = (&model.graph, model.opset()) else {

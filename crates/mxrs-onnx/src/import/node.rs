@@ -1,4 +1,4 @@
-//! One node of a model while it is read: its attributes, each of which must be read, its inputs and its output.
+//! One node of a model that is being read: its attributes, each of which must be read, its inputs and its output.
 
 use super::assembly::Assembly;
 use crate::refusal::{Refusal, refuse};
@@ -17,7 +17,7 @@ pub(super) struct Reading<'a, 'm> {
     /// The node.
     pub node: &'m NodeProto,
     pub assembly: &'a mut Assembly<'m>,
-    /// Attributes that were read.
+    /// Names of the attributes that were read.
     seen: HashSet<String>,
 }
 
@@ -34,38 +34,38 @@ impl<'a, 'm> Reading<'a, 'm> {
     fn attribute(&mut self, name: &str, kind: AttributeKind) -> Result<Option<&'m AttributeProto>, Refusal> {
         self.seen.insert(name.to_owned());
         match self.node.attr(name) {
-            Some(attribute) if !attribute.is(kind) => refuse(format!("attribute `{name}` is no {kind:?}")),
+            Some(attribute) if !attribute.is(kind) => refuse(format!("attribute `{name}` is not of the kind {kind:?}")),
             other => Ok(other),
         }
     }
 
-    /// An integer.
+    /// The value of an integer attribute.
     pub fn int(&mut self, name: &str, default: i64) -> Result<i64, Refusal> {
         Ok(self.attribute(name, AttributeKind::Int)?.and_then(|attribute| attribute.i).unwrap_or(default))
     }
 
-    /// A number.
+    /// The value of a float attribute.
     pub fn float(&mut self, name: &str, default: f32) -> Result<f32, Refusal> {
         Ok(self.attribute(name, AttributeKind::Float)?.and_then(|attribute| attribute.f).unwrap_or(default))
     }
 
-    /// A list of integers.
+    /// The value of an attribute that is a list of integers.
     pub fn ints(&mut self, name: &str) -> Result<Option<&'m [i64]>, Refusal> {
         Ok(self.attribute(name, AttributeKind::Ints)?.map(|attribute| attribute.ints.as_slice()))
     }
 
-    /// An array.
+    /// The value of an attribute that is an array.
     pub fn tensor(&mut self, name: &str) -> Result<Option<&'m TensorProto>, Refusal> {
         Ok(self.attribute(name, AttributeKind::Tensor)?.and_then(|attribute| attribute.t.as_deref()))
     }
 
-    /// Refuses any integer except `only`.
+    /// Refuses the node if an integer attribute has a value other than `only`.
     pub fn require_int(&mut self, name: &str, only: i64) -> Result<(), Refusal> {
         let got = self.int(name, only)?;
         if got == only { Ok(()) } else { refuse(format!("attribute `{name}` is {got}, only {only} is read")) }
     }
 
-    /// Refuses any text except those listed.
+    /// Refuses the node if a text attribute has a value that is not in `known`.
     pub fn require_text(&mut self, name: &str, known: &[&str]) -> Result<(), Refusal> {
         let text = self.attribute(name, AttributeKind::String)?.and_then(|attribute| attribute.s.as_deref());
         let text = text.map(String::from_utf8_lossy);
@@ -75,7 +75,7 @@ impl<'a, 'm> Reading<'a, 'm> {
         }
     }
 
-    /// Marks attributes that have no effect here.
+    /// Marks attributes as read that have no effect in mxrs.
     pub fn ignore(&mut self, names: &[&str]) {
         self.seen.extend(names.iter().map(|name| name.to_string()));
     }
@@ -97,13 +97,13 @@ impl<'a, 'm> Reading<'a, 'm> {
         }
     }
 
-    /// Input `index`, as an entry to compute with.
+    /// The entry of input `index`, for use as an operand.
     pub fn operand(&mut self, index: usize) -> Answer {
         let name = self.input_name(index)?;
         Ok(self.assembly.operand(name)?)
     }
 
-    /// All inputs, as entries to compute with.
+    /// The entries of all inputs, for use as operands.
     pub fn operands(&mut self) -> Result<Vec<Entry>, Refusal> {
         (0..self.node.input.len()).map(|index| self.operand(index)).collect()
     }
@@ -120,11 +120,11 @@ impl<'a, 'm> Reading<'a, 'm> {
         }
         match self.array(index)? {
             Some(tensor) => Ok(Some(tensor.cast(mxrs_types::DType::I64).as_slice::<i64>()?.to_vec())),
-            None => refuse(format!("input {index} is no constant")),
+            None => refuse(format!("input {index} is not a constant")),
         }
     }
 
-    /// The axes: a constant input from version `input_since` on, an attribute in older versions.
+    /// The axes of a reduction or shape change: a constant input from version `input_since`, an attribute in older versions.
     pub fn axes(&mut self, input_since: i64) -> Result<Option<Vec<i64>>, Refusal> {
         if self.opset() >= input_since { self.constant_ints(1) } else { Ok(self.ints("axes")?.map(<[i64]>::to_vec)) }
     }
@@ -143,12 +143,12 @@ impl<'a, 'm> Reading<'a, 'm> {
     }
 }
 
-/// Sizes in the text form of a parameter.
+/// Converts sizes to the text form of a parameter.
 pub(super) fn tuple(values: &[i64]) -> String {
     ShapeAttr::new(values.iter().copied()).to_text()
 }
 
-/// A flag in the text form of a parameter.
+/// Converts a flag to the text form of a parameter.
 pub(super) fn flag(value: bool) -> String {
     if value { "True".into() } else { "False".into() }
 }

@@ -1,10 +1,10 @@
-//! Several pointwise calls as one: the parameters of the operator `_FusedOp`.
+//! Fused calls: several pointwise calls as one. This is the parameter type of the operator `_FusedOp`.
 //!
-//! All tensors of a fused call have one shape. Its kernels run the calls in order for element after element, or for one
-//! run of elements after another, so values between the calls need not go through memory. A kernel may be given the
-//! memory of any input for any output: it has to have read a run of elements of *all* inputs before it writes that run of
-//! *any* output. Values between the calls are rounded to the element types that inference finds for them, so that a fused
-//! call gives the bits that its calls give one by one on the same backend.
+//! All tensors of a fused call have one shape. Its kernels run the calls in order for one block of elements after another
+//! (a block may be one element), so values between the calls need not go through memory. A kernel may get the memory of any
+//! input for any output. It therefore has to read a block of elements of *all* inputs before it writes this block of *any*
+//! output. Values between the calls are rounded to the element types that inference finds for them, so that a fused call
+//! gives the same bits as its calls one by one on the same backend.
 
 mod op;
 
@@ -19,41 +19,42 @@ use std::sync::Arc;
 /// A value inside a fused call.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FusedValue {
-    /// Input of the fused call.
+    /// An input of the fused call.
     Input(u32),
-    /// Output of one of its calls: position of the call, position of the output.
+    /// An output of an inner call: position of the call, position of the output.
     Call(u32, u32),
 }
 
-/// One of the calls.
+/// One inner call of a fused call.
 #[derive(Clone)]
 pub struct FusedCall {
     /// A [pointwise](Pointwise::Yes) operator.
     pub op: Arc<OpDef>,
-    /// Its parameters.
+    /// Parameters of the operator.
     pub params: OpParams,
-    /// Its inputs: inputs of the fused call and outputs of earlier calls.
+    /// Inputs: inputs of the fused call or outputs of earlier inner calls.
     pub inputs: Vec<FusedValue>,
 }
 
-/// Parameters of `_FusedOp`: the calls, in an order in which each finds its inputs made. They have no text form; a graph
-/// pass makes them. [`Debug`](fmt::Debug) tells everything there is, so texts are equal where the parameters are.
+/// Parameters of `_FusedOp`: the inner calls, in an order in which each comes after the calls that make its inputs. They
+/// cannot be written as attributes; a graph pass makes them. [`Debug`](fmt::Debug) prints all of them, so equal texts mean
+/// equal parameters.
 #[derive(Clone)]
 pub struct Fused {
     /// Number of inputs of the fused call.
     pub n_inputs: usize,
-    /// The calls.
+    /// The inner calls.
     pub calls: Vec<FusedCall>,
-    /// What its outputs are.
+    /// The values that are outputs of the fused call.
     pub outputs: Vec<FusedValue>,
 }
 
 impl Fused {
-    /// Checks that every call is pointwise and has the inputs its operator asks for, and that all values exist where they
-    /// are named.
+    /// Makes parameters. Checks that every call is pointwise and has the number of inputs that its operator needs, and that
+    /// every named value exists where it is used.
     ///
     /// # Errors
-    /// [`InvalidValue`](mxrs_types::ErrorKind::InvalidValue) that says what does not.
+    /// Returns [`InvalidValue`](mxrs_types::ErrorKind::InvalidValue) for the first check that fails.
     pub fn new(n_inputs: usize, calls: Vec<FusedCall>, outputs: Vec<FusedValue>) -> Result<Self> {
         let fused = Self { n_inputs, calls, outputs };
         for (at, call) in fused.calls.iter().enumerate() {
@@ -71,7 +72,7 @@ impl Fused {
         Ok(fused)
     }
 
-    /// Whether a value exists once the first `n_calls` calls are made.
+    /// Returns an error if a value does not exist after the first `n_calls` calls.
     fn check(&self, value: FusedValue, n_calls: usize) -> Result<()> {
         let is_there = match value {
             FusedValue::Input(input) => (input as usize) < self.n_inputs,
@@ -89,7 +90,7 @@ impl Fused {
     /// Element types of the outputs of every call, for inputs of these types.
     ///
     /// # Errors
-    /// What a call refuses; a type that does not follow from the inputs.
+    /// Returns an error if a call refuses its types, or if a type does not follow from those of the inputs.
     pub fn dtypes(&self, inputs: &[DType]) -> Result<Vec<Vec<DType>>> {
         let mut found: Vec<Vec<DType>> = Vec::with_capacity(self.calls.len());
         for call in &self.calls {
@@ -110,7 +111,7 @@ impl Fused {
 }
 
 impl FusedCall {
-    /// Number of its outputs, hidden ones included.
+    /// Number of outputs of the call, including hidden ones.
     pub fn n_outputs(&self) -> usize {
         self.op.n_outputs.get(&self.params)
     }

@@ -1,4 +1,4 @@
-//! The operator `_FusedOp`: inference and the reference kernel walk the calls.
+//! The operator `_FusedOp`. Its inference and its reference kernel go through the inner calls in order.
 
 use super::{Fused, FusedValue};
 use crate::reference::AlignedBytes;
@@ -10,11 +10,11 @@ use mxrs_types::{DType, Error, Result};
 /// Name of the operator.
 pub const FUSED_OP: &str = "_FusedOp";
 
-/// Most inputs and outputs for which sharing of memory is declared.
+/// The number of inputs for which in-place pairs are declared.
 const SHARING_INPUTS: usize = 16;
 const SHARING_OUTPUTS: usize = 8;
 
-/// Any input with any output; pairs beyond the inputs and outputs of a call mean nothing.
+/// In-place pairs of each input with each output. Pairs that exceed the inputs or outputs of a call are ignored.
 static INPLACE: [(usize, usize); SHARING_INPUTS * SHARING_OUTPUTS] = pairs();
 
 const fn pairs() -> [(usize, usize); SHARING_INPUTS * SHARING_OUTPUTS] {
@@ -27,8 +27,8 @@ const fn pairs() -> [(usize, usize); SHARING_INPUTS * SHARING_OUTPUTS] {
     pairs
 }
 
-/// `_FusedOp`: several pointwise calls in one; parameters are [`Fused`]. The catalog does not list it: no symbol file names it.
-/// The fusion pass makes its calls.
+/// The operator `_FusedOp`: several pointwise calls in one, with the parameters [`Fused`]. The fusion pass makes its calls.
+/// The catalog does not list it, because symbol files cannot contain it.
 pub fn fused_op() -> OpDef {
     OpDef {
         summary: "several pointwise calls in one",
@@ -51,13 +51,13 @@ pub fn fused_op() -> OpDef {
     }
 }
 
-/// As many as its calls have.
+/// One multiply-add per element and inner call.
 fn multiply_adds(call: &OpCall<'_>) -> u64 {
     let n_elements = call.inputs.iter().chain(call.outputs).map(|tensor| tensor.shape.n_elements()).max().unwrap_or(0);
     (call.params.get::<Fused>().calls.len() as u64).saturating_mul(n_elements as u64)
 }
 
-/// Types known inside a fused call while inference runs.
+/// The types inside a fused call that inference knows so far.
 struct Types<'a> {
     inputs: &'a mut [Option<DType>],
     calls: Vec<Vec<Option<DType>>>,
@@ -92,7 +92,7 @@ fn infer_dtype(params: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [O
         }
         *known = known.or(*given);
     }
-    // Every round but the last learns at least one type.
+    // Every round but the last finds at least one type, so the loop ends.
     loop {
         let mut has_learnt = false;
         for (at, call) in fused.calls.iter().enumerate() {

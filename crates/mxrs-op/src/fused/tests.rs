@@ -1,4 +1,4 @@
-//! Fused calls of two small operators.
+//! Tests fused calls of two small operators.
 
 use super::*;
 use crate::{Backend, InputNames, KernelArgs, OpCall, RawTensor, ReferenceBackend, TensorDesc, elements, op_params};
@@ -12,7 +12,7 @@ op_params! {
     }
 }
 
-/// `lhs - rhs`, computed in f64.
+/// An operator that computes `lhs - rhs` in f64.
 fn sub() -> Arc<OpDef> {
     Arc::new(OpDef {
         inputs: InputNames::Fixed(&["lhs", "rhs"]),
@@ -27,7 +27,7 @@ fn sub() -> Arc<OpDef> {
     })
 }
 
-/// Another element type.
+/// An operator that converts to another element type.
 fn cast() -> Arc<OpDef> {
     Arc::new(OpDef {
         pointwise: Pointwise::Yes,
@@ -54,7 +54,7 @@ fn no_params() -> OpParams {
 
 use FusedValue::{Call, Input};
 
-/// `(wide(int(a - b)) , a - b)`.
+/// A fused call with the outputs `wide(int(a - b))` and `a - b`.
 fn truncated() -> Fused {
     let to = |is_wide| OpParams::new(AsParams { is_wide });
     let calls = vec![
@@ -111,7 +111,8 @@ fn f2_values_between_calls_are_rounded_to_their_types() {
         team: &mxrs_sync::Team::serial(),
         random: None,
     };
-    planned.kernel.run(&args).expect("a run");
+    // SAFETY: the tensors have the sizes and types of the call, and none overlap.
+    unsafe { planned.kernel.run(&args) }.expect("a run");
     assert_eq!(elements::read_f64(bytemuck::cast_slice(wide), DType::F64), [2.0, -1.0, 0.0]);
     assert_eq!(elements::read_f64(&bytemuck::cast_slice(narrow)[..12], DType::F32), [2.25, -1.75, -0.5]);
 }

@@ -1,18 +1,18 @@
-//! Enumerated parameters.
+//! Parameters whose values are words of a fixed list.
 
 use super::Field;
 
-/// A word out of a fixed list; implemented by [`crate::op_enum!`].
+/// A value that is written as one word of a fixed list. Implemented by [`crate::op_enum!`].
 pub trait Choice: Copy + PartialEq + 'static {
     /// Every word, in declaration order.
     const WORDS: &'static [&'static str];
     /// The word of this value.
     fn to_word(self) -> &'static str;
-    /// The value of a word.
+    /// The value that a word stands for, or `None` if the word is not in the list.
     fn from_word(word: &str) -> Option<Self>;
 }
 
-/// MXNet's list of the words, sorted, `first` in front.
+/// MXNet's type text for the words: sorted, with `first` in front.
 #[doc(hidden)]
 pub fn word_list<C: Choice>(first: Option<&str>) -> String {
     let mut words: Vec<String> = C::WORDS.iter().map(|w| format!("'{w}'")).collect();
@@ -41,8 +41,8 @@ impl<C: Choice> Field for Option<C> {
     }
 }
 
-/// Declares an enum whose variants are words of a parameter, and makes it (and `Option` of it) a
-/// [`Field`](crate::param::Field).
+/// Declares an enum whose variants are words of a parameter, and implements [`Field`](crate::param::Field) for it and for
+/// its `Option`.
 ///
 /// ```
 /// use mxrs_op::{op_enum, param::Field};

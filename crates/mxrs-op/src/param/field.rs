@@ -1,21 +1,21 @@
-//! Scalar parameter types.
+//! The trait of parameter types, and scalar types that implement it.
 
-/// A type that can stand in an operator's parameter struct.
+/// A type that a field of a parameter struct may have.
 pub trait Field: Sized + Clone + PartialEq {
     /// MXNet's type text without the `required` or `default` part.
     fn type_name() -> String;
-    /// Reads the text; on failure says what is accepted.
+    /// Reads a value from text.
     ///
     /// # Errors
-    /// A description of the accepted texts.
+    /// Returns a description of the accepted texts if the text is not a value.
     fn parse(text: &str) -> Result<Self, String>;
-    /// How MXNet prints this value as a default.
+    /// This value as MXNet prints it as a default.
     fn default_text(&self) -> String;
     /// Separator between type name and `optional`: `","` after an enum's brace, `", "` elsewhere.
     fn separator() -> &'static str {
         ", "
     }
-    /// The whole type text.
+    /// MXNet's whole type text.
     fn type_text(default: Option<&Self>) -> String {
         match default {
             None => format!("{}, required", Self::type_name()),
@@ -94,7 +94,7 @@ impl Field for Option<i32> {
     }
 }
 
-/// C's `%.{digits}g`, which MXNet prints defaults with.
+/// Prints a number like C's `%.{digits}g`, which MXNet uses for defaults.
 fn print_g(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
         return if value.is_nan() { "nan".into() } else { format!("{value}") };
@@ -119,7 +119,7 @@ fn parse_float(text: &str) -> Option<f64> {
         "nan" => return Some(f64::NAN),
         _ => {}
     }
-    // C accepts a trailing `f` on neither; Rust's grammar is C's without hexadecimal floats.
+    // Rust parses the same texts as C's `strtod`, except hexadecimal floats.
     text.parse().ok()
 }
 

@@ -1,8 +1,8 @@
 //! The macro that declares a parameter struct.
 
-/// Declares a struct of parameters: a field without a default is required.
+/// Declares a struct of parameters. A field without a default is required.
 ///
-/// See the crate's head for an example. Doc comments on fields become the parameter descriptions.
+/// The crate documentation has an example. Doc comments on fields become the parameter descriptions.
 #[macro_export]
 macro_rules! op_params {
     ($(#[$doc:meta])* pub struct $name:ident for $op:literal {

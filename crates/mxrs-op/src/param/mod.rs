@@ -1,7 +1,7 @@
-//! Parameters of operators: one parser per type text, text at the edge and typed inside.
+//! Parameters of operators: parsed from attribute texts into typed fields, with one parser per type.
 //!
-//! The type texts (`"float, optional, default=0.5"`) are those MXNet's C API reports; a test in `mxrs-ops` compares
-//! every operator's with the recorded ones.
+//! The type texts (`"float, optional, default=0.5"`) are those that MXNet's C API returns. A test in `mxrs-ops` compares
+//! the texts of every operator with recorded ones.
 
 mod choice;
 mod field;
@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub struct ParamSpec {
     /// Attribute key.
     pub name: &'static str,
-    /// MXNet's type text, default included.
+    /// MXNet's type text, including the default.
     pub type_text: String,
     /// One-line description.
     pub doc: &'static str,
@@ -31,10 +31,10 @@ pub struct ParamSpec {
 
 /// A struct of typed parameters, implemented by [`crate::op_params!`].
 pub trait Parameters: Any + Send + Sync + fmt::Debug + Sized {
-    /// Reads every field from text. Keys that are no parameter are the caller's concern.
+    /// Reads every field from text. Keys that belong to no field are ignored; the caller checks them.
     ///
     /// # Errors
-    /// [`ErrorKind::Attribute`] naming operator, key, text and what is accepted.
+    /// Returns [`ErrorKind::Attribute`] with the operator, the key, its text and the accepted texts.
     fn parse(attrs: &Attrs) -> Result<Self>;
     /// The description of each field, in order.
     fn specs() -> Vec<ParamSpec>;
@@ -56,7 +56,7 @@ impl Parameters for NoParams {
     const OP: &'static str = "operator";
 }
 
-/// Parsed parameters of one call; cheap to clone.
+/// Parsed parameters of one call. Cheap to clone.
 #[derive(Clone)]
 pub struct OpParams(Arc<dyn AnyParams>);
 
@@ -78,7 +78,7 @@ impl OpParams {
     /// The parameter struct.
     ///
     /// # Panics
-    /// When the operator's parameters are of another type: a bug in the caller, not in any input.
+    /// Panics if the operator's parameters have another type. That is a bug in the caller and does not depend on input.
     pub fn get<P: Parameters>(&self) -> &P {
         self.0
             .as_any()
@@ -103,10 +103,10 @@ pub fn missing(op: &str, name: &str, type_text: &str) -> Error {
     })
 }
 
-/// Reads one field's text; used by [`crate::op_params!`].
+/// Reads the text of one field. Used by [`crate::op_params!`].
 ///
 /// # Errors
-/// [`ErrorKind::Attribute`] with the accepted texts.
+/// Returns [`ErrorKind::Attribute`] with the accepted texts.
 pub fn parse_field<F: Field>(op: &str, name: &str, text: &str) -> Result<F> {
     F::parse(text).map_err(|expected| {
         Error::new(ErrorKind::Attribute {

@@ -1,22 +1,24 @@
-//! Tuple parameters: shapes and lists of numbers in Python spelling.
+//! Tuple parameters: shapes and lists of numbers in Python's notation.
 
 use super::Field;
 use smallvec::SmallVec;
 use std::ops::Deref;
 
-/// `(3, 3)`, `[3,3]`, `(3L, 3L)`, `(3,)`, `()` or a bare `3`: sizes, some possibly negative codes.
+/// A tuple of sizes, written `(3, 3)`, `[3,3]`, `(3L, 3L)`, `(3,)`, `()` or as a bare `3`. Some operators allow negative
+/// codes.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Hash)]
 pub struct ShapeAttr(pub SmallVec<[i64; 4]>);
 
-/// Longest tuple accepted from text.
+/// The most items of a tuple that is read from text.
 const MAX_ITEMS: usize = 1024;
 
-/// The items between the brackets, or the bare item.
+/// The texts of the items between the brackets, or the text without brackets as one or more items; `None` if the brackets
+/// are wrong.
 fn items(text: &str) -> Option<Vec<&str>> {
     let text = text.trim();
     let inner = match (text.strip_prefix(['(', '[']), text.ends_with([')', ']'])) {
         (Some(rest), true) if rest.len() > 1 || text.len() == 2 => {
-            // The brackets must be of one kind.
+            // The opening and the closing bracket must be of the same kind.
             if text.starts_with('(') != text.ends_with(')') {
                 return None;
             }
@@ -36,12 +38,12 @@ fn items(text: &str) -> Option<Vec<&str>> {
 }
 
 impl ShapeAttr {
-    /// From sizes.
+    /// Makes a tuple from sizes.
     pub fn new(dims: impl IntoIterator<Item = i64>) -> Self {
         Self(dims.into_iter().collect())
     }
 
-    /// Python's tuple form.
+    /// The text of the tuple as Python writes it.
     pub fn to_text(&self) -> String {
         match self.0.as_slice() {
             [one] => format!("({one},)"),
@@ -90,7 +92,7 @@ impl Field for Option<ShapeAttr> {
     }
 }
 
-/// A tuple whose items may be `None`, as `slice`'s `begin`.
+/// A tuple whose items may be `None`, such as `begin` of `slice`.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Hash)]
 pub struct OptionalItems(pub SmallVec<[Option<i64>; 4]>);
 

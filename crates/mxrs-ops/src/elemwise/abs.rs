@@ -1,4 +1,5 @@
-//! `out = |data|`, elementwise; out has the shape and dtype of data. Integers wrap: the smallest one stays.
+//! `out = |data|`, elementwise; out has the shape and dtype of data. Integers wrap: the result for the smallest integer is
+//! that integer.
 //!
 //! Gradient: `ograd · sign(data)`, 0 at 0 and where data is NaN.
 //!
@@ -10,7 +11,7 @@ use mxrs_op::{Gradient, OpDef, Precision};
 
 const BACKWARD: &str = "_backward_abs";
 
-/// `abs`.
+/// Defines the operator `abs`.
 pub fn define() -> OpDef {
     let elementwise = unary::define("abs", &["_sparse_abs"], "out = |data|", |_, inputs, outputs, _| {
         numeric::map(inputs, outputs, f64::abs, i64::wrapping_abs);

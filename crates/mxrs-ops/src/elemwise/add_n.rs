@@ -15,7 +15,7 @@ use mxrs_op::{
 };
 use mxrs_types::{DType, PartialShape, Result};
 
-/// Parameters of `add_n`. The C API does not list any: `num_args` follows from the number of inputs.
+/// Parameters of `add_n`. MXNet's C API lists no parameter, because `num_args` follows from the number of inputs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AddNParams {
     /// Number of inputs.
@@ -40,7 +40,7 @@ impl Parameters for AddNParams {
     }
 }
 
-/// `add_n`.
+/// Defines the operator `add_n`.
 pub fn define() -> OpDef {
     OpDef {
         aliases: &["ElementWiseSum", "_sparse_ElementWiseSum", "_sparse_add_n"],

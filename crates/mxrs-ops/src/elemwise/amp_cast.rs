@@ -20,7 +20,7 @@ op_params! {
     }
 }
 
-/// `amp_cast`.
+/// Defines the operator `amp_cast`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "out = data as another dtype, where data is float32, float16 or bfloat16",

@@ -18,12 +18,12 @@ op_params! {
     pub struct AmpMulticastParams for "amp_multicast" {
         /// Number of inputs, and of outputs.
         num_outputs: i32,
-        /// Whether to take the narrowest type.
+        /// Whether to convert to the narrowest type instead of the widest.
         cast_narrow: bool = false,
     }
 }
 
-/// `amp_multicast`.
+/// Defines the operator `amp_multicast`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "all inputs as the widest floating-point dtype among them",

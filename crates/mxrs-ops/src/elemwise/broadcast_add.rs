@@ -3,14 +3,14 @@
 //! Gradient: `ograd` for both inputs, summed over the axes that were broadcast.
 //!
 //! MXNet: `broadcast_add`, also `_sparse_broadcast_add`, `_sparse_broadcast_plus`, `broadcast_plus`. Dtypes: f32 f64
-//! f16 bf16 u8 i8 i32 i64; both inputs have one.
+//! f16 bf16 u8 i8 i32 i64; both inputs have the same dtype.
 
 use crate::families::broadcast;
 use crate::families::broadcast_back::{self, SUM_LIKE};
 use crate::families::gradients::{Answers, if_wanted};
 use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
-/// `broadcast_add`.
+/// Defines the operator `broadcast_add`.
 pub fn define() -> OpDef {
     let elementwise = broadcast::define(
         "broadcast_add",
@@ -24,7 +24,7 @@ pub fn define() -> OpDef {
     OpDef {
         precision: Precision::widest,
         gradient: Gradient::By(|_, scope| gradient(scope)),
-        // The companions of all broadcasting operators.
+        // The backward operators that all broadcasting operators use.
         companions: || vec![broadcast_back::sum_like(), broadcast_back::stretch_like()],
         ..elementwise
     }

@@ -2,7 +2,7 @@
 //!
 //! Gradient: `ograd / rhs` and `-ograd · lhs / rhs²`, summed over the axes that were broadcast.
 //!
-//! MXNet: `broadcast_div`, also `_sparse_broadcast_div`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; both inputs have one.
+//! MXNet: `broadcast_div`, also `_sparse_broadcast_div`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; both inputs have the same dtype.
 
 use crate::families::broadcast;
 use crate::families::broadcast_back::SUM_LIKE;
@@ -10,7 +10,7 @@ use crate::families::gradients::{Answers, if_wanted};
 use crate::numeric;
 use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
-/// `broadcast_div`.
+/// Defines the operator `broadcast_div`.
 pub fn define() -> OpDef {
     let elementwise =
         broadcast::define("broadcast_div", &["_sparse_broadcast_div"], "out = lhs / rhs", |_, inputs, outputs, _| {

@@ -2,14 +2,14 @@
 //!
 //! Gradient: `ograd · rhs` and `ograd · lhs`, summed over the axes that were broadcast.
 //!
-//! MXNet: `broadcast_mul`, also `_sparse_broadcast_mul`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; both inputs have one.
+//! MXNet: `broadcast_mul`, also `_sparse_broadcast_mul`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; both inputs have the same dtype.
 
 use crate::families::broadcast;
 use crate::families::broadcast_back::SUM_LIKE;
 use crate::families::gradients::{Answers, if_wanted};
 use mxrs_op::{Gradient, GradientScope, OpDef};
 
-/// `broadcast_mul`.
+/// Defines the operator `broadcast_mul`.
 pub fn define() -> OpDef {
     let elementwise =
         broadcast::define("broadcast_mul", &["_sparse_broadcast_mul"], "out = lhs * rhs", |_, inputs, outputs, _| {

@@ -3,14 +3,14 @@
 //! Gradient: `ograd` and `-ograd`, summed over the axes that were broadcast.
 //!
 //! MXNet: `broadcast_sub`, also `_sparse_broadcast_minus`, `_sparse_broadcast_sub`, `broadcast_minus`. Dtypes: f32 f64
-//! f16 bf16 u8 i8 i32 i64; both inputs have one.
+//! f16 bf16 u8 i8 i32 i64; both inputs have the same dtype.
 
 use crate::families::broadcast;
 use crate::families::broadcast_back::SUM_LIKE;
 use crate::families::gradients::{Answers, if_wanted};
 use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
-/// `broadcast_sub`.
+/// Defines the operator `broadcast_sub`.
 pub fn define() -> OpDef {
     let elementwise = broadcast::define(
         "broadcast_sub",

@@ -29,7 +29,7 @@ impl CastParams {
     }
 }
 
-/// `Cast`.
+/// Defines the operator `Cast`.
 pub fn define() -> OpDef {
     OpDef {
         aliases: &["_npi_cast", "_npx_cast", "cast"],

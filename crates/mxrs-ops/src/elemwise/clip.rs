@@ -20,7 +20,7 @@ op_params! {
     }
 }
 
-/// `clip`.
+/// Defines the operator `clip`.
 pub fn define() -> OpDef {
     let elementwise = unary::define("clip", &["_npi_clip", "_sparse_clip"], "out = min(max(data, a_min), a_max)", {
         |params, inputs, outputs, _| {

@@ -8,7 +8,7 @@ use crate::families::{gradients, unary};
 use crate::{dtypes::MOVABLE, numeric};
 use mxrs_op::{Accuracy, Gradient, OpDef, Precision, View};
 
-/// `_copy`.
+/// Defines the operator `_copy`.
 pub fn define() -> OpDef {
     let elementwise = unary::define("_copy", &["identity"], "out = data", |_, inputs, outputs, _| {
         numeric::copy_bytes(inputs, outputs);

@@ -3,13 +3,13 @@
 //! Gradient: `ograd` for both inputs.
 //!
 //! MXNet: `elemwise_add`, also `_Plus`, `_add`, `_plus`, `_sparse_elemwise_add`. Dtypes: f32 f64 f16 bf16 u8 i8 i32
-//! i64; both inputs have one.
+//! i64; both inputs have the same dtype.
 
 use crate::families::{gradients, pairwise};
 use crate::numeric;
 use mxrs_op::{Combines, Gradient, OpDef, Precision};
 
-/// `elemwise_add`.
+/// Defines the operator `elemwise_add`.
 pub fn define() -> OpDef {
     let elementwise = pairwise::define(
         "elemwise_add",

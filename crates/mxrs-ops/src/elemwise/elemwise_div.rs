@@ -3,14 +3,14 @@
 //! Gradient: `ograd / rhs` and `-ograd · lhs / rhs²`.
 //!
 //! MXNet: `elemwise_div`, also `_Div`, `_div`, `_sparse_elemwise_div`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; both
-//! inputs have one.
+//! inputs have the same dtype.
 
 use crate::families::gradients::{Answers, if_wanted};
 use crate::families::pairwise;
 use crate::numeric;
 use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
-/// `elemwise_div`.
+/// Defines the operator `elemwise_div`.
 pub fn define() -> OpDef {
     let elementwise = pairwise::define(
         "elemwise_div",

@@ -3,14 +3,14 @@
 //! Gradient: `ograd · rhs` and `ograd · lhs`.
 //!
 //! MXNet: `elemwise_mul`, also `_Mul`, `_mul`, `_sparse_elemwise_mul`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; both
-//! inputs have one.
+//! inputs have the same dtype.
 
 use crate::families::gradients::{Answers, if_wanted};
 use crate::families::pairwise;
 use crate::numeric;
 use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
-/// `elemwise_mul`.
+/// Defines the operator `elemwise_mul`.
 pub fn define() -> OpDef {
     let elementwise = pairwise::define(
         "elemwise_mul",

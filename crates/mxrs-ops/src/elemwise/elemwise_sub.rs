@@ -3,14 +3,14 @@
 //! Gradient: `ograd` and `-ograd`.
 //!
 //! MXNet: `elemwise_sub`, also `_Minus`, `_minus`, `_sparse_elemwise_sub`, `_sub`. Dtypes: f32 f64 f16 bf16 u8 i8 i32
-//! i64; both inputs have one.
+//! i64; both inputs have the same dtype.
 
 use crate::families::gradients::{Answers, if_wanted};
 use crate::families::pairwise;
 use crate::numeric;
 use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
-/// `elemwise_sub`.
+/// Defines the operator `elemwise_sub`.
 pub fn define() -> OpDef {
     let elementwise = pairwise::define(
         "elemwise_sub",

@@ -9,7 +9,7 @@ use crate::families::unary;
 use crate::numeric;
 use mxrs_op::{Gradient, OpDef};
 
-/// `exp`.
+/// Defines the operator `exp`.
 pub fn define() -> OpDef {
     let elementwise = unary::define("exp", &["_sparse_exp"], "out = e^data", |_, inputs, outputs, _| {
         numeric::map_float(inputs, outputs, f64::exp);

@@ -9,7 +9,7 @@ use crate::families::unary;
 use crate::numeric;
 use mxrs_op::{Gradient, OpDef};
 
-/// `log`.
+/// Defines the operator `log`.
 pub fn define() -> OpDef {
     let elementwise = unary::define_on_positive("log", &["_sparse_log"], "out = ln(data)", |_, inputs, outputs, _| {
         numeric::map_float(inputs, outputs, f64::ln);

@@ -8,7 +8,7 @@ use crate::families::unary;
 use crate::numeric;
 use mxrs_op::{Gradient, OpDef};
 
-/// `negative`.
+/// Defines the operator `negative`.
 pub fn define() -> OpDef {
     let elementwise = unary::define("negative", &["_sparse_negative"], "out = -data", |_, inputs, outputs, _| {
         numeric::map(inputs, outputs, |x| -x, i64::wrapping_neg);

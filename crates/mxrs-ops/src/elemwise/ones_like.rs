@@ -6,7 +6,7 @@ use crate::families::unary;
 use crate::{dtypes::MOVABLE, numeric};
 use mxrs_op::{Accuracy, Gradient, OpDef};
 
-/// `ones_like`.
+/// Defines the operator `ones_like`.
 pub fn define() -> OpDef {
     let elementwise = unary::define("ones_like", &[], "out = 1, shaped like data", |_, _, outputs, _| {
         let n = outputs[0].desc.shape.n_elements();

@@ -10,7 +10,7 @@ use mxrs_op::{Gradient, OpDef, Precision};
 
 const BACKWARD: &str = "_backward_relu";
 
-/// `relu`.
+/// Defines the operator `relu`.
 pub fn define() -> OpDef {
     let elementwise = unary::define("relu", &["_sparse_relu"], "out = max(data, 0)", |_, inputs, outputs, _| {
         numeric::map(inputs, outputs, numeric::relu, |x| x.max(0));

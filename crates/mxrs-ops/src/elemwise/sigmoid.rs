@@ -12,7 +12,7 @@ use mxrs_op::{Gradient, GradientScope, OpDef};
 
 const BACKWARD: &str = "_backward_sigmoid";
 
-/// `sigmoid`.
+/// Defines the operator `sigmoid`.
 pub fn define() -> OpDef {
     let elementwise =
         unary::define("sigmoid", &["_sparse_sigmoid"], "out = 1 / (1 + e^-data)", |_, inputs, outputs, _| {

@@ -12,7 +12,7 @@ use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
 const BACKWARD: &str = "_backward_sqrt";
 
-/// `sqrt`.
+/// Defines the operator `sqrt`.
 pub fn define() -> OpDef {
     let elementwise =
         unary::define_on_positive("sqrt", &["_sparse_sqrt"], "out = data^(1/2)", |_, inputs, outputs, _| {

@@ -11,7 +11,7 @@ use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
 const BACKWARD: &str = "_backward_square";
 
-/// `square`.
+/// Defines the operator `square`.
 pub fn define() -> OpDef {
     let elementwise = unary::define("square", &["_sparse_square"], "out = data * data", |_, inputs, outputs, _| {
         numeric::map(inputs, outputs, |x| x * x, |x| x.wrapping_mul(x));
@@ -33,7 +33,7 @@ fn backward() -> OpDef {
     OpDef { gradient: Gradient::By(|_, scope| second(scope)), ..elementwise }
 }
 
-/// The operator is symmetric and linear in its two inputs.
+/// The gradient of the backward operator, which is symmetric and linear in its two inputs.
 fn second(scope: &mut dyn GradientScope) -> Answers {
     let (head, ograd, data) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
     let by_ograd = if_wanted(scope, 0, |scope| scope.call_one(BACKWARD, &[head, data]))?;

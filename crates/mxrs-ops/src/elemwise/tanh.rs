@@ -12,7 +12,7 @@ use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
 const BACKWARD: &str = "_backward_tanh";
 
-/// `tanh`.
+/// Defines the operator `tanh`.
 pub fn define() -> OpDef {
     let elementwise = unary::define("tanh", &["_sparse_tanh"], "out = tanh(data)", |_, inputs, outputs, _| {
         numeric::map_float(inputs, outputs, f64::tanh);

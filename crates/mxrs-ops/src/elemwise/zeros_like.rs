@@ -6,7 +6,7 @@ use crate::families::unary;
 use crate::{dtypes::MOVABLE, numeric};
 use mxrs_op::{Accuracy, Gradient, OpDef};
 
-/// `zeros_like`.
+/// Defines the operator `zeros_like`.
 pub fn define() -> OpDef {
     let elementwise =
         unary::define("zeros_like", &["_sparse_zeros_like"], "out = 0, shaped like data", |_, _, outputs, _| {

@@ -1,4 +1,4 @@
-//! What backward operators share: samples made from those of their forward operator.
+//! Helpers that make the samples of a backward operator from the samples of its forward operator.
 
 use mxrs_op::{Fill, OpDef, Sample, SampleInput};
 use mxrs_types::{PartialShape, Shape};

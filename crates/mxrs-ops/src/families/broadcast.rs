@@ -1,4 +1,4 @@
-//! What broadcasting operators with two inputs share: sizes of 1 stretch, missing leading axes count as 1.
+//! The definition that broadcasting operators with two inputs share: sizes of 1 stretch, missing leading axes count as 1.
 
 use crate::dtypes::NUMBERS;
 use crate::families::pairwise;
@@ -45,7 +45,7 @@ fn infer_shape(_: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Partial
             (Some(a), Some(b)) if a != b => {
                 return Err(Error::shape(OP, "rhs", format!("sizes equal to lhs's {lhs} or 1"), &*rhs));
             }
-            // A known size other than 1 is the size of the result, whatever the other size is.
+            // A known size other than 1 is the size of the result, even if the other size is unknown.
             (Some(a), _) => Some(a),
             (None, b) => b,
         };

@@ -1,4 +1,4 @@
-//! The way back from a broadcast shape: the sum over the axes that were stretched, and its own gradient, which
+//! Backward operators of broadcasting: the sum over the axes that were stretched, and the gradient of that sum, which
 //! stretches again.
 //!
 //! `_backward_broadcast_sum_like` takes (ograd, data) and sums ograd to data's shape. `_backward_broadcast_like` takes
@@ -16,7 +16,7 @@ pub const SUM_LIKE: &str = "_backward_broadcast_sum_like";
 /// Name of [`stretch_like`].
 const STRETCH_LIKE: &str = "_backward_broadcast_like";
 
-/// The sum over broadcast axes.
+/// Defines the operator that sums over the axes that were broadcast.
 pub fn sum_like() -> OpDef {
     OpDef {
         summary: "sum over broadcast axes",
@@ -56,7 +56,7 @@ pub fn sum_like() -> OpDef {
     }
 }
 
-/// Stretches to the shape of the second input.
+/// Defines the operator that stretches its first input to the shape of its second input.
 pub fn stretch_like() -> OpDef {
     OpDef {
         summary: "stretches to a shape",

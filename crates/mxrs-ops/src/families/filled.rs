@@ -1,4 +1,5 @@
-//! What operators without inputs share: the parameters `shape`, `ctx` and `dtype`, and one value for every element.
+//! The definition that operators without inputs share: the parameters `shape`, `ctx` and `dtype`, and one value for every
+//! element.
 
 use crate::dtypes::{DTypeWord, MOVABLE, dtype_of};
 use crate::inference::{bad_attribute, learn, learn_dtype};

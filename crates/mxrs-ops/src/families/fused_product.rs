@@ -1,4 +1,4 @@
-//! What products with an epilogue share: one definition, derived from that of the plain product.
+//! The definition that all products with an epilogue share, derived from the definition of the plain product.
 
 use crate::families::products::{self, Product};
 use crate::fused::WithEpilogue;

@@ -3,7 +3,7 @@
 //!
 //! Inputs are data, weight, bias unless `no_bias`, sum (a quantized tensor of out's shape) with `with_sum`, then
 //! min_data, max_data, min_weight, max_weight, min_bias and max_bias if there is a bias, min_sum and max_sum if there
-//! is a sum. With `real_sum`, sum is float32, as out then is, and has no range. Shapes and types are those of
+//! is a sum. With `real_sum`, sum and out are float32, and sum has no range. Shapes and types are those of
 //! [`_contrib_quantized_conv`](crate::quant::quantized_conv). If `out_type` is int8 or uint8, out is quantized in the
 //! calibrated range, and the outputs min_output and max_output `[1]` follow it. If it is float32, out is the only
 //! output. `act` is none or relu. All is computed in real numbers and rounded once, without the saturation and rounding
@@ -44,7 +44,7 @@ op_params! {
     pub struct Requantized for "_sg_quantized_conv" {
         /// Whether a quantized tensor of out's shape is added.
         with_sum: bool = false,
-        /// Whether a float32 tensor of out's shape is added. Only if out is float32, and instead of a quantized one.
+        /// Whether a float32 tensor of out's shape is added. Requires that out is float32, and excludes `with_sum`.
         real_sum: bool = false,
         /// The activation: none or relu.
         act: FusedAct = FusedAct::None,
@@ -70,7 +70,7 @@ impl Requantized {
     /// The range of out; `None` if out is float32.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::Attribute`] if out is quantized and there is no range.
+    /// [`mxrs_types::ErrorKind::Attribute`] if out is quantized and the calibrated range is missing.
     pub fn output_range(&self) -> Result<Option<Range>> {
         let range = Range::of_params(CONV, self.min_calib_range, self.max_calib_range)?;
         match (self.out_type, range) {
@@ -83,10 +83,10 @@ impl Requantized {
     /// The range that the call reports with out.
     ///
     /// # Errors
-    /// As [`Self::output_range`].
+    /// Fails in the same cases as [`Self::output_range`].
     pub fn reported_range(&self) -> Result<Option<Range>> {
         let range = self.output_range()?;
-        // As the single calls do: a sum reports the calibrated range unchanged.
+        // Unfused calls do the same: a quantized sum reports the calibrated range unchanged.
         Ok(range.map(|r| if self.with_sum { r } else { requantize::reported(r, self.output_dtype()) }))
     }
 }
@@ -96,12 +96,12 @@ impl Requantized {
 pub enum Addend {
     /// A float32 tensor.
     Real {
-        /// Its position among the inputs.
+        /// Position of the tensor among the inputs of the call.
         input: usize,
     },
     /// A quantized tensor.
     Quantized {
-        /// Its position among the inputs.
+        /// Position of the tensor among the inputs of the call.
         input: usize,
         /// Position of min_sum; max_sum follows.
         range: usize,
@@ -109,7 +109,7 @@ pub enum Addend {
 }
 
 impl Addend {
-    /// Its position among the inputs.
+    /// Position of the tensor among the inputs of the call.
     pub const fn input(self) -> usize {
         match self {
             Self::Real { input } | Self::Quantized { input, .. } => input,
@@ -172,7 +172,7 @@ fn places<P: QuantizedProduct>(params: &WithRequantized<P::Params>) -> FusedPlac
     FusedPlaces::new(P::no_bias(&params.product), Some(&params.epilogue))
 }
 
-/// `_sg_quantized_conv`.
+/// Defines the operator `_sg_quantized_conv`.
 pub fn define_conv() -> OpDef {
     OpDef {
         samples: samples_of_conv,
@@ -180,7 +180,7 @@ pub fn define_conv() -> OpDef {
     }
 }
 
-/// `_sg_quantized_fully_connected`.
+/// Defines the operator `_sg_quantized_fully_connected`.
 pub fn define_fully_connected() -> OpDef {
     let summary = "quantized matrix product, a sum and relu in one call";
     OpDef { samples: samples_of_fully_connected, ..define::<FullyConnected>(FULLY_CONNECTED, summary) }

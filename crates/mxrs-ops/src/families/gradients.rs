@@ -5,7 +5,7 @@ use crate::inference::unify;
 use mxrs_op::{Attrs, GradValue, GradientScope, InferShape, OpDef, OpParams, Sample, SampleInput, is_annotation_key};
 use mxrs_types::{PartialShape, Result};
 
-/// The gradient of each input, where there is one.
+/// The gradient of each input, or `None` for an input without gradient.
 pub type Answers = Result<Vec<Option<GradValue>>>;
 
 /// Answers that every input has the gradient of the output. True for sums, and for views that keep the shape.

@@ -1,5 +1,5 @@
-//! What operators of one kind share: inference, gradients and reference kernels. No file here declares an operator of
-//! MXNet.
+//! Inference, gradients and reference kernels that operators of one kind share. No file of this folder declares an operator
+//! of MXNet.
 //!
 //! An operator that fits a family is a few lines: see `elemwise/tanh.rs` and `families/unary.rs`.
 

@@ -1,4 +1,4 @@
-//! What elementwise operators with two inputs of equal shape share.
+//! The definition that elementwise operators with two inputs of equal shape share.
 
 use crate::dtypes::NUMBERS;
 use crate::inference::{unify_all, unify_dtypes};
@@ -32,7 +32,7 @@ fn infer_shape(_: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Partial
     unify_all(inputs, outputs, "rhs")
 }
 
-/// Infers that both inputs and the output have one type.
+/// Infers that both inputs and the output have the same type.
 pub fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
     unify_dtypes(inputs.iter_mut().chain(outputs), "rhs")
 }

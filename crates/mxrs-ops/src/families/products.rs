@@ -21,9 +21,9 @@ use mxrs_types::{DType, PartialShape, Result, Shape};
 
 /// An operator with inputs data, weight and, unless `no_bias`, bias, that is linear in each of the first two.
 pub trait Product {
-    /// Type of its parameters.
+    /// Type of the operator's parameters.
     type Params: Parameters;
-    /// Its name.
+    /// Name of the operator.
     const FORWARD: &'static str;
     /// Name of the operator that computes the gradient of data.
     const TO_DATA: &'static str;
@@ -33,7 +33,7 @@ pub trait Product {
     const TO_BIAS: &'static str;
     /// Name of the operator that computes the gradient of [`Self::TO_BIAS`].
     const FROM_BIAS: &'static str;
-    /// The operator itself.
+    /// Defines the operator.
     fn define() -> OpDef;
     /// Whether there is no bias.
     fn no_bias(params: &Self::Params) -> bool;
@@ -42,20 +42,20 @@ pub trait Product {
     /// # Errors
     /// If shapes or parameters do not fit.
     fn infer_shape(params: &Self::Params, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()>;
-    /// Computes the result of data, weight and, if there is one, bias, in out's order and not yet rounded.
+    /// Computes out from data, weight and, if there is one, bias. The values are in row-major order and not yet rounded.
     ///
     /// # Errors
     /// If parameters do not fit.
     fn values(params: &Self::Params, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<f64>>;
     /// Axis of out that the bias belongs to.
     fn bias_axis(params: &Self::Params, ndim: usize) -> usize;
-    /// `(g, weight, data) -> gradient of data`.
+    /// Reference kernel of `(g, weight, data) -> gradient of data`.
     const DATA_KERNEL: ReferenceFn;
-    /// `(g, data, weight) -> gradient of the weight`.
+    /// Reference kernel of `(g, data, weight) -> gradient of the weight`.
     const WEIGHT_KERNEL: ReferenceFn;
 }
 
-/// The definition of the operator, without names, summary and samples.
+/// The definition of the operator, without aliases, summary and samples.
 pub fn operator<P: Product>() -> OpDef {
     OpDef {
         inputs: InputNames::ByParams {
@@ -127,7 +127,7 @@ pub fn companions<P: Product>() -> Vec<OpDef> {
         },
         OpDef {
             summary: "gradient of the bias",
-            // It sums, and multiplies nothing.
+            // The operator only sums; it multiplies nothing.
             is_product: false,
             inputs: InputNames::Fixed(&["ograd", "bias"]),
             infer_dtype: infer_sum_dtype,
@@ -142,7 +142,7 @@ pub fn companions<P: Product>() -> Vec<OpDef> {
         },
         OpDef {
             summary: "gradient of the bias's gradient: a bias, once for every cell of out",
-            // It copies, and multiplies nothing.
+            // The operator only copies; it multiplies nothing.
             is_product: false,
             inputs: InputNames::Fixed(&["bias", "ograd"]),
             ignored_inputs: &[1],
@@ -160,8 +160,8 @@ pub fn companions<P: Product>() -> Vec<OpDef> {
     ]
 }
 
-/// Counts the products. Every cell of out sums as many products as the weight has values per channel; both gradients
-/// have as many products.
+/// Counts the multiplications. Each element of out sums one product per weight value of its channel. The gradients of data
+/// and weight each need the same number of multiplications.
 fn of_product(out: Option<&TensorDesc>, weight: Option<&TensorDesc>) -> u64 {
     let (Some(out), Some(weight)) = (out, weight) else { return 0 };
     let per_channel = weight.shape.iter().skip(1).fold(1u64, |product, size| product.saturating_mul(*size as u64));
@@ -174,7 +174,7 @@ fn call(scope: &mut dyn GradientScope, op: &str, inputs: &[GradValue]) -> Result
     Ok(scope.call(op, attrs, inputs)?.first().copied())
 }
 
-/// As [`call`], for `F(data, weight)` without a bias.
+/// Calls `F(data, weight)` without a bias, with the attributes of the differentiated call.
 fn call_forward<P: Product>(
     scope: &mut dyn GradientScope,
     data: GradValue,
@@ -185,7 +185,7 @@ fn call_forward<P: Product>(
     Ok(scope.call(P::FORWARD, attrs, &[data, weight])?.first().copied())
 }
 
-/// Gradient of the operator itself.
+/// Gradient of the forward operator.
 fn gradient<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     let g = scope.out_grad(0)?;
     let mut gradients = vec![None; scope.n_inputs()];
@@ -204,7 +204,7 @@ fn gradient<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> Answers 
     Ok(gradients)
 }
 
-/// Gradient of `(ograd, weight, data) -> gradient of data`: for a fixed `g`, its inner product with the result is
+/// Gradient of `(ograd, weight, data) -> gradient of data`. The inner product of a fixed `g` with the result is
 /// `⟨ograd, F(g, weight)⟩`.
 fn gradient_of_data<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     let (g, ograd, weight) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
@@ -213,7 +213,7 @@ fn gradient_of_data<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> 
     Ok(vec![to_ograd, to_weight, None])
 }
 
-/// Gradient of `(ograd, data, weight) -> gradient of the weight`: for a fixed `g`, its inner product with the result is
+/// Gradient of `(ograd, data, weight) -> gradient of the weight`. The inner product of a fixed `g` with the result is
 /// `⟨ograd, F(data, g)⟩`.
 fn gradient_of_weight<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     let (g, ograd, data) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
@@ -236,8 +236,8 @@ pub(crate) fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &
     unify_dtypes(inputs.iter_mut().chain(outputs), "ograd")
 }
 
-/// Infers dtypes of (ograd, data, weight) and (ograd, bias). The result has the type of the last input, which is
-/// float32 or that of the others.
+/// Infers dtypes of (ograd, data, weight) and (ograd, bias). The result has the type of the last input, which is float32 or
+/// the type of the other inputs.
 fn infer_sum_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
     let Some((like, factors)) = inputs.split_last_mut() else { return Ok(()) };
     unify_dtypes(factors.iter_mut(), "ograd")?;
@@ -279,7 +279,7 @@ fn infer_weight<P: Product>(
     learn(&mut outputs[0], weight, "output")
 }
 
-/// Relates the shapes of a bias and the gradient of out.
+/// Infers the shapes of a bias and of the gradient of out from each other.
 fn relate<P: Product>(params: &OpParams, bias: &mut PartialShape, ograd: &mut PartialShape) -> Result<()> {
     learn(bias, &PartialShape::of_rank(1), "bias")?;
     let Some(ndim) = ograd.ndim() else { return Ok(()) };

@@ -5,12 +5,12 @@
 //! even one) and saturates at -128 and 127, or 0 and 255. In a range of zero width everything is 0.
 //!
 //! A range is two f32 tensors of one element each. The range of a weight may instead have one element per output
-//! channel. Then the range of the product's sums has so too, along axis 1. MXNet 1.9.1 does not have ranges per
-//! channel.
+//! channel. Then the range of the product's sums also has one element per channel, along axis 1. MXNet 1.9.1 does not have
+//! ranges per channel.
 //!
-//! MXNet: as its oneDNN kernels do for quantizing and dequantizing. Its products and `_contrib_requantize` use 127
-//! levels instead, which makes every requantized product 0.4 % too large. Here all operators use one rule, and integers
-//! differ from MXNet's by less than one quantum.
+//! MXNet: its oneDNN kernels quantize and dequantize by the same rule. Its products and `_contrib_requantize` use 127
+//! levels instead, which makes every requantized product 0.4 % too large. In this crate all operators use one rule, and
+//! integers differ from MXNet's by less than one quantum.
 
 use crate::inference::{OP, bad_attribute, learn, learn_dtype};
 use crate::numeric;
@@ -35,7 +35,7 @@ impl Range {
     /// The range of the parameters `min_calib_range` and `max_calib_range` of operator `op`.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::Attribute`] if only one is given, if one is not finite, or if they are not in order.
+    /// [`mxrs_types::ErrorKind::Attribute`] if only one end is given, if an end is not finite, or if `min` exceeds `max`.
     pub fn of_params(op: &str, min: Option<f32>, max: Option<f32>) -> Result<Option<Self>> {
         match (min, max) {
             (None, None) => Ok(None),
@@ -65,7 +65,7 @@ impl Range {
         self.reach() / levels(dtype)
     }
 
-    /// Number of quanta in 1; 0 for a range of zero width.
+    /// Number of quanta in the real number 1; 0 for a range of zero width.
     pub fn per_unit(self, dtype: DType) -> f64 {
         if self.reach() > 0.0 { levels(dtype) / self.reach() } else { 0.0 }
     }
@@ -105,15 +105,15 @@ pub fn chosen_type(out_type: QuantType, calibrated: Option<Range>) -> DType {
     }
 }
 
-/// The ranges in two inputs: one, or one per channel.
+/// Reads the ranges from the inputs `min` and `max`: a single range, or one per channel.
 pub fn ranges(min: &RefInput<'_>, max: &RefInput<'_>) -> Vec<Range> {
     numeric::read(min).into_iter().zip(numeric::read(max)).map(|(min, max)| Range { min, max }).collect()
 }
 
-/// The first range in two inputs.
+/// Reads the first range from the inputs `min` and `max`.
 ///
 /// # Errors
-/// If they have no element.
+/// If the inputs have no element.
 pub fn range(min: &RefInput<'_>, max: &RefInput<'_>) -> Result<Range> {
     ranges(min, max).first().copied().ok_or_else(|| Error::shape(OP, "range", "one element", &min.desc.shape))
 }
@@ -141,8 +141,7 @@ pub fn learn_ranges(shapes: &mut [PartialShape]) -> Result<()> {
     shapes.iter_mut().try_for_each(|shape| learn(shape, &one, "range"))
 }
 
-/// Infers that all ranges have the same shape, one element or one per channel; one element if nothing is known about
-/// them.
+/// Infers that all ranges have the same shape, one element or one per channel. If no shape is known, they have one element.
 pub fn learn_channel_ranges<'a>(
     shapes: impl IntoIterator<Item = &'a mut PartialShape>,
     channels: Option<usize>,

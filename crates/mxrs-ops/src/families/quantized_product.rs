@@ -1,9 +1,8 @@
-//! What quantized convolutions and fully-connected layers share: 8-bit integers are multiplied and summed in 32 bits,
+//! Quantized convolutions and fully-connected layers: 8-bit integers are multiplied and summed in 32 bits,
 //! and the range of the sums follows from the ranges of the factors.
 //!
-//! A sum counts quanta of `quantum(data) · quantum(weight)`, so its range is that times ±(2³¹ - 1). An integer bias is
-//! converted to those quanta, truncated, and added; a float32 bias is divided by them. Sums do not wrap but saturate at
-//! 2³¹.
+//! A sum counts quanta of `quantum(data) · quantum(weight)`, so its range is this quantum times ±(2³¹ - 1). A bias, int8 or
+//! float32, is converted to those quanta, truncated, and added. Sums do not wrap but saturate at 2³¹.
 
 use crate::families::products::{Product, operator};
 use crate::families::quantized::{
@@ -133,9 +132,9 @@ pub fn infer_dtype(places: Places, inputs: &mut [Option<DType>]) -> Result<()> {
 
 /// The sums of a product in quanta, without bias, and the quantum of each range of the weight.
 pub struct Sums {
-    /// In out's order.
+    /// The sums, in row-major order of out.
     pub sums: Vec<f64>,
-    /// One quantum, or one per output channel.
+    /// Real value of one unit of the sums: a single quantum, or one per output channel.
     pub quanta: Vec<f64>,
     /// The bias as real numbers.
     pub bias: Option<Vec<f64>>,
@@ -144,7 +143,7 @@ pub struct Sums {
 /// Multiplies data and weight and sums the products.
 ///
 /// # Errors
-/// If parameters do not fit.
+/// If the parameters do not fit the shapes.
 pub fn sums<P: QuantizedProduct>(
     params: &P::Params,
     places: Places,
@@ -200,7 +199,7 @@ pub struct Channels {
 }
 
 impl Channels {
-    /// For an out of this shape.
+    /// Makes the mapping for an output of shape `out`.
     pub fn of<P: Product>(params: &P::Params, out: &Shape) -> Self {
         let axis = P::bias_axis(params, out.ndim());
         Self { inner: out.iter().skip(axis + 1).product::<usize>().max(1), n: out.get(axis).map_or(1, |n| *n).max(1) }
@@ -212,7 +211,7 @@ impl Channels {
     }
 }
 
-/// The error for a layout with channels last.
+/// Makes the error for a layout with channels last, which quantized products do not support.
 pub fn channels_last(op: &str, layout: &str) -> Error {
     bad_attribute(op, "layout", "channels before space, where tensors are quantized", layout)
 }

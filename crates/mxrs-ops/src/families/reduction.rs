@@ -1,4 +1,4 @@
-//! What reductions over axes share: parameters, shapes, grouping of elements and samples.
+//! Parameters, shapes, grouping of elements and samples that reductions over axes share.
 //!
 //! Without axes, or with all of them, and without `keepdims`, the result has shape `[1]`, because MXNet's scalars have
 //! one axis.
@@ -55,7 +55,7 @@ pub fn define_backward(name: &'static str, summary: &'static str, reference: Ref
     }
 }
 
-/// For each element of data, in order, the flat position of its result.
+/// Returns, for each element of data in row-major order, the flat position of the result that it contributes to.
 pub fn results(params: &OpParams, shape: &Shape) -> Result<Vec<usize>> {
     let mut results = vec![0; shape.n_elements()];
     for (result, group) in groups(shape, &params.get::<ReduceParams>().reduced(shape.ndim())?).iter().enumerate() {
@@ -114,7 +114,7 @@ pub fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut
     learn_reduced(&mut inputs[0], &mut outputs[0], &params.reduced(ndim)?, params.keepdims)
 }
 
-/// For each result, in order, the flat positions of its elements, in order.
+/// Returns, for each result in row-major order, the flat positions of the elements that it reduces, in ascending order.
 pub fn groups(shape: &Shape, reduced: &[bool]) -> Vec<Vec<usize>> {
     let kept: Shape = (0..shape.ndim()).filter(|a| !reduced[*a]).map(|a| shape[a]).collect();
     let mut groups = vec![Vec::new(); kept.n_elements()];

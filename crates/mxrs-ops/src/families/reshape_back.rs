@@ -1,4 +1,4 @@
-//! `_backward_reshape`, the backward operator of every operator that only renames axes: takes (ograd, data), returns
+//! `_backward_reshape`, the backward operator of every operator that only changes the shape: takes (ograd, data), returns
 //! ograd in data's shape. The output is a view; the content of data is not read.
 
 use crate::dtypes::MOVABLE;
@@ -19,7 +19,7 @@ pub fn gradient(_: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     Ok(answers)
 }
 
-/// `_backward_reshape`, a companion of `Reshape`.
+/// Defines the operator `_backward_reshape`, a companion of `Reshape`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "ograd in the shape of data",

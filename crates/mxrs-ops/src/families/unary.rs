@@ -1,4 +1,4 @@
-//! What elementwise operators with one input share: declaration, in-place pair, samples, and backward operators.
+//! Declaration, in-place pair, samples and backward operators that elementwise operators with one input share.
 
 use crate::dtypes::NUMBERS;
 use crate::families::pairwise;
@@ -25,7 +25,7 @@ pub fn define(
     }
 }
 
-/// As [`define`], with samples of positive values only.
+/// Does the same as [`define`], but with samples of positive values only.
 pub fn define_on_positive(
     name: &'static str,
     aliases: &'static [&'static str],
@@ -44,7 +44,7 @@ pub fn define_backward(name: &'static str, summary: &'static str, reference: Ref
     }
 }
 
-/// As [`define_backward`], with the output of the forward call instead of data.
+/// Does the same as [`define_backward`], but the second input is the output of the forward call instead of data.
 pub fn define_backward_of_output(name: &'static str, summary: &'static str, reference: ReferenceFn) -> OpDef {
     OpDef { inputs: InputNames::Fixed(&["ograd", "out"]), ..define_backward(name, summary, reference) }
 }

@@ -1,4 +1,4 @@
-//! What operators of a tensor and a scalar parameter share.
+//! The definition that operators of a tensor and a scalar parameter share.
 //!
 //! The scalar is first converted to the tensor's type. So a fractional scalar loses its fraction if the tensor holds
 //! integers, as in MXNet.
@@ -15,7 +15,7 @@ op_params! {
     pub struct ScalarParams for "scalar operator" {
         /// The scalar operand.
         scalar: f64 = 1.0,
-        /// Whether the scalar was written as an integer. Accepted for MXNet, without effect here.
+        /// Whether the scalar was written as an integer. Accepted for compatibility with MXNet; has no effect.
         is_int: bool = true,
     }
 }

@@ -12,10 +12,10 @@ use crate::numeric;
 use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample};
 use mxrs_types::Result;
 
-/// Its name.
+/// Name of the operator.
 pub const NAME: &str = "_sg_bn_relu";
 
-/// `_sg_bn_relu`.
+/// Defines the operator `_sg_bn_relu`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "batch normalization at inference and relu in one call",

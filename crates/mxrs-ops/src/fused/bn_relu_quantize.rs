@@ -1,5 +1,5 @@
-//! `out = quantize(relu(BatchNorm(data)))` with the moving statistics, in a calibrated range. In networks that
-//! normalize before they multiply, it lies between the residual sums, or the images, and a quantized product.
+//! `out = quantize(relu(BatchNorm(data)))` with the moving statistics, in a calibrated range. In networks that normalize
+//! before each product, this operator lies between a residual sum, or the image, and a quantized product.
 //!
 //! Inputs are those of [`BatchNorm`](crate::nn::batch_norm). With `quantized_data`, data is quantized, and min_data and
 //! max_data `[1]` follow beta. Outputs are those of [`_contrib_quantize_v2`](crate::quant::quantize_v2): the integers,
@@ -22,11 +22,11 @@ use mxrs_op::{
 };
 use mxrs_types::{DType, PartialShape, Result};
 
-/// Its name.
+/// Name of the operator.
 pub const NAME: &str = "_sg_bn_relu_quantize";
 
 op_params! {
-    /// The operations around the normalization.
+    /// Parameters of the operations before and after the normalization.
     pub struct Around for "_sg_bn_relu_quantize" {
         /// Whether data is quantized.
         quantized_data: bool = false,
@@ -42,7 +42,7 @@ pub struct BnReluQuantizeParams {
     pub norm: BatchNormParams,
     /// Type and range of the integers.
     pub quantize: QuantizeParams,
-    /// The operations around the normalization.
+    /// Parameters of the operations before and after the normalization.
     pub around: Around,
 }
 
@@ -50,7 +50,7 @@ impl BnReluQuantizeParams {
     /// The range of the integers.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::Attribute`] if there is none, or only one end of it.
+    /// [`mxrs_types::ErrorKind::Attribute`] if the range or one end of it is missing.
     pub fn range(&self) -> Result<Range> {
         let none = || bad_attribute(NAME, "min_calib_range", "a calibrated range", "None");
         self.quantize.calibrated()?.ok_or_else(none)
@@ -75,7 +75,7 @@ impl Parameters for BnReluQuantizeParams {
     }
 
     fn specs() -> Vec<ParamSpec> {
-        // Both operators have the parameters of the range.
+        // Both operators have the parameters of the range, which are listed once.
         let of_quantize = QuantizeParams::specs();
         let is_shared = |spec: &ParamSpec| of_quantize.iter().any(|other| other.name == spec.name);
         let mut specs: Vec<ParamSpec> = BatchNormParams::specs().into_iter().filter(|s| !is_shared(s)).collect();
@@ -89,7 +89,7 @@ impl Parameters for BnReluQuantizeParams {
 
 const INPUTS: &[&str] = &["data", "gamma", "beta", "min_data", "max_data", "moving_mean", "moving_var"];
 
-/// `_sg_bn_relu_quantize`.
+/// Defines the operator `_sg_bn_relu_quantize`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "batch normalization at inference, relu and quantization in one call",
@@ -123,7 +123,7 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
         return batch_norm::infer_shape_along(params.norm.axis, inputs, out);
     };
     learn_ranges(&mut inputs[at..at + 2])?;
-    // The shape inference of the normalization does not know the inputs of the range.
+    // The shape inference of the normalization does not know the inputs of the range, so they are left out.
     let places = params.per_channel();
     let mut of_norm = vec![std::mem::take(&mut inputs[0])];
     of_norm.extend(places.map(|i| std::mem::take(&mut inputs[i])));

@@ -4,11 +4,11 @@
 //! `_bn_relu`: inputs, parameters, outputs and rewritten inputs are those of [`BatchNorm`](crate::nn::batch_norm), with
 //! `out = relu(BatchNorm(data))`.
 //!
-//! `_bn_relu_again(data, gamma, beta, mean, inv_std)`: computes the first output again from the statistics that the
+//! `_bn_relu_recompute(data, gamma, beta, mean, inv_std)`: computes the first output again from the statistics that the
 //! forward call returned, with the same bits.
 //!
-//! `_backward_bn_relu(ograd, data, gamma, beta, mean, inv_std)`: the gradients of data, gamma and beta. ReLU passes
-//! ograd on for elements that are above 0, or NaN, before it.
+//! `_backward_bn_relu(ograd, data, gamma, beta, mean, inv_std)`: the gradients of data, gamma and beta. ograd counts only
+//! for elements whose ReLU input is above 0 or NaN.
 //!
 //! Dtypes: those of BatchNorm.
 
@@ -24,13 +24,13 @@ use mxrs_types::{PartialShape, Result, Shape};
 /// Name of the forward operator.
 pub const FORWARD: &str = "_bn_relu";
 /// Name of the operator that recomputes the first output.
-pub const RECOMPUTE: &str = "_bn_relu_again";
+pub const RECOMPUTE: &str = "_bn_relu_recompute";
 /// Name of the backward operator.
 pub const BACKWARD: &str = "_backward_bn_relu";
 
-/// The definitions of all three.
+/// Defines the three operators: forward, recomputation and backward.
 pub fn define() -> [OpDef; 3] {
-    [define_forward(), define_again(), define_backward()]
+    [define_forward(), define_recompute(), define_backward()]
 }
 
 /// The calls that `_bn_relu` replaces.
@@ -60,7 +60,7 @@ fn define_forward() -> OpDef {
         inplace: &[],
         gradient: Gradient::Undefined,
         companions: Vec::new,
-        again: Some(define_again),
+        recompute: Some(define_recompute),
         pair: Some(&PAIR),
         reference: Some(|params, inputs, outputs, mode| normalize_and(params, inputs, outputs, mode, numeric::relu)),
         samples,
@@ -68,7 +68,7 @@ fn define_forward() -> OpDef {
     }
 }
 
-fn define_again() -> OpDef {
+fn define_recompute() -> OpDef {
     OpDef {
         summary: "batch normalization with given statistics, and relu",
         inputs: InputNames::Fixed(&["data", "gamma", "beta", "mean", "inv_std"]),
@@ -76,7 +76,7 @@ fn define_again() -> OpDef {
         infer_dtype: batch_norm::infer_dtype,
         dtypes: FLOATS,
         accuracy: Accuracy::Reduction,
-        reference: Some(again),
+        reference: Some(recompute),
         samples: again_samples,
         ..OpDef::new(RECOMPUTE).params::<BatchNormParams>()
     }
@@ -115,7 +115,7 @@ fn infer_backward_shape(params: &OpParams, inputs: &mut [PartialShape], outputs:
     learn(to_data, data, "output")
 }
 
-fn again(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
+fn recompute(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
     let [x, gamma, beta, mean, inv_std] = [0, 1, 2, 3, 4].map(|i| numeric::read(&inputs[i]));
     let factors: [&[f64]; 4] = [&gamma, &beta, &mean, &inv_std];
     let y = batch_norm::scaled_by(params.get(), &inputs[0].desc.shape, &x, factors)?;

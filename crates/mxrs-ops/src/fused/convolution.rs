@@ -1,7 +1,7 @@
 //! `out = act(Convolution(data, weight, bias) + sum)`: a convolution with an epilogue.
 //!
-//! data, weight and bias are those of [`Convolution`](crate::nn::convolution), bias unless `no_bias`. With `with_sum`,
-//! sum is the last input and has out's shape. `act` is none, relu, sigmoid, tanh, softrelu, clip (to `a_min` and
+//! data, weight and bias are those of [`Convolution`](crate::nn::convolution). There is no bias with `no_bias`. With
+//! `with_sum`, sum is the last input and has out's shape. `act` is none, relu, sigmoid, tanh, softrelu, clip (to `a_min` and
 //! `a_max`), square, sqrt, abs or exp. Out may be written in place of sum. Inference only.
 //!
 //! MXNet: `_sg_mkldnn_conv`, under another name. Dtypes: f32 f64 f16 bf16, the same for all tensors.
@@ -14,10 +14,10 @@ use mxrs_op::{Fill, OpDef, Sample};
 /// Parameters of `_sg_conv`: those of `Convolution` and of the epilogue.
 pub type SgConvParams = WithEpilogue<ConvolutionParams>;
 
-/// Its name.
+/// Name of the operator.
 pub const NAME: &str = "_sg_conv";
 
-/// `_sg_conv`.
+/// Defines the operator `_sg_conv`.
 pub fn define() -> OpDef {
     OpDef { summary: "convolution, a sum and a function in one call", samples, ..operator::<Convolution>(NAME) }
 }
@@ -25,7 +25,7 @@ pub fn define() -> OpDef {
 fn samples() -> Vec<Sample> {
     const CONV: [(&str, &str); 3] = [("kernel", "(3, 3)"), ("num_filter", "4"), ("pad", "(1, 1)")];
     const SHAPES: [&[usize]; 4] = [&[2, 3, 7, 9], &[4, 3, 3, 3], &[4], &[2, 4, 7, 9]];
-    // A convolution with these inputs and further parameters.
+    // A sample with the parameters `CONV`, further parameters and these input shapes.
     let of = |name, more: &[(&str, &str)], shapes: &[&[usize]]| {
         let attrs = CONV.iter().chain(more).copied().collect();
         Sample { attrs, ..Sample::new(name, CONV, shapes) }

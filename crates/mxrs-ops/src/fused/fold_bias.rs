@@ -25,10 +25,10 @@ op_params! {
     }
 }
 
-/// Its name.
+/// Name of the operator.
 pub const NAME: &str = "_bn_fold_bias";
 
-/// `_bn_fold_bias`.
+/// Defines the operator `_bn_fold_bias`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "a bias, scaled and shifted as batch normalization does each output channel",

@@ -24,10 +24,10 @@ op_params! {
     }
 }
 
-/// Its name.
+/// Name of the operator.
 pub const NAME: &str = "_bn_fold_weight";
 
-/// `_bn_fold_weight`.
+/// Defines the operator `_bn_fold_weight`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "a weight, scaled as batch normalization scales each output channel",
@@ -58,8 +58,8 @@ fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option
     infer_dtypes(1, inputs, outputs)
 }
 
-/// Infers that out and the first `n_like_weight` inputs, weight first, have one type, and the others the type of batch
-/// normalization's parameters.
+/// Infers that out and the first `n_like_weight` inputs have the type of the weight, and that the other inputs have the type
+/// of batch normalization's parameters.
 pub(super) fn infer_dtypes(
     n_like_weight: usize,
     inputs: &mut [Option<DType>],

@@ -1,6 +1,6 @@
 //! `out = act(FullyConnected(data, weight, bias) + sum)`: a matrix product with an epilogue.
 //!
-//! data, weight and bias are those of [`FullyConnected`](crate::nn::fully_connected), bias unless `no_bias`. With
+//! data, weight and bias are those of [`FullyConnected`](crate::nn::fully_connected). There is no bias with `no_bias`. With
 //! `with_sum`, sum is the last input and has out's shape. `act` is none, relu, sigmoid, tanh, softrelu, clip (to
 //! `a_min` and `a_max`), square, sqrt, abs or exp. Out may be written in place of sum. Inference only.
 //!
@@ -14,10 +14,10 @@ use mxrs_op::{Fill, OpDef, Sample};
 /// Parameters of `_sg_fully_connected`: those of `FullyConnected` and of the epilogue.
 pub type SgFullyConnectedParams = WithEpilogue<FullyConnectedParams>;
 
-/// Its name.
+/// Name of the operator.
 pub const NAME: &str = "_sg_fully_connected";
 
-/// `_sg_fully_connected`.
+/// Defines the operator `_sg_fully_connected`.
 pub fn define() -> OpDef {
     OpDef { summary: "matrix product, a sum and a function in one call", samples, ..operator::<FullyConnected>(NAME) }
 }

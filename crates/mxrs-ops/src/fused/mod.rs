@@ -1,9 +1,8 @@
-//! Fused calls, each of which replaces several calls when a graph is partitioned for inference; and for training, batch
-//! normalization with ReLU.
+//! Fused calls, each of which replaces several calls when a graph is partitioned for inference; and, for training, a fused
+//! batch normalization with ReLU.
 //!
-//! Each is declared as a companion of the operator that it begins with, so that only passes create calls of it. Its
-//! reference kernel computes what the replaced calls compute, and rounds once. The calls for inference have no
-//! gradient.
+//! Each fused operator is a companion of the first operator that it replaces, so that only graph passes create calls of it.
+//! Its reference kernel computes what the replaced calls compute, and rounds once. The calls for inference have no gradient.
 
 pub mod bn_relu;
 pub mod bn_relu_quantize;

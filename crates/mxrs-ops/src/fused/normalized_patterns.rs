@@ -1,4 +1,5 @@
-//! The chains that begin with batch normalization of moving statistics, or with the dequantization before one.
+//! The chains of calls to fuse that begin with a batch normalization by moving statistics, or with a dequantization before
+//! it.
 //!
 //! | seed | then |
 //! |---|---|
@@ -11,7 +12,7 @@ use crate::quant::quantize_v2::QuantizeParams;
 use mxrs_op::{Member, NewCall, Operand, Pattern, Stage};
 use mxrs_types::DType;
 
-/// The patterns that begin with a normalization.
+/// The patterns that begin with a normalization, or with a dequantization before it.
 pub(super) fn patterns(fusions: &Fusions) -> Vec<Pattern> {
     let relu = || Stage { accepts: |_, call| is_relu(call), ..Stage::of("act", &["relu", "Activation"]) };
     let quantized = || Stage {
@@ -54,7 +55,7 @@ fn fused(chain: &[Member<'_>]) -> Option<Vec<NewCall>> {
     if bn > 0 {
         attrs.set("quantized_data", "True");
         inputs[0] = input(0, 0);
-        // After gamma and beta.
+        // The ends of the range follow gamma and beta.
         inputs.splice(3..3, [input(0, 1), input(0, 2)]);
     }
     if !chain.iter().any(|call| call.stage == "act") {

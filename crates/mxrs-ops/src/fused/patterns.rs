@@ -1,11 +1,11 @@
-//! The chains that fused calls replace.
+//! The chains of calls that a fused call replaces.
 //!
 //! | seed | then, in this order, any of them |
 //! |---|---|
 //! | `Convolution` | `BatchNorm` of constants; `elemwise_add`; relu, sigmoid, tanh, softrelu, clip from 0 |
 //! | `FullyConnected` | `elemwise_add`; one of those, or square, sqrt, abs, exp |
 //!
-//! Chains that begin with a normalization are in `normalized_patterns.rs`, those of quantized products in
+//! Chains that begin with a normalization are in `normalized_patterns.rs`, chains of quantized products in
 //! `quantized_patterns.rs`. A function before the sum, or any other call, ends the chain. Batch normalization is folded
 //! into weight and bias if these and its own parameters are constants, and if it normalizes the output channels.
 
@@ -18,29 +18,29 @@ use crate::nn::convolution::ConvolutionParams;
 use mxrs_op::param::Choice;
 use mxrs_op::{Attrs, Member, NewCall, Operand, Pattern, Stage};
 
-/// Which chains to look for.
+/// Selects the chains that partitioning fuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fusions {
-    /// Chains that begin with a convolution.
+    /// Whether to fuse chains that begin with a convolution.
     pub conv: bool,
-    /// Batch normalization in these chains.
+    /// Whether chains of a convolution may contain batch normalization.
     pub conv_bn: bool,
-    /// The sum in these chains.
+    /// Whether chains of a convolution may contain a sum.
     pub conv_sum: bool,
-    /// The function that ends these chains.
+    /// Whether chains of a convolution may end in a function.
     pub conv_act: bool,
-    /// Chains that begin with a fully-connected layer.
+    /// Whether to fuse chains that begin with a fully-connected layer.
     pub fc: bool,
-    /// The sum in these chains.
+    /// Whether chains of a fully-connected layer may contain a sum.
     pub fc_sum: bool,
-    /// The function that ends these chains.
+    /// Whether chains of a fully-connected layer may end in a function.
     pub fc_act: bool,
-    /// Batch normalization with relu.
+    /// Whether to fuse batch normalization with relu.
     pub bn_relu: bool,
-    /// Chains that begin with a quantized product and are requantized to 8 bits, and the quantization of a normalized
-    /// tensor.
+    /// Whether to fuse chains that begin with a quantized product and are requantized to 8 bits, and the quantization of a
+    /// normalized tensor.
     pub requantize: bool,
-    /// Chains of quantized calls that end in float32.
+    /// Whether to fuse chains of quantized calls that end in float32.
     pub dequantize: bool,
 }
 
@@ -123,7 +123,7 @@ fn act(call: &Member<'_>) -> Option<Vec<(&'static str, String)>> {
             other => other.to_word(),
         },
         "clip" => {
-            // As in MXNet, only a clip that is a bounded ReLU.
+            // As in MXNet, a clip is fused only if it is a bounded ReLU.
             let ClipParams { a_min, a_max } = call.params.get();
             let bounds = [("act", "clip".into()), ("a_min", "0".into()), ("a_max", format!("{a_max}"))];
             return (*a_min == 0.0).then(|| bounds.to_vec());
@@ -133,7 +133,8 @@ fn act(call: &Member<'_>) -> Option<Vec<(&'static str, String)>> {
     Some(vec![("act", word.into())])
 }
 
-/// The fused call of a chain: `op`, or the product itself if the chain contains only normalization.
+/// The calls that replace a chain: those that fold batch normalization, and `op`, or the plain product if the chain has
+/// neither sum nor function.
 fn product(chain: &[Member<'_>], op: &'static str) -> Option<Vec<NewCall>> {
     let seed = chain.first()?;
     let input = |member, position| Operand::Input { member, position };

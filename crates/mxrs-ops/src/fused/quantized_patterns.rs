@@ -1,12 +1,18 @@
-//! The chains of quantized calls that fused calls replace.
+//! The chains of quantized calls that a fused call replaces.
 //!
-//! | seed | then, in this order, any of them |
-//! |---|---|
-//! | `_contrib_quantized_conv`, `_contrib_quantized_fully_connected` | `_contrib_requantize` with a calibrated range; `_contrib_quantized_elemwise_add` with one, or without and requantized; `_contrib_quantized_act`; `_contrib_dequantize`; `elemwise_add` of real numbers; relu of real numbers |
+//! A chain begins with `_contrib_quantized_conv` or `_contrib_quantized_fully_connected`. Any of these calls may follow,
+//! in this order:
+//!
+//! 1. `_contrib_requantize` with a calibrated range;
+//! 2. `_contrib_quantized_elemwise_add` with a calibrated range, or without one and then `_contrib_requantize`;
+//! 3. `_contrib_quantized_act`;
+//! 4. `_contrib_dequantize`;
+//! 5. `elemwise_add` of float32 tensors;
+//! 6. relu of a float32 tensor.
 //!
 //! Nothing is added to unsigned results, because they have lost the values below 0. Float32 tensors are added only if
-//! nothing else was added before, and if no call has removed the values below 0. Each call reads the call before it and
-//! that call's range.
+//! nothing else was added before, and if no call has removed the values below 0. Each call reads the output of the call
+//! before it and the range of that output.
 
 use super::patterns::{Fusions, is_relu};
 use crate::families::fused_quantized as quantized;
@@ -114,7 +120,7 @@ fn fused(chain: &[Member<'_>], op: &'static str) -> Option<Vec<NewCall>> {
         out = member.outputs[0].dtype;
         match member.stage {
             "requantize" => range = member.params.get::<QuantizeParams>().calibrated().ok()?,
-            // A requantized range is reported symmetric, the range of a sum as it was given.
+            // Requantization reports a symmetric range, a sum its range as given.
             "requantized_sum" => {
                 let calibrated = member.params.get::<QuantizeParams>().calibrated().ok()??;
                 range = Some(requantize::reported(calibrated, out));

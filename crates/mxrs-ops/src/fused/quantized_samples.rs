@@ -5,14 +5,14 @@ use crate::quant::quantized_conv;
 use mxrs_op::{Fill, Sample, SampleInput};
 use mxrs_types::DType;
 
-/// The inputs of a product's sample with a quantized sum of this shape and type.
+/// Adds to the inputs of a product's sample the quantized tensor to sum, of this shape and type.
 fn with_sum(mut inputs: Vec<SampleInput>, n_factors: usize, shape: &[usize], dtype: DType) -> Vec<SampleInput> {
     inputs.insert(n_factors, integers(shape, dtype));
     inputs.extend([floats(&[if dtype == DType::U8 { 0.0 } else { -2.0 }]), floats(&[2.5])]);
     inputs
 }
 
-/// The inputs of a product's sample with a float32 sum of this shape.
+/// Adds to the inputs of a product's sample the float32 tensor to sum, of this shape.
 fn with_real_sum(mut inputs: Vec<SampleInput>, n_factors: usize, shape: &[usize]) -> Vec<SampleInput> {
     let sum = SampleInput { shape: shape.into(), fill: Fill::Uniform(-2.0, 2.0), dtype: Some(DType::F32) };
     inputs.insert(n_factors, sum);

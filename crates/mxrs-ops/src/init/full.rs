@@ -9,7 +9,7 @@ use mxrs_op::param::{Field, ShapeAttr};
 use mxrs_op::{OpDef, OpParams, Sample, op_params};
 use mxrs_types::{DType, PartialShape, Result};
 
-/// A shape that may be `None`. MXNet lists its type as that of a plain shape.
+/// A shape that may be `None`. MXNet's C API lists its type as a plain shape.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ShapeOrNone(pub Option<ShapeAttr>);
 
@@ -39,7 +39,7 @@ op_params! {
     }
 }
 
-/// `_full`.
+/// Defines the operator `_full`.
 pub fn define() -> OpDef {
     let init = filled::define("_full", "out = value").params::<FullParams>();
     OpDef {

@@ -5,7 +5,7 @@
 use crate::families::filled;
 use mxrs_op::OpDef;
 
-/// `_ones`.
+/// Defines the operator `_ones`.
 pub fn define() -> OpDef {
     OpDef {
         reference: Some(|_, _, outputs, _| {

@@ -5,7 +5,7 @@
 use crate::families::filled;
 use mxrs_op::OpDef;
 
-/// `_zeros`.
+/// Defines the operator `_zeros`.
 pub fn define() -> OpDef {
     OpDef {
         reference: Some(|_, _, outputs, _| {

@@ -1,4 +1,4 @@
-//! Convolutions.
+//! Convolution layers.
 
 use super::value::Value;
 use mxrs_op::{Attrs, Layer};
@@ -22,19 +22,19 @@ pub type Conv3d = Conv<3>;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conv<const N: usize> {
-    /// Size of the window; 1 on each axis.
+    /// Size of the window. Default: 1 on each axis.
     pub kernel: [usize; N],
-    /// Output channels; it has to be given.
+    /// Number of output channels. It must be set, because the default of 0 is not valid.
     pub num_filter: u32,
-    /// Distance between windows; 1.
+    /// Distance between windows. Default: 1.
     pub stride: [usize; N],
-    /// Zeros added on each side; 0.
+    /// Zeros added on each side. Default: 0.
     pub pad: [usize; N],
-    /// Distance between cells of a window; 1.
+    /// Distance between cells of a window. Default: 1.
     pub dilate: [usize; N],
-    /// Groups that the channels are split into; 1.
+    /// Number of groups that the channels are split into. Default: 1.
     pub num_group: u32,
-    /// Whether there is no bias; there is one.
+    /// Whether there is no bias. Default: false.
     pub no_bias: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Products with a matrix, nonlinearities, dropout.
+//! Layers: matrix product, nonlinearity, dropout.
 
 use super::{ActType, DropoutMode, layer};
 
@@ -13,17 +13,17 @@ layer! {
     /// assert_eq!(FullyConnected::new(10).attrs().get("num_hidden"), Some("10"));
     /// ```
     pub struct FullyConnected for "FullyConnected" {
-        /// Outputs of a row.
+        /// Number of outputs per row of data.
         num_hidden: i32,
-        /// Whether there is no bias.
+        /// Whether there is no bias. Default: false.
         no_bias: bool = false,
-        /// Whether all axes of data but the first are joined.
+        /// Whether all axes of data but the first are flattened into one. Default: true.
         flatten: bool = true,
     }
 }
 
 impl FullyConnected {
-    /// With a bias, and all axes but the first joined.
+    /// Makes a layer with a bias, which flattens all axes of data but the first into one.
     pub fn new(num_hidden: i32) -> Self {
         Self { num_hidden, no_bias: false, flatten: true }
     }
@@ -38,7 +38,7 @@ layer! {
     /// assert_eq!(Activation::tanh(), Activation { act_type: ActType::Tanh });
     /// ```
     pub struct Activation for "Activation" {
-        /// Which nonlinearity.
+        /// The nonlinearity.
         act_type: ActType,
     }
 }
@@ -71,11 +71,11 @@ layer! {
     /// assert_eq!(Dropout { p: 0.2, ..Dropout::default() }.attrs().get("p"), Some("0.2"));
     /// ```
     pub struct Dropout for "Dropout" {
-        /// Share of the elements; 0.5.
+        /// Share of the elements that are dropped. Default: 0.5.
         p: f32 = 0.5,
-        /// When elements are dropped; in training.
+        /// When elements are dropped. Default: in training.
         mode: DropoutMode = DropoutMode::Training,
-        /// Axes along which elements are dropped together; none.
+        /// Axes along which elements are dropped together. Default: none.
         axes: Vec<usize> = Vec::new(),
     }
 }

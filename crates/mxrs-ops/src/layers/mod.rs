@@ -1,4 +1,5 @@
-//! Operators with typed attributes, for programs that build networks: a struct each, with MXNet's names and defaults.
+//! Operators with typed attributes, for programs that build networks: one struct per operator, with MXNet's names and
+//! defaults.
 //!
 //! ```
 //! use mxrs_op::Layer;
@@ -6,14 +7,14 @@
 //!
 //! let conv = Conv2d { kernel: [3, 3], num_filter: 64, pad: [1, 1], ..Conv2d::default() };
 //! assert_eq!(conv.attrs().get("kernel"), Some("(3, 3)"));
-//! // What has MXNet's default is not written.
+//! // Attributes with MXNet's default are not written.
 //! assert_eq!(conv.attrs().get("stride"), None);
 //! assert_eq!(Activation::relu().attrs().get("act_type"), Some("relu"));
 //! assert_eq!(Pool2d::max([2, 2]).attrs().get("stride"), Some("(2, 2)"));
 //! ```
 //!
-//! A symbol is made of one by `mxrs_models::NetBuilder`, an array by `mxrs_exec::Array::apply`. Shapes, types and formulas are
-//! those of the operator, whose page each struct names.
+//! `mxrs_models::NetBuilder` makes a symbol from such a struct, `mxrs_exec::Array::apply` an array. Shapes, types and
+//! formulas are those of the operator; each struct links to the operator's page.
 //!
 //! Read next: `conv.rs` for windows, `value.rs` for how values become texts.
 

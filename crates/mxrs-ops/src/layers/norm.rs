@@ -1,4 +1,4 @@
-//! Normalization.
+//! Normalization layers.
 
 use super::layer;
 
@@ -14,15 +14,15 @@ layer! {
     /// assert_eq!(norm.attrs().get("fix_gamma"), Some("False"));
     /// ```
     pub struct BatchNorm for "BatchNorm" {
-        /// Added to the variance; 0.001 in float32, as in MXNet.
+        /// Number added to the variance. Default: 0.001 rounded to float32, as in MXNet.
         eps: f64 = f64::from(1e-3f32),
-        /// Weight of the old value when the moving statistics are updated; 0.9.
+        /// Weight of the old value when the moving statistics are updated. Default: 0.9.
         momentum: f32 = 0.9,
-        /// Whether gamma counts as 1; it does.
+        /// Whether gamma is taken as 1. Default: true.
         fix_gamma: bool = true,
-        /// Whether training uses the moving statistics too; it does not.
+        /// Whether training uses the moving statistics too. Default: false.
         use_global_stats: bool = false,
-        /// Axis of the channels; 1.
+        /// Axis of the channels. Default: 1.
         axis: i32 = 1,
     }
 }
@@ -37,19 +37,19 @@ layer! {
     /// assert_eq!(Lrn::new(5).attrs().get("nsize"), Some("5"));
     /// ```
     pub struct Lrn for "LRN" {
-        /// Channels of a window.
+        /// Number of channels in a window.
         nsize: u32,
-        /// Weight of the squares; 0.0001.
+        /// Factor of the sum of squares. Default: 0.0001.
         alpha: f32 = 1e-4,
-        /// Exponent; 0.75.
+        /// Exponent of the divisor. Default: 0.75.
         beta: f32 = 0.75,
-        /// Added to the sum; 2.
+        /// Number added to the sum of squares. Default: 2.
         knorm: f32 = 2.0,
     }
 }
 
 impl Lrn {
-    /// With MXNet's defaults.
+    /// Makes a layer with MXNet's defaults.
     pub fn new(nsize: u32) -> Self {
         Self { nsize, alpha: 1e-4, beta: 0.75, knorm: 2.0 }
     }

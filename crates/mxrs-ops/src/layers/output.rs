@@ -1,4 +1,4 @@
-//! Outputs: distributions, with and without a loss.
+//! Output layers: softmax, with and without a loss.
 
 use super::{Normalization, layer};
 
@@ -14,21 +14,21 @@ layer! {
     /// assert_eq!(smoothed.attrs().get("smooth_alpha"), Some("0.1"));
     /// ```
     pub struct SoftmaxOutput for "SoftmaxOutput" {
-        /// Factor of the gradient; 1.
+        /// Factor of the gradient. Default: 1.
         grad_scale: f32 = 1.0,
-        /// Label that gives no gradient if `use_ignore`; -1.
+        /// Label that gives no gradient if `use_ignore` is set. Default: -1.
         ignore_label: f32 = -1.0,
-        /// Whether axis 1 is the distribution; it is not.
+        /// Whether each distribution lies along axis 1. Default: false.
         multi_output: bool = false,
-        /// Whether `ignore_label` counts; it does not.
+        /// Whether `ignore_label` is used. Default: false.
         use_ignore: bool = false,
-        /// Whether the last axis is the distribution; it is not.
+        /// Whether each distribution lies along the last axis. Default: false.
         preserve_shape: bool = false,
-        /// What the gradient is divided by; nothing.
+        /// Divisor of the gradient. Default: none.
         normalization: Normalization = Normalization::Null,
-        /// Whether the gradient of the output is multiplied in; it is not.
+        /// Whether the gradient is multiplied by the gradient of the output. Default: false.
         out_grad: bool = false,
-        /// Label smoothing; 0.
+        /// Factor of label smoothing. Default: 0.
         smooth_alpha: f32 = 0.0,
     }
 }
@@ -43,7 +43,7 @@ layer! {
     /// assert_eq!(Softmax { axis: 1 }.attrs().get("axis"), Some("1"));
     /// ```
     pub struct Softmax for "softmax" {
-        /// Axis; the last.
+        /// Axis of the distributions. Default: the last.
         axis: i32 = -1,
     }
 }

@@ -1,4 +1,4 @@
-//! Pooling.
+//! Pooling layers.
 
 use super::value::Value;
 use super::{PoolConvention, PoolType};
@@ -23,19 +23,19 @@ pub type Pool3d = Pool<3>;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pool<const N: usize> {
-    /// Size of the window; 1 on each axis.
+    /// Size of the window. Default: 1 on each axis.
     pub kernel: [usize; N],
-    /// What is computed of each window; the maximum.
+    /// Function of each window. Default: the maximum.
     pub pool_type: PoolType,
-    /// Distance between windows; 1.
+    /// Distance between windows. Default: 1.
     pub stride: [usize; N],
-    /// Cells added on each side; 0.
+    /// Cells added on each side. Default: 0.
     pub pad: [usize; N],
-    /// Whether the window is the whole image; it is not.
+    /// Whether the window is the whole image. Default: false.
     pub global_pool: bool,
-    /// How the number of windows is rounded; down.
+    /// How the number of windows is rounded. Default: down.
     pub pooling_convention: PoolConvention,
-    /// Whether a mean counts the added cells; it does.
+    /// Whether the mean includes the added cells. Default: true.
     pub count_include_pad: bool,
 }
 
@@ -54,17 +54,17 @@ impl<const N: usize> Default for Pool<N> {
 }
 
 impl<const N: usize> Pool<N> {
-    /// The maximum of windows side by side.
+    /// Makes a layer that takes the maximum of adjacent windows, which do not overlap.
     pub fn max(kernel: [usize; N]) -> Self {
         Self { kernel, stride: kernel, ..Self::default() }
     }
 
-    /// The mean of windows side by side.
+    /// Makes a layer that takes the mean of adjacent windows, which do not overlap.
     pub fn average(kernel: [usize; N]) -> Self {
         Self { pool_type: PoolType::Avg, ..Self::max(kernel) }
     }
 
-    /// The mean of the whole image.
+    /// Makes a layer that takes the mean of the whole image.
     pub fn global_average() -> Self {
         Self { pool_type: PoolType::Avg, global_pool: true, ..Self::default() }
     }

@@ -1,9 +1,9 @@
-//! Shapes and joins.
+//! Layers that change the shape or concatenate.
 
 use super::layer;
 
 layer! {
-    /// `Concat`: joins its inputs along an axis. See [`crate::shape::concat`].
+    /// `Concat`: concatenates its inputs along an axis. See [`crate::shape::concat`].
     ///
     /// ```
     /// use mxrs_op::Layer;
@@ -12,13 +12,13 @@ layer! {
     /// assert_eq!(Concat { dim: 2 }.attrs().get("dim"), Some("2"));
     /// ```
     pub struct Concat for "Concat" {
-        /// The axis; 1.
+        /// Axis of the concatenation. Default: 1.
         dim: i32 = 1,
     }
 }
 
 layer! {
-    /// `Flatten`: all axes after the first as one. See [`crate::shape::flatten`].
+    /// `Flatten`: merges all axes after the first into one. See [`crate::shape::flatten`].
     ///
     /// ```
     /// use mxrs_op::Layer;

@@ -1,9 +1,9 @@
-//! Values of attributes as MXNet writes them.
+//! Texts of attribute values, in MXNet's spelling.
 
 use super::{ActType, DropoutMode, Normalization, PoolConvention, PoolType};
 use mxrs_op::param::Choice;
 
-/// A value with a text in Python's spelling.
+/// An attribute value that can be written in Python's spelling.
 pub(super) trait Value {
     fn text(&self) -> String;
 }

@@ -1,8 +1,8 @@
 //! A nonlinearity, elementwise: relu `max(x, 0)`; sigmoid `1 / (1 + e^-x)`; tanh; softrelu `ln(1 + e^x)`; softsign
 //! `x / (1 + |x|)`. Out has the shape and dtype of data; NaN stays NaN.
 //!
-//! `_backward_Activation(ograd, saved)` computes the gradient from out, or from data for softsign. It has gradients of
-//! its own, except for softsign.
+//! `_backward_Activation(ograd, saved)` computes the gradient from out, or from data for softsign. This backward operator
+//! has a gradient itself, except for softsign.
 //!
 //! MXNet: `Activation`, also `_npx_activation`. Dtypes: f32 f64 f16 bf16.
 
@@ -28,7 +28,7 @@ op_enum! {
 }
 
 impl ActType {
-    /// The function itself.
+    /// The function that computes the nonlinearity.
     pub(crate) fn function(self) -> fn(f64) -> f64 {
         match self {
             Self::Relu => numeric::relu,
@@ -48,7 +48,7 @@ op_params! {
     }
 }
 
-/// `Activation`.
+/// Defines the operator `Activation`.
 pub fn define() -> OpDef {
     let elementwise = unary::define("Activation", &["_npx_activation"], "relu, sigmoid, tanh, softrelu, softsign", {
         |params, inputs, outputs, _| {
@@ -93,7 +93,7 @@ fn gradient(params: &OpParams, scope: &mut dyn GradientScope) -> Answers {
 }
 
 fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
-    // The slope as a function of the saved tensor.
+    // The derivative as a function of the saved tensor, which is out, or data for softsign.
     let slope: fn(f64) -> f64 = match params.get::<ActivationParams>().act_type {
         ActType::Relu => |y| if y.is_nan() { y } else { f64::from(y > 0.0) },
         ActType::Sigmoid => |y| y * (1.0 - y),

@@ -79,7 +79,7 @@ impl BatchNormParams {
 /// Names of the inputs, the moving statistics last.
 pub(crate) const INPUTS: &[&str] = &["data", "gamma", "beta", "moving_mean", "moving_var"];
 
-/// `BatchNorm`.
+/// Defines the operator `BatchNorm`.
 pub fn define() -> OpDef {
     OpDef {
         aliases: &["_npx_batch_norm"],
@@ -144,14 +144,15 @@ fn gradient(params: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     Ok(gradients)
 }
 
-/// The gradient of β if only it is needed and the output is the input of a single convolution. It does not need the
-/// gradient of the output.
+/// The gradient of β, if it is the only gradient needed and the output is the input of a single convolution. It is computed
+/// without the gradient of the output.
 fn gradient_behind_convolution(
     params: &BatchNormParams,
     scope: &mut dyn GradientScope,
     ograd: GradValue,
 ) -> Result<Option<GradValue>> {
-    // A fixed gamma has gradient 0, and the gradient of β is that of the output, summed over all axes but the channels.
+    // A fixed gamma has gradient 0, and the gradient of β is the gradient of the output, summed over all axes but the
+    // channels.
     if scope.wants(0) || !params.fix_gamma || params.axis != 1 {
         return Ok(None);
     }
@@ -196,7 +197,7 @@ pub(crate) fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], output
     infer_shape_along(params.get::<BatchNormParams>().axis, inputs, outputs)
 }
 
-/// [`infer_shape`] with the channels along this axis.
+/// Does the same as [`infer_shape`], with the channels along `axis`.
 pub(crate) fn infer_shape_along(axis: i32, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
     let [data, per_channel @ ..] = inputs else { return Ok(()) };
     let [out, statistics @ ..] = outputs else { return Ok(()) };
@@ -236,7 +237,7 @@ fn normalize(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutpu
     normalize_and(params, inputs, outputs, mode, |y| y)
 }
 
-/// The call, followed by `act`.
+/// Computes the outputs of `BatchNorm` and applies `act` to the first.
 pub(crate) fn normalize_and(
     params: &OpParams,
     inputs: &[RefInput<'_>],
@@ -332,7 +333,7 @@ pub(crate) fn gradients(
         let sum_of_products: f64 = elements().map(|i| g[i] * normalized(i)).sum();
         let scale = inv_std[c] * if params.fix_gamma { 1.0 } else { gamma[c] };
         for i in elements() {
-            // The effect of the element on mean and variance, if these are the batch's.
+            // The gradient that flows through mean and variance, if these are statistics of the batch.
             let through_statistics = match params.uses_batch(mode.is_train) {
                 true => (sum + normalized(i) * sum_of_products) / count,
                 false => 0.0,

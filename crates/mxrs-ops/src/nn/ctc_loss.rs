@@ -8,12 +8,14 @@
 //!
 //! A path is a class for each of the T times. It produces the label that remains when repeated classes and then blanks
 //! are removed. If no path of a sequence can produce its label, the loss is 0, as in MXNet, and so is the gradient
-//! (MXNet leaves old memory there).
+//! (MXNet leaves the gradient uninitialized).
 //!
-//! The hidden second output (T, N, C) is the gradient of each loss by data: `softmax - γ`, where γ is the share of the
-//! paths that are in a class at a time. `_backward_ctc_loss(ograd, grad)` multiplies it by `ograd`.
+//! The hidden second output (T, N, C) is the gradient of each loss by data: `softmax - γ`, where γ is the probability of
+//! each class at each time, given that the path produces the label. `_backward_ctc_loss(ograd, grad)` multiplies it by
+//! `ograd`.
 //!
-//! MXNet: `CTCLoss`, also `ctc_loss`, `_contrib_CTCLoss`, `_contrib_ctc_loss`. Dtypes: f32 f64; the others any.
+//! MXNet: `CTCLoss`, also `ctc_loss`, `_contrib_CTCLoss`, `_contrib_ctc_loss`. Dtypes: f32 f64 for data; label and lengths
+//! may have any type.
 
 use crate::families::gradients::{Answers, call_with_params};
 use crate::inference::{OP, learn, learn_dim, learn_dtype, require_ndim, unify_dtypes};
@@ -41,7 +43,7 @@ op_params! {
     }
 }
 
-/// `CTCLoss`.
+/// Defines the operator `CTCLoss`.
 pub fn define() -> OpDef {
     OpDef {
         aliases: &["_contrib_CTCLoss", "_contrib_ctc_loss", "ctc_loss"],
@@ -152,10 +154,10 @@ fn add(a: f64, b: f64) -> f64 {
     if high == f64::NEG_INFINITY { high } else { high + (low - high).exp().ln_1p() }
 }
 
-/// The loss of a sequence of log-probabilities, and the shares of paths by time and class. `None` if no path produces
-/// the label.
+/// The loss of a sequence of log-probabilities, and the probability of each class at each time, given the label. `None` if
+/// no path produces the label.
 fn align(logs: &[Vec<f64>], label: &[usize], blank: usize) -> Option<(f64, Vec<Vec<f64>>)> {
-    // Blanks around and between the classes.
+    // The classes of the label, with blanks around and between them.
     let states: Vec<usize> = std::iter::once(blank).chain(label.iter().flat_map(|class| [*class, blank])).collect();
     let n = states.len();
     let may_skip = |s: usize| s >= 2 && states[s] != blank && states[s] != states[s - 2];
@@ -206,7 +208,7 @@ fn align(logs: &[Vec<f64>], label: &[usize], blank: usize) -> Option<(f64, Vec<V
     Some((-total, shares))
 }
 
-/// The length of each example, at most `most`.
+/// Reads the length of each example and checks that it is at most `most`.
 fn lengths(input: Option<&RefInput<'_>>, n: usize, most: usize, what: &str) -> Result<Option<Vec<usize>>> {
     let Some(input) = input else { return Ok(None) };
     let checked = numeric::read(input).into_iter().take(n).map(|length| match length {

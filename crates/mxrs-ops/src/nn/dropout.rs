@@ -41,13 +41,13 @@ op_params! {
 }
 
 impl DropoutParams {
-    /// Whether a call drops anything.
+    /// Whether a call drops elements.
     fn drops(&self, is_train: bool) -> bool {
         self.p > 0.0 && (is_train || self.mode == DropoutMode::Always)
     }
 }
 
-/// `Dropout`.
+/// Defines the operator `Dropout`.
 pub fn define() -> OpDef {
     OpDef {
         aliases: &["_npx_dropout"],
@@ -166,7 +166,7 @@ fn keep(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>
     let mask: Vec<f64> =
         (0..mask_shape.n_elements() as u64).map(|i| if random.uniform(i) < keep { scale } else { 0.0 }).collect();
     numeric::write(&mut outputs[1], &mask);
-    // Rounded to the dtype of the mask, so that the output uses the values that the gradient reads later.
+    // The mask is rounded to its dtype, so that the output uses the values that the gradient reads later.
     let mask: Vec<f64> = mask.into_iter().map(|m| numeric::rounded_to(inputs[0].desc.dtype, m)).collect();
     let values = masked(&inputs[0], &mask_shape, &mask);
     numeric::write(&mut outputs[0], &values);

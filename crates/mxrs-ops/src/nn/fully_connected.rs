@@ -29,7 +29,7 @@ op_params! {
     }
 }
 
-/// `FullyConnected`.
+/// Defines the operator `FullyConnected`.
 pub fn define() -> OpDef {
     OpDef {
         aliases: &["_npx_fully_connected", "_sparse_FullyConnected"],
@@ -76,7 +76,7 @@ fn infer_shape(params: &FullyConnectedParams, inputs: &mut [PartialShape], outpu
     if params.flatten {
         learn_dim(data, 0, out.dim(0), "data")?;
         learn_dim(weight, 1, product(&dims[1..]), "weight")?;
-        // One unknown size of data follows from the weight.
+        // If a single size of data is unknown, it follows from the weight.
         let unknown: Vec<usize> = (1..dims.len()).filter(|axis| dims[*axis].is_none()).collect();
         let known = product(&dims[1..].iter().copied().filter(Option::is_some).collect::<Vec<_>>());
         if let ([axis], Some(columns), Some(known @ 1..)) = (unknown.as_slice(), weight.dim(1), known)
@@ -95,7 +95,7 @@ fn infer_shape(params: &FullyConnectedParams, inputs: &mut [PartialShape], outpu
     Ok(())
 }
 
-/// Computes the result of data, weight and, if there is one, bias, in out's order and not yet rounded.
+/// Computes out from data, weight and, if there is one, bias. The values are in row-major order and not yet rounded.
 fn values(inputs: &[RefInput<'_>], out: &Shape) -> Vec<f64> {
     let (hidden, columns) = (inputs[1].desc.shape[0], inputs[1].desc.shape[1]);
     let (x, w) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));

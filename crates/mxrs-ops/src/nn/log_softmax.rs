@@ -14,7 +14,7 @@ use crate::numeric;
 use mxrs_op::{Fill, Gradient, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample};
 use mxrs_types::{PartialShape, Result};
 
-/// `log_softmax`.
+/// Defines the operator `log_softmax`.
 pub fn define() -> OpDef {
     OpDef {
         name: "log_softmax",
@@ -36,7 +36,7 @@ fn define_backward() -> OpDef {
         summary: "gradient of log_softmax",
         inputs: InputNames::Fixed(&["ograd", "output", "data"]),
         reference: Some(backward),
-        // The outputs are logarithms.
+        // The output of log_softmax is a logarithm of a probability, which is negative.
         samples: || {
             let samples = without_length(softmax::backward_samples()).into_iter();
             samples.map(|sample| sample.fill(1, Fill::Uniform(-3.0, -0.1))).collect()

@@ -1,9 +1,10 @@
 //! Local response normalization across channels: `out[n, c] = data[n, c] · (knorm + alpha / nsize · Σ data[n,
 //! c']²)^-beta`, `c'` over the `nsize` channels around `c` (fewer at the border). Krizhevsky et al. 2012.
 //!
-//! data and out [N, C, H, W]; the hidden second output holds the bracket. `nsize` is odd.
+//! data and out [N, C, H, W]; the hidden second output holds the base of the power, `norm = knorm + alpha / nsize · Σ
+//! data²`. `nsize` is odd.
 //!
-//! `_backward_LRN(ograd, data)` computes the gradient; it computes the bracket again.
+//! `_backward_LRN(ograd, data)` computes the gradient and recomputes `norm`.
 //!
 //! MXNet: `LRN`. Dtypes: f32 f64 f16 bf16.
 
@@ -21,18 +22,18 @@ use mxrs_types::{PartialShape, Result, Shape};
 op_params! {
     /// Parameters of `LRN`.
     pub struct LrnParams for "LRN" {
-        /// Weight of the squares.
+        /// Factor of the sum of squares.
         alpha: f32 = 1e-4,
-        /// Exponent.
+        /// Exponent of the divisor.
         beta: f32 = 0.75,
-        /// Added to the sum.
+        /// Number added to the sum of squares.
         knorm: f32 = 2.0,
         /// Number of channels in a window.
         nsize: u32,
     }
 }
 
-/// `LRN`.
+/// Defines the operator `LRN`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "local response normalization",
@@ -72,7 +73,7 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
     unify_all(inputs, outputs, "data")
 }
 
-/// The bracket of every element, and the flat positions of the window around every element of data.
+/// Returns `norm` of every element, and the flat positions of the window around every element of data.
 fn brackets(params: &LrnParams, shape: &Shape, x: &[f64]) -> (Vec<f64>, Vec<Vec<usize>>) {
     let reach = params.nsize as usize / 2;
     let (_, channels, cells) = around_axis(shape, 1);
@@ -97,8 +98,9 @@ fn normalize(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutpu
     Ok(())
 }
 
-/// Computes `dx = ograd · norm^-beta - 2 · alpha · beta / nsize · x · Σ ograd' · x' · norm'^(-beta - 1)`. The sum is
-/// over the window, because an element lies in the windows of exactly those elements that lie in its own.
+/// Computes `dx = ograd · norm^-beta - 2 · alpha · beta / nsize · x · Σ ograd' · x' · norm'^(-beta - 1)`. The sum is over
+/// the window of the element, because windows are symmetric: if `a` lies in the window of `b`, then `b` lies in the window
+/// of `a`.
 fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
     let params = params.get::<LrnParams>();
     let (g, x) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));

@@ -24,7 +24,7 @@ op_params! {
     pub struct SoftmaxParams for "softmax" {
         /// Axis of the distributions; a negative axis counts from the end.
         axis: i32 = -1,
-        /// Data is divided by it first; 1 if absent.
+        /// Number that data is divided by first; 1 if absent.
         temperature: Option<f64> = None,
         /// Element type of the output; that of data if absent.
         dtype: Option<FloatWord> = None,
@@ -40,7 +40,7 @@ impl SoftmaxParams {
     }
 }
 
-/// `softmax`.
+/// Defines the operator `softmax`.
 pub fn define() -> OpDef {
     OpDef {
         aliases: &["_npx_softmax"],
@@ -75,7 +75,7 @@ pub(super) fn define_backward() -> OpDef {
                 false => vec!["ograd", "output", "data"],
             },
         },
-        // Only the type of data is used: the gradient has the same.
+        // Only the type of data is used, because the gradient has the same type.
         ignored_inputs: &[2],
         infer_shape: infer_backward_shape,
         infer_dtype: infer_backward_dtype,
@@ -92,7 +92,7 @@ fn gradient(params: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     gradient_by("_backward_softmax", params, scope)
 }
 
-/// The gradient of data by operator `backward`, which takes ograd, output, data and length.
+/// Makes the gradient of data by a call of operator `backward`, which takes ograd, output, data and length.
 pub(super) fn gradient_by(backward: &str, params: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     let mut saved = vec![scope.output(0), scope.input(0)];
     let mut gradients = vec![None; scope.n_inputs()];
@@ -159,7 +159,7 @@ fn infer_dtype(params: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [O
     }
 }
 
-/// Calls `visit` for each row, with the flat positions of the elements that are used and those of the others.
+/// Calls `visit` for each row, with the flat positions of the elements that are used and of those that are not.
 pub(super) fn for_each_row(
     params: &SoftmaxParams,
     shape: &Shape,
@@ -195,11 +195,12 @@ fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput
     backward_by(params, inputs, outputs, (|g, y| g * y, |g, y, sum| y * (g - sum)))
 }
 
-/// Two functions of ograd and output: the term of an element in the sum over its row; and the gradient of data times
-/// the temperature, which also takes that sum.
+/// Two functions: from `(ograd, output)`, the term of an element in the sum over its row; from `(ograd, output, sum)`, the
+/// gradient of data times the temperature.
 pub(super) type RowGradient = (fn(f64, f64) -> f64, fn(f64, f64, f64) -> f64);
 
-/// Computes the gradient of data from ograd, output, data and length, if it takes a sum over each row.
+/// Computes the gradient of data from ograd, output, data and length, for operators whose gradient needs a sum over each
+/// row.
 pub(super) fn backward_by(
     params: &OpParams,
     inputs: &[RefInput<'_>],

@@ -2,20 +2,21 @@
 //! read the label.
 //!
 //! data [N, …], out shaped like data. By default each row of N is one distribution over all its elements; with
-//! `preserve_shape` the last axis is the distribution, with `multi_output` axis 1. The label is [N, …] without that
-//! axis, or shaped like data (probabilities); with `multi_output` it is [N, rest], or keeps its axes.
+//! `preserve_shape` the last axis is the distribution, with `multi_output` axis 1. The label is [N, …] without the axis of
+//! the distribution, or shaped like data (probabilities). With `multi_output`, its axes after N may be merged into one, or
+//! axis 1 may be kept with size 1.
 //!
 //! The gradient of data, computed by `_backward_SoftmaxOutput(output, label)`, is that of the cross-entropy, `out -
 //! target`, times `grad_scale`; the gradient of out is ignored.
 //!
-//! The target is 1 at the label and 0 elsewhere. With `smooth_alpha` a it is `1 - a` and `a / (size - 1)`, but
-//! `multi_output` ignores that. If the label, truncated to an integer, is outside the classes, the target has no 1. If
-//! the label is a distribution, it is the target itself. Rows of an ignored label get 0.
+//! The target is 1 at the label and 0 elsewhere. With `smooth_alpha` a it is `1 - a` and `a / (size - 1)`, but with
+//! `multi_output` there is no smoothing. If the label, truncated to an integer, is outside the classes, the target has no 1.
+//! If the label is a distribution, it is the target itself. Rows of an ignored label get gradient 0.
 //!
 //! The gradient is divided by 1 (`null`), by the number of labels (`batch`; with `multi_output`, of images), or by the
-//! number of labels other than `ignore_label` (`valid`). With `multi_output`, unless `valid`, it is also divided by the
-//! number of positions of an image. Gradients of distributions are not divided. With `out_grad` the gradient is
-//! multiplied by the gradient of out (MXNet 1.9.1: by out itself). A label has gradient 0.
+//! number of labels other than `ignore_label` (`valid`). With `multi_output`, unless by `valid`, the gradient is also
+//! divided by the number of positions of an image. Gradients of distributions are not divided. With `out_grad` the gradient
+//! is multiplied by the gradient of out (MXNet 1.9.1: by out itself). A label has gradient 0.
 //!
 //! MXNet: `SoftmaxOutput`, also `Softmax`. Dtypes: f32 f64 f16 bf16; the label has the dtype of data.
 
@@ -52,13 +53,14 @@ op_params! {
         normalization: Normalization = Normalization::Null,
         /// Whether the gradient is multiplied by the gradient of the output.
         out_grad: bool = false,
-        /// Label smoothing.
+        /// Factor of label smoothing.
         smooth_alpha: f32 = 0.0,
     }
 }
 
 impl SoftmaxOutputParams {
-    /// The distributions in data: number before the axis, size of the axis, number after it.
+    /// The product of the sizes before the axis of the distributions, the size of this axis, and the product of the sizes
+    /// after it.
     fn rows(&self, shape: &Shape) -> (usize, usize, usize) {
         if self.multi_output {
             around_axis(shape, 1)
@@ -69,7 +71,7 @@ impl SoftmaxOutputParams {
         }
     }
 
-    /// The factor of the gradient if labels are classes; `inner` positions belong to one image.
+    /// The factor of the gradient if labels are classes; an image has `inner` positions.
     fn factor(&self, labels: &[f64], images: usize, inner: usize) -> f64 {
         let n_counted = match self.normalization {
             Normalization::Null => 1,
@@ -86,7 +88,7 @@ impl SoftmaxOutputParams {
     }
 }
 
-/// `SoftmaxOutput`.
+/// Defines the operator `SoftmaxOutput`.
 pub fn define() -> OpDef {
     OpDef {
         aliases: &["Softmax"],
@@ -121,8 +123,8 @@ fn define_backward() -> OpDef {
             let Some((forward, ograd)) = inputs.split_at_mut_checked(2) else { return Ok(()) };
             ograd.iter_mut().try_for_each(|ograd| unify(&mut outputs[0], ograd, "ograd"))?;
             unify(&mut outputs[0], &mut forward[0], "output")?;
-            // The forward call assumes a form of the label. Here the label may have any of several forms until its rank
-            // is known.
+            // The forward call assumes one form of the label. In the backward call, the label may have several forms until
+            // its rank is known.
             match forward[1].ndim() {
                 Some(_) => infer_shape(params, forward, outputs),
                 None => Ok(()),
@@ -171,7 +173,7 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
     if label.ndim().is_none() {
         return learn(label, &accepted[0], "label");
     }
-    // The label's shape is given: it has the first form that it agrees with.
+    // The rank of the label is known: of the accepted forms, the first that agrees with the label is used.
     let fits = |form: &&PartialShape| (*form).clone().merge(label).is_ok();
     match accepted.iter().find(fits) {
         Some(form) => learn(label, form, "label"),
@@ -215,7 +217,8 @@ fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput
         let factor = params.factor(&label, outer, inner);
         let alpha = if params.multi_output { 0.0 } else { f64::from(params.smooth_alpha) };
         let elsewhere = if alpha > 0.0 { alpha / (size as f64 - 1.0) } else { 0.0 };
-        // Without either flag there may be more labels than distributions: only the first ones are used.
+        // Without `multi_output` and `preserve_shape` there may be more labels than distributions: only the first labels are
+        // used.
         for (row, label) in (0..outer * inner).zip(&label) {
             for k in 0..size {
                 let d = &mut dx[(row / inner * size + k) * inner + row % inner];

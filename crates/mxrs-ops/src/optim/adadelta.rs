@@ -11,7 +11,7 @@ op_params! {
     pub struct Params for "_adadelta_update" {
         /// Decay of the mean squares.
         rho: f32 = 0.9,
-        /// Added under the roots.
+        /// Added to the mean squares under the square roots.
         epsilon: f32 = 1e-5,
         /// Weight decay.
         wd: f32 = 0.0,
@@ -33,7 +33,7 @@ impl Rule for Params {
     }
 }
 
-/// `_adadelta_update`.
+/// Defines the operator `_adadelta_update`.
 pub fn define() -> OpDef {
     const ALL: &[(&str, &str)] = &[("rho", "0.8"), ("wd", "0.01"), ("rescale_grad", "0.5"), ("clip_gradient", "0.6")];
     OpDef {

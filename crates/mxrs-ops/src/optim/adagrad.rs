@@ -1,7 +1,7 @@
 //! AdaGrad. Duchi, Hazan and Singer, JMLR 12 (2011).
 //!
 //! `h = clip(g)`. `_sparse_adagrad_update`: `history += h²`, `w -= lr · h / sqrt(history + epsilon)`; wd must be 0.
-//! `_contrib_group_adagrad_update` has one number per row of a matrix: `history += mean(h²)` over the row, and `w -= lr
+//! `_contrib_group_adagrad_update` keeps one history per row of a matrix: `history += mean(h²)` over the row, and `w -= lr
 //! · h / sqrt(history + epsilon)`. `_adagrad_update`, which MXNet's optimizer composes of other operators, adds weight
 //! decay to the scaled gradient: `w -= lr · (h / sqrt(history + epsilon) + wd · w)`.
 //!
@@ -22,9 +22,9 @@ op_params! {
     pub struct AdaGradParams for "_sparse_adagrad_update" {
         /// Learning rate.
         lr: f32,
-        /// Added under the root.
+        /// Added to the history under the square root.
         epsilon: f32 = 1e-7,
-        /// Must be 0.
+        /// Weight decay, which must be 0.
         wd: f32 = 0.0,
         /// Factor of the gradient.
         rescale_grad: f32 = 1.0,
@@ -42,7 +42,7 @@ op_params! {
         rescale_grad: f32 = 1.0,
         /// Bound of the gradient's elements; negative for none.
         clip_gradient: f32 = -1.0,
-        /// Added under the root.
+        /// Added to the history under the square root.
         epsilon: f32 = 1e-5,
     }
 }
@@ -52,7 +52,7 @@ op_params! {
     pub struct DecayedAdaGradParams for "_adagrad_update" {
         /// Learning rate.
         lr: f32,
-        /// Added under the root.
+        /// Added to the history under the square root.
         epsilon: f32 = 1e-7,
         /// Weight decay.
         wd: f32 = 0.0,
@@ -80,7 +80,7 @@ impl Rule for DecayedAdaGradParams {
     }
 }
 
-/// `_sparse_adagrad_update`.
+/// Defines the operator `_sparse_adagrad_update`.
 pub fn define() -> OpDef {
     OpDef {
         infer_shape: |params, inputs, outputs| {
@@ -113,7 +113,7 @@ pub(crate) fn define_decayed() -> OpDef {
     )
 }
 
-/// `_contrib_group_adagrad_update`.
+/// Defines the operator `_contrib_group_adagrad_update`.
 pub fn define_group() -> OpDef {
     OpDef {
         summary: "step of AdaGrad with a rate per row",

@@ -17,7 +17,7 @@ op_params! {
         beta1: f32 = 0.9,
         /// Decay of the mean square.
         beta2: f32 = 0.999,
-        /// Added to the root.
+        /// Added to the square root of the mean square.
         epsilon: f32 = 1e-8,
         /// Weight decay.
         wd: f32 = 0.0,
@@ -45,7 +45,7 @@ impl Rule for AdamParams {
     }
 }
 
-/// `adam_update`.
+/// Defines the operator `adam_update`.
 pub fn define() -> OpDef {
     const SAMPLES: &[(&str, &[(&str, &str)])] = &[
         ("all", &[("lr", "0.1"), ("wd", "0.01"), ("rescale_grad", "0.5"), ("clip_gradient", "0.6")]),

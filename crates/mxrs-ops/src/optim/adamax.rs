@@ -36,7 +36,7 @@ impl Rule for Params {
     }
 }
 
-/// `_adamax_update`.
+/// Defines the operator `_adamax_update`.
 pub fn define() -> OpDef {
     const ALL: &[(&str, &str)] = &[("lr", "0.1"), ("wd", "0.01"), ("rescale_grad", "0.5"), ("clip_gradient", "0.6")];
     updates::define::<Params, 4, false>(

@@ -18,7 +18,7 @@ op_params! {
         beta1: f32 = 0.9,
         /// Decay of the mean square.
         beta2: f32 = 0.999,
-        /// Added to the root.
+        /// Added to the square root of the mean square.
         epsilon: f32 = 1e-8,
         /// Weight decay.
         wd: f32 = 0.0,
@@ -39,7 +39,7 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// The new weight; `rates` are lr, wd and eta.
+    /// Updates the moments and returns the new weight; `rates` are lr, wd and eta.
     pub fn apply(self, scale: f64, weight: f64, grad: f64, states: &mut [f64]) -> f64 {
         let [lr, wd, eta] = self.rates.map(f64::from);
         move_moments(states, clip(scale * grad, self.clip_gradient), self.betas[0], self.betas[1]);
@@ -47,7 +47,7 @@ impl Step {
     }
 }
 
-/// Whether the scale makes the gradient unusable.
+/// Whether the gradient cannot be used because its scale is 0 or not finite.
 pub(crate) fn is_unusable(shared: &[Vec<f64>]) -> bool {
     shared.iter().flatten().any(|scale| !scale.is_finite() || *scale == 0.0)
 }
@@ -68,7 +68,7 @@ impl Rule for AdamwParams {
     }
 }
 
-/// `_adamw_update`.
+/// Defines the operator `_adamw_update`.
 pub fn define() -> OpDef {
     updates::define::<AdamwParams, 4, false>(
         "_adamw_update",
@@ -78,7 +78,7 @@ pub fn define() -> OpDef {
     )
 }
 
-/// `_mp_adamw_update`.
+/// Defines the operator `_mp_adamw_update`.
 pub fn define_mp() -> OpDef {
     updates::define::<AdamwParams, 5, true>(
         "_mp_adamw_update",

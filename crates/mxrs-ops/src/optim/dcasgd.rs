@@ -41,7 +41,7 @@ impl Rule for Params {
 const ALL: &[(&str, &str)] =
     &[("lr", "0.1"), ("momentum", "0.9"), ("wd", "0.01"), ("rescale_grad", "0.5"), ("clip_gradient", "0.6")];
 
-/// `_dcasgd_update`.
+/// Defines the operator `_dcasgd_update`.
 pub fn define() -> OpDef {
     updates::define::<Params, 3, false>(
         "_dcasgd_update",
@@ -51,7 +51,7 @@ pub fn define() -> OpDef {
     )
 }
 
-/// `_dcasgd_mom_update`.
+/// Defines the operator `_dcasgd_mom_update`.
 pub fn define_mom() -> OpDef {
     updates::define::<Params, 4, false>(
         "_dcasgd_mom_update",

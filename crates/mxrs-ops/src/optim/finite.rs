@@ -47,7 +47,7 @@ fn all_finite(_: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_
     Ok(())
 }
 
-/// `all_finite`.
+/// Defines the operator `all_finite`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "whether all elements are finite",
@@ -67,7 +67,7 @@ pub fn define() -> OpDef {
     }
 }
 
-/// `multi_all_finite`.
+/// Defines the operator `multi_all_finite`.
 pub fn define_multi() -> OpDef {
     OpDef {
         summary: "whether all elements of several arrays are finite",

@@ -18,7 +18,7 @@ op_params! {
         beta1: f32 = 0.6,
         /// Decay of the mean square.
         beta2: f32 = 0.999,
-        /// Added to the root.
+        /// Added to the square root of the mean square.
         epsilon: f64 = f64::from(1e-8f32),
         /// Index of the update, from 1.
         t: i32,
@@ -44,7 +44,7 @@ impl Rule for FtmlParams {
     }
 }
 
-/// `ftml_update`.
+/// Defines the operator `ftml_update`.
 pub fn define() -> OpDef {
     const ALL: &[(&str, &str)] =
         &[("lr", "0.1"), ("t", "3"), ("wd", "0.01"), ("rescale_grad", "0.5"), ("clip_grad", "0.6")];

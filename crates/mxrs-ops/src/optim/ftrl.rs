@@ -42,7 +42,7 @@ impl Rule for FtrlParams {
     }
 }
 
-/// `ftrl_update`.
+/// Defines the operator `ftrl_update`.
 pub fn define() -> OpDef {
     const ALL: &[(&str, &str)] = &[
         ("lr", "0.1"),

@@ -1,4 +1,4 @@
-//! LAMB: a step in Adam's direction, as long as the weight. You et al., arXiv:1904.00962.
+//! LAMB: a step in Adam's direction, with a length proportional to the norm of the weight. You et al., arXiv:1904.00962.
 //!
 //! Phase 1: `h = clip(g)`, moments as in `adam.rs`; the result is `m / (sqrt(v) + epsilon) + wd · w`, where m and v are
 //! the moments, divided by `1 - beta^t` with `bias_correction`. Phase 2: `w -= lr · r1 / r2 · g`, where g is that
@@ -9,8 +9,8 @@
 //! MXNet: `lamb_update_phase1`, `lamb_update_phase2`, `mp_lamb_update_phase1`, `mp_lamb_update_phase2`.
 //! Dtypes f32 f64 f16 bf16; mixed: f16 bf16.
 //!
-//! MXNet's phase 2 in mixed precision does not change the master weight, so that steps do not add up; here the master
-//! weight is updated.
+//! MXNet's phase 2 in mixed precision does not change the master weight, so that steps do not accumulate; this
+//! implementation updates the master weight.
 
 use super::adam::move_moments;
 use crate::dtypes::FLOATS;
@@ -27,7 +27,7 @@ op_params! {
         beta1: f32 = 0.9,
         /// Decay of the mean square.
         beta2: f32 = 0.999,
-        /// Added to the root.
+        /// Added to the square root of the mean square.
         epsilon: f32 = 1e-6,
         /// Index of the update, from 1.
         t: i32,
@@ -68,7 +68,7 @@ impl Rule for LambPhase1Params {
     }
 }
 
-/// The factor of the learning rate, from the norms of weight and direction.
+/// The factor of the learning rate, from the norms `r1` of the weight and `r2` of the direction.
 pub(crate) fn trust([lower, upper]: [f32; 2], r1: f64, r2: f64) -> f64 {
     let mut r1 = r1;
     if lower >= 0.0 {
@@ -80,10 +80,10 @@ pub(crate) fn trust([lower, upper]: [f32; 2], r1: f64, r2: f64) -> f64 {
     if r1 == 0.0 || r2 == 0.0 { 1.0 } else { r1 / r2 }
 }
 
-/// `lamb_update_phase1`.
+/// Defines the operator `lamb_update_phase1`.
 pub fn define_phase1() -> OpDef {
     OpDef {
-        // The result is not a weight, but has the shape and type of one.
+        // The output is a direction instead of a weight, with the shape and type of the weight.
         accuracy: Accuracy::Reduction,
         ..updates::define::<LambPhase1Params, 4, false>(
             "lamb_update_phase1",
@@ -94,7 +94,7 @@ pub fn define_phase1() -> OpDef {
     }
 }
 
-/// `mp_lamb_update_phase1`.
+/// Defines the operator `mp_lamb_update_phase1`.
 pub fn define_mp_phase1() -> OpDef {
     OpDef {
         inplace_by_params: None,
@@ -138,7 +138,7 @@ fn mixed_direction(
     Ok(())
 }
 
-/// `lamb_update_phase2`.
+/// Defines the operator `lamb_update_phase2`.
 pub fn define_phase2() -> OpDef {
     OpDef {
         summary: "step of LAMB in a known direction",
@@ -153,7 +153,7 @@ pub fn define_phase2() -> OpDef {
     }
 }
 
-/// `mp_lamb_update_phase2`.
+/// Defines the operator `mp_lamb_update_phase2`.
 pub fn define_mp_phase2() -> OpDef {
     OpDef {
         summary: "step of LAMB in a known direction in mixed precision",

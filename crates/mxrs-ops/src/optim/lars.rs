@@ -2,7 +2,7 @@
 //!
 //! `multi_sum_sq` returns the sums of squares of several arrays as one vector `[n]` of f32. `multi_lars` takes vectors:
 //! from the sums of squares of weights and gradients it computes `lr · eta · |w| / (|g| · rescale_grad + wd · |w| +
-//! eps)`, or lr if one of them is 0.
+//! eps)`, or lr if the norm of weight or gradient is 0.
 //!
 //! MXNet: `multi_sum_sq`, `multi_lars`. Dtypes f32 f64 f16 bf16 for sums; f32 for rates.
 
@@ -35,7 +35,7 @@ op_params! {
     }
 }
 
-/// `multi_sum_sq`.
+/// Defines the operator `multi_sum_sq`.
 pub fn define_sum_sq() -> OpDef {
     OpDef {
         summary: "sums of squares of several arrays",
@@ -80,7 +80,7 @@ fn sum_sq(_: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], 
     Ok(())
 }
 
-/// `multi_lars`.
+/// Defines the operator `multi_lars`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "learning rates by the norms of weights and gradients",

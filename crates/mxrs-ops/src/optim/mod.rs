@@ -1,6 +1,6 @@
 //! Updates of weights, as optimizers call them: one file per family.
 //!
-//! What the files share, and the terms of their formulas, is in `families/updates/`. None of these operators has a
+//! Code that the files share, and the terms of their formulas, are in `families/updates/`. None of these operators has a
 //! gradient.
 
 pub(crate) mod adadelta;

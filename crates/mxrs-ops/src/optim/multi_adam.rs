@@ -14,7 +14,7 @@ op_params! {
         beta1: f32 = 0.9,
         /// Decay of the mean squares.
         beta2: f32 = 0.999,
-        /// Added to the roots.
+        /// Added to the square roots of the mean squares.
         epsilon: f32 = 1e-8,
         /// Factor of the gradients.
         rescale_grad: f32 = 1.0,
@@ -42,7 +42,7 @@ impl Rule for PreloadedAdamParams {
     }
 }
 
-/// `_preloaded_multi_adam_update`.
+/// Defines the operator `_preloaded_multi_adam_update`.
 pub fn define() -> OpDef {
     updates::define::<PreloadedAdamParams, 4, false>(
         "_preloaded_multi_adam_update",

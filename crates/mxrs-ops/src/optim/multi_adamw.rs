@@ -1,4 +1,4 @@
-//! Steps of Adam with decoupled weight decay on several weights: as `adamw.rs`, with rates for each weight.
+//! Steps of Adam with decoupled weight decay on several weights: the rule of `adamw.rs`, with rates for each weight.
 //!
 //! Inputs are `weight_0, grad_0, mean_0, var_0, (weight32_0), weight_1, …, rescale_grad`.
 //!
@@ -18,7 +18,7 @@ op_params! {
         beta1: f32 = 0.9,
         /// Decay of the mean squares.
         beta2: f32 = 0.999,
-        /// Added to the roots.
+        /// Added to the square roots of the mean squares.
         epsilon: f32 = 1e-8,
         /// Weight decays.
         wds: Floats,
@@ -56,7 +56,7 @@ impl Rule for MultiAdamwParams {
     }
 }
 
-/// `_multi_adamw_update`.
+/// Defines the operator `_multi_adamw_update`.
 pub fn define() -> OpDef {
     updates::define::<MultiAdamwParams, 4, false>(
         "_multi_adamw_update",
@@ -66,7 +66,7 @@ pub fn define() -> OpDef {
     )
 }
 
-/// `_multi_mp_adamw_update`.
+/// Defines the operator `_multi_mp_adamw_update`.
 pub fn define_mp() -> OpDef {
     updates::define::<MultiAdamwParams, 5, true>(
         "_multi_mp_adamw_update",

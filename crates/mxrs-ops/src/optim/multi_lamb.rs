@@ -20,7 +20,7 @@ op_params! {
         beta1: f32 = 0.9,
         /// Decay of the mean squares.
         beta2: f32 = 0.999,
-        /// Added to the roots.
+        /// Added to the square roots of the mean squares.
         epsilon: f32 = 1e-6,
         /// Weight decays.
         wds: Floats,
@@ -42,7 +42,7 @@ op_params! {
 }
 
 impl MultiLambParams {
-    /// Phase 1 of one weight.
+    /// Parameters of phase 1 for weight number `which`.
     fn phase1(&self, which: usize) -> LambPhase1Params {
         LambPhase1Params {
             beta1: self.beta1,
@@ -72,7 +72,7 @@ impl Rule for MultiLambParams {
     }
 }
 
-/// `_multi_lamb_update`.
+/// Defines the operator `_multi_lamb_update`.
 pub fn define() -> OpDef {
     OpDef {
         accuracy: Accuracy::Reduction,
@@ -86,7 +86,7 @@ pub fn define() -> OpDef {
     }
 }
 
-/// `_multi_mp_lamb_update`.
+/// Defines the operator `_multi_mp_lamb_update`.
 pub fn define_mp() -> OpDef {
     OpDef {
         accuracy: Accuracy::Reduction,

@@ -1,7 +1,7 @@
-//! Steps of gradient descent on several weights in one call: as `sgd.rs`, with a learning rate and a weight decay for
-//! each weight.
+//! Steps of gradient descent on several weights in one call: the rule of `sgd.rs`, with a learning rate and a weight decay
+//! for each weight.
 //!
-//! Inputs are `weight_0, grad_0, (mom_0), (weight32_0), weight_1, …`. The results are those of the single operators.
+//! Inputs are `weight_0, grad_0, (mom_0), (weight32_0), weight_1, …`. The results are those of the operators for one weight.
 //!
 //! MXNet: `multi_sgd_update`, `multi_sgd_mom_update`, `multi_mp_sgd_update`, `multi_mp_sgd_mom_update`.
 
@@ -67,7 +67,7 @@ macro_rules! rule {
 rule!(MultiSgdParams, |_| 0.0);
 rule!(MultiSgdMomParams, |params| params.momentum);
 
-/// `multi_sgd_update`.
+/// Defines the operator `multi_sgd_update`.
 pub fn define() -> OpDef {
     updates::define::<MultiSgdParams, 2, false>(
         "multi_sgd_update",
@@ -77,7 +77,7 @@ pub fn define() -> OpDef {
     )
 }
 
-/// `multi_sgd_mom_update`.
+/// Defines the operator `multi_sgd_mom_update`.
 pub fn define_mom() -> OpDef {
     updates::define::<MultiSgdMomParams, 3, false>(
         "multi_sgd_mom_update",
@@ -87,7 +87,7 @@ pub fn define_mom() -> OpDef {
     )
 }
 
-/// `multi_mp_sgd_update`.
+/// Defines the operator `multi_mp_sgd_update`.
 pub fn define_mp() -> OpDef {
     updates::define::<MultiSgdParams, 3, true>(
         "multi_mp_sgd_update",
@@ -97,7 +97,7 @@ pub fn define_mp() -> OpDef {
     )
 }
 
-/// `multi_mp_sgd_mom_update`.
+/// Defines the operator `multi_mp_sgd_mom_update`.
 pub fn define_mp_mom() -> OpDef {
     updates::define::<MultiSgdMomParams, 4, true>(
         "multi_mp_sgd_mom_update",

@@ -2,8 +2,8 @@
 //!
 //! `h = clip(g + wd · w)`, `mean = beta1 · mean + rest1 · h`, `var = beta2 · var + rest2 · h²`, and `w -= lr · (by_grad
 //! · h + by_mean · mean) / (sqrt(var · by_var) + epsilon)`. The optimizer computes the three factors from its momentum
-//! schedule and the index of the step. It computes both rests, `1 - beta`, in double precision, as MXNet's does,
-//! because 1 minus 0.999 in single precision has a relative error of 1.3e-5.
+//! schedule and the index of the step. Like MXNet's optimizer, it computes `rest1 = 1 - beta1` and `rest2 = 1 - beta2` in
+//! double precision, because 1 minus 0.999 in single precision has a relative error of 1.3e-5.
 
 use crate::families::updates::{self, Rule, clip, single};
 use mxrs_op::{Accuracy, InputNames, OpDef, op_params};
@@ -27,7 +27,7 @@ op_params! {
         rest1: f32 = 0.1,
         /// Share of the squared gradient in the new mean square: 1 - beta2.
         rest2: f32 = 0.001,
-        /// Added to the root.
+        /// Added to the square root of the mean square.
         epsilon: f32 = 1e-8,
         /// Weight decay.
         wd: f32 = 0.0,
@@ -48,7 +48,7 @@ impl Rule for Params {
     }
 }
 
-/// `_nadam_update`.
+/// Defines the operator `_nadam_update`.
 pub fn define() -> OpDef {
     const ALL: &[(&str, &str)] = &[
         ("lr", "0.1"),

@@ -6,9 +6,9 @@
 //! MXNet: `nag_mom_update`, `mp_nag_mom_update`. Dtypes f32 f64 f16 bf16; mixed: f16 bf16.
 //!
 //! MXNet's kernel writes the weight first and then reads it again to compute the m that it keeps. If the weight is
-//! written in place, as MXNet's optimizer does, that m has the decay of the new weight: `_nag_mom_update` here. If it
-//! is written to another array, m has the decay of the old weight, as above: `nag_mom_update`. The mixed form always
-//! takes the new weight.
+//! written in place, as MXNet's optimizer does, that m contains the weight decay of the new weight: this form is
+//! `_nag_mom_update`. If the weight is written to another array, m contains the weight decay of the old weight, as in the
+//! formula above: this form is `nag_mom_update`. The form for mixed precision always uses the new weight.
 
 use super::sgd::{Step, WITH_MOMENTUM};
 use crate::families::updates::{self, Rule, single};
@@ -48,8 +48,8 @@ impl Parameters for NagInPlaceParams {
 }
 
 impl NagParams {
-    /// Returns the new weight. The m that is kept has the decay of the new weight if `is_in_place`, otherwise of the
-    /// old one.
+    /// Returns the new weight. The stored m contains the weight decay of the new weight if `is_in_place`, otherwise that of
+    /// the old weight.
     fn new_weight(&self, is_in_place: bool, weight: f64, grad: f64, states: &mut [f64]) -> f64 {
         let (lr, wd, rescale_grad) = (self.lr.into(), self.wd.into(), self.rescale_grad.into());
         let step = Step { lr, wd, rescale_grad, clip_gradient: self.clip_gradient };
@@ -72,7 +72,7 @@ impl Rule for NagInPlaceParams {
     }
 }
 
-/// `nag_mom_update`.
+/// Defines the operator `nag_mom_update`.
 pub fn define() -> OpDef {
     updates::define::<NagParams, 3, false>(
         "nag_mom_update",
@@ -92,7 +92,7 @@ pub(crate) fn define_in_place() -> OpDef {
     )
 }
 
-/// `mp_nag_mom_update`.
+/// Defines the operator `mp_nag_mom_update`.
 pub fn define_mp() -> OpDef {
     updates::define::<NagInPlaceParams, 4, true>(
         "mp_nag_mom_update",

@@ -1,6 +1,6 @@
 //! Steps of gradient descent on several weights, with learning rates and weight decays in tensors.
 //!
-//! As `multi_sgd.rs`, with `lrs` and `wds`, each `[n]` of f32, after the groups.
+//! The rule is that of `multi_sgd.rs`; the inputs `lrs` and `wds`, each `[n]` of f32, follow the groups.
 //!
 //! MXNet: `preloaded_multi_sgd_update`, `preloaded_multi_sgd_mom_update`, `preloaded_multi_mp_sgd_update`,
 //! `preloaded_multi_mp_sgd_mom_update`.
@@ -60,7 +60,7 @@ rule!(PreloadedSgdMomParams, |params| params.momentum);
 
 const SHARED: &[&str] = &["lrs", "wds"];
 
-/// `preloaded_multi_sgd_update`.
+/// Defines the operator `preloaded_multi_sgd_update`.
 pub fn define() -> OpDef {
     updates::define::<PreloadedSgdParams, 2, false>(
         "preloaded_multi_sgd_update",
@@ -70,7 +70,7 @@ pub fn define() -> OpDef {
     )
 }
 
-/// `preloaded_multi_sgd_mom_update`.
+/// Defines the operator `preloaded_multi_sgd_mom_update`.
 pub fn define_mom() -> OpDef {
     updates::define::<PreloadedSgdMomParams, 3, false>(
         "preloaded_multi_sgd_mom_update",
@@ -80,7 +80,7 @@ pub fn define_mom() -> OpDef {
     )
 }
 
-/// `preloaded_multi_mp_sgd_update`.
+/// Defines the operator `preloaded_multi_mp_sgd_update`.
 pub fn define_mp() -> OpDef {
     updates::define::<PreloadedSgdParams, 3, true>(
         "preloaded_multi_mp_sgd_update",
@@ -90,7 +90,7 @@ pub fn define_mp() -> OpDef {
     )
 }
 
-/// `preloaded_multi_mp_sgd_mom_update`.
+/// Defines the operator `preloaded_multi_mp_sgd_mom_update`.
 pub fn define_mp_mom() -> OpDef {
     updates::define::<PreloadedSgdMomParams, 4, true>(
         "preloaded_multi_mp_sgd_mom_update",

@@ -1,9 +1,9 @@
 //! RMSProp: divides the gradient by the root of its mean square, or of its variance.
 //!
 //! `h = clip(g + wd · w)`, `n = gamma1 · n + (1 - gamma1) · h²`. `rmsprop_update`: `w -= lr · h / sqrt(n + epsilon)`
-//! (Tieleman and Hinton, 2012). `rmspropalex_update` (Graves, arXiv:1308.0850): `m = gamma1 · m + (1 - gamma1) · h` for
-//! the state `g`, `delta = gamma2 · delta - lr · h / sqrt(n - m² + epsilon)`, `w += delta`. The new weight is limited
-//! to ±`clip_weights`, unless that is negative.
+//! (Tieleman and Hinton, 2012). `rmspropalex_update` (Graves, arXiv:1308.0850): `m = gamma1 · m + (1 - gamma1) · h` (m is
+//! the state `g`), `delta = gamma2 · delta - lr · h / sqrt(n - m² + epsilon)`, `w += delta`. The new weight is limited to
+//! ±`clip_weights`, unless that is negative.
 //!
 //! MXNet: `rmsprop_update`, `rmspropalex_update`. Dtypes f32 f64 f16 bf16.
 
@@ -17,7 +17,7 @@ op_params! {
         lr: f32,
         /// Decay of the mean square.
         gamma1: f32 = 0.95,
-        /// Added under the root.
+        /// Added to the mean square, or to the variance, under the square root.
         epsilon: f32 = 1e-8,
         /// Weight decay.
         wd: f32 = 0.0,
@@ -39,7 +39,7 @@ op_params! {
         gamma1: f32 = 0.95,
         /// Decay of the step.
         gamma2: f32 = 0.9,
-        /// Added under the root.
+        /// Added to the mean square, or to the variance, under the square root.
         epsilon: f32 = 1e-8,
         /// Weight decay.
         wd: f32 = 0.0,
@@ -76,7 +76,7 @@ impl Rule for RmsPropAlexParams {
 const ALL: &[(&str, &str)] =
     &[("lr", "0.1"), ("wd", "0.01"), ("rescale_grad", "0.5"), ("clip_gradient", "0.6"), ("clip_weights", "0.75")];
 
-/// `rmsprop_update`.
+/// Defines the operator `rmsprop_update`.
 pub fn define() -> OpDef {
     updates::define::<RmsPropParams, 3, false>(
         "rmsprop_update",
@@ -86,7 +86,7 @@ pub fn define() -> OpDef {
     )
 }
 
-/// `rmspropalex_update`.
+/// Defines the operator `rmspropalex_update`.
 pub fn define_alex() -> OpDef {
     updates::define::<RmsPropAlexParams, 5, false>(
         "rmspropalex_update",

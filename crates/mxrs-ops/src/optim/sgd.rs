@@ -44,7 +44,7 @@ op_params! {
     }
 }
 
-/// The hyperparameters of one step, widened.
+/// The hyperparameters of one step, converted to `f64`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
     pub lr: f64,
@@ -59,7 +59,7 @@ impl Step {
         self.lr * (clip(self.rescale_grad * grad, self.clip_gradient) + self.wd * weight)
     }
 
-    /// A step, with momentum if there is a state.
+    /// Returns the weight after a step, with momentum if `states` is not empty.
     pub fn apply(self, momentum: f32, weight: f64, grad: f64, states: &mut [f64]) -> f64 {
         let descent = self.descent(weight, grad);
         let Some(mom) = states.first_mut() else { return weight - descent };
@@ -82,7 +82,7 @@ impl Rule for SgdMomParams {
     }
 }
 
-/// `sgd_update`.
+/// Defines the operator `sgd_update`.
 pub fn define() -> OpDef {
     OpDef {
         aliases: &["_sparse_sgd_update"],
@@ -96,7 +96,7 @@ pub fn define() -> OpDef {
     }
 }
 
-/// `sgd_mom_update`.
+/// Defines the operator `sgd_mom_update`.
 pub fn define_mom() -> OpDef {
     OpDef {
         aliases: &["_sparse_sgd_mom_update"],
@@ -109,7 +109,7 @@ pub fn define_mom() -> OpDef {
     }
 }
 
-/// `mp_sgd_update`.
+/// Defines the operator `mp_sgd_update`.
 pub fn define_mp() -> OpDef {
     updates::define::<SgdParams, 3, true>(
         "mp_sgd_update",
@@ -119,7 +119,7 @@ pub fn define_mp() -> OpDef {
     )
 }
 
-/// `mp_sgd_mom_update`.
+/// Defines the operator `mp_sgd_mom_update`.
 pub fn define_mp_mom() -> OpDef {
     updates::define::<SgdMomParams, 4, true>(
         "mp_sgd_mom_update",

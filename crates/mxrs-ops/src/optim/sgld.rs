@@ -30,9 +30,9 @@ impl Rule for Params {
     }
 }
 
-/// A normally distributed number.
+/// Normally distributed number `i` of a call.
 fn normal(random: RandomCall, i: u64) -> f64 {
-    // One minus a number in [0, 1) is never 0, whose logarithm would be infinite.
+    // One minus a number in [0, 1) is never 0, so its logarithm is finite.
     let radius = (-2.0 * (1.0 - f64::from(random.uniform(2 * i))).ln()).sqrt();
     radius * (std::f64::consts::TAU * f64::from(random.uniform(2 * i + 1))).cos()
 }
@@ -49,7 +49,7 @@ fn noisy(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_
     Ok(())
 }
 
-/// `_sgld_update`.
+/// Defines the operator `_sgld_update`.
 pub fn define() -> OpDef {
     const ALL: &[(&str, &str)] = &[("lr", "0.1"), ("wd", "0.01"), ("rescale_grad", "0.5"), ("clip_gradient", "0.6")];
     OpDef {
@@ -75,7 +75,7 @@ mod tests {
         let values: Vec<f64> = (0..n).map(|i| normal(random, i)).collect();
         let mean = values.iter().sum::<f64>() / n as f64;
         let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n as f64;
-        // Four standard deviations of the two estimates.
+        // The limits are four standard deviations of the estimated mean and variance.
         assert!(mean.abs() < 4.0 / (n as f64).sqrt(), "{mean}");
         assert!((variance - 1.0).abs() < 4.0 * (2.0 / n as f64).sqrt(), "{variance}");
     }

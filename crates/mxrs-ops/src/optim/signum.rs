@@ -57,7 +57,7 @@ impl Rule for SignumParams {
     }
 }
 
-/// `signsgd_update`.
+/// Defines the operator `signsgd_update`.
 pub fn define() -> OpDef {
     OpDef {
         pointwise: Pointwise::Yes,
@@ -70,7 +70,7 @@ pub fn define() -> OpDef {
     }
 }
 
-/// `signum_update`.
+/// Defines the operator `signum_update`.
 pub fn define_mom() -> OpDef {
     const ALL: &[(&str, &str)] = &[
         ("lr", "0.1"),

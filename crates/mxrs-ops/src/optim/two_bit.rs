@@ -16,7 +16,7 @@ op_params! {
     }
 }
 
-/// `_two_bit_compression`.
+/// Defines the operator `_two_bit_compression`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "gradient rounded to -threshold, 0 or threshold",

@@ -3,7 +3,7 @@
 //! data of any shape, min_range and max_range `[1]`, out like data. Ranges with several elements belong to axis 1 of
 //! data.
 //!
-//! MXNet: `_contrib_dequantize`. Dtypes: i8 u8, and, beyond MXNet, i32 as products return it.
+//! MXNet: `_contrib_dequantize`. Dtypes: i8 u8, and, beyond MXNet, the i32 sums that products return.
 
 use crate::families::quantized::{
     floats, integers, learn_channel_ranges, learn_range_types, range_of, ranges, require_type, sample,
@@ -28,7 +28,7 @@ op_params! {
 
 const TYPES: &[DType] = &[DType::I8, DType::U8, DType::I32];
 
-/// `_contrib_dequantize`.
+/// Defines the operator `_contrib_dequantize`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "integers and their range to float32",

@@ -1,7 +1,7 @@
-//! Operators on 8-bit integers and their ranges, of which quantized networks for inference consist.
+//! Operators on 8-bit integers and their ranges, for quantized networks at inference.
 //!
-//! Tensors, ranges and rounding are those of `families/quantized.rs`: an element represents itself times `max(|min|,
-//! |max|) / levels`.
+//! Tensors, ranges and rounding are those of `families/quantized.rs`: an element `q` represents `q · max(|min|, |max|) /
+//! levels`.
 
 pub mod dequantize;
 pub mod quantize;

@@ -1,6 +1,6 @@
 //! Quantizes real numbers to 8-bit integers in a range given by two tensors; also returns that range.
 //!
-//! data of any shape, min_range and max_range `[1]`, out like data, min_output and max_output `[1]`. Otherwise as
+//! data of any shape, min_range and max_range `[1]`, out like data, min_output and max_output `[1]`. All else is as in
 //! [`_contrib_quantize_v2`](super::quantize_v2).
 //!
 //! MXNet: `_contrib_quantize`, which uses 127 or 255 levels, so its integers can be one less. Dtypes: f32.
@@ -29,7 +29,7 @@ op_params! {
     }
 }
 
-/// `_contrib_quantize`.
+/// Defines the operator `_contrib_quantize`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "float32 to int8 or uint8 in a given range",

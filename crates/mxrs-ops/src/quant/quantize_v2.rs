@@ -1,9 +1,9 @@
-//! Quantizes real numbers to 8-bit integers: `out = round(data / quantum)`. The range is that of calibration, or
-//! without one, that of the data itself; it is also returned.
+//! Quantizes real numbers to 8-bit integers: `out = round(data / quantum)`. The range is the calibrated one or, without
+//! calibration, that of the data; it is also returned.
 //!
-//! data of any shape, out of the same, min_output and max_output `[1]`. `out_type` auto is uint8 for a calibrated range
-//! without negative numbers, else int8. The range of int8 is reported symmetric. In uint8, numbers below 0 become 0.
-//! Data that is already quantized is passed on, with the calibrated range, or else -127.5 to 127.5 or 0 to 255.5.
+//! data of any shape, out of the same shape, min_output and max_output `[1]`. `out_type` auto is uint8 for a calibrated
+//! range without negative numbers, else int8. The range of int8 is reported symmetric. In uint8, numbers below 0 become 0.
+//! Data that is already quantized is returned unchanged, with the calibrated range, or else -127.5 to 127.5 or 0 to 255.5.
 //!
 //! MXNet: `_contrib_quantize_v2`. Dtypes: f32; i8 and u8 are passed on if `out_type` names them. Data that is all zeros
 //! becomes zeros (MXNet: 127).
@@ -35,7 +35,7 @@ impl QuantizeParams {
     /// The calibrated range, if there is one.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::Attribute`] if only one end is given, or if they are not a range.
+    /// [`mxrs_types::ErrorKind::Attribute`] if only one end is given, or if the two ends are not a range.
     pub fn calibrated(&self) -> Result<Option<Range>> {
         Range::of_params("_contrib_quantize_v2", self.min_calib_range, self.max_calib_range)
     }
@@ -43,13 +43,13 @@ impl QuantizeParams {
     /// Element type of the result.
     ///
     /// # Errors
-    /// As [`Self::calibrated`].
+    /// Fails in the same cases as [`Self::calibrated`].
     pub fn output_dtype(&self) -> Result<DType> {
         Ok(chosen_type(self.out_type, self.calibrated()?))
     }
 }
 
-/// `_contrib_quantize_v2`.
+/// Defines the operator `_contrib_quantize_v2`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "float32 to int8 or uint8, and the range",
@@ -79,7 +79,7 @@ fn infer_dtype(params: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [O
     learn_range_types(&mut outputs[1..])
 }
 
-/// The smallest and the largest of `values`; 0 if there are none.
+/// The range from the smallest to the largest of `values`; from 0 to 0 if there are no values.
 pub(crate) fn extent(values: &[f64]) -> Range {
     let min = values.iter().copied().fold(f64::INFINITY, f64::min);
     let max = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);

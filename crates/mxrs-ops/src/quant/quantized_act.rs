@@ -15,7 +15,7 @@ use mxrs_op::param::Choice;
 use mxrs_op::{InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample};
 use mxrs_types::{DType, PartialShape, Result};
 
-/// `_contrib_quantized_act`.
+/// Defines the operator `_contrib_quantized_act`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "relu of a quantized tensor",

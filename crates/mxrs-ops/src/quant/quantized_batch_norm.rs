@@ -3,8 +3,8 @@
 //! Inputs and parameters as in [`BatchNorm`](crate::nn::batch_norm), but the statistics are plain inputs, since there
 //! is no training; then min_data and max_data `[1]`. out like data, min_output and max_output `[1]`.
 //!
-//! MXNet: `_contrib_quantized_batch_norm`. It needs the calibrated range too, but ignores fix_gamma; here gamma is
-//! taken as 1 with it. Dtypes: data i8 u8, the others f32; out i8.
+//! MXNet: `_contrib_quantized_batch_norm`. MXNet's operator needs the calibrated range too, but ignores fix_gamma; this
+//! operator takes gamma as 1 with fix_gamma. Dtypes: data i8 u8, the others f32; out i8.
 
 use crate::families::quantized::{
     ACTIVATIONS, OUTPUTS, Range, floats, integers, learn_range_types, learn_ranges, range, require_type, sample,
@@ -18,7 +18,7 @@ use mxrs_types::{DType, PartialShape, Result};
 
 const NAME: &str = "_contrib_quantized_batch_norm";
 
-/// `_contrib_quantized_batch_norm`.
+/// Defines the operator `_contrib_quantized_batch_norm`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "batch normalization of a quantized tensor",

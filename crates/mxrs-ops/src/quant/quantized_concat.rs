@@ -17,7 +17,7 @@ use crate::shape::concat::{self, ConcatParams};
 use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample};
 use mxrs_types::{DType, PartialShape, Result};
 
-/// `_contrib_quantized_concat`.
+/// Defines the operator `_contrib_quantized_concat`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "joins quantized inputs along an axis",

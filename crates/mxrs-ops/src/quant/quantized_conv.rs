@@ -4,10 +4,10 @@
 //! min_data, max_data, min_bias, max_bias `[1]`; min_weight, max_weight `[1]`, or `[O]` for a range per output channel.
 //! out is i32; min_output and max_output are like min_weight.
 //!
-//! MXNet: `_contrib_quantized_conv`. There data is only u8, num_group is 1, and a weight has one range; the range of
-//! out is nevertheless that of i8 data, and the integers of the bias are added regardless of its range. Here a bias
-//! represents real numbers, as in `_contrib_quantized_fully_connected`. Dtypes: data i8 u8, weight i8, bias i8 or,
-//! beyond MXNet, f32, whose ranges are not read.
+//! MXNet: `_contrib_quantized_conv`. In MXNet, data is only u8, num_group is 1, and a weight has one range; the range of
+//! out is nevertheless that of i8 data, and the integers of the bias are added regardless of its range. In this operator, a
+//! bias represents real numbers, as in `_contrib_quantized_fully_connected`. Dtypes: data i8 u8, weight i8, bias i8 or,
+//! beyond MXNet, f32; the range of an f32 bias is not read.
 
 use crate::families::quantized::{floats, integers, sample};
 use crate::families::quantized_product::{self, QuantizedProduct, channels_last};
@@ -16,7 +16,7 @@ use mxrs_op::param::Choice;
 use mxrs_op::{OpDef, Sample, SampleInput};
 use mxrs_types::{DType, Result};
 
-/// Its name.
+/// Name of the operator.
 pub const NAME: &str = "_contrib_quantized_conv";
 
 impl QuantizedProduct for Convolution {
@@ -28,7 +28,7 @@ impl QuantizedProduct for Convolution {
     }
 }
 
-/// `_contrib_quantized_conv`.
+/// Defines the operator `_contrib_quantized_conv`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "convolution of int8, summed up in int32",
@@ -38,7 +38,8 @@ pub fn define() -> OpDef {
     }
 }
 
-/// Inputs of a sample: data of this type, weight, then bias and ranges per channel, if there are any.
+/// Inputs of a sample: data of type `dtype`, weight, bias if its type is given, then ranges. The weight has one range, or
+/// one per channel if `per_channel`.
 pub(crate) fn inputs(
     data: &[usize],
     dtype: DType,

@@ -1,11 +1,11 @@
-//! The sum of two quantized tensors of one shape, and its range.
+//! The sum of two quantized tensors of the same shape, and its range.
 //!
-//! lhs, rhs and out of one shape; lhs_min, lhs_max, rhs_min, rhs_max, min_output and max_output `[1]`. With a
+//! lhs, rhs and out of the same shape; lhs_min, lhs_max, rhs_min, rhs_max, min_output and max_output `[1]`. With a
 //! calibrated range, out has 8 bits (u8 if both sides are u8, else i8), and its range is the calibrated one. Without,
 //! out is i32, in the range of the sum of the largest absolute values of both sides.
 //!
 //! MXNet: `_contrib_quantized_elemwise_add`. If the sides have different types, it rounds the u8 side one extra time;
-//! here sums are rounded once. Dtypes: i8 u8, which may differ between the sides.
+//! this operator rounds sums once. Dtypes: i8 u8, which may differ between the sides.
 
 use super::quantize_v2::extent;
 use crate::families::quantized::{
@@ -31,7 +31,7 @@ impl QuantizedAddParams {
     /// The calibrated range, if there is one.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::Attribute`] if only one end is given, or if they are not a range.
+    /// [`mxrs_types::ErrorKind::Attribute`] if only one end is given, or if the two ends are not a range.
     pub fn calibrated(&self) -> Result<Option<Range>> {
         Range::of_params("_contrib_quantized_elemwise_add", self.min_calib_range, self.max_calib_range)
     }
@@ -40,10 +40,10 @@ impl QuantizedAddParams {
 /// Names of the inputs.
 pub(crate) const INPUTS: &[&str] = &["lhs", "rhs", "lhs_min", "lhs_max", "rhs_min", "rhs_max"];
 
-/// Its name.
+/// Name of the operator.
 pub const NAME: &str = "_contrib_quantized_elemwise_add";
 
-/// `_contrib_quantized_elemwise_add`.
+/// Defines the operator `_contrib_quantized_elemwise_add`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "sum of two quantized tensors",

@@ -1,11 +1,11 @@
-//! The product of two quantized tensors of one shape, and its range.
+//! The product of two quantized tensors of the same shape, and its range.
 //!
-//! lhs, rhs and out of one shape; lhs_min, lhs_max, rhs_min, rhs_max, min_output and max_output `[1]`. With a
+//! lhs, rhs and out of the same shape; lhs_min, lhs_max, rhs_min, rhs_max, min_output and max_output `[1]`. With a
 //! calibrated range out is i8; without, it is the i32 product of the integers, in the range of `quantum(lhs) ·
 //! quantum(rhs)`. With `enable_float_output` out is the f32 product, the only output.
 //!
-//! MXNet: `_contrib_quantized_elemwise_mul`, which cannot be called imperatively there. It truncates i8 results and
-//! does not saturate them; here they are rounded as everywhere. Dtypes: i8.
+//! MXNet: `_contrib_quantized_elemwise_mul`, which MXNet cannot call imperatively. MXNet truncates i8 results and does not
+//! saturate them; this operator rounds and saturates them, as all operators here do. Dtypes: i8.
 
 use super::quantized_elemwise_add::{INPUTS, infer_pair};
 use crate::families::quantized::{
@@ -38,7 +38,7 @@ fn n_outputs(params: &OpParams) -> usize {
     if params.get::<QuantizedMulParams>().enable_float_output { 1 } else { 3 }
 }
 
-/// `_contrib_quantized_elemwise_mul`.
+/// Defines the operator `_contrib_quantized_elemwise_mul`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "product of two quantized tensors",
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use mxrs_op::TensorDesc;
 
-    /// MXNet's formulas (quantized_elemwise_mul.cc of 1.9.1) in its own f32 arithmetic.
+    /// Compares with MXNet's formula (quantized_elemwise_mul.cc of 1.9.1), computed in f32 as in MXNet.
     #[test]
     fn products_are_those_of_mxnets_formula() {
         let op = define();

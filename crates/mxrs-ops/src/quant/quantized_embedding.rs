@@ -41,7 +41,7 @@ impl QuantizedEmbeddingParams {
     }
 }
 
-/// `_contrib_quantized_embedding`.
+/// Defines the operator `_contrib_quantized_embedding`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "rows of a quantized table",
@@ -80,7 +80,7 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
 fn run(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
     let [rows, columns] = params.get::<QuantizedEmbeddingParams>().sizes()?;
     for (to, row) in outputs[0].bytes.chunks_exact_mut(columns).zip(numeric::read(&inputs[0])) {
-        // NaN is row 0.
+        // NaN selects row 0.
         let row = (row.trunc().max(0.0) as usize).min(rows - 1);
         to.copy_from_slice(&inputs[1].bytes[row * columns..][..columns]);
     }

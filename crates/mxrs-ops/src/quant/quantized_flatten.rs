@@ -13,7 +13,7 @@ use crate::shape::flatten;
 use mxrs_op::{InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample};
 use mxrs_types::{DType, PartialShape, Result};
 
-/// `_contrib_quantized_flatten`.
+/// Defines the operator `_contrib_quantized_flatten`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "[N, ...] to [N, rest], quantized",

@@ -4,9 +4,9 @@
 //! min_bias, max_bias `[1]`; min_weight, max_weight `[1]`, or, if out is [N, H], `[H]` for a range per output. out is
 //! i32; min_output and max_output are like min_weight.
 //!
-//! MXNet: `_contrib_quantized_fully_connected`. There a weight has one range, and 127 and 255 levels are used, which
-//! makes the range of out 0.8 or 0.6 % larger. Dtypes: data i8 u8, weight i8, bias i8 or, beyond MXNet, f32, whose
-//! ranges are not read.
+//! MXNet: `_contrib_quantized_fully_connected`. In MXNet, a weight has one range, and 127 and 255 levels are used, which
+//! makes the range of out 0.8 or 0.6 % larger. Dtypes: data i8 u8, weight i8, bias i8 or, beyond MXNet, f32; the range of an
+//! f32 bias is not read.
 
 use super::quantized_conv::inputs;
 use crate::families::quantized::sample;
@@ -15,7 +15,7 @@ use crate::nn::fully_connected::{FullyConnected, FullyConnectedParams};
 use mxrs_op::{OpDef, Sample};
 use mxrs_types::{DType, Result};
 
-/// Its name.
+/// Name of the operator.
 pub const NAME: &str = "_contrib_quantized_fully_connected";
 
 impl QuantizedProduct for FullyConnected {
@@ -24,7 +24,7 @@ impl QuantizedProduct for FullyConnected {
     }
 }
 
-/// `_contrib_quantized_fully_connected`.
+/// Defines the operator `_contrib_quantized_fully_connected`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "matrix product of int8, summed up in int32",

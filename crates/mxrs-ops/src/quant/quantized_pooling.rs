@@ -16,7 +16,7 @@ use mxrs_op::param::Choice;
 use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample};
 use mxrs_types::{DType, PartialShape, Result};
 
-/// `_contrib_quantized_pooling`.
+/// Defines the operator `_contrib_quantized_pooling`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "max, mean over windows of a quantized tensor",

@@ -17,7 +17,7 @@ use crate::numeric;
 use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample};
 use mxrs_types::{DType, PartialShape, Result};
 
-/// `_contrib_requantize`.
+/// Defines the operator `_contrib_requantize`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "int32 to int8 or uint8",

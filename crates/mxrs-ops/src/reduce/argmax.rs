@@ -32,7 +32,7 @@ impl ArgmaxParams {
     }
 }
 
-/// `argmax`.
+/// Defines the operator `argmax`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "position of the maximum",

@@ -14,7 +14,7 @@ use crate::numeric;
 use mxrs_op::{Accuracy, Fill, Gradient, InputNames, OpDef, OpParams, RefInput, RefOutput, Sample};
 use mxrs_types::Result;
 
-/// `max`.
+/// Defines the operator `max`.
 pub fn define() -> OpDef {
     let reduction = reduction::define("max", &["max_axis"], "maximum over axes", |params, inputs, outputs, _| {
         let shape = &inputs[0].desc.shape;
@@ -74,7 +74,7 @@ fn to_maxima(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutpu
     Ok(())
 }
 
-/// For each forward sample: ograd, data, and a result that some elements equal.
+/// Makes a sample of ograd, data and out for each forward sample. Out equals some elements of data.
 fn samples() -> Vec<Sample> {
     let with_out = |mut sample: Sample| {
         let out = mxrs_op::SampleInput { fill: Fill::Integers(0, 3), ..sample.inputs[0].clone() };

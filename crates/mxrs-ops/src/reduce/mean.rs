@@ -10,7 +10,7 @@ use crate::families::reduction::{self, ReduceParams, groups};
 use crate::numeric;
 use mxrs_op::{Gradient, OpDef};
 
-/// `mean`.
+/// Defines the operator `mean`.
 pub fn define() -> OpDef {
     let reduction = reduction::define("mean", &["_sparse_mean"], "mean over axes", |params, inputs, outputs, _| {
         let shape = &inputs[0].desc.shape;

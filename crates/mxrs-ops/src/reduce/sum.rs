@@ -10,7 +10,7 @@ use crate::families::reduction::{self, ReduceParams, groups};
 use crate::numeric;
 use mxrs_op::{Accuracy, Gradient, OpDef};
 
-/// `sum`.
+/// Defines the operator `sum`.
 pub fn define() -> OpDef {
     let reduction =
         reduction::define("sum", &["_sparse_sum", "sum_axis"], "sum over axes", |params, inputs, outputs, _| {

@@ -8,7 +8,7 @@ use crate::families::{gradients, with_scalar};
 use crate::numeric;
 use mxrs_op::{Gradient, OpDef};
 
-/// `_div_scalar`.
+/// Defines the operator `_div_scalar`.
 pub fn define() -> OpDef {
     let elementwise =
         with_scalar::define("_div_scalar", &["_DivScalar"], "out = data / scalar", |params, inputs, outputs, _| {

@@ -9,7 +9,7 @@ use crate::families::{gradients, with_scalar};
 use crate::numeric;
 use mxrs_op::{Gradient, OpDef};
 
-/// `_maximum_scalar`.
+/// Defines the operator `_maximum_scalar`.
 pub fn define() -> OpDef {
     let elementwise = with_scalar::define(
         "_maximum_scalar",

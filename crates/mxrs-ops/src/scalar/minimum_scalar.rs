@@ -9,7 +9,7 @@ use crate::families::{gradients, with_scalar};
 use crate::numeric;
 use mxrs_op::{Gradient, OpDef};
 
-/// `_minimum_scalar`.
+/// Defines the operator `_minimum_scalar`.
 pub fn define() -> OpDef {
     let elementwise = with_scalar::define(
         "_minimum_scalar",

@@ -7,7 +7,7 @@
 use crate::families::{gradients, with_scalar};
 use mxrs_op::{Gradient, OpDef};
 
-/// `_minus_scalar`.
+/// Defines the operator `_minus_scalar`.
 pub fn define() -> OpDef {
     let elementwise =
         with_scalar::define("_minus_scalar", &["_MinusScalar"], "out = data - scalar", |params, inputs, outputs, _| {

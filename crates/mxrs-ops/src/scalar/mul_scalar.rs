@@ -7,7 +7,7 @@
 use crate::families::{gradients, with_scalar};
 use mxrs_op::{Gradient, OpDef};
 
-/// `_mul_scalar`.
+/// Defines the operator `_mul_scalar`.
 pub fn define() -> OpDef {
     let elementwise =
         with_scalar::define("_mul_scalar", &["_MulScalar"], "out = data * scalar", |params, inputs, outputs, _| {

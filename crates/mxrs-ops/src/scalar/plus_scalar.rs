@@ -7,7 +7,7 @@
 use crate::families::{gradients, with_scalar};
 use mxrs_op::{Gradient, OpDef};
 
-/// `_plus_scalar`.
+/// Defines the operator `_plus_scalar`.
 pub fn define() -> OpDef {
     let elementwise =
         with_scalar::define("_plus_scalar", &["_PlusScalar"], "out = data + scalar", |params, inputs, outputs, _| {

@@ -9,7 +9,7 @@ use crate::families::gradients;
 use crate::families::with_scalar::{self, ScalarParams};
 use mxrs_op::{Attrs, Gradient, GradientScope, OpDef, OpParams};
 
-/// `_power_scalar`.
+/// Defines the operator `_power_scalar`.
 pub fn define() -> OpDef {
     let elementwise =
         with_scalar::define("_power_scalar", &["_PowerScalar"], "out = data ^ scalar", |params, inputs, outputs, _| {
@@ -37,7 +37,8 @@ fn backward() -> OpDef {
     OpDef { gradient: Gradient::By(second), ..elementwise }
 }
 
-/// The gradient by data is `scalar` times the operator itself with `head · ograd` and a scalar that is one less.
+/// The gradient with respect to data is `scalar` times the backward operator, applied to `head · ograd` with a scalar that
+/// is 1 smaller.
 fn second(params: &OpParams, scope: &mut dyn GradientScope) -> gradients::Answers {
     let (head, ograd, data) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
     let scalar = params.get::<ScalarParams>().scalar;

@@ -8,7 +8,7 @@ use crate::families::{gradients, with_scalar};
 use crate::numeric;
 use mxrs_op::{Gradient, GradientScope, OpDef};
 
-/// `_rdiv_scalar`.
+/// Defines the operator `_rdiv_scalar`.
 pub fn define() -> OpDef {
     let elementwise =
         with_scalar::define("_rdiv_scalar", &["_RDivScalar"], "out = scalar / data", |params, inputs, outputs, _| {
@@ -36,7 +36,7 @@ fn backward() -> OpDef {
     OpDef { gradient: Gradient::By(|_, scope| second(scope)), ..elementwise }
 }
 
-/// The gradient by data is `2 · head · ograd · scalar / data³`.
+/// The gradient with respect to data is `2 · head · ograd · scalar / data³`.
 fn second(scope: &mut dyn GradientScope) -> gradients::Answers {
     let (head, ograd, data) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
     let by_ograd = gradients::if_wanted(scope, 0, |scope| gradients::call_with_params(scope, BACKWARD, &[data]))?;

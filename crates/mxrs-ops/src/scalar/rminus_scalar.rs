@@ -7,7 +7,7 @@
 use crate::families::with_scalar;
 use mxrs_op::{Gradient, OpDef};
 
-/// `_rminus_scalar`.
+/// Defines the operator `_rminus_scalar`.
 pub fn define() -> OpDef {
     let elementwise = with_scalar::define(
         "_rminus_scalar",

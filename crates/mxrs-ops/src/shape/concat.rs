@@ -24,7 +24,7 @@ op_params! {
     }
 }
 
-/// `Concat`.
+/// Defines the operator `Concat`.
 pub fn define() -> OpDef {
     OpDef {
         aliases: &["_sparse_concat", "concat"],
@@ -74,7 +74,8 @@ fn gradient(scope: &mut dyn GradientScope) -> gradients::Answers {
     Ok(scope.call(BACKWARD, attrs, &inputs)?.into_iter().map(Some).collect())
 }
 
-/// Positions 1, 2, … of the inputs whose content is not read, for more inputs than networks concatenate.
+/// Positions 1, 2, … of the inputs whose content is not read. The list is longer than the largest concatenation of any
+/// network.
 const DATA: [usize; 1024] = {
     let mut positions = [0; 1024];
     let mut i = 0;
@@ -141,7 +142,7 @@ pub(crate) fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], output
     }
     let Some(ndim) = inputs.iter().chain(outputs.iter()).find_map(PartialShape::ndim) else { return Ok(()) };
     let axis = resolve_axis(i64::from(params.dim), ndim, "data")?;
-    // The sizes that all tensors share: all but that of the concatenated axis.
+    // The sizes that all tensors share: those of all axes but the concatenated one.
     let without_axis = |shape: &PartialShape| match shape.dims() {
         None => PartialShape::of_rank(ndim),
         Some(dims) => PartialShape::new(dims.iter().enumerate().map(|(i, d)| if i == axis { None } else { *d })),

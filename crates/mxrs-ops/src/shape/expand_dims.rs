@@ -19,7 +19,7 @@ op_params! {
     }
 }
 
-/// `expand_dims`.
+/// Defines the operator `expand_dims`.
 pub fn define() -> OpDef {
     OpDef {
         aliases: &["_npi_expand_dims"],

@@ -11,7 +11,7 @@ use crate::numeric;
 use mxrs_op::{Gradient, OpDef, OpParams, Precision, Sample, View};
 use mxrs_types::{Error, PartialShape, Result};
 
-/// `Flatten`.
+/// Defines the operator `Flatten`.
 pub fn define() -> OpDef {
     OpDef {
         aliases: &["_npx_batch_flatten", "flatten"],

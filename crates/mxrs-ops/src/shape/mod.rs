@@ -1,4 +1,4 @@
-//! Operators that move, concatenate or rename elements without computing.
+//! Operators that move, concatenate or reshape elements without computing.
 
 pub mod concat;
 pub mod expand_dims;

@@ -1,12 +1,12 @@
 //! Picks one element of each row along an axis: `out[…] = data[…, index[…], …]`. Data `[a, b]` with index `[a]` gives
-//! `[a]`. With `keepdims` the axis is kept with size 1 in index and out; without, index may still have it. Without an
-//! axis, the flattened data is one row, of which one element is picked.
+//! `[a]`. With `keepdims` the axis is kept with size 1 in index and out; without `keepdims`, index may still have the axis.
+//! Without an axis, the flattened data is one row, of which one element is picked.
 //!
 //! Indices outside the axis are limited to its ends (mode `clip`) or wrap around (`wrap`); fractions are truncated.
 //!
 //! Gradient: `ograd` at the elements that were picked, 0 elsewhere; an index has no gradient.
 //!
-//! MXNet: `pick`, also `choose_element_0index`, `_npx_pick`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; index any of them.
+//! MXNet: `pick`, also `choose_element_0index`, `_npx_pick`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; index any of these.
 
 use crate::dtypes::NUMBERS;
 use crate::families::gradients::{Answers, call_with_params};
@@ -33,7 +33,7 @@ op_params! {
     }
 }
 
-/// `pick`.
+/// Defines the operator `pick`.
 pub fn define() -> OpDef {
     OpDef {
         aliases: &["_npx_pick", "choose_element_0index"],
@@ -100,7 +100,7 @@ fn define_backward() -> OpDef {
                 sample.inputs.insert(0, ograd);
                 sample
             });
-            // Their index has the shape of the output.
+            // The sample whose index has another shape than the output is left out.
             all.filter(|sample| sample.name != "kept_in_index").collect()
         },
         ..OpDef::new(BACKWARD).params::<PickParams>()

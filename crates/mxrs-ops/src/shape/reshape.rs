@@ -31,7 +31,7 @@ op_params! {
     }
 }
 
-/// `Reshape`.
+/// Defines the operator `Reshape`.
 pub fn define() -> OpDef {
     OpDef {
         aliases: &["reshape"],
@@ -154,7 +154,7 @@ fn divide(size: Option<usize>, by: usize) -> Result<Option<usize>, ()> {
     }
 }
 
-/// The codes in the order of their application, in the current form.
+/// The codes in the order in which they are applied. A `target_shape` is converted to the current form.
 fn reading_order(params: &ReshapeParams, ndim: usize) -> Vec<i64> {
     let mut codes: Vec<i64> = if params.shape.is_empty() {
         params.target_shape.iter().map(|size| if *size == 0 { -1 } else { *size }).collect()

@@ -41,7 +41,7 @@ impl SliceAxisParams {
     }
 }
 
-/// `slice_axis`.
+/// Defines the operator `slice_axis`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "a range of one axis",

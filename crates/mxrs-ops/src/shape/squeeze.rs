@@ -21,7 +21,7 @@ op_params! {
     }
 }
 
-/// `squeeze`.
+/// Defines the operator `squeeze`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "removes axes of size 1",

@@ -45,7 +45,7 @@ impl TransposeParams {
     }
 }
 
-/// `transpose`.
+/// Defines the operator `transpose`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "axes in another order",

@@ -1,6 +1,6 @@
-//! Calls that MXNet's wheel cannot answer, checked against their definitions: its convolution has no channels-last form
-//! on a CPU, its `same` pooling refuses one spatial axis, which is the only case `same` is for, and its inference
-//! hardly works from outputs to inputs.
+//! Compares calls that MXNet's wheel cannot run with the definitions of their operators: its convolution has no
+//! channels-last form on a CPU, its `same` pooling refuses one spatial axis, which is the only case that `same` supports,
+//! and its inference rarely works from outputs to inputs.
 
 use super::*;
 

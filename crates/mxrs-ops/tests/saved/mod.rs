@@ -70,8 +70,8 @@ fn kept(ops: &OpSet, op: &OpDef) -> Vec<String> {
     scope.read.into_iter().map(name).collect()
 }
 
-/// This decides how much memory training takes: gradients that are functions of the output keep only the output, and
-/// gradients of sums keep nothing.
+/// The tensors that gradients keep alive decide how much memory training takes: gradients that are functions of the output
+/// keep only the output, and gradients of sums keep nothing.
 #[test]
 fn gradients_keep_alive_what_they_must_and_no_more() {
     let from: &[(&str, &[&str])] = &[

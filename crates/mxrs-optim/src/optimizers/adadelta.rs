@@ -5,15 +5,15 @@
 use super::{Rule, described, interleaved, optimizer};
 use crate::call::Call;
 use crate::{Optimizer, Param};
-use mxrs_exec::Imperative;
+use mxrs_ndarray::Invoke;
 use mxrs_types::Result;
 
 optimizer! {
-    /// MXNet's `AdaDelta`: steps scaled by the steps before; `lr` has no effect.
+    /// MXNet's `AdaDelta`: steps scaled by the lengths of earlier steps; `lr` has no effect.
     pub struct AdaDelta["adadelta", lr = 0.01, text None, Rule::new] {
-        /// Share of the moving averages that an update keeps; 0.9.
+        /// Share of the moving averages that an update keeps. Default: 0.9.
         rho: f64 = 0.9, Fraction;
-        /// Added to the denominator; 1e-5.
+        /// Added to the denominator. Default: 1e-5.
         epsilon: f64 = 1e-5, NotNegative;
     }
 }
@@ -25,7 +25,7 @@ impl Optimizer for Rule<AdaDelta> {
         vec!["n", "delta"]
     }
 
-    fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {
+    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
         for param in batch.iter() {
             self.common.count(param.name);
             let call = Call::of("_adadelta_update", &self.common)

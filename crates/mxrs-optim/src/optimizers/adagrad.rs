@@ -1,17 +1,16 @@
-//! AdaGrad: `h = clip(g)`, `history += h²`, `w -= lr · (h / sqrt(history + eps) + wd · w)`; with a history per row of a
-//! matrix, `history += mean(h²)` and no decay, as `GroupAdaGrad`. Duchi, Hazan and Singer, JMLR 12 (2011).
+//! AdaGrad: `h = clip(g)`, `history += h²`, `w -= lr · (h / sqrt(history + eps) + wd · w)`; `GroupAdaGrad` has a history per
+//! row of a matrix, `history += mean(h²)`, and no weight decay. Duchi, Hazan and Singer, JMLR 12 (2011).
 
 use super::{Rule, described, interleaved, optimizer};
 use crate::call::Call;
 use crate::{Optimizer, Param, State};
-use mxrs_exec::Imperative;
-use mxrs_ndarray::NdArray;
+use mxrs_ndarray::{Invoke, NdArray};
 use mxrs_types::{Error, Result};
 
 optimizer! {
     /// MXNet's `AdaGrad`: steps divided by the root of the sum of all squared gradients.
     pub struct AdaGrad["adagrad", lr = 0.01, text None, Rule::new] {
-        /// Added to the denominator; 1e-7.
+        /// Added to the denominator. Default: 1e-7.
         eps: f64 = 1e-7, NotNegative;
     }
 }
@@ -23,7 +22,7 @@ impl Optimizer for Rule<AdaGrad> {
         vec!["hist"]
     }
 
-    fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {
+    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
         for param in batch.iter() {
             self.common.count(param.name);
             let call = Call::of("_adagrad_update", &self.common)
@@ -39,7 +38,7 @@ impl Optimizer for Rule<AdaGrad> {
 optimizer! {
     /// MXNet's `GroupAdaGrad`: one learning rate for every row of a matrix.
     pub struct GroupAdaGrad["groupadagrad", lr = 0.01, text None, Rule::new] {
-        /// Added to the denominator; 1e-5.
+        /// Added to the denominator. Default: 1e-5.
         eps: f64 = 1e-5, NotNegative;
     }
 }
@@ -51,7 +50,7 @@ impl Optimizer for Rule<GroupAdaGrad> {
         vec!["hist"]
     }
 
-    fn create_state(&self, nd: &Imperative, _: usize, weight: &NdArray) -> Result<State> {
+    fn create_state(&self, nd: &dyn Invoke, _: usize, weight: &NdArray) -> Result<State> {
         let [rows, _] = weight.shape()[..] else {
             return Err(Error::shape("optimizer groupadagrad", "weight", "a matrix", weight.shape()));
         };
@@ -59,7 +58,7 @@ impl Optimizer for Rule<GroupAdaGrad> {
         Ok(State { slots: vec![("hist", history)], ..State::none() })
     }
 
-    fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {
+    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
         for param in batch.iter() {
             self.common.count(param.name);
             let wd = self.common.wd(param.name);

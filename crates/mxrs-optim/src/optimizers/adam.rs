@@ -4,17 +4,17 @@
 use super::{MOST_WEIGHTS, Rule, correction, described, interleaved, optimizer, vector, weights};
 use crate::call::Call;
 use crate::{Optimizer, Param};
-use mxrs_exec::Imperative;
+use mxrs_ndarray::Invoke;
 use mxrs_types::Result;
 
 optimizer! {
     /// MXNet's `Adam`: steps by moving averages of the gradient and of its square.
     pub struct Adam["adam", lr = 0.001, text Some(0.001), Rule::new] {
-        /// Share of the moving average of the gradient that an update keeps; 0.9.
+        /// Share of the moving average of the gradient that an update keeps. Default: 0.9.
         beta1: f64 = 0.9, Fraction;
-        /// Share of the moving average of the squared gradient that an update keeps; 0.999.
+        /// Share of the moving average of the squared gradient that an update keeps. Default: 0.999.
         beta2: f64 = 0.999, Fraction;
-        /// Added to the denominator; 1e-8.
+        /// Added to the denominator. Default: 1e-8.
         epsilon: f64 = 1e-8, NotNegative;
         /// MXNet's switch for sparse gradients; it has no effect on dense ones.
         lazy_update: bool = true, Any;
@@ -32,12 +32,12 @@ impl Optimizer for Rule<Adam> {
         MOST_WEIGHTS
     }
 
-    fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {
+    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
         let counts: Vec<u64> = batch.iter().map(|param| self.common.count(param.name)).collect();
         let rate = |(param, t): (&Param<'_>, &u64)| {
             self.common.lr(param.name) * correction(self.config.beta2, *t).sqrt() / correction(self.config.beta1, *t)
         };
-        // As tensors: other numbers as attributes would be another kernel to prepare, in every update.
+        // The rates are tensors. As attributes, they would require another kernel to be prepared in every update.
         let lrs = vector(nd, batch.iter().zip(&counts).map(rate))?;
         let wds = vector(nd, batch.iter().map(|param| self.common.wd(param.name)))?;
         let call = Call::of("_preloaded_multi_adam_update", &self.common)

@@ -5,15 +5,15 @@
 use super::{Rule, correction, described, interleaved, optimizer};
 use crate::call::Call;
 use crate::{Optimizer, Param};
-use mxrs_exec::Imperative;
+use mxrs_ndarray::Invoke;
 use mxrs_types::Result;
 
 optimizer! {
     /// MXNet's `Adamax`: Adam with the largest gradient in place of the squared one.
     pub struct Adamax["adamax", lr = 0.002, text Some(0.002), Rule::new] {
-        /// Share of the moving average of the gradient that an update keeps; 0.9.
+        /// Share of the moving average of the gradient that an update keeps. Default: 0.9.
         beta1: f64 = 0.9, Fraction;
-        /// Share of the largest gradient that an update keeps; 0.999.
+        /// Share of the largest gradient that an update keeps. Default: 0.999.
         beta2: f64 = 0.999, Fraction;
     }
 }
@@ -25,7 +25,7 @@ impl Optimizer for Rule<Adamax> {
         vec!["mean", "var"]
     }
 
-    fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {
+    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
         for param in batch.iter() {
             let t = self.common.count(param.name);
             let call = Call::of("_adamax_update", &self.common)

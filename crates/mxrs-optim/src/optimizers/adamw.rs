@@ -1,24 +1,23 @@
 //! Adam with decoupled weight decay: `h = clip(g)`, moments as in Adam,
 //! `w -= lr · sqrt(1 - beta2^t) / (1 - beta1^t) · (mean / (sqrt(var) + epsilon) + wd · w)`. Loshchilov and Hutter,
-//! arXiv:1711.05101. MXNet 1.9.1 has the operators, MXNet 2.0 the optimizer; settings are the latter's.
+//! arXiv:1711.05101. MXNet 1.9.1 has the operators, MXNet 2.0 the optimizer, whose settings are used.
 
 use super::{Rule, correction, described, has_masters, interleaved, optimizer, weights};
 use crate::call::Call;
 use crate::{Optimizer, Param};
-use mxrs_exec::Imperative;
-use mxrs_ndarray::NdArray;
+use mxrs_ndarray::{Invoke, NdArray};
 use mxrs_types::Result;
 
 optimizer! {
-    /// `AdamW`: Adam with a weight decay of its own.
+    /// `AdamW`: Adam with a decoupled weight decay.
     pub struct AdamW["adamw", lr = 0.001, text Some(0.001), Rule::new] {
-        /// Share of the moving average of the gradient that an update keeps; 0.9.
+        /// Share of the moving average of the gradient that an update keeps. Default: 0.9.
         beta1: f64 = 0.9, Fraction;
-        /// Share of the moving average of the squared gradient that an update keeps; 0.999.
+        /// Share of the moving average of the squared gradient that an update keeps. Default: 0.999.
         beta2: f64 = 0.999, Fraction;
-        /// Added to the denominator; 1e-6.
+        /// Added to the denominator. Default: 1e-6.
         epsilon: f64 = 1e-6, NotNegative;
-        /// Whether the moments are divided by `1 - beta^t`; they are.
+        /// Whether the moments are divided by `1 - beta^t`. Default: true.
         correct_bias: bool = true, Any;
     }
 }
@@ -38,7 +37,7 @@ impl Optimizer for Rule<AdamW> {
         50
     }
 
-    fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {
+    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
         let counts: Vec<u64> = batch.iter().map(|param| self.common.count(param.name)).collect();
         let rate = |(param, t): (&Param<'_>, &u64)| {
             let lr = self.common.lr(param.name);

@@ -4,16 +4,15 @@
 use super::{Rule, described, interleaved, optimizer};
 use crate::call::Call;
 use crate::{Optimizer, Param, State};
-use mxrs_exec::Imperative;
-use mxrs_ndarray::NdArray;
+use mxrs_ndarray::{Invoke, NdArray};
 use mxrs_types::Result;
 
 optimizer! {
     /// MXNet's `DCASGD`: gradient descent that compensates delays.
     pub struct DcAsgd["dcasgd", lr = 0.01, text None, Rule::new] {
-        /// Share of the last step that the next one keeps; 0.
+        /// Share of the last step that the next step keeps. Default: 0.
         momentum: f64 = 0.0, NotNegative;
-        /// Strength of the compensation; 0.04.
+        /// Strength of the compensation. Default: 0.04.
         lamda: f64 = 0.04, Finite;
     }
 }
@@ -25,7 +24,7 @@ impl Optimizer for Rule<DcAsgd> {
         if self.config.momentum > 0.0 { vec!["mom", "prev"] } else { vec!["prev"] }
     }
 
-    fn create_state(&self, nd: &Imperative, _: usize, weight: &NdArray) -> Result<State> {
+    fn create_state(&self, nd: &dyn Invoke, _: usize, weight: &NdArray) -> Result<State> {
         let mut slots = Vec::new();
         for slot in self.slots() {
             let array = NdArray::zeros(nd.context(), weight.shape().clone(), weight.dtype())?;
@@ -37,7 +36,7 @@ impl Optimizer for Rule<DcAsgd> {
         Ok(State { slots, ..State::none() })
     }
 
-    fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {
+    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
         for param in batch.iter() {
             self.common.count(param.name);
             let op = if self.config.momentum > 0.0 { "_dcasgd_mom_update" } else { "_dcasgd_update" };

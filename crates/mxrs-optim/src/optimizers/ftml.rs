@@ -5,17 +5,17 @@
 use super::{Rule, described, interleaved, optimizer};
 use crate::call::Call;
 use crate::{Optimizer, Param};
-use mxrs_exec::Imperative;
+use mxrs_ndarray::Invoke;
 use mxrs_types::Result;
 
 optimizer! {
     /// MXNet's `FTML`: follow the moving leader.
     pub struct Ftml["ftml", lr = 0.01, text None, Rule::new] {
-        /// Share of the moving average of the gradient that an update keeps; 0.6.
+        /// Share of the moving average of the gradient that an update keeps. Default: 0.6.
         beta1: f64 = 0.6, Fraction;
-        /// Share of the moving average of the squared gradient that an update keeps; 0.999.
+        /// Share of the moving average of the squared gradient that an update keeps. Default: 0.999.
         beta2: f64 = 0.999, Fraction;
-        /// Added to the denominator; 1e-8.
+        /// Added to the denominator. Default: 1e-8.
         epsilon: f64 = 1e-8, NotNegative;
     }
 }
@@ -27,7 +27,7 @@ impl Optimizer for Rule<Ftml> {
         vec!["d", "v", "z"]
     }
 
-    fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {
+    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
         for param in batch.iter() {
             let t = self.common.count(param.name);
             let mut call = Call::new("ftml_update")

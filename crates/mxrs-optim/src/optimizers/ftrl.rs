@@ -1,18 +1,18 @@
-//! Follow the regularised leader: `h = clip(g)`, `z += h - (sqrt(n + h²) - sqrt(n)) · w / lr`, `n += h²`,
+//! Follow the regularized leader: `h = clip(g)`, `z += h - (sqrt(n + h²) - sqrt(n)) · w / lr`, `n += h²`,
 //! `w = (sign(z) · lamda1 - z) / ((beta + sqrt(n)) / lr + wd)` where `|z| > lamda1`, else 0. McMahan et al., KDD 2013.
 
 use super::{Rule, described, interleaved, optimizer};
 use crate::call::Call;
 use crate::{Optimizer, Param};
-use mxrs_exec::Imperative;
+use mxrs_ndarray::Invoke;
 use mxrs_types::Result;
 
 optimizer! {
     /// MXNet's `Ftrl`: follow the regularized leader.
     pub struct Ftrl["ftrl", lr = 0.1, text Some(0.1), Rule::new] {
-        /// Strength of the regularization that makes weights 0; 0.01.
+        /// Strength of the regularization that makes weights 0. Default: 0.01.
         lamda1: f64 = 0.01, NotNegative;
-        /// Smooths the learning rate of a weight; 1.
+        /// Smooths the learning rate of a weight. Default: 1.
         beta: f64 = 1.0, NotNegative;
     }
 }
@@ -24,7 +24,7 @@ impl Optimizer for Rule<Ftrl> {
         vec!["z", "n"]
     }
 
-    fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {
+    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
         for param in batch.iter() {
             self.common.count(param.name);
             let call = Call::of("ftrl_update", &self.common)

@@ -1,27 +1,28 @@
-//! LAMB: Adam's direction with a step as long as the weight. `h = clip(g)`, moments as in Adam,
-//! `d = mean' / (sqrt(var') + epsilon) + wd · w`, where with bias_correction the moments are divided by `1 - beta^t`, and
-//! `w -= lr · |w| / |d| · d`, with |w| between the two bounds; a norm of 0 makes the ratio 1. You et al., arXiv:1904.00962.
+//! LAMB: a step in Adam's direction, with a length proportional to the norm of the weight. `h = clip(g)`, moments as in
+//! Adam, `d = mean' / (sqrt(var') + epsilon) + wd · w`, where with bias_correction the moments are divided by `1 - beta^t`,
+//! and `w -= lr · |w| / |d| · d`, with |w| between the two bounds; a norm of 0 makes the ratio 1. You et al.,
+//! arXiv:1904.00962.
 
 use super::{Rule, described, has_masters, interleaved, optimizer, weights};
 use crate::call::Call;
 use crate::{Optimizer, Param};
-use mxrs_exec::Imperative;
+use mxrs_ndarray::Invoke;
 use mxrs_types::Result;
 
 optimizer! {
     /// MXNet's `LAMB`: Adam with a step in proportion to the weight.
     pub struct Lamb["lamb", lr = 0.001, text Some(0.001), Rule::new] {
-        /// Share of the moving average of the gradient that an update keeps; 0.9.
+        /// Share of the moving average of the gradient that an update keeps. Default: 0.9.
         beta1: f64 = 0.9, Fraction;
-        /// Share of the moving average of the squared gradient that an update keeps; 0.999.
+        /// Share of the moving average of the squared gradient that an update keeps. Default: 0.999.
         beta2: f64 = 0.999, Fraction;
-        /// Added to the denominator; 1e-6.
+        /// Added to the denominator. Default: 1e-6.
         epsilon: f64 = 1e-6, NotNegative;
-        /// Least norm that a weight counts with; none, or 0, does not limit it.
+        /// Lower limit of a weight's norm. With none, or 0, there is no limit.
         lower_bound: Option<f64> = None, NotNegative;
-        /// Largest norm that a weight counts with; none, or 0, does not limit it.
+        /// Upper limit of a weight's norm. With none, or 0, there is no limit.
         upper_bound: Option<f64> = None, NotNegative;
-        /// Whether the moments are divided by `1 - beta^t`; they are.
+        /// Whether the moments are divided by `1 - beta^t`. Default: true.
         bias_correction: bool = true, Any;
     }
 }
@@ -41,7 +42,7 @@ impl Optimizer for Rule<Lamb> {
         45
     }
 
-    fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {
+    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
         let counts: Vec<u64> = batch.iter().map(|param| self.common.count(param.name)).collect();
         let op = if has_masters(batch) { "_multi_mp_lamb_update" } else { "_multi_lamb_update" };
         let mut call = Call::of(op, &self.common)

@@ -1,43 +1,42 @@
 //! LARS: SGD with a learning rate for each layer, `lr · eta · |w| / (|g| + wd · |w| + eps)`, but lr for names that end in
 //! `gamma`, `beta` or `bias`, and where a norm is 0. You, Gitman and Ginsburg, arXiv:1708.03888.
 //!
-//! Only names that end in `_weight` decay, unless told otherwise. With momentum_correction the momentum is multiplied by
-//! the ratio of the schedule's rate to that of the update before (arXiv:1706.02677); the ratio is that of the schedule's
-//! two numbers, whichever weights the call before updated.
+//! By default, only names that end in `_weight` have a weight decay. With momentum_correction, the momentum is multiplied by
+//! the ratio of the schedule's rate to its rate at the previous update (arXiv:1706.02677), regardless of which weights the
+//! previous call updated.
 
 use super::sgd::descend_by;
 use super::{MOST_WEIGHTS, Rule, described, optimizer, vector, weights};
 use crate::call::Call;
 use crate::mult::Decayed;
 use crate::{Common, Optimizer, Param};
-use mxrs_exec::Imperative;
-use mxrs_ndarray::NdArray;
+use mxrs_ndarray::{Invoke, NdArray};
 use mxrs_types::Result;
 
 optimizer! {
     /// MXNet's `LARS`: SGD with a learning rate for each layer.
     pub struct Lars["lars", lr = 0.01, text None, weights_decay] {
-        /// Share of the last step that the next one keeps; 0.
+        /// Share of the last step that the next step keeps. Default: 0.
         momentum: f64 = 0.0, NotNegative;
         /// MXNet's switch for sparse gradients; it has no effect on dense ones.
         lazy_update: bool = true, Any;
-        /// Factor of a layer's learning rate; 0.001.
+        /// Factor of a layer's learning rate. Default: 0.001.
         eta: f64 = 0.001, NotNegative;
-        /// Added to the denominator; 0.0.
+        /// Added to the denominator. Default: 0.0.
         eps: f64 = 0.0, NotNegative;
-        /// Whether the momentum follows changes of the learning rate; it does.
+        /// Whether the momentum follows changes of the learning rate. Default: true.
         momentum_correction: bool = true, Any;
     }
 }
 
-/// Only names that end in `_weight` decay where nothing else was set.
+/// Makes the optimizer. By default, only names that end in `_weight` have a weight decay.
 fn weights_decay(mut common: Common, config: Lars) -> Rule<Lars> {
     common.mult.decayed = Decayed::Weights;
     Rule::new(common, config)
 }
 
 impl Rule<Lars> {
-    /// The momentum of the present update.
+    /// The momentum of the current update.
     fn momentum_now(&self) -> f64 {
         let now = self.common.num_update;
         let is_first = now <= self.common.begin_num_update + 1;
@@ -50,7 +49,7 @@ impl Rule<Lars> {
     }
 }
 
-/// Whether a parameter has a rate of its own.
+/// Whether a parameter has its own learning rate.
 fn is_layer(name: &str) -> bool {
     !["gamma", "beta", "bias"].iter().any(|end| name.ends_with(end))
 }
@@ -70,11 +69,11 @@ impl Optimizer for Rule<Lars> {
         MOST_WEIGHTS
     }
 
-    fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {
+    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
         for param in batch.iter() {
             self.common.count(param.name);
         }
-        // Layers with rates of their own first: their rates are made in one go.
+        // Layers with their own learning rates come first: one call computes all their rates.
         let (layers, others): (Vec<Param<'_>>, Vec<Param<'_>>) = batch.iter().partition(|param| is_layer(param.name));
         for (group, has_own) in [(layers, true), (others, false)] {
             if group.is_empty() {

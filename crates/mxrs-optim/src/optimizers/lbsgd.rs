@@ -1,28 +1,28 @@
-//! SGD for large batches: gradients of `batch_scale` updates are summed and make one step of SGD with their mean, and the
-//! learning rate is multiplied by a factor that warms up, or that is chosen for each layer.
+//! SGD for large batches: the gradients of `batch_scale` updates are summed, and their mean makes one step of SGD. The
+//! learning rate is multiplied by a factor that warms up, or that is computed for each layer.
 //!
-//! Over `n = warmup_epochs · updates_per_epoch` updates the factor goes from 1 to `batch_scale`: `linear`ly, as a square
-//! (`power2`) or a square root (`sqrt`). With `lars` it is `sqrt(|w|² / (|g|² + wd · |w|² + 1e-18))`, between 0.01 and 100.
+//! Over `n = warmup_epochs · updates_per_epoch` updates the factor grows from 1 to `batch_scale`: linearly (`linear`), as a
+//! square (`power2`) or a square root (`sqrt`). With `lars` it is `sqrt(|w|² / (|g|² + wd · |w|² + 1e-18))`, between 0.01
+//! and 100.
 
 use super::{Rule, described, interleaved, optimizer};
 use crate::call::Call;
 use crate::settings::Value;
 use crate::{Common, Optimizer, Param};
-use mxrs_exec::Imperative;
-use mxrs_ndarray::NdArray;
+use mxrs_ndarray::{Invoke, NdArray};
 use mxrs_types::Result;
 
-/// How [`LbSgd`] finds the factor of the learning rate.
+/// How [`LbSgd`] computes the factor of the learning rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WarmupStrategy {
-    /// By the number of the update.
+    /// The factor grows linearly with the number of updates.
     #[default]
     Linear,
-    /// By its square.
+    /// The factor grows with the square of the number of updates.
     Power2,
-    /// By its root.
+    /// The factor grows with the square root of the number of updates.
     Sqrt,
-    /// For each layer, by the norms of weight and gradient.
+    /// The factor of each layer is computed from the norms of weight and gradient.
     Lars,
 }
 
@@ -43,24 +43,24 @@ impl Value for WarmupStrategy {
 optimizer! {
     /// MXNet's `LBSGD`: SGD for large batches.
     pub struct LbSgd["lbsgd", lr = 0.01, text None, logged] {
-        /// Share of the last step that the next one keeps; 0.
+        /// Share of the last step that the next step keeps. Default: 0.
         momentum: f64 = 0.0, NotNegative;
-        /// How the factor of the learning rate is found; linear.
+        /// How the factor of the learning rate is computed. Default: linear.
         warmup_strategy: WarmupStrategy = WarmupStrategy::Linear, Any;
-        /// Epochs until the factor has its full size; 5.
+        /// Epochs until the factor has its full size. Default: 5.
         warmup_epochs: u64 = 5, Any;
-        /// Updates whose gradients are summed to one step; 1.
+        /// Updates whose gradients are summed to one step. Default: 1.
         batch_scale: u64 = 1, Positive;
-        /// Updates of an epoch; 32.
+        /// Number of updates of an epoch. Default: 32.
         updates_per_epoch: u64 = 32, Any;
-        /// Epochs done before the first update; 0.
+        /// Epochs done before the first update. Default: 0.
         begin_epoch: u64 = 0, Any;
-        /// MXNet's count of epochs; it has no effect. 60.
+        /// MXNet's number of epochs, which has no effect. Default: 60.
         num_epochs: u64 = 60, Any;
     }
 }
 
-/// MXNet's log lines go with it.
+/// Makes the optimizer, and writes MXNet's log lines.
 fn logged(common: Common, config: LbSgd) -> Rule<LbSgd> {
     tracing::info!("Running Large-Batch SGD Algorithm");
     tracing::info!(
@@ -74,14 +74,14 @@ fn logged(common: Common, config: LbSgd) -> Rule<LbSgd> {
 }
 
 impl Rule<LbSgd> {
-    /// Updates of a parameter at this count of them, those of the epochs before included. Below 1 where counts were restored
-    /// that are smaller than the one to begin at.
+    /// The number of updates of a parameter whose count is `count`, including those of earlier epochs. It is below 1 if a
+    /// restored count is smaller than `begin_num_update`.
     fn n_updates(&self, count: u64) -> i128 {
         let before = i128::from(self.config.begin_epoch).saturating_mul(i128::from(self.config.updates_per_epoch));
         before.saturating_add(i128::from(count)) - i128::from(self.common.begin_num_update)
     }
 
-    /// The factor after so many updates, while it goes by their number.
+    /// The factor after `n` updates, for strategies that depend on the number of updates.
     fn factor(&self, n: u64) -> f64 {
         let (warm, most) =
             (self.config.warmup_epochs.saturating_mul(self.config.updates_per_epoch), self.config.batch_scale as f64);
@@ -98,8 +98,8 @@ impl Rule<LbSgd> {
         }
     }
 
-    /// The factor of a layer; waits for weight and gradient.
-    fn factor_of(&self, nd: &Imperative, weight: &NdArray, grad: &NdArray, wd: f64) -> Result<f64> {
+    /// The factor of a layer, for the strategy `lars`. Waits until weight and gradient are computed.
+    fn factor_of(&self, nd: &dyn Invoke, weight: &NdArray, grad: &NdArray, wd: f64) -> Result<f64> {
         let sums = Call::new("multi_sum_sq").with("num_arrays", 2).make(nd, &[weight, grad])?.to_vec::<f32>()?;
         let [weight, grad] = [0, 1].map(|i| sums.get(i).copied().map_or(0.0, f64::from));
         Ok((weight / (grad + wd * weight + 1e-18)).sqrt().clamp(0.01, 100.0))
@@ -114,9 +114,9 @@ impl Optimizer for Rule<LbSgd> {
         momentum.into_iter().chain((self.config.batch_scale > 1).then_some("sum")).collect()
     }
 
-    fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {
+    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
         for param in batch.iter() {
-            // The rate is looked up before the update counts.
+            // The learning rate is read before the update is counted.
             let (lr, wd) = (self.common.lr(param.name), self.common.wd(param.name));
             let count = self.common.count(param.name);
             let (n, scale) = (self.n_updates(count), i128::from(self.config.batch_scale));

@@ -1,9 +1,10 @@
 //! The optimizers: one file each, with formula, settings and defaults.
 //!
-//! Words used by all: `g = rescale_grad · grad`; `clip(x)` limits x to ±`clip_gradient`; lr and wd are those of the
-//! parameter; t is the number of its update, from 1. Defaults are MXNet 1.9.1's; where it has none, lr is 0.01.
+//! Terms used by all: `g = rescale_grad · grad`; `clip(x)` limits x to ±`clip_gradient`; lr and wd are those of the
+//! parameter; t is the number of the parameter's update, starting at 1. Defaults are MXNet 1.9.1's; if MXNet has none, lr is
+//! 0.01.
 //!
-//! Each is a struct of its settings, which an [`Updater`](crate::Updater) is made of:
+//! Each optimizer is a struct of its settings, from which an [`Updater`](crate::Updater) is made:
 //!
 //! ```
 //! use mxrs_optim::{Updater, optimizers::Adam};
@@ -52,7 +53,7 @@ pub use sgld::Sgld;
 pub use signum::Signum;
 pub use test::Test;
 
-/// An optimizer at work: its settings, and what all optimizers have.
+/// An optimizer: its own settings, and the settings and counts of all optimizers.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule<C> {
     common: crate::Common,
@@ -65,8 +66,9 @@ impl<C> Rule<C> {
     }
 }
 
-/// Declares the settings of an optimizer: its doc, MXNet's name, its learning rate, the one that a text without a learning
-/// rate stands for (`None`: the schedule's, or 0.01), what makes it, and its own settings with default and range.
+/// Declares the settings of an optimizer: its doc, MXNet's name, its default learning rate, the learning rate if a text does
+/// not give one (`None`: that of the schedule, or 0.01), the function that makes the optimizer, and its own settings with
+/// default and range.
 macro_rules! optimizer {
     (
         $(#[doc = $about:literal])+
@@ -84,11 +86,11 @@ macro_rules! optimizer {
         pub struct $name {
             #[doc = concat!("Learning rate; ", stringify!($lr), ".")]
             pub lr: f64,
-            /// Weight decay; 0.
+            /// Weight decay. Default: 0.
             pub wd: f64,
-            /// Bound of the elements of a gradient; none, or 0, does not limit them.
+            /// Bound of the elements of a gradient. With none, or 0, they are not limited.
             pub clip_gradient: Option<f64>,
-            /// Whether weights of 16 bits have a master weight in float32; they do not.
+            /// Whether weights of 16 bits have a master weight in float32. Default: false.
             pub multi_precision: bool,
             $($(#[doc = $doc])+ pub $field: $type,)*
         }
@@ -139,7 +141,7 @@ macro_rules! optimizer {
 }
 pub(crate) use optimizer;
 
-/// The parts of [`crate::Optimizer`] that are the same for all: name, common settings, own settings as texts.
+/// The parts of [`crate::Optimizer`] that are the same for all optimizers: name, common settings, own settings as texts.
 macro_rules! described {
     () => {
         fn name(&self) -> &'static str {
@@ -161,15 +163,15 @@ macro_rules! described {
 }
 pub(crate) use described;
 
-/// Weights that one call of most operators takes.
+/// The largest number of weights that one call of most operators takes.
 pub(crate) const MOST_WEIGHTS: usize = 60;
 
-/// `1 - beta^t`: the weight that a moving average which began at 0 has gathered after `t` updates.
+/// `1 - beta^t`: the total weight of the terms of a moving average that began at 0, after `t` updates.
 pub(crate) fn correction(beta: f64, t: u64) -> f64 {
     1.0 - beta.powi(i32::try_from(t).unwrap_or(i32::MAX))
 }
 
-/// Inputs of a call that updates several weights: of each in turn the weight, the gradient, and what `states` names.
+/// Inputs of a call that updates several weights: for each parameter in turn, the weight, the gradient and the states.
 pub(crate) fn interleaved<'a>(batch: &[crate::Param<'a>]) -> Vec<&'a mxrs_ndarray::NdArray> {
     let of = |param: &crate::Param<'a>| {
         let state = param.state;
@@ -183,14 +185,15 @@ pub(crate) fn weights<'a>(batch: &[crate::Param<'a>]) -> Vec<&'a mxrs_ndarray::N
     batch.iter().map(|param| param.weight).collect()
 }
 
-/// Whether the batch has master weights; a batch has one type, so either all have or none.
+/// Whether the batch has master weights; all weights of a batch have the same type, so either all have a master weight or
+/// none.
 pub(crate) fn has_masters(batch: &[crate::Param<'_>]) -> bool {
     batch.iter().any(|param| param.state.master.is_some())
 }
 
-/// Numbers of the weights of a batch as a tensor of single precision.
+/// Makes a float32 vector of numbers, one per weight of a batch.
 pub(crate) fn vector(
-    nd: &mxrs_exec::Imperative,
+    nd: &dyn mxrs_ndarray::Invoke,
     values: impl Iterator<Item = f64>,
 ) -> mxrs_types::Result<mxrs_ndarray::NdArray> {
     let values: Vec<f32> = values.map(|value| value as f32).collect();

@@ -8,24 +8,24 @@
 use super::{correction, described, interleaved, optimizer};
 use crate::call::Call;
 use crate::{Common, Optimizer, Param};
-use mxrs_exec::Imperative;
+use mxrs_ndarray::Invoke;
 use mxrs_types::Result;
 
 optimizer! {
     /// MXNet's `Nadam`: Adam with Nesterov's momentum.
     pub struct Nadam["nadam", lr = 0.001, text Some(0.001), NadamRule::new] {
-        /// Share of the moving average of the gradient that an update keeps; 0.9.
+        /// Share of the moving average of the gradient that an update keeps. Default: 0.9.
         beta1: f64 = 0.9, Fraction;
-        /// Share of the moving average of the squared gradient that an update keeps; 0.999.
+        /// Share of the moving average of the squared gradient that an update keeps. Default: 0.999.
         beta2: f64 = 0.999, Fraction;
-        /// Added to the denominator; 1e-8.
+        /// Added to the denominator. Default: 1e-8.
         epsilon: f64 = 1e-8, NotNegative;
-        /// How fast `mu` grows with the number of the update; 0.004.
+        /// How fast `mu` grows with the number of the update. Default: 0.004.
         schedule_decay: f64 = 0.004, NotNegative;
     }
 }
 
-/// Nadam at work.
+/// The optimizer Nadam: its settings, and the product of `mu`.
 #[derive(Clone, Debug)]
 struct NadamRule {
     common: Common,
@@ -59,7 +59,7 @@ impl Optimizer for NadamRule {
         Ok(())
     }
 
-    fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {
+    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
         for param in batch.iter() {
             let t = self.common.count(param.name);
             let mu = |t: u64| self.config.beta1 * (1.0 - 0.5 * 0.96f64.powf(t as f64 * self.config.schedule_decay));

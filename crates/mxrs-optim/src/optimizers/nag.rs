@@ -1,17 +1,17 @@
 //! Nesterov's accelerated gradient: `m' = momentum · m - lr · (clip(g) + wd · w)`,
-//! `w' = w + (1 + momentum) · m' - momentum · m`; without momentum as SGD. The m that is kept is
+//! `w' = w + (1 + momentum) · m' - momentum · m`; without momentum, the rule is that of SGD. The m that is stored is
 //! `momentum · m - lr · (clip(g) + wd · w')`: MXNet's kernels read the weight again after they have written it.
 
 use super::{Rule, described, has_masters, interleaved, optimizer};
 use crate::call::Call;
 use crate::{Optimizer, Param};
-use mxrs_exec::Imperative;
+use mxrs_ndarray::Invoke;
 use mxrs_types::Result;
 
 optimizer! {
     /// MXNet's `NAG`: Nesterov's accelerated gradient.
     pub struct Nag["nag", lr = 0.01, text None, Rule::new] {
-        /// Share of the last step that the next one keeps; 0.
+        /// Share of the last step that the next step keeps. Default: 0.
         momentum: f64 = 0.0, NotNegative;
     }
 }
@@ -27,7 +27,7 @@ impl Optimizer for Rule<Nag> {
         true
     }
 
-    fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {
+    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
         for param in batch.iter() {
             self.common.count(param.name);
             let group = [*param];

@@ -1,25 +1,25 @@
-//! RMSProp: `h = clip(g + wd · w)`, `n = gamma1 · n + (1 - gamma1) · h²`, `w -= lr · h / sqrt(n + epsilon)`. Centered,
-//! `m = gamma1 · m + (1 - gamma1) · h` (slot `g`), `delta = gamma2 · delta - lr · h / sqrt(n - m² + epsilon)`,
-//! `w += delta`. The new weight is limited to ±`clip_weights`, where that is set.
+//! RMSProp: `h = clip(g + wd · w)`, `n = gamma1 · n + (1 - gamma1) · h²`, `w -= lr · h / sqrt(n + epsilon)`. With
+//! `centered`, `m = gamma1 · m + (1 - gamma1) · h` (slot `g`), `delta = gamma2 · delta - lr · h / sqrt(n - m² + epsilon)`,
+//! `w += delta`. The new weight is limited to ±`clip_weights`, if that is set.
 
 use super::{Rule, described, interleaved, optimizer};
 use crate::call::Call;
 use crate::{Optimizer, Param};
-use mxrs_exec::Imperative;
+use mxrs_ndarray::Invoke;
 use mxrs_types::Result;
 
 optimizer! {
     /// MXNet's `RMSProp`: steps divided by the root of a moving average of squared gradients.
     pub struct RmsProp["rmsprop", lr = 0.001, text Some(0.001), Rule::new] {
-        /// Share of the moving averages that an update keeps; 0.9.
+        /// Share of the moving averages that an update keeps. Default: 0.9.
         gamma1: f64 = 0.9, Fraction;
-        /// Share of the last step that the next one keeps, if `centered`; 0.9.
+        /// Share of the last step that the next step keeps, if `centered`. Default: 0.9.
         gamma2: f64 = 0.9, NotNegative;
-        /// Added to the denominator; 1e-8.
+        /// Added to the denominator. Default: 1e-8.
         epsilon: f64 = 1e-8, NotNegative;
-        /// Whether the gradient's mean is subtracted (Graves' form); it is not.
+        /// Whether the gradient's mean is subtracted (Graves' form). Default: false.
         centered: bool = false, Any;
-        /// Bound of the new weights; none, or 0, does not limit them.
+        /// Bound of the new weights. With none, or 0, they are not limited.
         clip_weights: Option<f64> = None, NotNegative;
     }
 }
@@ -31,7 +31,7 @@ impl Optimizer for Rule<RmsProp> {
         if self.config.centered { vec!["n", "g", "delta"] } else { vec!["n"] }
     }
 
-    fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {
+    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
         for param in batch.iter() {
             self.common.count(param.name);
             let op = if self.config.centered { "rmspropalex_update" } else { "rmsprop_update" };

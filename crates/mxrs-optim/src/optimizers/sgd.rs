@@ -4,14 +4,13 @@
 use super::{MOST_WEIGHTS, Rule, described, has_masters, interleaved, optimizer, vector, weights};
 use crate::call::Call;
 use crate::{Common, Optimizer, Param};
-use mxrs_exec::Imperative;
-use mxrs_ndarray::NdArray;
+use mxrs_ndarray::{Invoke, NdArray};
 use mxrs_types::Result;
 
 optimizer! {
     /// MXNet's `SGD`, also `ccSGD`: a step down the gradient, with momentum.
     pub struct Sgd["sgd", lr = 0.01, text None, Rule::new] {
-        /// Share of the last step that the next one keeps; 0.
+        /// Share of the last step that the next step keeps. Default: 0.
         momentum: f64 = 0.0, NotNegative;
         /// MXNet's switch for sparse gradients; it has no effect on dense ones.
         lazy_update: bool = true, Any;
@@ -33,14 +32,15 @@ impl Optimizer for Rule<Sgd> {
         MOST_WEIGHTS
     }
 
-    fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {
+    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
         for param in batch.iter() {
             self.common.count(param.name);
         }
         let momentum = (self.config.momentum > 0.0).then_some(self.config.momentum);
         let lrs = || batch.iter().map(|param| self.common.lr(param.name));
         let wds = || batch.iter().map(|param| self.common.wd(param.name));
-        // Rates that change are tensors: other numbers as attributes would be another kernel to prepare.
+        // Rates that change are passed as tensors. As attributes, each new value would require another kernel to be
+        // prepared.
         if self.common.scheduler().is_some() {
             let rates = (&vector(nd, lrs())?, &vector(nd, wds())?);
             return descend_by(nd, &self.common, momentum, batch, rates);
@@ -61,9 +61,9 @@ fn call(op: &'static str, common: &Common, momentum: Option<f64>, batch: &[Param
     momentum.into_iter().fold(call, |call, momentum| call.with("momentum", momentum))
 }
 
-/// A step with tensors of learning rates and weight decays, one number for each weight.
+/// Makes a step of SGD with tensors of learning rates and weight decays, one number for each weight.
 pub(super) fn descend_by(
-    nd: &Imperative,
+    nd: &dyn Invoke,
     common: &Common,
     momentum: Option<f64>,
     batch: &[Param<'_>],

@@ -1,10 +1,10 @@
-//! Stochastic gradient Langevin dynamics: `w += -lr / 2 · (clip(g) + wd · w) + sqrt(lr) · e` with normal numbers e, from
-//! the random numbers of the device. Patterson and Teh, NIPS 2013.
+//! Stochastic gradient Langevin dynamics: `w += -lr / 2 · (clip(g) + wd · w) + sqrt(lr) · e` with normally distributed
+//! numbers e, from the random numbers of the device. Patterson and Teh, NIPS 2013.
 
 use super::{Rule, described, interleaved, optimizer};
 use crate::call::Call;
 use crate::{Optimizer, Param};
-use mxrs_exec::Imperative;
+use mxrs_ndarray::Invoke;
 use mxrs_types::Result;
 
 optimizer! {
@@ -20,7 +20,7 @@ impl Optimizer for Rule<Sgld> {
         Vec::new()
     }
 
-    fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {
+    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
         for param in batch.iter() {
             self.common.count(param.name);
             let call = Call::of("_sgld_update", &self.common).rates(&self.common, param.name);

@@ -4,15 +4,15 @@
 use super::{Rule, described, interleaved, optimizer};
 use crate::call::Call;
 use crate::{Optimizer, Param};
-use mxrs_exec::Imperative;
+use mxrs_ndarray::Invoke;
 use mxrs_types::Result;
 
 optimizer! {
     /// MXNet's `Signum`: steps by the sign of the momentum.
     pub struct Signum["signum", lr = 0.01, text Some(0.01), Rule::new] {
-        /// Share of the last momentum that the next one keeps; 0.9. 0 makes it signSGD.
+        /// Share of the last momentum that the next momentum keeps. Default: 0.9. With 0, the optimizer is signSGD.
         momentum: f64 = 0.9, NotNegative;
-        /// Weight decay that is not part of the momentum; 0.
+        /// Weight decay that is not part of the momentum. Default: 0.
         wd_lh: f64 = 0.0, NotNegative;
     }
 }
@@ -24,7 +24,7 @@ impl Optimizer for Rule<Signum> {
         if self.config.momentum > 0.0 { vec!["mom"] } else { Vec::new() }
     }
 
-    fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {
+    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
         for param in batch.iter() {
             self.common.count(param.name);
             let mut call =

@@ -3,7 +3,7 @@
 use super::{Rule, described, optimizer};
 use crate::call::Call;
 use crate::{Optimizer, Param};
-use mxrs_exec::Imperative;
+use mxrs_ndarray::Invoke;
 use mxrs_types::Result;
 
 optimizer! {
@@ -19,7 +19,7 @@ impl Optimizer for Rule<Test> {
         vec!["copy"]
     }
 
-    fn update(&mut self, nd: &Imperative, batch: &mut [Param<'_>]) -> Result<()> {
+    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
         for param in batch.iter() {
             self.common.count(param.name);
             let step = Call::new("_mul_scalar").with("scalar", self.common.rescale_grad).make(nd, &[param.grad])?;

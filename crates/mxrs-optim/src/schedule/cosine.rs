@@ -1,10 +1,11 @@
-//! Rates that fall along half a cosine wave.
+//! Learning rates that fall along half a cosine wave.
 
 use super::poly::{check_end, done};
 use super::{LrScheduler, Warmup, from_warmup};
 use mxrs_types::{Error, Result};
 
-/// From the first rate to `final_lr` at `max_update`, as `(1 + cos(π t)) / 2`, where t counts from the end of the warm-up.
+/// A schedule that falls from the first rate to `final_lr` at `max_update`, as `(1 + cos(π t)) / 2`, where t grows from 0 at
+/// the end of the warm-up to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cosine {
     warmup: Warmup,
@@ -13,10 +14,11 @@ pub struct Cosine {
 }
 
 impl Cosine {
-    /// A schedule; MXNet's default is a final rate of 0.
+    /// Makes a schedule; MXNet's default is a final rate of 0.
     ///
     /// # Errors
-    /// An end at or before that of the warm-up, rates that [`Warmup::check`] refuses.
+    /// Fails if the schedule ends at or before the end of the warm-up, if `final_lr` is not finite, or if [`Warmup::check`]
+    /// refuses the rates.
     pub fn new(max_update: u64, final_lr: f64, warmup: Warmup) -> Result<Self> {
         if !final_lr.is_finite() {
             return Err(Error::invalid("final_lr of a schedule", final_lr, "a finite number"));

@@ -1,9 +1,9 @@
-//! Rates that are multiplied by a factor: every so many updates, or at given ones.
+//! Learning rates that are multiplied by a factor, either every `step` updates or after given updates.
 
 use super::{LrScheduler, Warmup, from_warmup};
 use mxrs_types::{Error, Result};
 
-/// Multiplied each time more than `step` further updates were made, down to a least rate.
+/// A rate that is multiplied by `factor` after every `step` updates, down to a smallest rate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factor {
     warmup: Warmup,
@@ -20,10 +20,10 @@ fn check_factor(factor: f64) -> Result<()> {
 }
 
 impl Factor {
-    /// A schedule; MXNet's defaults are factor 1 and a least rate of 1e-8.
+    /// Makes a schedule; MXNet's defaults are factor 1 and a smallest rate of 1e-8.
     ///
     /// # Errors
-    /// A step of 0, a factor above 1, rates that [`Warmup::check`] refuses.
+    /// Fails if the step is 0, if the factor is above 1, or if [`Warmup::check`] refuses the rates.
     pub fn new(step: u64, factor: f64, stop_factor_lr: f64, warmup: Warmup) -> Result<Self> {
         check_factor(factor)?;
         if step < 1 {
@@ -63,7 +63,7 @@ impl LrScheduler for Factor {
     }
 }
 
-/// Multiplied once more after each of a list of updates.
+/// A rate that is multiplied by `factor` after each of the updates in `steps`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MultiFactor {
     warmup: Warmup,
@@ -72,10 +72,11 @@ pub struct MultiFactor {
 }
 
 impl MultiFactor {
-    /// A schedule.
+    /// Makes a schedule.
     ///
     /// # Errors
-    /// No steps, or steps that do not rise; a factor above 1; rates that [`Warmup::check`] refuses.
+    /// Fails if there are no steps, if the steps do not increase, if the factor is above 1, or if [`Warmup::check`] refuses
+    /// the rates.
     pub fn new(steps: Vec<u64>, factor: f64, warmup: Warmup) -> Result<Self> {
         check_factor(factor)?;
         let rises = steps.windows(2).all(|pair| pair[0] < pair[1]);

@@ -1,8 +1,8 @@
-//! Learning rates that change while training goes on: functions of the number of the update, without memory, so that
-//! going back and going on after a break are exact.
+//! Learning rates that change during training. They are functions of the number of the update, without other state, so that
+//! a resumed training has exactly the same rates.
 //!
 //! The first update is number 1. All schedules may warm up: below `warmup_steps` the rate rises in equal steps from
-//! `warmup_begin_lr` (mode `linear`), or stays there (`constant`).
+//! `warmup_begin_lr` (mode `linear`), or stays at it (`constant`).
 
 mod cosine;
 mod factor;
@@ -22,13 +22,13 @@ pub trait LrScheduler: Debug + Send + Sync {
     /// The learning rate at an update.
     fn lr(&self, num_update: u64) -> f64;
 
-    /// The learning rate that it starts from once warm.
+    /// The learning rate at the end of the warm-up.
     fn base_lr(&self) -> f64;
 
-    /// The same schedule from another learning rate.
+    /// The same schedule with another `base_lr`.
     fn rebased(&self, base_lr: f64) -> Arc<dyn LrScheduler>;
 
-    /// Whether it changes in steps, at this update: those are worth a line in the log.
+    /// Whether the rate changes in steps at this update. Such changes are logged.
     fn has_steps(&self, num_update: u64) -> bool {
         let _ = num_update;
         false

@@ -1,9 +1,10 @@
-//! Rates that fall as a power of what is left of training.
+//! Learning rates that fall as a power of the remaining part of the training.
 
 use super::{LrScheduler, Warmup, from_warmup};
 use mxrs_types::{Error, Result};
 
-/// From the first rate to `final_lr` at `max_update`, as `(1 - t)^pwr`, where t counts from the end of the warm-up.
+/// A schedule that falls from the first rate to `final_lr` at `max_update`, as `(1 - t)^pwr`, where t grows from 0 at the
+/// end of the warm-up to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Poly {
     warmup: Warmup,
@@ -21,17 +22,18 @@ pub(super) fn check_end(max_update: u64, warmup: Warmup) -> Result<Warmup> {
     warmup.check()
 }
 
-/// How much of the way is done, 0 to 1.
+/// The part of the updates after the warm-up that is done, from 0 to 1.
 pub(super) fn done(num_update: u64, max_update: u64, warmup: &Warmup) -> f64 {
     let passed = num_update.min(max_update).saturating_sub(warmup.steps);
     passed as f64 / (max_update - warmup.steps) as f64
 }
 
 impl Poly {
-    /// A schedule; MXNet's defaults are power 2 and a final rate of 0.
+    /// Makes a schedule; MXNet's defaults are power 2 and a final rate of 0.
     ///
     /// # Errors
-    /// An end at or before that of the warm-up, rates that [`Warmup::check`] refuses, a power that is not finite.
+    /// Fails if the schedule ends at or before the end of the warm-up, if the power or `final_lr` is not finite, or if
+    /// [`Warmup::check`] refuses the rates.
     pub fn new(max_update: u64, pwr: f64, final_lr: f64, warmup: Warmup) -> Result<Self> {
         if !pwr.is_finite() || !final_lr.is_finite() {
             return Err(Error::invalid(

@@ -1,27 +1,27 @@
-//! The start of a schedule: a rate that rises to the one training begins with.
+//! The warm-up at the start of a schedule.
 
 use mxrs_types::{Error, Result};
 
-/// How the rate goes while it warms up.
+/// How the rate changes during the warm-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WarmupMode {
-    /// Up in equal steps.
+    /// The rate rises in equal steps.
     #[default]
     Linear,
-    /// As it is at the start.
+    /// The rate stays at its first value.
     Constant,
 }
 
-/// First rate of a schedule, and how it gets there.
+/// The warm-up of a schedule, and the rate at its end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Warmup {
-    /// Rate once warm.
+    /// Rate at the end of the warm-up.
     pub base_lr: f64,
-    /// Updates before that.
+    /// Number of updates of the warm-up.
     pub steps: u64,
     /// Rate at update 0.
     pub begin_lr: f64,
-    /// How the rate goes from there.
+    /// How the rate changes from `begin_lr` to `base_lr`.
     pub mode: WarmupMode,
 }
 
@@ -32,12 +32,12 @@ impl Default for Warmup {
 }
 
 impl Warmup {
-    /// No warming up.
+    /// No warm-up: the rate is `base_lr` from the start.
     pub fn none(base_lr: f64) -> Self {
         Self { base_lr, ..Self::default() }
     }
 
-    /// The rate at an update, while it is warming up.
+    /// The rate at an update of the warm-up; `None` after the warm-up.
     pub fn lr(&self, num_update: u64) -> Option<f64> {
         (num_update < self.steps).then(|| match self.mode {
             WarmupMode::Linear => {
@@ -47,10 +47,10 @@ impl Warmup {
         })
     }
 
-    /// Checks the numbers.
+    /// Checks the rates.
     ///
     /// # Errors
-    /// Rates that are not finite; a start above the rate once warm.
+    /// Fails if a rate is not finite, or if `begin_lr` is above `base_lr`.
     pub fn check(self) -> Result<Self> {
         for (what, lr) in [("base_lr", self.base_lr), ("warmup_begin_lr", self.begin_lr)] {
             if !lr.is_finite() {

@@ -8,7 +8,7 @@ use mxrs_storage::{Storage, StorageConfig};
 use mxrs_types::DType;
 use std::sync::Arc;
 
-/// Calls on these backends, the reference last.
+/// Makes imperative calls on these backends; the reference backend comes last.
 pub fn imperative(backends: Vec<Arc<dyn Backend>>) -> Imperative {
     let engine = Engine::new(EngineConfig::default()).expect("an engine");
     let storage = Storage::new(StorageConfig::default()).expect("storage");
@@ -19,7 +19,7 @@ pub fn imperative(backends: Vec<Arc<dyn Backend>>) -> Imperative {
     Imperative::new(&context, &options).expect("calls")
 }
 
-/// Calls on the reference kernels.
+/// Makes imperative calls on the reference kernels.
 #[allow(dead_code, reason = "not every test needs it")]
 pub fn reference() -> Imperative {
     imperative(Vec::new())

@@ -1,5 +1,5 @@
-//! What calibration keeps of the values of one tensor: smallest and largest value, and a histogram for entropy
-//! calibration.
+//! Statistics of one tensor's values for calibration: the smallest and largest value, and for entropy calibration a
+//! histogram.
 
 use super::entropy::best_threshold;
 use super::histogram::Histogram;
@@ -12,7 +12,7 @@ const N_SIGNED: usize = 255;
 /// Number of histogram bins around 0 for a type without negative values, counting both sides.
 const N_UNSIGNED: usize = 2 * N_SIGNED + 1;
 
-/// The smallest and largest value so far, and how often each range of values occurred.
+/// The smallest and largest value so far, and a histogram for entropy calibration.
 pub struct Collector {
     seen: Option<(f32, f32)>,
     histogram: Option<Histogram>,
@@ -24,10 +24,10 @@ impl Collector {
         Self { seen: None, histogram: (mode == CalibMode::Entropy).then(Histogram::default) }
     }
 
-    /// Adds the values of one run.
+    /// Adds the values of one batch.
     ///
     /// # Errors
-    /// A value that is not finite.
+    /// Returns the first value that is not finite.
     pub fn add(&mut self, values: &[f32]) -> Result<(), f32> {
         let Some(&first) = values.first() else { return Ok(()) };
         let (mut min, mut max) = (first, first);
@@ -45,11 +45,11 @@ impl Collector {
         Ok(())
     }
 
-    /// The range; `None` if no value was seen. A type without negative values is chosen only if no value is negative.
-    /// `check_interrupt` is called many times.
+    /// The range; `None` if there were no values. uint8 is chosen only if no value is negative. `check_interrupt` is called
+    /// many times.
     ///
     /// # Errors
-    /// The error of `check_interrupt`.
+    /// Returns the error of `check_interrupt`.
     pub fn finish(
         self,
         dtype: QuantizedDType,
@@ -65,7 +65,7 @@ impl Collector {
         let Some((threshold, divergence)) = best_threshold(&histogram, n_quantized, check_interrupt)? else {
             return Ok(None);
         };
-        // The last bin may end beyond the largest value that it holds.
+        // The last bin may end beyond the largest float32.
         let threshold = threshold.min(f32::MAX.into()) as f32;
         let range = Range { min: if is_unsigned { 0.0 } else { -threshold }, max: threshold };
         let divergence = divergence.is_finite().then_some(divergence as f32);
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!((both.seen_min, both.seen_max), (-0.5, negative[19_999]));
     }
 
-    /// 99 999 values near 0 and one far away: entropy calibration cuts off the one.
+    /// Of 99 999 values near 0 and one outlier, entropy calibration cuts off the outlier.
     #[test]
     fn entropy_cuts_off_outliers() {
         let mut values: Vec<f32> = (0..99_999).map(|i| ((i % 2001) as f32 - 1000.0) / 1000.0).collect();

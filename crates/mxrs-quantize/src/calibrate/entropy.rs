@@ -1,26 +1,27 @@
 //! MXNet's entropy calibration: finds the threshold that loses the least information.
 //!
-//! It tries every threshold, from as many bins as there are quantized values up to the whole histogram. P is the counts
-//! inside the threshold, with the counts outside added to its ends. Q is what quantization makes of the counts inside:
-//! as many groups of bins as there are quantized values, each spread evenly over its non-empty bins. The threshold with
-//! the smallest Kullback-Leibler divergence of P from Q wins. S. Migacz, "8-bit inference with TensorRT", GTC 2017.
+//! It tries every threshold, from those that contain as many bins as there are quantized values up to the whole histogram. P
+//! is the distribution of the counts inside the threshold, with the counts outside added to its ends. Q is the result of
+//! quantizing the counts inside: as many groups of bins as there are quantized values, with the count of each group spread
+//! evenly over its non-empty bins. The threshold with the smallest Kullback-Leibler divergence of P from Q is chosen. S.
+//! Migacz, "8-bit inference with TensorRT", GTC 2017.
 //!
-//! Two details follow MXNet and not the paper: the first bin inside a threshold counts as empty in Q, and the bins left
-//! over by groups of equal size belong to the last group.
+//! Two details follow MXNet instead of the paper: the first bin inside a threshold counts as empty in Q, and if the groups
+//! do not divide the bins evenly, the remaining bins belong to the last group.
 
 use super::histogram::Histogram;
 use mxrs_types::Result;
 
-/// The count that an empty bin is replaced by.
+/// Count that replaces that of an empty bin.
 const SMOOTHING: f64 = 1e-4;
 
-/// Returns the best threshold and its divergence in nats. `None` if the histogram has fewer bins than quantized values,
-/// or no counts. If no threshold can be compared, nothing is cut off and the divergence is infinite.
+/// Returns the best threshold and its divergence in nats. `None` if the histogram has fewer bins than quantized values, or
+/// no counts. If no threshold has a finite divergence, returns that of the whole histogram with an infinite divergence.
 ///
-/// `check_interrupt` is called for each threshold; there may be thousands, each with thousands of bins.
+/// `check_interrupt` is called for each threshold. There may be thousands of thresholds, each with thousands of bins.
 ///
 /// # Errors
-/// The error of `check_interrupt`.
+/// Returns the error of `check_interrupt`.
 pub fn best_threshold(
     histogram: &Histogram,
     n_quantized: usize,
@@ -36,13 +37,12 @@ pub fn best_threshold(
     Ok(least.map(|least| if least.1.is_finite() { least } else { (histogram.threshold, f64::INFINITY) }))
 }
 
-/// All thresholds, the smallest first, with their divergences in nats. A divergence is infinite if too few bins are
-/// filled.
+/// All thresholds in increasing order, with their divergences in nats. A divergence is infinite if too few bins have counts.
 pub fn divergences(histogram: &Histogram, n_quantized: usize) -> Vec<(f64, f64)> {
     thresholds(histogram, n_quantized).collect()
 }
 
-/// As [`divergences`], one at a time.
+/// Like [`divergences`], but computed one at a time.
 fn thresholds(histogram: &Histogram, n_quantized: usize) -> impl Iterator<Item = (f64, f64)> {
     let counts = &histogram.counts;
     let (middle, first) = (counts.len() / 2, n_quantized / 2);
@@ -91,8 +91,8 @@ fn quantized(inside: &[u64], p: &[f64], n_quantized: usize, q: &mut Vec<f64>) {
     }
 }
 
-/// The divergence of `p` from `q` after both are smoothed and scaled to sum 1; `None` if too few bins are filled to
-/// smooth.
+/// The divergence of `p` from `q` after both are smoothed and scaled to sum 1; `None` if too few bins have counts for
+/// smoothing.
 fn divergence(p: &mut [f64], q: &mut [f64]) -> Option<f64> {
     let (p_sum, q_sum) = (smooth(p)?, smooth(q)?);
     let terms = p.iter().zip(q.iter()).map(|(p, q)| {
@@ -102,7 +102,7 @@ fn divergence(p: &mut [f64], q: &mut [f64]) -> Option<f64> {
     Some(terms.sum())
 }
 
-/// Gives every empty bin a small count, taken evenly from the others. Returns the sum, which does not change.
+/// Gives every empty bin a small count, subtracted evenly from the non-empty bins. Returns the sum, which does not change.
 fn smooth(counts: &mut [f64]) -> Option<f64> {
     let n_empty = counts.iter().filter(|count| **count == 0.0).count();
     let n_filled = counts.len() - n_empty;
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use mxrs_types::Error;
 
-    /// The best threshold, searched without interruption.
+    /// The best threshold, computed without interruption.
     fn best(histogram: &Histogram, n_quantized: usize) -> Option<(f64, f64)> {
         best_threshold(histogram, n_quantized, &mut || Ok(())).unwrap()
     }
@@ -144,8 +144,8 @@ mod tests {
         ]
     }
 
-    /// Thresholds and divergences from MXNet 1.9.1's `_contrib_calibrate_entropy` for the same histograms. MXNet
-    /// computes in float32, so of two neighboring thresholds with almost equal divergence it may choose the other.
+    /// Thresholds and divergences from MXNet 1.9.1's `_contrib_calibrate_entropy` for the same histograms. MXNet computes in
+    /// float32, so it may choose the other one of two neighboring thresholds with almost equal divergence.
     #[test]
     fn thresholds_are_those_of_mxnet() {
         let mxnet = [

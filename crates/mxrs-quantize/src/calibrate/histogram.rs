@@ -1,27 +1,27 @@
-//! A histogram around 0 that grows with its data, as in MXNet's calibration.
+//! A histogram around 0 that grows with its data, like that of MXNet's calibration.
 //!
 //! It has an odd number of bins of equal width from `-threshold` to `threshold`, so that 0 is in the middle of a bin. A
 //! batch with larger values adds whole bins on both sides, and bins keep their width, as in MXNet. Unlike in MXNet the
-//! number of bins is limited, because the time to search for a threshold grows with its square: before there are too
-//! many bins, neighbors are merged, an odd number of them into one. No count is split.
+//! number of bins is limited, because the time to search for a threshold grows with its square. If a batch would exceed the
+//! limit, an odd number of neighboring bins is merged into each new one. No count is split.
 
-/// Number of bins before a histogram grows, as in MXNet.
+/// Number of bins before the histogram grows, as in MXNet.
 pub const N_BINS: usize = 8001;
 
-/// Most bins of a histogram. Merging leaves at most half of them, so that the next merge is far away.
+/// Largest number of bins. Merging leaves at most half of them, so that merging is rare.
 pub const MOST_BINS: usize = 8 * N_BINS;
 
-/// Counts of values in bins of equal width. Initially there are no counts; the first batch determines the width.
+/// Counts of values in bins of equal width. A new histogram is empty; the first batch determines the width.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
-    /// Counts.
+    /// Counts of the bins.
     pub counts: Vec<u64>,
     /// Upper edge of the last bin; the lower edge of the first is its negative.
     pub threshold: f64,
 }
 
 impl Histogram {
-    /// Edge `index` of the bins, from 0 to the number of bins.
+    /// Lower edge of bin `index`; for the number of bins, the upper edge of the last bin.
     pub fn edge(&self, index: usize) -> f64 {
         edge(index, self.counts.len(), self.threshold)
     }
@@ -43,7 +43,7 @@ impl Histogram {
         for &value in values {
             let value = f64::from(value);
             let mut bin = (((value + self.threshold) * bins_per_unit) as usize).min(n - 1);
-            // The product is rounded, so the edges decide.
+            // The multiplication rounds, so the exact edges decide.
             if value < self.edge(bin) {
                 bin = bin.saturating_sub(1);
             } else if bin + 1 < n && value >= self.edge(bin + 1) {
@@ -53,10 +53,10 @@ impl Histogram {
         }
     }
 
-    /// Makes room for `max_abs`, which is larger than the threshold.
+    /// Extends the histogram to `max_abs`, which is larger than the threshold.
     fn grow(&mut self, max_abs: f64) {
         if self.threshold * (N_BINS as f64) < max_abs {
-            // All values so far, possibly zeros, are within half a bin of the new width.
+            // All values so far, which may all be zeros, are within half a bin of the new width.
             let so_far = self.counts.iter().sum();
             self.counts = vec![0; N_BINS];
             self.counts[N_BINS / 2] = so_far;
@@ -75,7 +75,7 @@ impl Histogram {
         2.0 * self.threshold / self.counts.len() as f64
     }
 
-    /// Number of bins that `max_abs` needs on each side in addition to the present ones.
+    /// Number of bins that must be added on each side to reach `max_abs`.
     fn missing(&self, max_abs: f64) -> usize {
         let beyond = max_abs - self.threshold;
         if beyond > 0.0 { (beyond / self.width()).floor() as usize + 1 } else { 0 }
@@ -90,14 +90,14 @@ impl Histogram {
         self.threshold += more as f64 * width;
     }
 
-    /// Merges `factor` neighboring bins, an odd number, into one. The middle bin stays in the middle of its merged bin.
-    /// Missing bins at both ends are added.
+    /// Merges `factor` neighboring bins, an odd number, into one. The middle bin stays in the middle of its merged bin. The
+    /// first and last merged bins are padded with empty bins.
     fn merge(&mut self, factor: usize) {
         let (old, width) = (self.counts.len(), self.width());
         let half = old / 2;
-        // Merged bins on each side of the middle one.
+        // Number of merged bins on each side of the middle one.
         let beside = half.saturating_sub(factor / 2).div_ceil(factor);
-        // Old bins that are missing before the first one.
+        // Number of empty bins that are added before the first one.
         let ahead = beside * factor + factor / 2 - half;
         let mut counts = vec![0; 2 * beside + 1];
         for (bin, count) in self.counts.iter().enumerate() {
@@ -155,11 +155,11 @@ mod tests {
         assert!(histogram.edge(first) <= -3.0 && histogram.edge(first + 1) > -3.0);
     }
 
-    /// A later batch with much larger values keeps the number of bins small; each value is in one bin, and 0 is in the
-    /// middle of its bin.
+    /// After a batch with much larger values the number of bins is still limited, each value is counted in one bin, and 0 is
+    /// in the middle of its bin.
     #[test]
     fn much_greater_values_make_bins_wider() {
-        // No value is near an edge of merged bins, because edges are rounded.
+        // No value is near an edge of a merged bin, because edges are rounded.
         let small: Vec<f32> = (0..300).map(|i| ((i * 37 % 301) as f32 - 150.3) / 151.0).collect();
         for ratio in [9.0f32, 100.0, 1e3, 7e3, 1e9, 1e38] {
             let mut histogram = Histogram::default();
@@ -171,7 +171,7 @@ mod tests {
             assert!(histogram.threshold >= f64::from(ratio), "{ratio}: up to {}", histogram.threshold);
             assert_eq!(histogram.counts.iter().sum::<u64>(), 302, "{ratio}");
             expect_counts(&histogram, &[&small[..], &large].concat());
-            // Grow again.
+            // Adds larger values again.
             histogram.add(&[0.0, 2.5 * ratio], f64::from(2.5 * ratio));
             assert!(histogram.counts.len() <= MOST_BINS && histogram.counts.iter().sum::<u64>() == 304, "{ratio}");
         }
@@ -181,7 +181,7 @@ mod tests {
     fn neighbors_are_merged_around_the_middle() {
         let mut histogram = Histogram { counts: (1..=9).collect(), threshold: 4.5 };
         histogram.merge(5);
-        // The middle bin is made of bins 3 to 7; its neighbors lack three bins each.
+        // The middle bin is merged from bins 3 to 7; its neighbors lack three bins each.
         assert_eq!((histogram.counts, histogram.threshold), (vec![1 + 2, 3 + 4 + 5 + 6 + 7, 8 + 9], 7.5));
         let mut histogram = Histogram { counts: (1..=9).collect(), threshold: 4.5 };
         histogram.merge(3);

@@ -1,4 +1,4 @@
-//! Calibration: runs the float network on examples and observes each value that will be quantized.
+//! Calibration: runs the float network on examples and collects the ranges of all values that will be quantized.
 
 mod collect;
 pub mod entropy;
@@ -17,7 +17,7 @@ use mxrs_types::{Error, Result, ResultExt, Shape};
 
 /// Runs a float network on batches and collects ranges of its values.
 ///
-/// The caller feeds it batch by batch, so that it can show progress and stop early.
+/// The caller feeds the batches, so it can show progress and stop early.
 pub struct Calibrator {
     graph: Graph,
     params: IndexMap<String, NdArray>,
@@ -30,18 +30,18 @@ pub struct Calibrator {
     examples: u64,
 }
 
-/// The state that the executor's monitor fills.
+/// State that is filled by the executor's monitor.
 struct Watched {
     collectors: Mutex<IndexMap<String, Collector>>,
-    /// The first error in a monitor call, which cannot return it.
+    /// The first error in a call of the monitor, which cannot return errors.
     error: Mutex<Option<Error>>,
 }
 
 impl Calibrator {
     /// Prepares to observe `values` (names such as `conv0_output` or `data`) of a graph with these parameters.
     ///
-    /// # Errors
-    /// A value that the graph does not have; no values; calibration mode `none`; out of memory.
+    /// Fails for a value that the graph does not have, for no values, for the calibration mode `none`, and if memory runs
+    /// out.
     pub fn new(
         graph: &Graph,
         params: &IndexMap<String, Tensor>,
@@ -65,7 +65,7 @@ impl Calibrator {
             }
         }
         let collectors = values.iter().map(|name| (name.clone(), Collector::new(mode))).collect();
-        // No value may disappear, so calls are neither merged nor fused.
+        // Every value must be computed separately, so calls are neither merged nor fused.
         let options = BindOptions {
             eliminate_common: false,
             fuse: false,
@@ -89,8 +89,7 @@ impl Calibrator {
     /// Runs one batch: each input with its shape and row-major values. The first size of the first input is the number
     /// of examples.
     ///
-    /// # Errors
-    /// Inputs that do not fit the network; values that are not finite; the error of a kernel.
+    /// Fails for inputs that do not fit the network and for values that are not finite; returns the errors of kernels.
     pub fn feed(&mut self, inputs: &[(&str, Shape, &[f32])]) -> Result<()> {
         let shapes: Vec<(String, Shape)> =
             inputs.iter().map(|(name, shape, _)| ((*name).to_owned(), shape.clone())).collect();
@@ -103,7 +102,7 @@ impl Calibrator {
             self.watched.add(name, values);
         }
         executor.forward()?;
-        // A kernel's error is returned when its result is read. The monitor has already read all results but the
+        // An error of a kernel is returned when its result is read. The monitor has already read all results except the
         // outputs.
         for output in executor.outputs() {
             output.wait_to_read()?;
@@ -126,7 +125,7 @@ impl Calibrator {
         Ok(executor)
     }
 
-    /// Examples seen so far.
+    /// Number of examples fed so far.
     pub fn examples(&self) -> u64 {
         self.examples
     }
@@ -134,16 +133,16 @@ impl Calibrator {
     /// Returns the calibration table.
     ///
     /// # Errors
-    /// If there were no examples, or a value was never computed.
+    /// Fails if there were no examples, or if a value was never computed.
     pub fn finish(self) -> Result<CalibrationTable> {
         self.finish_while(|| Ok(()))
     }
 
-    /// As [`Self::finish`], but can be stopped. `check_interrupt` is called at every step of the search for thresholds,
-    /// which may take seconds per value; if it returns an error, the search ends.
+    /// Like [`Self::finish`], but interruptible. `check_interrupt` is called at every step of the search for thresholds,
+    /// which may take seconds per value; if it returns an error, the search stops.
     ///
     /// # Errors
-    /// As [`Self::finish`], and the error of `check_interrupt`.
+    /// Returns the errors of [`Self::finish`], and the error of `check_interrupt`.
     pub fn finish_while(self, mut check_interrupt: impl FnMut() -> Result<()>) -> Result<CalibrationTable> {
         if self.examples == 0 {
             return Err(Error::invalid("calibration data", "no examples", "at least one"));

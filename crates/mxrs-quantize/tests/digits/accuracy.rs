@@ -1,4 +1,4 @@
-//! The 8-bit networks classify as many digits correctly as the float32 networks, or at most one less.
+//! The 8-bit networks classify at least as many digits correctly as the float32 networks, or at most one fewer.
 
 use crate::{Images, images, load, machine, quantize};
 use indexmap::IndexMap;
@@ -41,8 +41,7 @@ fn all(checkpoint: Checkpoint) -> impl Iterator<Item = (String, Tensor)> {
     checkpoint.arg.into_iter().chain(checkpoint.aux)
 }
 
-/// Quantizes the network, and compares it with the float network on the same images. Returns the number of quantized
-/// layers.
+/// Quantizes a network and compares it with the float network on the same images. Returns the number of quantized nodes.
 fn check(name: &str, options: &QuantizeOptions) -> usize {
     let (net, calibration, tried) = (load(name), images(297), images(N_TRIED));
     let (quantized, _) = quantize(&net, options, &calibration);
@@ -62,7 +61,8 @@ fn check(name: &str, options: &QuantizeOptions) -> usize {
 fn resnet8_by_entropy_and_by_extremes() {
     for calib_mode in [CalibMode::Entropy, CalibMode::Naive] {
         let n = check("resnet8", &QuantizeOptions { calib_mode, ..QuantizeOptions::default() });
-        // 9 convolutions, a fully connected layer, 3 relus after folded normalizations, and 1 flatten.
+        // The quantized nodes are 9 convolutions, a fully connected layer, 3 relus after folded normalizations, and 1
+        // flatten.
         assert!(n >= 13, "{n} nodes");
     }
 }

@@ -1,4 +1,4 @@
-//! The written files: nodes with the names that MXNet gives them, files that are read back, and refusals.
+//! Tests of the quantized network and its files: MXNet's node names, reading files back, and refusals.
 
 use crate::mxnet::LENET;
 use crate::{images, load, machine, quantize};
@@ -8,7 +8,7 @@ use mxrs_quantize::{CalibMode, Granularity, Outcome, QuantizeOptions, QuantizedD
 use mxrs_symbol::{Registry, graph_from_bytes, graph_to_file};
 use mxrs_types::{DType, Shape};
 
-/// Nodes of the lenet that MXNet 1.9.1's `quantize_model` makes with `auto`, without variables. One name differs: MXNet
+/// Nodes of the quantized lenet by MXNet 1.9.1's `quantize_model` with `auto`, without variables. One name differs: MXNet
 /// calls the node after the flatten `flatten0_0_quantize`.
 const MXNET: &str = "\
     _contrib_quantize_v2 data_quantize, _contrib_quantized_conv quantized_conv1, _contrib_requantize requantize_conv1, \
@@ -46,7 +46,7 @@ fn per_tensor_the_graph_is_that_of_mxnet() {
         [d("output"), w(""), b(""), d("min_output"), d("max_output"), w("_min"), w("_max"), b("_min"), b("_max")]
     );
     assert_eq!(conv.attrs.get("num_filter"), Some("20"));
-    // The attributes hold the ranges that MXNet found.
+    // The attributes hold the ranges that MXNet computed.
     for (node, value) in [("requantize_conv2", "conv2_output"), ("pool1_output_quantize", "pool1_output")] {
         let attrs = &graph.node(graph.find(node).unwrap()).attrs;
         let number = |key| attrs.get(key).unwrap().parse::<f32>().unwrap();
@@ -93,12 +93,12 @@ fn per_channel_each_channel_has_a_range_and_biases_stay_floats() {
     assert_eq!(arg["stage2_conv1_weight_quantize_max"].shape().unwrap(), &Shape::from([32]));
     assert_eq!(arg["stage2_conv1_bias"].dtype(), Some(DType::F32));
     assert!(!arg.contains_key("stage2_conv1_weight") && !arg.contains_key("stage2_b_bn_gamma"));
-    // A normalization that reads a sum is not folded and keeps its statistics.
+    // A normalization whose input is a sum is not folded and keeps its statistics.
     assert!(arg.contains_key("stage2_a_bn_gamma") && quantized.checkpoint.aux.contains_key("stage2_a_bn_moving_var"));
     let outcome = |name: &str| &quantized.report.nodes.iter().find(|node| node.name == name).unwrap().outcome;
     assert_eq!(outcome("stage2_b_bn"), &Outcome::Folded { into: "stage2_conv1".into() });
     assert_eq!(outcome("stage2_b_relu"), &Outcome::Quantized);
-    // The sum that this normalization reads is computed in 8 bits, and so are the tensors that it adds.
+    // The sum that this normalization reads, and the tensors that are added, are computed in 8 bits.
     assert_eq!(outcome("_plus1"), &Outcome::Quantized);
     assert_eq!(outcome("stage2_a_bn"), &Outcome::Left { reason: "no quantized form".into() });
     let range = |node: &str| quantized.report.ranges.iter().find(|range| range.node == node).map(|r| r.range.unwrap());
@@ -106,8 +106,7 @@ fn per_channel_each_channel_has_a_range_and_biases_stay_floats() {
     let negative = QuantizeOptions { dtype: QuantizedDType::UInt8, ..QuantizeOptions::default() };
     let unsigned = Quantizer::new(&net.graph, &net.params, &net.ops, &negative).unwrap();
     assert!(unsigned.needed().iter().all(|value| !value.starts_with("_plus")), "{:?}", unsigned.needed());
-    // If a relu is the only reader of a convolution, the relu's result is quantized, so the range has no negative
-    // numbers.
+    // If a relu is the only reader of a convolution, its result's range is used, which has no negative numbers.
     let range = quantized.report.ranges.iter().find(|range| range.node == "requantize_stage2_conv1").unwrap();
     assert_eq!((range.value.as_str(), range.range.unwrap().min), ("stage2_b_relu_output", 0.0));
 }
@@ -153,7 +152,7 @@ fn uint8_is_for_what_is_never_negative() {
 fn bad_examples_are_told() {
     let mut net = load("lenet");
     let (context, bind) = machine();
-    // Ranges of sums are only needed with one range per tensor.
+    // Ranges of int32 sums are needed only with one range per tensor.
     let options = QuantizeOptions { granularity: Granularity::Tensor, ..QuantizeOptions::default() };
     let start = |net: &crate::Net| {
         let quantizer = Quantizer::new(&net.graph, &net.params, &net.ops, &options).unwrap();

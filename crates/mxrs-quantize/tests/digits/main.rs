@@ -1,8 +1,8 @@
-//! Two networks that MXNet trained on digits. Calibration gives MXNet's ranges, and the 8-bit networks are as accurate
-//! as the float32 ones.
+//! Tests with two networks that MXNet trained on digits: calibration gives MXNet's ranges, and the 8-bit networks are as
+//! accurate as the float32 ones.
 //!
-//! Reference kernels are slow in debug builds, so there the quantized networks get only the first images. Release
-//! builds use all.
+//! Reference kernels are slow in debug builds, so debug builds test the quantized networks with only the first images;
+//! release builds use all of them.
 
 mod accuracy;
 mod files;
@@ -25,14 +25,14 @@ use mxrs_types::{Result, Shape};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A network of the data set, as MXNet trained it.
+/// A network of the digits data set, trained by MXNet.
 struct Net {
     graph: Graph,
     params: IndexMap<String, Tensor>,
     ops: OpSet,
 }
 
-/// Images with labels, prepared for the networks.
+/// Images with labels, preprocessed for the networks.
 struct Images {
     rows: Vec<f32>,
     labels: Vec<f32>,
@@ -64,7 +64,8 @@ fn images(n: usize) -> Images {
     all
 }
 
-/// How to run networks: convolutions in float32 on mxrs's own backend, the rest on reference kernels.
+/// Backends and context for running networks: float32 convolutions run on mxrs's NNPACK backend, all other calls on
+/// reference kernels.
 fn machine() -> (ArrayContext, BindOptions) {
     let engine = Engine::new(EngineConfig::default()).unwrap();
     let context = ArrayContext::new(engine, Storage::new(StorageConfig::default()).unwrap());

@@ -3,10 +3,10 @@
 // The numbers have as many digits as MXNet printed.
 #![allow(clippy::excessive_precision)]
 
-/// Value, minimum, maximum, entropy threshold for int8, entropy threshold with `auto`.
+/// A row: value, minimum, maximum, entropy threshold for int8, entropy threshold with `auto`.
 pub type Row = (&'static str, f32, f32, f32, f32);
 
-/// Rows of lenet.
+/// Rows for the network lenet.
 pub const LENET: &[Row] = &[
     ("data", 0.0, 1.0, 0.99950004, 1.0),
     ("conv1_output", -7.9448614, 9.771472, 9.5525522, 9.5525522),
@@ -18,7 +18,7 @@ pub const LENET: &[Row] = &[
     ("fc2_output", -32.250256, 32.159279, 31.901237, 31.901237),
 ];
 
-/// Rows of resnet8.
+/// Rows for the network resnet8.
 pub const RESNET8: &[Row] = &[
     ("bn_data_output", -0.91048837, 1.8944814, 1.887378, 1.887378),
     ("conv0_output", -4.0094829, 5.0029726, 4.7539878, 4.7539878),

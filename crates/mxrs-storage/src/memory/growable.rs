@@ -13,7 +13,7 @@ pub trait GrowableMemory: Send + Sync {
     fn unit_bytes(&self) -> usize;
 
     /// Reserves `size_bytes` of addresses (whole units, at least one) without memory, at a multiple of a unit; `None`
-    /// if there is no such range. Takes almost no memory, however long the range is.
+    /// if there is no such range. Takes almost no memory, even for a long range.
     fn reserve(&self, size_bytes: usize) -> Option<NonNull<u8>>;
 
     /// Adds memory behind all of these units, or none of them; the memory is not initialized.

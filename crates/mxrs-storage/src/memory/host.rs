@@ -10,11 +10,12 @@ use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
 /// Requests of at least this many bytes get a mapping of their own, aligned to this size and advised to use huge pages.
-/// The last huge page of several is not advised if rounding accounts for much of it.
+/// The last huge page of a longer mapping is excluded from the advice if more than a 16th of it is rounding.
 pub(super) const LARGE_BYTES: usize = 2 << 20;
 
-/// From this size on, the process's allocator is asked for zeroed memory with its own alignment, so that it takes fresh
-/// memory from the system without touching it. For a larger alignment it would clear the memory by writing.
+/// Requests of at least this many bytes, below [`LARGE_BYTES`], are allocated zeroed with only the alignment that the
+/// process's allocator guarantees: it then takes fresh memory from the system without touching it. With a larger
+/// alignment the allocator would write the zeros itself.
 const UNTOUCHED_BYTES: usize = 128 << 10;
 
 /// The alignment that the process's allocator guarantees by itself.
@@ -35,7 +36,7 @@ pub struct HostMemory {
     /// Milliseconds after `started` when the figures should be read again.
     probe_due_ms: AtomicU64,
     total: AtomicU64,
-    /// Free bytes at the last reading, plus the bytes this object had handed out by then.
+    /// Free bytes at the last reading, plus the bytes that this object had allocated at that time.
     ceiling: AtomicU64,
     /// Bytes that are allocated now.
     granted: AtomicU64,
@@ -167,11 +168,12 @@ pub(super) fn host_allocate(size_bytes: usize, used_bytes: usize) -> Option<NonN
 }
 
 /// The first multiple of [`ALIGNMENT`] after the start of an allocation of [`host_layout`] that has only the heap's
-/// alignment. The distance from the start is stored in the word before it.
+/// alignment. The distance from the start is stored in the word before the returned address.
 fn align_within(start: NonNull<u8>) -> NonNull<u8> {
     let ahead = ALIGNMENT - start.addr().get() % ALIGNMENT;
-    // SAFETY: the allocation is `ALIGNMENT` bytes longer than requested, and `HEAP_ALIGNMENT <= ahead <= ALIGNMENT`. So
-    // the stored word fits before the aligned memory, and all of that memory fits after it.
+    // SAFETY: the allocation is `ALIGNMENT` bytes longer than requested, and `HEAP_ALIGNMENT <= ahead <= ALIGNMENT`
+    // because `start` is a multiple of `HEAP_ALIGNMENT`. So the word fits between `start` and the returned address, and
+    // the requested bytes fit after it.
     unsafe {
         let memory = start.add(ahead);
         memory.cast::<usize>().sub(1).write(ahead);
@@ -199,7 +201,8 @@ pub(super) unsafe fn host_free(ptr: NonNull<u8>, size_bytes: usize) {
     }
 }
 
-/// The layout to request from the process's allocator; with less than [`ALIGNMENT`] if [`align_within`] is to align.
+/// The layout to request from the process's allocator. Its alignment is less than [`ALIGNMENT`] if [`align_within`]
+/// aligns the memory afterwards.
 fn host_layout(size_bytes: usize) -> Option<Layout> {
     if (UNTOUCHED_BYTES..LARGE_BYTES).contains(&size_bytes) {
         return Layout::from_size_align(size_bytes + ALIGNMENT, HEAP_ALIGNMENT).ok();
@@ -231,7 +234,7 @@ mod tests {
             let ptr = memory.allocate(size).unwrap();
             let expected = if size >= LARGE_BYTES { 4096 } else { ALIGNMENT };
             assert!(ptr.addr().get().is_multiple_of(expected), "{size}");
-            // SAFETY: the allocation has `size` bytes, and no other code knows it.
+            // SAFETY: the allocation has `size` bytes, and no other code has its address.
             unsafe {
                 ptr.write_bytes(0x5a, size);
                 assert_eq!(ptr.add(size - 1).read(), 0x5a);
@@ -256,7 +259,7 @@ mod tests {
         let meminfo = dir.path().join("meminfo");
         fs::write(&meminfo, "MemTotal: 1000000 kB\nMemAvailable: 800000 kB\n").unwrap();
         let memory = HostMemory::with_probe(Device::cpu(0), SystemProbe::at(dir.path(), dir.path()));
-        // A due time far in the future simulates "less than 100 ms have passed", however slow this machine is.
+        // A due time far in the future simulates "less than 100 ms have passed", even on a slow machine.
         memory.probe_due_ms.store(u64::MAX, Ordering::Relaxed);
         fs::write(&meminfo, "MemTotal: 1000000 kB\nMemAvailable: 300000 kB\n").unwrap();
         assert_eq!(memory.info(), MemoryInfo { free: 800_000 << 10, total: 1_000_000 << 10 });

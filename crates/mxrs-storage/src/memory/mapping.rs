@@ -3,7 +3,7 @@
 use super::host::LARGE_BYTES;
 use std::ptr::NonNull;
 
-/// The page size of the processor; even larger ones divide [`LARGE_BYTES`].
+/// The processor's page size in bytes. Every page size in use, up to 64 KiB, divides [`LARGE_BYTES`].
 pub(super) fn page_bytes() -> usize {
     // SAFETY: reads a constant of the system.
     usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
@@ -20,8 +20,8 @@ pub(super) fn map(size_bytes: usize, used_bytes: usize) -> Option<NonNull<u8>> {
     Some(start)
 }
 
-/// How many bytes of a mapping of `len` bytes are advised to use huge pages. The last huge page of several may consist
-/// mostly of a pool's rounding; with small pages, memory that is never touched is never allocated.
+/// The number of bytes of a mapping of `len` bytes that are advised to use huge pages. The last huge page is left out if
+/// much of it is a pool's rounding: it then has small pages, of which the untouched ones are never allocated.
 fn advised_bytes(len: usize, used_bytes: usize) -> usize {
     let is_rounded = len.saturating_sub(used_bytes) > LARGE_BYTES / 16;
     if len > LARGE_BYTES && len.is_multiple_of(LARGE_BYTES) && is_rounded { len - LARGE_BYTES } else { len }

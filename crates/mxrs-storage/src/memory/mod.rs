@@ -26,13 +26,13 @@ use std::ptr::NonNull;
 pub struct MemoryInfo {
     /// Bytes that could be allocated now.
     pub free: u64,
-    /// Bytes there are.
+    /// Bytes in total, allocated or not.
     pub total: u64,
 }
 
-/// The memory of one device: the only thing a pool knows about hardware.
+/// The memory of one device. A pool uses the hardware only through this interface.
 ///
-/// Pools call it without holding a lock, from many threads at once.
+/// Pools call it without holding a lock, from many threads at the same time.
 ///
 /// # Safety
 /// `allocate` returns memory of at least the requested size at a multiple of [`ALIGNMENT`](crate::ALIGNMENT), which
@@ -54,7 +54,7 @@ pub unsafe trait DeviceMemory: Send + Sync {
     /// the pool. Later owners may use all of it.
     ///
     /// # Errors
-    /// Those of [`allocate`](Self::allocate).
+    /// The same as for [`allocate`](Self::allocate).
     fn allocate_for(&self, size_bytes: usize, used_bytes: usize) -> Result<NonNull<u8>> {
         let _ = used_bytes;
         self.allocate(size_bytes)

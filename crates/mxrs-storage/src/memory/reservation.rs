@@ -13,7 +13,7 @@ pub(super) fn reserve(size_bytes: usize) -> Option<NonNull<u8>> {
     super::mapping::map_aligned(size_bytes, libc::PROT_NONE)
 }
 
-/// Makes a part readable and writable, zeroed, with huge pages if the system grants them.
+/// Makes a part of a reservation readable and writable, zeroed, with huge pages if the system grants them.
 ///
 /// # Safety
 /// The range consists of whole units of one reservation, none of which is accessible.
@@ -29,7 +29,7 @@ pub(super) unsafe fn commit(ptr: NonNull<u8>, size_bytes: usize) -> bool {
     status == 0
 }
 
-/// Drops the pages of a part and makes it inaccessible again.
+/// Drops the pages of a part of a reservation and makes the part inaccessible again.
 ///
 /// # Safety
 /// The range consists of whole units of one reservation, all accessible, and nothing uses them.
@@ -84,8 +84,8 @@ mod tests {
         assert!(start.addr().get().is_multiple_of(LARGE_BYTES));
         let address = start.addr().get();
         assert_eq!(resident_kib(address, len), 0);
-        // SAFETY: units of the reservation, each committed before it is used and decommitted once; no other code knows
-        // them.
+        // SAFETY: units of the reservation, each committed before it is used and decommitted once; no other code has their
+        // addresses.
         unsafe {
             let second = start.add(LARGE_BYTES);
             assert!(commit(second, 3 * LARGE_BYTES));

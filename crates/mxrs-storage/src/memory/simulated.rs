@@ -1,4 +1,4 @@
-//! A device for tests: its size is chosen, it fails on command, and it records its calls.
+//! A device for tests: the test chooses its size, it fails on command, and it records its calls.
 
 mod growable;
 
@@ -19,21 +19,21 @@ use std::time::Duration;
 pub enum SimulatedCall {
     /// A request: the address that was returned, or `None` if it was refused.
     Allocate {
-        /// Bytes asked for.
+        /// The number of bytes requested.
         size_bytes: usize,
         /// First address.
         address: Option<usize>,
     },
     /// Memory was freed.
     Free {
-        /// Bytes.
+        /// The number of bytes.
         size_bytes: usize,
         /// First address.
         address: usize,
     },
     /// Memory was requested behind reserved addresses.
     Commit {
-        /// Bytes asked for.
+        /// The number of bytes requested.
         size_bytes: usize,
         /// First address.
         address: usize,
@@ -42,7 +42,7 @@ pub enum SimulatedCall {
     },
     /// Memory behind reserved addresses was removed.
     Decommit {
-        /// Bytes.
+        /// The number of bytes.
         size_bytes: usize,
         /// First address.
         address: usize,
@@ -101,7 +101,7 @@ pub struct SimulatedMemory {
 struct State {
     counters: SimulatedCounters,
     calls: Vec<SimulatedCall>,
-    /// Sizes by address.
+    /// Sizes of live allocations by address.
     live: BTreeMap<usize, usize>,
     failing_requests: BTreeSet<u64>,
     /// Requests whose number is a multiple of this are refused; 0 refuses none.
@@ -140,7 +140,7 @@ impl SimulatedMemory {
         self
     }
 
-    /// As [`Self::unbacked`], also for a host device.
+    /// Like [`Self::unbacked`], but also allowed for a host device.
     ///
     /// # Safety
     /// Nothing may read or write the memory of this device. Making an array in it, for example, writes.
@@ -150,7 +150,7 @@ impl SimulatedMemory {
         self
     }
 
-    /// Makes every call take at least this long; it takes effect at its end.
+    /// Makes every call take at least this long; a call takes effect at its end.
     #[must_use]
     pub fn latency(mut self, latency: Duration) -> Self {
         self.latency = latency;
@@ -251,8 +251,9 @@ impl State {
     }
 }
 
-// SAFETY: with backing, the memory comes from `host_allocate`, as in `HostMemory`. Without backing, each address is
-// used once, in steps of 4096 bytes, and the creator of the object asked for addresses only.
+// SAFETY: with backing, the memory comes from `host_allocate`, as in `HostMemory`. Without backing,
+// `unbacked_addresses` returns no address twice, and nothing accesses the memory: `unbacked` rejects host devices, and
+// the caller of `unbacked_host` guaranteed it.
 unsafe impl DeviceMemory for SimulatedMemory {
     fn device(&self) -> Device {
         self.device

@@ -12,7 +12,7 @@ use mxrs_sync::atomic::Ordering;
 /// Everything that the pool's lock guards.
 pub(super) struct Books {
     pub(super) container: Box<dyn Container>,
-    /// The statistics so far; [`snapshot`](Self::snapshot) fills in those of cached blocks.
+    /// The statistics so far; [`snapshot`](Self::snapshot) fills in the numbers of cached blocks.
     pub(super) stats: PoolStats,
     pub(super) roster: Roster,
     inventory: Inventory,
@@ -108,7 +108,8 @@ impl Books {
         self.stats.shrank(segment.bytes);
     }
 
-    /// The statistics, given the number and bytes of blocks that threads cache. All threads have reported.
+    /// The statistics, given the number and bytes of blocks that threads cache. The caller has added the counts of all
+    /// threads.
     pub(super) fn snapshot(&self, with_threads: (u64, u64)) -> PoolStats {
         let mut stats = self.stats;
         let inside = self.container.inside();

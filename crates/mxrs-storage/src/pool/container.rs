@@ -15,13 +15,13 @@ pub(crate) struct Grown {
     pub(crate) claim: Option<Claim>,
 }
 
-/// How a container wants to grow.
+/// How the pool should get memory for a container.
 pub(crate) enum Growth {
-    /// By this many bytes, which the device allocates.
+    /// The device allocates this many bytes.
     Allocate(usize),
-    /// By memory behind reserved addresses, which are now set aside.
+    /// The device adds memory behind reserved addresses, which are now set aside.
     Commit(Claim),
-    /// First by a range of addresses, of the first of these lengths that can be reserved.
+    /// The device first reserves another range of addresses, of the first of these lengths that it can reserve.
     Reserve([usize; 2]),
 }
 
@@ -40,7 +40,7 @@ pub(crate) trait Container: Send {
         usize::MAX
     }
 
-    /// Takes a block of this class, if there is one. It has no owner.
+    /// Takes a block of this class, if there is one. The block has no owner.
     fn take(&mut self, class: SizeClass) -> Option<RecordRef>;
 
     /// Adds a block that has no owner.
@@ -54,7 +54,7 @@ pub(crate) trait Container: Send {
         None
     }
 
-    /// Starts to grow for this class.
+    /// Decides how to grow for this class; sets addresses aside if memory is added behind them.
     fn begin_growth(&mut self, class: SizeClass) -> Growth {
         Growth::Allocate(self.growth_bytes(class))
     }
@@ -62,8 +62,8 @@ pub(crate) trait Container: Send {
     /// Adds a range of addresses that the device has reserved.
     fn add_range(&mut self, _start: NonNull<u8>, _bytes: usize) {}
 
-    /// Makes a live block of this class from memory that the device has just provided, and keeps the rest. Records of
-    /// `pool` are made with that pointer, which came from an `Arc`.
+    /// Makes a live block of this class from memory that the device has just provided, and keeps the rest. The block's
+    /// record points to `memory.pool`, which came from an `Arc`.
     fn grow(&mut self, memory: Grown, class: SizeClass, request: Request) -> RecordRef;
 
     /// Called if the device refused to add memory behind addresses that were set aside.
@@ -106,7 +106,7 @@ pub(crate) trait Container: Send {
         Vec::new()
     }
 
-    /// Whether memory is returned to the device in other pieces than it was provided.
+    /// Whether memory is returned to the device in pieces other than those in which it was provided.
     fn regroups(&self) -> bool {
         false
     }

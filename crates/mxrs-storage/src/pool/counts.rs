@@ -2,8 +2,8 @@
 
 use crate::PoolStats;
 
-/// The counts of one thread since it last reported to the books. The amounts are signed, because a thread may free what
-/// another one allocated.
+/// The counts of one thread since it last reported to the books. The amounts are signed, because a thread may free
+/// blocks that another thread allocated.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
     hits: u64,

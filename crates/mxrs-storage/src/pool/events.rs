@@ -9,9 +9,9 @@ use mxrs_types::{DeviceStream, Result};
 /// What to do about events that are not finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Patience {
-    /// Do not wait for them.
+    /// Do not wait for unfinished events.
     None,
-    /// Wait for them on the host, without a limit.
+    /// Wait on the host for unfinished events, without a time limit.
     Endless,
 }
 
@@ -57,8 +57,8 @@ impl Pool {
         all
     }
 
-    /// Lets the container join blocks that were set apart and whose events are finished, after waiting for them if
-    /// `patience` says so. Returns whether there were any.
+    /// Lets the container join blocks that were set apart and whose events are finished, after waiting for the events if
+    /// `patience` is `Endless`. Returns whether there were such blocks, or blocks whose events will never finish.
     pub(super) fn join_finished(&self, patience: Patience) -> bool {
         if !self.joins {
             return false;

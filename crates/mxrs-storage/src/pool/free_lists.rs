@@ -37,7 +37,7 @@ impl Container for FreeLists {
     }
 
     fn discard(&mut self, record: RecordRef) -> Option<Segment> {
-        // SAFETY: the pool passes its only copy.
+        // SAFETY: `Books::discard` has removed the record from the roster and passes the last copy.
         Some(unsafe { record.destroy() })
     }
 

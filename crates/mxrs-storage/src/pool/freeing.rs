@@ -16,8 +16,8 @@ impl Pool {
     /// The caller owns the live block of `record`, which `pool` allocated, and does not use it any more.
     #[inline]
     pub(crate) unsafe fn free(pool: NonNull<Self>, record: RecordRef) {
-        // SAFETY: the block is live, so by rule 8 the pool exists. After the lock below is released it may not, so no
-        // reference to it is kept.
+        // SAFETY: the block is live, so by rule 8 the pool exists. The pool may not exist after the lock below is released,
+        // so no reference to it is kept.
         let (id, caches, joins) = unsafe { (pool.as_ref().id, pool.as_ref().caches, pool.as_ref().joins) };
         if caches && !(joins && record.is_marked()) {
             let freed = thread_cache::with(id, |cache| {
@@ -111,7 +111,7 @@ impl Pool {
     /// Frees a live block and returns it to the device after its events.
     ///
     /// # Safety
-    /// As for [`free`](Self::free).
+    /// The same as for [`free`](Self::free).
     pub(crate) unsafe fn free_directly(pool: NonNull<Self>, record: RecordRef) {
         // SAFETY: the block is live, so the pool exists by rule 8, and the pointer came from its `Arc`.
         let this = unsafe { lifetime::counted(pool) };

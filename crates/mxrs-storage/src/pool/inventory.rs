@@ -1,7 +1,7 @@
 //! In a debug build, records every range that a pool holds from its device, and panics at the first wrong step of a
 //! faulty device or container.
 //!
-//! In a release build all methods return at once and the map stays empty.
+//! In a release build the methods do nothing and the map stays empty.
 
 use crate::Tag;
 use std::collections::BTreeMap;

@@ -25,7 +25,7 @@ const RETURN_NAPS: u32 = 50_000;
 const N_TAGS: usize = 5;
 
 impl Pool {
-    /// Returns all cached blocks to the device; live ones stay. Returns the number of bytes.
+    /// Returns all cached blocks to the device, and the number of their bytes to the caller. Live blocks stay.
     pub(crate) fn release_all(&self) -> u64 {
         self.join_finished(Patience::Endless);
         self.empty_cache(|_, _| ())
@@ -40,7 +40,7 @@ impl Pool {
         }
     }
 
-    /// Empties the cache to make room, and counts that if there was something to release.
+    /// Empties the cache to make room. Counts this as a flush if a block was released.
     fn flush(&self) -> u64 {
         self.join_finished(Patience::Endless);
         self.empty_cache(|stats, bytes| {
@@ -109,7 +109,7 @@ impl Pool {
         Err(self.explain(refusal, requested, released))
     }
 
-    /// Makes one attempt, and a second one for a smaller growth if the pool asked for more than the block needs.
+    /// Makes one attempt, and a second one for a smaller growth if the pool requested more than the block needs.
     fn attempt_all(self: &Arc<Self>, class: SizeClass, request: &mut Option<Request>) -> Result<RecordRef> {
         let outcome = self.attempt(class, request);
         let refused = |error: &Error| matches!(error.kind(), ErrorKind::OutOfMemory { .. });
@@ -122,7 +122,8 @@ impl Pool {
         outcome
     }
 
-    /// Makes one request to the device. If blocks are joined, memory inside may serve by now without one.
+    /// Makes one request to the device. If blocks are joined, first searches the container again, because a block may
+    /// have become free meanwhile.
     fn attempt(self: &Arc<Self>, class: SizeClass, request: &mut Option<Request>) -> Result<RecordRef> {
         if !self.joins {
             return self.allocate_bytes(class.block_bytes, class, request);
@@ -164,7 +165,7 @@ impl Pool {
         }
     }
 
-    /// Takes a block from inside, or decides how to grow.
+    /// Takes a block from the container, or decides how to grow.
     fn hit_or_begin(&self, class: SizeClass, request: &mut Option<Request>) -> std::result::Result<RecordRef, Growth> {
         let mut books = self.books.lock();
         match books.take(class) {
@@ -218,7 +219,7 @@ impl Pool {
         if ptr.addr().get().is_multiple_of(ALIGNMENT) {
             return Ok(ptr);
         }
-        // SAFETY: the device has just returned this pointer for this size, and no other code knows it.
+        // SAFETY: the device has just returned this pointer for this size, and no other code has it.
         unsafe { self.memory.free(ptr, bytes) };
         let message = format!("{} allocated {ptr:p}, which is not a multiple of {ALIGNMENT}", self.device);
         Err(Error::new(ErrorKind::Backend { backend: "device memory", message }))
@@ -285,8 +286,8 @@ struct Returning<'a>(&'a Pool);
 
 impl Drop for Returning<'_> {
     fn drop(&mut self) {
-        // In the child of a fork the count starts again from 0 while its own thread may be in here, so it must not
-        // wrap. Release: a thread that reads 0 finds the memory returned.
+        // The child of a fork resets the count to 0, possibly while the forking thread has such a guard; so the count
+        // must not wrap below 0. Release: a thread that reads 0 finds the memory returned.
         let _ = self.0.returning.fetch_update(Ordering::Release, Ordering::Relaxed, |n| n.checked_sub(1));
     }
 }

@@ -8,13 +8,13 @@ use mxrs_sync::Arc;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number that identifies the pool in the process. Also under loom a plain atomic, because it orders nothing.
+/// A number that identifies the pool in the process. The counter is not loom's atomic, because it orders nothing.
 pub(super) fn next_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Makes a counted reference to a pool from the uncounted one of a block.
+/// Makes a counted reference to a pool from the uncounted reference of a block.
 ///
 /// # Safety
 /// `pool` came from an `Arc`, and the pool exists.

@@ -1,8 +1,9 @@
 //! A pool: rounding policy × container of freed blocks × device memory, with a cache for each thread in front.
 //!
 //! # States of a block
-//! *Live*: a [`Block`](crate::Block) owns it. *With a thread*: freed, in the magazine of its class in one [`ThreadCache`]. *Inside*: freed,
-//! in the [`Container`]. *Leaving*: in no list, on its way back to the device. Only [`Pool`] moves a block between states.
+//! *Live*: a [`Block`](crate::Block) owns it. *With a thread*: freed, in the magazine of its class in one
+//! [`ThreadCache`]. *Inside*: freed, in the [`Container`]. *Leaving*: in no list, on its way back to the device. Only
+//! [`Pool`] moves a block between states.
 //!
 //! # Steps
 //! Allocating: round the request and take (1) the block of this class that this thread freed last, (2) the one on top in
@@ -22,9 +23,9 @@
 //!    cache of the calling thread, which other threads take only under rule 3; they write no memory that another thread's
 //!    hit reads or writes.
 //! 2. A block moves between a magazine and the container under both locks, between two magazines under rule 3.
-//! 3. A step that must see all blocks at once (a miss, a flush, a snapshot) *freezes* the pool: it locks the list of
-//!    threads, every cache and the books. So a miss is certain: at one instant no thread had a block of that class. Memory does not grow
-//!    because one thread allocates what another frees.
+//! 3. A step that must see all blocks in one state (a miss, a flush, a snapshot) *freezes* the pool: it locks the list of
+//!    threads, every cache and the books. So a miss is certain: at one instant no thread had a block of that class.
+//!    Memory does not grow because one thread allocates what another frees.
 //! 4. S3: while a pool is frozen, `reserved` is the sum of live and cached blocks. Each thread counts in its own cache;
 //!    a thread that holds its lock together with the books adds the counts to them.
 //! 5. S10: no lock is held while the device is called, an event is waited for, or a hook or an observer runs. So blocks
@@ -35,11 +36,11 @@
 //!    drops them; a block leaves for the device only when all are finished. Where blocks are joined, one with
 //!    events bypasses the magazines and stays whole until they are finished: (3) checks them, (4) and (6) wait.
 //! 8. **Lifetime**: a block points to its pool without counting, so that a hit touches no shared counter. While a
-//!    [`Storage`](crate::Storage) handle exists it owns the pool. When the last one is dropped it freezes the pool, marks every
-//!    cache *orphaned*, gives each live block a counted reference of its own ([`Pool::orphan`]), and returns what is
-//!    cached. A thread that frees a block checks the mark under a lock of rule 3, before the block counts as freed;
-//!    from then on blocks go directly back to the device, and the last one drops the pool. A pool without handles does
-//!    not allocate.
+//!    [`Storage`](crate::Storage) handle exists it owns the pool. Dropping the last handle freezes the pool, marks
+//!    every cache *orphaned*, gives each live block a counted reference of its own ([`Pool::orphan`]), and returns what
+//!    is cached. A thread that frees a block checks the mark under a lock of rule 3, before the block counts as freed;
+//!    from then on blocks go directly back to the device, and the last block drops the pool. A pool without handles
+//!    does not allocate.
 //! 9. A thread that ends puts its cache into the container. A thread that is already ending, or has no cache yet, works
 //!    with the books directly.
 //! 10. Across a fork all locks are held by the forking thread ([`ForkGuard`](crate::ForkGuard)), so the child finds every
@@ -126,7 +127,7 @@ pub(crate) struct Surroundings {
 }
 
 impl Pool {
-    /// Queries the device's size, so the caller must hold no lock.
+    /// Makes a pool. Queries the device's size, so the caller must hold no lock.
     pub(crate) fn new(
         device: Device,
         memory: Arc<dyn DeviceMemory>,
@@ -160,7 +161,7 @@ impl Pool {
         }
     }
 
-    /// Sets the memory as one that other processes can map.
+    /// Records that the pool's memory is `segments`, which other processes can map.
     pub(crate) fn with_segments(mut self, segments: Arc<SharedMemory>) -> Self {
         self.segments = Some(segments);
         self

@@ -18,7 +18,7 @@ pub(crate) type Events = Vec<Arc<dyn DeviceEvent>>;
 /// If there are at least this many events, finished ones are removed when more are added.
 const MANY_EVENTS: usize = 16;
 
-/// The purpose of a block.
+/// What the owner of a block requested: device, size and tag.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) device: Device,
@@ -30,7 +30,7 @@ pub(crate) struct Request {
 /// The owner's part of a record.
 struct Owner {
     is_live: bool,
-    /// The request of the owner. If there is no owner, that of the last one, with a static tag.
+    /// The request of the owner. If there is no owner, the request of the last owner, with a static tag.
     request: Request,
 }
 
@@ -140,7 +140,8 @@ impl Record {
     /// The caller is the owner of the live block, or holds every lock of the pool.
     #[inline]
     pub(crate) unsafe fn request(&self) -> Option<&Request> {
-        // SAFETY: the caller's position excludes writers, which are the owner itself, or hold a lock of the pool.
+        // SAFETY: only the owner, or a thread with a lock of the pool, writes this part. The caller is the owner or holds
+        // all locks, so no other thread writes it now.
         let owner = unsafe { &*self.owner.get() };
         owner.is_live.then_some(&owner.request)
     }
@@ -155,7 +156,7 @@ impl Record {
         // holds.
         let owner = unsafe { &mut *self.owner.get() };
         debug_assert!(!owner.is_live, "block {:p} was handed out, but is live as {}", self.ptr, owner.request.tag);
-        // SAFETY: the place is valid; its old value has a static tag and needs no drop.
+        // SAFETY: `owner.request` is valid for writes; its old value has a static tag and needs no drop.
         unsafe { std::ptr::write(&raw mut owner.request, request) };
         owner.is_live = true;
     }
@@ -183,7 +184,7 @@ impl Record {
 
     /// Adds events to wait for. Finished ones are removed from time to time, to keep the list short.
     pub(crate) fn mark(&self, new: impl IntoIterator<Item = Arc<dyn DeviceEvent>>) {
-        // Collected and filtered first, so that no foreign code runs under the lock.
+        // The events are collected and filtered before the lock is taken, so that no code outside this crate runs under it.
         let mut new: Events = new.into_iter().collect();
         if new.is_empty() {
             return;
@@ -208,7 +209,8 @@ impl Record {
         self.events.lock().clone()
     }
 
-    /// Removes these events, if present; only the caller has the record. Returns whether none is left.
+    /// Moves those events of `finished` that the record has to `gone`; only the caller has the record. Returns whether
+    /// the record has no event left.
     pub(crate) fn forget(&self, finished: &[Arc<dyn DeviceEvent>], gone: &mut Events) -> bool {
         let known = |event: &Arc<dyn DeviceEvent>| finished.iter().any(|other| Arc::ptr_eq(event, other));
         let mut events = self.events.lock();
@@ -230,7 +232,8 @@ pub(crate) struct Segment {
     pub(crate) ptr: NonNull<u8>,
     pub(crate) bytes: usize,
     pub(crate) events: Events,
-    /// Its place in a container that joins blocks, which must be informed when the device has the memory.
+    /// Identifies the memory in a container that joins blocks. The container must be informed when the device has taken
+    /// the memory back.
     pub(crate) leaving: Option<Leaving>,
 }
 

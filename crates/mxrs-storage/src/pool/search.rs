@@ -1,4 +1,4 @@
-//! Finds blocks outside a thread's own cache: in the container, and with all other threads.
+//! Finds blocks outside a thread's own cache: in the container, and in the caches of all other threads.
 
 use super::books::Books;
 use super::record::{RecordRef, Request};
@@ -9,7 +9,7 @@ use crate::{Tag, TagStats};
 use mxrs_sync::{Arc, BriefGuard};
 use rustc_hash::FxHashMap;
 
-/// The number of blocks that a thread takes from the container at once.
+/// The number of blocks that a thread takes from the container in one step.
 const REFILL: usize = 8;
 
 /// The result of a search of the whole pool.
@@ -33,7 +33,7 @@ impl Pool {
         if self.books.lock().orphaned {
             return false;
         }
-        // If threads have to share a limit, this thread gets its part below.
+        // If threads have to share a limit, `frozen` sets this thread's part of it below.
         let limit_bytes = if self.joins { 0 } else { usize::MAX };
         let cache = Arc::new(ThreadCache::new((self.id << 24) + threads.n_made, limit_bytes));
         threads.n_made += 1;
@@ -58,7 +58,7 @@ impl Pool {
             }
             let request = request.take()?;
             cache.counts.hit(request.size, record.block_bytes());
-            // SAFETY: the lock of the books is held, which contained the record.
+            // SAFETY: the record was in the container, which the lock of the books guards, and that lock is held.
             unsafe { record.revive(request) };
             Some(record)
         })
@@ -76,7 +76,7 @@ impl Pool {
         {
             more.push(next);
         }
-        // They were taken from the top, so the last one goes to the bottom.
+        // The blocks were taken from the top of their list, so the last one goes to the bottom.
         for next in more.into_iter().rev() {
             if !cache.push(next) {
                 books.put(next);

@@ -13,7 +13,7 @@ use std::cell::RefCell;
 /// One thread's cache of one pool. The pool lists it, the thread uses it, and other threads may empty it.
 #[derive(Debug)]
 pub(super) struct ThreadCache {
-    /// Its position in the order of locks, which also identifies it.
+    /// The position of this cache in the order of locks, which also identifies the cache.
     pub(super) number: u64,
     contents: CachePadded<BriefLock<Contents>>,
 }
@@ -27,7 +27,7 @@ pub(super) struct Contents {
     places: FxHashMap<usize, usize>,
     /// For each slot of [`front`], the index that was used last by a key of that slot. It may be outdated.
     recent: [usize; FRONT],
-    /// The sum of the sizes of the blocks here.
+    /// The sum of the sizes of the cached blocks.
     held_bytes: usize,
     /// A block is not cached if `held_bytes` would exceed this. Set while the pool is frozen.
     pub(super) limit_bytes: usize,
@@ -44,10 +44,10 @@ struct Magazine {
     records: Vec<RecordRef>,
 }
 
-/// The number of slots that are found without a search; a power of two.
+/// The number of slots of [`front`], which find a magazine without the hash table; a power of two.
 pub(super) const FRONT: usize = 64;
 
-/// A magazine has at most this many bytes of blocks, but holds at least 2 and at most 32.
+/// A magazine holds at most this many bytes, but its limit is at least 2 and at most 32 blocks.
 const MAGAZINE_BYTES: usize = 4 << 20;
 
 /// The number of blocks of this size that one thread caches.
@@ -171,13 +171,13 @@ impl Contents {
         all
     }
 
-    /// The number and bytes of the blocks here.
+    /// The number and bytes of the cached blocks.
     pub(super) fn held(&self) -> (u64, u64) {
         let n_blocks = self.magazines.iter().map(|magazine| magazine.records.len() as u64).sum();
         (n_blocks, self.held_bytes as u64)
     }
 
-    /// The size in bytes of the largest block here.
+    /// The size in bytes of the largest cached block.
     pub(super) fn largest_bytes(&self) -> usize {
         let tops = self.magazines.iter().filter_map(|magazine| magazine.records.last());
         tops.map(|record| record.block_bytes()).max().unwrap_or(0)
@@ -227,7 +227,7 @@ pub(super) fn is_possible() -> bool {
     HERE.try_with(|_| ()).is_ok()
 }
 
-/// Makes `cache` this thread's cache of `pool`, and removes those of pools that are gone.
+/// Makes `cache` this thread's cache of `pool`, and removes the thread's caches of pools that are gone.
 pub(super) fn insert(pool_id: u64, cache: Arc<ThreadCache>, pool: Weak<Pool>) {
     let _ = HERE.try_with(|here| {
         let mut entries = here.entries.borrow_mut();

@@ -12,7 +12,7 @@ const SHRINK: i32 = libc::F_SEAL_SHRINK;
 
 /// A memfd with these bytes at its start, this length and these seals.
 fn file(start: &[u8], len: u64, seals: i32) -> OwnedFd {
-    // SAFETY: creates a descriptor, which no other code owns.
+    // SAFETY: the label ends with a zero byte; the call creates a descriptor, which no other code owns.
     let file = unsafe {
         let fd = libc::memfd_create(c"bad".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING);
         assert!(fd >= 0);
@@ -22,7 +22,7 @@ fn file(start: &[u8], len: u64, seals: i32) -> OwnedFd {
     if !start.is_empty() {
         file.write_all_at(&start[..start.len().min(len as usize)], 0).unwrap();
     }
-    // SAFETY: affects only this file.
+    // SAFETY: the descriptor is open, and the call affects only its file.
     assert_eq!(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) }, 0);
     file.into()
 }
@@ -91,7 +91,7 @@ fn s12_other_descriptors_are_errors() {
         let error = refused(fd);
         assert!(error.to_string().contains("memfd_create"), "{error}");
     }
-    // Valid except that it cannot be written: because of the descriptor, or of a seal.
+    // Segments that are valid but cannot be written: because of a read-only descriptor, or because of a seal.
     let good = file(&header(MAGIC, 936, 1), 1000, SHRINK);
     let read_only = File::open(format!("/proc/self/fd/{}", good.as_raw_fd())).unwrap();
     for fd in [read_only.into(), file(&header(MAGIC, 936, 1), 1000, SHRINK | libc::F_SEAL_WRITE)] {
@@ -127,7 +127,7 @@ fn s12_a_peer_cannot_resize_a_block() {
     for len in [0, 64, 10_000, 1 << 20] {
         assert!(file.set_len(len).is_err(), "{len}");
     }
-    // SAFETY: affects only this file.
+    // SAFETY: the descriptor is open, and the call affects only its file.
     assert_eq!(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, libc::F_SEAL_WRITE) }, -1);
     assert_eq!(file.metadata().unwrap().len(), 10_064);
 }
@@ -152,7 +152,7 @@ fn s12_count_stays_at_least_0() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// For any header and any length of the file: an error, or a block within the file.
+    /// For any header and any length of the file, opening returns an error or a block within the file.
     #[test]
     fn s12_no_header_is_trusted(
         magic in prop_oneof![3 => Just(*MAGIC), 1 => any::<[u8; 8]>()],

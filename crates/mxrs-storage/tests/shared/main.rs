@@ -1,5 +1,5 @@
-//! `cpu_shared`, S12: memory that other mappings and other processes see, freed exactly once, whatever another process
-//! does.
+//! `cpu_shared`, S12: memory that several mappings and processes share is freed exactly once, even if another process
+//! misbehaves.
 //!
 //! The ignored tests are the other processes: the tests start this program again with a descriptor as standard input.
 //! Descriptors are counted, so the tests take turns.
@@ -87,7 +87,7 @@ fn read(block: &Block, at: usize) -> u8 {
     unsafe { block.as_ptr().add(at).read_volatile() }
 }
 
-/// S12, S1: every mapping sees every write; each one counts once, and ends once.
+/// S12, S1: every mapping sees every write; each mapping is counted once, and its end is counted once.
 #[test]
 fn s12_mappings_of_one_process_share_bytes_and_count() {
     let _turn = Turn::take();

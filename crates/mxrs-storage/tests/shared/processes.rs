@@ -63,7 +63,7 @@ fn child_keeps() {
     write(&other, 0, read(&block, 2));
 }
 
-/// S12: the first owner may be the first to free the block; and a block is found by process and descriptor number.
+/// S12: the process that made a block may free it before the others; a block is found by process and descriptor number.
 #[test]
 fn s12_a_child_outlives_its_parent_s_block() {
     let _turn = Turn::take();
@@ -97,7 +97,7 @@ fn s12_a_killed_child_takes_its_mapping_along() {
     let mut child = start("processes::child_waits", &block);
     wait_for("the child", || read(&block, 0) == 3 || child.try_wait().unwrap().is_some());
     assert_eq!(block.shared_mappings(), Some(2));
-    // SIGKILL
+    // Sends SIGKILL.
     child.kill().unwrap();
     assert!(!child.wait().unwrap().success());
     assert_eq!(block.shared_mappings(), Some(2), "the count stays too high, as documented");
@@ -119,11 +119,11 @@ fn s12_copies_in_a_forked_child_do_not_count() {
     if child == 0 {
         write(&flag, 0, 1);
         drop(block);
-        // SAFETY: ends the child at once.
+        // SAFETY: ends the child immediately, without destructors or other code of the parent.
         unsafe { libc::_exit(0) };
     }
     let mut status = -1;
-    // SAFETY: `child` is a child of this process, and `status` is a valid place.
+    // SAFETY: `child` is a child of this process, and `status` is valid for writes.
     assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
     assert_eq!((status, read(&flag, 0), block.shared_mappings()), (0, 1, Some(1)));
     drop(again_after_fork(&storage, &block));

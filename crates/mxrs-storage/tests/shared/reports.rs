@@ -82,7 +82,7 @@ impl DeviceEvent for Once {
     }
 }
 
-/// S9: a mapping ends after the work on it.
+/// S9: a mapping ends only after the work that uses it.
 #[test]
 fn s9_a_mapping_ends_after_its_events() {
     let _turn = Turn::take();
@@ -121,7 +121,7 @@ fn a_forked_child_shares_and_does_not_count() {
                 let works = read(&other, 7) == n && other.shared_mappings() == Some(2);
                 drop(other);
                 drop(allocate(&storage, 100));
-                // SAFETY: ends the child at once.
+                // SAFETY: ends the child immediately, without destructors or other code of the parent.
                 unsafe { libc::_exit(i32::from(!works)) };
             }
             guard.parent();

@@ -1,4 +1,5 @@
-//! `BestFit` from outside: the invariants of every pool at every step, on ranges that grow and on segments.
+//! `BestFit` through the public interface: the invariants of every pool after every step, on ranges that grow and on
+//! segments.
 
 use crate::properties::{Step, steps};
 use crate::{Bench, MIB};
@@ -81,7 +82,7 @@ impl Follower {
                 let before = self.bench.storage.stats(GPU);
                 let released = self.bench.storage.release_all(GPU);
                 let after = self.bench.storage.stats(GPU);
-                // S6
+                // S6: exactly the released bytes left the cache.
                 assert_eq!(
                     (after.cached_bytes, after.reserved),
                     (before.cached_bytes - released, before.reserved - released)
@@ -133,7 +134,8 @@ impl Follower {
         }
     }
 
-    /// S7: of the units, or the segment, that contained the block, exactly what is entirely free is returned.
+    /// S7: a direct free returns those of the block's units that are entirely free; with segments, the block's segment if
+    /// it is entirely free.
     fn free_directly(&mut self, index: usize) {
         let block = self.live.swap_remove(index % self.live.len());
         let before = self.bench.storage.stats(GPU);
@@ -211,7 +213,7 @@ fn script() -> Vec<Step> {
         .collect()
 }
 
-/// S11: whichever request fails, up to three times in a row, the books stay consistent and nothing is lost.
+/// S11: if any request fails, up to three times in a row, the books stay consistent and nothing is lost.
 #[test]
 fn s11_every_request_may_fail() {
     for backing in BACKINGS {

@@ -1,4 +1,4 @@
-//! `BestFit` from outside, case by case: growth, remainders, the reserve, threads, the end.
+//! Single cases of `BestFit` through the public interface: growth, remainders, the reserve, threads, the end of a pool.
 
 use crate::best_fit::{BACKINGS, Backing, GPU, TOTAL, UNIT, config};
 use crate::{Bench, MIB};
@@ -48,7 +48,7 @@ fn s8_memory_leaves_before_growth_into_the_reserve() {
         let second = bench.allocate(GPU, 40 << 20);
         drop(first);
         let n_before = bench.memory(GPU).calls().len();
-        // More than 80 of 100 MiB are held, without room for 50 MiB.
+        // The pool holds more than 80 of 100 MiB, so there is no room for 50 MiB.
         let _large = bench.allocate(GPU, 50 << 20);
         let calls = bench.memory(GPU).calls();
         let first_out = calls[n_before..].iter().position(|call| matches!(call, Free { .. } | Decommit { .. }));
@@ -132,7 +132,7 @@ fn s2_s3_threads_grow_one_range() {
 fn no_thread_runs_out_of_memory_while_another_returns_it() {
     let memory = Backing::Ranges.memory(64 * MIB).latency(Duration::from_millis(30));
     let bench = Bench::of(config(0), [memory]);
-    // Ten free pieces separated by live ones, so that they are returned one by one.
+    // Ten free pieces separated by live blocks, so that the pieces are returned one by one.
     let (large, pins): (Vec<_>, Vec<_>) =
         (0..10).map(|_| (bench.allocate(GPU, 6 << 20), bench.allocate(GPU, 512))).unzip();
     drop(large);
@@ -208,7 +208,7 @@ fn s1_s2_host_memory_grows_and_shrinks() {
     assert!(stats.hits > stats.system_requests, "{stats:?}");
 }
 
-/// A dropped pool unreserves its addresses; if blocks outlive the storage, when the last one is freed.
+/// A dropped pool unreserves its addresses. If blocks outlive the storage, this happens when the last one is freed.
 #[test]
 fn ranges_end_with_their_last_block() {
     let memory = Arc::new(SimulatedMemory::new(GPU, TOTAL).with_ranges(UNIT, 1 << 30));

@@ -1,5 +1,5 @@
-//! `BestFit` and the blocks that threads cache in front of it: exact hits, a limit on bytes, and nothing withheld from
-//! others.
+//! `BestFit` and the blocks that threads cache in front of it: reuse of the same block, a limit on the cached bytes, and
+//! access to blocks that another thread caches.
 
 use crate::best_fit::{BACKINGS, Backing, GPU, TOTAL, UNIT};
 use crate::streams::{Event, dynamic};
@@ -73,14 +73,14 @@ fn what_threads_keep_is_bounded() {
             seen.wait();
             stats.cached_blocks
         });
-        // The cached blocks, and as many joined pieces between them.
+        // The cached blocks, and the joined free pieces between them.
         let most = 2 * (bound / SIZE as u64) + 1;
         assert!(pieces > 1 && pieces <= most, "{n_threads} threads, {pin_mib} MiB: {pieces} pieces, at most {most}");
         drop(pin);
     }
 }
 
-/// S9, S6: a short block with unfinished work is not cached by the thread, so a flush finds it and waits for it.
+/// S9, S6: a small block with unfinished work is not cached by the thread, so a flush finds it and waits for it.
 #[test]
 fn s9_a_block_in_use_is_not_kept_by_its_thread() {
     for backing in BACKINGS {
@@ -100,7 +100,7 @@ fn s9_a_block_in_use_is_not_kept_by_its_thread() {
     }
 }
 
-/// S3: the peak is exact on one thread, whichever way a block is freed.
+/// S3: the peak is exact on one thread, for every method of freeing a block.
 #[test]
 fn s3_the_peak_is_exact_where_a_block_in_use_is_freed() {
     for backing in BACKINGS {

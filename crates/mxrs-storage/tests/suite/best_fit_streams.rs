@@ -31,8 +31,8 @@ fn overlap(a: (usize, usize), b: (usize, usize)) -> bool {
     a.0 < b.1 && b.0 < a.1
 }
 
-/// S9: a block with unfinished work is not joined, and serves only its own size, for a stream that need not wait for
-/// itself.
+/// S9: a block with unfinished work is not joined. It serves only requests of its own size, and the stream that uses it
+/// does not wait for itself.
 #[test]
 fn s9_a_block_in_use_stays_whole() {
     for bench in benches(100) {
@@ -60,7 +60,7 @@ fn s9_a_block_in_use_stays_whole() {
     }
 }
 
-/// S9: once its work is finished, a block is joined like any other before the device is asked for more.
+/// S9: once its work is finished, a block is joined like any other before the pool requests more memory.
 #[test]
 fn s9_a_finished_block_is_joined() {
     for bench in benches(100) {
@@ -73,7 +73,8 @@ fn s9_a_finished_block_is_joined() {
         let stats = bench.storage.stats(GPU);
         assert_eq!((stats.live_blocks, stats.reserved), (0, stats.cached_bytes));
         events.iter().for_each(|event| event.finish());
-        // They fill the lower half of 2 MiB. The upper half serves one of these requests, the joined blocks the other.
+        // The four blocks fill the lower half of 2 MiB. The upper half serves one of these requests, the joined blocks
+        // serve the other.
         let halves = [bench.allocate(GPU, 1 << 20), bench.allocate(GPU, 1 << 20)];
         assert_eq!(bench.memory(GPU).n_requests(), requests);
         drop(halves);
@@ -81,7 +82,7 @@ fn s9_a_finished_block_is_joined() {
     }
 }
 
-/// S9: unfinished work is waited for if nothing else fits, and only then.
+/// S9: the host waits for unfinished work only if no other memory fits.
 #[test]
 fn s9_the_host_waits_when_nothing_else_fits() {
     for bench in benches(20) {
@@ -172,7 +173,7 @@ fn s9_random_lives_with_unfinished_work() {
             let (mut live, mut in_use): (Vec<Block>, Vec<InUse>) = (Vec::new(), Vec::new());
             let (mut state, mut n_blocks) = (seed, 0);
             for _ in 0..if cfg!(miri) { 60 } else { 600 } {
-                // Knuth's MMIX constants.
+                // A linear congruential generator with Knuth's MMIX constants.
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let draw = (state >> 33) as usize;
                 match draw % 8 {

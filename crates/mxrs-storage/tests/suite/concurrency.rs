@@ -26,7 +26,7 @@ fn s10_no_lock_is_held_while_the_device_is_called() {
         });
         let bench = Bench::of(StorageConfig::uniform(PoolConfig::of_kind(kind)), [memory]);
         *handle.lock().unwrap() = Some(bench.storage.clone());
-        // Growth, free, a flush for the reserve, a refusal with its flush, a direct free, release_all.
+        // The calls below: growth, free, a flush for the reserve, a refusal with its flush, a direct free, release_all.
         drop(bench.allocate(GPU, 90 << 20));
         drop(bench.allocate(GPU, 8 << 20));
         drop(bench.allocate(GPU, 96 << 20));
@@ -36,14 +36,14 @@ fn s10_no_lock_is_held_while_the_device_is_called() {
         bench.storage.release_all(GPU);
         let counters = bench.memory(GPU).counters();
         assert!(counters.refusals > 0 && counters.used_bytes == 0);
-        // One query of the device's size, one for a reserve, one for the error; without a pool only the last.
+        // One query of the device's size, one for the reserve, one for the error; without a pool only the one for the error.
         assert!(counters.infos >= if kind == PoolKind::Unpooled { 1 } else { 3 }, "{counters:?}");
         // The memory owns the closure, which owns the storage, which owns the memory: this breaks the cycle.
         *handle.lock().unwrap() = None;
     }
 }
 
-/// Steps of a thread's own pseudo-random sequence (Marsaglia's xorshift).
+/// The next number of a pseudo-random sequence (Marsaglia's xorshift).
 fn next(state: &mut u64) -> usize {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -143,7 +143,7 @@ fn no_thread_runs_out_of_memory_while_another_returns_it() {
     }
 }
 
-/// `give_back` ends with the block's memory on its way to the device.
+/// Checks that a request waits for memory that another thread is returning; `give_back` starts that return.
 fn refused_while_another_returns(kind: PoolKind, give_back: impl FnOnce(&Storage, Block) + Send) {
     let (begun, has_begun) = mpsc::sync_channel(9);
     let (refused, was_refused) = mpsc::sync_channel(9);
@@ -159,7 +159,7 @@ fn refused_while_another_returns(kind: PoolKind, give_back: impl FnOnce(&Storage
         // At least 30 of 40 MiB are on their way back: no longer cached, and not yet free.
         let second = scope.spawn(|| storage.allocate(GPU, 20 << 20, Tag::default()));
         was_refused.recv().unwrap();
-        // Long enough for a second request to be refused too if it does not wait.
+        // Waits long enough that a thread which does not wait for the memory would be refused a second time.
         thread::sleep(Duration::from_millis(50));
         go.send(()).unwrap();
         assert!(second.join().unwrap().is_ok(), "{kind}");
@@ -167,7 +167,7 @@ fn refused_while_another_returns(kind: PoolKind, give_back: impl FnOnce(&Storage
     drop(go);
 }
 
-/// Two threads that are the first to use a device open one pool together.
+/// Four threads that use a device for the first time open one pool.
 #[test]
 fn first_use_from_many_threads_makes_one_pool() {
     for _ in 0..20 {

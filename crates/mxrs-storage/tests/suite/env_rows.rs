@@ -5,7 +5,7 @@ use crate::{Bench, DEVICES, MANUAL, MIB, only};
 use mxrs_storage::{PoolConfig, PoolKind, Storage, StorageConfig};
 use mxrs_types::{Device, ErrorKind};
 
-/// The manual's table: request, block under Naive, block under Round.
+/// The manual's table, in bytes: the request, its block under Naive, its block under Round.
 const TABLE: [(usize, usize, usize); 10] = [
     (1, 4096, 4096),
     (4096, 4096, 4096),

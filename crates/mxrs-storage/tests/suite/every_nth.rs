@@ -9,7 +9,7 @@ use std::time::Duration;
 
 const N_STEPS: usize = 200;
 
-/// The expected books, kept from outside: what was allocated and what was freed.
+/// The expected numbers of allocated and freed blocks, counted by the test.
 #[derive(Default)]
 struct Model {
     live: Vec<(Block, u64)>,
@@ -115,7 +115,7 @@ fn s11_refused_at_every_place() {
             let model = run(&whole, device);
             assert_eq!(model.failures, 0);
             let n_requests = whole.memory(device).n_requests();
-            // Best fit requests longer pieces, less often.
+            // `BestFit` requests longer pieces, and fewer of them.
             assert!(n_requests > if kind == PoolKind::BestFit { 2 } else { 10 }, "{device} {kind} {n_requests}");
             finish(whole, device, model);
             for nth in 1..=n_requests {
@@ -123,7 +123,7 @@ fn s11_refused_at_every_place() {
                 bench.memory(device).fail_on_request(nth);
                 bench.memory(device).fail_on_request(nth + 1);
                 if kind == PoolKind::BestFit {
-                    // It makes another request, for less.
+                    // `BestFit` makes another request, for fewer bytes.
                     bench.memory(device).fail_on_request(nth + 2);
                 }
                 let model = run(&bench, device);

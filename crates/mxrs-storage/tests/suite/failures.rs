@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 const GPU: Device = Device::gpu(0);
 
-/// A program of allocations and frees; returns the number of failed allocations. `check` gets the books before and
-/// after each.
+/// Runs a program of allocations and frees; returns the number of failed allocations. `check` gets the statistics before
+/// and after each failed allocation.
 fn script(bench: &Bench, check: impl Fn(PoolStats, PoolStats)) -> usize {
     let mut live: Vec<Block> = Vec::new();
     let mut n_failed = 0;
@@ -43,7 +43,7 @@ fn after_refusal(before: PoolStats, n_refusals: u64) -> PoolStats {
     expected
 }
 
-/// S11: whichever request fails, once or twice in a row, the books stay consistent and nothing is lost.
+/// S11: if any request fails, once or twice in a row, the books stay consistent and nothing is lost.
 #[test]
 fn s11_every_request_may_fail() {
     for kind in MANUAL {
@@ -62,8 +62,8 @@ fn s11_every_request_may_fail() {
                 let n_failed = script(&bench, |before, after| {
                     assert_eq!(after, after_refusal(before, if unpooled { 1 } else { 2 }));
                 });
-                // A pool tries each request twice; `Unpooled` has nothing to release in between. The request after the
-                // last one of the script is never made.
+                // A pool tries each request twice; `Unpooled` has nothing to release in between. For the last request of the
+                // script there is no next request that could fail too.
                 let expected = match (unpooled, twice) {
                     (false, false) => 0,
                     (false, true) => 1,

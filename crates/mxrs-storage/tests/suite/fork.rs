@@ -46,7 +46,7 @@ fn a_child_of_a_busy_process_has_working_pools() {
                         // Blocks of threads that do not exist in the child keep the unit that they are in.
                         kind == PoolKind::BestFit || storage.stats(CPU).cached_bytes == 0
                     };
-                    // SAFETY: ends the child at once.
+                    // SAFETY: ends the child immediately, without destructors or other code of the parent.
                     unsafe { libc::_exit(if works { 0 } else { 1 }) };
                 }
                 guard.parent();

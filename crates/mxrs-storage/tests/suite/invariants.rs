@@ -94,7 +94,7 @@ fn s4_block_size_is_its_own_class() {
     }
 }
 
-/// S5: last in, first out.
+/// S5: freed blocks are reused last in, first out.
 #[test]
 fn s5_last_freed_is_first_reused() {
     for kind in POOLED {

@@ -1,4 +1,4 @@
-//! The pools from outside, on simulated devices: documented settings, invariants, failures, threads.
+//! The pools through the public interface, on simulated devices: documented settings, invariants, failures, threads.
 //!
 //! Unsafe code: the tests write through blocks to check that no two share a byte, and one implements a faulty device.
 #![allow(unsafe_code)]
@@ -33,7 +33,7 @@ const MANUAL: [PoolKind; 3] = [PoolKind::Naive, PoolKind::Round, PoolKind::Unpoo
 
 /// Simulated memory of any device, with nothing behind its addresses.
 fn addresses_only(device: Device, total_bytes: u64) -> SimulatedMemory {
-    // SAFETY: tests of such devices count blocks and compare addresses; those that write through blocks use other memory.
+    // SAFETY: the tests that use this memory only count blocks and compare addresses; tests that write use other memory.
     unsafe { SimulatedMemory::new(device, total_bytes).unbacked_host() }
 }
 

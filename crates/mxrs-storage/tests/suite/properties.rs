@@ -14,7 +14,7 @@ pub(crate) enum Step {
     Allocate(usize),
     /// Index into the live blocks, modulo their number.
     Free(usize),
-    /// Index as for `Free`.
+    /// Index into the live blocks, modulo their number.
     FreeDirectly(usize),
     ReleaseAll,
 }
@@ -43,7 +43,7 @@ fn sizes() -> impl Strategy<Value = usize> {
 struct Model {
     kind: PoolKind,
     reserve: u64,
-    /// Addresses of cached blocks by block size, last freed last.
+    /// Addresses of cached blocks by block size; the block freed last is at the end.
     cached: HashMap<usize, Vec<usize>>,
     live_blocks: u64,
     live_requested: u64,
@@ -193,19 +193,19 @@ fn follow(kind: PoolKind, reserve_percent: u8, steps: Vec<Step>) -> Result<(), T
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 96 }))]
 
-    /// S2, S3, S5, S8.
+    /// S2, S3, S5, S8: the pool behaves like the model at every step.
     #[test]
     fn s2_s3_naive_follows_the_manual(reserve in 0u8..=100, steps in steps(sizes(), 120)) {
         follow(PoolKind::Naive, reserve, steps)?;
     }
 
-    /// S2, S3, S5, S8.
+    /// S2, S3, S5, S8: the pool behaves like the model at every step.
     #[test]
     fn s2_s3_round_follows_the_manual(reserve in 0u8..=100, steps in steps(sizes(), 120)) {
         follow(PoolKind::Round, reserve, steps)?;
     }
 
-    /// S2, S3, S13.
+    /// S2, S3, S13: the pool behaves like the model at every step.
     #[test]
     fn s2_s3_unpooled_follows_the_manual(reserve in 0u8..=100, steps in steps(sizes(), 120)) {
         follow(PoolKind::Unpooled, reserve, steps)?;

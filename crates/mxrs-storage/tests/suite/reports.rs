@@ -14,7 +14,7 @@ fn tagged(bench: &Bench, size: usize, tag: Tag) -> Block {
     bench.storage.allocate(GPU, size, tag).unwrap()
 }
 
-/// The tags of live memory add up to the live bytes, on all threads and however it was allocated.
+/// The bytes of all tags add up to the live bytes, for blocks of all threads, and for hits as for new memory.
 #[test]
 fn tags_add_up_to_what_is_live() {
     for kind in PoolKind::ALL {
@@ -59,7 +59,8 @@ fn the_error_names_the_largest_tags_and_the_peak() {
     drop(live);
 }
 
-/// Whether it was allocated (or freed), device, address, bytes requested, bytes of the block, tag.
+/// One report: whether the block was allocated (otherwise freed), device, address, bytes requested, bytes of the block,
+/// tag.
 type Entry = (bool, Device, usize, usize, usize, String);
 
 #[derive(Default)]

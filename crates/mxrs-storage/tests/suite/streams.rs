@@ -1,4 +1,4 @@
-//! S9: the next user of memory that a stream may still use waits for it, and nothing else does.
+//! S9: the next user of memory that a stream may still use waits for that stream, and nothing else waits.
 
 use crate::{Bench, MIB};
 use mxrs_storage::{PoolConfig, PoolKind, SimulatedCall, Tag};
@@ -141,7 +141,7 @@ fn s9_another_stream_waits_on_the_device_and_the_own_one_does_not() {
     }
 }
 
-/// The wait of a stream is in the future, so the events stay with the block until they are finished.
+/// A stream executes its wait later, so the events stay with the block until they are finished.
 #[test]
 fn s9_events_outlive_a_stream_that_did_nothing() {
     let bench = bench();
@@ -160,7 +160,7 @@ fn s9_events_outlive_a_stream_that_did_nothing() {
     assert_eq!(bench.storage.stats(GPU).system_requests, 1);
 }
 
-/// `used_by` attaches events to a live block, and dropping the block is sufficient.
+/// `used_by` attaches events to a live block; they take effect when the block is dropped.
 #[test]
 fn s9_used_by_counts_when_the_block_is_dropped() {
     let bench = bench();

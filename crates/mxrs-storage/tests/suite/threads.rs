@@ -55,7 +55,7 @@ fn what_one_thread_frees_another_finds() {
             }
             let stats = bench.storage.stats(GPU);
             assert_eq!((stats.system_requests, stats.hits), (1, 199), "{kind} {size}");
-            // Several at once: memory never exceeds what was live together.
+            // With two blocks live at the same time, the pool holds two blocks and no more.
             for _ in 0..20 {
                 let blocks: Vec<_> = (0..2).map(|_| bench.allocate(GPU, size)).collect();
                 other.run(move || drop(blocks));
@@ -123,7 +123,7 @@ fn blocks_of_a_thread_that_ended_are_reused() {
     }
 }
 
-/// S5 beyond one magazine: on one thread the order is last in, first out, whatever the number of blocks.
+/// S5 beyond one magazine: on one thread the order is last in, first out, for any number of blocks.
 #[test]
 #[cfg_attr(miri, ignore = "thousands of steps")]
 fn s5_last_in_first_out_beyond_a_magazine() {
@@ -188,7 +188,7 @@ fn blocks_in_thread_locals_come_back() {
         let bench = Bench::uniform(PoolConfig::of_kind(kind), 100 * MIB);
         let storage = bench.storage.clone();
         thread::spawn(move || {
-            // Registered before the cache is, so destroyed after it.
+            // `KEPT` is registered before the thread's cache, so it is destroyed after the cache.
             KEPT.with_borrow_mut(|kept| kept.push(storage.allocate(GPU, 5000, Tag::default()).unwrap()));
             drop(storage.allocate(GPU, 9000, Tag::default()).unwrap());
         })

@@ -1,15 +1,15 @@
-//! Where the files are, and what went wrong.
+//! Paths of test files, and the category of an error.
 #![allow(dead_code)] // each test binary uses its own part
 
 use mxrs_types::{Error, ErrorKind, FormatErrorKind};
 use std::path::PathBuf;
 
-/// A file of the digits data set.
+/// Path of a file of the digits data set.
 pub fn data(name: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "../../data/digits", name].iter().collect()
 }
 
-/// A file of this crate, written by `golden/generate.py`.
+/// Path of a test file of this crate, written by `golden/generate.py`.
 pub fn golden(name: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "tests/golden", name].iter().collect()
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 static REGISTRY: Mutex<Registry> = Mutex::new(Registry::new());
 static GENERATION: AtomicU64 = AtomicU64::new(0);
-/// Written under the registry's lock.
+/// Whether the handlers are installed. Written under the registry's lock.
 static WATCHED: AtomicBool = AtomicBool::new(false);
 
 /// Keeps the registry's lock and the prepared guards during a fork, between the two handlers.
@@ -84,10 +84,11 @@ extern "C" fn after_in_parent() {
 }
 
 extern "C" fn after_in_child() {
-    // First, so that hooks can read it.
+    // Counts the fork first, so that hooks can read the new generation.
     GENERATION.fetch_add(1, Ordering::Relaxed);
     never_unwinding(|| {
-        // Not logged here, where logging could block forever; kept for the next `add`.
+        // The failures are not logged in the child, because logging could block forever. They are kept for the next
+        // `add`.
         let failures = after(Side::Child);
         if !failures.is_empty() {
             REGISTRY.lock().keep_failures(failures);
@@ -95,7 +96,7 @@ extern "C" fn after_in_child() {
     });
 }
 
-/// Calls the second halves of all guards and releases the lock, then drops the guards; returns the failures.
+/// Calls `parent` or `child` of all guards and releases the registry's lock, then drops the guards; returns the failures.
 fn after(side: Side) -> Vec<String> {
     // SAFETY: `before` ran on this thread, which still holds the lock; see `AcrossFork`.
     let Some((mut registry, fork)) = (unsafe { (*ACROSS.0.get()).take() }) else { return Vec::new() };
@@ -108,6 +109,6 @@ fn after(side: Side) -> Vec<String> {
 
 /// Catches panics, because a handler that unwound into the C library would abort the process.
 fn never_unwinding(work: impl FnOnce()) {
-    // Panics of hooks are caught one by one. What remains are a guard's destructor and a panic of a log subscriber.
+    // Panics of hooks are caught one by one. What remains are panics of a guard's destructor or of a log subscriber.
     let _ = catch_unwind(AssertUnwindSafe(work));
 }

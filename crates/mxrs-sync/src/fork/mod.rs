@@ -1,5 +1,5 @@
-//! Prepares a process for `fork`: before it locks are taken and threads paused, after it locks are released and state
-//! reset.
+//! Prepares a process for `fork`: before the fork, locks are taken and threads are paused; after it, locks are released
+//! and state is reset.
 //!
 //! `fork` copies the memory of a process, but only the calling thread. A lock held by another thread at that moment
 //! stays locked in the child forever, the data that it guards may be half changed, and the other threads do not exist
@@ -19,16 +19,17 @@
 //! - **F3** The list of guards is locked ([`Rank::Fork`], the outermost rank) from before the first `prepare` until
 //!   after the last other call. So no guard is added or removed in between, and two forks take turns. Therefore a hook
 //!   must not register or unregister guards, and no ranked lock may be held while doing so elsewhere.
-//! - **F4** A hook that panics stops neither the fork nor the other hooks. If it panics before the fork, what the guard
-//!   held is released and its second half is not called. The failure is logged after the fork; one in the child at the
-//!   child's next [`register`].
-//! - **F5** A guard is kept alive from `prepare` to the end of its second half; between forks the list holds it weakly.
+//! - **F4** A hook that panics stops neither the fork nor the other hooks. If it panics before the fork, the locks that
+//!   the guard held are released, and its `parent` or `child` is not called. The failure is logged after the fork; a
+//!   failure in the child is logged at the child's next [`register`].
+//! - **F5** A guard is kept alive from `prepare` to the end of its `parent` or `child`; between forks the list holds it
+//!   weakly.
 //!
 //! # What a guard may do
 //!
 //! `prepare` may run on any thread, including one of the library's own if a task forks, so it must not wait for its own
 //! thread. It should pause threads, not end them, and keep errors for later. `child` runs in a process with one thread,
-//! which often replaces itself by another program at once. So it resets state and starts nothing; threads start again
+//! which often replaces itself by another program immediately. So it resets state and starts nothing; threads start again
 //! at their first use. It must not log: a thread of the parent may have been logging, and the locks that it held (of
 //! standard output, or of a subscriber) are locked forever. The same holds for the message of a panic, so a panic in
 //! `child` may hang.
@@ -117,10 +118,10 @@ pub fn watch() {
     atfork::watch();
 }
 
-/// The number of forks between the process in which counting began and this one: 0 there, 1 in its children, 2 in
-/// theirs.
+/// The number of forks between the process in which counting began and this one: 0 in the former, 1 in its children, 2 in
+/// their children.
 ///
-/// Code that starts threads stores it; if it has changed, the threads do not exist any more.
+/// Code that starts threads stores this number; if it has changed, the threads do not exist any more.
 #[inline]
 pub fn generation() -> u64 {
     atfork::generation()

@@ -30,7 +30,7 @@ struct Entry {
     guard: Weak<dyn ForkGuard>,
 }
 
-/// A guard between its two halves.
+/// A guard between its calls before a fork and its call after it.
 struct Prepared {
     /// Borrows from `guard`, so this field comes first and is dropped first.
     kept: Kept<'static>,
@@ -40,7 +40,8 @@ struct Prepared {
     whole: bool,
 }
 
-/// All guards between their two halves, in the order of their `prepare`. Tied to the forking thread, as locks are.
+/// All guards between their calls before a fork and after it, in the order of their `prepare`. Tied to the forking
+/// thread, as locks are.
 pub(super) struct Fork(Vec<Prepared>);
 
 /// Guards whose fork is over. Dropped after the registry's lock is released, because dropping the last reference may
@@ -66,7 +67,7 @@ impl Registry {
         self.entries.retain(|e| e.id != id);
     }
 
-    /// F1: calls the first halves in ascending rank.
+    /// F1: calls `prepare` and `hold` of all guards in ascending rank.
     pub(super) fn prepare(&mut self) -> Fork {
         let live: Vec<_> = self.entries.iter().filter_map(|e| Some((e.rank, e.guard.upgrade()?))).collect();
         Fork(live.into_iter().map(|(rank, guard)| self.prepare_one(rank, guard)).collect())
@@ -87,7 +88,7 @@ impl Registry {
         Prepared { kept, guard, rank, whole }
     }
 
-    /// F2: calls the second halves in descending rank.
+    /// F2: calls `parent` or `child` of all guards in descending rank.
     pub(super) fn finish(&mut self, mut fork: Fork, side: Side) -> Released {
         for Prepared { kept, guard, rank, .. } in fork.0.iter_mut().rev().filter(|p| p.whole) {
             drop(std::mem::take(kept));
@@ -99,7 +100,7 @@ impl Registry {
         Released(fork)
     }
 
-    /// The panics since the last call.
+    /// Returns the panics of hooks since the last call of this function.
     pub(super) fn take_failures(&mut self) -> Vec<String> {
         std::mem::take(&mut self.failures)
     }

@@ -23,7 +23,7 @@ const LOOKS: u32 = 32;
 pub(super) struct Oversubscribed(bool);
 
 impl Oversubscribed {
-    /// Determines it for a team of `size` threads.
+    /// Determines whether a team of `size` threads is oversubscribed.
     pub(super) fn ask(size: usize) -> Self {
         if cfg!(loom) || size == 1 {
             return Self(false);
@@ -32,11 +32,11 @@ impl Oversubscribed {
     }
 }
 
-/// The waits of one thread.
+/// The polling state of one thread.
 #[derive(Debug)]
 pub(super) struct Idle {
     looks: u32,
-    /// The start of the current wait, read once it is no longer a short one.
+    /// The start of the current wait; set once the wait is no longer short.
     since: Option<Instant>,
     patience: Duration,
     oversubscribed: Oversubscribed,
@@ -67,7 +67,8 @@ impl Idle {
         waited < self.patience
     }
 
-    /// Ends a wait that slept. The next time to poll is as long as would have sufficed, or otherwise half as long.
+    /// Ends a wait in which the thread slept. The next wait polls for the longest time if that would have sufficed for
+    /// this wait, otherwise for half as long as this wait polled.
     pub(super) fn slept(&mut self) {
         if let Some(since) = self.since {
             self.patience = next_patience(self.patience, since.elapsed(), longest(self.oversubscribed));

@@ -19,9 +19,9 @@
 //!   the job only then (T2).
 //! - **T6** An idle thread polls for a while, then sets `asleep` in its slot, polls again, and parks. A sequentially
 //!   consistent fence separates these two steps, and another one separates the caller's store of the epoch from its
-//!   last look at `asleep`, so one of them sees the other. That last look comes late, if a thread has not finished long
-//!   after the caller has: a sleeping thread is nearly always seen without a fence, directly after the store. Wake-ups
-//!   spread as a tree: thread `i` wakes `4i + 1 ..= 4i + 4`.
+//!   last check of `asleep`, so one of them sees the other. The caller makes that last check late, and only if a thread
+//!   has not finished long after the caller itself: nearly always the caller sees a sleeping thread without a fence,
+//!   directly after the store. Wake-ups spread as a tree: thread `i` wakes `4i + 1 ..= 4i + 4`.
 //! - **T7** The caller waits in the same way, with `waiting` in the role of `asleep`.
 //! - **T8** A run from inside a body, or while another caller uses the team, or with one chunk, runs on the caller
 //!   only.
@@ -57,8 +57,8 @@ crate::thread_local! { static IN_BODY: Cell<bool> = const { Cell::new(false) }; 
 pub struct TeamConfig {
     /// The number of threads that run a loop together, including the caller.
     pub threads: NonZeroUsize,
-    /// The places to pin to, each some logical CPUs: thread `i` to the `i`-th, starting again from the beginning after the
-    /// end. The caller, thread 0, is pinned at its first shared loop and stays pinned. Linux only. See
+    /// The places to which threads are pinned; each is a list of logical CPUs. Thread `i` is pinned to place `i`, modulo
+    /// the number of places. The caller, thread 0, is pinned at its first shared loop and stays pinned. Linux only. See
     /// [`affinity::cpu_list`].
     pub cpus: Option<Vec<Vec<usize>>>,
 }
@@ -132,12 +132,13 @@ impl Team {
         self.shared.keep_back(threads);
     }
 
-    /// From now on kernels keep loops of fewer elements on one thread. Without it each kernel decides by itself.
+    /// Makes kernels run loops of fewer than `elements` elements on one thread from now on. Without this setting each
+    /// kernel decides by itself.
     pub fn share_from(&self, elements: usize) {
         self.shared.share_from(elements);
     }
 
-    /// The number of elements from which on kernels share a loop; 0 where they decide by themselves.
+    /// The smallest number of elements for which kernels share a loop among threads; 0 if each kernel decides by itself.
     pub fn shares_from(&self) -> usize {
         self.shared.shares_from()
     }
@@ -176,8 +177,8 @@ impl Team {
     /// since the team was made, all chunks run on the caller in ascending order.
     ///
     /// # Panics
-    /// With the first panic of a body, after all chunks have run; also in a process that a body forked, if the run
-    /// would wait for threads that exist only in the parent.
+    /// Panics with the first panic of a body, after all chunks have run. Also panics in a process that a body forked, if
+    /// the run would wait for threads that exist only in the parent.
     pub fn run(&self, n_chunks: usize, body: &(dyn Fn(usize) + Sync)) {
         let shared = &*self.shared;
         let countable = (2..=isize::MAX as usize).contains(&n_chunks);
@@ -238,11 +239,11 @@ fn run_inline(n_chunks: usize, body: &(dyn Fn(usize) + Sync)) {
 #[derive(Debug)]
 pub struct Alone {
     _inside: Inside,
-    /// Makes it `!Send`: it belongs to the thread that made it.
+    /// Makes the value `!Send`: it belongs to the thread that made it.
     _thread: PhantomData<*const ()>,
 }
 
-/// Marks the thread as inside a body, and restores the earlier mark.
+/// Marks the thread as inside a body, and restores the earlier mark when dropped.
 #[derive(Debug)]
 struct Inside {
     before: bool,

@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
-/// The part of `state` with the number of threads that have a chunk by number: 0 for none, [`STOP`] for the end of the
+/// The bits of `state` with the number of threads that have a chunk by number: 0 for none, [`STOP`] for the end of the
 /// team.
 const HANDS: u64 = EPOCH - 1;
 /// One step of the epoch, which is in the high bits of `state`.
@@ -20,8 +20,8 @@ const STOP: u64 = HANDS;
 pub(super) const MAX_SIZE: usize = STOP as usize - 1;
 /// The number of threads that one thread wakes.
 const FAN_OUT: usize = 4;
-/// How often the caller polls before its last look for sleeping threads (T6): long for a thread that is awake, short
-/// for one that is not.
+/// How often the caller polls before its last check for sleeping threads (T6): long compared with the steps of a thread
+/// that is awake, short compared with waking one.
 const LOOKS_BEFORE_FENCE: u32 = if cfg!(loom) { 0 } else { 100 };
 
 /// The body of a loop, called with the number of a chunk; its lifetime is erased.
@@ -30,7 +30,7 @@ pub(super) type Body = dyn Fn(usize) + Sync;
 #[derive(Clone, Copy)]
 pub(super) struct Job {
     pub(super) body: *const Body,
-    /// At most `isize::MAX`.
+    /// The number of chunks, at most `isize::MAX`.
     pub(super) n_chunks: usize,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Shared {
     slots: Box<[CachePadded<ThreadSlot>]>,
     /// The number of chunks that are not taken yet, if there are more chunks than threads; otherwise 0 or less.
     left: CachePadded<AtomicIsize>,
-    /// The number of such chunks that threads other than the caller have finished.
+    /// The number of chunks taken from `left` that threads other than the caller have finished.
     finished: CachePadded<AtomicUsize>,
     busy: CachePadded<AtomicBool>,
     // The fields below are rarely written.
@@ -64,7 +64,7 @@ pub(super) struct Shared {
     /// The generation in which the threads were started (T9).
     generation: u64,
     cpus: Option<Vec<Vec<usize>>>,
-    /// See [`super::Team::share_from`].
+    /// The smallest number of elements for which kernels share a loop; see [`super::Team::share_from`].
     share_from: AtomicUsize,
     /// Handles to wake threads 1, 2, …
     handles: OnceLock<Vec<thread::Thread>>,
@@ -219,13 +219,13 @@ impl Shared {
         }
     }
 
-    /// Runs chunks while `left`, the count before taking one, is positive; returns their number.
+    /// Runs chunks while `left`, the count before a chunk is taken, is positive; returns the number of chunks that it ran.
     fn take_chunks(&self, job: Job, mut left: isize) -> usize {
         let mut n_taken = 0;
         while left > 0 {
             self.call(job, job.n_chunks - left as usize);
             n_taken += 1;
-            // Cannot take a chunk of the next run: this run lasts until the chunks taken here are known to be finished.
+            // This cannot take a chunk of the next run: this run lasts until the chunks taken here are known to be finished.
             left = self.left.fetch_sub(1, Ordering::Relaxed);
         }
         n_taken
@@ -300,7 +300,7 @@ impl Shared {
         }
     }
 
-    /// Takes a chunk of the current run, whichever it is; returns the count before.
+    /// Takes a chunk of the run that is current at that moment; returns `left` from before.
     fn take_first(&self) -> Option<isize> {
         let mut left = self.left.load(Ordering::Relaxed);
         while left > 0 {

@@ -1,5 +1,5 @@
-//! Checks kernels that write the images of a batch apart: the same bits as side by side, and nothing between the
-//! images.
+//! Checks kernels that write the images of a batch with gaps between them: the bits must be the same as without gaps, and
+//! the gaps must not be written.
 
 use super::run_once;
 use crate::AlignedBuffer;
@@ -7,12 +7,12 @@ use mxrs_op::{PlannedKernel, TensorDesc};
 use mxrs_sync::Team;
 use mxrs_types::Layout;
 
-/// If a kernel of one output [offers](mxrs_op::Kernel::strided) it, runs it with the images apart, as parts of tensors
-/// with one and with three additional blocks of channels. `written` is the output of an ordinary run with these inputs
-/// and this description. Returns whether the kernel offers it.
+/// Runs a kernel with one output so that gaps of one and of three blocks of channels lie between the images, if the kernel
+/// [supports](mxrs_op::Kernel::strided) that. `written` is the output of an ordinary run with these inputs and this
+/// description. Returns whether the kernel supports gaps.
 ///
 /// # Errors
-/// A sentence with the difference.
+/// Returns a sentence that describes the difference.
 pub fn check_images_apart(
     planned: &PlannedKernel,
     inputs: &[AlignedBuffer],
@@ -54,7 +54,7 @@ mod tests {
     use mxrs_types::{DType, Result};
     use std::sync::Arc;
 
-    /// Two images, each with a block of channels of one pixel.
+    /// Two images of one pixel, each with one block of channels.
     fn two_images() -> TensorDesc {
         let layout = Layout::Blocked {
             padded: [2, 16, 1, 1].into_iter().collect(),
@@ -64,7 +64,7 @@ mod tests {
         TensorDesc::dense([2, 16, 1, 1], DType::F32).with_layout(layout)
     }
 
-    /// Writes its images apart with a reference kernel, if it has one.
+    /// A kernel that writes its images with gaps by a reference kernel, if it has one.
     struct Copying(Option<ReferenceFn>);
 
     impl Kernel for Copying {
@@ -72,7 +72,7 @@ mod tests {
             "test:copying"
         }
 
-        fn run(&self, _: &KernelArgs<'_>) -> Result<()> {
+        unsafe fn run(&self, _: &KernelArgs<'_>) -> Result<()> {
             Ok(())
         }
 

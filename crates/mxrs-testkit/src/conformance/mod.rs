@@ -2,13 +2,13 @@
 //!
 //! For each case that the backend has an offer for, the runner checks:
 //!
-//! - the numbers with request `Write`, on the given team and on one thread (visible outputs bit-equal);
+//! - the numbers with request `Write`, on the given team and on one thread (visible outputs must be bit-equal);
 //! - that `Null` leaves outputs unchanged;
-//! - `Add` to a base; a kernel that offers it must give the bits of writing and adding;
+//! - `Add` to existing values; a kernel that supports it must give the same bits as writing and then adding;
 //! - `Inplace` for each pair that the operator declares, if the plan allows it;
-//! - images of the output apart, if the kernel offers that;
+//! - images of the output with gaps between them, if the kernel supports that;
 //! - that inputs are unchanged and nothing is written after the end of an output or of the scratch memory;
-//! - the same with the inputs after the first declared constant, as parameters are.
+//! - all of these again with the inputs after the first declared constant, as parameters are.
 //!
 //! Inputs whose content the operator ignores have no memory. [`mxrs_op::Backend::reorder`] converts to and from layouts
 //! other than row-major. Hidden outputs are internal to a kernel and are not compared.
@@ -33,16 +33,16 @@ use std::sync::Arc;
 /// Makes a team of threads for kernels under test.
 ///
 /// # Panics
-/// If `n_threads` is 0, or the system refuses a thread: this is for tests.
+/// Panics if `n_threads` is 0 or the system refuses a thread.
 pub fn team(n_threads: usize) -> Arc<Team> {
     let threads = NonZeroUsize::new(n_threads).expect("a positive number of threads");
     Team::new(TeamConfig { threads, cpus: None }).expect("threads can be started")
 }
 
-/// Runs every sample of `op` with each of its dtypes on `backend`; samples for inference also in training mode.
+/// Runs every sample of `op` with each of its dtypes on `backend`. Samples for inference run in training mode too.
 ///
-/// A wrong kernel does not cause a panic; look at the [`Report`]. An operator without samples, or whose samples do not
-/// even run on the reference, is also a failure.
+/// A wrong kernel does not cause a panic, but a failure in the [`Report`]. An operator without samples, or whose samples do
+/// not run on the reference kernel, is also a failure.
 pub fn run(backend: &dyn Backend, op: &OpDef, team: &Arc<Team>) -> Report {
     let mut report = Report::default();
     let samples = (op.samples)();

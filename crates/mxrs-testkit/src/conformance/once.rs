@@ -1,15 +1,15 @@
-//! Runs a kernel once, and checks that it writes nothing but its output.
+//! Runs a kernel once, and checks that it writes only its output and its scratch memory.
 
 use crate::AlignedBuffer;
 use mxrs_op::{Kernel, KernelArgs, RawTensor};
 use mxrs_sync::Team;
 use mxrs_types::WriteReq;
 
-/// Runs a kernel with one output on these inputs, which are in its layouts, and returns the output of `len_bytes`
+/// Runs a kernel with one output on these inputs, which are in the planned layouts, and returns the output of `len_bytes`
 /// bytes. Output and scratch memory are filled with NaN first.
 ///
 /// # Errors
-/// A sentence: the kernel fails, or writes after the end of the output or of its scratch memory.
+/// Returns a sentence if the kernel fails, or writes after the end of the output or of its scratch memory.
 pub fn run_once(
     kernel: &dyn Kernel,
     inputs: &[&AlignedBuffer],
@@ -27,7 +27,7 @@ pub fn run_once(
         team,
         random: None,
     };
-    kernel.run(&args).map_err(|e| e.to_string())?;
+    crate::run_kernel(kernel, &args).map_err(|e| e.to_string())?;
     match (output.guard_is_intact(), scratch.guard_is_intact()) {
         (false, _) => Err("wrote behind the end".into()),
         (_, false) => Err("wrote behind the scratch memory".into()),

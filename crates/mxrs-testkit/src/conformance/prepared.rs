@@ -1,4 +1,4 @@
-//! A sample as a call: parsed parameters, inferred shapes and types, filled inputs, expected numbers.
+//! A sample that is prepared as a call: parsed parameters, inferred shapes and types, filled inputs, expected outputs.
 
 use super::Case;
 use crate::{AlignedBuffer, Seeded, fill_input};
@@ -11,13 +11,13 @@ use mxrs_types::{DType, Error, PartialShape, Result, WriteReq};
 
 /// A call with its inputs and the reference's outputs.
 pub struct Prepared {
-    /// The case.
+    /// Operator, sample and dtype.
     pub case: Case,
-    /// Parameters.
+    /// Parsed parameters of the operator.
     pub params: OpParams,
     /// Row-major descriptions of the inputs.
     pub inputs: Vec<TensorDesc>,
-    /// Row-major descriptions of all outputs, followed by those of rewritten inputs.
+    /// Row-major descriptions of all outputs, followed by those of the inputs that the call rewrites.
     pub outputs: Vec<TensorDesc>,
     /// The inputs that the call rewrites.
     pub rewrites: &'static [usize],
@@ -38,7 +38,7 @@ impl Prepared {
     /// Prepares one sample with one dtype.
     ///
     /// # Errors
-    /// The error of parsing, inference or the reference kernel: a mistake in the sample or the operator.
+    /// Returns the error of parsing, inference or the reference kernel, which is a mistake in the sample or the operator.
     pub fn new(op: &OpDef, sample: &Sample, dtype: DType) -> Result<Self> {
         let params = op.parse(&sample.attrs)?;
         let n_inputs = op.n_inputs(&params);
@@ -68,7 +68,7 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// The outputs whose numbers are compared: visible ones, and rewritten inputs.
+    /// Indices of the outputs that are compared: the visible ones, and the rewritten inputs.
     pub fn compared(&self) -> impl Iterator<Item = usize> {
         let n = self.outputs.len();
         (0..self.n_visible).chain(n - self.rewrites.len()..n)
@@ -93,20 +93,21 @@ impl Prepared {
             self.outputs.iter().map(|d| AlignedBuffer::poisoned(d.size_bytes())).collect();
         let inputs: Vec<RawTensor<'_>> = self.data.iter().map(|b| RawTensor::from_slice(b.bytes())).collect();
         let raw: Vec<RawTensor<'_>> = outputs.iter_mut().map(|b| RawTensor::from_mut_slice(b.bytes_mut())).collect();
-        planned.kernel.run(&KernelArgs {
+        let args = KernelArgs {
             inputs: &inputs,
             outputs: &raw,
             reqs: &vec![WriteReq::Write; raw.len()],
             scratch: RawTensor::from_slice(&[]),
             team: &Team::serial(),
             random: Some(Self::RANDOM),
-        })?;
+        };
+        crate::run_kernel(&*planned.kernel, &args)?;
         Ok(outputs)
     }
 }
 
-/// Runs inference to a fixed point. The first input has `dtype` unless it fixes its own. The others follow from
-/// inference, and only inputs that inference leaves open get `dtype` too.
+/// Infers shapes and dtypes. The first input has `dtype`, unless the sample fixes another one. The dtypes of the others follow
+/// from inference; inputs that inference leaves open get `dtype` too.
 fn infer(
     op: &OpDef,
     params: &OpParams,

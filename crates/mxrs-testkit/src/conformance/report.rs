@@ -25,7 +25,7 @@ impl fmt::Display for Case {
 pub struct ExpectedFailure {
     /// The operator.
     pub op: &'static str,
-    /// The sample.
+    /// The sample of the operator.
     pub sample: &'static str,
     /// The element type; `None` for every type.
     pub dtype: Option<DType>,
@@ -34,7 +34,7 @@ pub struct ExpectedFailure {
 }
 
 impl ExpectedFailure {
-    /// Whether it applies to this case.
+    /// Whether the expected failure applies to this case.
     pub fn is_about(&self, case: &Case) -> bool {
         self.op == case.op && self.sample == case.sample && self.dtype.is_none_or(|d| d == case.dtype)
     }
@@ -67,15 +67,15 @@ impl Report {
     /// Asserts that no case failed.
     ///
     /// # Panics
-    /// If [`Self::failed`] is not empty, with the whole list.
+    /// Panics with the whole list if [`Self::failed`] is not empty.
     pub fn assert_ok(&self) {
         assert!(self.failed.is_empty(), "{self}");
     }
 
-    /// [`Self::assert_ok`] except that the listed cases must fail: one that passes is reported too.
+    /// Like [`Self::assert_ok`], except that the listed cases must fail: a listed case that passes is an error too.
     ///
     /// # Panics
-    /// If a case fails that is not listed, or a listed one passes.
+    /// Panics if a case fails that is not listed, or if a listed case passes.
     pub fn assert_ok_except(&self, expected: &[ExpectedFailure]) {
         let surprises: Vec<String> = self
             .failed

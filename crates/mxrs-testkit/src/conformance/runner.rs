@@ -1,4 +1,4 @@
-//! Runs one prepared call on a backend in every way that an executor may use.
+//! Runs one prepared call on a backend with every request that an executor may use, and checks the results.
 
 use super::{Prepared, check_images_apart};
 use crate::{AlignedBuffer, Tolerance, compare};
@@ -6,7 +6,7 @@ use mxrs_op::{Accuracy, Backend, KernelArgs, OpDef, PlannedKernel, RawTensor, Te
 use mxrs_sync::Team;
 use mxrs_types::{DType, Layout, WriteReq};
 
-/// A planned call of a backend, with its inputs in the layouts that it wants.
+/// A planned call of a backend, with its inputs in the planned layouts.
 pub struct Runner<'a> {
     backend: &'a dyn Backend,
     op: &'a OpDef,
@@ -20,7 +20,7 @@ impl<'a> Runner<'a> {
     /// Plans the call and converts the inputs to the planned layouts.
     ///
     /// # Errors
-    /// A sentence for the report.
+    /// Returns a sentence for the report if planning or a reorder fails.
     pub fn new(
         backend: &'a dyn Backend,
         op: &'a OpDef,
@@ -47,7 +47,7 @@ impl<'a> Runner<'a> {
             .zip(&planned.input_layouts)
             .map(|((data, desc), layout)| reorder(backend, data, desc, &desc.with_layout(layout.clone()), team))
             .collect::<Result<_, _>>()?;
-        // A call with several types is as inexact as its least exact float type.
+        // A call with several float types has the tolerance of the least exact one.
         let tolerance = prepared
             .inputs
             .iter()
@@ -71,10 +71,10 @@ impl<'a> Runner<'a> {
         self.prepared.outputs[index].with_layout(self.planned.output_layouts[index].clone())
     }
 
-    /// Checks every way of running it.
+    /// Checks the call with all requests: write (also on one thread), gaps between images, null, add, in place.
     ///
     /// # Errors
-    /// A sentence with the way and the difference.
+    /// Returns a sentence with the request and the difference.
     pub fn check_all(&self, team: &Team) -> Result<(), String> {
         let written = self.check_write(team)?;
         let serial =
@@ -91,7 +91,7 @@ impl<'a> Runner<'a> {
         self.check_inplace(team)
     }
 
-    /// Outputs filled with NaN; rewritten inputs have their original content.
+    /// Output buffers filled with NaN; those of rewritten inputs have the original content.
     fn poisoned(&self) -> Vec<AlignedBuffer> {
         let n_plain = self.n_plain();
         let content = |i: usize| match i.checked_sub(n_plain) {
@@ -106,7 +106,7 @@ impl<'a> Runner<'a> {
         self.prepared.outputs.len() - self.prepared.rewrites.len()
     }
 
-    /// Runs with one request for the visible outputs; hidden ones are written.
+    /// Runs the kernel with this request for the visible outputs; hidden outputs have the request `Write`.
     fn run(&self, req: WriteReq, mut outputs: Vec<AlignedBuffer>, team: &Team) -> Result<Vec<AlignedBuffer>, String> {
         let inputs: Vec<RawTensor<'_>> = self.inputs.iter().map(|b| RawTensor::from_slice(b.bytes())).collect();
         let of = |i: usize| match req {
@@ -152,7 +152,7 @@ impl<'a> Runner<'a> {
             team,
             random: Some(Prepared::RANDOM),
         };
-        self.planned.kernel.run(&args).map_err(|e| format!("run: {e}"))?;
+        crate::run_kernel(&*self.planned.kernel, &args).map_err(|e| format!("run: {e}"))?;
         if !scratch.guard_is_intact() {
             return Err(format!("wrote behind its {} bytes of scratch", self.planned.scratch_bytes));
         }
@@ -174,7 +174,7 @@ impl<'a> Runner<'a> {
         Ok(outputs)
     }
 
-    /// Compares a visible output with the reference's, plus `base` if it is given.
+    /// Compares an output with that of the reference kernel, plus `base` if it is given.
     fn compare_output(
         &self,
         index: usize,
@@ -192,7 +192,7 @@ impl<'a> Runner<'a> {
         };
         if let Some(base) = base {
             expected.iter_mut().zip(base).for_each(|(e, b)| *e += b);
-            // The sum is rounded again, and may cancel.
+            // The sum is rounded again, and its terms may cancel.
             expected = AlignedBuffer::from_f64(&expected, desc.dtype).to_f64(desc.dtype);
             tolerance = tolerance.widest(if desc.dtype.is_float() {
                 Tolerance::of(Accuracy::Reduction, desc.dtype)
@@ -203,7 +203,7 @@ impl<'a> Runner<'a> {
         compare(&dense.to_f64(desc.dtype), &expected, tolerance).map_err(|e| format!("output {index} ({desc}): {e}"))
     }
 
-    /// Checks images apart, if the kernel offers that; kernels with several outputs are never asked for it.
+    /// Checks gaps between images, if the kernel supports them. Executors use that only for kernels with one output.
     fn check_apart(&self, team: &Team, written: &[AlignedBuffer]) -> Result<(), String> {
         let [written] = written else { return Ok(()) };
         check_images_apart(&self.planned, &self.inputs, (&self.output_desc(0), written), team).map(drop)
@@ -217,7 +217,8 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Checks sums; a kernel that [offers](mxrs_op::Kernel::adds) them must give the bits of writing and adding.
+    /// Checks the request `Add`. A kernel that [supports](mxrs_op::Kernel::adds) it must give the same bits as writing and then
+    /// adding.
     fn check_add(&self, team: &Team, written: &[AlignedBuffer]) -> Result<(), String> {
         let visible = &self.prepared.outputs[..self.prepared.n_visible];
         if visible.iter().any(|d| d.dtype == DType::Bool) {
@@ -233,7 +234,7 @@ impl<'a> Runner<'a> {
             bases.push((base, outputs[i].clone()));
         }
         let outputs = self.run(WriteReq::Add, outputs, team).map_err(|e| format!("request add: {e}"))?;
-        // Sums of integers may overflow, and then the numbers do not define the right result.
+        // Sums of integers may overflow; then the expected value is not defined.
         let has_right_numbers = visible.iter().all(|d| d.dtype.is_float());
         for (i, (base, mut sum)) in bases.into_iter().enumerate() {
             if has_right_numbers {
@@ -280,7 +281,7 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Whether the bits are equal; all NaNs count as equal.
+/// Whether the bits are equal, where all NaNs count as equal.
 fn bits_agree(a: &[u8], b: &[u8], dtype: DType) -> bool {
     if a == b {
         return true;
@@ -311,19 +312,18 @@ fn reorder(
         .map_err(|e| format!("reorder {from} to {to}: {e}"))?
         .ok_or_else(|| format!("plans a layout it cannot reorder: {from} to {to}"))?;
     let mut copy = match to.layout {
-        // Padding of blocked layouts is zero by convention of the libraries that use them.
+        // The libraries that use blocked layouts expect zeros in the padding.
         Layout::RowMajor => AlignedBuffer::poisoned(to.size_bytes()),
         _ => AlignedBuffer::zeroed(to.size_bytes()),
     };
-    kernel
-        .run(&KernelArgs {
-            inputs: &[RawTensor::from_slice(data.bytes())],
-            outputs: &[RawTensor::from_mut_slice(copy.bytes_mut())],
-            reqs: &[WriteReq::Write],
-            scratch: RawTensor::from_slice(&[]),
-            team,
-            random: None,
-        })
-        .map_err(|e| format!("reorder {from} to {to}: {e}"))?;
+    let args = KernelArgs {
+        inputs: &[RawTensor::from_slice(data.bytes())],
+        outputs: &[RawTensor::from_mut_slice(copy.bytes_mut())],
+        reqs: &[WriteReq::Write],
+        scratch: RawTensor::from_slice(&[]),
+        team,
+        random: None,
+    };
+    crate::run_kernel(&*kernel, &args).map_err(|e| format!("reorder {from} to {to}: {e}"))?;
     if copy.guard_is_intact() { Ok(copy) } else { Err(format!("reorder {from} to {to}: wrote behind the end")) }
 }

@@ -39,7 +39,7 @@ fn nearly_double() -> OpDef {
     }
 }
 
-/// Wrong in the last bits, within every tolerance.
+/// `double` with errors in the last bits, within every tolerance.
 fn just_double() -> OpDef {
     OpDef {
         reference: Some(|_, inputs, outputs, _| {
@@ -77,7 +77,7 @@ impl Kernel for Doubling {
     fn adds(&self, _: usize) -> bool {
         matches!(self.fault, Fault::None | Fault::RoundsSums)
     }
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+    unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         let is_wrong = match self.fault {
             Fault::WrongNumber => true,
             Fault::RoundsSums => args.reqs[0] == WriteReq::Add,
@@ -92,9 +92,11 @@ impl Kernel for Doubling {
         let reqs = [if Some(args.reqs[0]) == ignored { WriteReq::Write } else { args.reqs[0] }];
         let args = KernelArgs { reqs: &reqs, ..*args };
         let kernel = if is_wrong { &self.wrong } else { &self.right };
-        kernel.run(&args)?;
+        // SAFETY: `right` and `wrong` were planned for the call that this kernel is run for.
+        unsafe { kernel.run(&args) }?;
         if self.fault == Fault::ReadsAfterWriting && reqs[0] != WriteReq::Add {
-            kernel.run(&args)?;
+            // SAFETY: `right` and `wrong` were planned for the call that this kernel is run for.
+            unsafe { kernel.run(&args) }?;
         }
         Ok(())
     }

@@ -8,12 +8,12 @@ use crate::{AlignedBuffer, Tolerance, compare};
 /// The tolerance for the linearity of a gradient in its heads.
 const LINEAR: Tolerance = Tolerance { rtol: 1e-9, atol: 1e-9 };
 
-/// Checks shapes and element types of the gradients.
+/// Checks that the gradients have the shapes and element types of their inputs.
 pub(super) fn shapes(subject: &Subject<'_>) -> Result<(), String> {
     subject.forward(subject.data(), &subject.heads(0))?.gradients(&subject.is_differentiated()).map(drop)
 }
 
-/// Runs all checks.
+/// Runs all checks of the first derivative.
 pub(super) fn check(subject: &Subject<'_>) -> Result<Checked, String> {
     let wants = subject.is_differentiated();
     let data = subject.data();
@@ -39,7 +39,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Result<Checked, String> {
     }
 }
 
-/// Checks that requesting fewer gradients does not change the others.
+/// Checks that each gradient is the same if it is the only one requested.
 fn one_at_a_time(
     subject: &Subject<'_>,
     wants: &[bool],
@@ -62,7 +62,8 @@ fn one_at_a_time(
     Ok(())
 }
 
-/// Checks that the gradient for `a · h + b · k` is the same sum of gradients; for a loss, that all of them are equal.
+/// Checks linearity: the gradient for heads `a · h + b · k` must be `a` times that for `h` plus `b` times that for `k`. For a
+/// loss, checks that all these gradients are equal.
 fn heads_count_linearly(subject: &Subject<'_>, wants: &[bool], of_first: &[Option<Vec<f64>>]) -> Result<(), String> {
     let (a, b) = (0.75, -2.5);
     let (first, second) = (subject.heads(0), subject.heads(1));

@@ -1,8 +1,8 @@
 //! Checks of declared gradients: a [`Tape`] differentiates calls without a graph, and its results are compared with
 //! central differences.
 //!
-//! For each sample, in `f64`, the forward call runs on the reference kernel. The declared gradient records its calls,
-//! which also run on reference kernels (without memory for inputs that they ignore). Then the checks are:
+//! For each sample, in `f64`, the forward call runs on the reference kernel. The declared gradient records its calls, which
+//! also run on reference kernels (inputs that they ignore have no memory). The checks are:
 //! - every gradient has the shape and element type of its input, in all float types of the operator;
 //! - it agrees with the central difference of `Σ head · output` over the visible outputs, for random heads;
 //! - it is linear in the heads (or, for a loss that ignores them, does not depend on them);
@@ -65,10 +65,10 @@ pub const EPS: f64 = 1e-6;
 /// The tolerance between a gradient and the central difference.
 pub const TOLERANCE: Tolerance = Tolerance { rtol: 1e-5, atol: 1e-7 };
 
-/// A tensor as a loss function gets it.
+/// A tensor in the form in which a loss function receives it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Numbers {
-    /// Sizes.
+    /// Shape of the tensor.
     pub shape: Shape,
     /// Elements in row-major order.
     pub values: Vec<f64>,
@@ -82,7 +82,7 @@ pub type LossFn = fn(&OpParams, &[Numbers], &[Numbers]) -> f64;
 pub struct Options {
     /// The loss, if the operator's gradient is that of a loss and ignores head gradients.
     pub loss: Option<LossFn>,
-    /// Inputs whose gradient is defined as zero, such as labels. Auxiliary states always count as such.
+    /// Inputs whose gradient is defined as zero, such as labels. Gradients of auxiliary states are always zero.
     pub stopped: &'static [usize],
 }
 
@@ -107,7 +107,7 @@ fn over_samples(op: &OpDef, one: impl Fn(&Sample) -> Result<Checked, String>) ->
 /// Checks the first derivative on one sample, which need not be one of the operator's own.
 ///
 /// # Errors
-/// A sentence with the difference.
+/// Returns a sentence that describes the difference.
 pub fn check_sample(ops: &OpSet, op: &Arc<OpDef>, sample: &Sample, options: &Options) -> Result<Checked, String> {
     let others = op.dtypes.iter().filter(|d| d.is_float() && **d != DType::F64);
     for dtype in others.filter(|_| sample.inputs.first().is_some_and(|i| i.dtype.is_none())) {
@@ -120,7 +120,7 @@ pub fn check_sample(ops: &OpSet, op: &Arc<OpDef>, sample: &Sample, options: &Opt
 /// Checks the second derivative on one sample, with respect to inputs and head gradients.
 ///
 /// # Errors
-/// A sentence with the difference.
+/// Returns a sentence that describes the difference.
 pub fn check_sample_second_order(
     ops: &OpSet,
     op: &Arc<OpDef>,

@@ -4,12 +4,12 @@ use super::{Checked, EPS, TOLERANCE};
 use crate::{AlignedBuffer, Seeded};
 use mxrs_types::DType;
 
-/// The largest number of elements of one tensor whose derivatives are compared; of larger tensors some are chosen by a
-/// seed.
+/// Largest number of elements of one tensor whose derivatives are compared. From larger tensors, elements are chosen
+/// pseudorandomly.
 const PROBES: usize = 64;
 
-/// The largest distance between the two one-sided differences, absolute and relative to their mean, before the place
-/// counts as a kink: a second derivative of 1000 still counts as smooth.
+/// Largest difference between the two one-sided differences, absolute and relative to the central difference, before a point
+/// counts as a kink. A second derivative of 1000 still counts as smooth.
 const KINK: f64 = 1e-3;
 
 /// Compares derivatives with central differences of `Σ weight · f`.
@@ -17,7 +17,7 @@ const KINK: f64 = 1e-3;
 /// `derivatives` has one entry for each tensor of `at`; `None` for tensors that are not varied.
 ///
 /// # Errors
-/// The first derivative that differs, or the error of `f`.
+/// Returns a sentence about the first derivative that differs, or the error of `f`.
 pub(super) fn compare(
     at: &[AlignedBuffer],
     derivatives: &[Option<Vec<f64>>],
@@ -67,7 +67,7 @@ fn weighted(a: &[Vec<f64>], b: &[Vec<f64>], weights: &[Vec<f64>]) -> f64 {
     a.iter().zip(b).zip(weights).map(one).sum()
 }
 
-/// All elements, or some chosen by a seed, including the first and the last.
+/// Indices of the elements to compare: all, or pseudorandomly chosen ones that include the first and the last.
 fn probes(n: usize) -> Vec<usize> {
     if n <= PROBES {
         return (0..n).collect();

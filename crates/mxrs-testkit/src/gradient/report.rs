@@ -1,4 +1,4 @@
-//! The result of a check of gradients.
+//! The results of checking gradients.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Checked {
     /// The number of derivatives compared with differences.
     pub n_compared: usize,
-    /// The number of elements skipped because the function has a kink or jumps there.
+    /// The number of elements skipped because the function has a kink or jump at their values.
     pub n_kinks: usize,
 }
 
@@ -49,7 +49,7 @@ impl GradientReport {
     /// Asserts that no sample failed.
     ///
     /// # Panics
-    /// If [`Self::failed`] is not empty, with the whole list.
+    /// Panics with the whole list if [`Self::failed`] is not empty.
     pub fn assert_ok(&self) {
         assert!(self.failed.is_empty(), "{self}");
     }

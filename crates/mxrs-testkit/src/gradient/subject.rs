@@ -1,4 +1,4 @@
-//! A sample as a function: from inputs and head gradients to outputs and gradients.
+//! A sample as a function that maps inputs and head gradients to outputs and gradients.
 
 use super::{Numbers, Options, Tape};
 use crate::conformance::Prepared;
@@ -61,7 +61,7 @@ impl<'a> Subject<'a> {
         self.inputs().iter().enumerate().map(|(i, d)| d.dtype.is_float() && !is_stopped(i)).collect()
     }
 
-    /// Whether differences are meaningful: all relevant values are in `f64` and finite.
+    /// Whether central differences are meaningful: all relevant values are `f64` and finite.
     pub(super) fn is_smooth(&self) -> bool {
         let is_f64 = |d: &TensorDesc| d.dtype == DType::F64;
         let is_finite = |(data, desc): (&AlignedBuffer, &TensorDesc)| {
@@ -87,7 +87,7 @@ impl<'a> Subject<'a> {
         AlignedBuffer::from_f64(&values, desc.dtype)
     }
 
-    /// Runs the call.
+    /// Runs the call on a new tape.
     pub(super) fn forward(&self, data: &[AlignedBuffer], heads: &[AlignedBuffer]) -> Result<Forward<'a>, String> {
         let mut tape = Tape::new(self.ops, self.prepared.is_train);
         let mut leaf = |(data, desc): (&AlignedBuffer, &TensorDesc)| {
@@ -100,7 +100,7 @@ impl<'a> Subject<'a> {
         Ok(Forward { tape, inputs, outputs, heads })
     }
 
-    /// The value of the loss.
+    /// Runs the call and computes the loss from its inputs and outputs.
     pub(super) fn loss(&self, loss: super::LossFn, data: &[AlignedBuffer]) -> Result<f64, String> {
         let forward = self.forward(data, &[])?;
         let numbers = |values: &[GradValue]| -> Vec<Numbers> {

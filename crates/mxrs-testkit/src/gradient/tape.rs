@@ -29,7 +29,7 @@ pub(super) struct Call {
     pub(super) outputs: Vec<GradValue>,
 }
 
-/// Values, and the calls that made them, in order.
+/// Values, and the calls that computed them, in order.
 pub struct Tape<'a> {
     pub(super) ops: &'a OpSet,
     is_train: bool,
@@ -57,15 +57,15 @@ fn sum_of_two() -> OpDef {
 }
 
 impl<'a> Tape<'a> {
-    /// Makes an empty tape; gradients call operators of `ops`.
+    /// An empty tape. Gradients call operators of `ops`.
     pub fn new(ops: &'a OpSet, is_train: bool) -> Self {
         Self { ops, is_train, values: Vec::new(), calls: Vec::new(), sum: Arc::new(sum_of_two()) }
     }
 
-    /// Adds a tensor that was not made by a call.
+    /// Adds a tensor that was not computed by a call.
     ///
     /// # Errors
-    /// If `data` does not have the size of `desc`.
+    /// Returns an error if `data` does not have the size of `desc`.
     pub fn leaf(&mut self, desc: TensorDesc, data: AlignedBuffer) -> Result<GradValue> {
         if data.len_bytes() != desc.size_bytes() {
             return Err(Error::invalid("bytes of a tensor", data.len_bytes(), desc.size_bytes().to_string()));
@@ -99,7 +99,7 @@ impl<'a> Tape<'a> {
     /// it rewrites have their new content afterwards. Every random call draws the same numbers.
     ///
     /// # Errors
-    /// Those of parsing, inference and the kernel.
+    /// Returns the error of parsing, inference or the kernel.
     pub fn apply(&mut self, op: &Arc<OpDef>, attrs: Attrs, inputs: &[GradValue]) -> Result<Vec<GradValue>> {
         let params = op.parse(&attrs)?;
         if op.n_inputs(&params) != inputs.len() {
@@ -130,14 +130,15 @@ impl<'a> Tape<'a> {
         let memory = |i: usize| if is_unread[i] { &[] } else { self.bytes(inputs[i]) };
         let raw_inputs: Vec<RawTensor<'_>> = (0..inputs.len()).map(|i| RawTensor::from_slice(memory(i))).collect();
         let raw: Vec<RawTensor<'_>> = results.iter_mut().map(|b| RawTensor::from_mut_slice(b.bytes_mut())).collect();
-        planned.kernel.run(&KernelArgs {
+        let args = KernelArgs {
             inputs: &raw_inputs,
             outputs: &raw,
             reqs: &vec![WriteReq::Write; raw.len()],
             scratch: RawTensor::from_slice(&[]),
             team: &Team::serial(),
             random: Some(Prepared::RANDOM),
-        })?;
+        };
+        crate::run_kernel(&*planned.kernel, &args)?;
         for (input, new) in rewrites.iter().zip(results.split_off(n_outputs)) {
             self.values[inputs[*input].0 as usize].data = new;
         }
@@ -153,7 +154,7 @@ impl<'a> Tape<'a> {
     /// because no head depends on the value. The calls of the gradients are recorded.
     ///
     /// # Errors
-    /// If an operator on the way has no defined gradient; those of [`Self::apply`].
+    /// Returns an error if an operator between the heads and `wrt` has no defined gradient; also fails as [`Self::apply`] does.
     pub fn gradients(&mut self, heads: &[(GradValue, GradValue)], wrt: &[GradValue]) -> Result<Vec<Option<GradValue>>> {
         let n_values = self.values.len();
         let n_calls = self.calls.len();
@@ -190,7 +191,8 @@ impl<'a> Tape<'a> {
     /// Calls the gradient function of the operator of one call.
     ///
     /// # Errors
-    /// If the gradient is undefined or its length differs from the number of inputs; those of its function.
+    /// Returns an error if the gradient is undefined, if its function fails, or if the function does not return one result per
+    /// input.
     pub(super) fn differentiate(
         &mut self,
         call: usize,

@@ -157,7 +157,7 @@ fn ignored_inputs_have_no_memory() {
     let data = crate::AlignedBuffer::from_f64(&[1.0, 2.0], DType::F64);
     let a = tape.leaf(desc, data).expect("a leaf");
     let out = tape.apply(op, Attrs::new(), &[a, a]).expect("a call")[0];
-    // The kernel pairs elements, and the second input has none, so nothing is written.
+    // The kernel pairs elements of both inputs. The second input has no memory, so nothing is written.
     assert!(tape.numbers(out).iter().all(|v| v.is_nan()));
 }
 
@@ -185,7 +185,7 @@ fn contributions_to_one_value_are_summed() {
     assert_eq!(tape.numbers(second), [2.0, 2.0]);
 }
 
-/// `loss = Σ (x - 1)²/2`, whatever the heads are; the output of the operator is `x`.
+/// An operator with output `x` whose gradient is that of `loss = Σ (x - 1)²/2` and ignores the heads.
 #[test]
 fn losses_are_compared_with_their_own_function() {
     let minus_one = OpDef {

@@ -1,4 +1,4 @@
-//! Checkpoints after epochs.
+//! Callbacks that write checkpoints after epochs.
 
 use super::{EpochEnd, EpochEndCallback};
 use crate::module::guard::{diverged, not_finite};
@@ -6,8 +6,8 @@ use crate::resume::{Keeper, Position};
 use mxrs_types::Result;
 use std::path::PathBuf;
 
-/// Writes `<prefix>-symbol.json` and `<prefix>-NNNN.params` after epochs, NNNN being the epochs done. Ends the training with an
-/// error before it writes a trained parameter or an auxiliary state that is not finite.
+/// Writes `<prefix>-symbol.json` and `<prefix>-NNNN.params` after epochs, where NNNN is the number of epochs done. Ends the
+/// training with an error before it writes a trained parameter or an auxiliary state that is not finite.
 pub struct Checkpoints {
     prefix: PathBuf,
     period: u64,
@@ -17,13 +17,13 @@ pub struct Checkpoints {
     saved: Option<Position>,
 }
 
-/// After every `period` epochs, without the optimizer's states.
+/// Writes a checkpoint after every `period` epochs, without the states of the optimizer.
 pub fn do_checkpoint(prefix: impl Into<PathBuf>, period: u64) -> Checkpoints {
     module_checkpoint(prefix, period, false)
 }
 
-/// After every `period` epochs, with `save_optimizer_states` also `<prefix>-NNNN.states`, from which training goes on as from
-/// those that `fit` writes.
+/// Writes a checkpoint after every `period` epochs. If `save_optimizer_states` is set, also writes `<prefix>-NNNN.states`;
+/// training resumes from these as from those that `fit` writes.
 pub fn module_checkpoint(prefix: impl Into<PathBuf>, period: u64, save_optimizer_states: bool) -> Checkpoints {
     let with_states = save_optimizer_states;
     Checkpoints {
@@ -37,14 +37,14 @@ pub fn module_checkpoint(prefix: impl Into<PathBuf>, period: u64, save_optimizer
 }
 
 impl Checkpoints {
-    /// Only the last `n` stay.
+    /// Keeps only the last `n` checkpoints.
     #[must_use]
     pub fn keep_last(self, n: usize) -> Self {
         Self { keep: (Some(n), self.keep.1), ..self }
     }
 
-    /// The one with the best first validation metric stays too: the largest, or the smallest of one that is an error or a
-    /// loss.
+    /// Keeps the checkpoint with the best first validation metric in addition: the smallest value if the metric is an error
+    /// or a loss, otherwise the largest.
     #[must_use]
     pub fn keep_best(self) -> Self {
         Self { keep: (self.keep.0, true), ..self }
@@ -72,7 +72,8 @@ impl EpochEndCallback for Checkpoints {
     }
 
     fn validation_end(&mut self, at: &EpochEnd<'_>) -> Result<()> {
-        // Which epoch is the best its states tell only where `fit` keeps that one too, which then writes it down itself.
+        // Nothing is written here: the states record the best epoch only if `fit` keeps the best checkpoint, and then `fit`
+        // writes it.
         self.keeper().validated(at.epoch + 1, at.validation, |_| Ok(()))
     }
 }

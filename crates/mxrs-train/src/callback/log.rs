@@ -1,4 +1,4 @@
-//! Metrics as lines of the log.
+//! Callbacks that log metrics.
 
 use super::{BatchEnd, BatchEndCallback, fixed};
 use mxrs_types::Result;
@@ -9,7 +9,7 @@ pub struct LogTrainMetric {
     auto_reset: bool,
 }
 
-/// Prints the training metric every `period` batches; with `auto_reset` it begins anew after that.
+/// Prints the training metric every `period` batches. With `auto_reset` the metric is reset after each print.
 pub fn log_train_metric(period: u64, auto_reset: bool) -> LogTrainMetric {
     LogTrainMetric { period: period.max(1), auto_reset }
 }
@@ -32,7 +32,7 @@ impl BatchEndCallback for LogTrainMetric {
 pub struct LogValidationMetrics;
 
 impl LogValidationMetrics {
-    /// Prints these.
+    /// Prints these values.
     pub fn log(epoch: u64, values: &[(String, f64)]) {
         for (name, value) in values {
             tracing::info!("Epoch[{epoch}] Validation-{name}={}", fixed(*value, 6));

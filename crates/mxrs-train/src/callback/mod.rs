@@ -1,7 +1,7 @@
-//! What is called while training: after each batch, after each epoch. Log lines are MXNet's, and go through `tracing` as
-//! information.
+//! Callbacks of the training loop: after each batch and after each epoch. They log MXNet's lines as `tracing` events of
+//! level info.
 //!
-//! Read next: `speedometer.rs` for one of them.
+//! Read next: `speedometer.rs` for one of the callbacks.
 
 mod checkpoint;
 mod log;
@@ -20,15 +20,15 @@ use crate::module::Module;
 use mxrs_types::Result;
 use std::time::Duration;
 
-/// What is known when a batch is done.
+/// Arguments of a callback after a batch.
 pub struct BatchEnd<'a> {
     /// The epoch, from 0.
     pub epoch: u64,
-    /// The batch in it, from 0.
+    /// The batch within the epoch, from 0.
     pub nbatch: u64,
-    /// How long the loop waited for the iterator: in training for the batch after this one, else for this one.
+    /// How long the loop waited for the iterator: in training for the next batch, otherwise for this batch.
     pub waited: Duration,
-    /// The metric being collected.
+    /// The metric that is being collected.
     pub metric: Option<&'a mut dyn EvalMetric>,
 }
 
@@ -37,7 +37,7 @@ pub trait BatchEndCallback: Send {
     /// Called after each batch.
     ///
     /// # Errors
-    /// Whatever should end the training.
+    /// Returns an error to end the training.
     fn batch_end(&mut self, at: &mut BatchEnd<'_>) -> Result<()>;
 }
 
@@ -47,15 +47,15 @@ impl<F: FnMut(&mut BatchEnd<'_>) -> Result<()> + Send> BatchEndCallback for F {
     }
 }
 
-/// What is known when an epoch is done.
+/// Arguments of a callback after an epoch.
 pub struct EpochEnd<'a> {
     /// The epoch, from 0.
     pub epoch: u64,
-    /// The network as it is now.
+    /// The network with its current parameters.
     pub module: &'a Module,
-    /// Metrics of the epoch.
+    /// Training metrics of the epoch.
     pub train: &'a [(String, f64)],
-    /// Those of the validation, once it ran.
+    /// Validation metrics; empty before validation.
     pub validation: &'a [(String, f64)],
 }
 
@@ -64,13 +64,13 @@ pub trait EpochEndCallback: Send {
     /// Called after an epoch's batches, before validation.
     ///
     /// # Errors
-    /// Whatever should end the training.
+    /// Returns an error to end the training.
     fn epoch_end(&mut self, at: &EpochEnd<'_>) -> Result<()>;
 
-    /// Called after validation, where there is one.
+    /// Called after validation, if there is one.
     ///
     /// # Errors
-    /// Whatever should end the training.
+    /// Returns an error to end the training.
     fn validation_end(&mut self, _at: &EpochEnd<'_>) -> Result<()> {
         Ok(())
     }
@@ -82,16 +82,16 @@ impl<F: FnMut(&EpochEnd<'_>) -> Result<()> + Send> EpochEndCallback for F {
     }
 }
 
-/// Everything that is called while [`Module::fit`] runs.
+/// The callbacks of [`Module::fit`].
 #[derive(Default)]
 pub struct Callbacks {
-    /// After each batch of training.
+    /// Called after each batch of training.
     pub batch_end: Vec<Box<dyn BatchEndCallback>>,
-    /// After each epoch.
+    /// Called after each epoch.
     pub epoch_end: Vec<Box<dyn EpochEndCallback>>,
-    /// After each batch of validation.
+    /// Called after each batch of validation.
     pub eval_batch_end: Vec<Box<dyn BatchEndCallback>>,
-    /// Looks at tensors.
+    /// Prints statistics of tensors.
     pub monitor: Option<Monitor>,
 }
 

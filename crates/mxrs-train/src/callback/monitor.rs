@@ -1,4 +1,4 @@
-//! Statistics of tensors while a network trains: what flows through it, parameters, gradients, auxiliary states.
+//! Statistics of tensors while a network trains: outputs of nodes, parameters, gradients, auxiliary states.
 
 use crate::metric::View;
 use mxrs_exec::Executor;
@@ -9,28 +9,28 @@ use mxrs_types::{Error, Result};
 use regex::Regex;
 use std::sync::Arc;
 
-/// A number that tells how large the elements of a tensor are.
+/// A function that computes one number from the elements of a tensor, such as their root mean square.
 pub type Statistic = Arc<dyn Fn(&View<'_>) -> f64 + Send + Sync>;
 
-/// What is looked at, and how often.
+/// Which tensors are observed, and how often.
 #[derive(Clone)]
 pub struct MonitorOptions {
-    /// Every so many batches, from the first; 0 is never.
+    /// Number of batches between two observed ones, beginning with the first batch; 0 means never.
     pub interval: u64,
-    /// What is computed of each tensor; the norm divided by the root of the number of elements.
+    /// The statistic of each tensor. The default is the norm divided by the square root of the number of elements.
     pub statistic: Statistic,
-    /// Regular expression, which the beginning of a tensor's name must match; all.
+    /// Regular expression that the beginning of a tensor's name must match. The default matches all.
     pub pattern: String,
-    /// Sorted by name.
+    /// Whether the lines are sorted by name.
     pub sort: bool,
-    /// Inputs of nodes too.
+    /// Whether inputs of nodes are observed too.
     pub monitor_all: bool,
-    /// Every batch is looked at, and the first tensor with an element that is not finite ends the training.
+    /// Whether every batch is observed, and the first tensor with an element that is not finite ends the training.
     pub monitor_nan: bool,
 }
 
 impl MonitorOptions {
-    /// The norm of everything every `interval` batches; 0 is never.
+    /// Options that print the norm of every tensor every `interval` batches; 0 means never.
     pub fn new(interval: u64) -> Self {
         let statistic = |view: &View<'_>| (view.iter().map(|v| v * v).sum::<f64>() / view.len() as f64).sqrt();
         Self {
@@ -44,7 +44,7 @@ impl MonitorOptions {
     }
 }
 
-/// One tensor seen.
+/// One observed tensor.
 struct Seen {
     step: u64,
     name: String,
@@ -57,12 +57,12 @@ struct Shared {
     seen: Mutex<Vec<Seen>>,
     is_active: AtomicBool,
     step: mxrs_sync::atomic::AtomicU64,
-    /// The first failure of starting to look.
+    /// The first error from starting to read a tensor.
     failure: Mutex<Option<Error>>,
 }
 
-/// Prints a line `Batch:       1 fc1_output                     0.123456` for each tensor whose name matches. While a batch is
-/// looked at, the executor runs node by node.
+/// Prints a line `Batch:       1 fc1_output                     0.123456` for each tensor whose name matches. The executor
+/// runs an observed batch node by node.
 pub struct Monitor {
     options: MonitorOptions,
     pattern: Regex,
@@ -71,10 +71,10 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// With these options.
+    /// A monitor with these options.
     ///
     /// # Errors
-    /// A pattern that is no regular expression.
+    /// Returns an error if the pattern is not a regular expression.
     pub fn new(options: MonitorOptions) -> Result<Self> {
         let pattern = Regex::new(&format!("^(?:{})", options.pattern)).map_err(|e| {
             Error::invalid("pattern of a monitor", &options.pattern, format!("a regular expression: {e}"))
@@ -88,7 +88,7 @@ impl Monitor {
         Ok(Self { options, pattern, shared: Arc::new(shared), step: 0 })
     }
 
-    /// Whether the batch after so many others is printed.
+    /// Whether the batch that comes after `n_before` batches is printed.
     fn prints(&self, n_before: u64) -> bool {
         self.options.interval > 0 && n_before.is_multiple_of(self.options.interval)
     }
@@ -103,7 +103,7 @@ impl Monitor {
         Ok(Seen { step, name: name.to_owned(), value })
     }
 
-    /// Begins a batch that `executor` will run: call before forward.
+    /// Begins a batch that `executor` will run. Call it before `forward`.
     pub fn tic(&mut self, executor: &Executor) {
         if self.options.monitor_nan || self.prints(self.step) {
             self.shared.seen.lock().clear();
@@ -128,11 +128,12 @@ impl Monitor {
         self.shared.step.store(self.step, Ordering::Relaxed);
     }
 
-    /// Ends the batch and returns what was seen: batch (from 1), name, statistic. Parameters, gradients (`<name>_grad`) and
-    /// auxiliary states come last. Nothing where the batch was not looked at.
+    /// Ends the batch and returns batch number (from 1), name and statistic of each observed tensor. Parameters, gradients
+    /// (`<name>_grad`) and auxiliary states come last. The result is empty if the batch was not observed.
     ///
     /// # Errors
-    /// What computing a tensor reported; with [`MonitorOptions::monitor_nan`] the first tensor that is not finite.
+    /// Returns an error if a tensor could not be computed; with [`MonitorOptions::monitor_nan`], also if a tensor is not
+    /// finite.
     pub fn toc(&mut self, executor: &Executor) -> Result<Vec<(u64, String, f64)>> {
         if !self.shared.is_active.swap(false, Ordering::Relaxed) {
             return Ok(Vec::new());
@@ -170,10 +171,10 @@ impl Monitor {
         Ok(Vec::new())
     }
 
-    /// Ends the batch and prints what was seen.
+    /// Ends the batch and prints the observed statistics.
     ///
     /// # Errors
-    /// As [`Self::toc`].
+    /// Fails as [`Self::toc`] does.
     pub fn toc_print(&mut self, executor: &Executor) -> Result<()> {
         for (step, name, value) in self.toc(executor)? {
             tracing::info!("Batch: {step:7} {name:30} {}\t", python(value as f32));

@@ -1,4 +1,4 @@
-//! A bar that fills with the batches of an epoch.
+//! A progress bar over the batches of an epoch.
 
 use super::{BatchEnd, BatchEndCallback};
 use mxrs_types::Result;

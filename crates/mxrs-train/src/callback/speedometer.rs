@@ -1,11 +1,12 @@
-//! Speed and metrics, every so many batches.
+//! Logs speed and metrics every `frequent` batches.
 
 use super::{BatchEnd, BatchEndCallback, fixed};
 use mxrs_types::Result;
 use std::time::{Duration, Instant};
 
-/// Prints `Epoch[0] Batch [0-50]\tSpeed: 1910.41 samples/sec\taccuracy=0.200000` every `frequent` batches. The event has two
-/// fields more, for whoever logs fields: `data_seconds`, which the loop waited for data, and `compute_seconds`, the others.
+/// Prints `Epoch[0] Batch [0-50]\tSpeed: 1910.41 samples/sec\taccuracy=0.200000` every `frequent` batches. The `tracing`
+/// event has two more fields: `data_seconds`, for which the loop waited for data, and `compute_seconds`, the rest of the
+/// time.
 pub struct Speedometer {
     batch_size: usize,
     frequent: u64,
@@ -16,12 +17,13 @@ pub struct Speedometer {
 }
 
 impl Speedometer {
-    /// Every 50 batches, and the metric of those 50.
+    /// A speedometer that prints every 50 batches, with the metric of those 50 batches.
     pub fn new(batch_size: usize) -> Self {
         Self::every(batch_size, 50, true)
     }
 
-    /// Every `frequent` batches. With `auto_reset` metrics are those since the last print, else those of the epoch so far.
+    /// Prints every `frequent` batches. With `auto_reset` the metrics are those since the last print, otherwise those of the
+    /// epoch so far.
     pub fn every(batch_size: usize, frequent: u64, auto_reset: bool) -> Self {
         Self { batch_size, frequent: frequent.max(1), auto_reset, since: None, last: 0, waited: Duration::ZERO }
     }
@@ -54,7 +56,7 @@ impl BatchEndCallback for Speedometer {
             self.begin();
             return Ok(());
         };
-        // The metric waits for the batches: their time is part of it.
+        // Reading the metric waits for the batches, so it comes before the time is measured.
         let values = metric.get()?;
         let from = if self.auto_reset { count.saturating_sub(self.frequent) } else { 0 };
         if self.auto_reset {
@@ -79,7 +81,7 @@ impl Speedometer {
         (self.since, self.waited) = (Some(Instant::now()), Duration::ZERO);
     }
 
-    /// Samples per second, seconds of waiting for data, and the other seconds.
+    /// Samples per second, seconds of waiting for data, and the rest of the seconds.
     fn measured(&self, since: Instant) -> (f64, f64, f64) {
         let (all, waited) = (since.elapsed().as_secs_f64(), self.waited.as_secs_f64());
         (self.frequent as f64 * self.batch_size as f64 / all, waited, (all - waited).max(0.0))

@@ -8,7 +8,7 @@ use mxrs_types::{DType, Error, Result};
 /// `max(0, Σ (p - a)² - Σ (p - b)² + margin)` for a positive example `a` and a negative one `b`.
 #[derive(Clone, Copy, Debug)]
 pub struct TripletLoss {
-    /// How much nearer the positive example must be; 1.
+    /// Distance by which the positive example must be nearer; default 1.
     pub margin: f64,
 }
 
@@ -22,7 +22,7 @@ impl TripletLoss {
     /// The loss of each example.
     ///
     /// # Errors
-    /// What operators report.
+    /// Returns an error if an operator fails.
     pub fn call(
         &self,
         nd: &Imperative,
@@ -39,15 +39,15 @@ impl TripletLoss {
 /// `1 - cos` of two vectors labeled 1, `max(0, cos - margin)` of two labeled -1.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CosineEmbeddingLoss {
-    /// From where on unlike vectors count; 0.
+    /// The cosine above which a pair labeled -1 contributes to the loss; default 0.
     pub margin: f64,
 }
 
 impl CosineEmbeddingLoss {
-    /// The loss of each example: vectors along the last axis, one label for each pair.
+    /// The loss of each example. Vectors lie along the last axis; each pair has one label.
     ///
     /// # Errors
-    /// What operators report.
+    /// Returns an error if an operator fails.
     pub fn call(
         &self,
         nd: &Imperative,
@@ -70,11 +70,12 @@ impl CosineEmbeddingLoss {
     }
 }
 
-/// Divergence between the softmax of minus the squared distances of each vector to those of the other batch, and its own
-/// partner: every other vector of the batch is a negative example. Bonadiman, Kumar and Mittal, arXiv:1905.12786.
+/// For each vector, the softmax of minus its squared distances to the vectors of the other batch is compared, by
+/// Kullback-Leibler divergence, with a target that has most probability at the vector's own partner. Every other vector of
+/// the batch is a negative example. Bonadiman, Kumar and Mittal, arXiv:1905.12786.
 #[derive(Clone, Copy, Debug)]
 pub struct SdmlLoss {
-    /// Probability that the other vectors of the batch share; 0.3.
+    /// Probability that is spread over the other vectors of the batch; default 0.3.
     pub smoothing: f64,
 }
 
@@ -85,11 +86,11 @@ impl Default for SdmlLoss {
 }
 
 impl SdmlLoss {
-    /// The loss of each example: two batches of vectors (batch, size) of which those in the same place belong together.
+    /// The loss of each example, for two batches of vectors (batch, size). Vectors at the same index belong together.
     ///
     /// # Errors
-    /// Arrays of different shapes or without two axes, or a single example; a smoothing that is no probability; what
-    /// operators report.
+    /// Returns an error if the arrays have different shapes, do not have two axes or hold a single example, if the smoothing
+    /// is not a probability below 1, or if an operator fails.
     pub fn call(&self, nd: &Imperative, (a, b): (&NdArray, &NdArray), weights: Weights<'_>) -> Result<NdArray> {
         if !(0.0..1.0).contains(&self.smoothing) {
             return Err(Error::invalid("smoothing of the SDML loss", self.smoothing, "0 or more, below 1"));

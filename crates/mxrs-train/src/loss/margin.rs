@@ -8,14 +8,14 @@ use mxrs_types::Result;
 /// `max(0, margin - p l)`.
 #[derive(Clone, Copy, Debug)]
 pub struct HingeLoss {
-    /// How far on the right side a prediction must be; 1.
+    /// Smallest product of prediction and label without loss; default 1.
     pub margin: f64,
 }
 
 /// The square of [`HingeLoss`].
 #[derive(Clone, Copy, Debug)]
 pub struct SquaredHingeLoss {
-    /// How far on the right side a prediction must be; 1.
+    /// Smallest product of prediction and label without loss; default 1.
     pub margin: f64,
 }
 
@@ -39,7 +39,7 @@ impl HingeLoss {
     /// The loss of each example.
     ///
     /// # Errors
-    /// What operators report.
+    /// Returns an error if an operator fails.
     pub fn call(&self, nd: &Imperative, pred: &NdArray, label: &NdArray, weights: Weights<'_>) -> Result<NdArray> {
         weights.finish(nd, missing(nd, pred, label, self.margin)?)
     }
@@ -49,7 +49,7 @@ impl SquaredHingeLoss {
     /// The loss of each example.
     ///
     /// # Errors
-    /// What operators report.
+    /// Returns an error if an operator fails.
     pub fn call(&self, nd: &Imperative, pred: &NdArray, label: &NdArray, weights: Weights<'_>) -> Result<NdArray> {
         weights.finish(nd, nd.square(&missing(nd, pred, label, self.margin)?)?)
     }
@@ -58,7 +58,7 @@ impl SquaredHingeLoss {
 /// `ln(1 + e^(-p l))`.
 #[derive(Clone, Copy, Debug)]
 pub struct LogisticLoss {
-    /// Whether labels are 1 and -1; yes. Otherwise they are 1 and 0.
+    /// Whether labels are 1 and -1 (default); otherwise they are 1 and 0.
     pub signed: bool,
 }
 
@@ -72,7 +72,7 @@ impl LogisticLoss {
     /// The loss of each example.
     ///
     /// # Errors
-    /// What operators report.
+    /// Returns an error if an operator fails.
     pub fn call(&self, nd: &Imperative, pred: &NdArray, label: &NdArray, weights: Weights<'_>) -> Result<NdArray> {
         let label = label_like(nd, label, pred)?;
         let label = if self.signed { nd.mul_scalar(&nd.add_scalar(&label, 1.0)?, 0.5)? } else { label };

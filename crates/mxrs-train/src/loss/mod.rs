@@ -1,9 +1,9 @@
-//! Losses for imperative code, as Gluon has them: compositions of operators, so that recording them gives their gradients.
+//! Losses for imperative code, like Gluon's. They are compositions of operators, so recording them gives their gradients.
 //!
-//! A loss takes predictions and labels of a batch (axis 0) and gives one number per example: the mean over the other axes. The
-//! gradient of their sum, divided by the batch size, is what [`Trainer::step`](crate::Trainer::step) updates by.
+//! A loss takes predictions and labels of a batch (axis 0) and returns one number per example: the mean over the other axes.
+//! [`Trainer::step`](crate::Trainer::step) updates by the gradient of the sum of these numbers, divided by the batch size.
 //!
-//! Read next: `softmax.rs` for classes, `regression.rs` for numbers, `sequence.rs` for labels without timing.
+//! Read next: `softmax.rs` for classes, `regression.rs` for numbers, `sequence.rs` for label sequences without alignment.
 
 mod embedding;
 mod margin;
@@ -24,22 +24,22 @@ use mxrs_ndarray::NdArray;
 use mxrs_op::Attrs;
 use mxrs_types::{Error, Result};
 
-/// What all losses have: factors of what each element contributes, and the mean per example.
+/// Weights that all losses accept: factors by which the elements of the loss are multiplied before the mean per example.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Weights<'a> {
-    /// Of everything.
+    /// Factor of all elements.
     pub weight: Option<f64>,
-    /// Of each example, in a shape that broadcasts to the predictions'.
+    /// Factor of each example, in a shape that broadcasts to that of the predictions.
     pub samples: Option<&'a NdArray>,
 }
 
 impl<'a> Weights<'a> {
-    /// A factor for each example.
+    /// Weights with a factor for each example.
     pub fn of_samples(samples: &'a NdArray) -> Self {
         Self { weight: None, samples: Some(samples) }
     }
 
-    /// Weighs, and takes the mean of each example.
+    /// Multiplies the loss by the weights, and takes the mean of each example.
     fn finish(&self, nd: &Imperative, loss: NdArray) -> Result<NdArray> {
         mean_per_example(nd, &self.weigh(nd, loss)?)
     }
@@ -73,7 +73,7 @@ fn sum_per_example(nd: &Imperative, x: &NdArray) -> Result<NdArray> {
     }
 }
 
-/// Labels in the shape of the predictions they belong to.
+/// Reshapes labels to the shape of the predictions.
 fn label_like(nd: &Imperative, label: &NdArray, pred: &NdArray) -> Result<NdArray> {
     if label.shape() == pred.shape() {
         return Ok(label.clone());
@@ -89,7 +89,7 @@ fn softrelu(nd: &Imperative, x: &NdArray) -> Result<NdArray> {
     one(nd, "Activation", &[("act_type", "softrelu")], &[x])
 }
 
-/// The only output of a call.
+/// The first output of a call.
 fn one(nd: &Imperative, op: &str, attrs: &[(&str, &str)], inputs: &[&NdArray]) -> Result<NdArray> {
     let attrs: Attrs = attrs.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
     let mut outputs = nd.invoke(op, &attrs, inputs)?;

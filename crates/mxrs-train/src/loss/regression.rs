@@ -1,4 +1,4 @@
-//! Losses of numbers.
+//! Losses for regression: predictions and labels are numbers.
 
 use super::{Weights, label_like, sum_per_example};
 use mxrs_exec::Imperative;
@@ -13,7 +13,7 @@ impl L2Loss {
     /// The loss of each example.
     ///
     /// # Errors
-    /// What operators report.
+    /// Returns an error if an operator fails.
     pub fn call(&self, nd: &Imperative, pred: &NdArray, label: &NdArray, weights: Weights<'_>) -> Result<NdArray> {
         let difference = nd.sub(&label_like(nd, label, pred)?, pred)?;
         let loss = nd.mul_scalar(&nd.square(&difference)?, 0.5)?;
@@ -29,7 +29,7 @@ impl L1Loss {
     /// The loss of each example.
     ///
     /// # Errors
-    /// What operators report.
+    /// Returns an error if an operator fails.
     pub fn call(&self, nd: &Imperative, pred: &NdArray, label: &NdArray, weights: Weights<'_>) -> Result<NdArray> {
         let loss = nd.abs(&nd.sub(&label_like(nd, label, pred)?, pred)?)?;
         weights.finish(nd, loss)
@@ -39,7 +39,7 @@ impl L1Loss {
 /// `d² / 2ρ` where the error `d` is below `ρ`, else `d - ρ / 2`.
 #[derive(Clone, Copy, Debug)]
 pub struct HuberLoss {
-    /// Where it turns from squares to sizes; 1.
+    /// Error at which the loss changes from quadratic to linear; default 1.
     pub rho: f64,
 }
 
@@ -53,7 +53,7 @@ impl HuberLoss {
     /// The loss of each example.
     ///
     /// # Errors
-    /// What operators report.
+    /// Returns an error if an operator fails.
     pub fn call(&self, nd: &Imperative, pred: &NdArray, label: &NdArray, weights: Weights<'_>) -> Result<NdArray> {
         let size = nd.abs(&nd.sub(&label_like(nd, label, pred)?, pred)?)?;
         // With q = min(d, ρ) both cases are q d / ρ - q² / 2ρ.
@@ -64,12 +64,12 @@ impl HuberLoss {
     }
 }
 
-/// `l (ln(l + 1e-12) - p)` of log-probabilities, summed over an example (where other losses take the mean), as MXNet 1.9 does.
+/// `l (ln(l + 1e-12) - p)` of log-probabilities `p`, summed over each example as in MXNet 1.9 (other losses take the mean).
 #[derive(Clone, Copy, Debug)]
 pub struct KlDivLoss {
-    /// Whether predictions are logarithms of probabilities already; yes. Otherwise they go through a softmax.
+    /// Whether predictions already are logarithms of probabilities (default). Otherwise a log-softmax is applied to them.
     pub from_logits: bool,
-    /// Axis of that softmax; the last.
+    /// Axis of that softmax; default the last.
     pub axis: i64,
 }
 
@@ -83,7 +83,7 @@ impl KlDivLoss {
     /// The loss of each example.
     ///
     /// # Errors
-    /// What operators report.
+    /// Returns an error if an operator fails.
     pub fn call(&self, nd: &Imperative, pred: &NdArray, label: &NdArray, weights: Weights<'_>) -> Result<NdArray> {
         let logs = if self.from_logits { pred.clone() } else { super::log_softmax(nd, pred, self.axis)? };
         let of_label = nd.log(&nd.add_scalar(label, 1e-12)?)?;
@@ -92,12 +92,12 @@ impl KlDivLoss {
     }
 }
 
-/// `e^p - l p`, or `p - l ln(p + ε)` where predictions are no logarithms. One number for the batch, as in Gluon.
+/// `e^p - l p`, or `p - l ln(p + ε)` if predictions are not logarithms. The result is one number for the batch, as in Gluon.
 #[derive(Clone, Copy, Debug)]
 pub struct PoissonNllLoss {
-    /// Whether predictions are logarithms; yes.
+    /// Whether predictions are logarithms (default).
     pub from_logits: bool,
-    /// Added to predictions that are none.
+    /// Added to predictions that are not logarithms.
     pub epsilon: f64,
 }
 
@@ -111,7 +111,7 @@ impl PoissonNllLoss {
     /// The mean loss of the batch.
     ///
     /// # Errors
-    /// What operators report.
+    /// Returns an error if an operator fails.
     pub fn call(&self, nd: &Imperative, pred: &NdArray, label: &NdArray, weights: Weights<'_>) -> Result<NdArray> {
         let label = label_like(nd, label, pred)?;
         let loss = match self.from_logits {

@@ -1,36 +1,36 @@
-//! Loss of sequences whose labels come without timing.
+//! Loss of sequences whose labels are not aligned with time steps.
 
 use super::{Weights, one};
 use mxrs_exec::Imperative;
 use mxrs_ndarray::NdArray;
 use mxrs_types::{Error, Result};
 
-/// Minus the logarithm of the probability that a sequence says its label, whatever its timing (connectionist temporal
-/// classification): the operator `CTCLoss`, with the last class for the blank, as in Gluon.
+/// Connectionist temporal classification: minus the logarithm of the probability of the label sequence, summed over all
+/// alignments. Calls the operator `CTCLoss` with the last class as blank, as in Gluon.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CtcLoss {
-    /// Whether predictions are (time, batch, classes), Gluon's layout `TNC`; no, for (batch, time, classes), `NTC`.
+    /// Whether predictions are (time, batch, classes), Gluon's layout `TNC`. The default is (batch, time, classes), `NTC`.
     pub time_major: bool,
-    /// Whether labels are (places, batch), Gluon's layout `TN`; no, for (batch, places), `NT`.
+    /// Whether labels are (position, batch), Gluon's layout `TN`. The default is (batch, position), `NT`.
     pub label_time_major: bool,
 }
 
-/// How much of each sequence, and of each label, counts.
+/// Lengths of the sequences and of the labels of a batch.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lengths<'a> {
-    /// Times of each sequence; all without.
+    /// Number of time steps of each sequence; all if `None`.
     pub sequences: Option<&'a NdArray>,
-    /// Places of each label; those before the first -1 without.
+    /// Number of classes in each label; if `None`, a label ends before its first -1.
     pub labels: Option<&'a NdArray>,
 }
 
 impl CtcLoss {
-    /// The loss of each example. Predictions are activations: the softmax is part of the loss. Labels are classes from 0 on,
-    /// with -1 behind those that are shorter.
+    /// The loss of each example. Predictions are activations: the softmax is part of the loss. Labels are classes from 0 on;
+    /// shorter labels are padded with -1.
     ///
     /// # Errors
-    /// Predictions without three axes, labels without two; labels that are no classes, lengths that are none; what operators
-    /// report.
+    /// Returns an error if predictions do not have three axes or labels two, if a label is not a class or a length is not
+    /// valid, or if an operator fails.
     pub fn call(
         &self,
         nd: &Imperative,

@@ -8,9 +8,9 @@ use mxrs_types::Result;
 /// Binary cross-entropy of the sigmoid: `relu(x) - x l + ln(1 + e^-|x|)`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SigmoidBceLoss {
-    /// Whether predictions are probabilities already; no.
+    /// Whether predictions already are probabilities (default: no).
     pub from_sigmoid: bool,
-    /// Factor of positive examples.
+    /// Factor of the loss of positive labels; 1 if `None`.
     pub pos_weight: Option<f64>,
 }
 
@@ -18,7 +18,7 @@ impl SigmoidBceLoss {
     /// The loss of each example.
     ///
     /// # Errors
-    /// What operators report.
+    /// Returns an error if an operator fails.
     pub fn call(&self, nd: &Imperative, pred: &NdArray, label: &NdArray, weights: Weights<'_>) -> Result<NdArray> {
         const EPS: f64 = 1e-12;
         let label = label_like(nd, label, pred)?;

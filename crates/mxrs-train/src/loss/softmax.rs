@@ -1,4 +1,4 @@
-//! Cross-entropy of one class among several.
+//! Cross-entropy loss for one class among several.
 
 use super::Weights;
 use crate::metric::View;
@@ -9,9 +9,9 @@ use mxrs_types::{DType, Error, Result};
 /// `x - ln Σ e^x` along an axis, without overflow.
 ///
 /// # Errors
-/// What operators report.
+/// Returns an error if an operator fails.
 pub fn log_softmax(nd: &Imperative, x: &NdArray, axis: i64) -> Result<NdArray> {
-    // Whatever is taken away cancels, so no gradient flows through it.
+    // The result does not depend on the subtracted maximum, so no gradient needs to flow through it.
     let largest = {
         let _paused = autograd::set(false, autograd::is_training());
         nd.max(&x.detach(), &[axis], true)?
@@ -24,7 +24,7 @@ pub fn log_softmax(nd: &Imperative, x: &NdArray, axis: i64) -> Result<NdArray> {
 /// Rows of `n_classes` numbers: `on` at the label, `off` elsewhere. Waits for the labels.
 ///
 /// # Errors
-/// A label that is no class, naming its place; what computing the labels reported.
+/// Returns an error if a label is not a class (the error gives its index), or if the labels could not be computed.
 pub fn one_hot(nd: &Imperative, labels: &NdArray, n_classes: usize, on: f32, off: f32) -> Result<NdArray> {
     let dtype = labels.dtype();
     let classes: Vec<f64> = NdArray::read_later(&[labels], move |bytes| {
@@ -44,14 +44,14 @@ pub fn one_hot(nd: &Imperative, labels: &NdArray, n_classes: usize, on: f32, off
     NdArray::from_slice(nd.context(), shape, &rows)
 }
 
-/// `-ln p` of the label's probability `p`, which is a softmax of the predictions.
+/// `-ln p`, where `p` is the probability of the label according to the softmax of the predictions.
 #[derive(Clone, Copy, Debug)]
 pub struct SoftmaxCrossEntropyLoss {
-    /// Whether labels are numbers of classes; yes. Otherwise they are probabilities, in the shape of the predictions.
+    /// Whether labels are class numbers (default). Otherwise they are probabilities in the shape of the predictions.
     pub sparse_label: bool,
-    /// Whether predictions are logarithms of probabilities already; no.
+    /// Whether predictions already are logarithms of probabilities (default: no).
     pub from_logits: bool,
-    /// Share of the label's probability that all classes share; 0.
+    /// Share of the probability that is spread evenly over all classes; default 0.
     pub smoothing: f64,
 }
 
@@ -62,10 +62,10 @@ impl Default for SoftmaxCrossEntropyLoss {
 }
 
 impl SoftmaxCrossEntropyLoss {
-    /// The loss of each example, of classes along the last axis.
+    /// The loss of each example, with the classes along the last axis.
     ///
     /// # Errors
-    /// A smoothing that is no share; labels that are no classes; what operators report.
+    /// Returns an error if the smoothing is not in [0, 1), if a label is not a class, or if an operator fails.
     pub fn call(&self, nd: &Imperative, pred: &NdArray, label: &NdArray, weights: Weights<'_>) -> Result<NdArray> {
         if !(0.0..1.0).contains(&self.smoothing) {
             return Err(Error::invalid("label smoothing", self.smoothing, "0 or more, below 1"));

@@ -1,5 +1,5 @@
-//! `accuracy`: the share of predictions whose largest element is at the label. Where predictions have the labels' shape, they
-//! are classes themselves.
+//! `accuracy`: the share of predictions whose largest element is at the label. Predictions that have the labels' shape are
+//! taken as class numbers.
 
 use super::View;
 use super::deferred::{Mean, Measure};
@@ -12,7 +12,7 @@ pub(super) struct Accuracy {
 }
 
 impl Measure for Accuracy {
-    /// Right ones, and all.
+    /// Number of correct predictions, and number of all predictions.
     type Part = (u64, u64);
     type Total = Mean;
 

@@ -1,21 +1,21 @@
-//! Counts of a binary classification: what `f1` and `mcc` are made of, and how they are averaged.
+//! Counts of a binary classification, from which `f1` and `mcc` are computed, and the two kinds of average.
 
 use super::View;
 use super::deferred::Mean;
 use mxrs_types::{Error, Result};
 
-/// Whether values of batches are averaged, or counts are summed first.
+/// Whether the values of the batches are averaged, or their counts are summed first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Average {
     /// The mean of the values of all batches: it depends on the batch size.
     Macro,
-    /// One value of the counts of all batches.
+    /// One value, computed from the counts of all batches.
     Micro,
 }
 
 impl Average {
     /// # Errors
-    /// Another word than `macro` and `micro`.
+    /// Returns an error if the word is neither `macro` nor `micro`.
     pub fn parse(word: &str) -> Result<Self> {
         match word {
             "macro" => Ok(Self::Macro),
@@ -24,7 +24,7 @@ impl Average {
         }
     }
 
-    /// Says that a macro average is one of batches.
+    /// Logs a warning that a macro average depends on the batch size.
     pub fn warn(self, name: &str) {
         if self == Self::Macro {
             tracing::warn!("metric {name}: the average over batches depends on the batch size; average=micro does not");
@@ -32,7 +32,7 @@ impl Average {
     }
 }
 
-/// True and false positives and negatives.
+/// Numbers of true and false positives and negatives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub tp: u64,
@@ -42,10 +42,11 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Counts predictions of two columns, whose larger one is the class; 1 is positive.
+    /// Counts predictions with two columns. The class is the column with the larger value; class 1 is positive.
     ///
     /// # Errors
-    /// Predictions that are no rows of classes, another number of labels, labels of more than two classes.
+    /// Returns an error if predictions are not rows of classes, if the number of labels differs from the number of rows, or
+    /// if the labels have more than two classes.
     pub fn of(metric: &str, label: &View<'_>, pred: &View<'_>) -> Result<Self> {
         if pred.shape().ndim() != 2 || label.len() != pred.shape()[0] {
             let expected = format!("[{}, classes], a row for each label", label.len());
@@ -84,12 +85,12 @@ impl Counts {
     }
 }
 
-/// What `f1` and `mcc` collect.
+/// The sums that `f1` and `mcc` collect over batches.
 #[derive(Default)]
 pub(super) struct BinaryTotal {
     /// Mean of the batches' values.
     batches: Mean,
-    /// All counts.
+    /// Counts of all batches.
     counts: Counts,
 }
 

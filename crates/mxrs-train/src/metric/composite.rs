@@ -1,27 +1,27 @@
-//! Several metrics as one.
+//! Several metrics combined into one.
 
 use super::{EvalMetric, Named};
 use mxrs_ndarray::NdArray;
 use mxrs_types::Result;
 
-/// Metrics that see the same batches; their values come in the order in which they were added.
+/// Metrics that are updated with the same batches. Their values are returned in the order in which they were added.
 #[derive(Default)]
 pub struct CompositeEvalMetric {
     metrics: Vec<Box<dyn EvalMetric>>,
 }
 
 impl CompositeEvalMetric {
-    /// Of these metrics.
+    /// A metric that combines these metrics.
     pub fn new(metrics: Vec<Box<dyn EvalMetric>>) -> Self {
         Self { metrics }
     }
 
-    /// Adds one.
+    /// Adds a metric.
     pub fn add(&mut self, metric: Box<dyn EvalMetric>) {
         self.metrics.push(metric);
     }
 
-    /// Those in it.
+    /// The metrics that were added.
     pub fn metrics(&self) -> &[Box<dyn EvalMetric>] {
         &self.metrics
     }

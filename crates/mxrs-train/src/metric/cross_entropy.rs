@@ -13,7 +13,7 @@ pub(super) struct CrossEntropy {
 }
 
 impl Measure for CrossEntropy {
-    /// Sum of logarithms, and how many.
+    /// Sum of the negative logarithms, and number of labels.
     type Part = (f64, f64);
     type Total = Mean;
 

@@ -1,10 +1,10 @@
-//! A metric made of a function.
+//! A metric that is computed by a function of the caller.
 
 use super::deferred::{Deferred, Mean, Measure};
 use super::{EvalMetric, View, Wanted};
 use mxrs_types::Result;
 
-/// A function of one label and its prediction: a sum, and over how much it was summed.
+/// A function of one label array and its prediction that returns a sum and the number of summed values.
 type Feval = Box<dyn Fn(&View<'_>, &View<'_>) -> Result<(f64, f64)> + Send + Sync>;
 
 struct Custom(Feval);
@@ -30,12 +30,12 @@ impl Measure for Custom {
     }
 }
 
-/// Makes metrics of functions.
+/// Creates metrics from functions.
 pub struct CustomMetric;
 
 impl CustomMetric {
-    /// A metric whose value is the sum of what `feval` sums, divided by the sum of what it counts: `(value, 1.0)` gives the
-    /// mean over batches.
+    /// A metric whose value is the sum of the first numbers that `feval` returns, divided by the sum of the second ones. A
+    /// `feval` that returns `(value, 1.0)` gives the mean over batches.
     #[allow(clippy::new_ret_no_self)]
     pub fn new(
         name: impl Into<String>,

@@ -1,4 +1,5 @@
-//! What metrics share: counting in engine tasks, a sum for the epoch and one since the last print.
+//! Code shared by the metrics: values are computed in engine tasks and added to two sums, one for the epoch and one since
+//! the last print.
 
 use super::{EvalMetric, View, Wanted};
 use mxrs_ndarray::{NdArray, Reading};
@@ -6,32 +7,32 @@ use mxrs_types::{Error, Result, Shape};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// How one metric counts.
+/// The computation of one metric.
 pub(super) trait Measure: Send + Sync + 'static {
-    /// What it takes from one label and one prediction.
+    /// Result for one label and one prediction.
     type Part: Send + 'static;
-    /// What it collects.
+    /// The sum over batches.
     type Total: Default + Send;
 
-    /// Printed where the caller chose no name.
+    /// The metric's name if the caller chose none.
     fn default_name(&self) -> String;
 
-    /// Whether labels are read at all.
+    /// Whether the metric reads labels.
     fn reads_labels(&self) -> bool {
         true
     }
 
-    /// Looks at one prediction and its label; without labels the label is the prediction.
+    /// Computes the result for one prediction and its label. If the metric does not read labels, `label` is the prediction.
     fn measure(&self, label: &View<'_>, pred: &View<'_>) -> Result<Self::Part>;
 
-    /// Adds what one batch gave, a part for each prediction.
+    /// Adds the results of one batch, one for each prediction.
     fn add(&self, total: &mut Self::Total, parts: &[Self::Part]);
 
-    /// The value; NaN where nothing was counted.
+    /// The value of the metric; NaN if nothing was counted.
     fn value(&self, total: &Self::Total) -> f64;
 }
 
-/// A sum and how much it was summed over.
+/// A sum and the number of summed values.
 #[derive(Default)]
 pub(super) struct Mean {
     pub sum: f64,
@@ -44,16 +45,16 @@ impl Mean {
         self.count += count;
     }
 
-    /// NaN where nothing was counted.
+    /// The mean; NaN if nothing was counted.
     pub fn value(&self) -> f64 {
         if self.count == 0.0 { f64::NAN } else { self.sum / self.count }
     }
 }
 
-/// A batch that is being counted.
+/// A batch whose results are still being computed.
 struct Pending<P> {
     readings: Vec<Reading<Result<P>>>,
-    /// Whether it is newer than the last local reset.
+    /// Whether the batch came after the last local reset.
     is_local: bool,
 }
 
@@ -67,7 +68,8 @@ pub(super) struct Deferred<M: Measure> {
     global: M::Total,
 }
 
-/// Batches that may wait to be counted; more are waited for, so that what they hold stays bounded.
+/// Largest number of batches that may be pending. With more, `update` waits for the oldest, which bounds the memory that
+/// they hold.
 const MOST_PENDING: usize = 64;
 
 impl<M: Measure> Deferred<M> {
@@ -77,7 +79,7 @@ impl<M: Measure> Deferred<M> {
         Self { measure: Arc::new(measure), name, wanted, pending: VecDeque::new(), local, global }
     }
 
-    /// Collects batches in their order, until at most `left` are pending.
+    /// Adds the results of pending batches in order, until at most `left` are pending.
     fn collect(&mut self, left: usize) -> Result<()> {
         while self.pending.len() > left {
             let Some(Pending { readings, is_local }) = self.pending.pop_front() else { break };
@@ -94,12 +96,13 @@ impl<M: Measure> Deferred<M> {
     }
 }
 
-/// Rows of an array that count, where `pad` of the label's `n` rows do not: its rows may be several per example.
+/// Number of rows of an array that are counted if the last `pad` of the label's `n` rows are padding. An array may have
+/// several rows per example.
 fn rows(shape: &Shape, n: usize, pad: usize) -> usize {
     let rows = shape.first().copied().unwrap_or(1);
     match rows.checked_div(n) {
         Some(each) if each * n == rows => rows - each * pad.min(n),
-        // It has no row per example (a summed loss), so none can be left out.
+        // The array has no row per example (it is a summed loss), so no row can be left out.
         _ => rows,
     }
 }

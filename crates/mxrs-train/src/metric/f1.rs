@@ -8,7 +8,7 @@ use mxrs_types::Result;
 /// `F1`.
 pub(super) struct F1(pub Average);
 
-/// A share, or 0 of nothing.
+/// `part / (part + rest)`, or 0 if both are 0.
 fn share(part: u64, rest: u64) -> f64 {
     if part + rest == 0 { 0.0 } else { part as f64 / (part + rest) as f64 }
 }

@@ -1,17 +1,17 @@
-//! `loss`: the mean of everything that the outputs are, for networks whose outputs are losses. Labels are not read.
+//! `loss`: the mean of all elements of the outputs, for networks whose outputs are losses. Labels are not read.
 
 use super::View;
 use super::deferred::{Mean, Measure};
 use mxrs_types::Result;
 
-/// `Loss`; `Torch` and `Caffe` differ in their names.
+/// `Loss`, and also `Torch` and `Caffe`, which differ only in their names.
 pub(super) struct Loss {
     /// The printed name.
     pub name: &'static str,
 }
 
 impl Measure for Loss {
-    /// Sum, and how many.
+    /// Sum of the elements, and their number.
     type Part = (f64, f64);
     type Total = Mean;
 

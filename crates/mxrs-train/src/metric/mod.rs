@@ -1,8 +1,8 @@
-//! Evaluation metrics: values and printed names are MXNet's.
+//! Evaluation metrics, with MXNet's values and printed names.
 //!
-//! [`EvalMetric::update`] returns at once: what it counts is counted by an engine task that reads labels and predictions in
-//! place, after whoever writes them and before whoever overwrites them. [`EvalMetric::get`] waits for the numbers. Rows that
-//! only fill a batch up are not counted.
+//! [`EvalMetric::update`] does not wait: an engine task reads labels and predictions in place, after the tasks that write
+//! them and before the tasks that overwrite them. [`EvalMetric::get`] waits for the values. Rows that are only padding of a
+//! batch are not counted.
 //!
 //! ```
 //! use mxrs_ndarray::{ArrayContext, NdArray};
@@ -21,7 +21,7 @@
 //! # }
 //! ```
 //!
-//! Read next: `accuracy.rs` for one metric, `deferred.rs` for what they share.
+//! Read next: `accuracy.rs` for one metric, `deferred.rs` for the code that all metrics share.
 
 mod accuracy;
 mod binary;
@@ -51,7 +51,7 @@ use mxrs_types::{Error, Result};
 /// Labels or predictions with their names.
 pub type Named<'a> = [(&'a str, &'a NdArray)];
 
-/// Which labels and predictions a metric looks at when they come with names; all where nothing is said.
+/// The labels and predictions that a metric uses, chosen by name; `None` means all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// Names of predictions.
@@ -73,47 +73,48 @@ impl Wanted {
     }
 }
 
-/// A quality of predictions, collected over batches. There are two sums: one since [`reset`](Self::reset), which is an
-/// epoch in [`Module::fit`](crate::Module::fit), and one since [`reset_local`](Self::reset_local), which is what callbacks
-/// print.
+/// A measure of the quality of predictions, summed over batches. There are two sums: one since [`reset`](Self::reset), which
+/// [`Module::fit`](crate::Module::fit) calls for each epoch, and one since [`reset_local`](Self::reset_local), which
+/// callbacks print.
 pub trait EvalMetric: Send {
     /// The printed name.
     fn name(&self) -> String;
 
-    /// Counts a batch: as many predictions as labels, in order. The last `pad` rows of each are not counted.
+    /// Counts a batch with one prediction for each label, in the same order. The last `pad` rows of each are not counted.
     ///
     /// # Errors
-    /// Another number of labels than of predictions; what is wrong with their shapes or values may come with the next
-    /// [`get`](Self::get) instead.
+    /// Returns an error if the number of labels differs from the number of predictions. Errors in their shapes or values may
+    /// be returned by the next [`get`](Self::get) instead.
     fn update(&mut self, labels: &[&NdArray], preds: &[&NdArray], pad: usize) -> Result<()>;
 
-    /// The value of each metric in it since the last reset of any kind; NaN where nothing was counted.
+    /// Name and value of each contained metric since the last reset of either kind; NaN if nothing was counted.
     ///
     /// # Errors
-    /// Shapes or labels that do not fit, and whatever kept a prediction from being computed.
+    /// Returns an error if shapes or labels do not fit, or if a prediction could not be computed.
     fn get(&mut self) -> Result<Vec<(String, f64)>>;
 
-    /// As [`get`](Self::get), since the last [`reset`](Self::reset).
+    /// Like [`get`](Self::get), but since the last [`reset`](Self::reset).
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// Fails as [`get`](Self::get) does.
     fn get_global(&mut self) -> Result<Vec<(String, f64)>>;
 
-    /// Starts from nothing.
+    /// Resets both sums.
     fn reset(&mut self);
 
-    /// Starts what [`get`](Self::get) tells from nothing, and keeps what [`get_global`](Self::get_global) tells.
+    /// Resets the sum that [`get`](Self::get) returns, and keeps the sum that [`get_global`](Self::get_global) returns.
     fn reset_local(&mut self);
 
-    /// Which labels and predictions it looks at.
+    /// The labels and predictions that the metric uses.
     fn wanted(&self) -> Wanted {
         Wanted::default()
     }
 
-    /// As [`update`](Self::update), with those of them that it [wants](Self::wanted).
+    /// Like [`update`](Self::update), but chooses from named labels and predictions those that the metric
+    /// [uses](Self::wanted).
     ///
     /// # Errors
-    /// A name that is not there; and as [`update`](Self::update).
+    /// Returns an error if a name does not exist, and in the cases of [`update`](Self::update).
     fn update_named(&mut self, labels: &Named<'_>, preds: &Named<'_>, pad: usize) -> Result<()> {
         let wanted = self.wanted();
         let labels = Wanted::pick(wanted.labels.as_ref(), labels, "label")?;

@@ -1,5 +1,5 @@
-//! `pcc`: Matthews' correlation coefficient for any number of classes, from the matrix of predicted and true classes; NaN
-//! where all predictions or all labels are one class.
+//! `pcc`: Matthews' correlation coefficient for any number of classes, computed from the confusion matrix; NaN if all
+//! predictions or all labels are of one class.
 
 use super::View;
 use super::deferred::Measure;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// `PCC`.
 pub(super) struct Pcc;
 
-/// How often each predicted class met each true one.
+/// Number of examples for each pair of predicted and true class.
 type Pairs = BTreeMap<(i64, i64), u64>;
 
 impl Measure for Pcc {

@@ -1,4 +1,5 @@
-//! `pearsonr`: Pearson's correlation of labels and predictions; the mean over batches, or of all numbers together.
+//! `pearsonr`: Pearson's correlation of labels and predictions, either averaged over batches or computed over all values
+//! together.
 
 use super::View;
 use super::binary::Average;
@@ -32,7 +33,7 @@ impl Moments {
         Self { n, mean, xx, yy, xy }
     }
 
-    /// Those of both sets together (Chan, Golub and LeVeque, 1979).
+    /// Merges the moments of another set into these (Chan, Golub and LeVeque, 1979).
     fn join(&mut self, other: &Self) {
         if other.n == 0.0 {
             return;
@@ -52,7 +53,7 @@ impl Moments {
     }
 }
 
-/// What is collected.
+/// The sums that are collected over batches.
 #[derive(Default)]
 pub(super) struct PearsonTotal {
     batches: Mean,

@@ -1,5 +1,5 @@
-//! `perplexity`: `e` to the mean of `-ln max(p, 1e-10)`, where `p` is the probability of the label; labels that are to be
-//! ignored are not counted. Labels beyond the classes count as the nearest class.
+//! `perplexity`: `e` to the power of the mean of `-ln max(p, 1e-10)`, where `p` is the probability of the label. Labels
+//! equal to `ignore_label` are not counted. Labels outside the classes count as the nearest class.
 
 use super::View;
 use super::deferred::{Mean, Measure};
@@ -14,7 +14,7 @@ pub(super) struct Perplexity {
 }
 
 impl Measure for Perplexity {
-    /// Sum of logarithms, and how many.
+    /// Sum of the negative logarithms, and number of labels.
     type Part = (f64, f64);
     type Total = Mean;
 

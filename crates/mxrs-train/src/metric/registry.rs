@@ -1,4 +1,4 @@
-//! Metrics by MXNet's names and aliases.
+//! Creates metrics by MXNet's names and aliases.
 
 use super::accuracy::Accuracy;
 use super::binary::Average;
@@ -18,7 +18,7 @@ use mxrs_types::{Error, Result};
 /// Parameters by name: `[("top_k", "5")]`.
 pub type MetricOptions<'a> = [(&'a str, &'a str)];
 
-/// Every name, with the parameters it takes beside `name`, `output_names` and `label_names`.
+/// The names of each metric, and its parameters besides `name`, `output_names` and `label_names`.
 const NAMES: [(&[&str], &[&str]); 16] = [
     (&["accuracy", "acc"], &["axis"]),
     (&["topkaccuracy", "top_k_accuracy", "top_k_acc"], &["top_k"]),
@@ -64,11 +64,12 @@ impl<'a> Params<'a> {
     }
 }
 
-/// A metric by name (`acc`, `top_k_accuracy`, `ce`, …; case does not count). `output_names` and `label_names` are lists with
-/// commas; `name` is printed instead of its own.
+/// Creates a metric by name (`acc`, `top_k_accuracy`, `ce`, …), ignoring upper and lower case. `output_names` and
+/// `label_names` are lists separated by commas; `name` replaces the printed name.
 ///
 /// # Errors
-/// An unknown name, telling the nearest; an unknown or unreadable parameter; a required one that is missing.
+/// Returns an error if the name is unknown (the error suggests the nearest names), if a parameter is unknown or cannot be
+/// parsed, or if a required parameter is missing.
 pub fn create(name: &str, options: &MetricOptions<'_>) -> Result<Box<dyn EvalMetric>> {
     let lower = name.to_lowercase();
     let Some((names, known)) = NAMES.iter().find(|(names, _)| names.contains(&lower.as_str())) else {
@@ -120,10 +121,10 @@ fn done(measure: impl Measure, params: &Params<'_>) -> Result<Box<dyn EvalMetric
     Ok(Box::new(Deferred::new(measure, params.text("name").map(str::to_owned), wanted)))
 }
 
-/// Several metrics as one, each by name with its parameters.
+/// Creates several metrics, each by name with its parameters, and combines them into one.
 ///
 /// # Errors
-/// As [`create`].
+/// Fails as [`create`] does.
 pub fn create_all(metrics: &[(&str, &MetricOptions<'_>)]) -> Result<CompositeEvalMetric> {
     let all = metrics.iter().map(|(name, options)| create(name, options)).collect::<Result<_>>()?;
     Ok(CompositeEvalMetric::new(all))

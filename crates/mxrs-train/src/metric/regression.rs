@@ -1,11 +1,11 @@
-//! `mae`, `mse` and `rmse`: the mean absolute error, the mean squared one and its root, of each batch; the value is the mean
-//! over batches.
+//! `mae`, `mse` and `rmse`: the mean absolute error, the mean squared error and its square root for each batch. The value is
+//! the mean over batches.
 
 use super::View;
 use super::deferred::{Mean, Measure};
 use mxrs_types::{Error, Result};
 
-/// Which error.
+/// The kind of error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Regression {
     /// `MAE`.
@@ -31,7 +31,7 @@ impl Measure for Regression {
 
     fn measure(&self, label: &View<'_>, pred: &View<'_>) -> Result<f64> {
         let (n, m) = (label.len(), pred.len());
-        // A label per row stands for all numbers of that row.
+        // A single label per row is compared with every number of that row.
         let each = m.checked_div(n).unwrap_or(1);
         if each * n != m || (each > 1 && label.shape().first() != Some(&n)) {
             let expected = format!("{}, or one label per row of {}", pred.shape(), pred.shape());

@@ -1,5 +1,5 @@
 //! `top_k_accuracy_<k>`: the share of predictions with the label among their `k` largest elements. Of equal elements the
-//! first are the larger ones, so that `k` of 1 would be the accuracy.
+//! first counts as larger, so a `k` of 1 would give the accuracy.
 
 use super::View;
 use super::deferred::{Mean, Measure};
@@ -9,13 +9,13 @@ use mxrs_types::{Error, Result};
 /// `TopKAccuracy`, also `top_k_accuracy` and `top_k_acc`.
 pub(super) struct TopK {
     k: usize,
-    /// Whether it was said that there are fewer classes.
+    /// Whether the warning that there are fewer classes than `k` was logged.
     is_warned: AtomicBool,
 }
 
 impl TopK {
     /// # Errors
-    /// A `k` of less than 2.
+    /// Returns an error if `k` is less than 2.
     pub fn new(k: i64) -> Result<Self> {
         match usize::try_from(k) {
             Ok(k) if k > 1 => Ok(Self { k, is_warned: AtomicBool::new(false) }),

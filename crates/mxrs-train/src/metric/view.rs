@@ -1,4 +1,4 @@
-//! What a metric sees of an array: its elements where they are, without the rows that do not count.
+//! Read access to an array for a metric: its elements in place, without the rows that are not counted.
 
 use half::{bf16, f16};
 use mxrs_types::{DType, Error, Result, Shape};
@@ -26,7 +26,8 @@ impl<'a> View<'a> {
     /// The first `n_rows` rows of an array of this shape and type.
     ///
     /// # Errors
-    /// An element type without numbers for a metric; bytes of another length.
+    /// Returns an error if the element type is not a number type that metrics can read, or if the length of `bytes` does not
+    /// match.
     pub(crate) fn new(shape: &Shape, dtype: DType, bytes: &'a [u8], n_rows: usize) -> Result<Self> {
         let mut shape = shape.clone();
         let row = shape.get(1..).unwrap_or_default().iter().product::<usize>() * dtype.size_of();
@@ -53,16 +54,16 @@ impl<'a> View<'a> {
         Ok(Self { shape, elements })
     }
 
-    /// All of an array, as one axis.
+    /// All elements of an array, as one axis.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// Fails as [`Self::new`] does.
     pub(crate) fn whole(dtype: DType, bytes: &'a [u8]) -> Result<Self> {
         let n = bytes.len() / dtype.size_of();
         Self::new(&Shape::from([n]), dtype, bytes, n)
     }
 
-    /// Sizes of the axes; the first without the rows that do not count.
+    /// Sizes of the axes. The first axis has only the rows that are counted.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
@@ -72,15 +73,15 @@ impl<'a> View<'a> {
         self.shape.n_elements()
     }
 
-    /// Whether there are none.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// One element.
+    /// The element at index `i`, converted to double precision.
     ///
     /// # Panics
-    /// At `len` and beyond.
+    /// Panics if `i` is not less than `len`.
     #[inline]
     pub fn at(&self, i: usize) -> f64 {
         match self.elements {
@@ -95,31 +96,32 @@ impl<'a> View<'a> {
         }
     }
 
-    /// One element as a class: what is behind the point is cut off.
+    /// The element at index `i` as a class number: the fraction is cut off.
     #[inline]
     pub fn class(&self, i: usize) -> i64 {
         self.at(i) as i64
     }
 
-    /// All elements.
+    /// All elements, converted to double precision.
     pub fn iter(&self) -> impl Iterator<Item = f64> + '_ {
         (0..self.len()).map(|i| self.at(i))
     }
 
-    /// Positions around `axis` (negative from the end): product of the axes before it, its size, product of those behind.
+    /// Sizes around `axis` (negative values count from the end): the product of the axes before it, its own size, the
+    /// product of the axes after it.
     ///
     /// # Errors
-    /// An axis the array does not have.
+    /// Returns an error if the array does not have the axis.
     pub(crate) fn around(&self, axis: i64) -> Result<(usize, usize, usize)> {
         let axis = self.shape.axis(axis)?;
         let product = |dims: &[usize]| dims.iter().product::<usize>();
         Ok((product(&self.shape[..axis]), self.shape[axis], product(&self.shape[axis + 1..])))
     }
 
-    /// The class of each distribution along `axis`: where its largest element is, the first of equal ones.
+    /// The class of each distribution along `axis`: the index of its largest element, the first if several are equal.
     ///
     /// # Errors
-    /// An axis the array does not have, or of size 0.
+    /// Returns an error if the array does not have the axis or the axis has size 0.
     pub(crate) fn argmax(&self, axis: i64) -> Result<Vec<i64>> {
         let (outer, size, inner) = self.around(axis)?;
         if size == 0 {

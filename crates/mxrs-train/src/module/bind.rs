@@ -1,4 +1,4 @@
-//! Executors: one for the shapes asked for, and one for each other shape that comes along.
+//! Executors of a module: one for the shapes that the caller bound, and one for each other shape that a batch has.
 
 use super::{Module, unbound};
 use mxrs_data::DataDesc;
@@ -6,14 +6,14 @@ use mxrs_exec::{BindOptions, Executor, GradReq, GradRequests};
 use mxrs_graph::{NodeId, infer_dtypes, infer_shapes};
 use mxrs_types::{DType, Error, Result, ResultExt, Shape};
 
-/// What a module is bound for.
+/// What a module is bound for: training or inference, and which gradients are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BindFor {
-    /// Gradients are computed.
+    /// Whether gradients are computed.
     pub training: bool,
-    /// Those of the inputs too.
+    /// Whether gradients of the inputs are computed too.
     pub inputs_need_grad: bool,
-    /// What becomes of them.
+    /// Whether a gradient overwrites its array or is added to it.
     pub grad_req: GradReq,
 }
 
@@ -24,13 +24,13 @@ impl Default for BindFor {
 }
 
 impl BindFor {
-    /// Inference.
+    /// Options for inference: no gradients.
     pub fn inference() -> Self {
         Self { training: false, ..Self::default() }
     }
 }
 
-/// An executor and what it is fed.
+/// An executor, with the descriptions of its inputs and labels.
 pub(super) struct Bound {
     pub data: Vec<DataDesc>,
     pub labels: Vec<DataDesc>,
@@ -45,12 +45,12 @@ impl Bound {
 }
 
 impl Module {
-    /// Chooses kernels and plans memory for these inputs and labels. Labels the network does not have are left out. What was
-    /// bound before is gone, but parameters keep their values.
+    /// Chooses kernels and plans memory for these inputs and labels. Labels that the network does not have are ignored.
+    /// Earlier executors are dropped, but parameters keep their values.
     ///
     /// # Errors
-    /// Inputs with other names than the module's; shapes that do not fit the network; an operator no backend runs; out of
-    /// memory.
+    /// Returns an error if the names of the inputs are not those of the module, if shapes do not fit the network, if no
+    /// backend supports an operator, or if memory is exhausted.
     pub fn bind(&mut self, data: &[DataDesc], labels: &[DataDesc], how: BindFor) -> Result<()> {
         let mut given: Vec<&str> = data.iter().map(|desc| desc.name.as_str()).collect();
         let mut wanted: Vec<&str> = self.names.data.iter().map(String::as_str).collect();
@@ -105,9 +105,9 @@ impl Module {
         Ok(())
     }
 
-    /// Shapes and element types of the parameters that the module has or was loaded with. Not all follow from the inputs: a range
-    /// per channel has as many elements as its file says. Empty if the shapes do not fit the network: then the parameters are
-    /// refused by name when they are set.
+    /// Shapes and dtypes of the parameters that the module has or was loaded with. Not all of them follow from the inputs: a
+    /// range per channel has as many elements as the parameter file says. Empty if the shapes do not fit the network: then
+    /// setting the parameters fails with an error that names them.
     fn given_params(&self, inputs: &[(&str, Shape)]) -> Vec<(String, Shape, DType)> {
         let (args, aux) = self.param_ids();
         let of_param = |id: &NodeId| {
@@ -125,8 +125,9 @@ impl Module {
         if infer_shapes(&self.graph, seeds).is_ok() { given } else { Vec::new() }
     }
 
-    /// Parameters that keep the element type of their file: those that the network would take as integers. The bias of a quantized
-    /// layer is a float or has 8 bits, and only the file says which. Other parameters are converted to what the network computes in.
+    /// Parameters that keep the dtype of their file: those that the network would otherwise take as integers. The bias of a
+    /// quantized layer is float32 or an 8-bit integer, and only the file says which. Other parameters are converted to the
+    /// dtype in which the network computes.
     fn unconverted(&self, given: &[(String, Shape, DType)], fed: &[(String, DType)]) -> Result<Vec<(String, DType)>> {
         let fed = fed.iter().map(|(name, dtype)| (name.as_str(), *dtype));
         let inferred = infer_dtypes(&self.graph, fed, Some(self.options.default_dtype))?.complete(&self.graph)?;
@@ -137,8 +138,8 @@ impl Module {
         Ok(given.iter().filter(is_kept).map(|(name, _, dtype)| (name.clone(), *dtype)).collect())
     }
 
-    /// Makes the executor for inputs of these shapes the current one. One with the shapes bound first has gradients; others
-    /// have them when asked for.
+    /// Makes the executor for inputs of these shapes the current one, and binds it first if there is none. Executors for
+    /// other shapes than the first have gradients only if they are bound in training.
     pub(super) fn choose(&mut self, data: &[Shape], labels: Option<&[Shape]>, is_train: bool) -> Result<()> {
         let needs_gradients = is_train && self.how.training;
         let fits = |bound: &Bound| {
@@ -159,7 +160,7 @@ impl Module {
         let new_data = as_shaped(&first.data, data, "inputs")?;
         let new_labels = match labels {
             Some(labels) => as_shaped(&first.labels, labels, "labels")?,
-            // Of labels that nobody has, only the rows matter.
+            // Without labels, only the number of rows of their shapes is adapted.
             None => {
                 let rows = data.first().and_then(|shape| shape.first().copied()).unwrap_or(1);
                 let resize = |desc: &DataDesc| {

@@ -1,4 +1,4 @@
-//! A module on disk: MXNet's files, and the states that training goes on from.
+//! Saving and loading of modules: MXNet's files, and the states from which training resumes.
 
 use super::training::Training;
 use super::{Module, ModuleNames};
@@ -13,12 +13,11 @@ use mxrs_types::{Device, Result};
 use std::path::Path;
 
 impl Module {
-    /// Reads `<prefix>-symbol.json`, which may name operators as old releases do (`Convolution_v1`), and
-    /// `<prefix>-NNNN.params`. The parameters are set by
-    /// [`init_params`](Self::init_params), once the module is bound.
+    /// Reads `<prefix>-symbol.json`, which may contain operator names of old releases (`Convolution_v1`), and
+    /// `<prefix>-NNNN.params`. [`init_params`](Self::init_params) sets the parameters, once the module is bound.
     ///
     /// # Errors
-    /// What is wrong with either file, naming it; an operator that the options do not have.
+    /// Returns an error if either file cannot be read (the error names it), or if the options do not have an operator.
     pub fn load(prefix: impl AsRef<Path>, epoch: u64, host: &impl Host, names: ModuleNames) -> Result<Self> {
         let options = host.bind_options();
         let (symbol, params) = (symbol_path(&prefix), checkpoint_path(&prefix, epoch));
@@ -32,15 +31,16 @@ impl Module {
         Ok(Self { loaded: Some(checkpoint.value), ..module })
     }
 
-    /// Writes `<prefix>-symbol.json` and `<prefix>-NNNN.params`, and with `with_states` `<prefix>-NNNN.states`, from which
-    /// training goes on with epoch `epoch`. Each file appears whole or not at all.
+    /// Writes `<prefix>-symbol.json` and `<prefix>-NNNN.params`, and if `with_states` is set, also `<prefix>-NNNN.states`,
+    /// from which training resumes at epoch `epoch`. Each file appears complete or not at all.
     ///
-    /// The states are of the training that [`fit`](Self::fit) began, or that [`restore`](Self::restore) went on with where its
-    /// checkpoint is the newest with this prefix; otherwise of one that begins here. Either way
+    /// The states belong to the training that [`fit`](Self::fit) started, or to the one that [`restore`](Self::restore)
+    /// continued if its checkpoint is the newest under this prefix; otherwise to a new training. In all cases
     /// [`newest`](crate::resume::newest) finds them.
     ///
     /// # Errors
-    /// No parameters yet; what computing them reported; those of writing; with states, a prefix that is not UTF-8.
+    /// Returns an error if there are no parameters yet or they could not be computed, or if a file cannot be written; with
+    /// states, also if the prefix is not UTF-8.
     pub fn save_checkpoint(&self, prefix: impl AsRef<Path>, epoch: u64, with_states: bool) -> Result<()> {
         let (prefix, position) = (prefix.as_ref(), Position::epoch(epoch));
         if with_states {
@@ -56,14 +56,14 @@ impl Module {
 
     fn save_symbol(&self, prefix: &Path) -> Result<()> {
         let (path, file) = (symbol_path(prefix), graph_to_file(&self.graph));
-        // It is the same at every checkpoint.
+        // The symbol file is the same for every checkpoint, so it is written only if it differs.
         if std::fs::read(&path).is_ok_and(|there| there == file.to_json().as_bytes()) {
             return Ok(());
         }
         file.save(path)
     }
 
-    /// Writes everything that training goes on from at `position`.
+    /// Writes everything that is needed to resume training at `position`.
     pub(super) fn save_training(
         &self,
         prefix: &Path,
@@ -84,11 +84,12 @@ impl Module {
         Ok(())
     }
 
-    /// Goes on from a checkpoint: parameters, states of the optimizer, random numbers. States of parameters that are fixed here
-    /// are left out of what MXNet saved.
+    /// Resumes from a checkpoint: sets parameters, states of the optimizer and random numbers. Of states that MXNet saved,
+    /// those of parameters that are fixed in this module are ignored.
     ///
     /// # Errors
-    /// Parameters of another network, naming the first that differs and both shapes; states of another optimizer.
+    /// Returns an error if the parameters are those of another network (the error names the first that differs, with both
+    /// shapes), or if the states are those of another optimizer.
     pub fn restore(&mut self, state: &TrainingState, params: &Checkpoint) -> Result<()> {
         self.set_params(params)?;
         match &state.optimizer {
@@ -111,8 +112,8 @@ impl Module {
         Ok(())
     }
 
-    /// MXNet's states under the names of their parameters, where it has their places: those among all arguments that are
-    /// neither inputs nor labels, fixed ones too.
+    /// MXNet's states with parameter names as keys instead of indices. An index counts all arguments that are neither inputs
+    /// nor labels, including fixed ones.
     fn by_name(&self, saved: &PickledStates) -> PickledStates {
         let (ids, _) = self.param_ids();
         let named = |key: &StateKey| {

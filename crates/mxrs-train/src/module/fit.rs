@@ -1,4 +1,4 @@
-//! The loop: epochs of batches, metrics, validation, checkpoints; MXNet's log lines.
+//! The training loop: epochs, batches, metrics, validation, checkpoints, and MXNet's log lines.
 
 use super::guard::{FiniteWatch, LabelCheck, diverged, not_finite, tell_bad_records};
 use super::training::Training;
@@ -18,31 +18,32 @@ use std::time::Instant;
 pub enum Outcome {
     /// All epochs are done.
     Finished,
-    /// It was asked to stop; what was done is in a checkpoint, where there are any.
+    /// The training was interrupted by a request. If checkpoints are written, the newest one contains everything that was
+    /// done.
     Interrupted,
 }
 
-/// What a training came to.
+/// The result of a training.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FitReport {
     /// How it ended.
     pub outcome: Outcome,
-    /// The batch that would come next.
+    /// The batch that comes next.
     pub position: Position,
     /// Metrics of the last epoch.
     pub train: Vec<(String, f64)>,
-    /// Those of its validation.
+    /// Metrics of the validation after the last epoch.
     pub validation: Vec<(String, f64)>,
 }
 
-/// What goes on through the epochs of one training.
+/// State of a training that is kept from epoch to epoch.
 struct Loop<'a> {
     options: &'a FitOptions,
     run: Run,
     keeper: Option<Keeper>,
-    /// Keeps other trainings away from the prefix.
+    /// Prevents other trainings from writing under the prefix.
     _lock: Option<Arc<PrefixLock>>,
-    /// The place of the newest checkpoint.
+    /// Position of the newest checkpoint.
     saved: Option<Position>,
     finite: FiniteWatch,
     labels: Vec<LabelCheck>,
@@ -50,17 +51,18 @@ struct Loop<'a> {
 }
 
 impl Module {
-    /// Trains on every batch of `train`, epoch by epoch, and validates on `eval` after each. Binds and initializes what is not
-    /// yet; `optimizer` takes the place of one that the module has, and without either the options name one. Epoch e of the
-    /// training is epoch e of the iterator.
+    /// Trains on every batch of `train`, epoch by epoch, and validates on `eval` after each epoch. Binds and initializes the
+    /// module if that was not done yet. `optimizer` replaces the module's optimizer; if there is neither, the optimizer that
+    /// the options name is created. Epoch `e` of the training is epoch `e` of the iterator.
     ///
-    /// Reading data, computing and counting overlap: the next batch is read while the engine computes.
+    /// Reading data, computing and updating metrics overlap: the next batch is read while the engine computes.
     ///
     /// # Errors
-    /// Whatever any part of it reports; labels that are no class, in the first epoch; before the first epoch, a folder or
-    /// disk that would not take the checkpoints, another training that writes with the same prefix, and resuming within an epoch
-    /// of other batches. Returns an error in place of writing a checkpoint if a trained parameter or an auxiliary state is not
-    /// finite: the error names it, its epoch and the last good checkpoint, which stays.
+    /// Returns the error of any part of the training. In the first epoch, fails if a label is not a class. Before the first
+    /// epoch, fails if checkpoints do not fit on the disk or the folder cannot be written, if another training holds the
+    /// lock of the prefix, or if it would resume within an epoch of other batches. Returns an error instead of writing a
+    /// checkpoint if a trained parameter or an auxiliary state is not finite: the error names it, its epoch and the last
+    /// good checkpoint, which is kept.
     pub fn fit(
         &mut self,
         train: &mut dyn DataIter,
@@ -119,10 +121,11 @@ impl Module {
         Ok(all.report)
     }
 
-    /// What is done before the first batch: going on from a checkpoint, looking for room on the disk.
+    /// Prepares a training before its first batch: restores a checkpoint if it resumes, and checks the room on the disk.
     fn start<'a>(&mut self, train: &dyn DataIter, options: &'a FitOptions) -> Result<Loop<'a>> {
         let batch_size = Some(train.batch_size() as u64);
-        // Where bad records may be left out, nobody knows how many batches come; all agree on how many there may be.
+        // If bad records may be skipped, the number of batches is unknown; then the largest possible number is used, which
+        // does not change when training resumes.
         let most = || train.n_examples().map(|n| n.div_ceil(train.batch_size() as u64));
         let epoch_size = train.n_batches().or_else(most);
         let mut run = Run { number: 0, batch_size, epoch_size, data_seed: options.data_seed };
@@ -162,7 +165,8 @@ impl Module {
         Ok(Loop { options, run, keeper, _lock: lock, saved, finite: FiniteWatch::default(), labels, report })
     }
 
-    /// Goes to the place of a checkpoint, if there is one to go on from whose epoch this training can finish.
+    /// Restores the checkpoint from which the training resumes, if there is one. Fails if it lies within an epoch of other
+    /// batches.
     fn going_on(&mut self, now: &Run, options: &FitOptions) -> Result<Option<Restored>> {
         if let Some(restored) = options.restored {
             restored.check(now)?;
@@ -176,7 +180,7 @@ impl Module {
         Ok(Some(restored))
     }
 
-    /// About what a checkpoint takes: parameters, and the states of the optimizer.
+    /// Approximate size of a checkpoint in bytes: parameters and the states of the optimizer.
     fn checkpoint_bytes(&self) -> Result<u64> {
         let arrays = self.first()?.executor.arrays().iter().map(|(_, array)| array.size_bytes() as u64);
         let of_all = |update: &Updater| self.params.iter().map(|param| update.state_bytes(&param.weight)).sum();
@@ -215,7 +219,7 @@ impl Module {
             if all.options.check_finite {
                 all.finite.look(self, epoch, nbatch)?;
             }
-            // Read while the engine computes.
+            // The next batch is read while the engine computes.
             let asked = Instant::now();
             next = train.next_batch()?;
             let waited = asked.elapsed();
@@ -259,8 +263,8 @@ impl Module {
         Ok(())
     }
 
-    /// What follows the batches of an epoch: its checkpoint, so that a callback that fails loses no epoch, then the callbacks,
-    /// then validation.
+    /// Ends an epoch: writes the checkpoint first, so that no epoch is lost if a callback fails, then calls the callbacks,
+    /// then validates.
     fn epoch_end(
         &mut self,
         epoch: u64,
@@ -283,8 +287,8 @@ impl Module {
         }
     }
 
-    /// Validates after this epoch; where it is the best so far, its checkpoint tells so from then on. Interrupted, it leaves a
-    /// checkpoint of the epoch's end.
+    /// Validates after this epoch. If the epoch is the best so far, its checkpoint records that. If validation is
+    /// interrupted, a checkpoint of the epoch's end is written.
     fn validate(
         &mut self,
         epoch: u64,
@@ -293,7 +297,8 @@ impl Module {
         callbacks: &mut Callbacks,
         all: &mut Loop<'_>,
     ) -> Result<Outcome> {
-        // What validation draws must not depend on whether the training was interrupted before it.
+        // The random numbers of the next epoch must not depend on whether validation ran, so their state is restored after
+        // it.
         let random = self.context.random().state(Device::cpu(0));
         let interrupt = all.options.interrupt.as_deref();
         let validation = self.score_with(eval, metric, None, epoch, &mut callbacks.eval_batch_end, interrupt)?;

@@ -1,4 +1,5 @@
-//! What is noticed while training: labels that are no class, outputs and parameters that are not finite, records left out.
+//! Checks while training: labels that are not classes, outputs and parameters that are not finite, bad records that were
+//! skipped.
 
 use super::Module;
 use crate::metric::View;
@@ -10,19 +11,19 @@ use mxrs_types::{Error, Result};
 use std::collections::VecDeque;
 use std::path::Path;
 
-/// Labels of one input of the network that are classes.
+/// Checks that the values of one label input are valid classes.
 pub(super) struct LabelCheck {
-    /// Position among the labels.
+    /// Index of the label among the labels of the module.
     label: usize,
-    /// The node that reads them.
+    /// Name of the node that reads the label.
     node: String,
     n_classes: usize,
-    /// A label that the node ignores.
+    /// Label value that the node ignores.
     ignored: Option<f64>,
 }
 
 impl LabelCheck {
-    /// One for each label that a `SoftmaxOutput` reads.
+    /// One check for each label that a `SoftmaxOutput` reads.
     pub fn of(module: &Module) -> Result<Vec<Self>> {
         let bound = module.first()?;
         let graph = module.graph();
@@ -38,7 +39,7 @@ impl LabelCheck {
             let is_true = |key: &str| node.attrs.get(key).is_some_and(|v| ["True", "true", "1"].contains(&v));
             let axis = if is_true("preserve_shape") { shape.ndim().saturating_sub(1) } else { 1 };
             let Some(&n_classes) = shape.get(axis) else { continue };
-            // A label of the output's shape holds probabilities.
+            // A label with the shape of the output holds probabilities, so it is not checked.
             if bound.labels[label].shape == *shape {
                 continue;
             }
@@ -49,7 +50,7 @@ impl LabelCheck {
         Ok(checks)
     }
 
-    /// Compares the labels of a batch with the classes.
+    /// Checks that every label of a batch is a class.
     pub fn check(&self, batch: &DataBatch, nbatch: u64) -> Result<()> {
         let Some(tensor) = batch.labels.get(self.label) else { return Ok(()) };
         let view = View::new(tensor.shape(), tensor.dtype(), tensor.bytes(), batch.n_valid())?;
@@ -65,7 +66,7 @@ impl LabelCheck {
     }
 }
 
-/// Tells at the end of an epoch, or of its validation, how many records could not be used.
+/// Logs, at the end of an epoch or of its validation, how many bad records were skipped so far.
 pub(super) fn tell_bad_records(epoch: u64, what: &str, data: &dyn DataIter) {
     let n = data.n_bad_records();
     if n > 0 {
@@ -73,19 +74,19 @@ pub(super) fn tell_bad_records(epoch: u64, what: &str, data: &dyn DataIter) {
     }
 }
 
-/// The first number of an output that is not finite.
+/// The first element of an output that is not finite, if there is one.
 type Look = Result<Option<f64>>;
 
-/// Looks for outputs that are not finite, without making anybody wait.
+/// Checks outputs for elements that are not finite in engine tasks, so that no thread waits for them.
 #[derive(Default)]
 pub(super) struct FiniteWatch {
-    /// Epoch and batch of what is being looked at.
+    /// Epoch, batch and result of the checks that are not finished.
     pending: VecDeque<(u64, u64, Reading<Look>)>,
     is_told: bool,
 }
 
 impl FiniteWatch {
-    /// Looks at the outputs of a batch, and tells once of one that was not finite.
+    /// Starts to check the outputs of a batch. The first output that is not finite is reported once.
     pub fn look(&mut self, module: &Module, epoch: u64, nbatch: u64) -> Result<()> {
         if self.is_told {
             return Ok(());
@@ -102,17 +103,17 @@ impl FiniteWatch {
         self.tell(16)
     }
 
-    /// Tells what was found, waiting only for what is more than `left` looks behind.
+    /// Reports finished checks, waiting for the oldest until at most `left` are pending.
     pub fn tell(&mut self, left: usize) -> Result<()> {
         while self.pending.len() > left {
             let Some((epoch, nbatch, reading)) = self.pending.pop_front() else { break };
-            // An error of the kernel comes with the outputs.
+            // Errors are ignored: reading the output returns the same error.
             if let Ok(Ok(Some(value))) = reading.wait()
                 && !std::mem::replace(&mut self.is_told, true)
             {
                 tracing::warn!(
                     "Epoch[{epoch}] Batch [{nbatch}]: the output is {value}. A smaller learning rate, gradient clipping or \
-                     --monitor-nan may help; this is not told again"
+                     --monitor-nan may help; this is reported only once"
                 );
                 self.pending.clear();
             }
@@ -121,15 +122,15 @@ impl FiniteWatch {
     }
 }
 
-/// A parameter or auxiliary state that is not finite.
+/// A parameter or auxiliary state with an element that is not finite.
 #[derive(Debug, PartialEq)]
 pub(crate) struct NotFinite {
     name: String,
     value: f64,
 }
 
-/// The first trained parameter or auxiliary state with an element that is NaN or infinite. Parameters in `fixed` may be so: a mask
-/// of minus infinity, say.
+/// The first trained parameter or auxiliary state with an element that is NaN or infinite. Parameters in `fixed` are not
+/// checked: one may be a mask with minus infinity.
 pub(crate) fn not_finite(params: &Checkpoint, fixed: &[String]) -> Option<NotFinite> {
     let trained = params.arg.iter().filter(|(name, _)| !fixed.contains(name));
     trained.chain(&params.aux).find_map(|(name, tensor)| {
@@ -147,7 +148,8 @@ fn first_not_finite(tensor: &Tensor) -> Option<f64> {
     View::new(dense.shape(), dense.dtype(), dense.bytes(), n_rows).ok()?.iter().find(|v| !v.is_finite())
 }
 
-/// The error of a training that would write such a checkpoint at `position`. `saved` is the newest checkpoint, if there is one.
+/// The error if a checkpoint at `position` would contain a parameter that is not finite. `saved` is the newest checkpoint,
+/// if there is one.
 pub(crate) fn diverged(found: &NotFinite, position: Position, prefix: &Path, saved: Option<Position>) -> Error {
     let epoch = if position.batch == 0 { position.epoch.saturating_sub(1) } else { position.epoch };
     let last = match saved {

@@ -1,8 +1,8 @@
-//! A network that is trained: parameters, an executor, an optimizer, and the loop over them.
+//! A network in training: its parameters, executors and optimizer, and the training loop.
 //!
-//! [`Module`] follows MXNet's: bind, initialize, then `forward`, `backward`, `update` for each batch, or [`Module::fit`] for all
-//! of it. Its parameters live in the executor's arrays; gradients are overwritten in place; executors for other batch sizes
-//! share parameters and temporaries with the first.
+//! [`Module`] works as MXNet's module: bind, initialize, then call `forward`, `backward` and `update` for each batch, or
+//! [`Module::fit`] for a whole training. Its parameters are the arrays of the executor; gradients are overwritten in place;
+//! executors for other batch sizes share parameters and temporary memory with the first.
 
 mod bind;
 mod checkpoint;
@@ -30,7 +30,7 @@ use mxrs_types::{DType, Error, Result};
 use std::cell::RefCell;
 use training::Training;
 
-/// A network with everything that training it needs.
+/// A network with everything that is needed to train it.
 pub struct Module {
     graph: Graph,
     context: ArrayContext,
@@ -38,20 +38,20 @@ pub struct Module {
     nd: Imperative,
     names: ModuleNames,
     how: BindFor,
-    /// The first is the one bound by the caller; others are for other shapes.
+    /// The executors. The first is the one that the caller bound; others are for other shapes.
     bound: Vec<Bound>,
     current: usize,
-    /// Parameters that were read before there were arrays for them.
+    /// Parameters that were read before the module had arrays for them.
     loaded: Option<Checkpoint>,
     is_initialized: bool,
     update: Option<Updater>,
     params: Vec<Parameter>,
-    /// A checkpoint that is saved may be the first with its prefix, and makes this say so.
+    /// The current training. In a cell because saving a checkpoint, which takes `&self`, may assign its number.
     training: RefCell<Training>,
 }
 
 impl Module {
-    /// A module of this network, not bound yet, with inputs and labels of the usual [names](ModuleNames). Gradients in the
+    /// An unbound module of this network, with inputs and labels of the usual [names](ModuleNames). Gradient requests in the
     /// options of the host are ignored.
     ///
     /// ```no_run
@@ -67,15 +67,15 @@ impl Module {
     /// ```
     ///
     /// # Errors
-    /// An input `data` that the network does not have; out of memory.
+    /// Returns an error if the network does not have the input `data`, or if memory is exhausted.
     pub fn new(host: &impl Host, graph: &Graph) -> Result<Self> {
         Self::with_names(host, graph, ModuleNames::default())
     }
 
-    /// As [`Self::new`], with inputs and labels of other names, or with parameters that stay as they are.
+    /// Like [`Self::new`], with other names of inputs and labels, or with fixed parameters.
     ///
     /// # Errors
-    /// A name of an input, or of a parameter to keep as it is, that the network does not have; out of memory.
+    /// Returns an error if the network does not have an input or fixed parameter of that name, or if memory is exhausted.
     pub fn with_names(host: &impl Host, graph: &Graph, names: ModuleNames) -> Result<Self> {
         let (context, options) = (host.arrays(), &host.bind_options());
         let is_variable = |name: &String| graph.find(name).is_some_and(|id| graph.node(id).is_variable());
@@ -102,10 +102,10 @@ impl Module {
         })
     }
 
-    /// Mixed precision, as MXNet's AMP: what [`bind`](Self::bind) binds computes in this 16-bit type where that is worth it.
-    /// Parameters, their gradients, checkpoints, inputs and outputs stay in float32; the network itself stays what it
-    /// is, so that its checkpoints are those of training in float32. `bind` refuses other types than bfloat16 and float16;
-    /// gradients in float16 may overflow, for nothing scales the loss.
+    /// Mixed precision, like MXNet's AMP: executors bound by [`bind`](Self::bind) compute in this 16-bit type where that is
+    /// faster. Parameters, gradients, checkpoints, inputs and outputs stay in float32, and the graph itself is not changed,
+    /// so checkpoints are the same as those of a training in float32. `bind` refuses types other than bfloat16 and float16.
+    /// Gradients in float16 may overflow, because the loss is not scaled.
     #[must_use]
     pub fn amp(mut self, short: DType) -> Self {
         self.options.autocast = Some(short);
@@ -122,7 +122,7 @@ impl Module {
         &self.context
     }
 
-    /// Calls of single operators on the same backends.
+    /// Calls single operators on the same backends.
     pub fn imperative(&self) -> &Imperative {
         &self.nd
     }
@@ -132,28 +132,28 @@ impl Module {
         &self.names
     }
 
-    /// The executor that ran last, or was bound first.
+    /// The executor that ran last; before the first run, the one that was bound first.
     ///
     /// # Errors
-    /// Nothing is bound.
+    /// Returns an error if the module is not bound.
     pub fn executor(&self) -> Result<&Executor> {
         Ok(&self.bound()?.executor)
     }
 
-    /// What updates the weights, once [`init_optimizer`](Self::init_optimizer) was called.
+    /// The optimizer, once [`init_optimizer`](Self::init_optimizer) was called.
     pub fn optimizer(&self) -> Option<&Updater> {
         self.update.as_ref()
     }
 
-    /// Takes what is to update the weights, such as `Sgd { lr: 0.1, ..Sgd::default() }`: parameters that are not fixed, and have
-    /// gradients. Gradients are scaled by one
-    /// over the batch size. Factors of learning rate and weight decay are those that it has, else those of the attributes
-    /// `__lr_mult__` and `__wd_mult__` of the variables: MXNet's module looks at these only where it makes the optimizer by its
-    /// name, and leaves a given one as it is.
+    /// Sets the optimizer, such as `Sgd { lr: 0.1, ..Sgd::default() }`. It updates the parameters that are not fixed and
+    /// have gradients. Gradients are divided by the batch size. Multipliers of learning rate and weight decay are those of
+    /// the optimizer; for variables without one, those of the attributes `__lr_mult__` and `__wd_mult__`. MXNet's module
+    /// reads these attributes only if it creates the optimizer by its name, and does not change an optimizer that it is
+    /// given.
     ///
     /// # Errors
-    /// The module is not bound for training; settings of the optimizer that are out of range; a learning rate or attributes that
-    /// are no numbers.
+    /// Returns an error if the module is not bound for training, if a setting of the optimizer is out of range, or if the
+    /// learning rate or an attribute is not a number.
     pub fn init_optimizer(&mut self, optimizer: impl Into<Updater>) -> Result<()> {
         let mut update = optimizer.into();
         update.check()?;
@@ -172,11 +172,11 @@ impl Module {
         Ok(())
     }
 
-    /// As [`init_optimizer`](Self::init_optimizer), by MXNet's name and settings, as command lines have them; a `rescale_grad`
-    /// among them stays.
+    /// Like [`init_optimizer`](Self::init_optimizer), but creates the optimizer by MXNet's name and text settings, as
+    /// command lines have them. A `rescale_grad` in the settings is kept.
     ///
     /// # Errors
-    /// As [`mxrs_optim::create`] and [`init_optimizer`](Self::init_optimizer).
+    /// Fails as [`mxrs_optim::create`] and [`init_optimizer`](Self::init_optimizer) do.
     pub fn init_optimizer_named(&mut self, name: &str, settings: &[(&str, &str)]) -> Result<()> {
         let optimizer = mxrs_optim::create(name, settings)?;
         let rescale = settings.iter().any(|(key, _)| *key == "rescale_grad").then(|| optimizer.common().rescale_grad);
@@ -206,12 +206,12 @@ impl Module {
     /// Names of the outputs.
     ///
     /// # Errors
-    /// Nothing is bound.
+    /// Returns an error if the module is not bound.
     pub fn output_names(&self) -> Result<&[String]> {
         Ok(self.executor()?.output_names())
     }
 
-    /// Parameters and auxiliary states of the network: everything but inputs and labels. Auxiliary states come second.
+    /// The parameters of the network (all arguments that are neither inputs nor labels), and its auxiliary states.
     fn param_ids(&self) -> (Vec<NodeId>, Vec<NodeId>) {
         let graph = &self.graph;
         let is_fed = |id: &NodeId| {
@@ -229,10 +229,10 @@ impl Module {
         self.bound.first().ok_or_else(|| unbound("bind"))
     }
 
-    /// Rows of a batch, as bound.
+    /// Number of rows of the batch that was bound.
     ///
     /// # Errors
-    /// Nothing is bound, or inputs without axes.
+    /// Returns an error if the module is not bound, or if its first input has no axes.
     pub fn batch_size(&self) -> Result<usize> {
         let first = self.first()?.data.first().and_then(|desc| desc.shape.first().copied());
         first.ok_or_else(|| Error::invalid("inputs of a module", "none with a batch", "at least one"))
@@ -243,12 +243,12 @@ impl Module {
     }
 }
 
-/// A call came too early.
+/// The error of a call that needs the call `first` before it.
 fn unbound(first: &str) -> Error {
     Error::invalid("module", "a call before the ones it needs", format!("{first} first"))
 }
 
-/// What a batch shows to whoever watches: names with arrays.
+/// Pairs of names and arrays, as metrics expect them.
 fn named<'a>(names: &'a [String], arrays: &'a [NdArray]) -> Vec<(&'a str, &'a NdArray)> {
     names.iter().map(String::as_str).zip(arrays).collect()
 }

@@ -1,4 +1,4 @@
-//! What a caller may choose: names, initial values, the loop.
+//! Options of a module: names, initial values, checkpoints, the training loop.
 
 use crate::resume::{PrefixLock, Restored};
 use mxrs_models::Initializer;
@@ -6,14 +6,14 @@ use mxrs_sync::atomic::AtomicBool;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Which variables are fed, and which stay as they are.
+/// Names of the variables that a batch fills, and of the parameters that are not trained.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModuleNames {
-    /// Inputs; `data`.
+    /// Names of the inputs; default `data`.
     pub data: Vec<String>,
-    /// Labels; `softmax_label`. Names the network does not have are left out.
+    /// Names of the labels; default `softmax_label`. Names that the network does not have are ignored.
     pub labels: Vec<String>,
-    /// Parameters without gradient.
+    /// Names of parameters that have no gradient and are not updated.
     pub fixed_params: Vec<String>,
 }
 
@@ -23,18 +23,18 @@ impl Default for ModuleNames {
     }
 }
 
-/// How parameters begin.
+/// How parameters are initialized.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InitOptions {
-    /// For weights without an initializer of their own; uniform in ±0.01.
+    /// Initializer of weights that have none of their own; default uniform in ±0.01.
     pub initializer: Initializer,
-    /// Of the random numbers.
+    /// Seed of the random initial values.
     pub seed: u64,
-    /// Whether parameters that are there already begin anew.
+    /// Whether parameters that already have values are initialized again.
     pub force: bool,
     /// Whether parameters that a checkpoint lacks are initialized; otherwise they are an error.
     pub allow_missing: bool,
-    /// Whether arrays that the network lacks are left out; otherwise they are an error.
+    /// Whether arrays that the network lacks are ignored; otherwise they are an error.
     pub allow_extra: bool,
 }
 
@@ -45,70 +45,73 @@ impl Default for InitOptions {
     }
 }
 
-/// Where and when checkpoints are written that training goes on from.
+/// Where, when and how many checkpoints are written from which training can resume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckpointOptions {
-    /// Beginning of the files' names, which are UTF-8 text. One that ends in `/` is a folder.
+    /// Beginning of the file names, which must be UTF-8. A prefix that ends in `/` is a folder.
     pub prefix: PathBuf,
-    /// After every so many epochs; 1.
+    /// Number of epochs between checkpoints; default 1.
     pub period: u64,
-    /// And after every so many batches of an epoch; never.
+    /// Number of batches between checkpoints within an epoch; `None` means no such checkpoints.
     pub every_n_batches: Option<u64>,
-    /// How many of the epochs' checkpoints stay; all.
+    /// How many checkpoints of epochs are kept; `None` means all.
     pub keep_last: Option<usize>,
-    /// Whether the best one by the first validation metric stays beside them. An epoch that was perhaps not validated before
-    /// the training ended is validated when it goes on.
+    /// Whether the checkpoint with the best first validation metric is kept in addition. If the training ended before an
+    /// epoch was validated, the epoch is validated when training resumes.
     pub keep_best: bool,
 }
 
 impl CheckpointOptions {
-    /// After every epoch, all kept.
+    /// Checkpoints after every epoch, all of them kept.
     pub fn new(prefix: impl Into<PathBuf>) -> Self {
         Self { prefix: prefix.into(), period: 1, every_n_batches: None, keep_last: None, keep_best: false }
     }
 }
 
-/// The training loop.
+/// Options of the training loop.
 #[derive(Clone, Debug)]
 pub struct FitOptions {
-    /// First epoch.
+    /// Number of the first epoch.
     pub begin_epoch: u64,
-    /// Epoch to stop before.
+    /// End of the training: epochs before this number are trained.
     pub num_epoch: u64,
-    /// How parameters begin, where they are not there yet.
+    /// How parameters that have no values yet are initialized.
     pub init: InitOptions,
-    /// MXNet's name of the optimizer of a module that has none, and none is given; `sgd`.
+    /// MXNet's name of the optimizer that is created if the module has none and `fit` is given none; default `sgd`.
     pub optimizer: String,
-    /// Its settings; a `learning_rate` of 0.01.
+    /// Settings of that optimizer; default `learning_rate` 0.01.
     pub optimizer_params: Vec<(String, String)>,
-    /// Checkpoints; none. That of an epoch's end is written before callbacks of it are called, and before validation.
+    /// Checkpoints; `None` means none. The checkpoint of an epoch's end is written before the epoch's callbacks and before
+    /// validation.
     pub checkpoint: Option<CheckpointOptions>,
-    /// Goes on from the newest whole checkpoint of that prefix, if there is one. Within an epoch that needs batches of the same
-    /// size, as many, and the same [`data_seed`](Self::data_seed).
+    /// Whether to resume from the newest complete checkpoint of that prefix, if there is one. Resuming within an epoch needs
+    /// the same batch size, number of batches and [`data_seed`](Self::data_seed).
     pub resume: bool,
-    /// Goes on from there instead: the module is at that place already. Where it is what [`newest`](crate::resume::newest) finds
-    /// with the prefix of [`checkpoint`](Self::checkpoint), the training keeps its number, and the checkpoints that have it are
-    /// among those that may go. Otherwise, and from states without a number, it gets one of its own, and what is there stays
-    /// until it is written over.
+    /// Resumes from this checkpoint instead, which was already restored into the module. If it is the checkpoint that
+    /// [`newest`](crate::resume::newest) finds under the prefix of [`checkpoint`](Self::checkpoint), the training keeps its
+    /// number and may remove checkpoints with that number. Otherwise, and from states without a number, the training gets a
+    /// new number, and existing checkpoints stay until they are overwritten.
     pub restored: Option<Restored>,
     /// The lock of the checkpoints' prefix, if the caller holds it already. Otherwise [`fit`](crate::Module::fit) takes it.
     pub lock: Option<Arc<PrefixLock>>,
-    /// What the order of the training data depends on, for the checkpoints to tell; not told.
+    /// The seed of the training data's order, which checkpoints record; `None` means that they do not.
     pub data_seed: Option<u64>,
-    /// Once true, the batch is finished, a checkpoint written, and [`Outcome::Interrupted`](crate::Outcome::Interrupted)
-    /// returned. After the last batch of an epoch, callbacks of its end and its validation are left out, and a validation ends
-    /// with the batch it is at, without figures; a training that goes on makes up for it where the best checkpoint is kept.
+    /// Request to stop. Once it is true, the current batch is finished, a checkpoint is written, and
+    /// [`Outcome::Interrupted`](crate::Outcome::Interrupted) is returned. After the last batch of an epoch, the callbacks of
+    /// its end and its validation are skipped. A running validation ends after its current batch, without metrics. A resumed
+    /// training validates the epoch again if the best checkpoint is kept.
     pub interrupt: Option<Arc<AtomicBool>>,
     /// Whether the labels of the first epoch are compared with the number of classes.
     pub check_labels: bool,
-    /// Whether outputs are watched for numbers that are not finite, which is told once.
+    /// Whether outputs are checked for elements that are not finite; the first one is reported in a warning.
     pub check_finite: bool,
-    /// Gradients are scaled so that their norm over all parameters is at most this, after they are divided by the batch size.
+    /// Largest norm of the gradients over all parameters, after division by the batch size. Larger gradients are scaled down
+    /// to it.
     pub clip_global_norm: Option<f64>,
 }
 
 impl FitOptions {
-    /// So many epochs, and nothing else.
+    /// Options for `num_epoch` epochs, with defaults for everything else.
     pub fn new(num_epoch: u64) -> Self {
         Self {
             begin_epoch: 0,

@@ -1,4 +1,4 @@
-//! Parameters: how they begin, how they are read and replaced.
+//! Parameters of a module: initialization, reading and replacing.
 
 use super::{InitOptions, Module};
 use indexmap::IndexMap;
@@ -13,7 +13,7 @@ use mxrs_types::{DType, Error, Result, ResultExt, Shape};
 pub(crate) struct Copies(Vec<(String, Shape, DType, Reading<AlignedBytes>)>);
 
 impl Copies {
-    /// Starts to copy; what is written later is not in the copies.
+    /// Starts to copy the arrays. Later writes to the arrays do not change the copies.
     pub fn start<'a>(arrays: impl IntoIterator<Item = (&'a str, &'a NdArray)>) -> Result<Self> {
         let one = |(name, array): (&str, &NdArray)| {
             let reading =
@@ -32,10 +32,10 @@ impl Copies {
     }
 }
 
-/// An initializer that takes the values of a checkpoint, and `default` for what it does not have: MXNet's `Load`.
+/// An initializer that uses the values of a checkpoint, and `default` for parameters that it does not have: MXNet's `Load`.
 ///
 /// # Errors
-/// An array that is not dense, naming it.
+/// Returns an error that names the array if an array is not dense.
 pub fn load_initializer(checkpoint: &Checkpoint, default: Option<Initializer>) -> Result<Initializer> {
     let arrays = checkpoint.arg.iter().chain(&checkpoint.aux).map(|(name, tensor)| {
         let dense = tensor.as_dense().context(|| format!("initial values of `{name}`"))?;
@@ -45,14 +45,15 @@ pub fn load_initializer(checkpoint: &Checkpoint, default: Option<Initializer>) -
 }
 
 impl Module {
-    /// Gives every parameter its first value: from `given` (or from the checkpoint that the module was
-    /// [loaded](Self::load) from), else by the variable's own `__init__`, else by the end of its name: weights by
-    /// [`InitOptions::initializer`], biases, betas and means 0, gammas and variances 1. Nothing happens where parameters are
-    /// there, unless forced.
+    /// Gives every parameter its first value: from `given`, or else from the checkpoint that the module was
+    /// [loaded](Self::load) from. A parameter that is not in the checkpoint is initialized by the variable's `__init__`
+    /// attribute, or else by the end of its name: weights by [`InitOptions::initializer`], biases, betas and means by 0,
+    /// gammas and variances by 1. Does nothing if the parameters already have values, unless `force` is set.
     ///
     /// # Errors
-    /// Nothing is bound; a variable whose name says nothing; arrays of other shapes, naming the first and both shapes; missing
-    /// and superfluous arrays, unless allowed.
+    /// Returns an error if the module is not bound, if neither an attribute nor the name of a variable says how to
+    /// initialize it, if an array has another shape (the error names the first one, with both shapes), or if arrays are
+    /// missing or superfluous and the options do not allow that.
     pub fn init_params(&mut self, given: Option<&Checkpoint>, options: &InitOptions) -> Result<()> {
         self.first()?;
         if self.is_initialized && !options.force {
@@ -78,10 +79,10 @@ impl Module {
         array.copy_from_bytes(tensor.stored_bytes())
     }
 
-    /// Copies of all parameters and auxiliary states, as they are now.
+    /// Copies of all parameters and auxiliary states with their current values.
     ///
     /// # Errors
-    /// There are none yet; what computing them reported.
+    /// Returns an error if the parameters have no values yet or could not be computed.
     pub fn get_params(&self) -> Result<Checkpoint> {
         self.expect_initialized()?;
         let (args, aux) = self.param_ids();
@@ -102,7 +103,8 @@ impl Module {
     /// Overwrites all parameters and auxiliary states.
     ///
     /// # Errors
-    /// Nothing is bound; arrays that are missing, superfluous or of other shapes, naming them.
+    /// Returns an error if the module is not bound, or if arrays are missing, superfluous or of another shape (the error
+    /// names them).
     pub fn set_params(&mut self, params: &Checkpoint) -> Result<()> {
         self.write_params(params, false, false)?;
         self.is_initialized = true;
@@ -114,7 +116,7 @@ impl Module {
         args.iter().chain(&aux).map(|id| self.graph.node(*id).name.clone()).collect()
     }
 
-    /// Overwrites what `params` has, and returns the names of the rest.
+    /// Overwrites the parameters that `params` contains, and returns the names of the other parameters.
     fn write_params(&self, params: &Checkpoint, allow_missing: bool, allow_extra: bool) -> Result<Vec<String>> {
         let executor = &self.first()?.executor;
         let policy = LoadPolicy { allow_extra, allow_missing, cast_dtype: true };

@@ -1,4 +1,4 @@
-//! One batch: forward, backward, update, and what a metric sees of it.
+//! One batch: forward, backward, update, and the update of a metric.
 
 use super::{Module, named, unbound};
 use crate::metric::EvalMetric;
@@ -9,7 +9,7 @@ use mxrs_ndarray::NdArray;
 use mxrs_types::{Result, ResultExt, Shape};
 use std::ops::Deref;
 
-/// A batch's memory on its way into an array.
+/// Memory of a batch that is being copied into an array.
 struct Owned(AlignedBytes);
 
 impl Deref for Owned {
@@ -19,7 +19,7 @@ impl Deref for Owned {
     }
 }
 
-/// Moves a tensor into an array of its shape: copied once, by the engine.
+/// Moves a tensor into an array of its shape: the engine copies it once.
 fn feed(array: &NdArray, dense: Dense) -> Result<()> {
     let dense = match dense.dtype() == array.dtype() {
         true => dense,
@@ -29,13 +29,13 @@ fn feed(array: &NdArray, dense: Dense) -> Result<()> {
 }
 
 impl Module {
-    /// Runs a batch, as in training or as at inference; returns at once. Inputs and labels are in the order they were bound
-    /// in; labels may be left out at inference. Another batch size than the one bound binds once more, with the same
-    /// parameters.
+    /// Runs a batch in training or inference mode; does not wait for the results. Inputs and labels are in the order in
+    /// which they were bound; labels may be omitted at inference. For another batch size than the bound one, a second
+    /// executor with the same parameters is bound.
     ///
     /// # Errors
-    /// Parameters without values; shapes that do not fit the network; under `NaiveEngine` what kernels report, which
-    /// otherwise comes with the outputs.
+    /// Returns an error if parameters have no values or shapes do not fit the network. Under `NaiveEngine`, also returns
+    /// errors of kernels; with other engines, reading the outputs returns these.
     pub fn forward(&mut self, batch: DataBatch, is_train: bool) -> Result<()> {
         self.expect_initialized()?;
         let shapes = |tensors: &[Dense]| tensors.iter().map(|t| t.shape().clone()).collect::<Vec<Shape>>();
@@ -53,65 +53,66 @@ impl Module {
         if is_train { bound.executor.forward_train() } else { bound.executor.forward() }
     }
 
-    /// Computes the gradients of the batch that ran last in training. Outputs that are no losses need `head_grads`, one per
-    /// output.
+    /// Computes the gradients of the last batch that ran in training mode. Outputs that are not losses need `head_grads`,
+    /// one array per output.
     ///
     /// # Errors
-    /// As [`mxrs_exec::Executor::backward`].
+    /// Fails as [`mxrs_exec::Executor::backward`] does.
     pub fn backward(&mut self, head_grads: &[NdArray]) -> Result<()> {
         self.bound()?.executor.backward(head_grads)
     }
 
-    /// Both.
+    /// Runs a batch in training mode, and computes its gradients.
     ///
     /// # Errors
-    /// As [`Self::forward`] and [`Self::backward`].
+    /// Fails as [`Self::forward`] and [`Self::backward`] do.
     pub fn forward_backward(&mut self, batch: DataBatch) -> Result<()> {
         self.forward(batch, true)?;
         self.backward(&[])
     }
 
-    /// Updates the parameters by the gradients of the last batch; returns at once.
+    /// Updates the parameters by the gradients of the last batch; does not wait for the updates.
     ///
     /// # Errors
-    /// No optimizer; what operators report.
+    /// Returns an error if the module has no optimizer, or if an operator fails.
     pub fn update(&mut self) -> Result<()> {
         let update = self.update.as_mut().ok_or_else(|| unbound("init_optimizer"))?;
         update.update_all(&self.nd, &self.params)
     }
 
     /// Scales the gradients of the last batch so that their norm over all parameters, divided by the batch size, is at most
-    /// `max_norm`; returns that norm before. Waits for the gradients.
+    /// `max_norm`; returns that norm before scaling. Waits for the gradients.
     ///
     /// # Errors
-    /// No optimizer; what operators report.
+    /// Returns an error if the module has no optimizer, or if an operator fails.
     pub fn clip_gradients(&mut self, max_norm: f64) -> Result<f64> {
         let batch_size = self.batch_size()? as f64;
         let grads: Vec<&NdArray> = self.params.iter().map(|param| &param.grad).collect();
         Ok(clip_global_norm(&self.nd, &grads, max_norm * batch_size)? / batch_size)
     }
 
-    /// Outputs of the batch that ran last; the next one with the same shapes overwrites them.
+    /// Outputs of the batch that ran last. The next batch of the same shapes overwrites them.
     ///
     /// # Errors
-    /// Nothing is bound.
+    /// Returns an error if the module is not bound.
     pub fn get_outputs(&self) -> Result<&[NdArray]> {
         Ok(self.bound()?.executor.outputs())
     }
 
-    /// Gradients of the inputs of the last batch, in their order.
+    /// Gradients of the inputs of the last batch, in the order of the inputs.
     ///
     /// # Errors
-    /// The module was bound without them.
+    /// Returns an error if the module was bound without gradients of the inputs.
     pub fn get_input_grads(&self) -> Result<Vec<NdArray>> {
         let bound = self.bound()?;
         bound.data.iter().map(|desc| bound.executor.gradient(&desc.name).cloned()).collect()
     }
 
-    /// Shows the metric the labels and outputs of the last batch, of which `pad` rows only filled it up; returns at once.
+    /// Updates the metric with labels and outputs of the last batch, of which the last `pad` rows are padding; does not wait
+    /// for them.
     ///
     /// # Errors
-    /// As [`EvalMetric::update_named`].
+    /// Fails as [`EvalMetric::update_named`] does.
     pub fn update_metric(&self, metric: &mut dyn EvalMetric, pad: usize) -> Result<()> {
         let bound = self.bound()?;
         let mut labels = Vec::with_capacity(bound.labels.len());

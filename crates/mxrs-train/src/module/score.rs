@@ -1,4 +1,4 @@
-//! A trained network on data: how well it does, and what it says.
+//! Inference of a module over a data iterator: metrics and predictions.
 
 use super::Module;
 use crate::callback::{BatchEnd, BatchEndCallback};
@@ -11,11 +11,11 @@ use mxrs_types::{Error, Result, Shape};
 use std::time::Instant;
 
 impl Module {
-    /// Runs the first epoch of `data` as at inference and returns what the metric says, which begins anew. `n_batches` limits
-    /// how much is run. The iterator is left at the end.
+    /// Runs the first epoch of `data` in inference mode and returns the values of the metric, which is reset first. Runs at
+    /// most `n_batches` batches if that is given. The iterator is not reset afterwards.
     ///
     /// # Errors
-    /// Those of the iterator, of [`Self::forward`] and of the metric.
+    /// Returns errors of the iterator, of [`Self::forward`] and of the metric.
     pub fn score(
         &mut self,
         data: &mut dyn DataIter,
@@ -25,7 +25,7 @@ impl Module {
         Ok(self.score_with(data, metric, n_batches, 0, &mut [], None)?.unwrap_or_default())
     }
 
-    /// As [`Self::score`], in validation after `epoch`. Nothing once `interrupt` is true while there are batches left.
+    /// Like [`Self::score`], as the validation after `epoch`. Returns `None` if `interrupt` is true while batches are left.
     pub(super) fn score_with(
         &mut self,
         data: &mut dyn DataIter,
@@ -55,11 +55,11 @@ impl Module {
         metric.get_global().map(Some)
     }
 
-    /// Runs the first epoch of `data` as at inference and returns every output, the rows of all batches one after the other,
-    /// without those that only fill batches up.
+    /// Runs the first epoch of `data` in inference mode and returns every output: the rows of all batches in order, without
+    /// padding rows.
     ///
     /// # Errors
-    /// Those of the iterator and of [`Self::forward`]; an output without a row for each example.
+    /// Returns errors of the iterator and of [`Self::forward`]; fails if an output does not have rows for each example.
     pub fn predict(&mut self, data: &mut dyn DataIter, n_batches: Option<u64>) -> Result<Vec<Tensor>> {
         data.seek(0, 0)?;
         let mut parts: Vec<Vec<Part>> = Vec::new();
@@ -79,7 +79,7 @@ impl Module {
     }
 }
 
-/// Rows of one output of one batch, on their way.
+/// The rows of one output of one batch, while they are being read.
 struct Part {
     shape: Shape,
     dtype: mxrs_types::DType,

@@ -1,43 +1,44 @@
-//! Which training a module is in, as its checkpoints tell it.
+//! The training that a module is in, as its checkpoints describe it.
 
 use crate::resume::{Position, Restored, Run, goes_on, resolved};
 use mxrs_types::Result;
 use std::path::{Path, PathBuf};
 
-/// The training that a module is in: from a call of `fit` or `restore` to the next.
+/// The training that a module is in, from one call of `fit` or `restore` to the next.
 #[derive(Debug, Default)]
 pub(super) struct Training {
-    /// What its batches are; without a number.
+    /// Description of its batches, without a number.
     batches: Run,
-    /// Where it goes on from.
+    /// The checkpoint from which it resumed.
     from: Option<Restored>,
-    /// What is told with each prefix.
+    /// What its checkpoints record for each prefix.
     under: Vec<Under>,
 }
 
-/// What the checkpoints with one prefix tell of the training.
+/// What the checkpoints with one prefix record about the training.
 #[derive(Debug)]
 pub(super) struct Under {
     prefix: PathBuf,
-    /// Its number there.
+    /// Number of the training under this prefix.
     pub number: u64,
-    /// Whether one that was there goes on, with its number.
+    /// Whether it continues a training that has checkpoints under this prefix, and keeps its number.
     pub goes_on: bool,
     /// The best epoch so far and its value.
     pub best: Option<(u64, f64)>,
 }
 
 impl Training {
-    /// Another one, which goes on from there or begins anew.
+    /// A training that resumes from a checkpoint, or starts from the beginning if `from` is `None`.
     pub fn new(batches: Run, from: Option<Restored>) -> Self {
         Self { batches, from, under: Vec::new() }
     }
 
-    /// What is told with this prefix. At first the training goes on under it where the newest checkpoint there is the one it
-    /// goes on from; otherwise it begins there at `position`, with a number of its own.
+    /// What checkpoints with this prefix record. The first call decides: the training keeps its number if the newest
+    /// checkpoint under the prefix is the one that it resumed from. Otherwise it starts there at `position` with a new
+    /// number.
     ///
     /// # Errors
-    /// Names that are not UTF-8; a folder that cannot be read.
+    /// Returns an error if the name is not UTF-8 or the folder cannot be read.
     pub fn under(&mut self, prefix: &Path, position: Position) -> Result<&mut Under> {
         let path = resolved(prefix)?;
         let at = match self.under.iter().position(|under| under.prefix == path) {
@@ -59,10 +60,10 @@ impl Training {
         Ok(&mut self.under[at])
     }
 
-    /// What a checkpoint of `position` tells with this prefix: the best epoch, and the training.
+    /// What a checkpoint at `position` with this prefix records: the best epoch, and the training.
     ///
     /// # Errors
-    /// As [`Self::under`].
+    /// Fails as [`Self::under`] does.
     pub fn tells(&mut self, prefix: &Path, position: Position) -> Result<(Option<(u64, f64)>, Run)> {
         let Under { number, best, .. } = *self.under(prefix, position)?;
         Ok((best, Run { number, ..self.batches }))

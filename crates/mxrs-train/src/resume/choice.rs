@@ -1,8 +1,10 @@
-//! Which checkpoint training goes on from, where several trainings left some under one prefix.
+//! Chooses the checkpoint that training resumes from if several trainings wrote checkpoints under one prefix.
 //!
-//! Of states with a number those of the highest count (`run.rs`). States without one are MXNet's, or of an earlier version.
-//! They come first where they are newer: behind the last place of the numbered training, and behind what lay there already
-//! when that was written, which its states tell. Where times of files are all that says otherwise, a warning names them.
+//! Each training has a number, which its states files contain (`run.rs`); the training with the highest number is chosen.
+//! States without a number were written by MXNet or by an earlier version of this crate. They are chosen instead only if
+//! they are newer, which their position shows: they lie after the last position of the numbered training, and after all
+//! states without a number that existed when it wrote its states (the states record this). If only the modification times of
+//! files contradict this choice, a warning names the files.
 
 use super::run::{Head, named};
 use super::{Found, Position, Restored, TrainingState, find};
@@ -11,11 +13,11 @@ use mxrs_types::Result;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// What there is under a prefix, newest first.
+/// The states files under a prefix, newest first.
 struct Choice {
-    /// What training may go on from: the first that is whole.
+    /// States from which training can resume: the first one whose checkpoint is complete is used.
     candidates: Vec<Found>,
-    /// States without a number that are taken for older ones.
+    /// States without a number that are considered older than the numbered training.
     passed_over: Vec<Found>,
 }
 
@@ -32,14 +34,15 @@ impl Choice {
             match head.map(|head| head.number) {
                 Some(0) if known.is_some_and(|known| found.position <= known) => choice.passed_over.push(found),
                 Some(number) if number > 0 && number < last => {}
-                // Without a head it is too damaged to say whose it is.
+                // States without a readable header are too damaged to show which training wrote them.
                 _ => choice.candidates.push(found),
             }
         }
         Ok(choice)
     }
 
-    /// Names what is passed over for `taken`, or because nothing is whole, though it was written later.
+    /// Warns about states in `passed_over` that were modified later than `taken`, or about all of them if no complete
+    /// checkpoint was found.
     fn tell(&self, taken: Option<&Found>) {
         let since = taken.and_then(written);
         let is_later = |found: &&Found| since.zip(written(found)).is_none_or(|(since, own)| own > since);
@@ -55,17 +58,17 @@ impl Choice {
     }
 }
 
-/// When the states were written, as far as the system says.
+/// The modification time of the states file, if the system knows it.
 fn written(found: &Found) -> Option<SystemTime> {
     std::fs::metadata(found.states()).and_then(|file| file.modified()).ok()
 }
 
-/// The newest whole checkpoint of the training that began last with this prefix, by its [number](super::Run::number), or of
-/// one without a number that went on behind it, as MXNet does. Those that are not whole are told of and passed over, those of
-/// other trainings are not looked at.
+/// The newest complete checkpoint of the training with the highest [number](super::Run::number) under this prefix, or a
+/// newer checkpoint without a number, such as one that MXNet wrote after resuming from it. Incomplete checkpoints are
+/// skipped with a warning. Checkpoints of other trainings are not considered.
 ///
 /// # Errors
-/// As [`find`].
+/// Fails as [`find`] does.
 pub fn newest(prefix: &Path) -> Result<Option<(TrainingState, Checkpoint)>> {
     let choice = Choice::of(prefix)?;
     for found in &choice.candidates {
@@ -81,10 +84,11 @@ pub fn newest(prefix: &Path) -> Result<Option<(TrainingState, Checkpoint)>> {
     Ok(None)
 }
 
-/// Whether the training that left `from` goes on under this prefix: it has a number, and is what [`newest`] finds there.
+/// Whether a training restored from `from` continues a training under this prefix: `from` has a number, and is the
+/// checkpoint that [`newest`] finds under the prefix.
 ///
 /// # Errors
-/// As [`find`].
+/// Fails as [`find`] does.
 pub(crate) fn goes_on(prefix: &Path, from: &Restored) -> Result<bool> {
     if from.run.number == 0 {
         return Ok(false);
@@ -100,10 +104,10 @@ pub(crate) fn goes_on(prefix: &Path, from: &Restored) -> Result<bool> {
     Ok(false)
 }
 
-/// Ends of epochs up to `position` of which the training with this number says that it wrote them, oldest first.
+/// Epochs up to `position` after which the training with this number wrote a checkpoint, oldest first.
 ///
 /// # Errors
-/// As [`find`].
+/// Fails as [`find`] does.
 pub(crate) fn own_epochs(prefix: &Path, number: u64, position: Position) -> Result<Vec<u64>> {
     let is_own = |found: &Found| {
         let is_end = found.position.batch == 0 && found.position <= position;

@@ -1,4 +1,5 @@
-//! The folder of checkpoints before the first epoch: whether one will find room, and what killed runs left there.
+//! The folder of checkpoints before the first epoch: checks that a checkpoint fits on the disk, and removes files that
+//! killed processes left.
 
 use super::{Position, split};
 use mxrs_format::{AtomicFile, remove_leftovers};
@@ -7,13 +8,15 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// What the trial file is called behind the prefix.
+/// Suffix of the trial file's name, after the prefix.
 const TRIAL: &str = "-room";
 
-/// Makes the folder of `prefix` if it is not there, and writes a file of `bytes` bytes there, which is removed again.
+/// Creates the folder of `prefix` if it does not exist, writes a trial file of `bytes` bytes into it, and removes the file
+/// again.
 ///
 /// # Errors
-/// Names that are not UTF-8; the folder cannot be made or written; the disk has no such room.
+/// Returns an error if the name is not UTF-8, if the folder cannot be created or written, or if the disk has no room for the
+/// file.
 pub fn check_room(prefix: &Path, bytes: u64) -> Result<()> {
     let (folder, _) = split(prefix)?;
     let mut path = prefix.as_os_str().to_os_string();
@@ -22,12 +25,12 @@ pub fn check_room(prefix: &Path, bytes: u64) -> Result<()> {
     let context = || format!("checking that checkpoints of {bytes} bytes fit in {}", folder.display());
     let refused = |e: &io::Error, path: &Path| Error::io(path, e).context(context());
     fs::create_dir_all(&folder).map_err(|e| refused(&e, &folder))?;
-    // Never committed, so it is removed whatever happens.
+    // The file is never committed, so dropping it removes it, also after an error.
     let mut trial = AtomicFile::create(&path).map_err(|e| e.context(context()))?;
     fill(&mut trial, bytes).map_err(|e| refused(&e, &path))
 }
 
-/// Writes so many bytes.
+/// Writes `bytes` zero bytes.
 fn fill(sink: &mut impl Write, bytes: u64) -> io::Result<()> {
     let block = vec![0; 1 << 20];
     let mut left = bytes;
@@ -39,11 +42,11 @@ fn fill(sink: &mut impl Write, bytes: u64) -> io::Result<()> {
     sink.flush()
 }
 
-/// Removes what runs that were killed left of checkpoints of this prefix; says which files. What may be another run's stays
-/// ([`remove_leftovers`]).
+/// Removes temporary files that killed processes left while they wrote checkpoints of this prefix, and returns their paths.
+/// Files that a running process may still be writing stay ([`remove_leftovers`]).
 ///
 /// # Errors
-/// Names that are not UTF-8.
+/// Returns an error if the name is not UTF-8.
 pub fn clear_up(prefix: &Path) -> Result<Vec<PathBuf>> {
     let (folder, name) = split(prefix)?;
     let is_ours = |file: &str| {
@@ -60,7 +63,7 @@ mod tests {
     use super::{check_room, clear_up, fill};
     use std::io::{self, Write};
 
-    /// How the temporary name ends of what a process with this number writes on this machine.
+    /// The suffix that a process with this number on this machine gives its temporary files.
     #[cfg(target_os = "linux")]
     fn ending(process: u32) -> String {
         let dir = tempfile::tempdir().unwrap();
@@ -75,7 +78,7 @@ mod tests {
         let prefix = dir.path().join("new/net");
         check_room(&prefix, 3 << 20).unwrap();
         assert_eq!(std::fs::read_dir(dir.path().join("new")).unwrap().count(), 0);
-        // A file is no folder.
+        // `file` is a file, not a folder.
         std::fs::write(dir.path().join("file"), "").unwrap();
         let error = check_room(&dir.path().join("file/net"), 1).unwrap_err().to_string();
         assert!(error.contains("file") && error.contains("checkpoints of 1 bytes"), "{error}");
@@ -89,7 +92,7 @@ mod tests {
         let left = ["net-0001.params", "net-0003-000020.states", "net-room", "net-symbol.json"];
         let others =
             ["net-best.params", "net-1-0001.params", "mine", "net-0001.txt", "ne-0001.params", "net0001.params"];
-        // No process has this number; the one that started this one is there.
+        // `u32::MAX` is not the number of any process; the parent process of this test is running.
         let names = |names: &[&str], process: u32| -> Vec<_> {
             let ending = ending(process);
             names.iter().map(|name| dir.path().join(format!("{name}{ending}"))).collect()
@@ -119,7 +122,7 @@ mod tests {
         assert!(beside.exists());
     }
 
-    /// A disk with room for so many bytes.
+    /// A disk with room for this many bytes.
     struct Disk(usize);
 
     impl Write for Disk {
@@ -148,7 +151,7 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn a_full_device_is_told() {
-        // It is always full.
+        // `/dev/full` fails every write as if the disk were full.
         let mut device = std::fs::File::options().write(true).open("/dev/full").unwrap();
         assert_eq!(fill(&mut device, 1).unwrap_err().kind(), io::ErrorKind::StorageFull);
     }

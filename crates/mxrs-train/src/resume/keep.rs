@@ -1,29 +1,29 @@
-//! Which checkpoints stay.
+//! Decides which checkpoints are kept and removes the others.
 
 use super::Position;
 use mxrs_types::Result;
 use std::path::PathBuf;
 
-/// Removes checkpoints of epochs that need not stay, after newer ones are whole.
+/// Removes checkpoints that need not be kept, after a newer one is complete.
 #[derive(Clone, Debug, Default)]
 pub struct Keeper {
     prefix: PathBuf,
     keep_last: Option<usize>,
     keep_best: bool,
-    /// Epochs whose checkpoints are there, oldest first.
+    /// Epochs whose checkpoints exist, oldest first.
     written: Vec<u64>,
-    /// The best so far: epochs done, and its value.
+    /// The best epoch so far (as the number of epochs done) and its metric value.
     best: Option<(u64, f64)>,
-    /// The newest checkpoint within an epoch.
+    /// The newest checkpoint that was written within an epoch.
     within: Option<Position>,
 }
 
-/// Whether less is better.
+/// Whether a smaller value of this metric is better.
 fn less_is_better(metric: &str) -> bool {
     ["mae", "mse", "rmse", "loss", "nll-loss", "cross-entropy", "perplexity", "torch", "caffe"].contains(&metric)
 }
 
-/// Whether `new` is better than `old`. NaN is never better; a number is better than NaN and than nothing.
+/// Whether `new` is better than `old`. NaN is never better; a number is better than NaN and than `None`.
 fn is_better(metric: &str, new: f64, old: Option<f64>) -> bool {
     match old.filter(|old| !old.is_nan()) {
         _ if new.is_nan() => false,
@@ -34,14 +34,14 @@ fn is_better(metric: &str, new: f64, old: Option<f64>) -> bool {
 }
 
 impl Keeper {
-    /// Keeps the last `keep_last` (all where nothing is said), and with `keep_best` the one with the best first validation
-    /// metric: the largest, or the smallest of one that is an error or a loss.
+    /// Keeps the last `keep_last` checkpoints (all if it is `None`), and with `keep_best` also the one with the best first
+    /// validation metric: the smallest value if the metric is an error or a loss, otherwise the largest.
     pub fn new(prefix: impl Into<PathBuf>, keep_last: Option<usize>, keep_best: bool) -> Self {
         let keep_last = keep_last.map(|n| n.max(1));
         Self { prefix: prefix.into(), keep_last, keep_best, ..Self::default() }
     }
 
-    /// Goes on with what an earlier run had: the epochs whose checkpoints are there, and the best of them.
+    /// Continues the work of an earlier run: `written` are the epochs whose checkpoints exist, `best` is the best of them.
     pub fn go_on(&mut self, written: Vec<u64>, best: Option<(u64, f64)>, within: Option<Position>) {
         (self.written, self.best, self.within) = (written, best, within);
     }
@@ -51,7 +51,7 @@ impl Keeper {
         self.best
     }
 
-    /// A checkpoint was written: older ones go.
+    /// Records that a checkpoint was written at `position`, and removes older ones that need not be kept.
     pub fn wrote(&mut self, position: Position) {
         if let Some(old) = self.within.take().filter(|old| *old != position) {
             self.remove(old);
@@ -71,18 +71,19 @@ impl Keeper {
         }
     }
 
-    /// The epoch that training has to validate before it goes on: the newest checkpoint is of its end, and is not known as the
-    /// best. It may have been validated, but then that is all it came to.
+    /// The epoch that a resumed training has to validate first: the newest checkpoint was written at its end, and is not
+    /// recorded as the best. It may have been validated before, but then it was not the best.
     pub fn unvalidated(&self) -> Option<u64> {
         let done = self.written.last().filter(|_| self.keep_best && self.within.is_none())?;
         let is_best = self.best.is_some_and(|(best, _)| best == *done);
         if is_best { None } else { done.checked_sub(1) }
     }
 
-    /// The epoch was validated. Where it is the best so far, `tell` writes that down; the best before need not stay then.
+    /// Records the validation metrics of an epoch. If it is the best so far, `tell` writes that down; then the previous best
+    /// is removed if it need not be kept.
     ///
     /// # Errors
-    /// Those of `tell`.
+    /// Returns the error of `tell`.
     pub fn validated(
         &mut self,
         epochs_done: u64,
@@ -95,7 +96,7 @@ impl Keeper {
             return Ok(());
         }
         let best = (epochs_done, *value);
-        // A kill from here on must not leave states that name the one that goes.
+        // From this line on, a killed process must not leave states that name the removed checkpoint as the best.
         tell(best)?;
         let replaced = self.best.replace(best);
         if let Some((old, _)) = replaced.filter(|(old, _)| !self.written.contains(old)) {
@@ -104,10 +105,10 @@ impl Keeper {
         Ok(())
     }
 
-    /// States first, so that parameters without states are what a kill leaves.
+    /// Removes the states first, so that a process killed in between leaves parameters without states.
     fn remove(&self, position: Position) {
         for suffix in [".states", ".params"] {
-            // A file that is gone already is as good.
+            // An error is ignored: the file may already be removed.
             let _ = std::fs::remove_file(position.path(&self.prefix, suffix));
         }
     }

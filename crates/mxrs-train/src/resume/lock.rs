@@ -1,9 +1,9 @@
-//! The lock of a prefix: one training at a time writes checkpoints there.
+//! The lock of a prefix: only one training at a time writes checkpoints under it.
 //!
-//! Two trainings would number their checkpoints alike, write over each other's epochs and delete them. So a training holds a lock of
-//! the operating system on `<prefix>-training.lock` from before it reads a checkpoint until it ends. The system drops the lock
-//! when the process ends, however it ends, so a killed training blocks no other. The text in the file describes the holder for
-//! the message of a training that is refused; it decides nothing.
+//! Two trainings would use the same names for their checkpoints, overwrite each other's epochs and delete them. So a
+//! training holds a lock of the operating system on `<prefix>-training.lock` from before it reads a checkpoint until it
+//! ends. The system releases the lock when the process ends for any reason, so a killed training does not block another. The
+//! text in the file describes the holder and is only used in the error message of a training that is refused.
 
 use super::split;
 use mxrs_types::{Error, Result};
@@ -12,33 +12,33 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// What the file is called behind the prefix.
+/// Suffix of the lock file's name, after the prefix.
 const SUFFIX: &str = "-training.lock";
 
-/// Bytes of the file that are read: the text of a holder is shorter.
+/// Largest number of bytes of the file that are read. The description of a holder is shorter.
 const MAX_TEXT: u64 = 8 << 10;
 
-/// Characters of the holder's command that are written down.
+/// Largest number of characters of the holder's command that are written to the file.
 const MAX_COMMAND: usize = 400;
 
-/// How often the file is opened again because another training removed it in between.
+/// How often opening the file is tried again because another training removed it in the meantime.
 const ATTEMPTS: usize = 100;
 
 /// The right to write checkpoints with a prefix. It ends when the value is dropped.
 #[derive(Debug)]
 pub struct PrefixLock {
     path: PathBuf,
-    /// Open and locked.
+    /// The lock file, open and locked; `None` on a file system without locks.
     file: Option<File>,
 }
 
 impl PrefixLock {
-    /// Takes the lock, and makes the folder of `prefix` if it is not there. On a file system without locks a warning is logged,
-    /// and nothing is locked.
+    /// Takes the lock, and creates the folder of `prefix` if it does not exist. On a file system without locks it logs a
+    /// warning and locks nothing.
     ///
     /// # Errors
-    /// Another training holds the lock: the error names its process, host, command and start. Names that are not UTF-8; a folder
-    /// that cannot be made or written.
+    /// Returns an error if another training holds the lock (the error names its process, host, command and start), if the
+    /// name is not UTF-8, or if the folder cannot be created or written.
     pub fn take(prefix: &Path) -> Result<Self> {
         let (folder, _) = split(prefix)?;
         let failed = |e: &io::Error, path: &Path| {
@@ -49,7 +49,7 @@ impl PrefixLock {
         path.push(SUFFIX);
         let path = PathBuf::from(path);
         for _ in 0..ATTEMPTS {
-            // Append mode: opening must not cut the text of a holder.
+            // Append mode, because opening the file must not truncate the text of a holder.
             let opened = File::options().read(true).append(true).create(true).open(&path);
             let mut file = opened.map_err(|e| failed(&e, &path))?;
             match file.try_lock() {
@@ -64,7 +64,8 @@ impl PrefixLock {
                     return Ok(Self { path, file: None });
                 }
             }
-            // The training before may have removed the file between the two lines above; another one may have made a new file.
+            // The previous training may have removed the file after it was opened and before it was locked; another training
+            // may have created a new file.
             if is_at(&file, &path) {
                 describe(&mut file).map_err(|e| failed(&e, &path))?;
                 return Ok(Self { path, file: Some(file) });
@@ -75,7 +76,7 @@ impl PrefixLock {
 }
 
 impl Drop for PrefixLock {
-    /// Removes the file while it is still locked: a file without a holder is removed by nobody else.
+    /// Removes the file while it is still locked. No other process removes it while the lock is held.
     fn drop(&mut self) {
         if self.file.is_some() && cfg!(unix) {
             let _ = fs::remove_file(&self.path);
@@ -83,7 +84,7 @@ impl Drop for PrefixLock {
     }
 }
 
-/// Whether `path` still is the open file.
+/// Whether `path` still refers to the open file.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -91,13 +92,13 @@ fn is_at(file: &File, path: &Path) -> bool {
     identity(file.metadata()).is_some_and(|own| identity(fs::metadata(path)) == Some(own))
 }
 
-/// Elsewhere the file is never removed.
+/// On other systems the file is never removed, so it is always the same file.
 #[cfg(not(unix))]
 fn is_at(_: &File, _: &Path) -> bool {
     true
 }
 
-/// Writes down who holds the lock.
+/// Writes a description of the holder of the lock into the file.
 fn describe(file: &mut File) -> io::Result<()> {
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -113,7 +114,7 @@ fn describe(file: &mut File) -> io::Result<()> {
 fn refusal(prefix: &Path, path: &Path, file: &mut File) -> Error {
     let mut text = String::new();
     let read = file.rewind().and_then(|()| (&*file).take(MAX_TEXT).read_to_string(&mut text));
-    // Another system may keep locked files from being read, and a holder may be about to write.
+    // Some systems refuse to read a locked file, and a holder may not have written its description yet.
     let holder = read.ok().and_then(|_| serde_json::from_str(&text).ok());
     let holder = holder.map_or_else(|| "of another process".to_owned(), |holder| holder_text(&holder));
     Error::invalid(
@@ -123,7 +124,7 @@ fn refusal(prefix: &Path, path: &Path, file: &mut File) -> Error {
     )
 }
 
-/// The holder, for people.
+/// The description of the holder for an error message.
 fn holder_text(holder: &serde_json::Value) -> String {
     let mut text = format!("process {}", holder["process"]);
     if let Some(host) = holder["host"].as_str().filter(|host| !host.is_empty()) {
@@ -170,7 +171,7 @@ mod tests {
         assert_eq!(n_left, if cfg!(unix) { 0 } else { 2 });
     }
 
-    /// A killed process leaves the file, but no lock.
+    /// A killed process leaves the lock file, but the system has released the lock.
     #[test]
     fn a_file_without_a_holder_does_not_block() {
         let dir = tempfile::tempdir().unwrap();
@@ -185,7 +186,7 @@ mod tests {
         }
     }
 
-    /// Of many that try at once, one has it; whoever comes after a holder that left has a file of its own.
+    /// If several threads try to take the lock at the same time, at most one holds it.
     #[test]
     fn threads_that_take_and_leave_never_hold_it_together() {
         use std::sync::atomic::{AtomicUsize, Ordering};

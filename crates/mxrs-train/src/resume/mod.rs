@@ -1,29 +1,32 @@
-//! Checkpoints that training goes on from, bit for bit.
+//! Checkpoints from which training resumes with bit-identical results.
 //!
-//! One is three files: `<prefix>-symbol.json`, `<prefix>-NNNN.params` (NNNN epochs done; `<prefix>-NNNN-BBBBBB.params` after
-//! BBBBBB batches of the next) and the same with `.states`. The states say how long the parameter file is and what its
-//! checksum is, and are written last; each file appears whole or not at all. So whenever a process is killed, the newest
-//! states whose parameter file is as they say are a whole checkpoint: the new one, or the one before. States hold what the
-//! optimizer keeps, where the random numbers are, and the place in the data.
+//! A checkpoint is three files: `<prefix>-symbol.json`; `<prefix>-NNNN.params`, where NNNN is the number of epochs done, or
+//! `<prefix>-NNNN-BBBBBB.params` after BBBBBB batches of the next epoch; and the same names with `.states`. The states
+//! contain the length and checksum of the parameter file and are written last. Each file appears complete or not at all. So
+//! if a process is killed at any moment, the newest states that match their parameter file belong to a complete checkpoint,
+//! either the new one or the one before. States hold the states of the optimizer, the states of the random numbers and the
+//! position in the data.
 //!
-//! Of a killed process files with names of their own stay. They go when training begins there again ([`clear_up`]): at once on
-//! the same machine, elsewhere and in another container once they are a minute old.
+//! A killed process may leave temporary files. They are removed when a training starts under the same prefix ([`clear_up`]):
+//! immediately if the process ran on the same machine; after a minute if it ran on another machine or in another container.
 //!
-//! A training that begins anew where others left checkpoints leaves those it has not come to yet, and going on goes on from
-//! its own (`run.rs`), or from what MXNet left behind them (`choice.rs`). Within an epoch, what is left of it is only there with
-//! batches of the same size, number and seed: going on with others is refused.
+//! A training that starts from the beginning under a prefix with older checkpoints overwrites them one by one. Resuming uses
+//! the checkpoints of the last training (`run.rs`), or newer ones that MXNet wrote after it (`choice.rs`). The rest of a
+//! partly done epoch is only the same with the same batch size, number of batches and data seed: resuming with others is
+//! refused.
 //!
-//! States may be MXNet's too, which are pickles under the same name. They hold what the optimizer keeps, and no checksum:
-//! their parameters are taken as they are. Random numbers stay where they are, and updates are counted from the optimizer's
-//! `begin_num_update` where the file does not say how many there were.
+//! States may also be MXNet's, which are pickles under the same name. They hold the states of the optimizer, but not a
+//! checksum, so their parameters are not checked. The random number generators keep their current state. If the file has no
+//! update counts, updates are counted from the optimizer's `begin_num_update`.
 //!
-//! Where the best checkpoint is kept, its states tell so once its epoch is validated. A kill or an interrupt may come before
-//! that; then the epoch is validated when training goes on.
+//! If the best checkpoint is kept, its states record that it is the best once its epoch is validated. If the training is
+//! killed or interrupted before that, the epoch is validated when training resumes.
 //!
-//! One training at a time writes with a prefix (`lock.rs`). It ends with an error before it writes a parameter that is not
-//! finite, so the checkpoints before it stay as they are.
+//! Only one training at a time writes under a prefix (`lock.rs`). It ends with an error before it writes a parameter that is
+//! not finite, so the earlier checkpoints stay usable.
 //!
-//! Read next: `states.rs` for what is in the file, `choice.rs` for which is taken, `keep.rs` for which checkpoints stay.
+//! Read next: `states.rs` for the contents of the states file, `choice.rs` for which checkpoint is used, `keep.rs` for which
+//! checkpoints are kept.
 
 mod choice;
 mod disk;
@@ -45,17 +48,17 @@ use mxrs_types::{Error, Result};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A place in the training: the batch that comes next.
+/// A position in the training, given by the batch that comes next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// Epochs done.
+    /// Number of epochs done.
     pub epoch: u64,
-    /// Batches done of the next.
+    /// Number of batches done in the next epoch.
     pub batch: u64,
 }
 
 impl Position {
-    /// After so many epochs.
+    /// The position after `epoch` epochs.
     pub fn epoch(epoch: u64) -> Self {
         Self { epoch, batch: 0 }
     }
@@ -67,19 +70,19 @@ impl Position {
         name.into()
     }
 
-    /// The place that a file name tells, of a file of this prefix and suffix.
+    /// The position in a file name that has this prefix and suffix.
     fn parse(name: &str, prefix: &str, suffix: &str) -> Option<Self> {
         Self::of_text(name.strip_prefix(prefix)?.strip_prefix('-')?.strip_suffix(suffix)?)
     }
 
-    /// The place that is written so.
+    /// The position that is written as `0001` or `0001-000020`.
     fn of_text(text: &str) -> Option<Self> {
         let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok()).flatten();
         let position = match text.split_once('-') {
             None => Self::epoch(number(text)?),
             Some((epoch, batch)) => Self { epoch: number(epoch)?, batch: number(batch)? },
         };
-        // As it is written here only: `net-1-0001` is epoch 1 of the prefix `net-1`.
+        // Only the exact spelling counts: `net-1-0001` is epoch 1 of the prefix `net-1`, not batch 1 of epoch 1 of `net`.
         (position.to_string() == text).then_some(position)
     }
 }
@@ -93,11 +96,11 @@ impl fmt::Display for Position {
     }
 }
 
-/// The folder of this prefix's files, and what their names begin with. Taken from a path as it is written, for a prefix may
-/// end in `/`: its files are in that folder, and their names begin with `-`.
+/// The folder of the files with this prefix, and the beginning of their names. The prefix is used as it is written, because
+/// it may end in `/`: then the files are in that folder, and their names begin with `-`.
 ///
 /// # Errors
-/// Names that are not UTF-8, which would not be found again.
+/// Returns an error if the name is not UTF-8: its files would not be found again.
 fn split(prefix: &Path) -> Result<(PathBuf, String)> {
     let any = Position::default();
     let (path, ending) = (any.path(prefix, ""), format!("-{any}"));
@@ -109,10 +112,10 @@ fn split(prefix: &Path) -> Result<(PathBuf, String)> {
     Ok((folder.to_path_buf(), name.to_owned()))
 }
 
-/// One path for a prefix, however it is written: its folder without links and detours, if it is there.
+/// One path for all spellings of a prefix: its folder with symbolic links and `..` resolved, if the folder exists.
 ///
 /// # Errors
-/// Names that are not UTF-8.
+/// Returns an error if the name is not UTF-8.
 pub(crate) fn resolved(prefix: &Path) -> Result<PathBuf> {
     let (folder, name) = split(prefix)?;
     Ok(folder.canonicalize().unwrap_or(folder).join(name))
@@ -155,7 +158,7 @@ mod tests {
         let prefix = |bytes: &'static [u8]| Path::new(OsStr::from_bytes(bytes));
         let error = split(prefix(b"a/net\xff")).unwrap_err().to_string();
         assert!(error.contains("prefix of checkpoints") && error.contains("UTF-8"), "{error}");
-        // Nobody looks for a folder by parts of its name.
+        // A folder's name need not be UTF-8, because folders are not searched by parts of their names.
         assert_eq!(split(prefix(b"\xff/net")).unwrap(), (prefix(b"\xff").to_path_buf(), "net".to_owned()));
     }
 

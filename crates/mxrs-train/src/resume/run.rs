@@ -1,8 +1,8 @@
-//! Which training wrote a checkpoint, and what its batches were.
+//! Which training wrote a checkpoint, and how it divided its data into batches.
 //!
-//! Checkpoints of several trainings may lie under one prefix: one that begins anew writes over the first of those that are
-//! there and leaves the others. So each has a number, one more than the highest before it, which a training that goes on
-//! keeps; the newest checkpoint is looked for among those of the highest number (`choice.rs`).
+//! Checkpoints of several trainings may have the same prefix: a training that starts from the beginning overwrites the first
+//! of the existing checkpoints and leaves the rest. So each training has a number, one more than the highest number found. A
+//! resumed training keeps its number. The newest checkpoint is searched among those with the highest number (`choice.rs`).
 
 use super::{Found, Position, TrainingState, find};
 use indexmap::IndexMap;
@@ -18,22 +18,22 @@ const NUMBER: &str = "train.run";
 const BATCH_SIZE: &str = "train.batch_size";
 const EPOCH_SIZE: &str = "train.epoch_size";
 const SEED: &str = "train.seed";
-/// The last place behind its own where states without a number lay when a file was written.
+/// Key of the last position of states without a number that lay after this file's own position when it was written.
 const BEHIND: &str = "train.behind";
 
-/// Files that a warning names.
+/// Number of files that a warning names.
 const N_NAMED: usize = 4;
 
-/// A training, as its checkpoints describe it.
+/// The description of a training in its checkpoints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Run {
-    /// Its number among those with the prefix, from 1; 0 where states say none.
+    /// Number of the training among those with the same prefix, from 1; 0 if the states have none.
     pub number: u64,
     /// Rows of a batch.
     pub batch_size: Option<u64>,
     /// Batches of an epoch.
     pub epoch_size: Option<u64>,
-    /// What the order of the data and their changes depend on.
+    /// The seed of the data's order and augmentation.
     pub data_seed: Option<u64>,
 }
 
@@ -44,22 +44,22 @@ pub enum Batching {
     BatchSize,
     /// Batches of an epoch.
     EpochSize,
-    /// The seed of the data.
+    /// The seed of the data's order and augmentation.
     Seed,
 }
 
-/// By what two trainings have other batches.
+/// A difference between the batches of two trainings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Which.
+    /// The quantity that differs.
     pub of: Batching,
-    /// What it is now.
+    /// Value of the quantity in this training.
     pub now: u64,
-    /// What it was when the checkpoint was written.
+    /// Value of the quantity when the checkpoint was written.
     pub before: u64,
 }
 
-/// The place of a checkpoint that a module was [restored](crate::Module::restore) from: all but its arrays.
+/// The description of a checkpoint that a module was [restored](crate::Module::restore) from, without its arrays.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Restored {
     /// The batch that comes next.
@@ -77,10 +77,11 @@ impl From<&TrainingState> for Restored {
 }
 
 impl Restored {
-    /// That what is left of its epoch is what the checkpoint left.
+    /// Checks that the rest of the started epoch has the batches that the checkpoint expects.
     ///
     /// # Errors
-    /// Within an epoch, the first by which batches of `now` are others.
+    /// Returns an error if the position is within an epoch and `now` divides the data into other batches; the error names
+    /// the first difference.
     pub(crate) fn check(&self, now: &Run) -> Result<()> {
         if self.position.batch == 0 {
             return Ok(());
@@ -97,8 +98,8 @@ impl Restored {
 }
 
 impl Run {
-    /// The first thing by which batches of `now` are others than those of this training. What either does not say is no
-    /// difference.
+    /// The first difference between the batches of this training and those of `now`. A value that one of them does not have
+    /// is not compared.
     pub fn difference(&self, now: &Self) -> Option<Difference> {
         let all = [
             (Batching::BatchSize, self.batch_size, now.batch_size),
@@ -111,7 +112,7 @@ impl Run {
         })
     }
 
-    /// What a states file tells of it.
+    /// The entries of a states file that describe the training.
     pub(super) fn entries(&self) -> impl Iterator<Item = (String, String)> + use<> {
         let number = Some(self.number).filter(|number| *number > 0);
         let all =
@@ -119,10 +120,11 @@ impl Run {
         all.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?.to_string())))
     }
 
-    /// Takes that out of the texts of a states file; files of earlier versions have none of it.
+    /// Removes the entries that describe the training from the metadata of a states file and returns the description. Files
+    /// of earlier versions have none of these entries.
     ///
     /// # Errors
-    /// A text that is no number.
+    /// Returns an error if an entry is not a number.
     pub(super) fn take(metadata: &mut IndexMap<String, String>) -> Result<Self> {
         metadata.shift_remove(BEHIND);
         let mut number = |key: &str| {
@@ -138,11 +140,11 @@ impl Run {
         })
     }
 
-    /// The number for a training that begins at `position`. Checkpoints behind that place are told of: they stay until this
-    /// training writes there.
+    /// The number of a training that begins at `position`. A warning names checkpoints after that position: they stay until
+    /// this training overwrites them.
     ///
     /// # Errors
-    /// As [`find`].
+    /// Fails as [`find`] does.
     pub(crate) fn next_number(prefix: &Path, position: Position) -> Result<u64> {
         let found = find(prefix)?;
         let last = found.iter().filter_map(|found| Some(found.head()?.number)).max().unwrap_or(0);
@@ -158,7 +160,7 @@ impl Run {
     }
 }
 
-/// The names of these files, or of the first of many.
+/// The names of these files; of many, the first four and how many more there are.
 pub(super) fn named(files: &[&Found]) -> String {
     let first = files.iter().take(N_NAMED).map(|found| format!("\"{}\"", found.states().display()));
     let first = first.collect::<Vec<_>>().join(", ");
@@ -168,17 +170,17 @@ pub(super) fn named(files: &[&Found]) -> String {
     }
 }
 
-/// What the head of a states file tells of the training that wrote it.
+/// What the header of a states file says about the training that wrote it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Head {
-    /// Its number; 0 where the file says none or has another format.
+    /// Number of the training; 0 if the file has none or has another format.
     pub number: u64,
-    /// The last place behind the file's own where states without a number lay when it was written.
+    /// The last position of states without a number that lay after this file's own position when it was written.
     pub behind: Option<Position>,
 }
 
-/// The texts of a header. The tensors beside them are passed over: general JSON values would take many times the memory of their
-/// text.
+/// The metadata of a header. The tensor descriptions next to it are skipped: parsed as general JSON values they would take
+/// many times the memory of their text.
 #[derive(Deserialize)]
 struct Header {
     #[serde(rename = "__metadata__", default)]
@@ -186,7 +188,7 @@ struct Header {
 }
 
 impl Head {
-    /// Reads the head of the file alone; nothing where it is damaged.
+    /// Reads only the header of the file; `None` if it is damaged.
     pub(super) fn read(path: &Path) -> Option<Self> {
         let mut file = File::open(path).ok()?;
         let mut len = [0; 8];
@@ -206,11 +208,11 @@ impl Head {
         Some(Self { number, behind: text(BEHIND).and_then(Position::of_text) })
     }
 
-    /// What the head of a file is to tell besides its [`Run`]: which states without a number lie behind it now, for they are
-    /// older than it.
+    /// The header entry that names the last states without a number after `position` at this moment, which are older than
+    /// the file being written. `None` if there are none.
     ///
     /// # Errors
-    /// As [`find`].
+    /// Fails as [`find`] does.
     pub(super) fn behind_entry(prefix: &Path, position: Position) -> Result<Option<(String, String)>> {
         let is_unnumbered = |found: &Found| found.head().is_some_and(|head| head.number == 0);
         let mut behind = find(prefix)?.into_iter().take_while(|found| found.position > position);
@@ -264,7 +266,7 @@ mod tests {
         assert_eq!(of(&file(r#"{"__metadata__":{"train.run":"12","train.behind":"0003-000020"}}"#)), behind);
         assert_eq!(of(&file(r#"{"__metadata__":{"format":"x"}}"#)), numbered(0));
         assert_eq!(of(&file("{}")), numbered(0));
-        // A pickle of MXNet.
+        // The beginning of a pickle that MXNet wrote.
         assert_eq!(of(b"\x80\x03}q\x00(K\x00cnumpy"), numbered(0));
         for damaged in [&b""[..], &b"\x10"[..], &twelve[..8], &twelve[..20]] {
             assert_eq!(of(damaged), None, "{damaged:?}");

@@ -1,4 +1,4 @@
-//! The states file: what it holds, and finding those of a prefix.
+//! The states file: its contents, and the search for the states files of a prefix.
 
 use super::run::Head;
 use super::{Position, Run, split};
@@ -16,31 +16,31 @@ use std::path::{Path, PathBuf};
 const FORMAT: &str = "mxrs.states.v1";
 const BEST: &str = "train.best";
 
-/// States of the optimizer, as they were found.
+/// States of the optimizer as they were read from a file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OptimizerStates {
-    /// Written here.
+    /// Written by this crate.
     Own(SavedStates),
-    /// Written by MXNet: of a parameter by its name or its place among the arguments that are no inputs.
+    /// Written by MXNet. The key of a parameter is its name, or its index among the arguments that are not inputs.
     Pickled(PickledStates),
 }
 
-/// Everything beside the parameters that training goes on from.
+/// Everything besides the parameters that resuming a training needs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingState {
     /// The batch that comes next.
     pub position: Position,
     /// States of the optimizer.
     pub optimizer: OptimizerStates,
-    /// Where random operators are in their numbers; MXNet's files do not say, and they stay where they are.
+    /// State of the random numbers. `None` for MXNet's files, which do not contain it; then the current state is kept.
     pub random: Option<RandomState>,
-    /// The best epoch so far and its value.
+    /// The best epoch so far and its metric value.
     pub best: Option<(u64, f64)>,
-    /// The training that wrote it.
+    /// The training that wrote the file.
     pub run: Run,
 }
 
-/// Counts and checks what passes through.
+/// A writer that counts the bytes that it passes on and computes their checksum.
 struct Checked<'a> {
     sink: &'a mut dyn Write,
     checksum: crc32fast::Hasher,
@@ -61,10 +61,11 @@ impl Write for Checked<'_> {
 }
 
 impl TrainingState {
-    /// Writes the parameters, then the states that vouch for them.
+    /// Writes the parameters, then the states, which contain the length and checksum of the parameter file.
     ///
     /// # Errors
-    /// Those of writing; states of MXNet's, which can be read only; with a number, those of [`find`].
+    /// Returns an error if a file cannot be written, or if the states are MXNet's, which can only be read. For a training
+    /// with a number, also fails as [`find`] does.
     pub fn save(&self, prefix: &Path, params: Checkpoint) -> Result<()> {
         let (OptimizerStates::Own(optimizer), Some(random)) = (&self.optimizer, &self.random) else {
             return Err(Error::invalid("states to save", "those of a file of MXNet's", "those of a training"));
@@ -101,7 +102,7 @@ impl TrainingState {
         SafeTensors { tensors: optimizer.tensors.clone(), metadata }
     }
 
-    /// The states, and length and checksum of their parameter file.
+    /// The states, and the length and checksum of their parameter file.
     fn from_file(file: SafeTensors) -> Result<(Self, u64, u32)> {
         let SafeTensors { tensors, mut metadata } = file;
         let format = metadata.get("format").map_or("none", String::as_str);
@@ -140,24 +141,25 @@ impl TrainingState {
         Ok((Self { position, optimizer, random: Some(random), best, run }, len, checksum))
     }
 
-    /// Of what MXNet saved beside the parameters of this place.
+    /// The state of a training that MXNet saved at this position.
     fn pickled(position: Position, path: &Path) -> Result<Self> {
         let optimizer = OptimizerStates::Pickled(PickledStates::load(path, &Options::default())?);
         Ok(Self { position, optimizer, random: None, best: None, run: Run::default() })
     }
 }
 
-/// Whether a states file is one of MXNet's, by how it begins: with the protocol of a pickle, or with the mark that protocol 0
-/// begins with.
+/// Whether a states file is MXNet's, decided by its first bytes: the protocol number of a pickle, or the mark with which a
+/// pickle of protocol 0 begins.
 ///
 /// # Errors
-/// A file that is neither MXNet's nor ours; those of reading.
+/// Returns an error if the file was written neither by MXNet nor by this crate, or cannot be read.
 fn is_pickled(path: &Path) -> Result<bool> {
     let refused = |e: io::Error| Error::io(path, &e);
     let mut head = Vec::with_capacity(9);
     File::open(path).map_err(refused)?.take(9).read_to_end(&mut head).map_err(refused)?;
     match head.as_slice() {
-        // The header and its length in 64 bits, whose first bytes may be those of a pickle.
+        // A safetensors file: 64 bits with the length of the header, then the header. The first bytes may equal those of a
+        // pickle.
         [_, _, _, _, 0, 0, 0, 0, b'{'] => Ok(false),
         [0x80, 1..=5, ..] | [b'(', ..] => Ok(true),
         _ => {
@@ -167,16 +169,16 @@ fn is_pickled(path: &Path) -> Result<bool> {
     }
 }
 
-/// What a states file tells of the best epoch.
+/// The entry of a states file that names the best epoch and its value.
 fn best_entry((epoch, value): (u64, f64)) -> (String, String) {
     (BEST.to_owned(), format!("{epoch} {value:?}"))
 }
 
-/// Writes the states of this epoch again, to tell that it is the best so far; everything else in them stays as it is. Where
-/// there are no states, or MXNet's, nothing is written.
+/// Rewrites the states of epoch `best.0` to record that it is the best so far; everything else in the file stays as it is.
+/// Does nothing if the file does not exist or was written by MXNet.
 ///
 /// # Errors
-/// Those of reading and writing.
+/// Returns an error if the file cannot be read or written.
 pub(crate) fn set_best(prefix: &Path, best: (u64, f64)) -> Result<()> {
     let path = Position::epoch(best.0).path(prefix, ".states");
     if !path.exists() || is_pickled(&path)? {
@@ -187,30 +189,31 @@ pub(crate) fn set_best(prefix: &Path, best: (u64, f64)) -> Result<()> {
     file.save(path)
 }
 
-/// A states file in the folder.
+/// A states file that was found in the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The place its name tells.
+    /// The position in its name.
     pub position: Position,
-    /// Beginning of its name.
+    /// The prefix of its name, with the folder.
     pub prefix: PathBuf,
 }
 
 impl Found {
-    /// The file.
+    /// Path of the states file.
     pub fn states(&self) -> PathBuf {
         self.position.path(&self.prefix, ".states")
     }
 
-    /// What its head tells; nothing where it is damaged.
+    /// What the file's header says about the training that wrote it; `None` if the header is damaged.
     pub(super) fn head(&self) -> Option<Head> {
         Head::read(&self.states())
     }
 
-    /// Reads it and its parameters. States that MXNet saved do not say which parameters they belong to.
+    /// Reads the states and their parameters. For MXNet's states it is not checked whether the parameters belong to them.
     ///
     /// # Errors
-    /// What is wrong with either file, and parameters that are not those the states were written for.
+    /// Returns an error if either file cannot be read, or if the parameter file is not the one that the states were written
+    /// for.
     pub fn read(&self) -> Result<(TrainingState, Checkpoint)> {
         let states = self.states();
         let (state, written) = if is_pickled(&states)? {
@@ -235,10 +238,10 @@ impl Found {
     }
 }
 
-/// Every states file of this prefix, newest first.
+/// All states files of this prefix, newest first. A folder that does not exist has none.
 ///
 /// # Errors
-/// Names that are not UTF-8; a folder that cannot be read; one that is not there has none.
+/// Returns an error if the name is not UTF-8 or the folder cannot be read.
 pub fn find(prefix: &Path) -> Result<Vec<Found>> {
     let (folder, name) = split(prefix)?;
     let entries = match std::fs::read_dir(&folder) {
@@ -299,7 +302,7 @@ mod tests {
             std::fs::write(&path, bytes).unwrap();
             is_pickled(&path)
         };
-        // Headers of 640 and of 0x7d0280 bytes begin as a pickle of protocol 2.
+        // Files with headers of 640 and of 0x7d0280 bytes begin with the same bytes as a pickle of protocol 2.
         for len in [8_u64, 640, 0x7d_0280] {
             let file = [&len.to_le_bytes()[..], &b"{\"__metadata__\":{"[..]].concat();
             assert!(!is_pickled(&file).unwrap(), "{len}");

@@ -1,4 +1,4 @@
-//! What the tests share: a machine on the reference kernels, small networks and data.
+//! Code shared by the tests: a context with reference kernels, small networks and data.
 #![allow(dead_code)]
 
 use mxrs_data::{DataBatch, DataIter, NdArrayIter};
@@ -39,7 +39,7 @@ pub fn array(context: &ArrayContext, shape: impl Into<Shape>, values: &[f32]) ->
     NdArray::from_slice(context, shape, values).expect("values of the shape's size")
 }
 
-/// Numbers in [-1, 1) that follow from the seed.
+/// Pseudorandom numbers in [-1, 1) that depend only on the seed.
 pub fn numbers(seed: u64, n: usize) -> Vec<f32> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let next = || {
@@ -54,7 +54,7 @@ pub fn sgd(lr: f64, momentum: f64) -> Updater {
     Updater::new(Sgd { lr, momentum, ..Sgd::default() })
 }
 
-/// Makes calls of operators, for a graph of them.
+/// Builds graphs from calls of operators.
 pub struct Net {
     names: NameManager,
     ops: OpSet,
@@ -76,7 +76,8 @@ impl Net {
     }
 }
 
-/// A perceptron with normalization and dropout: everything that has a state. `[N, 6]` to `classes`.
+/// A perceptron with normalization and dropout, so that it has auxiliary states and random numbers. Input `[N, 6]`, output
+/// `[N, classes]`.
 pub fn small_net(n_hidden: usize, classes: usize) -> Graph {
     let mut net = Net::default();
     let data = Symbol::variable("data");
@@ -88,7 +89,7 @@ pub fn small_net(n_hidden: usize, classes: usize) -> Graph {
     net.call("SoftmaxOutput", "softmax", &[], &[&x]).graph().expect("a well-formed graph")
 }
 
-/// `n` examples of 6 numbers; the class is the largest of the first `classes` of them.
+/// `n` examples of 6 numbers; the class is the index of the largest of the first `classes` numbers.
 pub fn examples(seed: u64, n: usize, classes: usize) -> (Dense, Dense) {
     let rows = numbers(seed, n * 6);
     let class = |row: &[f32]| (0..classes).fold(0, |best, k| if row[k] > row[best] { k } else { best }) as f32;
@@ -97,14 +98,14 @@ pub fn examples(seed: u64, n: usize, classes: usize) -> (Dense, Dense) {
     (dense([n, 6].into(), &rows), dense([n].into(), &labels))
 }
 
-/// Shuffled batches of such examples.
+/// Shuffled batches of the examples that [`examples`] returns.
 pub fn iter(seed: u64, n: usize, batch_size: usize, classes: usize) -> NdArrayIter {
     let (data, labels) = examples(seed, n, classes);
     let builder = NdArrayIter::builder(batch_size).data("data", data).label("softmax_label", labels);
     builder.shuffle(seed).build().expect("some examples")
 }
 
-/// The bits of all parameters.
+/// The bytes of all parameters and auxiliary states.
 pub fn bits(module: &Module) -> Vec<(String, Vec<u8>)> {
     let params = module.get_params().expect("parameters");
     let all = params.arg.into_iter().chain(params.aux);
@@ -112,7 +113,7 @@ pub fn bits(module: &Module) -> Vec<(String, Vec<u8>)> {
 }
 
 thread_local! {
-    /// Log lines of this thread, while somebody wants them.
+    /// Log lines of this thread while `log_of` runs; otherwise `None`.
     static LINES: std::cell::RefCell<Option<Vec<String>>> = const { std::cell::RefCell::new(None) };
 }
 
@@ -124,10 +125,11 @@ pub fn log_of<R>(f: impl FnOnce() -> R) -> (R, Vec<String>) {
     (result, LINES.take().unwrap_or_default())
 }
 
-/// Listens for all threads, before any of them logs: what is listened to by one thread only may miss what another logs first.
+/// Installs the subscriber for all threads before any of them logs. With a subscriber for one thread only, an event that
+/// another thread logs first could be disabled for all.
 fn listen() {
     static ONCE: std::sync::Once = std::sync::Once::new();
-    ONCE.call_once(|| tracing::subscriber::set_global_default(Lines).expect("nobody else listens"));
+    ONCE.call_once(|| tracing::subscriber::set_global_default(Lines).expect("there is no other subscriber"));
 }
 
 struct Lines;
@@ -169,7 +171,7 @@ pub fn module() -> Module {
     Module::new(&(context(), options()), &small_net(8, 3)).unwrap()
 }
 
-/// So many epochs from the same weights.
+/// Options for `n` epochs that start from the same weights.
 pub fn fit_options(n: u64) -> FitOptions {
     let init = InitOptions { initializer: Initializer::xavier(3.0), seed: 5, ..InitOptions::default() };
     FitOptions { init, ..FitOptions::new(n) }

@@ -1,4 +1,4 @@
-//! A build with oneDNN, linked or loaded at run time.
+//! Loads the oneDNN backend, whose library is linked or loaded at run time.
 
 use super::LoadedBackend;
 use mxrs_backend_onednn::OneDnn;
@@ -6,10 +6,10 @@ use mxrs_env::Settings;
 use mxrs_sync::Team;
 use std::sync::Arc;
 
-/// This build has code for oneDNN.
+/// Whether this build has code for oneDNN.
 pub const IS_BUILT: bool = true;
 
-/// oneDNN on `team`, unless the settings switch it off or the library cannot be used.
+/// oneDNN on `team`. Returns the reason as an error if the settings disable it or the library cannot be loaded.
 pub fn load(settings: &Settings, team: &Arc<Team>) -> Result<LoadedBackend, String> {
     if !settings.onednn.enabled {
         return Err("switched off by MXNET_ONEDNN_ENABLED=0".into());

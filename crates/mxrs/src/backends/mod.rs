@@ -1,4 +1,4 @@
-//! Which backends this build has. The one place where a cargo feature is asked for.
+//! The backends of this build. No other module depends on the cargo features.
 
 #[cfg(not(any(feature = "onednn", feature = "onednn-dynamic")))]
 #[path = "disabled.rs"]
@@ -16,30 +16,30 @@ use mxrs_types::{Error, Result};
 use std::fmt;
 use std::sync::Arc;
 
-/// A backend that is ready.
+/// A backend that is ready to use.
 #[derive(Clone)]
 pub struct LoadedBackend {
     /// The backend.
     pub backend: Arc<dyn Backend>,
-    /// Version of the library behind it, or of mxrs.
+    /// Version of the backend's library; for mxrs' own backends, the version of mxrs.
     pub version: String,
 }
 
 /// A backend that a runtime does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AbsentBackend {
-    /// Its name.
+    /// Name of the backend.
     pub name: &'static str,
-    /// Why it is not there, and what to do about it.
+    /// Why the backend is absent, and how to get it.
     pub reason: String,
 }
 
-/// The backends of a runtime, cheapest kernels first.
+/// The backends of a runtime. If offers estimate the same time, the earlier backend wins.
 #[derive(Clone, Default)]
 pub struct Backends {
-    /// Those that may run operators.
+    /// Backends that may run operators.
     pub loaded: Vec<LoadedBackend>,
-    /// Those that are known and not there.
+    /// Backends that are known but absent.
     pub absent: Vec<AbsentBackend>,
 }
 
@@ -47,8 +47,8 @@ impl Backends {
     /// Whether this build has code for oneDNN.
     pub(crate) const HAVE_ONEDNN: bool = onednn::IS_BUILT;
 
-    /// Loads what this build and the settings allow and the convolutions of mxrs, then what the caller brings; other kernels of
-    /// mxrs come next, and the reference kernels last.
+    /// Loads the backends in this order: oneDNN, if the build and the settings allow it; the convolutions of mxrs; the
+    /// backends of the caller; the other kernels of mxrs; the reference kernels.
     pub(crate) fn load(
         settings: &Settings,
         team: &Arc<Team>,
@@ -66,18 +66,22 @@ impl Backends {
         backends.loaded.extend(
             extra.into_iter().map(|backend| LoadedBackend { backend, version: version("brought by the caller") }),
         );
-        let own: [Arc<dyn Backend>; 2] = [CpuBackend::new(team), Arc::new(ReferenceBackend)];
+        let cpu: Arc<dyn Backend> = match settings.resources.safe_accumulation {
+            true => CpuBackend::new(team),
+            false => CpuBackend::with_narrow_sums(team),
+        };
+        let own: [Arc<dyn Backend>; 2] = [cpu, Arc::new(ReferenceBackend)];
         backends
             .loaded
             .extend(own.map(|backend| LoadedBackend { backend, version: version(env!("CARGO_PKG_VERSION")) }));
         backends
     }
 
-    /// Keeps the backend called `name`, and the reference kernels for what it cannot run.
+    /// Keeps only the backend called `name`, and the reference kernels for calls that it does not support.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::NotBuilt`] with the reason when it is known and not there,
-    /// [`mxrs_types::ErrorKind::InvalidValue`] when nobody knows it.
+    /// [`mxrs_types::ErrorKind::NotBuilt`] with the reason if the backend is known but absent;
+    /// [`mxrs_types::ErrorKind::InvalidValue`] if the name is unknown.
     pub(crate) fn keep_only(mut self, name: &str) -> Result<Self> {
         if let Some(absent) = self.absent.iter().find(|absent| absent.name == name) {
             return Err(Error::not_built(format!("backend `{name}`"), absent.reason.clone()));
@@ -97,7 +101,7 @@ impl Backends {
         Ok(self)
     }
 
-    /// The backends alone, as an executor takes them.
+    /// The backends without their versions, in the form in which an executor takes them.
     pub fn list(&self) -> Vec<Arc<dyn Backend>> {
         self.loaded.iter().map(|loaded| Arc::clone(&loaded.backend)).collect()
     }

@@ -1,11 +1,11 @@
-//! The states that `mxrs env` prints are true: a variable that is in effect in some build is read by the product and has a
-//! test of its effect here, and no other variable is read.
+//! Checks the states that `mxrs env` prints: a variable that is in effect in some build is read by the code and has a test
+//! of its effect in this folder, and no other variable is read.
 
 use crate::runtime;
 use mxrs::env::{Capability, Registered, field_paths, registry};
 use std::path::Path;
 
-/// The files that observe effects; `rules.rs`, which names everything, is not one of them.
+/// The test files that observe effects, without `rules.rs`, which names all variables.
 const SOURCES: [&str; 17] = [
     include_str!("threads.rs"),
     include_str!("engine.rs"),
@@ -22,7 +22,7 @@ const SOURCES: [&str; 17] = [
     include_str!("training.rs"),
     include_str!("tuning.rs"),
     include_str!("workers.rs"),
-    // Effects that only the command has.
+    // Tests of effects that only the command has.
     include_str!("../../../mxrs-cli/tests/cli/env.rs"),
     include_str!("../../../mxrs-cli/tests/cli/train.rs"),
 ];
@@ -55,7 +55,7 @@ fn without_tests(path: &Path) -> String {
     text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default().to_owned()
 }
 
-/// The product's sources outside `mxrs-env`, without tests.
+/// Collects the source files of all crates except `mxrs-env`, without tests.
 fn sources(folder: &Path, found: &mut Vec<String>) {
     for path in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
         let is = |name: &str| path.file_name().is_some_and(|found| found == name);
@@ -67,13 +67,13 @@ fn sources(folder: &Path, found: &mut Vec<String>) {
     }
 }
 
-/// Whether `text` has `word` with no letter, digit or `_` after it.
+/// Whether `text` contains `word` with no letter, digit or `_` after it.
 fn has_word(text: &str, word: &str) -> bool {
     let ends = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
     text.match_indices(word).any(|(at, _)| ends(&text[at + word.len()..]))
 }
 
-/// Whether the field `group.field` is read in `text`: as it stands, or through `let name = &…group;`.
+/// Whether `text` reads the field `group.field`, directly or after `let name = &…group;`.
 fn is_read(text: &str, group: &str, field: &str) -> bool {
     let names = text.lines().filter_map(|line| {
         let (name, value) = line.trim().strip_prefix("let ")?.split_once(" = &")?;
@@ -82,7 +82,8 @@ fn is_read(text: &str, group: &str, field: &str) -> bool {
     names.chain([group]).any(|name| has_word(text, &format!("{name}.{field}")))
 }
 
-/// The methods that `mxrs-env` has on settings: what a call of one looks like, and its body with the names of groups for `self`.
+/// The methods of settings in `mxrs-env`: the text of a call, and the method's body with the name of the group in place of
+/// `self`.
 fn methods() -> Vec<(String, String)> {
     let groups = ["threads.", "bulk.", "pools.", "onednn.", "tuning.", ""];
     let files = ["areas/threads", "areas/bulking", "areas/pools", "areas/onednn", "areas/tuning", "settings"];
@@ -102,7 +103,7 @@ fn methods() -> Vec<(String, String)> {
 fn a_variable_has_an_effect_somewhere_if_and_only_if_its_field_is_read() {
     let mut texts = Vec::new();
     sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &mut texts);
-    // A method that is called counts as a reader of what its body reads; one method may call another.
+    // A method that is called counts as a reader of the fields that its body reads. Methods may call each other.
     let mut methods = methods();
     loop {
         let is_called = |(call, _): &(String, String)| texts.iter().any(|text| text.contains(call.as_str()));

@@ -1,15 +1,15 @@
-//! Tasks that wait until they are let go.
+//! Tasks that wait until the test opens a door.
 
 use mxrs::Result;
 use mxrs::engine::RunContext;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-/// Longer than any test that does not fail.
+/// A time that is longer than any passing test.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Bodies that stay until the door is opened, and are counted meanwhile. Its drop opens it, so that a test which fails
-/// leaves no worker behind; where something waits for them before that, they go by themselves after [`PATIENCE`].
+/// Task bodies that wait until the door is opened, and are counted. Dropping the door opens it, so a failing test leaves no
+/// worker behind. If something waits for the tasks before that, they fail after [`PATIENCE`].
 #[derive(Default)]
 pub struct Door(Arc<(Mutex<Visitors>, Condvar)>);
 
@@ -28,7 +28,7 @@ impl Door {
         }
     }
 
-    /// What a body does, any number of times.
+    /// The function that a task body calls: it waits until the door is opened. It may be called several times.
     pub fn visit(&self) -> impl Fn() + Send + Sync + 'static {
         let door = Arc::clone(&self.0);
         move || {
@@ -39,11 +39,11 @@ impl Door {
             let waited = changed.wait_timeout_while(visitors, PATIENCE, |visitors| !visitors.may_go).unwrap();
             let (visitors, timeout) = waited;
             drop(visitors);
-            assert!(!timeout.timed_out(), "nobody opens the door");
+            assert!(!timeout.timed_out(), "the door was not opened");
         }
     }
 
-    /// Waits until `n` bodies have come; how many have, after a while, if fewer come.
+    /// Waits until `n` bodies have arrived, or ten seconds have passed. Returns how many have arrived.
     pub fn wait_for(&self, n: usize) -> usize {
         let (visitors, changed) = &*self.0;
         let until = Instant::now() + Duration::from_secs(10);

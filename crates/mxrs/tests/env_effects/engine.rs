@@ -1,4 +1,4 @@
-//! D4, D5, D29 and D30: who runs operators, how many at once, and what is pushed.
+//! D4, D5, D29 and D30: which thread runs operators, how many run at the same time, and how many tasks are pushed.
 
 use crate::door::Door;
 use crate::graphs::{bind, chain};
@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// The largest number of independent operators that ran at once in a pool, of 8 that wait for each other.
+/// Pushes 8 independent operators that wait for each other, and returns the largest number of them that ran at the same time
+/// in a pool.
 fn peak(runtime: &Runtime, property: Property, pool: PoolId, expected: usize) -> usize {
     let (engine, door) = (runtime.engine(), Door::default());
     for _ in 0..8 {
@@ -207,7 +208,7 @@ fn d30_inference_of_a_cached_graph_is_one_push_or_one_per_operator() {
     let pushes = |vars: Vars<'_>, is_train: bool| {
         let runtime = runtime(vars);
         let nd = runtime.imperative().unwrap();
-        // Memory that is kept is not freed by a push of its own.
+        // With `static_alloc`, memory is not freed by a task of its own.
         let flags = CachedOpFlags { static_alloc: true, ..runtime.cached_op_flags() };
         let op = CachedOp::new(&nd, &chain(&runtime, 20), flags).unwrap();
         let x = NdArray::from_slice(runtime.arrays(), [4], &[0.0f32; 4]).unwrap();

@@ -8,7 +8,7 @@ use mxrs::graph::Symbol;
 use mxrs::op::{Answer, Backend, FUSED_OP, Kernel, Offer, OpCall, ReferenceBackend, TensorDesc};
 use std::sync::Arc;
 
-/// Runs fused calls and nothing else.
+/// A backend that supports only fused calls.
 struct Fusing;
 
 impl Backend for Fusing {
@@ -31,7 +31,7 @@ fn runtime(vars: Vars<'_>) -> Runtime {
     builder(vars).backend(Arc::new(Fusing)).only_backend("fusing").build().expect("the runtime starts")
 }
 
-/// Five pointwise operators in a row, run on three numbers.
+/// A chain of five pointwise operators, bound and run on three numbers.
 fn chain_of_five(vars: Vars<'_>) -> (Executor, Vec<f32>) {
     let runtime = runtime(vars);
     let mut calls = Calls::new(&runtime);
@@ -59,7 +59,7 @@ fn d86_a_chain_of_five_is_one_kernel() {
     assert_eq!(run(&[("MXNET_USE_FUSION", "1")]), on);
 }
 
-/// Lines about fusion while a graph is bound; it is bound once and run twice.
+/// The log lines about fusion while a graph is bound once and run twice.
 fn lines(vars: Vars<'_>) -> Vec<String> {
     let run = || {
         let (executor, _) = chain_of_five(vars);

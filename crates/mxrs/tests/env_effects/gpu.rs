@@ -1,6 +1,6 @@
-//! D2, D3, D8 (what it says of GPUs), D58, M1 and the Async words of D29: workers and streams of a GPU.
+//! D2, D3, D8 (its effect for GPUs), D58, M1 and the Async words of D29: workers and streams of a GPU.
 //!
-//! This build has no GPU; an engine with a simulated one gets the settings that the runtime has for its own.
+//! This build has no GPU. An engine with a simulated GPU gets the settings that the runtime has for its own engine.
 
 use crate::door::Door;
 use crate::{Vars, runtime, warnings};
@@ -23,8 +23,8 @@ fn engine(vars: Vars<'_>) -> (Engine, Arc<SimulatedGpu>) {
     (engine, gpu)
 }
 
-/// Pushes 8 independent tasks that launch something and wait for each other: the most that ran at once, and the streams
-/// their launches went to.
+/// Pushes 8 independent tasks that launch work and wait for each other. Returns the largest number that ran at the same
+/// time, and the number of streams that their launches used.
 fn meet(engine: &Engine, gpu: &SimulatedGpu, property: Property, pool: PoolId, n: usize) -> (usize, usize) {
     let (door, n_calls) = (Door::default(), gpu.calls().len());
     for _ in 0..8 {
@@ -84,7 +84,7 @@ fn d3_so_many_copies_at_once_and_compute_passes_them() {
     }
 }
 
-/// The two halves of a convolution's backward pass: on one stream, or on two that wait for each other before and after.
+/// The two halves of a convolution's backward pass run on one stream, or on two that wait for each other before and after.
 #[test]
 fn d58_a_second_stream_ordered_by_events() {
     for (vars, n) in [(&[] as Vars<'_>, 1), (&[(STREAMS, "1")], 1), (&[(STREAMS, "2")], 2)] {
@@ -110,12 +110,13 @@ fn d58_a_second_stream_ordered_by_events() {
     }
 }
 
-/// What an operator of a GPU and one that reads its result do, in different pools and so with different workers.
+/// Observations of a GPU operator and a second one that reads its result. They run in different pools, so on different
+/// workers.
 #[derive(Debug, PartialEq)]
 struct Dependent {
-    /// Whether the second launched while the first's work was not done.
+    /// Whether the second operator launched before the first one's work was done.
     passes: bool,
-    /// How often a stream waited for an event of another.
+    /// How often a stream waited for an event of another stream.
     stream_waits: u64,
     /// How often a worker waited until its stream was empty.
     synchronizations: u64,
@@ -132,7 +133,7 @@ fn dependent_operators(vars: Vars<'_>) -> Dependent {
     let (finish, may_finish) = mpsc::channel::<()>();
     let (launched, has_launched) = mpsc::channel();
     if is_naive {
-        // The push itself may wait for the work.
+        // With the naive engine, the push itself may wait for the work.
         finish.send(()).unwrap();
     }
     let first = engine.task("first").write(&x).device(Device::gpu(0));
@@ -149,7 +150,7 @@ fn dependent_operators(vars: Vars<'_>) -> Dependent {
         Ok(())
     });
     pushed.unwrap();
-    // Where it does not pass it comes after `finish` only, however long this waits.
+    // If operators are not ordered by events, the second launch comes only after `finish`, however long this waits.
     let patience = Duration::from_millis(if is_by_events { 10_000 } else { 50 });
     let passes = has_launched.recv_timeout(patience).is_ok();
     drop(finish);
@@ -193,7 +194,8 @@ fn settings_of_gpu_workers_are_said_to_have_no_effect_here() {
     assert!(warnings(&[(WORKERS, "3")]).is_empty(), "it also limits the planner");
 }
 
-/// Once a GPU is in use one thread of the team is left out of loops (two of eight or more), unless the number is given.
+/// Once a GPU is in use, loops use one thread of the team less (two of eight or more), unless the number of threads is
+/// given.
 #[test]
 fn d8_keeps_a_thread_back_once_a_gpu_is_in_use() {
     for (vars, is_given) in [(&[] as Vars<'_>, false), (&[("OMP_NUM_THREADS", "3")], true)] {

@@ -1,11 +1,11 @@
-//! Small graphs, and how a runtime binds them.
+//! Small graphs, and binding them with the settings of a runtime.
 
 use mxrs::Runtime;
 use mxrs::exec::Executor;
 use mxrs::graph::{Graph, NameManager, Symbol, SymbolCall};
 use mxrs::types::Shape;
 
-/// Calls operators of a runtime.
+/// Builds calls of a runtime's operators.
 pub struct Calls<'a> {
     runtime: &'a Runtime,
     names: NameManager,
@@ -33,7 +33,7 @@ impl<'a> Calls<'a> {
     }
 }
 
-/// `length` additions of 1 to `x`.
+/// A chain of `length` additions of 1 to `x`.
 pub fn chain(runtime: &Runtime, length: usize) -> Graph {
     let mut calls = Calls::new(runtime);
     let mut x = Symbol::variable("x");
@@ -43,7 +43,7 @@ pub fn chain(runtime: &Runtime, length: usize) -> Graph {
     x.graph().expect("a well-formed graph")
 }
 
-/// The graph with `x` of this shape, bound as the runtime's settings say.
+/// The graph with `x` of this shape, bound with the settings of the runtime.
 pub fn bind(runtime: &Runtime, graph: &Graph, shape: impl Into<Shape>) -> Executor {
     Executor::simple_bind(graph, runtime.arrays(), &[("x", shape.into())], &runtime.bind_options())
         .expect("the graph binds")

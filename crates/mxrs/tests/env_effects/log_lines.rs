@@ -1,4 +1,4 @@
-//! What a piece of code logs.
+//! Collects the log lines of a piece of code.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -9,20 +9,20 @@ use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
 thread_local! {
-    /// Lines of this thread, while somebody collects them.
+    /// Log lines of this thread while [`log_lines`] runs; otherwise `None`.
     static LINES: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
 }
 
-/// Warnings of the threads that collect nothing, such as those of an engine.
+/// Warnings of threads that do not collect lines, such as those of an engine.
 static OF_OTHERS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// A warning with `text` in it, from a thread that collects nothing.
+/// A warning that contains `text`, from a thread that does not collect lines.
 pub fn line_of_others(text: &str) -> Option<String> {
     init();
     OF_OTHERS.lock().unwrap().iter().find(|line| line.contains(text)).cloned()
 }
 
-/// The same, waited for; `None` if none comes for a while.
+/// Like [`line_of_others`], but waits for the line; `None` after ten seconds.
 pub fn await_line_of_others(text: &str) -> Option<String> {
     let until = Instant::now() + Duration::from_secs(10);
     while line_of_others(text).is_none() && Instant::now() < until {
@@ -31,16 +31,16 @@ pub fn await_line_of_others(text: &str) -> Option<String> {
     line_of_others(text)
 }
 
-/// One subscriber for the process: tests run at the same time, and each collects on its own thread.
+/// Installs one subscriber for the process. Tests run at the same time, so each collects the lines of its own thread.
 fn init() {
     static INIT: Once = Once::new();
     INIT.call_once(|| {
         let subscriber = tracing_subscriber::registry().with(Collector);
-        tracing::subscriber::set_global_default(subscriber).expect("nobody else sets one");
+        tracing::subscriber::set_global_default(subscriber).expect("there is no other subscriber");
     });
 }
 
-/// Runs `run` and returns what it logged on this thread, each line as `LEVEL message`, traces left out.
+/// Runs `run` and returns the lines that it logged on this thread, as `LEVEL message`, without traces.
 pub fn log_lines<R>(run: impl FnOnce() -> R) -> (R, Vec<String>) {
     init();
     LINES.set(Some(Vec::new()));

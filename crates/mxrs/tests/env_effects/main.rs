@@ -1,7 +1,7 @@
-//! What each environment variable in effect does, observed through a [`Runtime`] made from a map of variables.
+//! Tests of the effect of each environment variable, observed through a [`Runtime`] that is built from a map of variables.
 //!
-//! One file for each area; `rules.rs` has what holds of all variables, and `coverage.rs` fails when a variable in effect
-//! has no test here.
+//! There is one file for each area. `rules.rs` tests rules that hold for all variables, and `coverage.rs` fails if a
+//! variable in effect has no test.
 
 mod coverage;
 mod door;
@@ -32,24 +32,24 @@ use std::fmt::Debug;
 
 type Vars<'a> = &'a [(&'a str, &'a str)];
 
-/// A runtime that sees only these variables, begun.
+/// The builder of a runtime with only these variables.
 fn builder(vars: Vars<'_>) -> RuntimeBuilder {
     Runtime::builder().env(&MapSource::new(vars.iter().copied()))
 }
 
-/// A runtime that sees only these variables, with the reference kernels only.
+/// A runtime with only these variables and only the reference kernels.
 fn runtime(vars: Vars<'_>) -> Runtime {
     builder(vars).only_backend("reference").build().expect("the runtime starts")
 }
 
-/// The warnings that a runtime logs while it is built with every backend of this build.
+/// The warnings that a runtime with every backend of this build logs while it is built.
 fn warnings(vars: Vars<'_>) -> Vec<String> {
     let (_, lines) = log_lines(|| builder(vars).build().expect("the runtime starts"));
     lines.into_iter().filter_map(|line| Some(line.strip_prefix("WARN ")?.to_owned())).collect()
 }
 
-/// Checks an older name: alone it has the effect of the canonical one, beside that it has none, and each time one
-/// warning says so. `effect` observes the variables; it must tell `value` from `other`.
+/// Checks an older name of a variable: alone it has the effect of the canonical name; if both are set, it has no effect.
+/// Each time, one warning says so. `effect` observes the variables, and must give different results for `value` and `other`.
 fn check_older_name<T: PartialEq + Debug>(
     older: &str,
     canonical: &str,

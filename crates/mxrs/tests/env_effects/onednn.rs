@@ -1,6 +1,6 @@
 //! D74, D75 and D76, with the older names O9 to O11: the oneDNN backend.
 
-/// Names of the variables, for [`crate::coverage`] and for builds of every kind.
+/// Names of the variables, which [`crate::coverage`] searches for, in builds with and without oneDNN.
 const ENABLED: &str = "MXNET_ONEDNN_ENABLED";
 const CACHE: &str = "MXNET_ONEDNN_CACHE_NUM";
 #[cfg_attr(not(any(feature = "onednn", feature = "onednn-dynamic")), allow(dead_code))]
@@ -17,7 +17,7 @@ mod with_onednn {
     use mxrs::types::{DType, Shape};
     use std::sync::Arc;
 
-    /// Backends of LeNet's convolutions, and the network's answer to two images.
+    /// Backends of LeNet's convolutions, and the network's outputs for two images.
     fn lenet(vars: Vars<'_>) -> (Vec<&'static str>, Vec<f32>) {
         let runtime = builder(vars).build().unwrap();
         let prefix = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/digits/lenet");
@@ -26,7 +26,7 @@ mod with_onednn {
         let images: Vec<f32> = (0..2 * 28 * 28).map(|i| (i % 29) as f32 / 29.0).collect();
         let outputs = bound.forward(&[("data", &images)]).unwrap()[0].to_vec::<f32>().unwrap();
         let steps = bound.executor().report().unwrap().steps;
-        // Alone, or with what comes after it.
+        // A convolution is a call of its own, or part of a partitioned subgraph.
         let convolutions = steps.iter().filter(|step| ["Convolution", "_sg_conv"].contains(&step.op.as_str()));
         (convolutions.map(|step| step.backend).collect(), outputs)
     }
@@ -51,7 +51,8 @@ mod with_onednn {
         assert_eq!((absent.name, absent.reason.as_str()), ("onednn", "switched off by MXNET_ONEDNN_ENABLED=0"));
     }
 
-    /// For each of 10 input shapes whether a second round finds the kernel of the first.
+    /// For each of 10 input shapes, whether a second round of preparing kernels finds the kernel of the first round in the
+    /// cache.
     fn kept(vars: Vars<'_>) -> Vec<bool> {
         let runtime = builder(vars).only_backend("onednn").build().unwrap();
         let backend = &runtime.backends().list()[0];
@@ -64,7 +65,8 @@ mod with_onednn {
             backend.plan(&call).unwrap().kernel
         };
         let first: Vec<_> = (1..=10).map(plan).collect();
-        // Newest first: each look below adds an entry where it finds none, which must not drive out one not looked at.
+        // The newest shape comes first: a lookup that misses adds an entry, which must not evict one that is looked up
+        // later.
         let mut kept: Vec<bool> = (1..=10).rev().map(|rows| Arc::ptr_eq(&plan(rows), &first[rows - 1])).collect();
         kept.reverse();
         kept
@@ -85,7 +87,7 @@ mod with_onednn {
         assert_eq!((notes(&[(CACHE, "3")]), notes(&[(CACHE, "-1")]), notes(&[])), (1, 0, 0));
     }
 
-    /// Layouts of the weights of a fully-connected layer of 256 by 1024 in the network that this runtime binds.
+    /// Layout of the weights of a 256 by 1024 fully-connected layer in a network that this runtime binds.
     fn layer_weights(vars: Vars<'_>) -> String {
         let runtime = builder(vars).only_backend("onednn").build().unwrap();
         let attrs = [("num_hidden", "256"), ("no_bias", "True")];
@@ -114,7 +116,7 @@ mod with_onednn {
     }
 }
 
-/// A build without oneDNN says so, and says what to do.
+/// A build without oneDNN reports that, and says how to build with it.
 #[test]
 #[cfg(not(any(feature = "onednn", feature = "onednn-dynamic")))]
 fn without_the_backend_its_settings_have_no_effect() {

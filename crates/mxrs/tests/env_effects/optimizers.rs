@@ -12,12 +12,12 @@ use mxrs::types::DType;
 
 const SIZE: &str = "MXNET_OPTIMIZER_AGGREGATION_SIZE";
 
-/// Calls for one update of ten weights, and the weights.
+/// Number of calls for one update of ten weights, and the weights.
 fn calls(vars: Vars<'_>, optimizer: &str) -> (u64, Vec<f32>) {
     updates(vars, optimizer, 10, 1)
 }
 
-/// Calls for so many updates of so many weights, and the weights.
+/// Number of calls for `n_updates` updates of `n_weights` weights, and the weights.
 fn updates(vars: Vars<'_>, optimizer: &str, n_weights: u8, n_updates: usize) -> (u64, Vec<f32>) {
     let runtime = runtime(vars);
     let nd = runtime.imperative().unwrap();
@@ -52,7 +52,7 @@ fn d79_so_many_weights_by_one_call() {
     }
 }
 
-/// Kernels that take fewer weights take what they can, and the optimizer says so once.
+/// If a kernel supports fewer weights per call, it gets the largest possible number, and the optimizer warns once.
 #[test]
 fn d79_lower_limits_are_told_once() {
     for (optimizer, size, n_calls, limit) in
@@ -69,7 +69,7 @@ fn d79_lower_limits_are_told_once() {
     }
 }
 
-/// Tasks for one update of six parameters by an optimizer that a module makes by its name.
+/// Number of pushed tasks for one update of six parameters, by an optimizer that a module creates by name.
 fn pushed(vars: Vars<'_>) -> u64 {
     let runtime = runtime(vars);
     let mut calls = Calls::new(&runtime);

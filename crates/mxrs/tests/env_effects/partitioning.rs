@@ -1,4 +1,5 @@
-//! D92, B33, B48, B49, B50 to B53 and B57 to B61, with the older names O16: chains of calls that one call replaces at inference.
+//! D92, B33, B48, B49, B50 to B53 and B57 to B61, with the older names O16: subgraphs that are replaced by one call at
+//! inference.
 
 use crate::graphs::{Calls, bind};
 use crate::log_lines::log_lines;
@@ -11,10 +12,11 @@ use std::sync::Arc;
 
 const BACKEND: &str = "MXNET_SUBGRAPH_BACKEND";
 const VERBOSE: &str = "MXNET_SUBGRAPH_VERBOSE";
-/// Every build has it.
+/// The reference backend, which every build has.
 const REFERENCE: (&str, &str) = (BACKEND, "REFERENCE");
 
-/// `x` through a convolution, a sum with itself, a normalized and activated branch, and a layer with a square.
+/// `x` through a convolution, a sum with itself, a branch with normalization and activation, and a fully-connected layer
+/// with a square.
 fn graph(runtime: &Runtime) -> Graph {
     let mut calls = Calls::new(runtime);
     let x = Symbol::variable("x");
@@ -33,7 +35,7 @@ fn graph(runtime: &Runtime) -> Graph {
     d.graph().expect("a well-formed graph")
 }
 
-/// Names of the calls that run at each forward, in order; copies between layouts are no calls.
+/// Names of the operators that run in each forward pass, in order, without reorders.
 fn ops_of(runtime: &Runtime) -> Vec<String> {
     let executor = bind(runtime, &graph(runtime), [2, 4, 5, 6]);
     let steps = executor.report().expect("bound for inference").steps;
@@ -63,9 +65,9 @@ const PARTS: [&str; 4] = ["_sg_conv", "_sg_bn_relu", "_sg_fully_connected", "_sg
 fn d92_names_the_backend_or_none() {
     assert_eq!(ops(&[REFERENCE]), PARTS);
     assert_eq!(ops(&[(BACKEND, "NONE")]), WHOLE);
-    // The reference kernels alone are no reason to partition.
+    // A runtime with only the reference kernels does not partition graphs.
     assert_eq!(ops(&[]), WHOLE);
-    let error = builder(&[(BACKEND, "TENSORRT")]).build().expect_err("nobody knows it").to_string();
+    let error = builder(&[(BACKEND, "TENSORRT")]).build().expect_err("no backend has that name").to_string();
     assert!(
         error.starts_with("MXNET_SUBGRAPH_BACKEND: invalid value \"TENSORRT\": expected NONE or a registered"),
         "{error}"
@@ -73,7 +75,7 @@ fn d92_names_the_backend_or_none() {
     assert!(error.contains("REFERENCE"), "{error}");
 }
 
-/// A backend with a kernel for one operator, which leaves its outputs as they are.
+/// A backend with a kernel for one operator; the kernel does not write its outputs.
 struct Only(&'static str);
 
 impl Backend for Only {
@@ -103,12 +105,14 @@ impl Backend for Only {
 
 struct Nothing;
 
+// `Kernel::run` is an unsafe function.
+#[allow(unsafe_code)]
 impl Kernel for Nothing {
     fn name(&self) -> &str {
         "nothing"
     }
 
-    fn run(&self, _: &KernelArgs<'_>) -> mxrs::Result<()> {
+    unsafe fn run(&self, _: &KernelArgs<'_>) -> mxrs::Result<()> {
         Ok(())
     }
 }
@@ -124,11 +128,11 @@ fn d92_the_named_backend_alone_decides() {
     assert_eq!(normalization, expected);
     assert_eq!(ops("_sg_conv", &[(BACKEND, "ONLY")])[..2], ["_sg_conv", "BatchNorm"]);
     assert_eq!(ops("nothing of this", &[(BACKEND, "ONLY")]), WHOLE);
-    // Others have kernels for more chains.
+    // With other backends, more subgraphs are replaced.
     assert_ne!(ops("_sg_bn_relu", &[]), expected);
 }
 
-/// A backend that is known and not here changes nothing, as its warning says.
+/// Naming a backend that is known but absent changes nothing, and a warning says so.
 #[test]
 fn d92_of_an_absent_backend_has_no_effect() {
     let off = ("MXNET_ONEDNN_ENABLED", "0");
@@ -169,7 +173,7 @@ fn b33_says_which_backend_is_active_and_what_it_does() {
     assert!(none.iter().any(|line| line.contains("not partitioned: MXNET_SUBGRAPH_BACKEND=NONE")), "{none:?}");
 }
 
-/// Operators with the variable set, which must differ from those without it.
+/// Operators that run if the variable is 1. If it is 0, they must be the same as without it.
 fn with(name: &str) -> Vec<String> {
     assert_eq!(ops(&[REFERENCE, (name, "0")]), PARTS, "{name}=0");
     ops(&[REFERENCE, (name, "1")])
@@ -185,7 +189,7 @@ fn b51_leaves_layers_alone() {
     assert_eq!(with("MXNET_DISABLE_ONEDNN_FC_OPT")[2..], WHOLE[6..]);
 }
 
-/// Calls of a quantized convolution that is requantized, made real and has a relu, with these variables.
+/// Operators of a quantized convolution with requantization, dequantization and ReLU, with these variables.
 fn quantized_ops(vars: Vars<'_>) -> Vec<String> {
     let runtime = runtime(vars);
     let mut calls = Calls::new(&runtime);

@@ -1,4 +1,4 @@
-//! D10, D11, D12, B28, B29, B31 and M8, with the older names O2 and O8: what the memory plan of a bound graph says.
+//! D10, D11, D12, B28, B29, B31 and M8, with the older names O2 and O8: the memory plan of a bound graph.
 
 use crate::graphs::{Calls, bind};
 use crate::log_lines::log_lines;
@@ -12,7 +12,7 @@ fn plan(executor: &Executor) -> PlanReport {
     executor.report().expect("the graph is bound").plan
 }
 
-/// `relu(relu(x + 1))`, and an addition at the end: a head is the caller's memory and not planned.
+/// `relu(relu(x + 1))`, with an addition at the end, because the memory of a head is not planned.
 fn relu_relu(runtime: &Runtime) -> Graph {
     let mut calls = Calls::new(runtime);
     let mut y = calls.call("_plus_scalar", &[("scalar", "1")], &[&Symbol::variable("x")]);
@@ -33,7 +33,8 @@ fn d10_outputs_take_over_inputs_or_not() {
         (plan(&executor), executor.outputs()[0].to_vec::<f32>().unwrap())
     };
     let ((on, on_values), (off, off_values)) = (run("1"), run("0"));
-    // Three results of 4000 bytes: in place all have one storage, otherwise an operator needs two at once.
+    // There are three results of 4000 bytes. In place, all share one storage; otherwise an operator needs two at the same
+    // time.
     assert_eq!((on.n_inplace, on.bytes), (2, 4000));
     assert_eq!(off.n_inplace, 0);
     assert!(off.bytes >= 8000, "{}", off.bytes);
@@ -41,7 +42,7 @@ fn d10_outputs_take_over_inputs_or_not() {
     assert_eq!((on_values[0], on_values[999]), (0.0, 500.0));
 }
 
-/// Outputs of 1, 3, 9 and 27 units of 4 bytes, then a head, which is not planned.
+/// Outputs of 1, 3, 9 and 27 units of 4 bytes, then a head, whose memory is not planned.
 fn powers_of_three(runtime: &Runtime) -> Graph {
     let mut calls = Calls::new(runtime);
     let mut y = calls.call("_plus_scalar", &[("scalar", "1")], &[&Symbol::variable("x")]);
@@ -63,8 +64,9 @@ fn tried(report: &PlanReport) -> Vec<(u32, usize)> {
     report.tried.iter().map(|tried| (tried.match_range, tried.bytes)).collect()
 }
 
-/// By hand: a result is free two operators after it was made, when the request is 9 times as large. A range below 9
-/// makes all four, 40 units; 16 lets 9 units take the storage of 1 and 27 that of 3, 36 units.
+/// Computed by hand: the storage of a result becomes free two operators later, when the request is 9 times as large. With a
+/// match range below 9, no storage is reused: 40 units. With 16, the result of 9 units reuses the storage of 1 unit, and
+/// that of 27 the storage of 3: 36 units.
 #[test]
 fn d11_sweeps_up_to_its_value() {
     let report = powers_plan(&[("NNVM_EXEC_MATCH_RANGE", "16")]);
@@ -94,7 +96,7 @@ fn o2_is_d11() {
     check_older_name("MXNET_EXEC_MATCH_RANGE", "NNVM_EXEC_MATCH_RANGE", ["0", "4"], effect);
 }
 
-/// The pool makes 144 bytes of them, as D11 says; what is smaller is taken.
+/// The pool needs 144 bytes, as in D11. By default, the smaller plan is chosen.
 #[test]
 fn m8_pool_offset_or_the_smaller() {
     let plan = |vars: Vars<'_>| {
@@ -118,11 +120,11 @@ fn b28_off_tries_one_range() {
     assert_eq!(n_tried(&vars), [(4, 160)]);
 }
 
-/// Two branches of four operators from one source, joined.
+/// Two branches of four operators each, from one source, added at the end.
 fn two_branches(runtime: &Runtime) -> Graph {
     let mut calls = Calls::new(runtime);
     let source = calls.named("source", "_plus_scalar", &[("scalar", "1")], &[&Symbol::variable("x")]);
-    // Different operators, for equal branches are one branch.
+    // The branches have different operators, because equal branches would be merged.
     let mut ends =
         [("left", "_plus_scalar", "1"), ("right", "_minus_scalar", "-1")].map(|branch| (branch, source.clone()));
     for step in 0..4 {
@@ -133,7 +135,7 @@ fn two_branches(runtime: &Runtime) -> Graph {
     calls.call("elemwise_add", &[], &[&ends[0].1, &ends[1].1]).graph().unwrap()
 }
 
-/// The plan of two branches, and the storages of each, from the planner's own log.
+/// The plan of the two branches, and the storages of each branch, read from the planner's log.
 fn branches(vars: Vars<'_>) -> (PlanReport, [Vec<String>; 2]) {
     let base =
         [("MXNET_EXEC_ENABLE_INPLACE", "0"), ("NNVM_EXEC_MATCH_RANGE", "16"), ("MXNET_MEM_PLAN_VERBOSE_LOGGING", "1")];
@@ -142,7 +144,7 @@ fn branches(vars: Vars<'_>) -> (PlanReport, [Vec<String>; 2]) {
     let (executor, lines) = log_lines(|| bind(&runtime, &graph, [16]));
     executor.forward().unwrap();
     assert_eq!(executor.outputs()[0].to_vec::<f32>().unwrap(), [10.0; 16]);
-    // Each node has one output, so entries are numbered as nodes are.
+    // Each node has one output, so entries have the same numbers as nodes.
     let storages = ["left", "right"].map(|side| {
         let on_side = graph.nodes().iter().enumerate().filter(|(_, node)| node.name.starts_with(side));
         on_side.map(|(entry, _)| storage_of(&lines, entry)).collect()
@@ -150,7 +152,7 @@ fn branches(vars: Vars<'_>) -> (PlanReport, [Vec<String>; 2]) {
     (plan(&executor), storages)
 }
 
-/// `storage 3` of the line `entry 5: 64 bytes on cpu(0), storage 3 at 192`.
+/// Extracts `storage 3` from the line `entry 5: 64 bytes on cpu(0), storage 3 at 192`.
 fn storage_of(lines: &[String], entry: usize) -> String {
     let start = format!("INFO entry {entry}: ");
     let line = lines.iter().find(|line| line.starts_with(&start)).expect("each entry has a line");
@@ -192,7 +194,7 @@ fn b29_and_b31_log_a_line_for_each_array() {
     let lines = logged("1");
     assert_eq!(logged_by("MXNET_EXEC_VERBOSE_LOGGING", "1"), lines);
     assert!(logged_by("MXNET_EXEC_VERBOSE_LOGGING", "0").is_empty());
-    // The variable and four results.
+    // The entries are the variable and four results.
     assert_eq!(lines.len(), 5, "{lines:#?}");
     for (entry, line) in lines.iter().enumerate() {
         assert!(line.starts_with(&format!("INFO entry {entry}: 4000 bytes")), "{line}");

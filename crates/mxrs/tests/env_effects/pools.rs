@@ -1,7 +1,7 @@
 //! D13 to D28, with the older names O4 to O7: the pools of CPU, CPU_PINNED and GPU memory.
 //!
-//! CPU and CPU_PINNED are the runtime's own. There is no GPU; a simulated one gets the settings that the runtime has for
-//! it.
+//! CPU and CPU_PINNED are the runtime's own pools. There is no GPU: simulated GPU memory gets the settings that the runtime
+//! has for GPU memory.
 
 use crate::log_lines::log_lines;
 use crate::{Vars, builder, check_older_name, runtime, warnings};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 const MIB: usize = 1 << 20;
 
-/// A kind of memory and the variables of its pools.
+/// A kind of memory, and the variables of its pools.
 struct Kind {
     device: Device,
     word: &'static str,
@@ -53,7 +53,7 @@ const KINDS: [Kind; 3] = [
     },
 ];
 
-/// The runtime's settings on simulated memory of one device.
+/// Storage with the runtime's settings on simulated memory of one device.
 fn simulated(vars: Vars<'_>, device: Device, total_bytes: usize) -> Storage {
     let memory = SimulatedMemory::new(device, total_bytes as u64);
     let memory = if device.is_host() { memory } else { memory.unbacked() };
@@ -67,12 +67,12 @@ fn storage(vars: Vars<'_>, kind: &Kind) -> Storage {
     }
 }
 
-/// Bytes of the block that a request gets.
+/// Size in bytes of the block that a request gets.
 fn block_bytes(vars: Vars<'_>, kind: &Kind, size_bytes: usize) -> usize {
     storage(vars, kind).allocate(kind.device, size_bytes, Tag::default()).unwrap().block_bytes()
 }
 
-/// The documented table: request, block under Naive, block under Round.
+/// The documented table. Columns: request, block with Naive, block with Round.
 const TABLE: [(usize, usize, usize); 10] = [
     (1, 4096, 4096),
     (4096, 4096, 4096),
@@ -104,7 +104,7 @@ fn d13_d14_d15_the_table_of_block_sizes() {
     }
 }
 
-/// The pool of `cpu_pinned` is that of arrays which a program makes there.
+/// Arrays that a program creates on `cpu_pinned` use that pool.
 #[test]
 fn d15_is_the_pool_of_arrays_on_cpu_pinned() {
     for (word, expected) in [("Naive", 6_291_456), ("Round", 8_388_608), ("Unpooled", 5_000_000)] {
@@ -117,7 +117,7 @@ fn d15_is_the_pool_of_arrays_on_cpu_pinned() {
     }
 }
 
-/// Allocates, frees, allocates again; the counters, and whether the address was the same.
+/// Allocates, frees and allocates again. Returns the counters, and whether the address was the same.
 fn twice(vars: Vars<'_>, kind: &Kind) -> (PoolStats, bool) {
     let storage = storage(vars, kind);
     let first = storage.allocate(kind.device, 10_000, Tag::default()).unwrap();
@@ -159,7 +159,7 @@ fn d13_d14_d15_one_line_names_the_manager() {
     }
 }
 
-/// A device of 1000 MiB: 900 MiB filled and freed, then 60 MiB asked for.
+/// On a device with 1000 MiB, 900 MiB are allocated and freed, then 60 MiB are requested.
 #[test]
 fn d16_d17_d18_a_reserve_empties_the_cache() {
     for kind in &KINDS {
@@ -172,7 +172,7 @@ fn d16_d17_d18_a_reserve_empties_the_cache() {
     }
 }
 
-/// On the machine's own memory: a reserve of all of it is never free, and one of nothing always is.
+/// On the machine's own memory: a reserve of 100 % is never free, and a reserve of 0 % always is.
 #[test]
 fn d17_d18_the_reserve_is_a_share_of_system_memory() {
     for kind in KINDS.iter().filter(|kind| kind.word != "GPU") {
@@ -189,7 +189,7 @@ fn d17_d18_the_reserve_is_a_share_of_system_memory() {
 fn d19_d20_d21_large_requests_are_rounded_further() {
     for kind in &KINDS {
         assert_eq!(block_bytes(&[], kind, 5_000_000), 6_291_456, "{}", kind.word);
-        // 1 switches it off: whole pages of 4096 bytes remain.
+        // A value of 1 disables the rounding: only pages of 4096 bytes remain.
         assert_eq!(block_bytes(&[(kind.large, "1")], kind, 5_000_000), 5_001_216, "{}", kind.word);
         assert_eq!(block_bytes(&[(kind.large, "4194304")], kind, 5_000_000), 8_388_608, "{}", kind.word);
     }
@@ -231,7 +231,7 @@ fn d25_d26_d27_round_wants_a_power_of_two_and_a_cutoff_above_it() {
 
 const NO_POOLS: &str = "MXNET_USE_NAIVE_STORAGE_MANAGERS";
 
-/// System requests of two allocations one after the other, for each kind of memory.
+/// Number of system requests for two allocations one after the other, for each kind of memory.
 fn system_requests(vars: Vars<'_>) -> [u64; 3] {
     [0, 1, 2].map(|i| twice(vars, &KINDS[i]).0.system_requests)
 }
@@ -258,7 +258,7 @@ fn o5_o6_o7_are_d25_d26_d27() {
     }
 }
 
-/// A setting of GPU pools is right and does nothing here: one warning says so.
+/// Valid settings of GPU pools have no effect in this build, and one warning says so.
 #[test]
 fn gpu_settings_are_said_to_have_no_effect_here() {
     let gpu = &KINDS[0];

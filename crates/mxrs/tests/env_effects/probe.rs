@@ -1,4 +1,4 @@
-//! A backend that takes every call and runs a closure, to look at a kernel's surroundings.
+//! A backend that supports every call and runs a closure, to observe the arguments of a kernel.
 
 use mxrs::Result;
 use mxrs::op::{Answer, Backend, Kernel, KernelArgs, Offer, OpCall, PlannedKernel, TensorDesc};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 type Look = dyn Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync;
 
-/// Its kernels call the closure and leave their outputs as they are.
+/// A backend whose kernels call the closure and do not write their outputs.
 pub struct Probe {
     look: Arc<Look>,
     scratch_bytes: usize,
@@ -18,7 +18,7 @@ impl Probe {
         Self::with_scratch(0, look)
     }
 
-    /// With a workspace.
+    /// A probe whose kernels request a workspace.
     pub fn with_scratch(
         scratch_bytes: usize,
         look: impl Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync + 'static,
@@ -50,12 +50,14 @@ impl Backend for Probe {
 
 struct ProbeKernel(Arc<Look>);
 
+// `Kernel::run` is an unsafe function.
+#[allow(unsafe_code)]
 impl Kernel for ProbeKernel {
     fn name(&self) -> &str {
         "probe"
     }
 
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+    unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         (self.0)(args)
     }
 }

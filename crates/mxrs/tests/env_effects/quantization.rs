@@ -1,4 +1,4 @@
-//! B37: what becomes of each node when a network is quantized.
+//! B37: the log of how each node is treated when a network is quantized.
 
 use crate::graphs::Calls;
 use crate::log_lines::log_lines;
@@ -9,7 +9,7 @@ use mxrs::quantize::{CalibMode, CalibrationTable, QuantizeOptions, Quantizer};
 
 const VERBOSE: &str = "MXNET_QUANTIZATION_VERBOSE";
 
-/// What quantizing a layer with an activation logs.
+/// The log lines of quantizing a layer with an activation.
 fn lines(vars: Vars<'_>) -> Vec<String> {
     let runtime = runtime(vars);
     let mut calls = Calls::new(&runtime);

@@ -1,4 +1,4 @@
-//! D56 and M2 to M5: what an engine says of failures and stalls, and how long its end waits.
+//! D56 and M2 to M5: what an engine reports about failures and stalls, and how long its shutdown waits.
 
 use crate::door::Door;
 use crate::log_lines::{await_line_of_others, line_of_others, log_lines};
@@ -13,7 +13,7 @@ use std::time::Duration;
 const STALL: &str = "MXRS_ENGINE_STALL_SECS";
 const EXIT: &str = "MXRS_EXIT_TIMEOUT_MS";
 
-/// Pushes a task that writes `var` and fails. A backtrace has the name of this function.
+/// Pushes a task that writes `var` and fails. A backtrace contains the name of this function.
 #[inline(never)]
 fn push_one_that_fails(runtime: &Runtime, var: &Var) {
     runtime.engine().task("bad").write(var).push(|_| Err(Error::invalid("x", "1", "2"))).unwrap();
@@ -72,7 +72,8 @@ fn m3_a_failure_is_told_once_or_until_the_next_write() {
     }
 }
 
-/// Three stalled runtimes: the one that is to say so after a second does, and the others have said nothing by then.
+/// Three stalled runtimes: the one with a limit of one second reports the stall, and the others have not reported it by
+/// then.
 #[test]
 fn m4_a_stall_is_said_after_so_many_seconds() {
     let door = Door::default();

@@ -3,6 +3,7 @@
 use crate::door::Door;
 use crate::probe::Probe;
 use crate::{Vars, builder, runtime};
+use half::f16;
 use mxrs::engine::Engine;
 use mxrs::engine::gpu::{GpuDevice, SimulatedGpu};
 use mxrs::exec::autograd;
@@ -20,11 +21,11 @@ const CPU_RANDOM: &str = "MXNET_CPU_PARALLEL_RAND_COPY";
 const GPU_RANDOM: &str = "MXNET_GPU_PARALLEL_RAND_COPY";
 const GPU: Device = Device::gpu(0);
 
-/// So many come in, and nobody else while they stay.
+/// Asserts that `n` tasks are inside the door at the same time, and that no other task enters while they wait.
 fn assert_meet(door: &Door, n: usize) {
     assert_eq!(door.wait_for(n), n);
     std::thread::sleep(Duration::from_millis(50));
-    assert_eq!(door.wait_for(n), n, "nobody else has a workspace");
+    assert_eq!(door.wait_for(n), n, "no other operator has a workspace");
     door.open();
 }
 
@@ -72,7 +73,7 @@ fn d81_so_many_operators_of_a_gpu_with_a_workspace_at_once() {
     }
 }
 
-/// What four dropouts let through, one after the other.
+/// The outputs of four dropouts on ones, one after the other.
 fn masks(vars: Vars<'_>) -> Vec<Vec<f32>> {
     let runtime = runtime(vars);
     runtime.arrays().random().seed(7);
@@ -90,7 +91,7 @@ fn d82_generators_of_the_cpu_take_turns() {
     let distinct: BTreeSet<Vec<u32>> = one.iter().map(|m| m.iter().map(|x| x.to_bits()).collect()).collect();
     assert_eq!(distinct.len(), 4);
     let two = masks(&[(CPU_RANDOM, "2")]);
-    // The second and the fourth request are given the generator that is alone otherwise, the others a stream of their own.
+    // With two generators, the second and fourth request use the generator of the default case; the others use another one.
     assert_eq!([&two[1], &two[3]], [&one[0], &one[1]]);
     assert!(one.iter().all(|mask| *mask != two[0] && *mask != two[2]) && two[0] != two[2]);
     let seeds = |vars: Vars<'_>| {
@@ -109,4 +110,35 @@ fn d83_generators_of_a_gpu_take_turns() {
         assert_eq!(seeds.iter().collect::<BTreeSet<_>>().len(), n);
         assert!(seeds.iter().zip(&seeds[n..]).all(|(a, b)| a == b), "{seeds:?}");
     }
+}
+
+/// Values of MXNet 1.9.1, recorded by `tests/mxnet/make_narrow_sums.py`. The last column is the sum of all probabilities. It is 1
+/// unless the sum of exponentials is too large for float16 to grow further.
+const MXNET_SOFTMAX: [(&str, &str, [f32; 4], f32); 4] = [
+    ("0", "softmax", [1.825_094_2e-4, 3.252_029_4e-4, 2.132_654_2e-4, 3.802_776_3e-4], 1.555),
+    ("0", "log_softmax", [-8.609_375, -8.031_25, -8.453_125, -7.875], 1.555),
+    ("1", "softmax", [1.173_019_4e-4, 2.092_123e-4, 1.372_098_9e-4, 2.446_174_6e-4], 1.0),
+    ("1", "log_softmax", [-9.046_875, -8.468_75, -8.890_625, -8.312_5], 1.004),
+];
+
+#[test]
+fn d85_sums_of_16_bits_are_narrow_if_asked_for() {
+    let row: Vec<f16> = (0..5000_u32).map(|i| f16::from_f32((i * 37 % 64) as f32 / 64.0 - 0.5)).collect();
+    for (safe, op, first, total) in MXNET_SOFTMAX {
+        let runtime = runtime(&[("MXNET_SAFE_ACCUMULATION", safe)]);
+        let nd = runtime.imperative().unwrap();
+        for (shape, axis) in [([1, 5000], "1"), ([5000, 1], "0")] {
+            let x = NdArray::from_slice(runtime.arrays(), shape, &row).unwrap();
+            let y = nd.invoke(op, &[("axis", axis)].into_iter().collect(), &[&x]).unwrap().remove(0);
+            let y: Vec<f32> = y.to_vec::<f16>().unwrap().into_iter().map(f16::to_f32).collect();
+            // The tolerance is one unit in the last place of float16: MXNet's exponential differs in the last bit of float32.
+            let near = |a: f32, b: f32| (a - b).abs() <= b.abs() / 1024.0;
+            assert!(y.iter().zip(first).all(|(y, expected)| near(*y, expected)), "{safe} {op}: {:?}", &y[..4]);
+            let sum: f32 = y.iter().map(|y| if op == "softmax" { *y } else { y.exp() }).sum();
+            assert!((sum - total).abs() < 5e-3, "{safe} {op}: {sum}");
+        }
+    }
+    // Without the variable, the value is 1.
+    let default = runtime(&[]).settings().resources.safe_accumulation;
+    assert!(default);
 }

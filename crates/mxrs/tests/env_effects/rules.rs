@@ -1,4 +1,4 @@
-//! What holds of every variable in effect: bad values, blanks, empty values, misspelt names, and where values come from.
+//! Rules for every variable in effect: invalid values, blanks, empty values, misspelled names, and the origin of values.
 
 use crate::door::Door;
 use crate::{builder, runtime, warnings};
@@ -8,29 +8,29 @@ use mxrs::types::ErrorKind;
 use std::collections::BTreeSet;
 use std::process::Command;
 
-/// What a variable accepts, as far as the values tried here go.
+/// The values that a variable accepts, as far as these tests try them.
 enum Accepts {
     /// 0, 1, true, false.
     Bool,
-    /// Integers from this one.
+    /// Integers from this minimum.
     From(i64),
-    /// Integers from one to another.
+    /// Integers from a minimum to a maximum.
     Range(i64, i64),
     /// Every integer.
     AnyInt,
     /// Integers from 1, separated by commas.
     Ints,
-    /// Words, of which the second is tried.
+    /// Words separated by commas; the tests use the second one.
     Words(&'static str),
     /// The notation of KMP_AFFINITY.
     Affinity,
     /// The notation of MXRS_REMAT.
     Remat,
-    /// A number of bytes, perhaps with a unit.
+    /// A number of bytes, with or without a unit.
     Bytes,
     /// The name of a backend, or NONE.
     Backend,
-    /// 0, 1 or names of element types.
+    /// 0, 1 or names of dtypes.
     Types,
     /// 0 or an absolute path.
     OffOrPath,
@@ -134,7 +134,7 @@ const VARIABLES: &[(&str, Accepts)] = &[
 ];
 
 impl Accepts {
-    /// What the error says is expected.
+    /// The part of the error message that says what is expected.
     fn expected(&self) -> String {
         match self {
             Bool => "0, 1, true or false".into(),
@@ -155,7 +155,7 @@ impl Accepts {
         }
     }
 
-    /// A value that is right and not the default of the variable.
+    /// A valid value that is not the default of the variable.
     fn good(&self, canonical: &str) -> String {
         match self {
             Bool if Settings::default().value(canonical).as_deref() == Some("0") => "1".into(),
@@ -177,13 +177,13 @@ impl Accepts {
         matches!(self, AnyInt | From(-1))
     }
 
-    /// Whether blanks around the value are part of it.
+    /// Whether blanks around the value belong to it.
     fn keeps_blanks(&self) -> bool {
         matches!(self, Words(_) | Backend)
     }
 }
 
-/// The names a variable can be set by.
+/// All names by which a variable can be set.
 fn names_of(canonical: &str) -> Vec<&str> {
     let older = ALIASES.iter().filter(|alias| alias.canonical == canonical).map(|alias| alias.name);
     std::iter::once(canonical).chain(older).collect()
@@ -193,7 +193,7 @@ fn read(name: &str, value: &str) -> mxrs::Result<Settings> {
     Ok(Settings::from_source(&MapSource::new([(name, value)]))?.0)
 }
 
-/// The runtime refuses the value, naming the variable, the value and what it takes.
+/// Checks that building a runtime fails, with an error that contains the variable, the value and the accepted values.
 fn check_refused(name: &str, value: &str, accepts: &Accepts) {
     let error = match builder(&[(name, value)]).build() {
         Err(error) => error,
@@ -236,7 +236,7 @@ fn bad_values_are_refused() {
     check_refused("MXNET_EXEC_BULK_EXEC_INFERENCE", "2", &Bool);
 }
 
-/// Someone who writes 1e6 is told how to write it, where the number itself is accepted.
+/// If an integer is written as 1e6, the error says how to write it.
 #[test]
 fn an_exponent_is_spelt_out() {
     let error = read("NNVM_EXEC_MATCH_RANGE", "1e6").err().unwrap().to_string();
@@ -272,7 +272,7 @@ fn blanks_around_numbers_are_ignored_and_in_words_are_kept() {
         for name in names_of(canonical) {
             let good = accepts.good(canonical);
             let plain = read(name, &good).unwrap().value(canonical);
-            assert_ne!(plain, Settings::default().value(canonical), "{name}={good} is no test");
+            assert_ne!(plain, Settings::default().value(canonical), "{name}={good} is not a test");
             for blanks in [format!("{good}  "), format!("{good}\t")] {
                 if accepts.keeps_blanks() {
                     check_refused(name, &blanks, accepts);

@@ -1,4 +1,5 @@
-//! D8, D9, D78, B26 and O1: the team, seen by an operator that shares its loop, and how much of it convolutions use.
+//! D8, D9, D78, B26 and O1: the team, observed by an operator that shares its loop, and how many of its threads convolutions
+//! use.
 
 use crate::door::Door;
 use crate::graphs::{Calls, bind, chain};
@@ -14,7 +15,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-/// The threads that share the loop of an operator on 10^6 items, each with the CPUs it may run on.
+/// The threads that share the loop of an operator on 10^6 items, each with the processors on which it may run.
 fn loop_threads(vars: Vars<'_>) -> Vec<(ThreadId, Option<Vec<usize>>)> {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let list = Arc::clone(&seen);
@@ -45,7 +46,7 @@ fn d8_so_many_threads_share_a_loop() {
     assert_eq!(n_distinct(&[]), physical_cores());
 }
 
-/// The results do not depend on the team, with whatever backend this build prefers.
+/// Results do not depend on the size of the team, with every backend of this build.
 #[test]
 fn d8_results_are_those_of_one_thread() {
     let sums = |threads: &str| {
@@ -69,27 +70,28 @@ fn b26_limits_the_size_that_mxrs_picks() {
     assert_eq!(n_distinct(&vars), 3, "OMP_NUM_THREADS is used as it is");
 }
 
-/// Whether the runtime says that it does not pin. Other programs use this variable too, so it says so quietly.
+/// Whether the runtime reports at debug level that it does not pin threads. Other programs use this variable too, so it is
+/// not a warning.
 fn is_said_to_have_no_effect(value: &str) -> bool {
     let (_, lines) = log_lines(|| crate::runtime(&[("KMP_AFFINITY", value)]));
     lines.iter().any(|line| line.contains(&format!("KMP_AFFINITY={value} has no effect")))
 }
 
-/// Each thread on one logical CPU, and no two on the same.
+/// Each thread is pinned to one logical processor, and no two to the same.
 #[test]
 #[cfg(target_os = "linux")]
 fn d9_pins_each_thread_to_a_cpu_of_its_own() {
-    let allowed = affinity::current().expect("Linux tells");
+    let allowed = affinity::current().expect("Linux reports it");
     let n_cpus = allowed.len().to_string();
     let value = "granularity=fine,compact,1,0";
     if mxrs::sync::Topology::read().is_none() {
-        // A system without sysfs: the setting is checked, and its owner says why nothing happens.
+        // On a system without sysfs, the value is checked, and a log line says that it has no effect.
         assert!(is_said_to_have_no_effect(value));
         return;
     }
     let masks = |value: &str| -> Vec<Vec<usize>> {
         let threads = loop_threads(&[("OMP_NUM_THREADS", &n_cpus), ("KMP_AFFINITY", value)]);
-        threads.into_iter().map(|(_, mask)| mask.expect("Linux tells")).collect()
+        threads.into_iter().map(|(_, mask)| mask.expect("Linux reports it")).collect()
     };
     for value in [value, "granularity=fine,scatter", "granularity=thread,compact,0,1"] {
         let mut pinned = masks(value);
@@ -97,7 +99,7 @@ fn d9_pins_each_thread_to_a_cpu_of_its_own() {
         let each_alone: Vec<Vec<usize>> = allowed.iter().map(|&cpu| vec![cpu]).collect();
         assert_eq!(pinned, each_alone, "{value}");
     }
-    // A thread may move within its core.
+    // With the granularity `core`, a thread may run on all logical processors of its core.
     let topology = mxrs::sync::Topology::read().expect("it was there");
     for value in ["compact", "granularity=core,scatter"] {
         let mut pinned = masks(value);
@@ -118,7 +120,7 @@ fn d9_pins_each_thread_to_a_cpu_of_its_own() {
     assert_eq!(affinity::current(), Some(allowed), "the thread that builds the runtime is left alone");
 }
 
-/// A process that was kept to one processor takes the others too if it is told not to respect that.
+/// With `norespect`, a process that was restricted to one processor uses the other processors too.
 #[test]
 #[cfg(target_os = "linux")]
 fn d9_norespect_takes_processors_that_the_process_was_kept_from() {
@@ -127,7 +129,8 @@ fn d9_norespect_takes_processors_that_the_process_was_kept_from() {
         eprintln!("skipped: it takes two processors that can be seen");
         return;
     }
-    // The mask of a thread is that of the runtime it builds; other tests have threads of their own.
+    // The affinity mask of the building thread counts for the runtime, so a new thread is restricted; other tests are not
+    // affected.
     let masks = |value: &'static str, first: usize| {
         let kept = thread::spawn(move || {
             affinity::pin_current(&[first]).expect("it may run there");
@@ -174,7 +177,7 @@ fn d9_warns_where_threads_are_not_pinned() {
     assert_eq!(n_distinct(&[("KMP_AFFINITY", "compact"), ("OMP_NUM_THREADS", "2")]), 2);
 }
 
-/// Two executors of one model run at the same time, each alone on the thread of a worker.
+/// Two executors of one model run at the same time, each on the thread of one worker only.
 #[test]
 fn d4_d8_two_requests_have_a_core_each() {
     let (door, seen) = (Door::default(), Arc::new(Mutex::new(Vec::new())));
@@ -199,8 +202,8 @@ fn d4_d8_two_requests_have_a_core_each() {
     assert!(seen.len() == 8 && seen.iter().all(|id| of(id) == 4), "{seen:?}");
 }
 
-/// Nanoseconds that each of these threads has been on a processor, once all sleep; `None` where the system does not tell, or one
-/// does not sleep within ten seconds.
+/// Processor time of each of these threads in nanoseconds, once all of them sleep. `None` if the system does not report it,
+/// or if a thread does not sleep within ten seconds.
 fn settled(tasks: &[PathBuf]) -> Option<Vec<u64>> {
     let used = |task: &PathBuf| -> Option<u64> {
         let text = std::fs::read_to_string(Path::new("/proc").join(task).join("schedstat")).ok()?;
@@ -219,7 +222,7 @@ fn settled(tasks: &[PathBuf]) -> Option<Vec<u64>> {
     None
 }
 
-/// The caller of `work`, and those of the team's other threads that are on a processor meanwhile, counted.
+/// Number of threads that work on `work`: its caller, and the other threads of the team that use processor time meanwhile.
 fn threads_of(runtime: &Runtime, work: &dyn Fn()) -> Option<usize> {
     let size = runtime.team().size();
     let tasks = Mutex::new(Vec::new());
@@ -253,7 +256,7 @@ fn d78_keeps_smaller_loops_on_one_thread() {
         forward();
         threads_of(&runtime, &forward)
     };
-    // On a busy machine the caller may be done before the others wake.
+    // On a busy machine, the caller may finish before the other threads wake up, so the test tries several times.
     let shares = |vars: Vars<'_>| (0..20).any(|_| counted(vars).is_none_or(|n| n > 1));
     for above in [N + 1, 1 << 40] {
         assert!(counted(&[(SIZE, &above.to_string())]).is_none_or(|n| n == 1), "{above}");
@@ -261,20 +264,20 @@ fn d78_keeps_smaller_loops_on_one_thread() {
     assert!(shares(&[]) && shares(&[(SIZE, &N.to_string())]) && shares(&[(SIZE, "0")]));
 }
 
-/// Threads that have a part in a convolution of mxrs on a team of six: as its kernel's name ends, and counted: its caller, and those
-/// of the other five that are on a processor meanwhile.
+/// The threads that take part in a convolution of mxrs on a team of six. Returns the number at the end of the kernel's name,
+/// and the counted number: the caller, and the other threads that use processor time.
 fn convolution_threads(vars: Vars<'_>) -> (String, Option<usize>) {
     let vars = [vars, &[("OMP_NUM_THREADS", "6")]].concat();
     let runtime = builder(&vars).only_backend("nnpack").build().unwrap();
     let attrs = [("kernel", "(3, 3)"), ("num_filter", "16")];
     let graph = Calls::new(&runtime).call("Convolution", &attrs, &[&Symbol::variable("x")]).graph().unwrap();
-    // One block of channels: copies between layouts are not shared.
+    // There is one block of channels, so that reorders are not shared among threads.
     let executor = bind(&runtime, &graph, [1, 16, 64, 64]);
     let forward = || {
         executor.forward().unwrap();
         runtime.engine().wait_for_all().unwrap();
     };
-    // The first run packs the weights, with all threads.
+    // The first run packs the weights with all threads.
     forward();
     let counted = threads_of(&runtime, &forward);
     let steps = executor.report().unwrap().steps;

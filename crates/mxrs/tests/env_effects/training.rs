@@ -1,5 +1,5 @@
-//! D31 to D34, D50, D51, D88, B27 and M6 to M10: what a bound training step consists of, in how many pushes it runs, and
-//! what recorded calls notice.
+//! D31 to D34, D50, D51, D88, B27 and M6 to M10: the steps and pushes of a bound training step, and version checks of
+//! recorded calls.
 
 use crate::graphs::{Calls, bind, chain};
 use crate::{Vars, builder, runtime, warnings};
@@ -14,7 +14,7 @@ const ALL_SAVERS: &str = "MXNET_MEMORY_OPT";
 const REMAT: &str = "MXRS_REMAT";
 const BUDGET: &str = "MXRS_MEMORY_BUDGET";
 
-/// Bound with gradients of everything.
+/// Binds the graph with gradients of all arguments.
 fn train(runtime: &Runtime, graph: &Graph, shape: impl Into<Shape>) -> Result<Executor> {
     let options = BindOptions { gradients: Some(GradRequests::all(GradReq::Write)), ..runtime.bind_options() };
     Executor::simple_bind(graph, runtime.arrays(), &[("x", shape.into())], &options)
@@ -24,7 +24,8 @@ fn count(report: &ExecutorReport, op: &str) -> u64 {
     report.steps.iter().filter(|step| step.op == op && step.kernel != "view").count() as u64
 }
 
-/// Pushes of the forward and of the backward half of a step over 20 squares and a loss, and kernels of each half.
+/// Number of pushes in the forward and in the backward half of a training step over 20 squares and a loss, and number of
+/// kernels in each half.
 fn pushes(vars: Vars<'_>) -> ([u64; 2], [u64; 2]) {
     let runtime = runtime(vars);
     let mut calls = Calls::new(&runtime);
@@ -79,7 +80,7 @@ fn d31_to_d34_are_defaults_of_cached_graphs() {
     assert_eq!(sizes(&vars), (5, 6));
 }
 
-/// Twelve times convolution, batch normalization and relu.
+/// A network of twelve units of convolution, batch normalization and ReLU.
 fn deep(runtime: &Runtime) -> Graph {
     let mut calls = Calls::new(runtime);
     let mut y = Symbol::variable("x");
@@ -98,7 +99,7 @@ fn deep_report(vars: Vars<'_>) -> Result<ExecutorReport> {
     Ok(train(&runtime, &deep(&runtime), IMAGES)?.training_report().expect("it is bound"))
 }
 
-/// Convolutions, batch normalizations and relus of a step, and bytes.
+/// Number of convolutions, batch normalizations and ReLUs in a training step, and bytes of the arena.
 fn figures(vars: Vars<'_>) -> ([u64; 3], usize) {
     let report = deep_report(vars).unwrap();
     (["Convolution", "BatchNorm", "relu"].map(|op| count(&report, op)), report.arena_bytes)
@@ -116,7 +117,7 @@ fn d50_and_d51_compute_cheap_operators_again() {
     }
 }
 
-/// D51 turns on the sweep that B28 has switched off.
+/// D51 enables the sweep that B28 has disabled.
 #[test]
 fn d51_sweeps_in_spite_of_b28() {
     let n_tried = |vars: Vars<'_>| {
@@ -155,7 +156,7 @@ fn m7_a_budget_is_met_or_refused() {
     assert!(text.contains("1024") && text.contains("at least"), "{text}");
 }
 
-/// `(x + 1) * (x + 1)`, the sum written twice.
+/// `(x + 1) * (x + 1)`, with the sum written twice.
 #[test]
 fn d88_equal_calls_are_made_once() {
     let n_sums = |vars: Vars<'_>| {
@@ -175,7 +176,7 @@ fn d88_equal_calls_are_made_once() {
     assert_eq!(n_sums(&[("MXNET_ELIMINATE_COMMON_EXPR", "0")]), 2);
 }
 
-/// Operators that sum the gradients of a value with `n_uses` uses: n-ary sums, and additions in place.
+/// Operators that sum the gradients of a value with `n_uses` uses: number of n-ary sums, and of additions in place.
 #[test]
 fn b27_from_so_many_gradients_on_they_are_added_in_place() {
     let sums = |n_uses: usize, vars: Vars<'_>| {

@@ -1,4 +1,4 @@
-//! M11, D77 and D93: which kernels are taken where results of timing are kept, and when they may not be.
+//! M11, D77 and D93: which kernels are chosen if tuning results are stored, and when stored results must not be used.
 
 use crate::graphs::{Calls, bind};
 use crate::log_lines::log_lines;
@@ -15,14 +15,14 @@ const CACHE: &str = "MXRS_TUNING_CACHE";
 const DETERMINISM: &str = "MXNET_ENFORCE_DETERMINISM";
 const TUNING: &str = "MXNET_USE_OPERATOR_TUNING";
 
-/// A convolution of 32 channels that several kernels of mxrs can run, on images of this size.
+/// A convolution of 32 channels that several kernels of mxrs support, on images of this size.
 fn convolution(runtime: &Runtime, size: usize) -> Executor {
     let attrs = [("kernel", "(3, 3)"), ("pad", "(1, 1)"), ("num_filter", "32")];
     let graph = Calls::new(runtime).call("Convolution", &attrs, &[&Symbol::variable("x")]).graph().unwrap();
     bind(runtime, &graph, [1, 32, size, size])
 }
 
-/// Its kernel, and who has chosen it.
+/// The kernel of the convolution, and how it was chosen.
 fn chosen(runtime: &Runtime) -> (String, ChosenBy) {
     let executor = convolution(runtime, 14);
     executor.forward().unwrap();
@@ -35,7 +35,7 @@ fn nnpack(vars: Vars<'_>) -> RuntimeBuilder {
     builder(vars).only_backend("nnpack")
 }
 
-/// Looks for the kernel and keeps it in the file.
+/// Searches for the fastest kernel and stores it in the file.
 fn search(file: &Path, vars: Vars<'_>, size: usize) {
     let vars = [vars, &[(CACHE, file.to_str().unwrap())]].concat();
     let runtime = nnpack(&vars).search_kernels(Search::new(Duration::ZERO)).build().unwrap();
@@ -43,17 +43,17 @@ fn search(file: &Path, vars: Vars<'_>, size: usize) {
     assert_eq!(runtime.keep_kernels().unwrap().as_deref(), Some(file));
 }
 
-/// Replaces what the file says of every call.
-fn rewrite(path: &Path, way: &str, machine: impl Fn(&mut Machine)) {
+/// Replaces the algorithm of every call in the file.
+fn rewrite(path: &Path, algorithm: &str, machine: impl Fn(&mut Machine)) {
     let mut file = TuningFile::open(path).unwrap();
     for of in &mut file.machines {
         machine(&mut of.machine);
-        of.calls.values_mut().for_each(|kernel| kernel.way = way.into());
+        of.calls.values_mut().for_each(|kernel| kernel.algorithm = algorithm.into());
     }
     std::fs::write(path, file.to_text()).unwrap();
 }
 
-/// A file that says the slowest of Winograd's is the fastest, on one thread; estimates would never take it.
+/// A file which says that the slowest Winograd algorithm on one thread is the fastest. Estimates would never choose it.
 fn unlikely(folder: &Path) -> std::path::PathBuf {
     let file = folder.join("tuning.json");
     search(&file, &[], 14);
@@ -98,7 +98,7 @@ fn m11_results_of_other_settings_are_not_taken() {
     assert_eq!(chosen(&nnpack(&threads).build().unwrap()).1, ChosenBy::Estimate);
 }
 
-/// A file that cannot be used is told of, and estimates decide.
+/// A file that cannot be used gives a warning, and estimates decide.
 #[test]
 fn m11_a_file_of_no_use_is_ignored_with_a_warning() {
     let folder = tempfile::tempdir().unwrap();
@@ -125,7 +125,7 @@ fn m11_a_file_of_no_use_is_ignored_with_a_warning() {
     };
     about(&foreign(|machine| machine.cpu.push('x')), "other processors or versions");
     about(&foreign(|machine| machine.mxrs.push('x')), "other processors or versions");
-    // A way that nobody knows.
+    // An algorithm that does not exist.
     about(&text.replace("f2x2_3x3@1", "f2x2_3x3@999"), "of no use");
 }
 
@@ -156,7 +156,8 @@ fn m11_two_processes_write_one_file() {
     assert_eq!(results.machines.iter().map(|of| of.calls.len()).collect::<Vec<_>>(), [3]);
 }
 
-/// D77: kernels follow from sizes alone, a search is refused by name, and the bits of two runtimes are the same.
+/// D77: kernels depend on sizes only, a search is refused with an error that names the variable, and two runtimes give the
+/// same bits.
 #[test]
 fn d77_nothing_is_timed() {
     let folder = tempfile::tempdir().unwrap();
@@ -211,7 +212,7 @@ fn o3_is_d93() {
     });
 }
 
-/// Without Winograd's algorithms there is none, whoever chooses.
+/// If Winograd's algorithms are disabled, neither estimates nor a search choose one.
 #[test]
 fn kernels_without_winograd() {
     for search in [None, Some(Search::new(Duration::ZERO))] {

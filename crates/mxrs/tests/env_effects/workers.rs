@@ -1,7 +1,7 @@
-//! D6 and D7: what a worker process of a data loader, forked from a runtime, does otherwise than its parent.
+//! D6 and D7: the differences between a worker process of a data loader, which is forked, and its parent.
 //!
-//! A fork waits for every task of its process, so it must not happen beside other tests: each test here runs a part of
-//! itself as the only test of another process, and that one forks.
+//! A fork waits for every task of its process, so it must not happen while other tests run. Each test here starts another
+//! process in which a part of the test is the only test, and that process forks.
 #![cfg(unix)]
 
 use crate::door::Door;
@@ -20,7 +20,7 @@ const WORKERS: &str = "MXNET_CPU_WORKER_NTHREADS";
 const WORKERS_IN_CHILD: &str = "MXNET_MP_WORKER_NTHREADS";
 const IMAGE_THREADS: &str = "MXNET_MP_OPENCV_NUM_THREADS";
 
-/// Runs an ignored test of this file as the only one of a process.
+/// Runs an ignored test of this file as the only test of another process.
 fn in_a_quiet_process(test: &str) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     let output = command.args(["--exact", &format!("workers::{test}"), "--ignored", "--nocapture"]).output().unwrap();
@@ -29,28 +29,31 @@ fn in_a_quiet_process(test: &str) {
     assert!(said.contains("1 passed"), "{said}");
 }
 
-/// The exit code of `f`, at most 99, run in a forked child; 100 for a panic, 101 for a child that hung, 102 for a signal.
+/// Runs `f` in a forked child and returns its exit code, at most 99; 100 for a panic, 101 if the child hung, 102 for a
+/// signal.
 #[allow(unsafe_code)]
 fn in_child(f: impl FnOnce() -> usize) -> usize {
-    // SAFETY: the child runs `f` on this thread's stack and ends by `_exit`, so nothing of the parent's is unwound or
-    // flushed twice. What `f` needs after a fork is the subject of the test.
+    // SAFETY: the child runs only `f`, on its copy of this thread's stack, and ends by `_exit`, so no state of the parent is
+    // unwound or flushed twice. Whether the libraries that `f` calls work after a fork is what the tests check.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "fork: {}", std::io::Error::last_os_error());
     if pid == 0 {
         let code = catch_unwind(AssertUnwindSafe(f)).map_or(100, |code| code.min(99) as libc::c_int);
-        // SAFETY: ends the process at once; no destructor may run here.
+        // SAFETY: `_exit` has no preconditions; it ends the process immediately and runs no destructors.
         unsafe { libc::_exit(code) };
     }
     let until = Instant::now() + Duration::from_secs(20);
     loop {
         let mut status = 0;
-        // SAFETY: `status` is a valid place, and the child has not been waited for yet.
+        // SAFETY: `status` is a local variable that the call may write, and `pid` is a child that has not been reaped: a
+        // call that reaps it ends this loop.
         match unsafe { libc::waitpid(pid, &raw mut status, libc::WNOHANG) } {
             0 if Instant::now() < until => thread::sleep(Duration::from_millis(1)),
             0 => {
-                // SAFETY: the child is ours and still there.
+                // SAFETY: `waitpid` has just returned 0, so the child was not reaped and `pid` still belongs to it.
                 unsafe { libc::kill(pid, libc::SIGKILL) };
-                // SAFETY: as above; this time until it is gone.
+                // SAFETY: `status` is a local variable that the call may write, and the child has not been reaped; the call
+                // waits until it has ended.
                 unsafe { libc::waitpid(pid, &raw mut status, 0) };
                 return 101;
             }
@@ -60,14 +63,15 @@ fn in_child(f: impl FnOnce() -> usize) -> usize {
     }
 }
 
-/// Operators that ran at once, of 6 that wait for each other, if these are as many as the engine has workers, else 0.
+/// Number of operators that ran at the same time, of 6 that wait for each other, if it equals the number of the engine's
+/// workers; otherwise 0.
 fn engine_workers(runtime: &Runtime, expected: usize) -> usize {
     let (engine, door) = (runtime.engine(), Door::default());
     for _ in 0..6 {
         engine.task("wait").push(door.body()).unwrap();
     }
     let n_came = door.wait_for(expected);
-    // More would come at once, if there were more workers.
+    // With more workers, more tasks would arrive immediately.
     thread::sleep(Duration::from_millis(20));
     let n_running = door.wait_for(n_came);
     door.open();
@@ -76,7 +80,7 @@ fn engine_workers(runtime: &Runtime, expected: usize) -> usize {
     if threads == n_running { threads } else { 0 }
 }
 
-/// Threads that share a loop of the team, if these are as many as it says, else 0.
+/// Number of threads that share a loop of the team, if it equals the team's size; otherwise 0.
 fn team_size(runtime: &Runtime) -> usize {
     let seen = Mutex::new(HashSet::new());
     runtime.team().run(3, &|_| {
@@ -86,7 +90,7 @@ fn team_size(runtime: &Runtime) -> usize {
     if n_seen == runtime.team().size() { n_seen } else { 0 }
 }
 
-/// Engine workers and team size as one number.
+/// Number of engine workers times 10, plus the team's size.
 fn sizes(runtime: &Runtime, expected_workers: usize) -> usize {
     engine_workers(runtime, expected_workers) * 10 + team_size(runtime)
 }
@@ -112,7 +116,7 @@ fn d6_so_many_workers_in_a_worker_process() {
     in_a_quiet_process("d6_forks");
 }
 
-/// Distinct threads of one large resize and one large preparation, if these are as many, else 0.
+/// Number of threads that share a large resize, if a large image preparation uses the same number; otherwise 0.
 fn image_threads(threads: &ImageThreads) -> usize {
     let image = Image::new(40, 40, 3, (0..4800).map(|i| (i * 7 % 251) as u8).collect()).unwrap();
     let seen = Arc::new(Mutex::new(Vec::new()));
@@ -149,7 +153,7 @@ fn d7_so_many_threads_share_an_image_in_a_worker_process() {
     in_a_quiet_process("d7_forks");
 }
 
-/// A data set of nothing but the number of threads that shared an image while a sample was read.
+/// A data set whose samples are the number of threads that shared an image operation while the sample was read.
 struct Reads(ImageThreads);
 
 impl Dataset for Reads {
@@ -162,7 +166,7 @@ impl Dataset for Reads {
     }
 }
 
-/// What [`Reads`] delivers with so many workers.
+/// The samples of [`Reads`] from a data loader with this many workers.
 fn loaded(runtime: &Runtime, workers: usize) -> Vec<f32> {
     let dataset = Arc::new(Reads(runtime.image_threads()));
     let mut loader = DataLoader::builder(dataset, 2).num_workers(workers).build().unwrap();

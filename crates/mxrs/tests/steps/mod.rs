@@ -1,4 +1,4 @@
-//! Two steps of a small network with given variables: what they compute, and what was bound.
+//! Runs two steps of a small network with given variables, and returns the values and the report of the executor.
 
 use mxrs::Runtime;
 use mxrs::env::MapSource;
@@ -10,7 +10,7 @@ fn runtime(vars: &[(&str, &str)]) -> Runtime {
     Runtime::builder().env(&MapSource::new(vars.iter().copied())).build().expect("a runtime")
 }
 
-/// Makes calls of a symbol.
+/// Builds calls of a symbol.
 pub struct Calls<'a> {
     runtime: &'a Runtime,
     names: NameManager,
@@ -28,18 +28,18 @@ impl Calls<'_> {
             .expect("a right call")
     }
 
-    /// Ten classes from `x`, with the loss.
+    /// A fully-connected layer of ten classes on `x`, with the loss.
     pub fn loss(&mut self, x: &Symbol) -> Graph {
         let dense = self.call("FullyConnected", &[("num_hidden", "10")], &[x]);
         self.call("SoftmaxOutput", &[], &[&dense, &Symbol::variable("label")]).graph().expect("a graph")
     }
 }
 
-/// Gradients and arrays by name.
+/// Gradients and arrays, each with its name.
 pub type Values = Vec<(String, Vec<f32>)>;
 
-/// Two steps from the same numbers: gradients and auxiliary states, and what was bound.
-/// Variable `x` is the data; its gradient is made where `with_data` says so.
+/// Runs two steps from fixed values, and returns gradients, auxiliary states and the report of the executor. Variable `x` is
+/// the data; its gradient is computed only if `with_data` is set.
 pub fn steps(network: fn(&mut Calls<'_>) -> Graph, vars: &[(&str, &str)], with_data: bool) -> (Values, ExecutorReport) {
     let runtime = runtime(vars);
     let of_data = if with_data { GradReq::Write } else { GradReq::Null };
@@ -67,12 +67,12 @@ pub fn steps(network: fn(&mut Calls<'_>) -> Graph, vars: &[(&str, &str)], with_d
     (values.collect(), executor.training_report().expect("bound for training"))
 }
 
-/// How many kernels of an operator run.
+/// Number of kernels of an operator that run.
 pub fn count(report: &ExecutorReport, op: &str) -> usize {
     report.steps.iter().filter(|step| step.op == op && step.kernel != "view").count()
 }
 
-/// Whether the values are alike but for rounding: `most` of the largest of each array.
+/// Asserts that values agree up to rounding: differences are at most `most` times the largest element of each array.
 pub fn assert_alike(found: &Values, expected: &Values, most: f32) {
     assert_eq!(found.len(), expected.len());
     for ((name, found), (_, expected)) in found.iter().zip(expected) {

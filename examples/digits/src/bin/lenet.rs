@@ -1,4 +1,4 @@
-//! Trains LeNet on handwritten digits call by call: record what is computed, go back along it, take a step.
+//! Trains LeNet on handwritten digits call by call: records the computation, computes gradients, and updates the parameters.
 //!
 //! ```text
 //! cargo run --release -p mxrs-example-digits --bin lenet
@@ -30,7 +30,7 @@ fn digits(name: &str) -> Result<PrefetchingIter> {
     ImageRecordIter::builder(path, [1, 28, 28], BATCH).scale(1.0 / 255.0).shuffle(1).build_prefetching()
 }
 
-/// Class probabilities of a batch of images; `label` matters to the gradient alone.
+/// Class probabilities of a batch of images. `label` affects only the gradient.
 fn lenet(params: &[Array], image: &Array, label: &Array) -> Result<Array> {
     let mut x = image.clone();
     for (layer, num_filter) in [20, 50].into_iter().enumerate() {
@@ -43,7 +43,7 @@ fn lenet(params: &[Array], image: &Array, label: &Array) -> Result<Array> {
     x.apply(&SoftmaxOutput::default(), &[label])
 }
 
-/// The batch as arrays.
+/// Images and labels of the batch as arrays.
 fn arrays(nd: &Imperative, batch: &DataBatch) -> Result<[Array; 2]> {
     let array = |t: &Dense| Ok(nd.wrap(&NdArray::from_bytes(nd.context(), t.shape().clone(), t.dtype(), t.bytes())?));
     Ok([array(&batch.data[0])?, array(&batch.labels[0])?])

@@ -1,4 +1,4 @@
-//! Trains a residual network of eight layers on handwritten digits, as with MXNet's `Module.fit`.
+//! Trains a residual network of eight layers on handwritten digits with `Module::fit`, as in MXNet.
 //!
 //! ```text
 //! cargo run --release -p mxrs-example-digits --bin resnet8

@@ -1,4 +1,4 @@
-//! `cargo xtask compare engine`: finds MXNet's library and runs its engine and ours in turn.
+//! `cargo xtask compare engine`: finds MXNet's library and runs MXNet's engine and ours in alternating rounds.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,8 @@ use anyhow::{Result, ensure};
 use super::Common;
 use crate::session::Session;
 
-/// Asks Python where the package is without importing it: the wheel does not import under a recent NumPy.
+/// Python code that prints the folder of the package without importing it, because the wheel cannot be imported with a
+/// recent NumPy.
 const ASK: &str = "import importlib.util as u; s = u.find_spec('mxnet'); print(s.submodule_search_locations[0])";
 
 /// Arguments of `compare engine`.
@@ -23,7 +24,7 @@ pub struct Args {
     /// Operators per round [default: 200000]
     #[arg(long)]
     operators: Option<NonZeroUsize>,
-    /// Measure only loads whose name contains this
+    /// Measure only loads whose name contains this text
     #[arg(long)]
     load: Option<String>,
     #[command(flatten)]
@@ -33,7 +34,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// The path given is not MXNet's; the program does not build, or fails.
+/// Fails if the given path is not MXNet's library, or if the program does not build or fails.
 pub fn run(args: &Args) -> Result<()> {
     let session = Session::rust_only()?;
     let library = match &args.mxnet {
@@ -53,14 +54,14 @@ pub fn run(args: &Args) -> Result<()> {
     run.stream()
 }
 
-/// The library that a user's path means.
+/// The library at the user's path: the file itself, or libmxnet.so in the folder.
 fn library_at(path: &Path) -> Result<PathBuf> {
     let library = if path.is_dir() { path.join("libmxnet.so") } else { path.to_owned() };
     ensure!(library.is_file(), "there is no {}", library.display());
     Ok(library.canonicalize()?)
 }
 
-/// The library in the package of this Python, if it has one.
+/// MXNet's library in the package of this Python, if it has the package.
 fn library_of_python(session: &Session, python: &Path) -> Option<PathBuf> {
     let answer = session.program(python).args(["-c", ASK]).capture().ok()?;
     library_at(Path::new(answer.trim())).ok()

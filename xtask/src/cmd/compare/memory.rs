@@ -1,4 +1,4 @@
-//! `cargo xtask compare memory`: networks in MXNet and here, bytes planned and bytes resident.
+//! `cargo xtask compare memory`: planned and resident bytes of networks in MXNet and in mxrs.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -20,10 +20,10 @@ pub struct Args {
     /// Batch sizes of the first table [default: 1,32]
     #[arg(long, value_name = "N,…")]
     batch: Option<String>,
-    /// What is run for the first table: inference, training [default: both]
+    /// Modes of the first table: inference, training [default: both]
     #[arg(long, value_name = "MODE,…")]
     mode: Option<String>,
-    /// Steps of each process [default: 2]
+    /// Steps that each process runs [default: 2]
     #[arg(long)]
     steps: Option<NonZeroUsize>,
     /// Rows of the second table, each NETWORK:BATCH:VARIABLE=VALUE [default: resnet-50:32:MXNET_BACKWARD_DO_MIRROR=1,
@@ -44,7 +44,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// The program does not build, or fails.
+/// Fails if the program does not build or fails.
 pub fn run(args: &Args) -> Result<()> {
     let session = Session::native()?;
     let flags: &[&str] = match session.kernels {
@@ -56,7 +56,7 @@ pub fn run(args: &Args) -> Result<()> {
 }
 
 impl Args {
-    /// What was asked for, and nothing else.
+    /// The flags that were given on the command line, for the program.
     fn flags(&self) -> Vec<String> {
         let number = |n: Option<NonZeroUsize>| n.map(|n| n.to_string());
         let flags = [

@@ -1,7 +1,7 @@
-//! `cargo xtask compare`: peers and ours side by side on this machine, one file per comparison.
+//! `cargo xtask compare`: measures peers and mxrs on this machine, one file per comparison.
 //!
-//! The measuring is done by programs of the package `mxrs-benches`; here they are built in release, given the paths of
-//! the peers, and run. Nothing is judged: the exit code says only whether something failed.
+//! Programs of the package `mxrs-benches` do the measuring. This module builds them in release mode and runs them with the
+//! paths of the peers. It judges no result: the exit code reports only whether something failed.
 
 mod engine;
 mod memory;
@@ -26,23 +26,24 @@ pub struct Args {
 enum What {
     /// Dependency engines: MXNet 1.9.1's through the C interface of its wheel, and ours
     Engine(engine::Args),
-    /// Memory of networks: MXNet 1.9.1's and ours, planned and resident; and training with recomputation and without
+    /// Memory of networks: MXNet 1.9.1's and ours, planned and resident; and training with and without recomputation
     Memory(memory::Args),
-    /// Speed of networks at inference or in training: ours, MXNet 1.9.1's, OpenVINO's, ONNX Runtime's, PyTorch's, tract's and Candle's
+    /// Speed of networks at inference or in training: ours, MXNet 1.9.1's, OpenVINO's, ONNX Runtime's, PyTorch's, tract's
+    /// and Candle's
     Score(Box<score::Args>),
-    /// Memory pools: ours, glibc's malloc and mimalloc on traces of training, and the single warm call
+    /// Memory pools: ours, glibc's malloc and mimalloc, on traces of training and on warm allocations of one size
     Storage(storage::Args),
     /// Thread teams: ours, OpenMP (libgomp) and rayon on loops of 5, 20 and 100 µs
     Team(team::Args),
 }
 
-/// A week.
+/// The longest time that may be requested: a week.
 const MOST_SECONDS: f64 = 7.0 * 24.0 * 3600.0;
 
-/// What every comparison takes.
+/// Arguments that several comparisons have in common.
 #[derive(clap::Args)]
 struct Common {
-    /// Seconds to spend in all; each comparison has its own default
+    /// Seconds to spend in total; each comparison has its own default
     #[arg(long, value_parser = seconds)]
     seconds: Option<f64>,
     /// Tie threads to CPUs
@@ -69,7 +70,7 @@ enum Format {
     /// Aligned tables
     #[default]
     Table,
-    /// Tables as Markdown has them
+    /// Markdown tables
     Markdown,
     /// One JSON object
     Json,
@@ -78,7 +79,7 @@ enum Format {
 /// Runs the chosen comparison.
 ///
 /// # Errors
-/// Its program does not build, or fails.
+/// Fails if the comparison's program does not build or fails.
 pub fn run(args: &Args) -> Result<()> {
     match &args.what {
         What::Engine(args) => engine::run(args),
@@ -96,8 +97,8 @@ fn program(session: &Session, name: &str, common: &Common) -> Result<Run> {
 
 /// Builds the program called `name`, with these flags of cargo, and prepares a run of it.
 ///
-/// The variables of MXNet, of the thread libraries and of the kernel libraries are taken away, so that each side has
-/// its documented defaults.
+/// The environment variables of MXNet, of the thread libraries and of the kernel libraries are removed, so that each
+/// contestant has its documented defaults.
 fn built(session: &Session, name: &str, flags: &[&str]) -> Result<Run> {
     session.cargo("build").args(["--release", "-p", "mxrs-benches", "--bin", name]).args(flags).stream()?;
     let mut run = session.program(session.target_dir().join("release").join(name));
@@ -109,7 +110,7 @@ fn built(session: &Session, name: &str, flags: &[&str]) -> Result<Run> {
     Ok(run)
 }
 
-/// Whether a variable changes how a contestant behaves.
+/// Whether an environment variable may change how a contestant behaves.
 fn is_a_setting(variable: &str) -> bool {
     const PREFIXES: [&str; 12] = [
         "MXNET_",
@@ -143,7 +144,7 @@ impl Common {
 }
 
 impl Format {
-    /// Nothing for the default.
+    /// The flags for this format; none for the default.
     fn flags(self) -> Vec<String> {
         let word = match self {
             Format::Table => return Vec::new(),

@@ -13,7 +13,7 @@ pub struct Args {
     /// Training steps of each trace [default: 50]
     #[arg(long)]
     iterations: Option<NonZeroUsize>,
-    /// Pairs of calls per round of the single warm call [default: 100000]
+    /// Pairs of allocation and release per round of the warm allocations [default: 100000]
     #[arg(long)]
     pairs: Option<NonZeroUsize>,
     #[command(flatten)]
@@ -23,7 +23,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// The program does not build, or fails.
+/// Fails if the program does not build or fails.
 pub fn run(args: &Args) -> Result<()> {
     let session = Session::rust_only()?;
     let mut run = super::program(&session, "compare_storage", &args.common)?;

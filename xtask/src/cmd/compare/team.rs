@@ -13,7 +13,7 @@ pub struct Args {
     /// The C compiler for OpenMP's loop
     #[arg(long, default_value = "gcc")]
     cc: String,
-    /// Microseconds of one round [default: 10000]
+    /// Microseconds that one round takes [default: 10000]
     #[arg(long)]
     round_us: Option<NonZeroU64>,
     #[command(flatten)]
@@ -23,7 +23,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// The program does not build, or fails.
+/// Fails if the program does not build or fails.
 pub fn run(args: &Args) -> Result<()> {
     let session = Session::rust_only()?;
     let mut run = super::program(&session, "compare_team", &args.common)?.args(["--cc", &args.cc]);

@@ -1,4 +1,4 @@
-//! The temporary folder outside the workspace: packed crates, programs, and what cargo builds of them.
+//! The temporary folder outside the workspace: packed crates, programs, and cargo's build output.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::process::Run;
 use crate::session::Session;
 use crate::workspace::{Member, read_manifest, read_text};
 
-/// The folder; removed when dropped.
+/// The temporary folder; removed when dropped.
 pub struct Folder {
     path: PathBuf,
     version: String,
@@ -20,10 +20,10 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// A new folder, with the workspace's compiler and versions of dependencies.
+    /// Creates the folder, with the workspace's toolchain file and dependency versions.
     ///
     /// # Errors
-    /// A file cannot be read or written.
+    /// Fails if a file cannot be read or written.
     pub fn new(session: &Session) -> Result<Self> {
         let path = std::env::temp_dir().join(format!("mxrs-package-{}", std::process::id()));
         let root = &session.workspace.root;
@@ -32,14 +32,14 @@ impl Folder {
         let version = version.and_then(Value::as_str).context("the root manifest names no version")?.to_owned();
         let lock_file = read_text(&root.join("Cargo.lock"))?;
         let named = std::env::var_os("MXRS_ONEDNN_CACHE").filter(|cache| !cache.is_empty());
-        // What the workspace has compiled serves the programs too.
+        // The programs reuse the oneDNN that the workspace has compiled.
         let onednn_cache = named.map_or_else(|| session.target_dir().join("mxrs-onednn"), PathBuf::from);
         let folder = Folder { path, version, lock_file, onednn_cache };
         folder.write("rust-toolchain.toml", &read_text(&root.join("rust-toolchain.toml"))?)?;
         Ok(folder)
     }
 
-    /// Where cargo packs.
+    /// The folder that cargo packs the crates into.
     pub fn packing(&self) -> PathBuf {
         self.path.join("packing")
     }
@@ -52,10 +52,10 @@ impl Folder {
         self.path.join("packed").join(format!("{package}-{}", self.version))
     }
 
-    /// Bytes of the packed file.
+    /// Size of the packed crate in bytes.
     ///
     /// # Errors
-    /// It is not there.
+    /// Fails if the crate was not packed.
     pub fn packed_size(&self, package: &str) -> Result<u64> {
         let path = self.packed(package);
         Ok(fs::metadata(&path).with_context(|| format!("looking at {}", path.display()))?.len())
@@ -64,7 +64,7 @@ impl Folder {
     /// Unpacks one crate.
     ///
     /// # Errors
-    /// `tar` fails.
+    /// Fails if `tar` does.
     pub fn unpack(&self, session: &Session, package: &str) -> Result<()> {
         let dir = self.path.join("packed");
         fs::create_dir_all(&dir).with_context(|| format!("making {}", dir.display()))?;
@@ -72,10 +72,10 @@ impl Folder {
         Ok(())
     }
 
-    /// Lets all programs take the packed crates in the place of the registry's.
+    /// Writes a cargo configuration that makes all programs use the packed crates instead of the registry's.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn write_patches(&self, crates: &[&Member]) -> Result<()> {
         let lines = crates.iter().map(|member| {
             let path = self.unpacked(&member.name);
@@ -84,10 +84,10 @@ impl Folder {
         self.write(".cargo/config.toml", &format!("[patch.crates-io]\n{}", lines.collect::<String>()))
     }
 
-    /// Writes the program, and returns its folder.
+    /// Writes the program's files and returns its folder.
     ///
     /// # Errors
-    /// A file cannot be written.
+    /// Fails if a file cannot be written.
     pub fn write_program(&self, program: &Program) -> Result<PathBuf> {
         if program.is_package {
             return Ok(self.unpacked(&program.package));
@@ -101,7 +101,8 @@ impl Folder {
 
     /// A cargo command in the program's folder.
     pub fn cargo(&self, session: &Session, dir: &Path, program: &Program, subcommand: &str) -> Run {
-        // A program that is the crate itself states its features on the command line, the others in their manifests.
+        // A program that is the crate itself gets its features on the command line; other programs have them in their
+        // manifests.
         let bare = program.is_package && !program.default_features;
         let target = self.path.join(if program.is_timed() { "target-of-facade" } else { "target" });
         let run = session.cargo_in(dir, subcommand).args(bare.then_some("--no-default-features"));
@@ -119,7 +120,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Only space is lost if it stays.
+        // If the folder cannot be removed, only disk space is lost.
         let _ = fs::remove_dir_all(&self.path);
     }
 }

@@ -1,9 +1,9 @@
 //! `cargo xtask package`: packs every crate as for the registry, and builds small programs from the packed files alone.
 //!
-//! The programs lie outside the workspace, in a temporary folder, so nothing of the workspace helps them: no file that was
-//! not packed, no setting of `.cargo/config.toml`, no feature of a neighbor. Each crate is built on its default features and
-//! run, and the facade also on each of its features. Without a C++ compiler (`CXX=false` shows it), what compiles oneDNN is
-//! left out.
+//! The programs are in a temporary folder outside the workspace, so that nothing else of the workspace can help the build:
+//! no file that was not packed, no setting of `.cargo/config.toml`, no feature that another crate enables. Each crate is
+//! built with its default features and run; the facade also with each of its features alone. Without a C++ compiler
+//! (`CXX=false` simulates that), the crates that compile oneDNN are left out.
 
 mod folder;
 mod program;
@@ -23,9 +23,9 @@ use table::Row;
 
 /// The crate that users depend on.
 const FACADE: &str = "mxrs";
-/// How many crates the facade without features may add to a program.
+/// The largest number of crates that the facade without features should add to a program.
 const MOST_CRATES: usize = 60;
-/// The largest file that the registry takes, in bytes.
+/// The largest file that the registry accepts, in bytes.
 const MOST_PACKED: u64 = 10 << 20;
 
 /// Arguments of `package`.
@@ -34,7 +34,7 @@ pub struct Args {
     /// Build programs for these crates only; all are packed
     #[arg(long = "crate", value_name = "NAME")]
     crates: Vec<String>,
-    /// Leave out what compiles oneDNN
+    /// Leave out the crates that compile oneDNN
     #[arg(long)]
     without_onednn: bool,
 }
@@ -42,8 +42,8 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// A crate cannot be packed, is too large for the registry, or a program does not build or run. All programs are tried
-/// first.
+/// Fails if a crate cannot be packed or is too large for the registry, or if a program does not build or run. All programs
+/// are tried before the error is returned.
 pub fn run(args: &Args) -> Result<()> {
     let session = if args.without_onednn { Session::rust_only()? } else { Session::native()? };
     let crates: Vec<&Member> = session.workspace.members.iter().filter(|member| is_published(member)).collect();
@@ -87,10 +87,11 @@ fn is_published(member: &Member) -> bool {
     publish.and_then(toml::Value::as_bool) != Some(false)
 }
 
-/// Packs the crates and unpacks them where the programs find them.
+/// Packs the crates and unpacks them into the folder that the programs use.
 fn pack(session: &Session, folder: &Folder, crates: &[&Member]) -> Result<()> {
     let packages = crates.iter().flat_map(|member| ["-p", member.name.as_str()]);
-    // What is tested is the tree as it lies there. The programs below are the check that `--no-verify` leaves out.
+    // The working tree is packed as it is, uncommitted changes included. The programs built later replace the check that
+    // `--no-verify` skips.
     let run = session.cargo("package").args(["--no-verify", "--allow-dirty", "--target-dir"]).arg(folder.packing());
     run.args(packages).stream().context("packing the crates")?;
     for member in crates {
@@ -109,7 +110,7 @@ fn build(session: &Session, folder: &Folder, program: &Program, packed: u64) -> 
         let dir = folder.write_program(program)?;
         row.n_crates = count_crates(session, folder, program, &dir)?;
         let started = Instant::now();
-        // Quiet: cargo would warn of each packed crate that this program does not use.
+        // `--quiet`, because cargo would warn about each packed crate that this program does not use.
         folder.cargo(session, &dir, program, "build").arg("--quiet").stream()?;
         row.time = started.elapsed();
         if program.runs() {
@@ -125,7 +126,7 @@ fn build(session: &Session, folder: &Folder, program: &Program, packed: u64) -> 
     row
 }
 
-/// How many crates the program is made of, itself not counted.
+/// Number of crates that the program depends on.
 fn count_crates(session: &Session, folder: &Folder, program: &Program, dir: &Path) -> Result<usize> {
     let run = folder.cargo(session, dir, program, "tree");
     let tree = run.args(["--edges", "normal,build", "--prefix", "none", "--format", "{p}", "--no-dedupe"]).capture()?;

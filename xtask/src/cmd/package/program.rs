@@ -1,4 +1,4 @@
-//! The programs that are built: which crate each depends on, with which features, and what it does.
+//! The programs that are built: the crate and features that each depends on, and its source.
 
 use toml::Value;
 
@@ -6,22 +6,22 @@ use super::FACADE;
 use crate::session::{Kernels, ONEDNN_PACKAGES};
 use crate::workspace::Member;
 
-/// One program.
+/// A program that is built to test one packed crate.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Program {
     /// The crate that it depends on.
     pub package: String,
-    /// Whether it is that crate itself, which is a program and no library.
+    /// Whether the program is that crate itself, because the crate is a program and not a library.
     pub is_package: bool,
-    /// Features of the crate that are asked for, and whether the default ones are.
+    /// Features of the crate that are turned on, besides the default ones.
     pub features: Vec<String>,
     /// Whether the default features are on.
     pub default_features: bool,
-    /// What its features are called in the table.
+    /// Name of this set of features in the table.
     variant: String,
 }
 
-/// What a program is called in the table.
+/// Name of a program in the table.
 pub fn title(package: &str, variant: &str) -> String {
     if variant.is_empty() { package.to_owned() } else { format!("{package}, {variant}") }
 }
@@ -56,27 +56,28 @@ pub fn programs(member: &Member, kernels: Kernels) -> Vec<Program> {
 }
 
 impl Program {
-    /// What it is called in the table.
+    /// Name of the program in the table.
     pub fn title(&self) -> String {
         title(&self.package, &self.variant)
     }
 
-    /// The name of its folder.
+    /// Name of the program's folder.
     pub fn folder(&self) -> String {
         self.title().replace(", ", "-").replace(' ', "-")
     }
 
-    /// Whether it may be run: the command line tool, without arguments, only prints its help and fails.
+    /// Whether the program is run after the build. The command line tool is not, because without arguments it only prints
+    /// its help and fails.
     pub fn runs(&self) -> bool {
         !self.is_package
     }
 
-    /// Whether it is built in a target folder of its own, so that its time is that of a first build.
+    /// Whether the program has a target folder of its own, so that its build time is that of a first build.
     pub fn is_timed(&self) -> bool {
         self.package == FACADE && self.features.is_empty() && !self.default_features
     }
 
-    /// Its manifest.
+    /// Text of the program's manifest.
     pub fn manifest(&self, version: &str) -> String {
         let features: Vec<String> = self.features.iter().map(|feature| format!("{feature:?}")).collect();
         format!(
@@ -89,7 +90,7 @@ impl Program {
         )
     }
 
-    /// Its source.
+    /// Text of the program's source.
     pub fn source(&self) -> String {
         if self.package != FACADE {
             return format!("use {} as _;\n\nfn main() {{}}\n", self.package.replace('-', "_"));

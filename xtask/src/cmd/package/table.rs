@@ -1,20 +1,20 @@
-//! What was found, as a table.
+//! The results of `package` as a table.
 
 use std::time::Duration;
 
 use crate::elapsed;
 
-/// One program.
+/// Results of one program.
 pub struct Row {
     /// Crate and features.
     pub program: String,
     /// Bytes of the packed crate.
     packed: u64,
-    /// Crates that the program is made of.
+    /// Number of crates that the program depends on.
     pub n_crates: usize,
     /// Time of the build.
     pub time: Duration,
-    /// Why it failed, if it did.
+    /// Why the program failed; `None` if it did not.
     pub failure: Option<String>,
 }
 
@@ -24,7 +24,7 @@ impl Row {
         Row { program, packed, n_crates: 0, time: Duration::ZERO, failure: None }
     }
 
-    /// One line for those who wait.
+    /// One line about the program, printed while the command runs.
     pub fn summary(&self) -> String {
         match &self.failure {
             None => format!("package: {}: built in {}", self.program, elapsed::show(self.time)),
@@ -43,7 +43,8 @@ impl Row {
     }
 }
 
-/// The table. Build times include only what the programs above have not built, except those of the facade without features.
+/// Makes the table. A build time covers only the crates that no earlier program has built, except for the facade without
+/// features.
 pub fn show(rows: &[Row]) -> String {
     let head = ["crate", "packed", "crates", "build", "result"].map(str::to_owned);
     let lines: Vec<[String; 5]> = std::iter::once(head).chain(rows.iter().map(Row::cells)).collect();

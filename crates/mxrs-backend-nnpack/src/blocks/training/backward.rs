@@ -25,7 +25,8 @@ struct Planes<'a> {
     dst: *mut f32,
     pixels: usize,
     factors: &'a Factors,
-    /// Subtracted from the gradient: the first alone, the second times the distance of the data from the mean.
+    /// Values that are subtracted from the gradient: the first as they are, the second times the distance of the data
+    /// from the mean.
     less: &'a [[f32; BLOCK]; 2],
     /// Whether the result is added to the old value.
     adds: bool,
@@ -45,8 +46,9 @@ for_each_set! {
 unsafe fn gradient_of<L: Lanes>(planes: &Planes<'_>) {
     let f = planes.factors;
     for lane in (0..BLOCK).step_by(L::N) {
-        // SAFETY: `at + L::N <= pixels * BLOCK`, because `at` is `lane` plus a multiple of `BLOCK` and `lane + L::N <=
-        // BLOCK`. `dst` may be one of the inputs: each value is read before its place is written.
+        // SAFETY: `at + L::N <= pixels * BLOCK`, because `at` is `lane` plus a multiple of `BLOCK` and
+        // `lane + L::N <= BLOCK`. `dst` may be one of the inputs, because each value is read before its address is
+        // written.
         unsafe {
             let of = |values: &[f32; BLOCK]| L::load(values.as_ptr().add(lane));
             let factors = [of(&f.mean), of(&f.scale), of(&f.shift)];
@@ -71,22 +73,24 @@ struct Call<'a> {
     problem: &'a Problem,
     /// The output's gradient, data, gamma, beta, mean and inverse standard deviation.
     inputs: [*const f32; 6],
-    /// Null if the gradient of the data is not wanted.
+    /// Null if the gradient of the data is not requested.
     dst: *mut f32,
     adds: bool,
     products: unsafe fn(&Products<'_>, &mut Sums),
     gradient: unsafe fn(&Planes<'_>),
 }
 
-// SAFETY: only the addresses are shared; the methods of `Sweep` state who may use the memory behind them.
+// SAFETY: sharing only copies the addresses. The memory behind them is accessed in the methods of `Sweep`, whose
+// contracts exclude conflicting accesses.
 unsafe impl Sync for Call<'_> {}
 
 impl Call<'_> {
     /// # Safety
-    /// As [`Sweep::gather`].
+    /// The conditions of [`Sweep::gather`] must hold.
     unsafe fn factors(&self, block: usize) -> (Factors, [f32; BLOCK]) {
         let [_, _, gamma, beta, mean, inverse] = self.inputs;
-        // SAFETY: `inputs[2..6]` are inputs of the call with a value for every channel.
+        // SAFETY: `inputs[2..6]` are gamma, beta, mean and inverse standard deviation of the call, which have a value
+        // for every channel.
         unsafe { given_factors(self.problem, block, [gamma, beta, mean, inverse]) }
     }
 }
@@ -94,8 +98,8 @@ impl Call<'_> {
 impl Sweep for Call<'_> {
     unsafe fn gather(&self, n: usize, block: usize) -> Sums {
         let (mut sums, at) = (Sums::NONE, self.problem.at(n, block));
-        // SAFETY: `at(n, block)` is the start of a plane of `pixels * BLOCK` values of both tensors, and `products` was
-        // chosen for the instruction set of this processor.
+        // SAFETY: `n` and `block` exist by the contract of `gather`, so `at(n, block)` is the start of a plane of
+        // `pixels * BLOCK` values of both tensors. `products` was chosen for `isa`, which this processor has.
         unsafe {
             let (factors, _) = self.factors(block);
             let [ograd, data] = [0, 1].map(|input: usize| self.inputs[input].add(at));
@@ -132,9 +136,9 @@ impl Sweep for Call<'_> {
             return;
         }
         let at = self.problem.at(n, block);
-        // SAFETY: `at(n, block)` is the start of a plane of all three tensors, and the caller gives this plane of `dst`
-        // to this thread. `past_caches` is set only if `dst` is not an input's memory; planes are multiples of a cache
-        // line.
+        // SAFETY: `n` and `block` exist by the contract of `write`, so `at(n, block)` is the start of a plane of all
+        // three tensors, and the caller gives this plane of `dst` to this thread. Tensors are aligned to 64 bytes and
+        // planes are multiples of 64 bytes, so `dst` begins at a cache line.
         unsafe {
             let (factors, _) = self.factors(block);
             let [ograd, data] = [0, 1].map(|input: usize| self.inputs[input].add(at));
@@ -168,7 +172,7 @@ impl Kernel for Backward {
         output == 0
     }
 
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+    unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         let problem = &self.problem;
         let is_wanted = args.reqs[0] != WriteReq::Null;
         let call = Call {
@@ -185,8 +189,8 @@ impl Kernel for Backward {
             }
         };
         // SAFETY: the tensors belong to the running call and have the planned layouts; the scratch memory has the
-        // planned `scratch_bytes`. The first input may be the first output, since each value is read before its place
-        // is written.
+        // planned `scratch_bytes`. The first input may be the first output, because `gradient_of` reads each value
+        // before it writes its address.
         unsafe { sweep::run(problem, &call, args, settled) };
         Ok(())
     }

@@ -42,6 +42,6 @@ pub unsafe fn given_factors(
         // SAFETY: `first + i < first + n <= problem.channels`, the length that the caller promises.
         (context[i], inverses[i]) = unsafe { (*mean.add(first + i), *inverse.add(first + i)) };
     }
-    // SAFETY: the caller promises the lengths of `gamma` and `beta`.
+    // SAFETY: the caller promises a value for every channel of `problem` in `gamma` and `beta`.
     (unsafe { factors(problem, block, [gamma, beta], [&context, &inverses]) }, inverses)
 }

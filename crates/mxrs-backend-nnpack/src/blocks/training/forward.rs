@@ -13,7 +13,7 @@ use mxrs_types::{DType, Result, WriteReq};
 pub struct Forward {
     /// The name in traces.
     pub name: String,
-    /// The tensor that is normalized, and how.
+    /// Sizes of the tensor that is normalized, and the settings.
     pub problem: Problem,
     /// Indices of the inputs that the operator updates, such as the moving statistics.
     pub rewrites: &'static [usize],
@@ -28,15 +28,16 @@ struct Call<'a> {
     moments: unsafe fn(&Moments, &mut Sums),
 }
 
-// SAFETY: only the addresses are shared; the methods of `Sweep` state who may use the memory behind them.
+// SAFETY: sharing only copies the addresses. The memory behind them is accessed in the methods of `Sweep`, whose
+// contracts exclude conflicting accesses.
 unsafe impl Sync for Call<'_> {}
 
 impl Sweep for Call<'_> {
     unsafe fn gather(&self, n: usize, block: usize) -> Sums {
         let mut sums = Sums::NONE;
         if self.problem.uses_batch {
-            // SAFETY: `at(n, block)` is the start of a plane of the data, and `moments` was chosen for the instruction
-            // set of this processor.
+            // SAFETY: `n` and `block` exist by the contract of `gather`, so `at(n, block)` is the start of a plane of
+            // the data. `moments` was chosen for `isa`, which this processor has.
             unsafe {
                 let data = self.inputs[0].add(self.problem.at(n, block));
                 (self.moments)(&Moments { data, pixels: self.problem.pixels }, &mut sums);
@@ -74,8 +75,9 @@ impl Sweep for Call<'_> {
             return;
         }
         let [mean, inverse] = &kept.results;
-        // SAFETY: `inputs[1]` and `inputs[2]` have a value for every channel. `at(n, block)` is the start of a plane of
-        // data and output, and the caller gives this plane of the output to this thread.
+        // SAFETY: `inputs[1]` and `inputs[2]` are gamma and beta, which have a value for every channel. `n` and `block`
+        // exist by the contract of `write`, so `at(n, block)` is the start of a plane of data and output. The caller
+        // gives this plane of the output to this thread.
         unsafe {
             let factors = factors(self.problem, block, [self.inputs[1], self.inputs[2]], [mean, inverse]);
             let at = self.problem.at(n, block);
@@ -116,7 +118,7 @@ impl Forward {
     }
 }
 
-/// Number of outputs before the updated inputs.
+/// Number of outputs that precede the updated inputs in the list of outputs.
 const N_OUTPUTS: usize = 3;
 
 /// Writes or adds `values` to the elements of an output from `first` on, as `req` says.
@@ -125,8 +127,8 @@ pub fn put(output: &RawTensor<'_>, req: WriteReq, first: usize, values: &[f32]) 
         return;
     }
     for (i, value) in values.iter().enumerate() {
-        // SAFETY: the output belongs to the running call and has a value for each channel; callers pass `first +
-        // values.len() <= channels`. No slice of this memory exists.
+        // SAFETY: the output belongs to the running call and has a value for each channel. Callers pass the channels of
+        // one block, so `first + i < first + values.len() <= channels`. No slice of this memory exists.
         unsafe {
             let to = output.as_ptr().cast::<f32>().add(first + i);
             *to = if req == WriteReq::Add { *to + value } else { *value };
@@ -139,7 +141,7 @@ impl Kernel for Forward {
         &self.name
     }
 
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+    unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         if args.reqs.first() == Some(&WriteReq::Null) {
             self.write(args, std::ptr::null_mut());
         }

@@ -5,8 +5,8 @@
 //! much of the data is still in a cache. Sums are made per plane and added in the order of the images, so results have
 //! the same bits on any number of threads.
 //!
-//! The gradient needs neither the output nor a mask: it finds out from the data which values ReLU let through, by
-//! exactly the operations of the forward pass.
+//! The gradient needs neither the output nor a mask: it derives from the data which values ReLU let through, by exactly
+//! the operations of the forward pass.
 
 mod backward;
 mod factors;
@@ -26,7 +26,7 @@ use mxrs_ops::nn::batch_norm::BatchNormParams;
 use mxrs_types::Layout;
 use std::sync::Arc;
 
-/// The tensor that is normalized, and how.
+/// Sizes of the tensor that is normalized, the settings, and the resources.
 #[derive(Clone, Copy)]
 struct Problem {
     n: usize,
@@ -46,7 +46,7 @@ impl Problem {
         self.channels.div_ceil(BLOCK)
     }
 
-    /// Values of one block of one image.
+    /// Number of values of one block of one image.
     fn plane(&self) -> usize {
         self.pixels * BLOCK
     }
@@ -82,8 +82,8 @@ impl Problem {
     }
 }
 
-/// Returns how to prepare the kernel of a call, or the reason why there is none. Returns `None` if the operator is not
-/// in this module.
+/// Returns the function that prepares the kernel of a call, or the reason why there is none. Returns `None` if the
+/// operator is not in this module.
 pub fn look_at<'a>(call: &'a OpCall<'a>, isa: Isa, threads: usize) -> Option<Result<Build<'a>, String>> {
     let data_at = match call.op.name {
         FORWARD | RECOMPUTE => 0,

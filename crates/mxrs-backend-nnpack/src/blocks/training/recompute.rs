@@ -1,4 +1,4 @@
-//! `_bn_relu_again`: computes the output again from saved statistics, for recomputation.
+//! `_bn_relu_recompute`: computes the output again from saved statistics, for recomputation.
 
 use super::super::pass::{Memory, Pass, PassKernel};
 use super::Problem;
@@ -27,8 +27,8 @@ impl Pass for Recompute {
     unsafe fn run(&self, memory: &Memory, pieces: Range<usize>) {
         for piece in pieces {
             let block = piece % self.problem.blocks();
-            // SAFETY: `piece < self.pieces()`, the number of planes of both tensors, and only this piece writes plane
-            // `piece`. The other inputs have a value for every channel.
+            // SAFETY: `piece < self.pieces()`, the number of planes of data and output, and only this piece writes
+            // plane `piece`. Gamma, beta, mean and inverse standard deviation have a value for every channel.
             unsafe {
                 let [gamma, beta, mean, inverse] = [1, 2, 3, 4].map(|input: usize| memory.inputs[input]);
                 let (factors, _) = given_factors(&self.problem, block, [gamma, beta, mean, inverse]);

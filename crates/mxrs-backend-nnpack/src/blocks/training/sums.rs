@@ -16,14 +16,14 @@ const PARTIAL: usize = 128;
 pub struct Sums {
     /// Number of pixels.
     pub count: f64,
-    /// GradientContext; or sums of gradients.
+    /// Means; or sums of gradients.
     pub first: [f64; BLOCK],
     /// Sums of squared distances from the mean; or of gradients times distances from the mean.
     pub second: [f64; BLOCK],
 }
 
 impl Sums {
-    /// The sums of no pixels.
+    /// The sums over zero pixels.
     pub const NONE: Self = Self { count: 0.0, first: [0.0; BLOCK], second: [0.0; BLOCK] };
 
     /// Merges the means and squared distances of `count` other pixels. Chan, Golub and LeVeque, Updating formulae and a
@@ -51,9 +51,9 @@ impl Sums {
     }
 }
 
-/// A plane whose moments are wanted.
+/// A plane whose moments are computed.
 pub struct Moments {
-    /// Its pixels, 16 values each.
+    /// The pixels of the plane, 16 values each.
     pub data: *const f32,
     /// Number of pixels.
     pub pixels: usize,
@@ -150,7 +150,7 @@ unsafe fn products_of<L: Lanes>(planes: &Products<'_>, to: &mut Sums) {
 /// The processor must have the instructions of `L`.
 #[inline(always)]
 pub unsafe fn let_through<L: Lanes>(ograd: L, data: L, [mean, scale, shift]: [L; 3]) -> (L, L) {
-    // SAFETY: no memory is accessed; the caller has the instructions of `L`.
+    // SAFETY: these operations use only registers, and the caller is compiled for the instructions of `L`.
     unsafe {
         let distance = data.sub(mean);
         (ograd.where_above_zero(distance.mul_add(scale, shift)), distance)

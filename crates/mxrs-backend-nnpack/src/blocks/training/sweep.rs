@@ -1,5 +1,5 @@
 //! How training shares blocks of channels among threads. Each thread takes an equal number of whole blocks; all threads
-//! together do each of the remaining blocks.
+//! together process each of the remaining blocks.
 
 use super::Problem;
 use super::sums::Sums;
@@ -8,7 +8,7 @@ use crate::convolve::part;
 use crate::layouts::BLOCK;
 use mxrs_op::KernelArgs;
 
-/// What is done with a block of channels: sum, finish the sums, write.
+/// The steps on a block of channels: sum, finish the sums, write.
 pub trait Sweep: Sync {
     /// Returns the sums over the plane of image `n`.
     ///
@@ -17,19 +17,19 @@ pub trait Sweep: Sync {
     /// may write what is read.
     unsafe fn gather(&self, n: usize, block: usize) -> Sums;
 
-    /// Adds the sums of the next image.
+    /// Adds the sums of the next image to `all`.
     fn join(&self, all: &mut Sums, next: &Sums);
 
-    /// Computes from the sums of all images what is kept of the block.
+    /// Computes the results and factors of a block from the sums of all images.
     ///
     /// # Safety
-    /// As [`Self::gather`].
+    /// The conditions of [`Self::gather`] must hold.
     unsafe fn settle(&self, block: usize, all: &Sums) -> Kept;
 
     /// Writes the plane of image `n`.
     ///
     /// # Safety
-    /// As [`Self::gather`], and no other thread may use this plane of the output.
+    /// The conditions of [`Self::gather`] must hold, and no other thread may use this plane of the output.
     unsafe fn write(&self, n: usize, block: usize, kept: &Kept);
 }
 
@@ -43,18 +43,18 @@ pub struct Kept {
     pub factors: [[f32; BLOCK]; 2],
 }
 
-/// The scratch memory of a sweep: what is kept of every block, then the sums per image of the remaining blocks.
+/// The scratch memory of a sweep: the [`Kept`] of every block, then the sums per image of the remaining blocks.
 struct Scratch {
     sums: *mut Sums,
     kept: *mut Kept,
 }
 
-// SAFETY: only the addresses are shared; `run` argues which thread writes which part.
+// SAFETY: sharing only copies the addresses. The SAFETY comments in `run` say which thread writes which part.
 unsafe impl Sync for Scratch {}
 
 impl Scratch {
     /// # Safety
-    /// `memory` must have [`scratch_bytes`] bytes, be aligned to 64 bytes, and be used by no one else.
+    /// `memory` must have [`scratch_bytes`] bytes, be aligned to 64 bytes, and no other code may use it.
     unsafe fn new(problem: &Problem, memory: *mut u8) -> Self {
         // SAFETY: `scratch_bytes` counts `blocks * size_of::<Kept>()` bytes before the sums. This is a multiple of 256,
         // so the sums are aligned too.
@@ -62,12 +62,12 @@ impl Scratch {
         Self { kept: memory.cast(), sums: sums.cast() }
     }
 
-    /// Returns what is kept of a block.
+    /// Returns the [`Kept`] of a block.
     ///
     /// # Safety
     /// `block` must exist and be settled.
     unsafe fn kept(&self, block: usize) -> Kept {
-        // SAFETY: the memory has one `Kept` per block, and the caller says that this one is written.
+        // SAFETY: the memory has one `Kept` per block, and the caller promises that `block` exists and is written.
         unsafe { *self.kept.add(block) }
     }
 }
@@ -78,8 +78,8 @@ pub fn scratch_bytes(problem: &Problem) -> usize {
     problem.blocks() * size_of::<Kept>() + left * problem.n * size_of::<Sums>()
 }
 
-/// Sweeps over all blocks. Then calls `settled` for each with its first channel, its number of channels, and what is
-/// kept of it.
+/// Sweeps over all blocks. Then calls `settled` for each block with its first channel, its number of channels, and its
+/// [`Kept`].
 ///
 /// # Safety
 /// `args` must be the arguments of the call that `sweep` describes, under the conditions of [`Sweep::write`] for every
@@ -90,7 +90,8 @@ pub unsafe fn run<S: Sweep>(
     args: &KernelArgs<'_>,
     mut settled: impl FnMut(usize, usize, &Kept),
 ) {
-    // SAFETY: the caller promises `scratch_bytes` of memory; a run uses its scratch memory alone.
+    // SAFETY: the caller promises `scratch_bytes` of memory, which by the contract of `KernelArgs` is aligned to 64
+    // bytes and belongs to this run alone.
     let scratch = unsafe { Scratch::new(problem, args.scratch.as_ptr()) };
     let (threads, images) = (problem.threads.max(1), problem.n);
     let left = problem.blocks() % threads;
@@ -128,7 +129,8 @@ pub unsafe fn run<S: Sweep>(
                 *scratch.kept.add(block) = sweep.settle(block, &all);
             });
             phases.wait(phase + 1);
-            // SAFETY: phase `phase + 1` is finished, so the block is settled. Each item writes another image's plane.
+            // SAFETY: phase `phase + 1` is finished, so the block is settled. Each item writes the plane of a different
+            // image.
             phases.work(phase + 2, thread, |n| unsafe { sweep.write(images - 1 - n, block, &scratch.kept(block)) });
         }
     });

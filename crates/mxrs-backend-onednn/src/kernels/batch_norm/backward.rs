@@ -1,7 +1,7 @@
 //! Gradients of BatchNorm for data, gamma and beta, from the statistics that are outputs of the forward call.
 //!
-//! The forward call returns the inverse standard deviation, but oneDNN wants a variance. It gets the variance that
-//! gives this deviation with an epsilon of 0.
+//! The forward call returns the inverse standard deviation, but oneDNN reads a variance. This kernel passes the
+//! variance that has this deviation with an epsilon of 0.
 
 use super::super::wrong_arity;
 use crate::accumulate::Written;
@@ -29,9 +29,11 @@ pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
 
 /// Computes variances from the inverse standard deviations in input 4.
 fn write_variances(args: &KernelArgs<'_>, variance: FloatPart) {
-    // SAFETY: it is an input of the running call; outputs and scratch memory do not overlap it.
+    // SAFETY: this is an input of the running call. It is not one of the inputs that an output may share memory with,
+    // and scratch memory does not overlap it.
     let inverse: &[f32] = bytemuck::cast_slice(unsafe { args.inputs[4].bytes() });
-    // SAFETY: no other slice of this part exists, and no primitive runs now.
+    // SAFETY: `prepare` planned the scratch memory with this part, no other slice of it exists, and the primitive runs
+    // after this step.
     for (v, i) in unsafe { variance.of(args) }.iter_mut().zip(inverse) {
         *v = f64::from(*i).powi(-2) as f32;
     }
@@ -42,7 +44,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let p = call.params.get::<BatchNormParams>();
     let ([ograd, data, _, _, _, ..], [_, _, _]) = (call.inputs, call.outputs) else { return Err(wrong_arity(call)) };
     let channels = data.shape[1];
-    // All three images have one layout; the one that has another layout is copied.
+    // All three images have one layout; an image in another layout is copied.
     let leader = if data.layout.is_row_major() { ograd } else { data };
     let layout = leader.layout.clone();
     let md = library.md(leader)?;
@@ -50,7 +52,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let scale = if p.fix_gamma { 0 } else { sys::dnnl_use_scale };
     let flags = global | scale | sys::dnnl_use_shift;
     let hint = library.prim_desc(|out| {
-        // SAFETY: `md` and the attributes outlive the call.
+        // SAFETY: `md` and the attributes are alive during the call, and the out pointer is valid.
         unsafe {
             result::batch_normalization_forward_primitive_desc_create(
                 out,
@@ -65,7 +67,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         }
     })?;
     let pd = library.prim_desc(|out| {
-        // SAFETY: the descriptors, the hint and the attributes outlive the call.
+        // SAFETY: the out pointer is valid, and the descriptors, the hint and the attributes are alive during the call.
         unsafe {
             result::batch_normalization_backward_primitive_desc_create(
                 out,
@@ -103,7 +105,8 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let before = move |args: &KernelArgs<'_>| {
         write_variances(args, variance);
         if fix_gamma {
-            // SAFETY: it is an output of the call, and the primitive does not write it if gamma is fixed.
+            // SAFETY: this is an output of the running call, and no other slice of it exists. If gamma is fixed, the
+            // primitive does not write it.
             unsafe { args.outputs[1].bytes_mut() }.fill(0);
         }
         Ok(())

@@ -12,30 +12,30 @@ pub struct Coefficients {
     fix_gamma: bool,
     /// Positions of gamma, beta, moving mean and moving variance among the inputs.
     places: [usize; 4],
-    /// The places of mean, scale and shift in scratch memory; zeros for padding channels.
+    /// Parts of the scratch memory for mean, scale and shift; the values of padding channels are zeros.
     parts: [FloatPart; 3],
 }
 
 impl Coefficients {
-    /// For `channels` channels, which layouts pad to `padded`.
+    /// Reserves scratch memory for `channels` channels, which layouts pad to `padded`.
     pub fn new(p: &BatchNormParams, channels: usize, padded: usize, scratch: &mut ScratchPlan) -> Self {
         let parts = [(); 3].map(|()| FloatPart::new(scratch, padded));
         Self { channels, eps: p.eps, fix_gamma: p.fix_gamma, places: [1, 2, 3, 4], parts }
     }
 
-    /// The same with inputs at these positions: gamma, beta, moving mean and moving variance.
+    /// The same coefficients, with gamma, beta, moving mean and moving variance at these positions among the inputs.
     pub fn at(self, places: [usize; 4]) -> Self {
         Self { places, ..self }
     }
 
-    /// Computes mean, scale and shift from gamma, beta and the moving statistics. Results count in units of `1 /
-    /// per_unit`. If data is quantized with `quantum`, the mean is included in the shift, and is 0 itself.
+    /// Computes mean, scale and shift from gamma, beta and the moving statistics. Scale and shift are multiplied by
+    /// `per_unit`. If data is quantized with `quantum`, the mean is included in the shift, and the returned mean is 0.
     ///
     /// # Safety
-    /// `args` must be those of a call with the inputs of BatchNorm, f32 statistics, and scratch memory as planned. No
+    /// `args` must belong to a call with the inputs of BatchNorm, f32 statistics, and scratch memory as planned. No
     /// other slice of these parts may exist.
     pub unsafe fn fill<'a>(&self, args: &KernelArgs<'a>, quantum: Option<f64>, per_unit: f64) -> [&'a [f32]; 3] {
-        // SAFETY: the scratch memory is as large as planned, and these are the only slices of the parts.
+        // SAFETY: the caller promises scratch memory as planned, and that no other slices of the parts exist.
         let [mean, scale, shift] = self.parts.map(|part| unsafe { part.of(args) });
         // SAFETY: `input` is only called with `c < channels`, the number of f32 values of these inputs; outputs do not
         // overlap them.

@@ -1,9 +1,9 @@
-//! BatchNorm with its statistics as outputs, hidden or visible: those of the batch in training, otherwise the moving
-//! ones.
+//! BatchNorm with its statistics as outputs, hidden or visible: the statistics of the batch in training, otherwise the
+//! moving statistics.
 //!
 //! If the primitive computes statistics, it writes mean and variance to scratch memory. The code after it computes the
-//! inverse standard deviation from the variance, and rewrites the moving statistics and a fixed gamma. Outputs that are
-//! not wanted are not computed.
+//! inverse standard deviation from the variance, and rewrites the moving statistics and a fixed gamma. Outputs with a
+//! null request are not computed.
 
 use crate::cache::Prepared;
 use crate::library::Library;
@@ -17,12 +17,12 @@ use mxrs_ops::nn::batch_norm::BatchNormParams;
 use mxrs_types::{DType, Layout, Result, WriteReq};
 use std::sync::Arc;
 
-/// Number of outputs before the rewritten inputs.
+/// Number of outputs that precede the rewritten inputs in the list of outputs.
 const N_OUTPUTS: usize = 3;
 
 /// The code that runs after the primitive.
 struct Finish {
-    /// Mean and variance of the batch, written by the primitive; `None` if it used the moving ones.
+    /// Mean and variance of the batch, written by the primitive; `None` if the primitive used the moving statistics.
     batch: Option<[FloatPart; 2]>,
     channels: usize,
     eps: f64,
@@ -39,8 +39,9 @@ fn write(output: &RawTensor<'_>, req: WriteReq, n: usize, value: impl Fn(usize) 
     let first = output.as_ptr().cast::<f32>();
     for c in 0..n {
         let value = value(c);
-        // SAFETY: the output of the running call has `n` f32 values, as asserted, and no slice of it exists. A
-        // rewritten input has the same memory; it too is read through raw pointers, each element before it is written.
+        // SAFETY: this is an output of the running call with `n` f32 values, one per channel (debug builds assert it),
+        // and no slice of it exists. A rewritten input is the same memory; it is also read through raw pointers, each
+        // element before it is written.
         unsafe {
             let to = first.wrapping_add(c);
             to.write(if req == WriteReq::Add { (f64::from(to.read()) + value) as f32 } else { value as f32 });
@@ -50,13 +51,14 @@ fn write(output: &RawTensor<'_>, req: WriteReq, n: usize, value: impl Fn(usize) 
 
 impl Finish {
     fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
-        // SAFETY: inputs 3 and 4 have `channels` f32 values and `c < channels`. They may be rewritten below, each
-        // element after this read.
+        // SAFETY: inputs 3 and 4, the moving statistics, have `channels` f32 values, and `write` passes `c < channels`.
+        // They may be rewritten below, each element after this read.
         let moving = |input: usize, c: usize| unsafe {
             f64::from(args.inputs[input].as_ptr().cast::<f32>().wrapping_add(c).read())
         };
         let batch = self.batch.map(|parts| {
-            // SAFETY: the primitive has finished, and these are the only slices of the two parts.
+            // SAFETY: `prepare` planned the scratch memory with these parts, the primitive has finished, and these are
+            // the only slices of the parts.
             parts.map(|part| &*unsafe { part.of(args) })
         });
         let statistic = |k: usize, c: usize| batch.map_or_else(|| moving(3 + k, c), |b| f64::from(b[k][c]));
@@ -84,7 +86,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let scale = if p.fix_gamma { 0 } else { sys::dnnl_use_scale };
     let global = if uses_batch { 0 } else { sys::dnnl_use_global_stats };
     let pd = library.prim_desc(|out| {
-        // SAFETY: `src` and the attributes outlive the call.
+        // SAFETY: the out pointer is valid, and `src` and the attributes are alive during the call.
         unsafe {
             result::batch_normalization_forward_primitive_desc_create(
                 out,

@@ -9,9 +9,9 @@ use mxrs_types::Layout;
 pub struct Order {
     /// Number of units.
     pub n_units: usize,
-    /// Steps of a unit.
+    /// Number of steps of a unit.
     pub n_steps: usize,
-    /// Channels of a step.
+    /// Number of channels of a step.
     pub lanes: usize,
     /// Number of channels, including those that pad the last group.
     pub channels: usize,

@@ -41,8 +41,8 @@ impl Ends {
         Self { least: if with_relu { 0.0 } else { least }, most }
     }
 
-    /// The lowest byte of the nearest integer within the limits, which is right for i8 and u8. NaN becomes 0; that
-    /// needs care only if the smallest integer is not 0.
+    /// Returns the lowest byte of the nearest integer within the limits, which is right for i8 and u8. NaN becomes 0;
+    /// that needs an extra test only if the smallest integer is not 0.
     #[inline(always)]
     pub fn integer<const IS_SIGNED: bool>(self, y: f32) -> u8 {
         let y = if IS_SIGNED && y.is_nan() { 0.0 } else { y };
@@ -87,7 +87,7 @@ impl Element for u8 {
     }
 }
 
-/// Computes an element in quanta of out, for a channel with `[mean, scale, shift]`.
+/// Computes an element of the output in quanta of the output, for a channel with `[mean, scale, shift]`.
 #[inline(always)]
 fn element<T: Element, const IS_SIGNED: bool>(x: T, [mean, scale, shift]: [f32; 3], ends: Ends) -> u8 {
     let x = if T::HAS_MEAN { x.real() - mean } else { x.real() };
@@ -103,12 +103,12 @@ struct BnReluQuantize {
     ends: Ends,
     range: mxrs_ops::Range,
     coefficients: Coefficients,
-    /// Whether out has channels last, unlike data.
+    /// Whether the output has channels last, unlike the data.
     interleaves: bool,
     written: Vec<Written>,
 }
 
-/// The work, unit by unit.
+/// The tensors and coefficients that all units of work use.
 struct Units<'a, T, const IS_SIGNED: bool> {
     order: Order,
     from: Shared<T>,
@@ -128,27 +128,29 @@ impl<T: Element, const IS_SIGNED: bool> Units<'_, T, IS_SIGNED> {
     /// Computes `WIDTH` elements from `at` on, with the coefficients that `of` returns for each.
     ///
     /// # Safety
-    /// They must be elements of both tensors, and no other thread may use those of the output.
+    /// These must be elements of both tensors, and no other thread may use these elements of the output.
     #[inline(always)]
     unsafe fn chunk(&self, at: usize, of: impl Fn(usize) -> [f32; 3]) {
-        // SAFETY: the caller allows these elements. Tensors need not be aligned to arrays. The output does not overlap
-        // data.
+        // SAFETY: the caller promises that these are elements of the data; `read_unaligned` accepts any alignment.
+        // Nothing writes the data, because the kernel is planned out of place.
         let xs = unsafe { self.from.at(at).cast::<[T; WIDTH]>().read_unaligned() };
         let mut ys = [0; WIDTH];
         for (i, (y, x)) in ys.iter_mut().zip(xs).enumerate() {
             *y = element::<T, IS_SIGNED>(x, of(i), self.ends);
         }
-        // SAFETY: the caller gives this thread these elements of the output.
+        // SAFETY: the caller promises that these are elements of the output that only this thread uses;
+        // `write_unaligned` accepts any alignment.
         unsafe { self.to.at(at).cast::<[u8; WIDTH]>().write_unaligned(ys) };
     }
 
     /// Computes one element.
     ///
     /// # Safety
-    /// As [`Self::chunk`], for one element.
+    /// The conditions of [`Self::chunk`] must hold for one element.
     #[inline(always)]
     unsafe fn one(&self, at: usize, of: [f32; 3]) {
-        // SAFETY: the caller allows this element of both tensors.
+        // SAFETY: the caller promises that this is an element of both tensors, and that only this thread uses it in the
+        // output.
         unsafe { self.to.at(at).write(element::<T, IS_SIGNED>(self.from.at(at).read(), of, self.ends)) };
     }
 }
@@ -169,7 +171,7 @@ impl<T: Element, const IS_SIGNED: bool> Loop for Part<'_, T, IS_SIGNED> {
                     unsafe { self.all.chunk(first + at, |_| [*m, *a, *b]) };
                 }
                 for at in whole..n_steps {
-                    // SAFETY: `at < n_steps`, so the element lies in this unit.
+                    // SAFETY: `at < n_steps`, so the element lies in this unit, which belongs to one thread.
                     unsafe { self.all.one(first + at, [*m, *a, *b]) };
                 }
                 continue;
@@ -178,11 +180,12 @@ impl<T: Element, const IS_SIGNED: bool> Loop for Part<'_, T, IS_SIGNED> {
             for at in (first..).step_by(lanes).take(n_steps) {
                 for c in (0..whole).step_by(WIDTH) {
                     let [m, a, b] = [m, a, b].map(|part| &part[c..c + WIDTH]);
-                    // SAFETY: `c + WIDTH <= lanes`, so the chunk lies in one step of this unit.
+                    // SAFETY: `c + WIDTH <= lanes`, so the chunk lies in one step of this unit, which belongs to one
+                    // thread.
                     unsafe { self.all.chunk(at + c, |i| [m[i], a[i], b[i]]) };
                 }
                 for c in whole..lanes {
-                    // SAFETY: `c < lanes`, so the element lies in one step of this unit.
+                    // SAFETY: `c < lanes`, so the element lies in one step of this unit, which belongs to one thread.
                     unsafe { self.all.one(at + c, [m[c], a[c], b[c]]) };
                 }
             }
@@ -211,17 +214,18 @@ impl Kernel for BnReluQuantize {
         "bn_relu_quantize"
     }
 
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+    unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         accumulate::run(args, &self.written, |args| {
             let quantum = self.data_range.map(|at| range(args, at).quantum(self.data));
-            // SAFETY: the inputs are those of BatchNorm and of data's range; the scratch memory is as planned, and no
-            // other slice of it exists.
+            // SAFETY: `prepare` placed the coefficients' inputs by `per_channel` and planned their scratch memory; the
+            // statistics are f32, and no other slice of the scratch memory exists.
             let parts = unsafe { self.coefficients.fill(args, quantum, self.range.per_unit(self.dtype)) };
             match self.data {
                 DType::I8 => self.of::<i8>(args, parts),
                 DType::U8 => self.of::<u8>(args, parts),
-                // SAFETY: in this case data is f32 and row-major, of sizes that `fits` accepts, and out has as many
-                // elements.
+                // SAFETY: `prepare` sets `interleaves` only if the data are f32 and row-major and `fits` accepts their
+                // sizes. The output has a byte per element of the data, and does not overlap them, because the kernel
+                // is planned out of place.
                 _ if self.interleaves => unsafe { quantize_images::run(args, &self.order, parts, self.ends) },
                 _ => self.of::<f32>(args, parts),
             }

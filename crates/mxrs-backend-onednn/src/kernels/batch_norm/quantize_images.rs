@@ -8,12 +8,12 @@ use super::relu::WIDTH;
 use mxrs_op::KernelArgs;
 use std::ops::Range;
 
-/// Whether tensors of these sizes are such images.
+/// Whether tensors of these sizes are images with 2 to 4 channels.
 pub fn fits(sizes: &[usize]) -> bool {
     (3..=5).contains(&sizes.len()) && (2..=4).contains(&sizes[1])
 }
 
-/// Pixels of a unit of work.
+/// Number of pixels of a unit of work.
 const PIXELS: usize = 1 << 12;
 
 struct Images<'a, const N: usize, const IS_SIGNED: bool> {
@@ -45,7 +45,7 @@ impl<const N: usize, const IS_SIGNED: bool> Loop for Part<'_, N, IS_SIGNED> {
                 let mut pixels = [0u32; WIDTH];
                 for c in 0..N {
                     // SAFETY: `at + WIDTH <= end <= n_pixels` and `c < N`, so these elements lie in a plane of this
-                    // image. Tensors need not be aligned to arrays.
+                    // image. `read_unaligned` accepts any alignment.
                     let plane = unsafe { from.at(first + c * n_pixels + at).cast::<[f32; WIDTH]>().read_unaligned() };
                     pixels.iter_mut().zip(plane).for_each(|(pixel, x)| *pixel |= u32::from(element(x, c)) << (8 * c));
                 }
@@ -54,7 +54,8 @@ impl<const N: usize, const IS_SIGNED: bool> Loop for Part<'_, N, IS_SIGNED> {
                 unsafe { write::<N>(pixels, to.at(first + at * N)) };
             }
             for (at, c) in (whole..end).flat_map(|at| (0..N).map(move |c| (at, c))) {
-                // SAFETY: `at < end <= n_pixels` and `c < N`, so both places are a pixel of this unit.
+                // SAFETY: `at < end <= n_pixels` and `c < N`, so both addresses belong to a pixel of this unit, which
+                // one thread writes.
                 unsafe { to.at(first + at * N + c).write(element(from.at(first + c * n_pixels + at).read(), c)) };
             }
         }
@@ -71,7 +72,8 @@ unsafe fn write<const N: usize>(pixels: [u32; WIDTH], to: *mut u8) {
     match N {
         4 => {
             for (i, pixel) in pixels.into_iter().enumerate() {
-                // SAFETY: `WIDTH` words of four bytes.
+                // SAFETY: `i < WIDTH`, and the caller promises `WIDTH * 4` bytes, that is `WIDTH` words; words of bytes
+                // need no alignment.
                 unsafe { to_words.wrapping_add(i).write(pixel.to_le_bytes()) };
             }
         }

@@ -22,11 +22,11 @@ fn element(x: f32, mean: f32, scale: f32, shift: f32) -> f32 {
     if y < 0.0 { 0.0 } else { y }
 }
 
-/// Neighboring channels that are computed at a time. With an array of fixed length, the compiler sees that nothing
-/// overlaps.
+/// Number of neighboring channels that are computed at a time. With an array of fixed length, the compiler sees that
+/// input and output do not overlap.
 pub const WIDTH: usize = 16;
 
-/// [`element`] for neighboring channels, with their means, scales and shifts.
+/// Computes [`element`] for neighboring channels with their means, scales and shifts.
 #[inline(always)]
 fn elements<T: Copy>(
     xs: [T; WIDTH],
@@ -53,7 +53,8 @@ impl BnRelu {
         widen: impl Fn(T) -> f32 + Sync,
         narrow: impl Fn(f32) -> T + Sync,
     ) {
-        // SAFETY: the inputs are those of BatchNorm, the scratch memory is as planned, and no other slice of it exists.
+        // SAFETY: the call has the inputs of BatchNorm with f32 statistics (`check`), the scratch memory is as planned
+        // by `prepare`, and no other slice of it exists.
         let [mean, scale, shift] = unsafe { self.coefficients.fill(args, None, 1.0) };
         let Order { n_units, n_steps, lanes, .. } = self.order;
         let (from, to) = (Shared(args.inputs[0].as_ptr().cast::<T>()), Shared(args.outputs[0].as_ptr().cast::<T>()));
@@ -62,7 +63,7 @@ impl BnRelu {
     }
 }
 
-/// The work, unit by unit.
+/// The tensors, coefficients and conversions that all units of work use.
 struct Units<'a, T, W, N> {
     order: Order,
     from: Shared<T>,
@@ -98,8 +99,8 @@ impl<T: Copy, W: Fn(T) -> f32, N: Fn(f32) -> T> Loop for Part<'_, T, W, N> {
             for at in (first..).step_by(lanes).take(n_steps) {
                 for c in (0..whole).step_by(WIDTH) {
                     // SAFETY: `c + WIDTH <= lanes`, so the chunk lies in one step of this unit, which belongs to one
-                    // thread. The output is the memory of the input, or does not overlap it. Tensors need not be
-                    // aligned to arrays.
+                    // thread. The output is the memory of the input, or does not overlap it. `read_unaligned` and
+                    // `write_unaligned` accept any alignment.
                     unsafe {
                         let xs = from.at(at + c).cast::<[T; WIDTH]>().read_unaligned();
                         let ys = elements(xs, [m, a, b].map(|part| &part[c..c + WIDTH]), widen, narrow);
@@ -107,7 +108,9 @@ impl<T: Copy, W: Fn(T) -> f32, N: Fn(f32) -> T> Loop for Part<'_, T, W, N> {
                     }
                 }
                 let [m, a, b] = [m, a, b].map(|part| &part[whole..]);
-                // SAFETY: the remaining `lanes - whole` elements of this step; the three slices have as many values.
+                // SAFETY: these are the remaining `lanes - whole` elements of this step, and the three slices have the
+                // same length. The unit belongs to one thread, and the output is the memory of the input or does not
+                // overlap it.
                 unsafe {
                     let (from, to) = (from.at(at + whole), to.at(at + whole));
                     map(from, to, lanes - whole, |i, x| narrow(element(widen(x), m[i], a[i], b[i])));
@@ -122,7 +125,7 @@ impl Kernel for BnRelu {
         "bn_relu"
     }
 
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+    unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         let Order { n_units, n_steps, lanes, .. } = self.order;
         let n_bytes = n_units * n_steps * lanes * self.dtype.size_of();
         accumulate::run(args, &[Written { output: 0, dtype: self.dtype, n_bytes }], |args| {

@@ -1,4 +1,4 @@
-//! The gradient of Concat: copies each input's range.
+//! The gradient of Concat: copies the range of each input from the gradient of the output.
 
 use super::super::wrong_arity;
 use crate::cache::Prepared;
@@ -25,7 +25,7 @@ pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
 /// layout of its argument.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let [ograd, arguments @ ..] = call.inputs else { return Err(wrong_arity(call)) };
-    // If a range would cut a block, it is taken from a row-major copy.
+    // If a range would cut a block, it is copied from a row-major copy of the gradient.
     build(library, call, ograd, arguments)
         .or_else(|_| build(library, call, &ograd.with_layout(Layout::RowMajor), arguments))
 }
@@ -65,7 +65,7 @@ fn copy(
 ) -> Result<PrimitiveKernel> {
     let engine = library.engine();
     let pd = library.prim_desc(|out| {
-        // SAFETY: both descriptors and the attributes outlive the call.
+        // SAFETY: the out pointer is valid, and both descriptors and the attributes are alive during the call.
         unsafe { result::reorder_primitive_desc_create(out, from.0, engine, to.0, engine, library.attributes()) }
     })?;
     let arguments = vec![

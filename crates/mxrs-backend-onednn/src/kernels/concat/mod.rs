@@ -1,4 +1,4 @@
-//! Concat: copies every input to its range, in a layout that all inputs can have.
+//! Concat: copies every input to its range of the output, in a layout that all inputs can have.
 
 pub mod backward;
 
@@ -29,7 +29,8 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let n =
         c_int::try_from(raw.len()).map_err(|_| Error::invalid("Concat num_args", raw.len(), "at most 2147483647"))?;
     let pd = library.prim_desc(|out| {
-        // SAFETY: the descriptors and the attributes outlive the call; `raw` has `n` items.
+        // SAFETY: the out pointer is valid, and the descriptors and the attributes are alive during the call; `raw` has
+        // `n` items.
         unsafe {
             result::concat_primitive_desc_create(
                 out,

@@ -1,9 +1,9 @@
 //! Gradients of Convolution for data and weights. Data and the gradient of the output keep the layout in which a
 //! primitive produced them, if the library has an implementation for it. The layout that oneDNN prefers often differs
-//! from the forward call's, and copying every activation costs more than it gains.
+//! from the layout of the forward call, and copying every activation costs more than it gains.
 //!
-//! Both take the gradient of the output, the other factor, and the tensor whose gradient is computed, of which only the
-//! shape is used.
+//! The inputs of both calls are the gradient of the output, the other factor, and the tensor whose gradient is
+//! computed. Of the last one, only the shape is used.
 
 use super::Problem;
 use crate::cache::Prepared;
@@ -17,8 +17,8 @@ use mxrs_ops::nn::convolution::ConvolutionParams;
 use mxrs_types::Result;
 use std::sync::Arc;
 
-/// Describes the convolution that either is a gradient of, and its forward primitive as a hint. With `follows`, data
-/// and the gradient of the output keep their layouts.
+/// Describes the convolution whose gradient is computed, and its forward primitive as a hint. With `follows`, data and
+/// the gradient of the output keep their layouts.
 fn describe(
     library: &Library,
     call: &OpCall<'_>,
@@ -42,7 +42,7 @@ fn build_data(library: &Arc<Library>, call: &OpCall<'_>, follows: bool) -> Resul
     let [ograd, weights, data] = call.inputs else { return Err(super::super::wrong_arity(call)) };
     let (problem, hint) = describe(library, call, [ograd, weights, data], follows)?;
     let pd = library.prim_desc(|out| {
-        // SAFETY: the descriptors, arrays, hint and attributes outlive the call.
+        // SAFETY: the out pointer is valid, and the descriptors, arrays, hint and attributes are alive during the call.
         unsafe {
             result::convolution_backward_data_primitive_desc_create(
                 out,
@@ -88,12 +88,14 @@ pub fn prepare_weight(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepa
 
 fn build_weight(library: &Arc<Library>, call: &OpCall<'_>, follows: bool) -> Result<Prepared> {
     let [ograd, data, weights] = call.inputs else { return Err(super::super::wrong_arity(call)) };
-    // The sums may be float32 even if the factors are 16-bit. The forward call's weights have the type of its data.
+    // The sums may be float32 even if the factors are 16-bit. The weights of the forward call have the dtype of its
+    // data.
     let short = TensorDesc { dtype: data.dtype, ..weights.clone() };
     let (mut problem, hint) = describe(library, call, [ograd, &short, data], follows)?;
     problem.weights = MemDesc::any(&problem.weights_sizes, weights.dtype)?;
     let pd = library.prim_desc(|out| {
-        // SAFETY: the descriptors, arrays, hint and attributes outlive the call; a null bias means that there is none.
+        // SAFETY: the out pointer is valid, and the descriptors, arrays, hint and attributes are alive during the call;
+        // a null bias means that there is none.
         unsafe {
             result::convolution_backward_weights_primitive_desc_create(
                 out,
@@ -123,7 +125,8 @@ fn build_weight(library: &Arc<Library>, call: &OpCall<'_>, follows: bool) -> Res
         library.registry.activation_layout(data, MemDesc::copy_of(data_md.0)?)?,
         weights.layout.clone(),
     ];
-    // A consumer that needs it row-major copies it, which is the same work that the primitive would do.
+    // A consumer that needs the gradient in row-major layout copies it, which is the same work that the primitive would
+    // do.
     let output_layouts = vec![library.registry.weights_layout(MemDesc::copy_of(out_md.0)?, &problem.weights_sizes)?];
     let arguments = vec![
         Argument { arg: sys::DNNL_ARG_DIFF_DST, slot: Slot::Input(0), md: ograd_md },

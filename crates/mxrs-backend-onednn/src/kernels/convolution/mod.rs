@@ -16,7 +16,7 @@ use mxrs_ops::nn::convolution::ConvolutionParams;
 use mxrs_types::{DType, Error, Layout, Result, Shape};
 use std::sync::Arc;
 
-/// `values`, or `default` on each of `n` axes if there are none.
+/// Returns `values`, or `default` for each of `n` axes if `values` is empty.
 pub fn spatial(values: &ShapeAttr, n: usize, default: i64) -> Dims {
     if values.is_empty() { Dims::from_elem(default, n) } else { values.iter().copied().collect() }
 }
@@ -40,19 +40,19 @@ fn check_layout(p: &ConvolutionParams) -> std::result::Result<(), String> {
     }
 }
 
-/// A convolution in oneDNN's terms: sizes, and three tensors whose layouts oneDNN may choose.
+/// A convolution as oneDNN describes it: sizes, and three tensors whose layouts oneDNN may choose.
 struct Problem {
     strides: Dims,
     dilates: Dims,
     pads: Dims,
-    /// Sizes of the weights, with the groups as first axis if there are several.
+    /// Sizes of the weights, with the groups as first axis if there are several groups.
     weights_sizes: Dims,
     src: MemDesc,
     weights: MemDesc,
     dst: MemDesc,
 }
 
-/// Sizes of the weights in oneDNN's terms: with the groups as first axis if there are several.
+/// Sizes of the weights as oneDNN describes them: with the groups as first axis if there are several groups.
 pub fn weights_sizes(p: &ConvolutionParams, weights: &Shape) -> Dims {
     let (groups, sizes) = (i64::from(p.num_group), shape_dims(weights));
     if groups == 1 {
@@ -61,7 +61,8 @@ pub fn weights_sizes(p: &ConvolutionParams, weights: &Shape) -> Dims {
     [groups, sizes[0] / groups].into_iter().chain(sizes[1..].iter().copied()).collect()
 }
 
-/// Describes a convolution at inference with these descriptors of data, weight and out, and a bias if there is one.
+/// Describes a convolution at inference with these descriptors of data, weight and output, and of the bias if there is
+/// one.
 ///
 /// # Errors
 /// The error that oneDNN reports.
@@ -92,7 +93,7 @@ impl Problem {
         let weights_sizes = weights_sizes(p, &weights.shape);
         Ok(Self {
             strides: spatial(&p.stride, n_spatial, 1),
-            // oneDNN counts the holes between cells, MXNet the distance.
+            // oneDNN counts the holes between cells; MXNet counts the distance.
             dilates: spatial(&p.dilate, n_spatial, 1).iter().map(|d| d - 1).collect(),
             pads: spatial(&p.pad, n_spatial, 0),
             src: MemDesc::any(&shape_dims(&src.shape), src.dtype)?,
@@ -120,7 +121,8 @@ impl Problem {
         attributes: sys::const_dnnl_primitive_attr_t,
     ) -> Result<PrimDesc> {
         library.prim_desc(|out| {
-            // SAFETY: the descriptors, arrays and attributes outlive the call; a null bias means that there is none.
+            // SAFETY: the out pointer is valid, and the descriptors, arrays and attributes are alive during the call; a
+            // null bias means that there is none.
             unsafe {
                 result::convolution_forward_primitive_desc_create(
                     out,
@@ -145,16 +147,16 @@ impl Problem {
 /// How the layouts of data and output are chosen.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layouts {
-    /// By the library.
+    /// The library chooses the layouts.
     Preferred,
-    /// Blocks of 16 channels, which other backends read and write too.
+    /// Blocks of 16 channels, which other backends also read and write.
     Blocks,
 }
 
 /// Name of the algorithm with data and output in blocks of 16 channels.
 pub const BLOCKED: &str = "nChw16c";
 
-/// Channels of a block.
+/// Number of channels of a block.
 const BLOCK: usize = 16;
 
 /// The function that prepares a call with data and output in blocks of 16 channels, and a name for it; `None` for calls
@@ -171,8 +173,8 @@ pub fn blocked_preparer(call: &OpCall<'_>) -> Option<(&'static str, Prepare)> {
     (fits && !call.is_train && out.shape[1] >= BLOCK).then_some(found)
 }
 
-/// Prepares a Convolution. In training it stays in blocks if its data are in blocks, because gradients are computed
-/// there, and another layout would be copied twice.
+/// Prepares a Convolution. In training the output stays in blocks if the data are in blocks, because gradients are
+/// computed in blocks, and another layout would be copied twice.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let preferred =
         || build(library, call, call.params.get::<ConvolutionParams>(), &Epilogue::default(), Layouts::Preferred);
@@ -216,7 +218,7 @@ fn build(
     let source = &call.inputs[0];
     let mut problem = Problem::new(p, source, &call.inputs[1], &call.outputs[0])?;
     if layouts == Layouts::Blocks {
-        // The first layer's few channels are read in the layout that they have.
+        // The few channels of the first layer are read in the layout that they have.
         if source.shape[1] >= BLOCK {
             problem.src = MemDesc::tagged(&shape_dims(&source.shape), source.dtype, sys::dnnl_aBcd16b)?;
         }
@@ -225,7 +227,7 @@ fn build(
     let bias = MemDesc::dense(&dims([call.outputs[0].shape[1]]), source.dtype)?;
     let bias = (!p.no_bias).then_some(bias);
     let attributes = epilogue.attributes()?;
-    // Training needs nothing more of the library, because there is no workspace.
+    // Training uses the inference primitive too, because the gradients need no workspace.
     let pd = problem.forward(library, sys::dnnl_forward_inference, bias.as_ref(), attributes.0)?;
     if layouts == Layouts::Blocks {
         expect_code(&pd)?;

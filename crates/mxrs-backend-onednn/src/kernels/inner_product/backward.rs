@@ -1,7 +1,7 @@
 //! Gradients of FullyConnected for data and weights.
 //!
-//! Both take the gradient of the output, the other factor, and the tensor whose gradient is computed, of which only the
-//! shape is used.
+//! The inputs of both calls are the gradient of the output, the other factor, and the tensor whose gradient is
+//! computed. Of the last one, only the shape is used.
 
 use super::Problem;
 use crate::cache::Prepared;
@@ -26,7 +26,7 @@ pub fn prepare_data(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepare
     let problem = Problem::new(library, data, weights)?;
     let hint = problem.forward(library, sys::dnnl_forward_training, None, library.attributes())?;
     let pd = library.prim_desc(|out| {
-        // SAFETY: the descriptors, hint and attributes outlive the call.
+        // SAFETY: the out pointer is valid, and the descriptors, hint and attributes are alive during the call.
         unsafe {
             result::inner_product_backward_data_primitive_desc_create(
                 out,
@@ -59,13 +59,15 @@ pub fn prepare_data(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepare
 /// Prepares `_backward_FullyConnected_weight(ograd, data, weight)`.
 pub fn prepare_weight(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let [_, data, weights] = call.inputs else { return Err(super::super::wrong_arity(call)) };
-    // The sums may be float32 even if the factors are 16-bit. The forward call's weights have the type of its data.
+    // The sums may be float32 even if the factors are 16-bit. The weights of the forward call have the dtype of its
+    // data.
     let short = TensorDesc { dtype: data.dtype, ..weights.clone() };
     let mut problem = Problem::new(library, data, &short)?;
     let hint = problem.forward(library, sys::dnnl_forward_training, None, library.attributes())?;
     problem.weights = library.layer_weights(problem.n_out, problem.k, weights.dtype)?;
     let pd = library.prim_desc(|out| {
-        // SAFETY: the descriptors, hint and attributes outlive the call; a null bias means that there is none.
+        // SAFETY: the out pointer is valid, and the descriptors, hint and attributes are alive during the call; a null
+        // bias means that there is none.
         unsafe {
             result::inner_product_backward_weights_primitive_desc_create(
                 out,
@@ -80,7 +82,7 @@ pub fn prepare_weight(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepa
         }
     })?;
     let out_md = Arc::new(pd.required_md(sys::dnnl_query_diff_weights_md, 0)?);
-    // A consumer that needs it row-major copies it.
+    // A consumer that needs the gradient in row-major layout copies it.
     let output_layouts = vec![problem.weights_layout(library, &out_md)?];
     let arguments = vec![
         Argument { arg: sys::DNNL_ARG_DIFF_DST, slot: Slot::Input(0), md: Arc::new(problem.dst) },

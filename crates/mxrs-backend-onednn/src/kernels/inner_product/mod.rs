@@ -1,5 +1,5 @@
 //! FullyConnected as an inner product: `[N, K] x [O, K]ᵀ + [O]`. Weights have the layout that oneDNN prefers; in
-//! training they keep their own.
+//! training they keep their own layout.
 
 pub mod backward;
 
@@ -28,7 +28,7 @@ pub fn check_fused(call: &OpCall<'_>) -> std::result::Result<(), String> {
     Epilogue::of(&call.params.get::<SgFullyConnectedParams>().epilogue, call).map(|_| ())
 }
 
-/// The product in oneDNN's terms: two row-major matrices, and weights whose layout oneDNN may choose.
+/// The product as oneDNN describes it: two row-major matrices, and weights whose layout oneDNN may choose.
 struct Problem {
     k: usize,
     n_out: usize,
@@ -38,7 +38,8 @@ struct Problem {
 }
 
 impl Problem {
-    /// Rows are all axes that the weights do not contract. Data is row-major and viewed as a matrix.
+    /// Describes the product. Data is row-major and viewed as a matrix; its rows are all axes that the weights do not
+    /// contract.
     fn new(library: &Library, src: &TensorDesc, weights: &TensorDesc) -> Result<Self> {
         let (n_out, k) = (weights.shape[0], weights.shape[1]);
         let n = src.shape.n_elements() / k;
@@ -59,7 +60,8 @@ impl Problem {
         attributes: sys::const_dnnl_primitive_attr_t,
     ) -> Result<PrimDesc> {
         library.prim_desc(|out| {
-            // SAFETY: the descriptors and attributes outlive the call; a null bias means that there is none.
+            // SAFETY: the out pointer is valid, and the descriptors and attributes are alive during the call; a null
+            // bias means that there is none.
             unsafe {
                 result::inner_product_forward_primitive_desc_create(
                     out,
@@ -98,14 +100,14 @@ fn build(library: &Arc<Library>, call: &OpCall<'_>, p: &FullyConnectedParams, ep
     let source = &call.inputs[0];
     let mut problem = Problem::new(library, source, &call.inputs[1])?;
     if !call.is_constant.get(1).copied().unwrap_or(false) && call.is_train {
-        // In training weights change in every step: a copy in another layout would cost more than it saves, and as much
-        // memory again.
+        // In training weights change in every step. A copy in another layout would cost more than it saves, and double
+        // the memory for weights.
         problem.weights = MemDesc::dense(&dims([problem.n_out, problem.k]), call.inputs[1].dtype)?;
     }
     let bias = MemDesc::dense(&dims([problem.n_out]), source.dtype)?;
     let bias = (!p.no_bias).then_some(bias);
     let attributes = epilogue.attributes()?;
-    // Training needs nothing more of the library, because there is no workspace.
+    // Training uses the inference primitive too, because the gradients need no workspace.
     let pd = problem.forward(library, sys::dnnl_forward_inference, bias.as_ref(), attributes.0)?;
     let weights = pd.required_md(sys::dnnl_query_weights_md, 0)?;
     let layouts = [Layout::RowMajor, problem.weights_layout(library, &weights)?, Layout::RowMajor];

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// Checks that the backend takes the call.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
-    // oneDNN 3.14 crashes when it generates the code for it: `jit_avx512_common_lrn_kernel_bwd_nhwc_t::compute`.
+    // oneDNN 3.14 crashes when it generates the code for `nsize` 1: `jit_avx512_common_lrn_kernel_bwd_nhwc_t::compute`.
     if call.params.get::<LrnParams>().nsize == 1 {
         return Err("nsize 1".into());
     }
@@ -24,7 +24,7 @@ pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
 
 fn backward(library: &Library, p: &LrnParams, md: &MemDesc, hint: &PrimDesc) -> Result<PrimDesc> {
     library.prim_desc(|out| {
-        // SAFETY: the descriptors, hint and attributes outlive the call.
+        // SAFETY: the out pointer is valid, and the descriptors, hint and attributes are alive during the call.
         unsafe {
             result::lrn_backward_primitive_desc_create(
                 out,

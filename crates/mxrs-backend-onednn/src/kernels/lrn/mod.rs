@@ -26,7 +26,7 @@ pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
 
 fn forward(library: &Library, p: &LrnParams, kind: sys::dnnl_prop_kind_t, md: &MemDesc) -> Result<PrimDesc> {
     library.prim_desc(|out| {
-        // SAFETY: `md` and the attributes outlive the call.
+        // SAFETY: `md` and the attributes are alive during the call, and the out pointer is valid.
         unsafe {
             result::lrn_forward_primitive_desc_create(
                 out,

@@ -32,7 +32,7 @@ fn backward(
     hint: &PrimDesc,
 ) -> Result<PrimDesc> {
     library.prim_desc(|out| {
-        // SAFETY: the descriptors, arrays, hint and attributes outlive the call.
+        // SAFETY: the out pointer is valid, and the descriptors, arrays, hint and attributes are alive during the call.
         unsafe {
             result::pooling_backward_primitive_desc_create(
                 out,

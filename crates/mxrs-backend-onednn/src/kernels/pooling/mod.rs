@@ -19,7 +19,7 @@ struct Window {
     kernel: Dims,
     strides: Dims,
     before: Dims,
-    /// Padding at the end that follows from the output's size; negative if windows do not reach the last cells.
+    /// Padding at the end, computed from the size of the output; negative if windows do not reach the last cells.
     after: Dims,
     /// Padding at the end as the attributes give it.
     declared: Dims,
@@ -54,7 +54,8 @@ fn check_window(p: &PoolingParams, data: &Shape, out: &Shape) -> std::result::Re
     match p.pool_type {
         PoolType::Max => {}
         PoolType::Avg => {
-            // MXNet divides by the clipped size of a window that extends beyond the declared padding; oneDNN does not.
+            // MXNet divides by the clipped size of a window that extends beyond the declared padding; oneDNN divides by
+            // the whole size.
             if p.counts_padding() && w.after.iter().zip(&w.declared).any(|(a, d)| a > d) {
                 return Err("no kernel for the average over a clipped window".into());
             }
@@ -68,7 +69,7 @@ fn check_window(p: &PoolingParams, data: &Shape, out: &Shape) -> std::result::Re
     Ok(())
 }
 
-/// A pooling in oneDNN's terms.
+/// A pooling as oneDNN describes it.
 struct Problem {
     algorithm: sys::dnnl_alg_kind_t,
     window: Window,
@@ -94,7 +95,7 @@ impl Problem {
         dst: &MemDesc,
     ) -> Result<PrimDesc> {
         library.prim_desc(|out| {
-            // SAFETY: the descriptors, arrays and attributes outlive the call.
+            // SAFETY: the out pointer is valid, and the descriptors, arrays and attributes are alive during the call.
             unsafe {
                 result::pooling_forward_primitive_desc_create(
                     out,
@@ -115,7 +116,7 @@ impl Problem {
     }
 }
 
-/// Describes pooling at inference with these descriptors of data and out.
+/// Describes pooling at inference with these descriptors of data and output.
 ///
 /// # Errors
 /// The error that oneDNN reports.
@@ -128,7 +129,8 @@ pub fn describe(library: &Library, call: &OpCall<'_>, src: &MemDesc, dst: &MemDe
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let out = &call.outputs[0];
     let dst_any = MemDesc::any(&shape_dims(&out.shape), out.dtype)?;
-    // Also in training: the gradient computes the workspace again, which costs less than keeping it.
+    // Training uses the inference primitive too: the gradient computes the workspace again, which costs less than
+    // keeping it.
     let problem = Problem::new(call.params.get::<PoolingParams>(), &call.inputs[0].shape, &out.shape);
     let forward = |src: &MemDesc| problem.forward(library, sys::dnnl_forward_inference, src, &dst_any);
     let data = arranged(library, &call.inputs[0], |md| forward(md))?;

@@ -31,12 +31,12 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let [a, b] = [like(library, &sides[0], &layout)?.0, like(library, &sides[1], &layout)?.0];
     let attributes = Attributes::user_scratchpad()?;
     for arg in [sys::DNNL_ARG_SRC_0, sys::DNNL_ARG_SRC_1] {
-        // SAFETY: the attributes are alive.
+        // SAFETY: `attributes` owns the object, so it is alive. The other arguments are numbers.
         unsafe { result::primitive_attr_set_scales_mask(attributes.0, arg, 0)? };
     }
     let pd = library.prim_desc(|out| {
         let (engine, add) = (library.engine(), sys::dnnl_binary_add);
-        // SAFETY: the descriptors and attributes outlive the call.
+        // SAFETY: the out pointer is valid, and the descriptors and attributes are alive during the call.
         unsafe { result::binary_primitive_desc_create(out, engine, add, a.0, b.0, dst.0, attributes.0) }
     })?;
     let mut scratch = ScratchPlan::default();
@@ -56,8 +56,8 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let fill = Step::Code(Box::new(move |args| {
         for (i, part) in parts.iter().enumerate() {
             let quantum = range(args, 2 + 2 * i).quantum(types[i]);
-            // SAFETY: the scratch memory is as planned, no other slice of this part exists, and the primitive runs
-            // later.
+            // SAFETY: `prepare` planned the scratch memory with this part, no other slice of it exists, and the
+            // primitive runs after this step.
             unsafe { part.of(args) }.fill((quantum * per_unit) as f32);
         }
         write_ranges(args, std::iter::once(out_range));

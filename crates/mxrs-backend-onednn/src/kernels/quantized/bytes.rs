@@ -1,4 +1,5 @@
-//! ReLU and flattening of quantized tensors: loops over bytes. Ranges are passed on.
+//! ReLU and flattening of quantized tensors: loops over bytes. The ranges of the inputs become the ranges of the
+//! output.
 
 use super::{layouts, ranges, write_ranges, written_ranges};
 use crate::accumulate::{self, Written};
@@ -21,15 +22,16 @@ impl Kernel for Bytes {
         if self.is_relu { "relu of bytes" } else { "copy of bytes" }
     }
 
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+    unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         accumulate::run(args, &self.written, |args| {
             let (from, to) = (Shared(args.inputs[0].as_ptr()), Shared(args.outputs[0].as_ptr()));
             let is_relu = self.is_relu;
             in_ranges(args.team, self.n_bytes, 1, &|part| {
                 let (from, to) = (from.at(part.start), to.at(part.start));
                 let n = part.len();
-                // SAFETY: both tensors have `n_bytes` bytes, and are the same memory or do not overlap; the ranges of
-                // threads are disjoint.
+                // SAFETY: both tensors have the planned layout, which takes `n_bytes` bytes. By the contract of
+                // `RawTensor` they are the same memory or do not overlap. `in_ranges` gives each thread its own range
+                // of `0..n_bytes`.
                 unsafe {
                     match is_relu {
                         true => wide(MapLoop::new(from.cast::<i8>(), to.cast::<i8>(), n, &|x| x.max(0))),

@@ -1,5 +1,5 @@
-//! Concat of quantized tensors: every input is copied to its range, multiplied by the factor that converts it to the
-//! common range.
+//! Concat of quantized tensors: every input is copied to its part of the output, multiplied by the factor that converts
+//! it to the common range of values.
 
 use super::{like, numbers, range, write_ranges, written_ranges};
 use crate::cache::Prepared;
@@ -34,7 +34,8 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let (data, out) = (&call.inputs[..n], &call.outputs[0]);
     let leader = data.iter().find(|t| !t.layout.is_row_major()).unwrap_or(&data[0]).layout.clone();
     let first = like(library, &data[0], &leader)?;
-    // An arrangement that all inputs can have: channels last if an input has it, otherwise row-major.
+    // The arrangement of the output, which all inputs can have: row-major if the first input stays row-major, otherwise
+    // channels last.
     let (dst, layout) = match first.1.is_row_major() {
         true => (library.md(&out.with_layout(Layout::RowMajor))?, Layout::RowMajor),
         false => super::image(library, out)?,
@@ -42,7 +43,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let mut scratch = ScratchPlan::default();
     let parts: Vec<FloatPart> = data.iter().map(|_| FloatPart::new(&mut scratch, 1)).collect();
     let attributes = Attributes::user_scratchpad()?;
-    // SAFETY: the attributes are alive.
+    // SAFETY: `attributes` owns the object, so it is alive. The other arguments are numbers.
     unsafe { result::primitive_attr_set_scales_mask(attributes.0, sys::DNNL_ARG_SRC, 0)? };
     let mut steps = Vec::new();
     let types: Vec<_> = data.iter().map(|t| t.dtype).collect();
@@ -51,8 +52,8 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         let all = joined(args, n);
         for (i, part) in scales.iter().enumerate() {
             let scale = range(args, n + 2 * i).quantum(types[i]) * all.per_unit(dtype);
-            // SAFETY: the scratch memory is as planned, no other slice of this part exists, and the primitives run
-            // later.
+            // SAFETY: `prepare` planned the scratch memory with this part, no other slice of it exists, and the
+            // primitives run after this step.
             unsafe { part.of(args) }.fill(scale as f32);
         }
         write_ranges(args, std::iter::once(all));
@@ -69,7 +70,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         offsets[axis] += desc.shape[axis] as i64;
         let pd = library.prim_desc(|out| {
             let engine = library.engine();
-            // SAFETY: the descriptors and attributes outlive the call.
+            // SAFETY: the out pointer is valid, and the descriptors and attributes are alive during the call.
             unsafe { result::reorder_primitive_desc_create(out, src.0, engine, part.0, engine, attributes.0) }
         })?;
         let arguments = vec![

@@ -23,7 +23,7 @@ pub fn check_quantize(call: &OpCall<'_>) -> std::result::Result<(), String> {
     }
 }
 
-/// Checks that a `_contrib_requantize` has one calibrated range, and one range of its sums.
+/// Checks that a `_contrib_requantize` has a calibrated range, and one range of its sums.
 pub fn check_requantize(call: &OpCall<'_>) -> std::result::Result<(), String> {
     match calibrated(call) {
         Ok(Some(_)) => check_dequantize(call),
@@ -53,11 +53,11 @@ fn build(
     out_range: Option<Range>,
 ) -> Result<Prepared> {
     let attributes = Attributes::user_scratchpad()?;
-    // SAFETY: the attributes are alive.
+    // SAFETY: `attributes` owns the object, so it is alive. The other arguments are numbers.
     unsafe { result::primitive_attr_set_scales_mask(attributes.0, sys::DNNL_ARG_SRC, 0)? };
     let pd = library.prim_desc(|out| {
         let engine = library.engine();
-        // SAFETY: the descriptors and attributes outlive the call.
+        // SAFETY: the out pointer is valid, and the descriptors and attributes are alive during the call.
         unsafe { result::reorder_primitive_desc_create(out, src.0.0, engine, dst.0.0, engine, attributes.0) }
     })?;
     let mut scratch = ScratchPlan::default();
@@ -73,7 +73,8 @@ fn build(
     ];
     let copy = PrimitiveKernel::in_scratch(library, &pd, arguments, &mut scratch)?;
     let fill = Step::Code(Box::new(move |args| {
-        // SAFETY: the scratch memory is as planned, no other slice of this part exists, and the primitive runs later.
+        // SAFETY: the scratch memory is planned above with this part, no other slice of it exists, and the primitive
+        // runs after this step.
         unsafe { part.of(args) }.fill(scale(args) as f32);
         write_ranges(args, out_range.into_iter());
         Ok(())

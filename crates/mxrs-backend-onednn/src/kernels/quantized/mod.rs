@@ -1,5 +1,5 @@
-//! Kernels of quantized calls. Ranges are tensors, so scales are known only at run time. A step of this crate computes
-//! them into scratch memory, from which the primitive reads them.
+//! Kernels of quantized calls. Ranges are tensors, so scales are known only at run time. A step of this crate writes
+//! the scales to scratch memory, from which the primitive reads them.
 
 pub mod add;
 pub mod bytes;
@@ -18,11 +18,12 @@ use std::sync::Arc;
 
 /// The values of a row-major f32 input.
 pub fn floats<'a>(args: &KernelArgs<'a>, input: usize) -> &'a [f32] {
-    // SAFETY: inputs with ranges and biases are not outputs of this call, and no other call writes them while it runs.
+    // SAFETY: callers pass inputs with ranges or biases, which no output of the call may share memory with, so nothing
+    // writes them during the call.
     bytemuck::cast_slice(unsafe { args.inputs[input].bytes() })
 }
 
-/// The ranges whose minima are in input `min` and whose maxima are in the next.
+/// The ranges whose minima are in input `min` and whose maxima are in the next input.
 pub fn ranges<'a>(args: &KernelArgs<'a>, min: usize) -> impl Iterator<Item = Range> + Clone + use<'a> {
     let pairs = floats(args, min).iter().zip(floats(args, min + 1));
     pairs.map(|(min, max)| Range { min: f64::from(*min), max: f64::from(*max) })
@@ -37,7 +38,8 @@ pub fn range(args: &KernelArgs<'_>, min: usize) -> Range {
 pub fn write_ranges(args: &KernelArgs<'_>, all: impl Iterator<Item = Range> + Clone) {
     for (output, value) in [(1, (|r: Range| r.min) as fn(Range) -> f64), (2, |r: Range| r.max)] {
         let Some(output) = args.outputs.get(output) else { return };
-        // SAFETY: the output belongs to the running call, and no other slice of it exists.
+        // SAFETY: this is an output of the running call. No other slice of it exists, because each round makes one
+        // slice and drops it.
         let numbers: &mut [f32] = bytemuck::cast_slice_mut(unsafe { output.bytes_mut() });
         numbers.iter_mut().zip(all.clone()).for_each(|(to, range)| *to = value(range) as f32);
     }
@@ -49,7 +51,7 @@ pub fn written_ranges(outputs: &[TensorDesc]) -> Vec<Written> {
     outputs.iter().enumerate().skip(1).map(of).collect()
 }
 
-/// `n` row-major layouts, except for the first.
+/// Returns `n` layouts: `first`, then row-major ones.
 pub fn layouts(first: Layout, n: usize) -> Vec<Layout> {
     let mut all = vec![Layout::RowMajor; n];
     if let Some(layout) = all.first_mut() {
@@ -66,8 +68,8 @@ pub fn numbers(n: usize) -> Result<Arc<MemDesc>> {
 /// The arrangement of 8-bit images: channels last. Other tensors are row-major.
 pub use super::arranged::channels_last as image;
 
-/// The arrangement `layout` for the tensor `desc`, which may have another dtype; the arrangement of images if oneDNN
-/// does not know `layout` for it.
+/// Returns the arrangement `layout` for the tensor `desc`, which may have another dtype. If oneDNN does not know
+/// `layout` for this tensor, returns the arrangement of images.
 pub fn like(library: &Library, desc: &TensorDesc, layout: &Layout) -> Result<(Arc<MemDesc>, Layout)> {
     let (md, image_layout) = image(library, desc)?;
     if *layout == image_layout {

@@ -1,4 +1,4 @@
-//! Pooling of quantized tensors, in the layout of the data. Ranges are passed on.
+//! Pooling of quantized tensors, in the layout of the data. The ranges of the inputs become the ranges of the output.
 
 use super::{image, layouts, ranges, write_ranges, written_ranges};
 use crate::cache::Prepared;

@@ -1,8 +1,8 @@
 //! Quantized convolutions and fully-connected layers, alone and with an epilogue.
 //!
 //! out = round((sums · quantum(data) · quantum(weight) + bias + sum · quantum(sum)) / quantum(out)). All factors are
-//! converted to quanta of out beforehand, so that the primitive multiplies each channel's sums once, adds, and rounds
-//! once. ReLU only depends on the sign and needs no scale; unsigned results include it.
+//! converted to quanta of out beforehand, so that the primitive multiplies the sums of each channel once, adds, and
+//! rounds once. ReLU only depends on the sign and needs no scale; unsigned results imply ReLU.
 
 use super::{floats, image, layouts, numbers, range, ranges, write_ranges, written_ranges};
 use crate::accumulate::{self, Written};
@@ -44,7 +44,7 @@ fn split(call: &OpCall<'_>) -> std::result::Result<(Params, Option<Requantized>)
             let both = p.get::<WithRequantized<FullyConnectedParams>>();
             (Params::FullyConnected(both.product.clone()), Some(both.epilogue.clone()))
         }
-        name => return Err(format!("{name} is no quantized product")),
+        name => return Err(format!("{name} is not a quantized product")),
     })
 }
 
@@ -63,7 +63,7 @@ pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     }
 }
 
-/// Whether the library adds 8-bit products in 32 bits. Without the instructions for that it adds pairs in 16 bits,
+/// Whether the library adds 8-bit products in 32 bits. Without VNNI instructions it adds pairs of products in 16 bits,
 /// which saturate, and halves weights that are multiplied with signed data.
 fn is_exact() -> bool {
     #[cfg(target_arch = "x86_64")]
@@ -94,20 +94,20 @@ impl Recipe {
         let attributes = Attributes::user_scratchpad()?;
         if self.n_scales > 0 {
             let mask = if self.n_scales > 1 { self.channel_mask } else { 0 };
-            // SAFETY: the attributes are alive.
+            // SAFETY: `attributes` owns the object, so it is alive. The other arguments are numbers.
             unsafe { result::primitive_attr_set_scales_mask(attributes.0, sys::DNNL_ARG_WEIGHTS, mask)? };
         }
         let post_ops = PostOps::new()?;
         if let Some(dtype) = self.sum {
             let dtype = crate::objects::data_type(dtype).unwrap_or(sys::dnnl_data_type_undef);
-            // SAFETY: the list is alive.
+            // SAFETY: `post_ops` owns the list, so it is alive. The other arguments are numbers.
             unsafe { result::post_ops_append_sum(post_ops.0, sum_scale, 0, dtype)? };
         }
         if self.is_relu && self.sum == Some(DType::F32) {
             // The sum may contain NaN, which must be kept.
             append_relu(&post_ops)?;
         } else if self.is_relu {
-            // SAFETY: the list is alive.
+            // SAFETY: `post_ops` owns the list, so it is alive. The other arguments are numbers.
             unsafe { result::post_ops_append_eltwise(post_ops.0, sys::dnnl_eltwise_relu, 0.0, 0.0)? };
         }
         attributes.with(&post_ops)
@@ -121,7 +121,8 @@ impl Recipe {
                 convolution::forward_of(&self.library, p, [&self.src, &self.weights, &self.dst], bias, &attributes)
             }
             Params::FullyConnected(_) => self.library.prim_desc(|out| {
-                // SAFETY: the descriptors and attributes outlive the call; a null bias means that there is none.
+                // SAFETY: the out pointer is valid, and the descriptors and attributes are alive during the call; a
+                // null bias means that there is none.
                 unsafe {
                     result::inner_product_forward_primitive_desc_create(
                         out,
@@ -138,7 +139,7 @@ impl Recipe {
         }
     }
 
-    /// The primitive, with its scratch memory added to that of `scratch`.
+    /// Compiles the primitive. Its scratch memory is added to `scratch`.
     fn primitive(&self, pd: &PrimDesc, parts: &Parts, scratch: &mut ScratchPlan) -> Result<PrimitiveKernel> {
         let weights = Arc::new(pd.required_md(sys::dnnl_query_weights_md, 0)?);
         let mut arguments = vec![
@@ -202,23 +203,25 @@ impl Quantized {
     fn fill(&self, args: &KernelArgs<'_>) -> f32 {
         let at = self.places.product.ranges;
         let of_data = range(args, at).quantum(self.data);
-        // Number of quanta of out in 1.
+        // Number of quanta of the output per 1.
         let per_unit = match (&self.epilogue, self.out_range) {
             (Some(e), Some(range)) => range.per_unit(e.output_dtype()),
             _ => 1.0,
         };
         if self.epilogue.is_some() {
-            // SAFETY: the scratch memory is as planned, this is the only slice of this part, and the primitive runs
-            // later.
+            // SAFETY: `prepare` planned the scratch memory with this part, this is the only slice of the part, and the
+            // primitive runs after `fill`.
             let scales = unsafe { self.parts.scales.of(args) };
-            // The quantum of a weight is proportional to its range, so it follows from that of a range up to 1.
+            // The quantum of a weight is proportional to its range, so it is the range times the quantum of a range up
+            // to 1.
             let of_one = of_data * Range { min: 0.0, max: 1.0 }.quantum(DType::I8) * per_unit;
             let ranges = floats(args, at + 2).iter().zip(floats(args, at + 3));
             let reaches = ranges.map(|(min, max)| min.abs().max(max.abs()));
             scales.iter_mut().zip(reaches).for_each(|(to, reach)| *to = (f64::from(reach) * of_one) as f32);
         }
         if let Some(bias) = self.places.product.bias {
-            // SAFETY: as above, for the part of the bias.
+            // SAFETY: `prepare` planned the scratch memory with the part of the bias, this is the only slice of the
+            // part, and the primitive runs after `fill`.
             let to = unsafe { self.parts.bias.of(args) };
             match &self.epilogue {
                 Some(_) => self.fill_real_bias(args, bias, per_unit, to),
@@ -234,20 +237,21 @@ impl Quantized {
         }
     }
 
-    /// The bias, if it is float32.
+    /// Returns the bias if it is float32.
     fn real_bias<'a>(&self, args: &KernelArgs<'a>, bias: usize) -> Option<&'a [f32]> {
         let is_real = args.inputs[bias].len_bytes() == self.recipe.n_channels * size_of::<f32>();
         is_real.then(|| floats(args, bias))
     }
 
-    /// The bias, if it is integers, and its quantum.
+    /// Returns the integers of an 8-bit bias, and their quantum.
     fn integer_bias<'a>(&self, args: &KernelArgs<'a>, bias: usize) -> (&'a [i8], f64) {
-        // SAFETY: it is an input, and nothing writes it while the call runs.
+        // SAFETY: this is an input of the running call that no output may share memory with, so nothing writes it
+        // during the call.
         let integers = bytemuck::cast_slice(unsafe { args.inputs[bias].bytes() });
         (integers, range(args, self.places.product.ranges + 4).quantum(DType::I8))
     }
 
-    /// Fills the bias in quanta of out.
+    /// Fills the bias in quanta of the output.
     fn fill_real_bias(&self, args: &KernelArgs<'_>, bias: usize, per_unit: f64, to: &mut [f32]) {
         match self.real_bias(args, bias) {
             Some(real) => to.iter_mut().zip(real).for_each(|(to, b)| *to = (f64::from(*b) * per_unit) as f32),
@@ -274,7 +278,7 @@ impl Quantized {
             };
             let quantum = quanta[c.min(quanta.len() - 1)];
             let counted = if quantum > 0.0 { (value / quantum).trunc() } else { 0.0 };
-            // For sums in 32 bits, the primitive reads the bias as a 32-bit integer from the same place.
+            // For sums in 32 bits, the primitive reads the bias as a 32-bit integer from the same address.
             *to = f32::from_bits((counted.clamp(f64::from(i32::MIN), f64::from(i32::MAX)) as i32).cast_unsigned());
         }
     }
@@ -304,7 +308,7 @@ impl Kernel for Quantized {
         &self.name
     }
 
-    fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
+    unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         accumulate::run(args, &self.written, |args| {
             let primitive = self.primitive(self.fill(args))?;
             if let Some(sum) = self.places.sum {

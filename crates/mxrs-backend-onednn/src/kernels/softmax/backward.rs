@@ -18,7 +18,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let md = library.md(output)?;
     let hint = super::forward(library, axis, sys::dnnl_forward_training, &md)?;
     let pd = library.prim_desc(|out| {
-        // SAFETY: the descriptors, hint and attributes outlive the call.
+        // SAFETY: the out pointer is valid, and the descriptors, hint and attributes are alive during the call.
         unsafe {
             result::softmax_backward_primitive_desc_create(
                 out,
@@ -38,7 +38,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Input(1), md: md.clone() },
         Argument { arg: sys::DNNL_ARG_DIFF_SRC, slot: Slot::Output(0), md },
     ];
-    // In place, the plain loop writes zeros for blocks of channels.
+    // In place, the library's plain loop writes zeros for tensors in blocks of channels.
     let is_loop = pd.is_plain_loop();
     let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
     let layout = output.layout.clone();

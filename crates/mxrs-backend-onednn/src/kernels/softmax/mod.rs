@@ -42,7 +42,7 @@ pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
 
 fn forward(library: &Library, axis: usize, kind: sys::dnnl_prop_kind_t, md: &MemDesc) -> Result<PrimDesc> {
     library.prim_desc(|out| {
-        // SAFETY: `md` and the attributes outlive the call.
+        // SAFETY: `md` and the attributes are alive during the call, and the out pointer is valid.
         unsafe {
             result::softmax_forward_primitive_desc_create(
                 out,
@@ -62,7 +62,7 @@ fn forward(library: &Library, axis: usize, kind: sys::dnnl_prop_kind_t, md: &Mem
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let axis = axis(call).map_err(|reason| Error::not_built(call.op.name, reason))?;
     let md = library.md(&call.inputs[0])?;
-    // Also in training, because the loss only affects the gradient.
+    // Training uses the inference primitive too, because the loss only affects the gradient.
     let pd = forward(library, axis, sys::dnnl_forward_inference, &md)?;
     let arguments = vec![
         Argument { arg: sys::DNNL_ARG_SRC, slot: Slot::Input(0), md: md.clone() },

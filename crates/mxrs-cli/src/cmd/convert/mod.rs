@@ -1,4 +1,4 @@
-//! `mxrs convert`: models from one format to another.
+//! `mxrs convert`: converts models between formats.
 
 mod onnx;
 
@@ -11,7 +11,7 @@ pub struct Args {
     format: Format,
 }
 
-/// The other format.
+/// The format to convert from or to.
 #[derive(clap::Subcommand)]
 enum Format {
     /// ONNX models
@@ -21,7 +21,7 @@ enum Format {
 /// Runs the command.
 ///
 /// # Errors
-/// What the conversion reports.
+/// Returns the error of the conversion.
 pub fn run(args: &Args) -> Outcome {
     match &args.format {
         Format::Onnx(args) => onnx::run(args),

@@ -1,4 +1,4 @@
-//! What this build of mxrs consists of, and what it made of the machine.
+//! The section about this build of mxrs and the settings that it derived from the machine.
 
 use super::Section;
 use mxrs::Runtime;
@@ -7,7 +7,7 @@ use mxrs::storage::Tag;
 use mxrs::types::Device;
 use serde_json::Value;
 
-/// The section.
+/// The section about this build.
 pub fn section(runtime: &Runtime) -> Section {
     let mut section = Section::new("----------MXNet Info-----------", "mxrs");
     section.add("Version", env!("CARGO_PKG_VERSION"));
@@ -29,7 +29,7 @@ pub fn section(runtime: &Runtime) -> Section {
     merged(section)
 }
 
-/// Lines of one name become one line with a list, so that JSON keeps all of them.
+/// Merges lines of the same name into one line with a list, because an object in JSON has each name once.
 fn merged(section: Section) -> Section {
     let mut merged = Section::new(section.heading, section.key);
     for (name, value) in section.lines {
@@ -90,7 +90,7 @@ fn pool(runtime: &Runtime) -> String {
     )
 }
 
-/// Counters of the CPU pool after a block was taken, given back and taken again: shows whether blocks are reused.
+/// Statistics of the CPU pool after a block was allocated, freed and allocated again, which show whether blocks are reused.
 fn storage(runtime: &Runtime) -> String {
     let storage = runtime.storage();
     for _ in 0..2 {

@@ -1,4 +1,4 @@
-//! Operating system, processor and memory, as far as the system tells.
+//! The sections about operating system, processor and memory, as far as the system reports them.
 
 use super::Section;
 use std::fs;
@@ -34,7 +34,7 @@ pub fn hardware() -> Section {
     section
 }
 
-/// Bytes of main memory.
+/// Size of the main memory in bytes.
 pub fn memory_bytes() -> Option<u64> {
     let text = field("/proc/meminfo", "MemTotal")?;
     let kib: u64 = text.split_whitespace().next()?.parse().ok()?;

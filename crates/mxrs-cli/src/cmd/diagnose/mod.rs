@@ -1,6 +1,6 @@
-//! `mxrs diagnose`: this build and this machine, for bug reports.
+//! `mxrs diagnose`: describes this build and this machine, for bug reports.
 //!
-//! Sections and headings are those of MXNet's `diagnose.py`. Nothing is looked up in a network unless asked for.
+//! Sections and headings are those of MXNet's `diagnose.py`. The network is accessed only if `--network` is given.
 
 mod build;
 mod machine;
@@ -18,31 +18,31 @@ use std::process::{Command, Stdio};
 /// Arguments of `diagnose`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Say which Python is found
+    /// Diagnose Python
     #[arg(long, value_parser = switch, default_value = "1", num_args = 0..=1, default_missing_value = "1", value_name = "0|1")]
     python: bool,
-    /// Say which pip is found
+    /// Diagnose pip
     #[arg(long, value_parser = switch, default_value = "1", num_args = 0..=1, default_missing_value = "1", value_name = "0|1")]
     pip: bool,
-    /// Describe this build of mxrs, and what its memory pools hold
+    /// Diagnose this build of mxrs and the state of its memory pools
     #[arg(long, value_parser = switch, default_value = "1", num_args = 0..=1, default_missing_value = "1", value_name = "0|1")]
     mxnet: bool,
-    /// Describe the operating system
+    /// Diagnose the operating system
     #[arg(long, value_parser = switch, default_value = "1", num_args = 0..=1, default_missing_value = "1", value_name = "0|1")]
     os: bool,
-    /// Describe the processor and memory
+    /// Diagnose the hardware
     #[arg(long, value_parser = switch, default_value = "1", num_args = 0..=1, default_missing_value = "1", value_name = "0|1")]
     hardware: bool,
-    /// Try to reach the sites that downloads come from
+    /// Diagnose the network: try to reach the sites of downloads
     #[arg(long, value_parser = switch, default_value = "0", num_args = 0..=1, default_missing_value = "1", value_name = "0|1")]
     network: bool,
-    /// List the variables that concern mxrs and its libraries
+    /// Diagnose environment variables of mxrs and its libraries
     #[arg(long, value_parser = switch, default_value = "1", num_args = 0..=1, default_missing_value = "1", value_name = "0|1")]
     environment: bool,
-    /// Region whose mirrors the network test tries too; `cn` is known
+    /// Additional sites for the network test in this region; only `cn` is known
     #[arg(long, default_value = "")]
     region: String,
-    /// Seconds that each site has to answer; 0 is no limit
+    /// Connection timeout of the network test, in seconds; 0 means no timeout
     #[arg(long, default_value_t = 10)]
     timeout: u64,
     /// Compare every operator on every backend with its reference kernel
@@ -55,9 +55,9 @@ pub struct Args {
 
 /// A heading with its lines.
 struct Section {
-    /// As MXNet prints it.
+    /// Heading, as MXNet prints it.
     heading: &'static str,
-    /// In JSON.
+    /// Key of the section in JSON.
     key: &'static str,
     /// Names and values.
     lines: Vec<(String, Value)>,
@@ -76,7 +76,7 @@ impl Section {
 /// Runs the command.
 ///
 /// # Errors
-/// A variable with a bad value; with `--self-test`, an operator that computes something else than it should.
+/// Fails if a variable has an invalid value; with `--self-test`, also if a kernel differs from its reference kernel.
 pub fn run(args: &Args) -> Outcome {
     let runtime = start::runtime(None)?;
     let mut sections = Vec::new();
@@ -107,7 +107,7 @@ pub fn run(args: &Args) -> Outcome {
         sections.push(section);
         failed = n_failed;
     }
-    // Last, so that it counts what the others did.
+    // This section comes last, so that it includes the allocations of the others.
     if args.mxnet {
         sections.push(storage::section(&runtime));
     }
@@ -119,7 +119,7 @@ pub fn run(args: &Args) -> Outcome {
     Ok(())
 }
 
-/// What a program says about itself; nothing when it is not there.
+/// The version line that a program prints; an empty section if the program does not exist.
 fn program(heading: &'static str, key: &'static str, name: &str, arguments: &[&str]) -> Section {
     let mut section = Section::new(heading, key);
     let output = Command::new(name).args(arguments).stdin(Stdio::null()).output();
@@ -132,7 +132,7 @@ fn program(heading: &'static str, key: &'static str, name: &str, arguments: &[&s
     section
 }
 
-/// Variables of mxrs and of the libraries beneath it.
+/// Environment variables of mxrs and of the libraries that it uses.
 fn environment() -> Section {
     const PREFIXES: [&str; 9] = ["MXNET_", "NNVM_", "OMP_", "KMP_", "MXRS_", "CUDA_", "NCCL_", "DMLC_", "PS_"];
     let mut section = Section::new("----------Environment----------", "environment");

@@ -1,4 +1,4 @@
-//! Whether the sites that packages and models come from can be reached.
+//! The network test: whether the sites from which packages and models are downloaded can be reached.
 
 use super::Section;
 use std::net::{TcpStream, ToSocketAddrs};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 const SITES: [&str; 3] = ["github.com", "crates.io", "pypi.org"];
 const SITES_CN: [&str; 2] = ["mirrors.tuna.tsinghua.edu.cn", "mirrors.ustc.edu.cn"];
 
-/// The section: for each site the time to look its name up and to connect.
+/// The section of the network test: the time for name lookup and connection of each site.
 pub fn section(region: &str, timeout_s: u64) -> Section {
     let mut section = Section::new("----------Network Test----------", "network");
     let timeout = (timeout_s > 0).then(|| Duration::from_secs(timeout_s));
@@ -20,11 +20,11 @@ pub fn section(region: &str, timeout_s: u64) -> Section {
     section
 }
 
-/// Looks a name up and connects, on a thread of its own: the system's look-up knows no limit of time.
+/// Looks up a name and connects to it, on its own thread because the system's lookup has no timeout.
 fn reach(site: &'static str, timeout: Option<Duration>) -> String {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
-        // Whoever waited may have given up.
+        // Sending fails if the receiver has timed out.
         let _ = sender.send(connect(site, timeout));
     });
     match timeout {

@@ -1,4 +1,4 @@
-//! Every operator on every backend, compared with its reference kernel.
+//! The self-test: compares every operator on every backend with its reference kernel.
 
 use super::Section;
 use crate::exit::Outcome;
@@ -6,10 +6,10 @@ use crate::{interrupt, terminal};
 use mxrs::Runtime;
 use mxrs_testkit::conformance;
 
-/// The section, and the number of cases that differ.
+/// The section of the self-test, and the number of cases that differ.
 ///
 /// # Errors
-/// An interrupt.
+/// Returns an error if the command is interrupted.
 pub fn section(runtime: &Runtime) -> Outcome<(Section, usize)> {
     let mut section = Section::new("----------Self Test----------", "self_test");
     let mut n_failed = 0;

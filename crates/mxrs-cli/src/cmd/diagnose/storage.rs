@@ -1,11 +1,11 @@
-//! What the memory pools of each device counted so far.
+//! Statistics of the memory pools of each device.
 
 use super::Section;
 use mxrs::Runtime;
 use mxrs::storage::PoolStats;
 use serde_json::{Map, Value};
 
-/// The section: a line for each device whose memory was used, sizes in bytes.
+/// The section about memory pools: one line for each device that was used, with sizes in bytes.
 pub fn section(runtime: &Runtime) -> Section {
     let mut section = Section::new("---------Storage Info----------", "storage");
     for (device, stats) in runtime.storage().stats_all() {

@@ -1,4 +1,4 @@
-//! The form of MXNet's C++ tool: `im2rec LIST ROOT OUT key=value...`.
+//! The command line of MXNet's C++ tool: `im2rec LIST ROOT OUT key=value...`.
 
 use super::{Args, Kind, Progress, channels, check_root, conclude, of_settings};
 use crate::exit::{Failure, Outcome};
@@ -6,7 +6,7 @@ use mxrs::data::im2rec::{PackSettings, pack_part};
 use mxrs::data::{InterMethod, Interpolation};
 use std::path::PathBuf;
 
-/// Keys with their defaults.
+/// The keys with their defaults.
 const KEYS: [(&str, &str); 11] = [
     ("color", "1"),
     ("resize", "-1"),
@@ -21,10 +21,10 @@ const KEYS: [(&str, &str); 11] = [
     ("unchanged", "0"),
 ];
 
-/// Packs one list.
+/// Packs one list into a record file.
 ///
 /// # Errors
-/// As the other form; unknown keys and values that are no numbers.
+/// Fails as the other form of the command does; also if a key is unknown or a value is not a number.
 pub(super) fn run(args: &Args, is_progress_wanted: bool) -> Outcome {
     let usage = |text: String| Err(Failure::Usage(text));
     let [out, pairs @ ..] = &args.rest[..] else {
@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args, is_progress_wanted: bool) -> Outcome {
     };
     let quality = u8::try_from(number("quality")?)
         .map_err(|_| Failure::Usage(format!("quality={}: expected 1 to 100", text("quality"))))?;
-    // Its default is one of JPEG.
+    // The default quality is meant for JPEG, so it is used only if it was given.
     let is_given = pairs.iter().any(|pair| pair.starts_with("quality="));
     let color = number("color")?;
     if !(-1..=1).contains(&color) {
@@ -69,7 +69,7 @@ pub(super) fn run(args: &Args, is_progress_wanted: bool) -> Outcome {
     }
     let interpolation = match InterMethod::from_number(number("inter_method")?) {
         Ok(InterMethod::Fixed(way)) => way,
-        // Images only become smaller as a rule.
+        // For the methods that choose by size, area interpolation is used, because images usually become smaller.
         Ok(_) => Interpolation::Area,
         Err(e) => return usage(e.to_string()),
     };

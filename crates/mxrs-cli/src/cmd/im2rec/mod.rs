@@ -1,6 +1,7 @@
-//! `mxrs im2rec`: image lists from folders, and record files from image lists.
+//! `mxrs im2rec`: creates image lists from folders, and record files from image lists.
 //!
-//! Two forms: that of MXNet's `im2rec.py`, and that of its C++ tool, recognized by its `key=value` arguments.
+//! The command line has two forms: that of MXNet's `im2rec.py`, and that of its C++ tool, which is recognized by its
+//! `key=value` arguments.
 
 mod key_value;
 
@@ -20,56 +21,57 @@ use std::time::Instant;
   mxrs im2rec train photos --resize 256           packs train*.lst into train*.rec and train*.idx
   mxrs im2rec train.lst photos train.rec resize=256 quality=90     as MXNet's C++ tool")]
 pub struct Args {
-    /// Start of the names of lists and record files; in the form of the C++ tool the list
+    /// Prefix of the input/output lst and rec files; in the C++ tool's form, the lst file
     prefix: PathBuf,
-    /// Folder of the images
+    /// Path to the folder that contains the images
     root: PathBuf,
-    /// In the form of the C++ tool: the record file and settings as KEY=VALUE
+    /// In the C++ tool's form: the rec file, and settings as KEY=VALUE
     #[arg(value_name = "OUT KEY=VALUE")]
     rest: Vec<String>,
-    /// Write PREFIX.lst from the files under ROOT instead of packing
+    /// Create image list(s) by traversing ROOT and write them to PREFIX.lst, instead of packing PREFIX.lst into PREFIX.rec
     #[arg(long, help_heading = "Lists")]
     list: bool,
-    /// Extensions of images, of which case does not count
+    /// List of acceptable image extensions; upper and lower case are not distinguished
     #[arg(long, num_args = 1.., default_values_t = [".jpeg", ".jpg", ".png"].map(String::from), help_heading = "Lists")]
     exts: Vec<String>,
-    /// Lists to share the images among: PREFIX_0.lst, ...
+    /// Number of chunks into which the list is divided: PREFIX_0.lst, ...
     #[arg(long, default_value_t = 1, help_heading = "Lists")]
     chunks: usize,
-    /// Part of the images for training; below 1 lists are called PREFIX_train.lst, ...
+    /// Ratio of images to use for training; below 1 the lists are PREFIX_train.lst, ...
     #[arg(long, default_value_t = 1.0, help_heading = "Lists")]
     train_ratio: f64,
-    /// Part of the images for testing
+    /// Ratio of images to use for testing
     #[arg(long, default_value_t = 0.0, help_heading = "Lists")]
     test_ratio: f64,
-    /// Search folders in ROOT; each with images is a class
+    /// Recursively walk through subfolders and assign a unique label to the images in each folder; otherwise only images in
+    /// ROOT are listed, with label 0
     #[arg(long, help_heading = "Lists")]
     recursive: bool,
-    /// Keep the order of names instead of shuffling
+    /// Do not randomize the image order in PREFIX.lst
     #[arg(long, help_heading = "Lists")]
     no_shuffle: bool,
-    /// Store the bytes of the files as they are
+    /// Skip transformations and save the images as they are
     #[arg(long, help_heading = "Record files")]
     pass_through: bool,
-    /// Resize the shorter edge to this; 0 leaves it
+    /// Resize the shorter edge of images to this size; 0 packs the original size
     #[arg(long, default_value_t = 0, help_heading = "Record files")]
     resize: usize,
-    /// Use the square in the center
+    /// Crop the center of the image to make it square
     #[arg(long, help_heading = "Record files")]
     center_crop: bool,
-    /// JPEG: 1 to 100; PNG: 1 to 9 [default: 95, PNG 3]
+    /// JPEG quality for encoding, 1-100; or PNG compression for encoding, 1-9 [default: 95, PNG 3]
     #[arg(long, help_heading = "Record files")]
     quality: Option<u8>,
-    /// Threads that encode; the order is that of the list with any number
+    /// Number of threads to use for encoding; the order of the images is always that of the list
     #[arg(long, default_value_t = 1, help_heading = "Record files")]
     num_thread: usize,
-    /// 1 color, 0 gray, -1 as stored
+    /// Color mode of the loaded images: 1 color, 0 grayscale, -1 as stored, including an alpha channel
     #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(i8).range(-1..=1), help_heading = "Record files")]
     color: i8,
-    /// How images are stored
+    /// Encoding of the images in the record file
     #[arg(long, value_enum, default_value_t = Kind::Jpg, help_heading = "Record files")]
     encoding: Kind,
-    /// Store all labels of a line
+    /// Also pack multi-dimensional labels into the record file
     #[arg(long, help_heading = "Record files")]
     pack_label: bool,
     /// End with exit code 3 if an image could not be packed or a line was skipped
@@ -77,7 +79,7 @@ pub struct Args {
     strict: bool,
 }
 
-/// Image formats, by their extension.
+/// Image formats, named by their extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kind {
     /// JPEG
@@ -89,7 +91,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// MXNet's default quality is one of JPEG; OpenCV takes 3 for PNG where none is given.
+    /// MXNet's default quality of 95 is meant for JPEG. For PNG, OpenCV uses level 3 if none is given.
     fn encoding(self, quality: Option<u8>) -> Encoding {
         match self {
             Self::Jpg => Encoding::Jpeg { quality: quality.unwrap_or(95) },
@@ -101,7 +103,8 @@ impl Kind {
 /// Runs the command.
 ///
 /// # Errors
-/// Settings that do not go together, files that cannot be read or written; with `--strict` images that failed.
+/// Fails if settings contradict each other, if a file cannot be read or written, or, with `--strict`, if an image could not
+/// be packed.
 pub fn run(args: &Args, is_progress_wanted: bool) -> Outcome {
     if !args.rest.is_empty() {
         return key_value::run(args, is_progress_wanted);
@@ -110,7 +113,7 @@ pub fn run(args: &Args, is_progress_wanted: bool) -> Outcome {
     if args.list { write_lists(args) } else { pack_lists(args, is_progress_wanted) }
 }
 
-/// The most common mistake gets its own message.
+/// Checks that ROOT is a folder, because passing another path is the most common mistake.
 fn check_root(root: &Path) -> Outcome {
     match std::fs::metadata(root) {
         Ok(metadata) if metadata.is_dir() => Ok(()),
@@ -138,7 +141,8 @@ fn write_lists(args: &Args) -> Outcome {
     Ok(())
 }
 
-/// Values out of range are bad usage, apart from a folder without images.
+/// Converts an error: values out of range are usage errors, except for a folder without images or lists, which is an input
+/// error.
 fn of_settings(error: Error) -> Failure {
     match error.kind() {
         ErrorKind::InvalidValue { what, .. } if what.starts_with("images in") || what.starts_with("lists ") => {
@@ -177,7 +181,7 @@ fn channels(color: i8) -> Option<usize> {
     }
 }
 
-/// Lines as MXNet's tool prints them, every 1000 images, and a bar on a terminal.
+/// Prints a line every 1000 images as MXNet's tool does, and shows a progress bar on a terminal.
 struct Progress {
     bar: indicatif::ProgressBar,
     last: Instant,
@@ -193,7 +197,7 @@ impl Progress {
         self.bar.set_position(done);
         while done >= self.next_line {
             let line = format!("time: {}  count: {}", self.last.elapsed().as_secs_f64(), self.next_line);
-            // Nobody reads it: no reason to stop.
+            // An error of printing is ignored: packing need not stop if the output is closed.
             self.bar.suspend(|| terminal::print_line(line)).ok();
             self.last = Instant::now();
             self.next_line += 1000;
@@ -211,7 +215,7 @@ impl Drop for Progress {
     }
 }
 
-/// Says what became of a list.
+/// Logs how many images of a list were packed and which failed.
 fn conclude(list: &Path, report: Outcome<PackReport>, strict: bool) -> Outcome {
     interrupt::check()?;
     let report = report?;

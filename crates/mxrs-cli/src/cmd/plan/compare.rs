@@ -1,4 +1,4 @@
-//! Every algorithm of the planner on one graph.
+//! `plan --compare`: the memory that every algorithm of the planner needs for one graph.
 
 use super::report::algorithm;
 use crate::exit::{Failure, Outcome};
@@ -6,25 +6,25 @@ use mxrs::exec::{DryGraph, PlannedGraph};
 use mxrs::graph::PlanOptions;
 use serde::Serialize;
 
-/// What one algorithm needs.
+/// The result of one algorithm.
 #[derive(Debug, Serialize)]
 pub struct Compared {
-    /// Its name.
+    /// Name of the algorithm.
     pub algorithm: String,
     /// Bytes of the plan.
     pub bytes: usize,
-    /// Over the lower bound; `None` where nothing has to be planned.
+    /// `bytes` divided by the lower bound; `None` if nothing has to be planned.
     pub ratio: Option<f64>,
-    /// Outputs that have their input's memory.
+    /// Number of outputs that reuse the memory of an input.
     pub in_place: usize,
-    /// Whether the settings choose it.
+    /// Whether the settings choose this algorithm.
     pub chosen: bool,
 }
 
-/// Runs them all, the one that the settings choose last.
+/// Runs all algorithms. The one that the settings choose is the last row.
 ///
 /// # Errors
-/// Those of planning.
+/// Returns an error if planning fails.
 pub fn all(dry: &DryGraph, settings: &PlanOptions, chosen: &PlannedGraph) -> Outcome<Vec<Compared>> {
     let base = PlanOptions { verbose: false, num_colors: 1, enable_inplace: true, ..*settings };
     let range = |range, auto_search| PlanOptions { match_range: Some(range), auto_search, ..base };

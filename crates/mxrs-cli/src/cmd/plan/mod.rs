@@ -1,4 +1,4 @@
-//! `mxrs plan`: the memory that a graph would need, without running it.
+//! `mxrs plan`: shows the memory that a graph needs, without running it.
 
 mod compare;
 mod passes;
@@ -31,28 +31,28 @@ parameters, gradients, inputs, outputs and packed constants have memory of their
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The graph and its inputs.
+    /// The graph and the shapes of its inputs.
     #[command(flatten)]
     subject: SubjectArgs,
-    /// What runs: the outputs alone, or a training step with the gradients of all parameters
+    /// What to plan: the outputs only, or a training step with the gradients of all parameters
     #[arg(long, value_enum, default_value_t = Mode::Inference)]
     mode: Mode,
-    /// Set a variable for this plan, as the environment would; may be given several times
+    /// Set an environment variable for this plan; can be given several times
     #[arg(long, value_name = "VARIABLE=VALUE", value_parser = assignment)]
     set: Vec<(String, String)>,
-    /// Run every algorithm of the planner, and show what each needs; in training also every mode of MXRS_REMAT
+    /// Compare all algorithms of the planner; for training, also all modes of MXRS_REMAT
     #[arg(long)]
     compare: bool,
-    /// Show what each pass did: nodes, steps, kernels, bytes of the arena and of packed constants, time
+    /// Show the result of each pass: nodes, steps, kernels, bytes of the arena and of packed constants, time
     #[arg(long, conflicts_with_all = ["compare", "svg", "dump"])]
     passes: bool,
     /// Print the graph after this pass, as a symbol file
     #[arg(long, value_name = "PASS", conflicts_with_all = ["compare", "svg"])]
     dump: Option<String>,
-    /// Draw all tensors over time and address
+    /// Draw all tensors over time and address into this SVG file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = ListFormat::Table)]
     format: ListFormat,
     /// Device, backend and threads.
@@ -60,7 +60,7 @@ pub struct Args {
     compute: Compute,
 }
 
-/// What runs.
+/// What is planned: inference or a training step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
@@ -82,8 +82,8 @@ impl Mode {
 /// Runs the command.
 ///
 /// # Errors
-/// A graph that cannot be used or has inputs without a shape; operators that no backend runs; bad variables; errors of
-/// writing.
+/// Fails if the graph cannot be read or an input has no shape, if no backend supports an operator, if a variable is invalid,
+/// or if the output cannot be written.
 pub fn run(args: &Args) -> Outcome {
     let runtime = start::runtime_with(Some(&args.compute), &args.set)?;
     let subject = args.subject.load(&runtime)?;
@@ -116,7 +116,7 @@ pub fn run(args: &Args) -> Outcome {
     report.print(args.format)
 }
 
-/// Gradients of everything but inputs and labels.
+/// Requests gradients of all arguments except inputs and labels.
 fn gradients(subject: &Subject) -> GradRequests {
     let graph = &subject.graph;
     let inputs = subject.inputs.iter().map(|(name, _)| name.as_str());

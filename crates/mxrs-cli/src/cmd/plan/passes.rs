@@ -1,4 +1,4 @@
-//! `plan --passes` and `plan --dump`: what each pass did, in the order in which binding runs them.
+//! `plan --passes` and `plan --dump`: the result of each pass, in the order in which binding runs them.
 
 use super::report::{readable, table};
 use crate::args::ListFormat;
@@ -12,7 +12,7 @@ use serde::Serialize;
 const COLUMNS: [&str; 9] =
     ["pass", "result", "nodes before", "nodes after", "steps", "kernels", "arena", "packed", "time"];
 
-/// One row.
+/// The table row of one pass.
 #[derive(Serialize)]
 struct Row {
     pass: &'static str,
@@ -59,7 +59,7 @@ impl Row {
     }
 }
 
-/// Prints one row per pass.
+/// Prints one table row per pass.
 ///
 /// # Errors
 /// Returns the errors of printing.

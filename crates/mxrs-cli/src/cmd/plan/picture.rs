@@ -1,4 +1,4 @@
-//! Tensors as rectangles: steps from left to right, addresses from bottom to top.
+//! Draws tensors as rectangles: steps from left to right, addresses from bottom to top.
 
 use super::report::{UNITS, readable};
 use crate::svg::{document, escape, number, shortened};
@@ -6,17 +6,17 @@ use mxrs::exec::{PlannedGraph, PlannedTensor, TensorKind};
 use std::cmp::Reverse;
 use std::fmt::Write;
 
-/// The picture and its margins, in pixels.
+/// Size of the picture in pixels; the margins follow.
 const SIZE: (f64, f64) = (1280.0, 760.0);
 const LEFT: f64 = 90.0;
 const RIGHT: f64 = 20.0;
 const TOP: f64 = 74.0;
 const BOTTOM: f64 = 52.0;
 
-/// Most bytes of rectangles: browsers show files of this size without trouble.
+/// Most bytes of SVG for the rectangles: browsers display files of this size without problems.
 const MOST_BYTES: usize = 4_500_000;
 
-/// Kinds with their style class, color and meaning.
+/// Kinds of tensors with their style class, color and meaning.
 const KINDS: [(TensorKind, &str, &str, &str); 5] = [
     (TensorKind::Forward, "f", "#80b1d3", "forward"),
     (TensorKind::Kept, "k", "#fb8072", "forward, kept for the gradient"),
@@ -25,7 +25,7 @@ const KINDS: [(TensorKind, &str, &str, &str); 5] = [
     (TensorKind::Workspace, "w", "#fdb462", "workspace"),
 ];
 
-/// From steps and bytes to pixels.
+/// Maps steps and bytes to pixels.
 struct Scale {
     n_steps: usize,
     n_bytes: usize,
@@ -41,7 +41,7 @@ impl Scale {
     }
 }
 
-/// Draws the arena of a plan.
+/// Draws the arena of a plan as SVG.
 pub fn draw(title: &str, planned: &PlannedGraph) -> String {
     let scale = Scale { n_steps: planned.steps.len(), n_bytes: planned.arena_bytes };
     let mut content = String::new();
@@ -90,7 +90,7 @@ fn axes(content: &mut String, scale: &Scale) {
     let power = (scale.n_bytes.max(1).ilog2() / 10).min(4);
     let (unit, name) = (1usize << (10 * power), UNITS[power as usize]);
     let units = scale.n_bytes.div_ceil(unit);
-    // Small arenas have few units; their marks are parts of one.
+    // Small arenas have few units, so their marks are fractions of a unit.
     let every = if units >= 5 { unit * round_step(units) } else { (unit / 4).max(1) };
     for address in (0..=scale.n_bytes).step_by(every) {
         let y = scale.y(address);
@@ -114,7 +114,7 @@ fn axes(content: &mut String, scale: &Scale) {
     text(content, "start", "8", &number(TOP - 10.0), "address (bytes)");
 }
 
-/// 1, 2 or 5 times a power of ten, so that about ten marks cover `n`.
+/// 1, 2 or 5 times a power of ten, such that about ten marks cover `n`.
 fn round_step(n: usize) -> usize {
     let mut power = 1;
     loop {
@@ -127,7 +127,7 @@ fn round_step(n: usize) -> usize {
     }
 }
 
-/// Largest first, as far as they go; how many are left out.
+/// Draws the largest tensors first until `MOST_BYTES` is exceeded. Returns how many are not drawn.
 fn rectangles(content: &mut String, scale: &Scale, planned: &PlannedGraph) -> usize {
     let mut tensors: Vec<&PlannedTensor> = planned.tensors.iter().filter(|t| t.size_bytes > 0).collect();
     tensors.sort_by_key(|t| Reverse(t.size_bytes as u128 * (t.last - t.first + 1) as u128));
@@ -170,7 +170,7 @@ mod tests {
     use mxrs::exec::StepReport;
     use mxrs::graph::memory::{Algorithm, PlanReport};
 
-    /// A plan of this many tensors, each alive for three steps.
+    /// A plan with `n` tensors, each alive for three steps.
     fn planned(n: usize) -> PlannedGraph {
         let tensor = |i: usize| PlannedTensor {
             name: format!("a_layer_with_a_long_name_{i}<&>"),

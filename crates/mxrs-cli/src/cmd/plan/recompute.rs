@@ -1,32 +1,32 @@
-//! Every way of computing again in the backward pass, on one graph.
+//! `plan --compare` in training: the memory that every mode of recomputation needs for one graph.
 
 use crate::exit::{Failure, Outcome};
 use crate::subject::Subject;
 use mxrs::exec::{BindOptions, DryGraph, PlannedGraph, Recompute};
 use serde::Serialize;
 
-/// What one mode needs.
+/// The result of one mode.
 #[derive(Debug, Serialize)]
 pub struct Recomputed {
-    /// Its word, as `MXRS_REMAT` takes it.
+    /// Name of the mode, as `MXRS_REMAT` accepts it.
     pub mode: String,
     /// Bytes of the arena.
     pub bytes: usize,
-    /// How many fewer they are than with nothing computed again.
+    /// Bytes saved compared with no recomputation.
     pub saved_bytes: usize,
-    /// Operators that run a second time.
+    /// Number of operators that run a second time.
     pub operators: usize,
-    /// Multiply-adds of those over all others.
+    /// Multiply-adds of the recomputed operators divided by those of all other operators.
     pub extra_time: f64,
-    /// Whether the settings choose it.
+    /// Whether the settings choose this mode.
     pub chosen: bool,
 }
 
-/// Plans a training step in every mode, and within half of what it needs when nothing is computed again, where that can be
-/// done.
+/// Plans a training step in every mode, and with a budget of half the memory that it needs without recomputation, if that is
+/// possible.
 ///
 /// # Errors
-/// Those of planning.
+/// Returns an error if planning fails.
 pub fn all(subject: &Subject, settings: &BindOptions) -> Outcome<Vec<Recomputed>> {
     let plan = |recompute| -> mxrs::Result<PlannedGraph> {
         let options = BindOptions { recompute, ..settings.clone() };

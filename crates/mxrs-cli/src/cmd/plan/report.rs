@@ -1,4 +1,4 @@
-//! The figures of `plan`, for people and for programs.
+//! The output of `plan`, as tables and as JSON.
 
 use super::Mode;
 use super::compare::Compared;
@@ -12,7 +12,7 @@ use mxrs::exec::PlannedGraph;
 use mxrs::graph::memory::Algorithm;
 use serde::Serialize;
 
-/// Everything that is printed.
+/// All figures that are printed.
 #[derive(Serialize)]
 pub struct Report {
     graph: String,
@@ -23,24 +23,24 @@ pub struct Report {
     forward_steps: usize,
     bytes: Bytes,
     in_place: usize,
-    /// Calls that stand for several of the graph's.
+    /// Number of fused calls in the planned graph.
     fused_operators: usize,
-    /// Calls of the graph that they replace.
+    /// Number of calls of the original graph that the fused calls replace.
     replaced_operators: usize,
     recomputed_operators: usize,
-    /// Multiply-adds of recomputed operators over those of all others.
+    /// Multiply-adds of the recomputed operators divided by those of all other operators.
     extra_time: f64,
     algorithm: String,
     tried: Vec<Tried>,
-    /// Every algorithm, when asked for.
+    /// The comparison of all algorithms, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compared: Option<Vec<Compared>>,
-    /// Every mode of recomputation, when asked for.
+    /// The comparison of all modes of recomputation, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recomputed: Option<Vec<Recomputed>>,
 }
 
-/// Where the bytes are.
+/// Bytes by purpose.
 #[derive(Serialize)]
 struct Bytes {
     lower_bound: usize,
@@ -56,7 +56,7 @@ struct Bytes {
     without_sharing: usize,
 }
 
-/// One plan that was made to choose from.
+/// A plan that was made as a candidate.
 #[derive(Serialize)]
 struct Tried {
     algorithm: String,
@@ -74,7 +74,7 @@ pub fn algorithm(algorithm: Algorithm) -> String {
 /// Units of bytes, each 1024 times the one before.
 pub const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
 
-/// Bytes for people.
+/// A number of bytes with its unit.
 pub fn readable(bytes: usize) -> String {
     let mut value = bytes as f64;
     let mut unit = 0;
@@ -86,7 +86,7 @@ pub fn readable(bytes: usize) -> String {
 }
 
 impl Report {
-    /// Of one plan.
+    /// The report of one plan.
     pub fn new(subject: &Subject, mode: Mode, planned: &PlannedGraph) -> Self {
         let report = &planned.report;
         let pool = report
@@ -126,17 +126,17 @@ impl Report {
         }
     }
 
-    /// What was planned, in one line.
+    /// The subject of the plan in one line.
     pub fn title(&self) -> String {
         let batch = self.batch.map_or(String::new(), |batch| format!(", batch {batch}"));
         let (graph, mode, dtype) = (&self.graph, self.mode.word(), self.dtype);
         format!("{graph}: {mode}{batch}, {dtype}, {} steps, {} of them forward", self.steps, self.forward_steps)
     }
 
-    /// Prints it.
+    /// Prints the report.
     ///
     /// # Errors
-    /// Those of printing.
+    /// Returns an error if printing fails.
     pub fn print(&self, format: ListFormat) -> Outcome {
         match format {
             ListFormat::Json => terminal::print_json(self),
@@ -225,7 +225,6 @@ fn cells(row: &Compared) -> Vec<String> {
     vec![row.algorithm.clone(), row.bytes.to_string(), readable(row.bytes), ratio, row.in_place.to_string()]
 }
 
-/// A table whose columns behind the first are numbers.
 /// A table whose first column is aligned left and all others right.
 pub fn table(headings: &[&str], rows: Vec<Vec<String>>) -> String {
     let mut table = terminal::table(headings);

@@ -1,9 +1,9 @@
-//! The drawing as a Graphviz text.
+//! Writes the drawing in Graphviz's dot language.
 
 use super::drawing::Drawing;
 use std::fmt::Write;
 
-/// The whole file.
+/// The complete dot file.
 pub fn text(title: &str, drawing: &Drawing) -> String {
     let mut text = format!("digraph {} {{\n", quoted(title));
     text += "  node [style=filled, fixedsize=false, fontname=\"Helvetica\", shape=box];\n";
@@ -21,7 +21,7 @@ pub fn text(title: &str, drawing: &Drawing) -> String {
     text + "}\n"
 }
 
-/// A quoted string of the language.
+/// A quoted string of the dot language.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {

@@ -1,42 +1,42 @@
-//! What is drawn of a graph: nodes with labels and colors, edges with shapes. The same for every form of output.
+//! The drawing of a graph, independent of the output format: nodes with labels and colors, edges with shapes.
 
 use mxrs::graph::{Graph, Inferred, Node, NodeId};
 use mxrs::types::PartialShape;
 
-/// Endings of the names of parameters, which MXNet's plots hide too.
+/// Suffixes of the names of parameters, which MXNet's plots hide as well.
 const PARAMETERS: [&str; 8] =
     ["_weight", "_bias", "_beta", "_gamma", "_moving_var", "_moving_mean", "_running_var", "_running_mean"];
 
 /// One node.
 pub struct Drawn {
-    /// Name; then, for a call, operator and key attributes.
+    /// Lines of the label: the name and, for a call, the operator and its main attributes.
     pub lines: Vec<String>,
     /// Fill color.
     pub color: &'static str,
-    /// Whether it is a variable, which is drawn round.
+    /// Whether the node is a variable, which is drawn with round ends.
     pub is_variable: bool,
 }
 
 /// One edge.
 pub struct Edge {
-    /// Position of the producer among the nodes.
+    /// Index of the producer in the nodes.
     pub from: usize,
-    /// Position of the reader.
+    /// Index of the reader in the nodes.
     pub to: usize,
-    /// Shapes of what flows, behind the batch axis; empty when not known.
+    /// Shapes of the tensors without the batch axis; empty if unknown.
     pub label: String,
 }
 
 /// Nodes and edges.
 pub struct Drawing {
-    /// In the graph's order.
+    /// Nodes in the order of the graph.
     pub nodes: Vec<Drawn>,
-    /// At most one between two nodes.
+    /// Edges; at most one between two nodes.
     pub edges: Vec<Edge>,
 }
 
 impl Drawing {
-    /// Of a graph; without parameters unless they are wanted.
+    /// The drawing of a graph. Parameters are included only if `with_weights` is set.
     pub fn new(graph: &Graph, shapes: &Inferred<PartialShape>, with_weights: bool) -> Self {
         let mut nodes = Vec::new();
         let mut edges: Vec<Edge> = Vec::new();
@@ -72,7 +72,7 @@ fn joined<'a>(sizes: impl Iterator<Item = &'a usize>) -> String {
     sizes.map(ToString::to_string).collect::<Vec<_>>().join("x")
 }
 
-/// Name, operator, attributes: a line each.
+/// The lines of a label: name, operator, attributes.
 fn lines(node: &Node) -> Vec<String> {
     let mut lines = vec![node.name.clone()];
     if !node.is_variable() {
@@ -84,7 +84,7 @@ fn lines(node: &Node) -> Vec<String> {
 
 fn key_attributes(node: &Node) -> String {
     let attr = |key: &str| node.attrs.get(key);
-    // `(3, 3)` as `3x3`.
+    // Writes `(3, 3)` as `3x3`.
     let sizes = |key: &str| {
         let digits = |size: &str| size.chars().filter(char::is_ascii_digit).collect::<String>();
         attr(key).map(|text| text.split(',').map(digits).filter(|d| !d.is_empty()).collect::<Vec<_>>().join("x"))
@@ -110,7 +110,7 @@ fn key_attributes(node: &Node) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// MXNet's color of a kind of operator.
+/// MXNet's color for a kind of operator.
 fn color(op: &str) -> &'static str {
     match op {
         "null" => "#8dd3c7",

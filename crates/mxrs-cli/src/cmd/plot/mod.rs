@@ -1,4 +1,4 @@
-//! `mxrs plot`: a graph drawn as SVG, or written for Graphviz, with MXNet's colors.
+//! `mxrs plot`: draws a graph as SVG, or writes it for Graphviz, with MXNet's colors.
 
 mod dot;
 mod drawing;
@@ -17,20 +17,20 @@ const EXAMPLES: &str = "Examples:
 
 Without --svg and --dot the Graphviz text goes to stdout. Edges show the shapes behind the batch axis.";
 
-/// Most nodes that are laid out here: the time grows with the square of their number.
+/// Most nodes for which an SVG layout is computed: the time grows with the square of their number.
 const MOST_NODES: usize = 1500;
 
 /// Arguments of `plot`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The graph and its inputs.
+    /// The graph and the shapes of its inputs.
     #[command(flatten)]
     subject: SubjectArgs,
-    /// Write a picture
+    /// Write an SVG picture to this file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Write a Graphviz file
+    /// Write a Graphviz (dot) file
     #[arg(long, value_name = "FILE")]
     dot: Option<PathBuf>,
     /// Title of the drawing [default: the name of the network or file]
@@ -44,7 +44,8 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// A graph that cannot be used; shapes that do not fit it; too many nodes for a picture; errors of writing.
+/// Fails if the graph cannot be read, if shapes do not fit it, if it has too many nodes for a picture, or if a file cannot
+/// be written.
 pub fn run(args: &Args) -> Outcome {
     let runtime = start::runtime(None)?;
     let subject = args.subject.load(&runtime)?;

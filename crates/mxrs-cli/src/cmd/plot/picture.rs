@@ -1,4 +1,4 @@
-//! The drawing as SVG: dagre lays it out in layers, from the inputs at the top to the outputs.
+//! The drawing as SVG. The library dagre computes a layered layout, from the inputs at the top to the outputs at the bottom.
 
 use super::drawing::{Drawing, Drawn};
 use crate::svg::{document, escape, number, shortened};
@@ -6,20 +6,21 @@ use dagre::graph::{Graph, GraphOptions};
 use dagre::{EdgeLabel, LayoutOptions, NodeLabel, layout};
 use std::fmt::Write;
 
-/// Pixels: height of a line of text, width of a character of it, room around it, room around the drawing.
+/// Sizes in pixels: height of a line of text, width of a character, padding around the text, margin around the drawing,
+/// height of the title.
 const LINE: f64 = 15.0;
 const CHARACTER: f64 = 6.7;
 const PADDING: f64 = 9.0;
 const MARGIN: f64 = 30.0;
 const TITLE: f64 = 30.0;
 
-/// Longest line of a label.
+/// Largest number of characters in a line of a label.
 const N_CHARS: usize = 48;
 
 const STYLE: &str = "text{text-anchor:middle}.n{stroke:#333;stroke-width:.8}.e{fill:none;stroke:#555}\
                      .l{font-size:10px;fill:#333;paint-order:stroke;stroke:#fff;stroke-width:3px}";
 
-/// Draws it.
+/// Draws the graph as an SVG document.
 pub fn draw(title: &str, drawing: &Drawing) -> String {
     let mut graph: Graph<NodeLabel, EdgeLabel> =
         Graph::with_options(GraphOptions { directed: true, multigraph: false, compound: false });
@@ -77,7 +78,7 @@ fn size(node: &Drawn) -> (f64, f64) {
     (longest as f64 * CHARACTER + 2.0 * PADDING, node.lines.len() as f64 * LINE + PADDING)
 }
 
-/// A node with its middle at this point.
+/// Writes the box of a node with its center at (x, y).
 fn box_of(content: &mut String, node: &Drawn, x: f64, y: f64) {
     let (width, height) = size(node);
     let radius = if node.is_variable { height / 2.0 } else { 3.0 };

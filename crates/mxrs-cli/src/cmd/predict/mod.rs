@@ -18,10 +18,10 @@ use std::time::Instant;
 /// Arguments of `predict`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Checkpoint: `PREFIX-symbol.json` and `PREFIX-NNNN.params`
+    /// Model prefix of the checkpoint: `PREFIX-symbol.json` and `PREFIX-NNNN.params`
     #[arg(long, value_name = "PREFIX")]
     model: PathBuf,
-    /// Epoch of the checkpoint, the NNNN of its file
+    /// Epoch of the checkpoint, the NNNN in its file name
     #[arg(long, value_name = "N", default_value_t = 0)]
     epoch: u64,
     /// Record file with images and labels
@@ -30,46 +30,46 @@ pub struct Args {
     /// Image files (JPEG or PNG)
     #[arg(value_name = "IMAGE")]
     images: Vec<PathBuf>,
-    /// Shape of one image for the network: channels, height, width
+    /// Shape of the images fed into the network: channels, height, width
     #[arg(long, value_name = "C,H,W", default_value = "3,224,224", value_parser = image_shape)]
     data_shape: Shape,
-    /// Images of one run of the network
+    /// Batch size
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..))]
     batch_size: u32,
-    /// Length that the shorter edge is resized to before the center is cropped [default: that of data-shape for image
-    /// files, none for records]
+    /// Resize the shorter edge of images to this size before the center is cropped [default: the longer edge of data-shape
+    /// for image files, none for records]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     resize: Option<u32>,
-    /// Factor of pixel values, after the mean is taken away
+    /// Factor by which pixel values are multiplied after the mean is subtracted
     #[arg(long, value_name = "F", default_value = "1", value_parser = finite, allow_hyphen_values = true)]
     scale: f32,
-    /// Mean of each color, in pixel values (0 to 255)
+    /// Mean of red, green and blue, subtracted from the pixel values (0 to 255)
     #[arg(long, value_name = "R,G,B", default_value = "0,0,0", value_parser = rgb, allow_hyphen_values = true)]
     mean_rgb: Rgb,
-    /// Divisor of each color
+    /// Standard deviation of red, green and blue, by which the pixel values are divided
     #[arg(long, value_name = "R,G,B", default_value = "1,1,1", value_parser = positive_rgb)]
     std_rgb: Rgb,
     /// Device, backend and threads.
     #[command(flatten)]
     compute: Compute,
-    /// Classes shown per image, most probable first
+    /// Number of classes shown per image, most probable first
     #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     top: u32,
     /// File with one class name per line, in the order of the classes
     #[arg(long, value_name = "FILE")]
     synset: Option<PathBuf>,
-    /// Write all probabilities: `.npy`, or `.npz` with `prob` and `label`
+    /// Write all probabilities to this file: `.npy`, or `.npz` with `prob` and `label`
     #[arg(long, value_name = "FILE.npy|FILE.npz")]
     output: Option<PathBuf>,
     /// Draw the first N images in the terminal
     #[arg(long, value_name = "N", default_value_t = 0)]
     draw: u32,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 }
 
-/// What goes into `--output`.
+/// File format of `--output`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OutputForm {
     Npy,
@@ -79,7 +79,7 @@ enum OutputForm {
 /// Runs the command.
 ///
 /// # Errors
-/// A checkpoint or images that cannot be used; a shape that does not fit the network; what a kernel reports.
+/// Fails if the checkpoint or the images cannot be read, if a shape does not fit the network, or if a kernel fails.
 pub fn run(args: &Args, with_progress: bool) -> Outcome {
     let form = args.output.as_deref().map(output_form).transpose()?;
     args.output.as_deref().map_or(Ok(()), expect_writable)?;
@@ -126,7 +126,8 @@ pub fn run(args: &Args, with_progress: bool) -> Outcome {
     }
 }
 
-/// Runs one batch. With several threads an error surfaces here, where the result is read.
+/// Runs one batch. If kernels run on other threads, their error is returned when the result is read, which is in this
+/// function.
 fn predict(predictor: &Predictor, data: &[f32]) -> Outcome<Vec<f32>> {
     Ok(predictor.predict(data)?)
 }

@@ -1,11 +1,11 @@
-//! What was predicted: per image the most probable classes, in all how many were right.
+//! The results of `predict`: the most probable classes per image, and the number of correct predictions.
 
 use crate::records::ImageBatch;
 use crate::terminal;
 use serde::Serialize;
 use serde_json::Number;
 
-/// Wrong predictions that are listed for people.
+/// Largest number of wrong predictions in the table.
 const MOST_WRONG: usize = 10;
 
 /// A class and its probability.
@@ -13,35 +13,35 @@ const MOST_WRONG: usize = 10;
 pub struct Top {
     /// Number of the class, from 0.
     pub class: usize,
-    /// Its name, when names were given.
+    /// Name of the class, if names were given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What the network gives it.
+    /// Probability that the network assigns to the class.
     pub prob: f32,
 }
 
 impl Top {
-    /// Name or number.
+    /// Name of the class, or its number if it has no name.
     pub fn class_text(&self) -> String {
         self.name.clone().unwrap_or_else(|| self.class.to_string())
     }
 }
 
-/// One image.
+/// The prediction for one image.
 #[derive(Serialize)]
 pub struct Prediction {
-    /// Position among all images, from 0.
+    /// Index among all images, from 0.
     pub index: usize,
-    /// File, when it came from one.
+    /// File of the image, if it came from a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// What it really is, when known.
+    /// The label of the image, if known.
     pub label: Option<Number>,
-    /// Most probable first.
+    /// The classes, most probable first.
     pub top: Vec<Top>,
 }
 
-/// All images, as JSON.
+/// The JSON report for all images.
 #[derive(Serialize)]
 pub struct Report<'a> {
     images: usize,
@@ -51,7 +51,7 @@ pub struct Report<'a> {
     seconds: f64,
 }
 
-/// Collects predictions.
+/// Collects the predictions of all batches.
 pub struct Predictions {
     n_classes: usize,
     n_top: usize,
@@ -63,13 +63,13 @@ pub struct Predictions {
 }
 
 impl Predictions {
-    /// Nothing yet, for a network of `n_classes` of which the best `n_top` are kept.
+    /// Empty predictions for a network of `n_classes`, of which the `n_top` most probable are kept per image.
     pub fn new(n_classes: usize, n_top: usize, names: Option<Vec<String>>) -> Self {
         let (rows, probabilities, labels) = Default::default();
         Self { n_classes, n_top: n_top.min(n_classes), names, rows, probabilities, labels, correct: 0 }
     }
 
-    /// Adds a batch with what the network made of it.
+    /// Adds a batch with the probabilities that the network computed.
     pub fn add(&mut self, batch: &ImageBatch, probabilities: Vec<f32>) {
         for (i, row) in probabilities.chunks_exact(self.n_classes.max(1)).enumerate() {
             let label = batch.labels.as_ref().and_then(|labels| labels.get(i)).copied();
@@ -84,7 +84,7 @@ impl Predictions {
         self.probabilities.extend(probabilities);
     }
 
-    /// The largest, of equal ones the earlier class first.
+    /// The most probable classes. Of equal probabilities the lower class number comes first.
     fn top(&self, row: &[f32]) -> Vec<Top> {
         let mut order: Vec<usize> = (0..row.len()).collect();
         order.sort_by(|&a, &b| row[b].total_cmp(&row[a]));
@@ -102,33 +102,33 @@ impl Predictions {
         self.n_classes
     }
 
-    /// Images from `index` on.
+    /// Predictions from `index` on.
     pub fn rows_from(&self, index: usize) -> &[Prediction] {
         &self.rows[index.min(self.rows.len())..]
     }
 
-    /// Row-major, images by classes.
+    /// Probabilities, row-major, with one row of classes per image.
     pub fn probabilities(&self) -> &[f32] {
         &self.probabilities
     }
 
-    /// Labels, when every image has one.
+    /// Labels, if every image has one.
     pub fn labels(&self) -> Option<&[f32]> {
         (self.labels.len() == self.rows.len() && !self.rows.is_empty()).then_some(&self.labels)
     }
 
-    /// Right ones and their share, when labels are there.
+    /// Number of correct predictions and their share, if labels are known.
     fn accuracy(&self) -> Option<(usize, f64)> {
         self.labels().map(|labels| (self.correct, self.correct as f64 / labels.len() as f64))
     }
 
-    /// For JSON.
+    /// The report for JSON.
     pub fn report(&self, seconds: f64) -> Report<'_> {
         let (correct, accuracy) = self.accuracy().unzip();
         Report { images: self.len(), correct, accuracy, predictions: &self.rows, seconds }
     }
 
-    /// For people: each image when they came as files, otherwise the wrong ones and the accuracy.
+    /// The text output: every image if the images are files, and wrong predictions and accuracy if labels are known.
     pub fn text(&self, seconds: f64) -> String {
         let mut text = String::new();
         for row in self.rows.iter().filter(|row| row.file.is_some()) {
@@ -166,7 +166,7 @@ impl Predictions {
     }
 }
 
-/// A label as people write it: an integer when it is one.
+/// The label as a JSON number, an integer if it is whole.
 fn number(label: f32) -> Option<Number> {
     if label.fract() == 0.0 && label.abs() < 1e9 {
         return Some(Number::from(label as i64));

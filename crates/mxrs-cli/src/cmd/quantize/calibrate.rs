@@ -1,4 +1,4 @@
-//! The calibration run: records in, ranges out.
+//! The calibration: runs the float network on records and collects the ranges of activations.
 
 use super::Args;
 use crate::exit::{Failure, Outcome};
@@ -10,14 +10,14 @@ use mxrs::types::{Error, ErrorKind, Shape};
 use mxrs::{Result, Runtime};
 use std::path::Path;
 
-/// Bytes of an image of a batch beside its pixels: its label and its number.
+/// Bytes per image of a batch in addition to its pixels: label and number.
 const BESIDE_PIXELS: u64 = 12;
 
-/// Runs the float network over the records and collects ranges; an empty table where none are asked for.
+/// Runs the float network on the records and collects ranges. Returns an empty table if the mode needs no ranges.
 ///
 /// # Errors
-/// Records that cannot be read, or none; a shape that does not fit the network; a batch that there is no room for; an
-/// interrupt.
+/// Fails if records cannot be read or there are none, if a shape does not fit the network, if the memory for a batch is not
+/// available, or if the command is interrupted.
 pub fn calibrate(
     args: &Args,
     runtime: &Runtime,
@@ -61,7 +61,7 @@ pub fn calibrate(
     Ok(found?)
 }
 
-/// Batches are made whole, however few records there are.
+/// Checks the memory for a batch of the full size, which is allocated even if there are fewer records.
 fn expect_room(args: &Args) -> Outcome {
     let (n, image) = (args.batch_size, &args.image_shape);
     let pixels = image.iter().try_fold(size_of::<f32>() as u64, |n, size| n.checked_mul(*size as u64));
@@ -70,7 +70,8 @@ fn expect_room(args: &Args) -> Outcome {
     room::expect("a batch of images", bytes).map_err(refused)
 }
 
-/// What is wrong with a batch: a shape that does not fit is bad usage, numbers that are not finite a failure at run time.
+/// Converts an error of a batch: values that are not finite are failures at run time, a shape that does not fit is a usage
+/// error.
 fn fed(error: Error) -> Failure {
     match error.kind() {
         ErrorKind::InvalidValue { .. } => Failure::Run(error),
@@ -78,7 +79,7 @@ fn fed(error: Error) -> Failure {
     }
 }
 
-/// The input of the network, of which there must be one.
+/// Name of the only input of the network. Fails if the network has none or several.
 fn only_input(quantizer: &Quantizer) -> Outcome<String> {
     let inputs = quantizer.inputs();
     match inputs.as_slice() {

@@ -1,4 +1,4 @@
-//! `mxrs quantize`: a checkpoint in float32 becomes one in 8 bits, with ranges from calibration records.
+//! `mxrs quantize`: converts a float32 checkpoint to 8-bit integers, with ranges from calibration records.
 
 mod calibrate;
 mod report;
@@ -29,78 +29,79 @@ Example:
   mxrs quantize --prefix data/digits/resnet8 --epoch 10 --data-val data/digits/digits_train.rec \\
       --image-shape 1,28,28 --scale 0.00392156862745098 --num-calib-batches 10 --output /tmp/resnet8")]
 pub struct Args {
-    /// Checkpoint: `PREFIX-symbol.json` and `PREFIX-NNNN.params`
+    /// Model prefix of the checkpoint: `PREFIX-symbol.json` and `PREFIX-NNNN.params`
     #[arg(long, visible_alias = "model", value_name = "PREFIX", required_unless_present = "symbol")]
     #[arg(conflicts_with_all = ["symbol", "params"])]
     prefix: Option<PathBuf>,
-    /// Epoch of the checkpoint, the NNNN of its file and of the file written
+    /// Epoch of the checkpoint, the NNNN in the names of the files that are read and written
     #[arg(long, value_name = "N", default_value_t = 0)]
     epoch: u64,
     /// Symbol file, instead of --prefix
     #[arg(long, value_name = "FILE", requires = "params")]
     symbol: Option<PathBuf>,
-    /// Parameter file to --symbol
+    /// Parameter file that belongs to --symbol
     #[arg(long, value_name = "FILE", requires = "symbol")]
     params: Option<PathBuf>,
-    /// Record file with calibration images; a few hundred are enough
+    /// Record file (.rec) with calibration images; a few hundred are enough
     #[arg(long, visible_aliases = ["data", "rec"], value_name = "FILE.rec")]
     data_val: Option<PathBuf>,
-    /// Shape of one image for the network: channels, height, width
+    /// Shape of the images fed into the network: channels, height, width
     #[arg(long, visible_alias = "data-shape", value_name = "C,H,W", default_value = "3,224,224", value_parser = image_shape)]
     image_shape: Shape,
-    /// Images of one run of the network
+    /// Batch size
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..))]
     batch_size: u32,
-    /// Batches to calibrate with, from the start of the file [default: all]
+    /// Number of batches for calibration, from the beginning of the file [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     num_calib_batches: Option<u32>,
-    /// Length that the shorter edge is resized to before the center is cropped [default: none]
+    /// Resize the shorter edge of images to this size before the center is cropped [default: none]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     resize: Option<u32>,
-    /// Factor of pixel values, after the mean is taken away
+    /// Factor by which pixel values are multiplied after the mean is subtracted
     #[arg(long, value_name = "F", default_value = "1", value_parser = finite, allow_hyphen_values = true)]
     scale: f32,
-    /// Mean of each color, in pixel values (0 to 255)
+    /// Mean of red, green and blue, subtracted from the pixel values (0 to 255)
     #[arg(long, visible_alias = "mean-rgb", value_name = "R,G,B", default_value = "0,0,0", value_parser = rgb, allow_hyphen_values = true)]
     rgb_mean: Rgb,
-    /// Divisor of each color
+    /// Standard deviation of red, green and blue, by which the pixel values are divided
     #[arg(long, visible_alias = "std-rgb", value_name = "R,G,B", default_value = "1,1,1", value_parser = positive_rgb)]
     rgb_std: Rgb,
-    /// Where ranges come from: none (computed at each run), naive (least and greatest value), entropy (the threshold that
-    /// loses least information)
+    /// Calibration mode: none (ranges are computed in every run), naive (smallest and largest value), entropy (the threshold
+    /// that loses the least information, by KL divergence)
     #[arg(long, value_name = "MODE", default_value_t, value_parser = word::<CalibMode>)]
     calib_mode: CalibMode,
-    /// Element type of activations: int8, uint8, or auto (uint8 where no value is negative)
+    /// Data type of quantized activations: int8, uint8, or auto (uint8 if no value is negative)
     #[arg(long, value_name = "TYPE", default_value_t, value_parser = word::<QuantizedDType>)]
     quantized_dtype: QuantizedDType,
-    /// Which operators besides convolutions and fully connected layers: smart (those between two of them) or full (all
-    /// that can be)
+    /// Operators to quantize besides convolutions and fully-connected layers: smart (only those between two of these) or
+    /// full (all that can be quantized)
     #[arg(long, value_name = "MODE", default_value_t, value_parser = word::<QuantizeMode>)]
     quantize_mode: QuantizeMode,
-    /// Ranges of weights: channel-wise (one for each output channel) or tensor-wise (one: files that MXNet 1.9.1 reads)
+    /// Granularity of the weights' ranges: channel-wise (one for each output channel) or tensor-wise (one per tensor, which
+    /// MXNet 1.9.1 can read)
     #[arg(long, value_name = "KIND", default_value_t, value_parser = word::<Granularity>)]
     granularity: Granularity,
-    /// Nodes that stay in float32, separated by commas
+    /// Names of nodes to exclude from quantization, separated by commas
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     exclude: Vec<String>,
-    /// Operators that stay in float32, separated by commas
+    /// Names of operators to exclude from quantization, separated by commas
     #[arg(long, value_name = "OP", value_delimiter = ',')]
     exclude_op: Vec<String>,
-    /// Leave batch normalization as it is, instead of making it part of the convolution before it
+    /// Do not fold batch normalization into the convolution before it
     #[arg(long)]
     no_fold: bool,
-    /// Start of the names of the files written
+    /// Prefix of the names of the written files
     #[arg(long, value_name = "PREFIX")]
     output: PathBuf,
     /// Device, backend and threads.
     #[command(flatten)]
     compute: Compute,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 }
 
-/// Reads one of the words of an option.
+/// Parses the value of an option that is one of several words.
 fn word<T: std::str::FromStr<Err = Error>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error: Error| error.to_string())
 }
@@ -108,8 +109,8 @@ fn word<T: std::str::FromStr<Err = Error>>(text: &str) -> Result<T, String> {
 /// Runs the command.
 ///
 /// # Errors
-/// A checkpoint or records that cannot be used; no records; a shape that does not fit the network; a network in which
-/// nothing can be quantized; files that cannot be written.
+/// Fails if the checkpoint or the records cannot be read, if there are no records, if a shape does not fit the network, if
+/// no operator can be quantized, or if a file cannot be written.
 pub fn run(args: &Args, with_progress: bool) -> Outcome {
     if args.data_val.is_none() && args.calib_mode != CalibMode::None {
         let text = format!("--calib-mode {} needs --data-val; without records use --calib-mode none", args.calib_mode);
@@ -160,7 +161,8 @@ fn options(args: &Args, runtime: &mxrs::Runtime) -> QuantizeOptions {
     }
 }
 
-/// Writes the table, then the parameters, then the symbol: whoever sees the last sees all. Each is there whole or not.
+/// Writes the table, then the parameters, then the symbol file: if the symbol file exists, all files do. Each file appears
+/// complete or not at all.
 fn write(args: &Args, quantized: &QuantizedNetwork, table: &CalibrationTable) -> Outcome<Vec<PathBuf>> {
     let prefix = with_suffix(&args.output, "-quantized");
     let mut files = vec![symbol_path(&prefix), checkpoint_path(&prefix, args.epoch)];

@@ -1,11 +1,11 @@
-//! What `quantize` prints: which layers are quantized, which are not and why, and the range of each value.
+//! The output of `quantize`: which layers are quantized, which are not and why, and the range of each value.
 
 use crate::terminal;
 use mxrs::quantize::{CalibrationTable, Outcome, QuantizeReport};
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// The whole report.
+/// All figures that are printed.
 #[derive(Serialize)]
 pub struct Report {
     calib_mode: String,
@@ -28,25 +28,25 @@ struct Layer {
     op: String,
     /// `quantized`, `folded` or `left`.
     outcome: &'static str,
-    /// Into which node it is folded, or why it is left.
+    /// The node into which it is folded, or the reason why it is not quantized.
     #[serde(skip_serializing_if = "String::is_empty")]
     note: String,
 }
 
-/// One place where values become 8-bit integers.
+/// The range with which one value is quantized.
 #[derive(Serialize)]
 struct Range {
     node: String,
     value: String,
     min: Option<f32>,
     max: Option<f32>,
-    /// Least and greatest value that calibration saw.
+    /// Smallest and largest value during calibration.
     seen: Option<[f32; 2]>,
     divergence: Option<f32>,
 }
 
 impl Report {
-    /// Of what the library did.
+    /// The report of a quantization.
     pub fn new(done: &QuantizeReport, table: &CalibrationTable, files: Vec<PathBuf>) -> Self {
         let layers: Vec<Layer> = done
             .nodes
@@ -86,7 +86,7 @@ impl Report {
         }
     }
 
-    /// Tables for people.
+    /// The report as tables.
     pub fn text(&self) -> String {
         let mut layers = terminal::table(&["Layer", "Operator", "", "Why, or where"]);
         for Layer { name, op, outcome, note } in &self.layers {

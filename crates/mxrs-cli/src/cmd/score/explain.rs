@@ -1,4 +1,4 @@
-//! `mxrs score --explain`: what each layer takes, who runs it, and how near to the processor's peak.
+//! `mxrs score --explain`: time, kernel and share of the processor's peak for each layer.
 
 use crate::exit::Outcome;
 use crate::terminal;
@@ -8,45 +8,45 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// One step of a network.
+/// One step of a network with its figures.
 #[derive(Serialize)]
 pub struct Layer {
     name: String,
     operator: String,
     backend: &'static str,
     kernel: String,
-    /// What the choice of the kernel comes from: estimate, cache or search.
+    /// How the kernel was chosen: estimate, cache or search.
     chosen_by: &'static str,
     output: String,
     milliseconds: f64,
-    /// Of the sum of all layers.
+    /// Time divided by the sum of the times of all layers.
     share: f64,
-    /// Type of the data of its product; none where there is no product.
+    /// Dtype of the data of the layer's product; `None` if the layer has no product.
     #[serde(skip_serializing_if = "Option::is_none")]
     dtype: Option<&'static str>,
-    /// Operations of the direct algorithm per second, in units of 1e9; none where there is no product.
+    /// Operations of the direct algorithm per second, in units of 1e9; `None` if the layer has no product.
     #[serde(skip_serializing_if = "Option::is_none")]
     gflops: Option<f64>,
-    /// Of the peak in its type; none where that is not known.
+    /// Speed divided by the peak in its dtype; `None` if the peak is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     of_peak: Option<f64>,
-    /// Inputs and outputs read and written once, per second, in units of 1e9 bytes.
+    /// Bytes of inputs and outputs, each read or written once, per second, in units of 1e9.
     gbytes_per_sec: f64,
 }
 
-/// All steps of a network.
+/// The figures of all steps of a network.
 #[derive(Serialize)]
 pub struct Explained {
     layers: Vec<Layer>,
-    /// Sum of the layers.
+    /// Sum of the times of all layers, in milliseconds.
     layers_ms: f64,
-    /// A run without a look at the clock between layers.
+    /// Time of a run in which layers are not timed, in milliseconds.
     whole_ms: f64,
-    /// By the types of the layers' data, where it is known.
+    /// Peak by dtype of the layers' products, where it is known.
     peak_gflops: BTreeMap<&'static str, f64>,
 }
 
-/// Type of the data of a step's product, all 8-bit integers being one; none where it makes no product.
+/// Dtype of the data of a step's product, where uint8 counts as int8; `None` if the step has no product.
 fn product_type(step: &StepReport) -> Option<DType> {
     let data = step.inputs.first().filter(|_| step.multiply_adds > 0)?;
     match data.split(' ').next()?.parse::<DType>().ok()? {
@@ -56,10 +56,10 @@ fn product_type(step: &StepReport) -> Option<DType> {
 }
 
 impl Explained {
-    /// Times the steps of a bound network. `peak` is asked once for each type that is multiplied.
+    /// Times the steps of a bound network. `peak` is called once for each dtype of the products.
     ///
     /// # Errors
-    /// What a kernel reports.
+    /// Returns an error if a kernel fails.
     pub fn measure(executor: &Executor, n_runs: u32, peak: impl Fn(DType) -> Option<f64>) -> Outcome<Self> {
         let StepTimes { steps: times, whole } = executor.time_steps(n_runs as usize)?;
         let layers_s: f64 = times.iter().map(Duration::as_secs_f64).sum();
@@ -92,10 +92,10 @@ impl Explained {
         Ok(Self { layers, layers_ms: layers_s * 1e3, whole_ms: whole.as_secs_f64() * 1e3, peak_gflops })
     }
 
-    /// The table for people.
+    /// Prints the figures as a table.
     ///
     /// # Errors
-    /// Standard output is closed.
+    /// Returns an error if stdout is closed.
     pub fn print(&self) -> Outcome {
         let headings =
             ["layer", "operator", "kernel", "chosen by", "output", "type", "ms", "%", "GFLOP/s", "% of peak", "GB/s"];

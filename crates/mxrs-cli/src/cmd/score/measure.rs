@@ -1,4 +1,4 @@
-//! One measurement: warm-up runs, then timed ones, each waiting for its outputs.
+//! One measurement: warm-up runs, then timed runs that wait for their outputs.
 
 use crate::exit::Outcome;
 use crate::interrupt;
@@ -6,23 +6,23 @@ use crate::networks::Input;
 use mxrs::{BoundModel, Model, Result};
 use std::time::Instant;
 
-/// How to measure.
+/// Options of a measurement.
 #[derive(Clone, Copy)]
 pub struct Plan {
-    /// Images of one run.
+    /// Batch size.
     pub batch_size: usize,
-    /// Runs before the timed ones.
+    /// Number of runs before the timed ones.
     pub warmup: u32,
-    /// Timed runs.
+    /// Number of timed runs.
     pub num_batches: u32,
-    /// Measurements.
+    /// Number of measurements.
     pub repeat: u32,
 }
 
-/// Images per second of each measurement, and what was measured.
+/// Images per second of each measurement, and the bound model that was measured.
 ///
 /// # Errors
-/// What binding or a kernel reports; an interrupt.
+/// Fails if the model cannot be bound, if a kernel fails, or if the command is interrupted.
 pub fn measure(model: &Model, input: &Input, plan: Plan) -> Outcome<(Vec<f64>, BoundModel)> {
     let bound = model.bind(&[(&input.name, input.shape(plan.batch_size))])?;
     input.fill(bound.executor().argument(&input.name)?)?;

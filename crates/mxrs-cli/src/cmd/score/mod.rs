@@ -1,4 +1,4 @@
-//! `mxrs score`: images per second of inference, with the flags and log lines of MXNet's `benchmark_score.py`.
+//! `mxrs score`: measures images per second of inference, with the flags and log lines of MXNet's `benchmark_score.py`.
 
 mod explain;
 mod measure;
@@ -17,7 +17,7 @@ use report::{Cell, Report, Status};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How long the processor's peak is looked for.
+/// How long the processor's peak is measured.
 const PEAK_PATIENCE: Duration = Duration::from_millis(200);
 
 /// Batch sizes of `--batch-size 0`.
@@ -26,43 +26,44 @@ const BATCH_SIZES: [usize; 5] = [1, 32, 64, 128, 256];
 /// Arguments of `score`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Networks, separated by commas; `all` is those of MXNet's benchmark in its order: alexnet, vgg-16, resnetv1-50,
-    /// resnet-50, resnet-152, inception-bn, inception-v3, inception-v4, inception-resnet-v2, mobilenet, densenet121,
-    /// squeezenet1.1
+    /// Networks to measure, separated by commas; `all` means those of MXNet's benchmark in its order: alexnet, vgg-16,
+    /// resnetv1-50, resnet-50, resnet-152, inception-bn, inception-v3, inception-v4, inception-resnet-v2, mobilenet,
+    /// densenet121, squeezenet1.1
     #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "all")]
     network: Vec<String>,
-    /// Images of one run; 0 is 1, 32, 64, 128, 256 in turn
+    /// Batch size; 0 means 1, 32, 64, 128 and 256 in turn
     #[arg(long, value_name = "N", default_value_t = 0)]
     batch_size: usize,
-    /// Timed runs
+    /// Number of timed runs
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     num_batches: u32,
-    /// Runs before the timed ones
+    /// Number of warm-up runs before the timed ones
     #[arg(long, value_name = "N", default_value_t = 5)]
     warmup: u32,
-    /// Element types, separated by commas: float32, float16 (parameters and borders; computed in float32), bfloat16. The
-    /// network of a symbol file has its products in this type, and the rest in float32
+    /// Data types, separated by commas: float32, float16 (parameters, inputs and outputs are stored in float16; computed in
+    /// float32), bfloat16. The products of a network from a symbol file compute in this type, everything else in float32
     #[arg(long, value_name = "TYPE", value_delimiter = ',', default_value = "float32", value_parser = float_dtype)]
     dtype: Vec<DType>,
-    /// Times each measurement is made; above 1 a second line gives median and spread
+    /// Number of repetitions of each measurement; above 1 a second line shows median and spread
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
-    /// Print what each layer takes, its kernel and who chose it, and the share it reaches of the processor's peak in its type
+    /// Print for each layer its time, its kernel, how the kernel was chosen, and the share of the processor's peak that it
+    /// reaches
     #[arg(long)]
     explain: bool,
-    /// Find the fastest kernels by timing before measuring, and keep them for later, as `mxrs tune` does
+    /// Before measuring, find the fastest kernels by timing and store them for later runs, as `mxrs tune` does
     #[arg(long)]
     tune: bool,
-    /// Write all figures as JSON
+    /// Write all results to this file as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Measure the network of this symbol file instead
+    /// Symbol file of a network to measure, instead of --network
     #[arg(long, value_name = "FILE", conflicts_with = "network")]
     symbol: Option<PathBuf>,
-    /// Parameters for `--symbol`; random ones otherwise
+    /// Parameter file for `--symbol`; random parameters otherwise
     #[arg(long, value_name = "FILE", requires = "symbol")]
     params: Option<PathBuf>,
-    /// Shape of one image for `--symbol`
+    /// Shape of one image for `--symbol`: channels, height, width
     #[arg(long, value_name = "C,H,W", default_value = "3,224,224", value_parser = image_shape)]
     data_shape: Shape,
     /// Device, backend and threads.
@@ -73,7 +74,8 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// A network nobody knows, a flag or a file that cannot be used, an interrupt; a measurement that failed, after the others.
+/// Fails if a network is unknown, if a flag or file is not valid, or if the command is interrupted. A failed measurement is
+/// reported after the other measurements.
 pub fn run(args: &Args) -> Outcome {
     let names = names(args)?;
     args.json.as_deref().map_or(Ok(()), expect_writable)?;
@@ -84,7 +86,7 @@ pub fn run(args: &Args) -> Outcome {
     let mut report = Report::new(&runtime, args.compute.device, args.num_batches, args.warmup);
     tracing::info!("{}", report.header());
     let outcome = names.iter().try_for_each(|name| network(args, &runtime, name, &mut report));
-    // What was measured before an interrupt is not lost.
+    // The results before an interrupt are written too.
     if let Some(path) = &args.json {
         report.write(path)?;
     }
@@ -108,7 +110,7 @@ fn names(args: &Args) -> Outcome<Vec<String>> {
     Ok(args.network.clone())
 }
 
-/// Measures one network with every batch size and element type.
+/// Measures one network with every batch size and dtype.
 fn network(args: &Args, runtime: &Runtime, name: &str, report: &mut Report) -> Outcome {
     tracing::info!("network: {name}");
     if args.symbol.is_none() && !is_built(name) {
@@ -134,8 +136,8 @@ fn network(args: &Args, runtime: &Runtime, name: &str, report: &mut Report) -> O
     Ok(())
 }
 
-/// One measurement. What concerns it alone is its status, and so is a type that does nothing among others that do; flags and
-/// files that cannot be used and interrupts end the command.
+/// One measurement. A problem of this measurement only is its status, for example a dtype without effect if several dtypes
+/// are given. Invalid flags or files and interrupts end the command.
 fn cell(
     args: &Args,
     runtime: &Runtime,
@@ -175,7 +177,7 @@ fn cell(
     }
 }
 
-/// Operations per second on numbers of a type that the processor reaches at best, where that is known.
+/// Peak operations per second of the processor for numbers of this dtype, if known.
 fn peak(runtime: &Runtime, dtype: DType) -> Option<f64> {
     runtime.peak_ops(dtype, PEAK_PATIENCE)
 }

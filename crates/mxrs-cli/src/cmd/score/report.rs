@@ -1,4 +1,4 @@
-//! The figures of `score`: log lines for people and parsers, JSON for programs.
+//! The output of `score`: log lines in MXNet's format, and JSON.
 
 use super::explain::Explained;
 use crate::exit::{Failure, Outcome};
@@ -9,15 +9,15 @@ use mxrs::{Runtime, settings};
 use serde::Serialize;
 use std::path::Path;
 
-/// How a measurement ended.
+/// The outcome of a measurement.
 pub enum Status {
     /// Images per second of each repetition; at least one.
     Measured(Vec<f64>),
-    /// There was no room.
+    /// The memory was not sufficient; the text says for what.
     OutOfMemory(String),
-    /// This version cannot run it, and why.
+    /// This version cannot run the network; the text says why.
     NotBuilt(String),
-    /// It failed.
+    /// The measurement failed; the text is the error.
     Failed(String),
 }
 
@@ -33,13 +33,13 @@ pub struct Cell {
     repetitions: Vec<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    /// What each layer took, where that was asked for.
+    /// The figures of each layer, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explained: Option<Explained>,
 }
 
 impl Cell {
-    /// From how it ended.
+    /// A cell with the outcome of a measurement.
     pub fn new(network: &str, batch_size: Option<usize>, dtype: Option<DType>, status: Status) -> Self {
         let (status, repetitions, reason) = match status {
             Status::Measured(figures) => ("ok", figures, None),
@@ -60,7 +60,7 @@ impl Cell {
         }
     }
 
-    /// The log lines.
+    /// The log lines of the measurement.
     pub fn lines(&self) -> Vec<String> {
         let (batch_size, dtype) = (self.batch_size.unwrap_or(0), self.dtype.unwrap_or("?"));
         let line = |figure: &str| format!("batch size {batch_size:2}, dtype {dtype}, images/sec: {figure}");
@@ -87,7 +87,7 @@ fn median(figures: &[f64]) -> Option<f64> {
     Some((low + high) / 2.0)
 }
 
-/// All measurements, and what they depend on.
+/// All measurements, and the settings on which they depend.
 #[derive(Serialize)]
 pub struct Report {
     mxrs: &'static str,
@@ -102,7 +102,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Nothing measured yet.
+    /// An empty report with the settings of this runtime.
     pub fn new(runtime: &Runtime, device: Device, num_batches: u32, warmup: u32) -> Self {
         let topology = settings::topology(runtime.settings());
         let loaded = &runtime.backends().loaded;
@@ -119,7 +119,7 @@ impl Report {
         }
     }
 
-    /// What the figures depend on, in one line.
+    /// The settings on which the measurements depend, in one line.
     pub fn header(&self) -> String {
         let affinity = self.affinity.as_ref().map_or("none".to_owned(), |cpus| format!("{cpus:?}"));
         let backends = self.backends.join(", ");
@@ -134,14 +134,14 @@ impl Report {
     /// Writes everything as JSON.
     ///
     /// # Errors
-    /// Those of writing the file.
+    /// Returns an error if the file cannot be written.
     pub fn write(&self, path: &Path) -> Outcome {
         let text = terminal::json(self) + "\n";
         let written = write_atomically(path, |sink| sink.write_all(text.as_bytes()).map_err(|e| Error::io(path, &e)));
         written.map_err(Failure::Run)
     }
 
-    /// A failure that names the measurements that failed, if there are any.
+    /// A failure that names the failed measurements, if there are any.
     pub fn failure(&self) -> Option<Failure> {
         let failed: Vec<String> = self
             .cells

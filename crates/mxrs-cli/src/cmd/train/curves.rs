@@ -1,6 +1,7 @@
-//! `--plot FILE`: loss, accuracy, learning rate and speed over the epochs, drawn anew after each. Their points are in a file
-//! beside the picture, from which a training that goes on takes those before its place, if they are of the training that it
-//! goes on from. Which one that is, checkpoints tell: without any, no later training goes on with the points.
+//! `--plot FILE`: curves of loss, accuracy, learning rate and speed over the epochs, drawn again after each epoch. Their
+//! points are stored in a file next to the picture. A resumed training loads the points before its position from there, if
+//! the file belongs to the training that it resumes. Checkpoints identify the training: without checkpoints, no later
+//! training uses the points.
 
 mod draw;
 mod points;
@@ -17,27 +18,27 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// The forms of a picture.
+/// File formats of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Scalable vector graphics.
+    /// SVG, a vector format.
     Svg,
-    /// Pixels.
+    /// PNG, a pixel format.
     Png,
 }
 
-/// A curve: its name, whether it is of validation, and its points (epochs, value).
+/// A curve: its name, whether it shows validation, and its points.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Curve {
-    /// Name, as in log lines.
+    /// Name of the metric, as in log lines.
     pub name: String,
-    /// Whether it is of validation.
+    /// Whether the values are from validation.
     pub is_validation: bool,
-    /// Points: epochs done, value.
+    /// Points: number of epochs done, and value.
     pub points: Vec<(f64, f64)>,
 }
 
-/// All curves of a training, shared between what collects them.
+/// All curves of a training, shared by the callbacks that collect points.
 #[derive(Clone)]
 pub struct Curves {
     path: PathBuf,
@@ -50,7 +51,7 @@ pub struct Curves {
     collected: Arc<Mutex<Collected>>,
 }
 
-/// Where the training leaves checkpoints, and when.
+/// Where and when the training writes checkpoints.
 #[derive(Clone)]
 struct Checkpoints {
     prefix: PathBuf,
@@ -61,7 +62,7 @@ struct Checkpoints {
 #[derive(Default)]
 struct Collected {
     curves: Vec<Curve>,
-    /// The training, once it is known.
+    /// The training to which the points belong, once it is known.
     owner: Option<Owner>,
     since: Option<(u64, Instant)>,
 }
@@ -74,7 +75,7 @@ impl Collected {
         match self.curves.iter_mut().find(|curve| curve.name == name && curve.is_validation == is_validation) {
             None => self.curves.push(Curve { name: name.into(), is_validation, points: vec![(at, value)] }),
             Some(curve) => match curve.points.last_mut() {
-                // An epoch that is validated once more when training goes on.
+                // The epoch was validated before; the training was resumed and validates it again.
                 Some(last) if last.0 == at => last.1 = value,
                 _ => curve.points.push((at, value)),
             },
@@ -82,15 +83,15 @@ impl Collected {
     }
 }
 
-/// Names of the curves that no metric has.
+/// Names of the curves that are not metrics.
 const LEARNING_RATE: &str = "learning rate";
 const SPEED: &str = "images per second";
 
 impl Curves {
-    /// Curves drawn into this file. Nothing is in them yet.
+    /// Empty curves, which are drawn into this file.
     ///
     /// # Errors
-    /// [`Failure::Usage`] for a name that ends in neither `.svg` nor `.png`; a folder that does not take the file.
+    /// [`Failure::Usage`] if the name ends in neither `.svg` nor `.png`; another failure if the file cannot be written.
     pub fn new(path: &Path, plan: &Plan, schedule: &Schedule, epoch_size: u64) -> Outcome<Self> {
         let form = match path.extension().map(|end| end.to_ascii_lowercase()) {
             Some(end) if end == "svg" => Form::Svg,
@@ -119,8 +120,8 @@ impl Curves {
         self.collected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Goes on with the points that the training of this number has left with this picture, up to so many epochs; with
-    /// `is_same` it is that training itself that goes on.
+    /// Loads the points of the training with this number up to `epochs` from the file next to the picture. `is_same` says
+    /// whether that training itself continues, and not a new one from its checkpoint.
     pub fn go_on(&self, number: u64, is_same: bool, epochs: f64) {
         let Some(owner) = self.owner(number) else { return };
         let curves = points::load(&self.path, &owner, epochs);
@@ -133,22 +134,22 @@ impl Curves {
         Owner::new(&self.checkpoints.as_ref()?.prefix, number)
     }
 
-    /// Learns which training this is from the checkpoint that it has written at this place.
+    /// Reads the number of this training from the checkpoint that it has written at this position.
     pub fn identify(&self, position: Position) {
         let Some(Checkpoints { prefix, .. }) = &self.checkpoints else { return };
         if self.lock().owner.is_some() {
             return;
         }
-        // Where it cannot be read, no later training goes on with these points.
+        // If the checkpoint cannot be read, no later training uses these points.
         if let Ok((state, _)) = (Found { position, prefix: prefix.clone() }).read() {
             self.lock().owner = self.owner(state.run.number);
         }
     }
 
-    /// Writes the picture as it is now, and its points.
+    /// Writes the picture with all points so far, and the file of the points.
     ///
     /// # Errors
-    /// A file cannot be written.
+    /// Returns an error if a file cannot be written.
     pub fn draw(&self) -> Result<()> {
         let collected = self.lock();
         points::save(&self.path, collected.owner.as_ref(), &collected.curves)?;
@@ -160,7 +161,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     mxrs::format::write_atomically(path, |sink| sink.write_all(bytes).map_err(|error| Error::io(path, &error)))
 }
 
-/// Makes the file under its temporary name, which goes again.
+/// Checks that the file can be written, by creating it under a temporary name that is removed again.
 fn try_out(path: &Path) -> Result<()> {
     if path.is_dir() {
         return Err(Error::io(path, &std::io::ErrorKind::IsADirectory.into()));
@@ -197,11 +198,11 @@ impl EpochEndCallback for Curves {
     fn epoch_end(&mut self, at: &EpochEnd<'_>) -> Result<()> {
         let done = at.epoch + 1;
         let is_saved = |saved: &Checkpoints| done.is_multiple_of(saved.period) || done == saved.num_epochs;
-        // Of other epochs there may be a checkpoint of another training.
+        // In other epochs this training writes no checkpoint, and an existing one may be another training's.
         if self.checkpoints.as_ref().is_some_and(is_saved) {
             self.identify(Position::epoch(done));
         }
-        // What comes between the epochs is no time of training.
+        // The time between the epochs is not training time.
         self.lock().since = None;
         self.draw()
     }

@@ -1,4 +1,4 @@
-//! The flags of data and augmentation, and the parameters of the record iterator they become.
+//! The flags of data and augmentation, and the iterator parameters that they set.
 
 use super::kind::Defaults;
 use crate::args::{Rgb, image_shape, positive_rgb, rgb, switch};
@@ -7,126 +7,127 @@ use crate::exit::{Failure, Outcome};
 use mxrs::types::Shape;
 use std::path::PathBuf;
 
-/// Where examples come from, and what is done to them.
+/// Options of the training data and of its augmentation.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Data {
-    /// Record file to train on
+    /// The training data (.rec)
     #[arg(long, value_name = "FILE")]
     pub data_train: Option<PathBuf>,
-    /// Its index
+    /// The training index data (.idx)
     #[arg(long, value_name = "FILE")]
     pub data_train_idx: Option<PathBuf>,
-    /// Record file to validate with; no validation without
+    /// The validation data (.rec); without it there is no validation
     #[arg(long, value_name = "FILE")]
     pub data_val: Option<PathBuf>,
-    /// Its index
+    /// The validation index data (.idx)
     #[arg(long, value_name = "FILE")]
     pub data_val_idx: Option<PathBuf>,
-    /// Mean of red, green and blue, in pixel values [default: 123.68,116.779,103.939]
+    /// Mean of red, green and blue, subtracted from the pixel values [default: 123.68,116.779,103.939]
     #[arg(long, value_name = "R,G,B", value_parser = rgb)]
     pub rgb_mean: Option<Rgb>,
-    /// Divisor of red, green and blue [default: 1,1,1]
+    /// Standard deviation of red, green and blue, by which the pixel values are divided [default: 1,1,1]
     #[arg(long, value_name = "R,G,B", value_parser = positive_rgb)]
     pub rgb_std: Option<Rgb>,
-    /// Shape of an image that the network takes [default: imagenet 3,224,224; mnist 1,28,28; cifar10 3,28,28]
+    /// Image shape fed into the network [default: imagenet 3,224,224; mnist 1,28,28; cifar10 3,28,28]
     #[arg(long, alias = "image_shape", value_name = "C,H,W", value_parser = image_shape)]
     pub image_shape: Option<Shape>,
-    /// Classes [default: 1000; mnist and cifar10: 10]
+    /// Number of classes [default: 1000; mnist and cifar10: 10]
     #[arg(long, value_name = "N")]
     pub num_classes: Option<usize>,
-    /// Examples of an epoch, for the learning rate's steps; counted in the record file where it is not given or differs
+    /// Number of training examples, for the steps of the learning rate; the number of records in the file is used if it is
+    /// known
     #[arg(long, value_name = "N")]
     pub num_examples: Option<u64>,
-    /// Threads that decode [default: 4]
+    /// Number of threads for data decoding [default: 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub data_nthreads: Option<u16>,
-    /// Train on one synthetic batch, to see how fast that is
+    /// If 1, train on one batch of synthetic data to measure the speed
     #[arg(long, value_name = "0|1", default_value = "0", default_missing_value = "1", num_args = 0..=1, value_parser = switch)]
     pub benchmark: bool,
     /// Stop at the first record that cannot be decoded, instead of counting and skipping it
     #[arg(long)]
     pub strict: bool,
-    /// How images are varied.
+    /// Options of the augmentation.
     #[command(flatten)]
     pub augmentation: Augmentation,
 }
 
-/// How images are varied. Flags that are not given have the value of [`Data::parameters`].
+/// Options of the augmentation. [`Data::parameters`] fills in the values of flags that are not given.
 #[derive(clap::Args, Clone, Debug, Default, PartialEq)]
 #[command(next_help_heading = "Augmentation")]
 pub struct Augmentation {
-    /// The set of values used for ImageNet, where a flag does not say otherwise
+    /// Use the ImageNet values for all augmentation flags that are not given
     #[arg(long, value_name = "0|1", default_value = "0", default_missing_value = "1", num_args = 0..=1, value_parser = switch)]
     pub use_imagenet_data_augmentation: bool,
-    /// Crop at a random place [default: 0]
+    /// Randomly crop the image [default: 0]
     #[arg(long, value_name = "0|1", default_missing_value = "1", num_args = 0..=1, value_parser = switch)]
     pub random_crop: Option<bool>,
-    /// Mirror every other image [default: 0]
+    /// Randomly flip the image horizontally [default: 0]
     #[arg(long, value_name = "0|1", default_missing_value = "1", num_args = 0..=1, value_parser = switch)]
     pub random_mirror: Option<bool>,
-    /// Crop a random area of random aspect, resized [default: 0]
+    /// Crop a random area with a random aspect ratio, and resize it to the image shape [default: 0]
     #[arg(long, value_name = "0|1", default_missing_value = "1", num_args = 0..=1, value_parser = switch)]
     pub random_resized_crop: Option<bool>,
-    /// Least share of the area [default: 1]
+    /// Minimum ratio of the randomly cropped area to the whole image [default: 1]
     #[arg(long, value_name = "X")]
     pub min_random_area: Option<f32>,
-    /// Largest share of the area [default: 1]
+    /// Maximum ratio of the randomly cropped area to the whole image [default: 1]
     #[arg(long, value_name = "X")]
     pub max_random_area: Option<f32>,
-    /// Least aspect ratio [default: none]
+    /// Minimum aspect ratio of the crop [default: none]
     #[arg(long, value_name = "X")]
     pub min_random_aspect_ratio: Option<f32>,
-    /// Largest aspect ratio, or change of it without a least one [default: 0]
+    /// Maximum aspect ratio of the crop; without a minimum, the maximum change of the aspect ratio [default: 0]
     #[arg(long, value_name = "X")]
     pub max_random_aspect_ratio: Option<f32>,
-    /// Change of brightness [default: 0]
+    /// Maximum change of brightness, as a ratio [default: 0]
     #[arg(long, value_name = "X")]
     pub brightness: Option<f32>,
-    /// Change of contrast [default: 0]
+    /// Maximum change of contrast, as a ratio [default: 0]
     #[arg(long, value_name = "X")]
     pub contrast: Option<f32>,
-    /// Change of saturation [default: 0]
+    /// Maximum change of saturation, as a ratio [default: 0]
     #[arg(long, value_name = "X")]
     pub saturation: Option<f32>,
-    /// Deviation of the noise along the colors' principal components [default: 0]
+    /// Standard deviation of the PCA noise added to the colors [default: 0]
     #[arg(long, value_name = "X")]
     pub pca_noise: Option<f32>,
-    /// Change of hue, 0 to 180 [default: 0]
+    /// Maximum change of hue, in the range 0 to 180 [default: 0]
     #[arg(long, value_name = "N")]
     pub max_random_h: Option<i32>,
-    /// Change of saturation, 0 to 255 [default: 0]
+    /// Maximum change of saturation in HSL, in the range 0 to 255 [default: 0]
     #[arg(long, value_name = "N")]
     pub max_random_s: Option<i32>,
-    /// Change of lightness, 0 to 255 [default: 0]
+    /// Maximum change of lightness in HSL, in the range 0 to 255 [default: 0]
     #[arg(long, value_name = "N")]
     pub max_random_l: Option<i32>,
-    /// Largest angle of a rotation, in degrees [default: 0]
+    /// Maximum angle of rotation, in degrees [default: 0]
     #[arg(long, value_name = "N")]
     pub max_random_rotate_angle: Option<i32>,
-    /// Largest ratio of shearing [default: 0]
+    /// Maximum ratio of shearing [default: 0]
     #[arg(long, value_name = "X")]
     pub max_random_shear_ratio: Option<f32>,
-    /// Least scale [default: 1]
+    /// Minimum ratio of scaling [default: 1]
     #[arg(long, value_name = "X")]
     pub min_random_scale: Option<f32>,
-    /// Largest scale [default: 1]
+    /// Maximum ratio of scaling [default: 1]
     #[arg(long, value_name = "X")]
     pub max_random_scale: Option<f32>,
-    /// Least edge of a random crop; -1 is none [default: -1]
+    /// Minimum edge of a random crop in pixels; -1 means no limit [default: -1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub min_crop_size: Option<i32>,
-    /// Largest edge of a random crop; -1 is none [default: -1]
+    /// Maximum edge of a random crop in pixels; -1 means no limit [default: -1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub max_crop_size: Option<i32>,
-    /// Pixels added at each edge before the crop [default: 0; cifar10: 4]
+    /// Number of pixels to pad at each edge before the crop [default: 0; cifar10: 4]
     #[arg(long, value_name = "N")]
     pub pad_size: Option<usize>,
-    /// Value of the pixels added [default: 127]
+    /// Value of the padding pixels [default: 127]
     #[arg(long, value_name = "N")]
     pub fill_value: Option<u8>,
 }
 
-/// Values of the ImageNet set, by the names of the iterator's parameters.
+/// Values of `--use-imagenet-data-augmentation`, by the names of the iterator's parameters.
 const IMAGENET: [(&str, &str); 11] = [
     ("rand_crop", "0"),
     ("rand_mirror", "1"),
@@ -140,23 +141,23 @@ const IMAGENET: [(&str, &str); 11] = [
     ("saturation", "0.4"),
     ("pca_noise", "0.1"),
 ];
-/// The mean of each color in that set, which is taken for all.
+/// ImageNet's mean of each color, used for all data if `--rgb-mean` is not given.
 const IMAGENET_MEAN: Rgb = Rgb([123.68, 116.779, 103.939]);
-/// The divisor of each color in that set.
+/// ImageNet's standard deviation of each color, used with `--use-imagenet-data-augmentation`.
 const IMAGENET_STD: Rgb = Rgb([58.393, 57.12, 57.375]);
 
 impl Data {
-    /// The divisor of each color.
+    /// The standard deviation of each color, by which pixels are divided.
     pub fn std(&self) -> Rgb {
         let of_set = if self.augmentation.use_imagenet_data_augmentation { IMAGENET_STD } else { Rgb([1.0; 3]) };
         self.rgb_std.unwrap_or(of_set)
     }
 
-    /// Refuses what says which records are read, how they are decoded, normalized and varied: MNIST's files are always the same
-    /// four, of plain pixels.
+    /// Refuses flags that select, decode, normalize or augment records: `train mnist` always reads the same four files
+    /// without decoding.
     ///
     /// # Errors
-    /// [`Failure::Usage`] naming the first such flag.
+    /// [`Failure::Usage`] that names the first of these flags that is given.
     pub fn refuse_records(&self) -> Outcome {
         let flags = [
             ("--data-train", self.data_train.is_some()),
@@ -179,14 +180,14 @@ impl Data {
         Ok(())
     }
 
-    /// What normalizes pixels, in training and in validation.
+    /// Iterator parameters that normalize pixels in training and validation.
     pub fn normalization(&self) -> Parameters {
         let (mean, std) = (self.rgb_mean.unwrap_or(IMAGENET_MEAN).0, self.std().0);
         let names = ["mean_r", "mean_g", "mean_b", "std_r", "std_g", "std_b"];
         names.into_iter().zip(mean.into_iter().chain(std)).map(|(name, value)| (name, value.to_string())).collect()
     }
 
-    /// What varies images in training: only what differs from the iterator's own values, and what was asked for.
+    /// Iterator parameters that augment training images: only those that differ from the iterator's defaults or were given.
     pub fn parameters(&self, defaults: &Defaults) -> Parameters {
         let mut parameters = Parameters::new();
         let a = &self.augmentation;
@@ -240,7 +241,7 @@ mod tests {
         data: Data,
     }
 
-    /// A parameter that no flag stands for would have its error taken for the file's.
+    /// If a parameter had no flag, its error would be reported as an error of the file.
     #[test]
     fn every_parameter_has_its_flag() {
         let command = Line::command();
@@ -249,7 +250,7 @@ mod tests {
         let given = flags.iter().map(|flag| format!("--{flag}=1"));
         let data = Line::parse_from(std::iter::once("train".to_owned()).chain(given)).data;
         let parameters = data.parameters(&Kind::Imagenet.defaults());
-        // One flag stands for a set of the others.
+        // `--use-imagenet-data-augmentation` sets several parameters and has none itself.
         assert_eq!(parameters.len(), flags.len() - 1, "{flags:?} {parameters:?}");
         for (name, _) in parameters.into_iter().chain(data.normalization()) {
             let flag = FLAGS.iter().find(|(known, _)| *known == name).map(|(_, flag)| *flag);

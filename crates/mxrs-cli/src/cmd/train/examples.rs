@@ -1,4 +1,4 @@
-//! Where a trainer's batches come from: record files, the files of MNIST, or one synthetic batch again and again.
+//! The source of a trainer's batches: record files, the files of MNIST, or one synthetic batch that repeats.
 
 use super::kind::Kind;
 use super::plan::Plan;
@@ -10,24 +10,24 @@ use mxrs::format::Tensor;
 use mxrs::types::Error;
 use std::path::{Path, PathBuf};
 
-/// Batches of an epoch of `--benchmark 1`.
+/// Number of batches in an epoch of `--benchmark 1`.
 const BENCHMARK_BATCHES: u64 = 500;
 
-/// Batches to train on, batches to validate with, and what is known of their number.
+/// Iterators over the training and validation batches, and the number of examples.
 pub struct Source {
-    /// To train on.
+    /// Training batches.
     pub train: Box<dyn DataIter>,
-    /// To validate with.
+    /// Validation batches.
     pub eval: Option<Box<dyn DataIter>>,
-    /// Examples of an epoch.
+    /// Number of examples in an epoch.
     pub n_examples: u64,
 }
 
 impl Source {
-    /// Opens what the flags name, and for MNIST what the settings name.
+    /// Opens the files that the flags name, or the files of MNIST in the folder that the settings name.
     ///
     /// # Errors
-    /// A file that is missing or is not what it should be, as bad input; parameters that do not fit, as bad usage.
+    /// [`Failure::Input`] if a file is missing or malformed; [`Failure::Usage`] if a parameter does not fit.
     pub fn open(plan: &Plan, settings: &Settings) -> Outcome<Self> {
         if plan.data.benchmark {
             let n_examples = BENCHMARK_BATCHES.saturating_mul(plan.batch_size as u64);
@@ -40,7 +40,7 @@ impl Source {
     }
 }
 
-/// Images of record files.
+/// Opens the record files of the flags.
 fn records(plan: &Plan) -> Outcome<Source> {
     let data = &plan.data;
     let Some(path) = &data.data_train else {
@@ -59,7 +59,7 @@ fn records(plan: &Plan) -> Outcome<Source> {
     Ok(Source { train, eval, n_examples })
 }
 
-/// Examples of an epoch: those there are, whatever `--num-examples` says.
+/// Number of examples in an epoch: the number of records if it is known, even if `--num-examples` differs.
 fn counted(plan: &Plan, there: Option<u64>, from: &str) -> u64 {
     match (plan.data.num_examples, there) {
         (Some(said), Some(there)) if said != there => {
@@ -70,10 +70,10 @@ fn counted(plan: &Plan, there: Option<u64>, from: &str) -> u64 {
     }
 }
 
-/// Batches of a record file, decoded ahead.
+/// An iterator over the batches of a record file, which are decoded ahead.
 ///
 /// # Errors
-/// As [`Source::open`].
+/// Fails as [`Source::open`] does.
 pub fn record_iterator(
     plan: &Plan,
     path: &Path,
@@ -99,7 +99,7 @@ pub fn record_iterator(
     batches::open(&parameters)
 }
 
-/// The four files of MNIST, compressed or not.
+/// Opens the four files of MNIST, which may be compressed.
 fn mnist(plan: &Plan, settings: &Settings) -> Outcome<Source> {
     let open = |images: &str, labels: &str, shuffle: bool| {
         let (images, labels) = (mnist_file(images, settings)?, mnist_file(labels, settings)?);
@@ -116,7 +116,7 @@ fn mnist(plan: &Plan, settings: &Settings) -> Outcome<Source> {
             ("last_batch_handle", "pad"),
         ];
         let settings = MnistIter::from_params(&parameters).map_err(Failure::binding)?;
-        // As the reference's script, which reads the files itself.
+        // As in MXNet's script, which reads the files itself.
         let settings = MnistIter { shuffle, white: 255, ..settings };
         Ok::<_, Failure>(Box::new(settings.build().map_err(Failure::input)?))
     };
@@ -126,7 +126,7 @@ fn mnist(plan: &Plan, settings: &Settings) -> Outcome<Source> {
     Ok(Source { train, eval: Some(eval), n_examples })
 }
 
-/// A file of MNIST in the folder `data`, or in `datasets/mnist` of the user's data (`MXNET_HOME`).
+/// Path of a file of MNIST, in the folder `data` or in `datasets/mnist` of the user's data folder (`MXNET_HOME`).
 fn mnist_file(name: &str, settings: &Settings) -> Outcome<PathBuf> {
     let of_user = settings.data_folder().map(|folder| folder.join("datasets").join("mnist"));
     let folders = std::iter::once(PathBuf::from("data")).chain(of_user);
@@ -138,7 +138,7 @@ fn mnist_file(name: &str, settings: &Settings) -> Outcome<PathBuf> {
     })
 }
 
-/// One batch of uniform numbers and random classes, again and again.
+/// An iterator that repeats one batch of uniform random pixels and random classes.
 fn synthetic(plan: &Plan) -> Outcome<Box<dyn DataIter>> {
     let [channels, height, width] = plan.image;
     let sizes = [plan.batch_size, channels, height, width];
@@ -148,7 +148,7 @@ fn synthetic(plan: &Plan) -> Outcome<Box<dyn DataIter>> {
         let images = plan.batch_size;
         Failure::Usage(format!("--batch-size: {images} images of {channels}x{height}x{width} do not fit into memory"))
     })?;
-    // A multiplicative hash of the index: any fixed noise does.
+    // A multiplicative hash of the index, as fixed noise.
     let noise = |i: usize| ((i as u32).wrapping_mul(2_654_435_761) >> 8) as f32 / (1 << 24) as f32;
     pixels.extend((0..n).map(|i| 2.0 * noise(i) - 1.0));
     let labels: Vec<f32> = (0..plan.batch_size).map(|i| (noise(i + n) * plan.num_classes as f32).floor()).collect();

@@ -1,135 +1,137 @@
-//! The flags of all trainers, in the reference's spelling. A flag whose default depends on the trainer is an `Option`.
+//! The flags of all trainers, spelled as in MXNet's scripts. A flag whose default depends on the trainer is an `Option`.
 
 use crate::args::{Compute, finite, float_dtype, switch};
 use mxrs::types::DType;
 use std::path::PathBuf;
 
-/// Seeds of the iterators are signed.
+/// Largest seed: seeds of the iterators are signed 64-bit integers.
 const MOST_SEED: u64 = i64::MAX as u64;
 
-/// What is trained, and how.
+/// Options of the network and its training.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Training {
-    /// Network; a name with its depth, such as resnet-50, is one too [default: resnet; mnist: mlp]
+    /// The neural network to use; a name may include the number of layers, such as resnet-50 [default: resnet; mnist: mlp]
     #[arg(long, value_name = "NAME")]
     pub network: Option<String>,
-    /// Layers, for networks of several depths [default: 50; cifar10: 110]
+    /// Number of layers in the neural network, for networks such as resnet [default: 50; cifar10: 110]
     #[arg(long, value_name = "N")]
     pub num_layers: Option<usize>,
-    /// Passes over the data [default: imagenet 80, mnist 20, cifar10 300, fine-tune 30]
+    /// Maximum number of epochs [default: imagenet 80, mnist 20, cifar10 300, fine-tune 30]
     #[arg(long, value_name = "N")]
     pub num_epochs: Option<u64>,
-    /// Learning rate [default: imagenet 0.1, mnist and cifar10 0.05, fine-tune 0.01]
+    /// Initial learning rate [default: imagenet 0.1, mnist and cifar10 0.05, fine-tune 0.01]
     #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     pub lr: Option<f64>,
-    /// Factor of the learning rate at each step; 1 or more keeps it constant
+    /// Ratio by which the learning rate is reduced at each step; 1 or more keeps it constant
     #[arg(long, value_name = "FACTOR", default_value_t = 0.1)]
     pub lr_factor: f64,
-    /// Epochs at which the learning rate changes, separated by commas; `pow2` is a polynomial of power 2 down to 0
+    /// Epochs at which the learning rate is reduced, such as 30,60; `pow2` decays it to 0 as a polynomial of power 2
     /// [default: imagenet 30,60; mnist 10; cifar10 200,250; fine-tune 20]
     #[arg(long, value_name = "EPOCHS")]
     pub lr_step_epochs: Option<String>,
-    /// Initializer of the weights: default, xavier, msra, orthogonal, normal, uniform, one, zero
+    /// Initializer type: default, xavier, msra, orthogonal, normal, uniform, one, zero
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub initializer: String,
-    /// Optimizer
+    /// Optimizer type, such as sgd or adam
     #[arg(long, value_name = "NAME", default_value = "sgd")]
     pub optimizer: String,
-    /// Momentum, for optimizers that have one [default: 0.9; fine-tune: 0]
+    /// Momentum, for optimizers such as sgd [default: 0.9; fine-tune: 0]
     #[arg(long, value_name = "X")]
     pub mom: Option<f64>,
     /// Weight decay [default: 1e-4; fine-tune: 0]
     #[arg(long, value_name = "X")]
     pub wd: Option<f64>,
-    /// Examples of a step [default: 128; mnist: 64]
+    /// Batch size [default: 128; mnist: 64]
     #[arg(long, value_name = "N")]
     pub batch_size: Option<usize>,
-    /// Batches between log lines [default: 20; mnist: 100]
+    /// Show progress every N batches [default: 20; mnist: 100]
     #[arg(long, value_name = "N")]
     pub disp_batches: Option<usize>,
-    /// Prefix of the files of checkpoints; none are written without
+    /// Model prefix of the checkpoints; without it none are written
     #[arg(long, value_name = "PREFIX")]
     pub model_prefix: Option<PathBuf>,
-    /// Epochs between checkpoints
+    /// Save a checkpoint every N epochs
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub save_period: u64,
-    /// Go on from the checkpoint of this epoch
+    /// Start from the checkpoint of this epoch under the model prefix
     #[arg(long, value_name = "EPOCH", requires = "model_prefix", conflicts_with = "resume")]
     pub load_epoch: Option<u64>,
-    /// Go on from the newest whole checkpoint of the training that began last with this prefix, in the middle of an epoch
-    /// too; begin anew if there is none
+    /// Resume from the newest complete checkpoint of the last training with this prefix, also in the middle of an epoch;
+    /// start from the beginning if there is none
     #[arg(long, requires = "model_prefix")]
     pub resume: bool,
-    /// Batches between checkpoints within an epoch; none are written without
+    /// Save a checkpoint every N batches within an epoch, in addition; without this flag none are saved within an epoch
     #[arg(long, value_name = "N", requires = "model_prefix", value_parser = clap::value_parser!(u64).range(1..))]
     pub save_batches: Option<u64>,
-    /// Keep the checkpoints of so many epochs only, the newest
+    /// Keep only the newest N checkpoints of epochs
     #[arg(long, value_name = "N", requires = "model_prefix")]
     pub keep_last: Option<usize>,
-    /// Keep the best checkpoint too, by validation, which needs --data-val
+    /// Also keep the checkpoint with the best validation metric; needs --data-val
     #[arg(long, requires = "model_prefix")]
     pub keep_best: bool,
-    /// Batches between lines about every tensor; 0 is never
+    /// Log statistics of every tensor every N batches; 0 means never
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub monitor: u64,
-    /// Look at every tensor of every batch, and stop at the first that has a number that is not finite, with its name
+    /// Check every tensor of every batch, and stop with the name of the first one that contains a value that is not finite
     #[arg(long)]
     pub monitor_nan: bool,
-    /// Report the accuracy among the K likeliest classes too; 0 does not
+    /// Report the top-K accuracy too; 0 means no report
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub top_k: usize,
-    /// Report losses too: ce, nll-loss, separated by commas
+    /// Losses to report too, separated by commas: ce (cross-entropy), nll-loss
     #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true)]
     pub loss: String,
-    /// A spatial transformer before the network; refused, because its operator is not built
+    /// Add a spatial transformer network layer; refused, because its operator is not built
     #[arg(long, alias = "add_stn")]
     pub add_stn: bool,
-    /// Only read the data, to see how fast that is
+    /// If 1, measure the speed of reading the data without training
     #[arg(long, value_name = "0|1", default_value = "0", default_missing_value = "1", num_args = 0..=1, value_parser = switch)]
     pub test_io: bool,
-    /// Element type that the network computes with: float32; bfloat16 is mixed precision, where convolutions and
-    /// fully-connected layers and what follows them compute in 16 bits, parameters and checkpoints stay in float32
+    /// Data type of the computation: float32, or bfloat16 for mixed precision, in which convolutions, fully-connected layers
+    /// and the operators after them compute in bfloat16; parameters and checkpoints stay in float32
     #[arg(long, value_name = "TYPE", default_value = "float32", value_parser = float_dtype)]
     pub dtype: DType,
-    /// Label smoothing: this much of each label is spread over the other classes
+    /// Label smoothing: the share of each label's probability that is spread over the other classes
     #[arg(long, value_name = "X", default_value_t = 0.0)]
     pub label_smoothing: f64,
-    /// Largest norm of all gradients together; larger ones are scaled down to it
+    /// Clip the gradients to this norm over all parameters
     #[arg(long, value_name = "X", value_parser = finite)]
     pub clip_norm: Option<f32>,
-    /// Seed of weights, order, augmentation and dropout
+    /// Seed of initial weights, data order, augmentation and dropout
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=MOST_SEED))]
     pub seed: u64,
-    /// Draw the curves of loss, accuracy, learning rate and images per second: FILE.svg or FILE.png. Their points are kept
-    /// beside it, in FILE.svg.json or FILE.png.json, for trainings that go on
+    /// Draw curves of loss, accuracy, learning rate and images per second to FILE.svg or FILE.png. Their points are stored
+    /// next to it, in FILE.svg.json or FILE.png.json, for resumed trainings
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
-    /// Devices; none is the CPU, which is what this version computes on
+    /// GPUs to run on; must be empty, because this version computes on the CPU only
     #[arg(long, value_name = "LIST")]
     pub gpus: Option<String>,
-    /// Key-value store: local or device, which differ in --gc-type only. This version trains on one machine
+    /// Key-value store type: local or device, which differ only in the effect of --gc-type; this version trains on one
+    /// machine
     #[arg(long, value_name = "KIND", default_value = "device")]
     pub kv_store: String,
-    /// Compression of gradients: none, or 2bit, which --kv-store device applies to one device's gradients too
+    /// Type of gradient compression: none or 2bit; 2bit requires --kv-store device
     #[arg(long, value_name = "KIND", default_value = "none")]
     pub gc_type: String,
     /// Threshold of --gc-type 2bit [default: 0.5]
     #[arg(long, value_name = "X")]
     pub gc_threshold: Option<f64>,
-    /// Examples of an update of the weights, of --optimizer lbsgd only: gradients of so many are summed; at least those
-    /// of a step [default: 0]
+    /// Number of examples per update, for --optimizer lbsgd only: gradients of several batches are summed up to this number;
+    /// at least the batch size [default: 0]
     #[arg(long, value_name = "N")]
     pub macrobatch_size: Option<u64>,
-    /// Epochs in which the learning rate rises to that of the macrobatch, of --optimizer lbsgd only [default: 5]
+    /// Number of epochs in which the learning rate rises to that of the macrobatch, for --optimizer lbsgd only [default: 5]
     #[arg(long, value_name = "N")]
     pub warmup_epochs: Option<u64>,
-    /// How it rises, of --optimizer lbsgd only: linear, power2, sqrt; or lars, a rate for each layer [default: linear]
+    /// How the learning rate rises, for --optimizer lbsgd only: linear, power2, sqrt; or lars, with a rate for each layer
+    /// [default: linear]
     #[arg(long, value_name = "NAME")]
     pub warmup_strategy: Option<String>,
-    /// File of a profile; refused, because this version has no profiler
+    /// File suffix of a worker's profile; refused, because this version has no profiler
     #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
     pub profile_worker_suffix: String,
-    /// File of a server's profile; refused, because this version has neither servers nor a profiler
+    /// File suffix of a server's profile; refused, because this version has neither servers nor a profiler
     #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
     pub profile_server_suffix: String,
     /// Device, backend and threads.

@@ -1,4 +1,4 @@
-//! `--load-epoch` and `--resume`: the checkpoint that training goes on from, and whether the flags fit it.
+//! `--load-epoch` and `--resume`: finds the checkpoint and checks whether the flags fit it.
 
 use super::learning::Anchor;
 use super::plan::Plan;
@@ -8,25 +8,26 @@ use mxrs::format::{Checkpoint, Options};
 use mxrs::train::resume::{self, Batching, Difference, OptimizerStates, Position, Restored, Run, TrainingState};
 use std::path::PathBuf;
 
-/// A checkpoint that training goes on from.
+/// A checkpoint from which training resumes.
 pub struct GoingOn {
-    /// Its parameters.
+    /// Parameters of the checkpoint.
     pub params: Checkpoint,
-    /// What was saved with them; not every checkpoint of MXNet's has any.
+    /// The state that was saved with the parameters; some checkpoints of MXNet have none.
     pub state: Option<TrainingState>,
     /// The batch that comes next.
     pub position: Position,
-    /// Whether the training that wrote it goes on; with `--load-epoch` another one begins there.
+    /// Whether the training that wrote the checkpoint continues (`--resume`). With `--load-epoch` a new training starts from
+    /// it.
     is_resumed: bool,
-    /// The file that says all this.
+    /// The states file or, without states, the parameter file.
     path: PathBuf,
 }
 
 impl GoingOn {
-    /// What the flags name, if they name anything and, for `--resume`, there is anything.
+    /// Opens the checkpoint that the flags name. `None` if they name none, or if there is none to resume from.
     ///
     /// # Errors
-    /// What is wrong with the files.
+    /// Returns an error if the files cannot be read.
     pub fn open(plan: &Plan) -> Outcome<Option<Self>> {
         let training = &plan.training;
         let Some(prefix) = &training.model_prefix else { return Ok(None) };
@@ -56,16 +57,16 @@ impl GoingOn {
         Ok(Some(Self { params: loaded, state, position, is_resumed: false, path }))
     }
 
-    /// That its training can go on with the batches of these flags: within an epoch they have to be the same, for what is left
-    /// of it to be what the checkpoint left. At an epoch's end it tells what changes.
+    /// Checks that training can resume with the batches of these flags. Within an epoch they must be the same as before, so
+    /// that the rest of the epoch is the same. At the end of an epoch, differences are only logged.
     ///
     /// # Errors
-    /// [`Failure::Usage`] naming the flag, what it says and what the checkpoint says.
+    /// [`Failure::Usage`] that names the flag, its value and the value in the checkpoint.
     pub fn check(&self, now: &Run) -> Outcome {
         let Some(state) = &self.state else { return Ok(()) };
         let Position { epoch, batch } = self.position;
         if batch == 0 {
-            // Each is asked for by itself: of several, the first only is answered.
+            // Sizes and seed are compared separately, because `difference` returns only the first difference.
             let sizes = Run { data_seed: None, ..*now };
             if state.run.difference(&sizes).is_some() {
                 tracing::info!(
@@ -97,31 +98,31 @@ impl GoingOn {
         )))
     }
 
-    /// Where counting updates by epochs begins: with the first, or where the count is not `epoch_size` for each epoch done,
-    /// because batches were others before, with the present one.
+    /// The point from which updates are counted by epochs. It is the first epoch, or the current one if earlier epochs had
+    /// other numbers of batches, so that the update count is not `epoch_size` times the epochs done.
     pub fn anchor(&self, epoch_size: u64) -> Anchor {
         let Position { epoch, batch } = self.position;
         let by_epochs = epoch.saturating_mul(epoch_size);
         match self.state.as_ref().and_then(n_updates).map(|n| n.saturating_sub(batch)) {
-            // Without a count the checkpoint stands for its epochs.
+            // Without a count, the number of updates follows from the epochs done.
             None => Anchor { epoch, num_update: by_epochs },
             Some(counted) if counted == by_epochs => Anchor::default(),
             Some(counted) => Anchor { epoch, num_update: counted },
         }
     }
 
-    /// The number of the training that wrote it; 0 where no states tell.
+    /// The number of the training that wrote the checkpoint; 0 if it has no states.
     pub fn number(&self) -> u64 {
         self.state.as_ref().map_or(0, |state| state.run.number)
     }
 
-    /// What the loop has to know of it.
+    /// The description of the checkpoint for the training loop; `None` if a new training starts from it.
     pub fn restored(&self) -> Option<Restored> {
         self.state.as_ref().filter(|_| self.is_resumed).map(Restored::from)
     }
 }
 
-/// Updates that the states count.
+/// Number of updates that the states record.
 fn n_updates(state: &TrainingState) -> Option<u64> {
     match &state.optimizer {
         OptimizerStates::Own(states) => states.metadata.get("num_update")?.parse().ok(),
@@ -137,7 +138,8 @@ fn n_updates(state: &TrainingState) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// A checkpoint after this many epochs and batches of 30 batches of 50 examples, with so many updates.
+    /// A checkpoint after these epochs and batches, of a training with 30 batches of 50 examples per epoch; `num_update` is
+    /// the recorded number of updates.
     fn checkpoint(epoch: u64, batch: u64, num_update: Option<u64>) -> GoingOn {
         let position = Position { epoch, batch };
         let mut states = mxrs::optim::SavedStates::default();

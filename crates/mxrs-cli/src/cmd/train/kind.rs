@@ -1,6 +1,6 @@
-//! The trainers, and what each takes where a flag is not given.
+//! The trainers, with their defaults for flags that are not given.
 
-/// Which of MXNet's training scripts.
+/// The trainers, each named after a training script of MXNet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `train_imagenet.py`.
@@ -22,7 +22,7 @@ pub struct Defaults {
     pub num_layers: Option<usize>,
     /// `--num-classes`.
     pub num_classes: usize,
-    /// `--num-examples`; 0 is those of the record file.
+    /// `--num-examples`; 0 means the number of records in the file.
     pub num_examples: u64,
     /// `--image-shape`.
     pub image_shape: [usize; 3],
@@ -44,7 +44,7 @@ pub struct Defaults {
     pub pad_size: usize,
 }
 
-/// What all have that say nothing else.
+/// Defaults that most trainers share.
 const COMMON: Defaults = Defaults {
     network: "resnet",
     num_layers: Some(50),
@@ -62,7 +62,7 @@ const COMMON: Defaults = Defaults {
 };
 
 impl Kind {
-    /// Its defaults.
+    /// Default values of this trainer's flags.
     pub fn defaults(self) -> Defaults {
         match self {
             Self::Imagenet => COMMON,

@@ -1,4 +1,4 @@
-//! The optimizer of the flags, and how its learning rate changes.
+//! The optimizer that the flags describe, and the schedule of its learning rate.
 
 use super::plan::Plan;
 use crate::exit::{Failure, Outcome};
@@ -7,10 +7,10 @@ use mxrs::optim::Optimizer;
 use mxrs::optim::schedule::{LrScheduler, MultiFactor, Poly, Warmup};
 use std::sync::Arc;
 
-/// Optimizers that take `--mom`.
+/// Optimizers that use `--mom`.
 const WITH_MOMENTUM: [&str; 5] = ["sgd", "nag", "signum", "dcasgd", "lbsgd"];
 
-/// The learning rate of every update.
+/// The learning rate for every update.
 #[derive(Clone)]
 pub struct Schedule {
     base: f64,
@@ -18,16 +18,16 @@ pub struct Schedule {
     epoch_size: u64,
 }
 
-/// Updates that were made before an epoch. Epochs before it may have had others than those from it on.
+/// The number of updates before an epoch, for trainings whose earlier epochs had another number of batches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Anchor {
     /// The epoch, from 0.
     pub epoch: u64,
-    /// Updates before its first.
+    /// Number of updates before this epoch.
     pub num_update: u64,
 }
 
-/// A schedule by epochs of `epoch_size` updates each, for an optimizer that has counted others before the anchor.
+/// A schedule by epochs of `epoch_size` updates each, for an optimizer whose count before the anchor has other epochs.
 #[derive(Debug)]
 struct Anchored {
     schedule: Arc<dyn LrScheduler>,
@@ -36,7 +36,7 @@ struct Anchored {
 }
 
 impl Anchored {
-    /// The number that the optimizer's update has where all epochs are of one size.
+    /// The number that this update would have if all epochs had `epoch_size` updates.
     fn by_epochs(&self, num_update: u64) -> u64 {
         let since = num_update.saturating_sub(self.anchor.num_update);
         self.anchor.epoch.saturating_mul(self.epoch_size).saturating_add(since)
@@ -66,10 +66,10 @@ impl LrScheduler for Anchored {
 }
 
 impl Schedule {
-    /// From the flags; steps are epochs, of `epoch_size` updates each.
+    /// The schedule of the flags. Its steps are at epochs of `epoch_size` updates each.
     ///
     /// # Errors
-    /// [`Failure::Usage`] for steps that are no list of epochs.
+    /// [`Failure::Usage`] if the steps are not a list of epochs.
     pub fn new(plan: &Plan, epoch_size: u64) -> Outcome<Self> {
         let training = &plan.training;
         let constant = Self { base: plan.lr, scheduler: None, epoch_size };
@@ -90,7 +90,7 @@ impl Schedule {
         let epochs: Result<Vec<u64>, _> = text.split(',').map(|epoch| epoch.trim().parse::<u64>()).collect();
         let (past, ahead): (Vec<u64>, Vec<u64>) =
             epochs.map_err(|_| wrong())?.into_iter().partition(|epoch| *epoch == 0);
-        // Steps that lie behind when training begins count too.
+        // Steps at epoch 0 take effect before the first update.
         let base = past.iter().fold(plan.lr, |rate, _| rate * training.lr_factor);
         let constant = Self { base, ..constant };
         let steps: Vec<u64> = ahead.into_iter().map(|epoch| epoch.saturating_mul(epoch_size)).collect();
@@ -101,12 +101,12 @@ impl Schedule {
         Ok(Self { scheduler: Some(Arc::new(factors)), ..constant })
     }
 
-    /// The rate of this update, where all epochs are of one size; the first is number 1.
+    /// The rate of this update, counted from 1, if all epochs have `epoch_size` updates.
     pub fn lr(&self, num_update: u64) -> f64 {
         self.scheduler.as_ref().map_or(self.base, |scheduler| scheduler.lr(num_update))
     }
 
-    /// For an optimizer that counts from there, if rates change at all.
+    /// The schedule for an optimizer that counts updates from the anchor; `None` if the rate is constant.
     fn anchored(&self, anchor: Anchor) -> Option<Arc<dyn LrScheduler>> {
         let schedule = self.scheduler.clone()?;
         let epoch_size = self.epoch_size;
@@ -117,7 +117,7 @@ impl Schedule {
     }
 }
 
-/// Settings of `lbsgd` by the flags of large batches; `begin` is the epoch that its updates are counted from.
+/// Settings of `lbsgd` from the flags for large batches. `begin` is the epoch from which it counts updates.
 fn large_batch(plan: &Plan, begin: u64, epoch_size: u64) -> Vec<(&'static str, String)> {
     let training = &plan.training;
     let batch_size = plan.batch_size as u64;
@@ -132,7 +132,7 @@ fn large_batch(plan: &Plan, begin: u64, epoch_size: u64) -> Vec<(&'static str, S
     ]
 }
 
-/// Warns of flags that another optimizer than `lbsgd` does not have.
+/// Warns of flags for large batches, which only `lbsgd` uses.
 fn warn_of_large_batch(plan: &Plan) {
     let training = &plan.training;
     for (flag, is_given) in [
@@ -149,11 +149,11 @@ fn warn_of_large_batch(plan: &Plan) {
 /// The optimizer of the flags, which counts updates from the anchor.
 ///
 /// # Errors
-/// [`Failure::Usage`] for a name that is none, or a setting that it refuses.
+/// [`Failure::Usage`] if no optimizer has the name, or if it refuses a setting.
 pub fn optimizer(runtime: &Runtime, plan: &Plan, schedule: &Schedule, anchor: Anchor) -> Outcome<Box<dyn Optimizer>> {
     let training = &plan.training;
     let mut parameters = vec![
-        // The schedule's, which a step at epoch 0 has changed already.
+        // The base rate of the schedule, which steps at epoch 0 have already changed.
         ("learning_rate", schedule.base.to_string()),
         ("wd", training.wd.unwrap_or(plan.defaults.wd).to_string()),
         ("multi_precision", "True".to_owned()),
@@ -197,7 +197,7 @@ mod tests {
         Schedule::new(&plan(flags), 10).ok().unwrap()
     }
 
-    /// Rates that the optimizer has at these updates.
+    /// The learning rates that the optimizer uses for these updates.
     fn rates(flags: &[&str], anchor: Anchor, updates: [u64; 3]) -> [f64; 3] {
         let runtime = Runtime::builder().build().unwrap();
         let optimizer = optimizer(&runtime, &plan(flags), &schedule(flags), anchor).ok().unwrap();
@@ -209,7 +209,8 @@ mod tests {
         assert!(got.iter().zip(want).all(|(got, want)| (got - want).abs() < 1e-12), "{got:?}, not {want:?}");
     }
 
-    /// `lr *= lr_factor` for every step up to the first epoch, then `MultiFactorScheduler`: what MXNet's `fit.py` does.
+    /// MXNet's `fit.py` computes `lr *= lr_factor` for every step up to the first epoch, and then uses
+    /// `MultiFactorScheduler`.
     #[test]
     fn steps_that_lie_behind_count() {
         for (steps, want) in [("0,3", [0.1, 0.1, 0.01]), ("0", [0.1; 3]), ("0,0", [0.01; 3]), ("3", [1.0, 1.0, 0.1])] {
@@ -219,7 +220,7 @@ mod tests {
         }
     }
 
-    /// The optimizer has counted 7 updates in two epochs; from the third on they are of 10.
+    /// The optimizer has counted 7 updates in two epochs; from the third epoch on, each epoch has 10 updates.
     #[test]
     fn steps_are_at_their_epochs_whatever_epochs_were_before() {
         let anchor = Anchor { epoch: 2, num_update: 7 };
@@ -227,7 +228,7 @@ mod tests {
         assert_close(&rates(&["--lr-step-epochs", "0,3"], anchor, [8, 17, 18]), &[0.1, 0.1, 0.01]);
         let power = ["--num-epochs", "4", "--lr-step-epochs", "pow2"];
         assert_close(&rates(&power, anchor, [7, 17, 27]), &[0.25, 0.0625, 0.0]);
-        // Counted as epochs of 10 are.
+        // If the count is that of epochs of 10 updates, the anchor changes nothing.
         let same = Anchor { epoch: 2, num_update: 20 };
         assert_close(&rates(&["--lr-step-epochs", "3"], same, [21, 30, 31]), &[1.0, 1.0, 0.1]);
     }

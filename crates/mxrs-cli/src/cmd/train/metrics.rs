@@ -1,12 +1,12 @@
-//! What a training reports about itself.
+//! The metrics that a training reports.
 
 use crate::exit::{Failure, Outcome};
 use mxrs::train::metric::{self, CompositeEvalMetric, EvalMetric};
 
-/// Accuracy, then that of the `top_k` likeliest classes if it is above 0, then losses by name.
+/// Accuracy, then the top-k accuracy if `top_k` is above 0, then the losses by name.
 ///
 /// # Errors
-/// [`Failure::Usage`] for a loss that is none.
+/// [`Failure::Usage`] if a loss is unknown.
 pub fn metrics(top_k: usize, losses: &str) -> Outcome<CompositeEvalMetric> {
     let usage = |error: mxrs::Error| Failure::Usage(error.to_string());
     let mut all: Vec<Box<dyn EvalMetric>> = vec![metric::create("accuracy", &[]).map_err(usage)?];
@@ -16,7 +16,7 @@ pub fn metrics(top_k: usize, losses: &str) -> Outcome<CompositeEvalMetric> {
     for name in losses.split(',').map(str::trim).filter(|name| !name.is_empty()) {
         let loss = match name {
             "ce" | "nll-loss" => metric::create(name, &[]).map_err(usage)?,
-            // Other words of MXNet's script for it.
+            // Other spellings in MXNet's script.
             "nll" | "nll_loss" => metric::create("nll-loss", &[]).map_err(usage)?,
             other => return Err(Failure::Usage(format!("--loss: `{other}` is not ce or nll-loss"))),
         };

@@ -1,6 +1,6 @@
-//! `mxrs train`: networks from record files, with the flags, files and log lines of MXNet's training scripts.
+//! `mxrs train`: trains networks on record files, with the flags, files and log lines of MXNet's training scripts.
 //!
-//! `flags.rs` and `data_flags.rs` are what was said, `plan.rs` what it means; `run.rs` trains.
+//! `flags.rs` and `data_flags.rs` define the flags, `plan.rs` checks them and fills in defaults, `run.rs` trains.
 
 mod curves;
 mod data_flags;
@@ -32,24 +32,24 @@ pub struct Args {
     trainer: Trainer,
 }
 
-/// What is trained on.
+/// The trainers.
 #[derive(clap::Subcommand)]
 enum Trainer {
-    /// Images of a record file, as train_imagenet.py does
+    /// Train on the images of a record file, as train_imagenet.py does
     Imagenet(Flags),
-    /// Handwritten digits in the four files of MNIST, as train_mnist.py does
+    /// Train on the handwritten digits of MNIST's four files, as train_mnist.py does
     Mnist(Flags),
-    /// Small images of a record file, as train_cifar10.py does
+    /// Train on the small images of a record file, as train_cifar10.py does
     Cifar10(Flags),
 }
 
 /// All flags of a trainer.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Flags {
-    /// What is trained, and how.
+    /// Options of the network and its training.
     #[command(flatten)]
     pub training: Training,
-    /// Where examples come from.
+    /// Options of the data.
     #[command(flatten)]
     pub data: Data,
 }
@@ -57,7 +57,7 @@ pub struct Flags {
 /// Runs the command.
 ///
 /// # Errors
-/// Bad values; files that cannot be used; what training reports; an interrupt, after a checkpoint was written.
+/// Fails if a flag or file is not valid, if training fails, or if it is interrupted (after a checkpoint is written).
 pub fn run(args: &Args, shows_progress: bool) -> Outcome {
     let (kind, flags) = match &args.trainer {
         Trainer::Imagenet(flags) => (Kind::Imagenet, flags),

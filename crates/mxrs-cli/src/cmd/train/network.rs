@@ -1,4 +1,4 @@
-//! Whether a checkpoint was saved with the network that is trained.
+//! Checks that a checkpoint was saved with the network that is trained.
 
 use super::plan::Plan;
 use crate::exit::{Failure, Outcome};
@@ -9,10 +9,11 @@ use mxrs::train::resume;
 use mxrs::types::Error;
 use mxrs::{Model, Runtime};
 
-/// That the checkpoint of `--load-epoch` or `--resume`, whose names and shapes may fit, was saved with this network.
+/// Checks that the checkpoint of `--load-epoch` or `--resume` was saved with this network. Names and shapes of the
+/// parameters alone do not show that.
 ///
 /// # Errors
-/// A symbol file that cannot be read; the first node that differs.
+/// Returns an error if the symbol file cannot be read, or if a node differs (the error names the first one).
 pub fn check(plan: &Plan, runtime: &Runtime, graph: &Graph) -> Outcome {
     let training = &plan.training;
     let Some(prefix) = &training.model_prefix else { return Ok(()) };
@@ -29,7 +30,8 @@ pub fn check(plan: &Plan, runtime: &Runtime, graph: &Graph) -> Outcome {
     Err(Failure::Input(Error::invalid("network of the checkpoint", got, expected)))
 }
 
-/// The first node by which two networks differ: one that is missing, or in operator, settings or inputs.
+/// The first node in which two networks differ: it is missing in one of them, or has another operator, other settings or
+/// other inputs.
 fn difference(saved: &Graph, built: &Graph) -> Option<String> {
     let absent = |node: &&Node, from: &Graph| !from.nodes().iter().any(|other| other.name == node.name);
     if let Some(node) = saved.nodes().iter().find(|node| absent(node, built)) {
@@ -55,16 +57,16 @@ fn difference(saved: &Graph, built: &Graph) -> Option<String> {
     })
 }
 
-/// What an operator was told, but for what does not change results. Defaults count as if they had been said.
+/// Settings of a node as text, without those that do not affect results. Defaults are filled in.
 fn settings(node: &Node) -> String {
     let Some((op, _)) = node.call() else { return String::new() };
     let counts = |(key, _): &(&str, &str)| *key != "workspace" && !key.starts_with("cudnn_");
     let attrs: Attrs = node.attrs.iter().filter(counts).collect();
-    // They were parsed before, with more.
+    // Parsing cannot fail, because a superset of these attributes was parsed before.
     op.parse(&attrs).map_or_else(|_| format!("{attrs:?}"), |params| format!("{params:?}"))
 }
 
-/// Names and numbers of the outputs that a node takes.
+/// The inputs of a node: name of the producer and index of its output.
 fn inputs<'a>(graph: &'a Graph, node: &Node) -> Vec<(&'a str, u32)> {
     node.inputs.iter().map(|entry| (graph.node(entry.node).name.as_str(), entry.index)).collect()
 }

@@ -1,4 +1,4 @@
-//! What the flags mean: every default filled in, every value checked before any work.
+//! The plan of a training: all defaults are filled in and all values are checked before any work.
 
 use super::Flags;
 use super::data_flags::Data;
@@ -9,46 +9,46 @@ use crate::exit::{Failure, Outcome};
 use mxrs::models::{Initializer, Model, ModelOptions, RandomKind, model};
 use mxrs::types::DType;
 
-/// A training run.
+/// The checked flags and values of a training.
 pub struct Plan {
     /// The trainer.
     pub kind: Kind,
-    /// What it has where a flag is not given.
+    /// Defaults of this trainer.
     pub defaults: Defaults,
-    /// What was said.
+    /// The training flags as given.
     pub training: Training,
-    /// What was said of the data.
+    /// The data flags as given.
     pub data: Data,
     /// Name of the network.
     pub network: String,
-    /// Depth, for networks of several.
+    /// Number of layers, for networks of several depths.
     pub num_layers: Option<usize>,
-    /// Classes.
+    /// Number of classes.
     pub num_classes: usize,
-    /// Channels, height and width.
+    /// Channels, height and width of an image.
     pub image: [usize; 3],
-    /// Epochs.
+    /// Number of epochs.
     pub num_epochs: u64,
-    /// Examples of a step.
+    /// Batch size.
     pub batch_size: usize,
     /// Batches between log lines.
     pub disp_batches: u64,
-    /// Learning rate at first.
+    /// Initial learning rate.
     pub lr: f64,
-    /// Threshold of the gradients' compression.
+    /// Threshold of the gradient compression; `None` means no compression.
     pub compression: Option<f64>,
 }
 
-/// Ends with a message about a flag.
+/// The error for an invalid value of a flag.
 fn wrong(flag: &str, got: impl std::fmt::Display, expected: &str) -> Failure {
     Failure::Usage(format!("{flag}: `{got}` is not {expected}"))
 }
 
 impl Plan {
-    /// Checks the flags.
+    /// Checks the flags and fills in the defaults.
     ///
     /// # Errors
-    /// [`Failure::Usage`] naming the flag.
+    /// [`Failure::Usage`] that names the flag whose value is invalid.
     pub fn new(kind: Kind, flags: &Flags) -> Outcome<Self> {
         let (training, data) = (flags.training.clone(), flags.data.clone());
         let defaults = kind.defaults();
@@ -119,15 +119,16 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The type of mixed precision.
+    /// The dtype of mixed precision; `None` for float32.
     pub fn autocast(&self) -> Option<DType> {
         Some(self.training.dtype).filter(|dtype| *dtype != DType::F32)
     }
 
-    /// The network by its name, and its depth where it has several and the name says none.
+    /// Builds the network by its name. The number of layers is used if the network has several depths and its name contains
+    /// none.
     ///
     /// # Errors
-    /// [`Failure::Usage`] for a name or an image shape that it does not have.
+    /// [`Failure::Usage`] if the name is unknown or the image shape does not fit the network.
     pub fn model(&self) -> Outcome<Model> {
         let family = mxrs::models::families().iter();
         let mut family = family.filter(|f| f.name == self.network || f.aliases.contains(&self.network.as_str()));
@@ -142,10 +143,10 @@ impl Plan {
         model(&self.network, &options).map_err(|error| Failure::Usage(error.to_string()))
     }
 
-    /// What weights begin with.
+    /// The initializer of the weights.
     ///
     /// # Errors
-    /// [`Failure::Usage`] for a name that is none.
+    /// [`Failure::Usage`] if the name is unknown.
     pub fn initializer(&self) -> Outcome<Initializer> {
         let gaussian =
             |rnd_type| Initializer::Xavier { rnd_type, factor_type: mxrs::models::FactorKind::In, magnitude: 2.0 };

@@ -1,4 +1,4 @@
-//! Training itself: network, data, optimizer and callbacks put together.
+//! Runs a training: combines network, data, optimizer and callbacks.
 
 use super::curves::Curves;
 use super::examples::Source;
@@ -19,18 +19,18 @@ use mxrs::train::resume::{Position, PrefixLock, Run};
 use mxrs::train::{BindFor, CheckpointOptions, FitOptions, InitOptions, Module};
 use std::sync::Arc;
 
-/// A network that is given: its graph, and parameters by name that it begins with.
+/// A network that the caller supplies instead of `--network`, with initial parameters.
 pub struct Given {
     /// The network.
     pub graph: Graph,
-    /// Parameters; those that are not there are initialized.
+    /// Initial parameters; those that are missing are initialized.
     pub params: Checkpoint,
 }
 
-/// Trains.
+/// Trains the network of the plan, or the given one.
 ///
 /// # Errors
-/// Bad values; files that cannot be used; what training reports; an interrupt, after a checkpoint was written.
+/// Fails if a value or file is not valid, if training fails, or if it is interrupted (after a checkpoint is written).
 pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
     tracing::info!("start with arguments {}", namespace(plan));
     let graph = match &given {
@@ -44,7 +44,7 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
         return test_io::run(plan, &mut *source.train);
     }
     let epoch_size = source.n_examples.div_ceil(plan.batch_size as u64);
-    // Before a checkpoint is looked for: another training might write a newer one.
+    // Taken before a checkpoint is searched, because another training could write a newer one.
     let lock = plan.training.model_prefix.as_deref().map(PrefixLock::take).transpose()?.map(Arc::new);
     let from = GoingOn::open(plan)?;
     if let Some(from) = &from {
@@ -52,7 +52,7 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
     }
     let schedule = Schedule::new(plan, epoch_size)?;
     let mut fit = fit_options(plan)?;
-    // A checkpoint of this training has everything, what is given lacks the new layers.
+    // A checkpoint of this training has all parameters; given parameters lack those of the new layers.
     fit.init.allow_missing = from.is_none();
     fit.begin_epoch = from.as_ref().map_or(0, |from| from.position.epoch);
     fit.lock = lock;
@@ -75,7 +75,7 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
         module.restore(state, params).map_err(Failure::input)?;
     }
     let before = from.as_ref().map(|from| (from.position, from.number()));
-    // Its arrays are in the module now.
+    // The arrays were copied into the module, so the originals are freed.
     drop((from, given));
     let curves = curves(plan, &schedule, epoch_size, before)?;
     let mut callbacks = callbacks(plan, curves.as_ref())?;
@@ -94,7 +94,7 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
         mxrs::train::Outcome::Interrupted => {
             if let Some(curves) = curves {
                 curves.identify(report.position);
-                // What came after the last whole epoch is in no picture yet.
+                // The points after the last complete epoch are not in the picture yet.
                 if let Err(error) = curves.draw() {
                     tracing::warn!("{error}");
                 }
@@ -104,13 +104,13 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
     }
 }
 
-/// What decides which examples are in which batch.
+/// The values that decide which examples are in which batch.
 fn batching(plan: &Plan, epoch_size: u64) -> Run {
     let (batch_size, epoch_size) = (Some(plan.batch_size as u64), Some(epoch_size));
     Run { number: 0, batch_size, epoch_size, data_seed: Some(plan.training.seed) }
 }
 
-/// Names of losses; a plot of the training shows one.
+/// Names of the losses to report. A plot always includes a loss.
 fn losses(plan: &Plan) -> String {
     let training = &plan.training;
     match &training.plot {
@@ -119,7 +119,7 @@ fn losses(plan: &Plan) -> String {
     }
 }
 
-/// The loop as the flags have it, without a place to begin at.
+/// The options of the training loop from the flags, without a checkpoint to start from.
 fn fit_options(plan: &Plan) -> Outcome<FitOptions> {
     let training = &plan.training;
     let checkpoint = training.model_prefix.clone().map(|prefix| CheckpointOptions {
@@ -139,8 +139,8 @@ fn fit_options(plan: &Plan) -> Outcome<FitOptions> {
     })
 }
 
-/// The curves of `--plot`. Where training goes on, `before` is the place and the number of the training that came there, whose
-/// curves it has.
+/// The curves of `--plot`. If training starts from a checkpoint, `before` is its position and the number of the training
+/// that wrote it, whose points are loaded.
 fn curves(
     plan: &Plan,
     schedule: &Schedule,
@@ -155,7 +155,7 @@ fn curves(
     Ok(Some(curves))
 }
 
-/// What watches the training.
+/// The callbacks of the training: monitor, curves and log lines.
 fn callbacks(plan: &Plan, curves: Option<&Curves>) -> Outcome<Callbacks> {
     let training = &plan.training;
     let mut callbacks = Callbacks::default();

@@ -1,9 +1,9 @@
-//! The flags of key-value stores and of profiles: what they mean where one machine trains with one device.
+//! The flags of key-value stores and of profiles, for a version that trains on one machine with one device.
 
 use super::flags::Training;
 use crate::exit::{Failure, Outcome};
 
-/// Stores of one machine, and whether they compress.
+/// Key-value stores of one machine, each with whether it compresses gradients.
 const LOCAL: [(&str, bool); 5] = [
     ("local", false),
     ("local_update_cpu", false),
@@ -11,7 +11,7 @@ const LOCAL: [(&str, bool); 5] = [
     ("device", true),
     ("local_allreduce_device", true),
 ];
-/// Stores of several machines.
+/// Key-value stores for several machines.
 const DISTRIBUTED: [&str; 9] = [
     "dist",
     "dist_sync",
@@ -28,11 +28,11 @@ fn usage<T>(message: String) -> Outcome<T> {
     Err(Failure::Usage(message))
 }
 
-/// The threshold of the gradients' compression, if there is any.
+/// The threshold of the gradient compression; `None` if gradients are not compressed.
 ///
 /// # Errors
-/// [`Failure::Usage`] for a store that is none or not of one machine, a compression that it does not have, a threshold that
-/// is no positive number.
+/// [`Failure::Usage`] if the store is unknown or for several machines, if it does not support the compression, or if the
+/// threshold is not a positive number.
 pub fn compression(training: &Training) -> Outcome<Option<f64>> {
     let store = training.kv_store.to_lowercase();
     if DISTRIBUTED.contains(&store.as_str()) {
@@ -66,10 +66,10 @@ pub fn compression(training: &Training) -> Outcome<Option<f64>> {
     }
 }
 
-/// Refuses what would be a profile.
+/// Refuses the flags for profiles.
 ///
 /// # Errors
-/// [`Failure::Usage`] where a file of a profile is named.
+/// [`Failure::Usage`] if a flag names a profile file.
 pub fn check_profile(training: &Training) -> Outcome {
     let flags = [
         ("--profile-worker-suffix", &training.profile_worker_suffix),

@@ -1,4 +1,4 @@
-//! `--test-io 1`: how fast the data comes, without training.
+//! `--test-io 1`: measures the speed of reading the data, without training.
 
 use super::plan::Plan;
 use crate::exit::{Failure, Outcome};
@@ -6,10 +6,10 @@ use crate::{batches, interrupt};
 use mxrs::data::DataIter;
 use std::time::Instant;
 
-/// Reads an epoch, with a line every `--disp-batches` batches and one at the end.
+/// Reads one epoch, and logs the speed every `--disp-batches` batches and at the end.
 ///
 /// # Errors
-/// Those of reading; an interrupt.
+/// Fails if the data cannot be read or the command is interrupted.
 pub fn run(plan: &Plan, train: &mut dyn DataIter) -> Outcome {
     let start = Instant::now();
     let (mut since, mut n, mut n_rows) = (Instant::now(), 0u64, 0u64);

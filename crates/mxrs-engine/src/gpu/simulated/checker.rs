@@ -94,9 +94,9 @@ impl fmt::Display for Site {
 /// Two conflicting accesses that are not ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// The one that the checker saw first.
+    /// The access that the checker saw first.
     pub first: Site,
-    /// The other.
+    /// The access that the checker saw second.
     pub second: Site,
 }
 
@@ -110,7 +110,7 @@ impl fmt::Display for Violation {
 struct State {
     host: Clock,
     streams: BTreeMap<StreamId, Clock>,
-    /// Accesses that later ones may conflict with.
+    /// Earlier accesses with which later accesses may conflict.
     past: Vec<Past>,
     /// Host accesses in progress, by number.
     open: BTreeMap<u64, Site>,
@@ -159,7 +159,7 @@ impl Checker {
     /// Asserts that no violation was found.
     ///
     /// # Panics
-    /// If there are violations; the message lists them.
+    /// Panics if there are violations; the message lists them.
     #[track_caller]
     pub fn assert_clean(&self) {
         let violations = self.violations();
@@ -179,7 +179,7 @@ impl Checker {
         }
     }
 
-    /// The clock of a stream: what is done once everything that it holds now is done.
+    /// The clock of a stream: the actions that are finished once all work enqueued on the stream so far is finished.
     pub(super) fn record(&self, stream: StreamId) -> Clock {
         self.0.lock().stream(stream).clone()
     }
@@ -194,7 +194,7 @@ impl Checker {
 }
 
 impl State {
-    /// A stream's clock, after adding what the host knows, since the host enqueues the work.
+    /// A stream's clock, after adding the actions that the host knows to be finished, because the host enqueues the work.
     fn stream(&mut self, stream: StreamId) -> &mut Clock {
         let clock = self.streams.entry(stream).or_default();
         clock.join(&self.host);
@@ -210,7 +210,8 @@ impl State {
         self.violations.extend(found);
     }
 
-    /// Keeps an access, and drops the earlier ones that it covers: whatever comes after it also comes after them.
+    /// Keeps an access and drops the earlier accesses that it covers: an access ordered after the new one is also ordered
+    /// after those.
     fn keep(&mut self, new: Past, clock: &Clock) {
         self.past.retain(|old| {
             let is_before = old.tick <= clock.of(old.agent);

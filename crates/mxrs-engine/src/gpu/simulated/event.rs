@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// An event of a simulated GPU.
 pub struct SimulatedEvent {
     pub(super) id: EventId,
-    /// The clock at this position of the stream: what is done once the event is finished.
+    /// The clock at this position of the stream: the actions that are finished once the event is finished.
     pub(super) clock: Clock,
     pub(super) mark: Arc<Mark>,
     shared: Arc<Shared>,

@@ -78,7 +78,7 @@ impl Drop for Hold {
     }
 }
 
-/// The number of [`Hold`]s, and whether they are abolished.
+/// The number of [`Hold`]s, and whether they have become ineffective.
 #[derive(Debug, Default)]
 pub(super) struct Holds {
     n_holds: Mutex<(usize, bool)>,
@@ -86,7 +86,7 @@ pub(super) struct Holds {
 }
 
 impl Holds {
-    /// Waits until there is none, or until they are abolished.
+    /// Waits until there is no hold, or until all holds have become ineffective.
     pub(super) fn pass(&self) {
         let mut n_holds = self.n_holds.lock();
         while n_holds.0 > 0 && !n_holds.1 {

@@ -53,7 +53,7 @@ impl Lane {
         self.changed.notify_one();
     }
 
-    /// Closes the queue: what it holds is still executed, and nothing more is accepted.
+    /// Closes the queue: queued commands are still executed, and no further command is accepted.
     pub(super) fn close(&self) {
         self.queue.lock().is_closed = true;
         self.changed.notify_one();

@@ -1,4 +1,4 @@
-//! The calls that a simulated GPU received, and those that it is to refuse.
+//! The calls that a simulated GPU received, and the future calls that it must refuse.
 
 use super::super::device::StreamUse;
 use mxrs_sync::Mutex;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub struct EventId {
     /// The stream that it was recorded on.
     pub stream: StreamId,
-    /// Its number among the events of that stream, starting at 1.
+    /// The event's number among the events of that stream, starting at 1.
     pub place: u64,
 }
 
@@ -128,7 +128,7 @@ impl Log {
         if refused { Err(format!("request {nth} for a stream is refused")) } else { Ok(()) }
     }
 
-    /// Logs a launch: its number, starting at 1, and whether it is to fail.
+    /// Logs a launch; returns its number, starting at 1, and whether it must fail.
     pub(super) fn launch(&self, stream: StreamId, name: &Arc<str>) -> (u64, bool) {
         let mut state = self.0.lock();
         state.counters.launches += 1;

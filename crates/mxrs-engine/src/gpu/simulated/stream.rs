@@ -11,7 +11,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// A stream of a simulated GPU. Work that is enqueued when it is dropped still runs.
+/// A stream of a simulated GPU. Work that was enqueued before the stream is dropped still runs.
 pub struct SimulatedStream {
     id: StreamId,
     stream_use: StreamUse,
@@ -41,7 +41,7 @@ impl SimulatedStream {
     /// Enqueues a closure. A panic in it counts as a failure of the launch.
     ///
     /// # Errors
-    /// If the device is gone.
+    /// Fails if the device is gone.
     pub fn launch(&self, name: impl Into<Arc<str>>, body: impl FnOnce() + Send + 'static) -> Result<()> {
         self.launch_on(name, &[], body)
     }
@@ -49,7 +49,7 @@ impl SimulatedStream {
     /// [`SimulatedStream::launch`] that also reports to the checker what the closure accesses.
     ///
     /// # Errors
-    /// If the device is gone.
+    /// Fails if the device is gone.
     pub fn launch_on(
         &self,
         name: impl Into<Arc<str>>,

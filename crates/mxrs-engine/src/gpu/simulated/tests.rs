@@ -1,4 +1,4 @@
-//! The simulated GPU itself: order, latency, failures, counters.
+//! Tests of the simulated GPU itself: order, latency, failures, counters.
 
 use super::super::device::{GpuDevice, StreamUse};
 use super::*;

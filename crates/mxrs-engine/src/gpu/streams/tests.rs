@@ -1,5 +1,5 @@
-//! D2, D3 and D58 of the list of environment variables, as far as they concern streams: which worker owns which, and when
-//! they are created.
+//! D2, D3 and D58 of the list of environment variables, as far as they concern streams: which worker owns which streams,
+//! and when streams are created.
 
 use super::super::{
     GpuSync, Gpus, SimulatedGpu, SimulatedGpuCall, SimulatedStream, TaskStreams, Touch, VarEvents, Waits,
@@ -165,7 +165,7 @@ fn launch(stream: &Arc<dyn DeviceStream>, touch: Touch) {
     SimulatedStream::of(&**stream).unwrap().launch_on("k", &[touch], || {}).unwrap();
 }
 
-/// D58: work of the two streams inside a scope may overlap; events order what came before and what comes after.
+/// D58: work of the two streams inside a scope may overlap; events order it after earlier work and before later work.
 #[test]
 fn d58_a_scope_orders_the_auxiliary_stream() {
     for with_aux in [true, false] {
@@ -214,7 +214,7 @@ fn a_task_is_marked_at_the_end_of_both_streams() {
         let mut waits = task.waits();
         var.before(true, &mut waits);
         task.start(&waits, &ReportedFailures::default()).unwrap();
-        // First on the main stream, then on the auxiliary one, which the body does not order again.
+        // Launches on the main stream, then on the auxiliary one, which the body does not order again.
         launch(task.main(), Touch::write(0..2));
         launch(task.aux().unwrap().unwrap(), Touch::write_cell(0));
         assert!(task.aux().unwrap().is_some());

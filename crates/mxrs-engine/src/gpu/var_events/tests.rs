@@ -102,7 +102,7 @@ fn of_two_events_of_a_stream_the_later_counts() {
         second.before(true, &mut waits);
         assert_eq!(waits.events().map(|e| e.place()).collect::<Vec<_>>(), [7]);
     }
-    // Workers that share a stream may get here in the opposite order.
+    // Workers that share a stream may call `after` in the opposite order of their events.
     let mut shared = VarEvents::new();
     shared.after(&fake(4, 9), false);
     shared.after(&fake(4, 8), false);
@@ -126,7 +126,7 @@ fn what_was_waited_for_is_forgotten_and_the_rest_is_drained() {
     assert!(events.is_empty());
 }
 
-/// A failed read does not concern a later writer of what was read; a failed write does.
+/// Failed work that read a variable does not fail a later writer of it; failed work that wrote the variable does.
 #[test]
 fn failures_of_sources_only() {
     let gpu = SimulatedGpu::new(Device::gpu(0));
@@ -182,12 +182,12 @@ struct Outcome {
     values: Vec<u64>,
     n_violations: usize,
     n_unordered: usize,
-    /// For each step, the number of events that were not finished when a stream asked.
+    /// For each step on a stream, the number of events that the stream had to wait for.
     n_waits: Vec<usize>,
 }
 
-/// Runs the steps on simulated streams of two devices, ordered by the events of the variables. The step and wait in
-/// `without` are left out.
+/// Runs the steps on simulated streams of two devices, ordered by the events of the variables. `without` names one wait
+/// that is left out: its step, and its index within the step.
 fn run(steps: &[Step], n_streams: usize, n_vars: usize, held: bool, without: Option<(usize, usize)>) -> Outcome {
     let gpu = SimulatedGpu::new(Device::gpu(0));
     let other = gpu.beside(Device::gpu(1));
@@ -241,7 +241,8 @@ fn run(steps: &[Step], n_streams: usize, n_vars: usize, held: bool, without: Opt
     Outcome {
         values: accesses::plain(&values),
         n_violations: gpu.checker().violations().len(),
-        // Without the hold, events that happen to be finished also order, and the graph does not know them.
+        // Without the hold, querying an event that happens to be finished also orders accesses, and `order` does not
+        // contain that.
         n_unordered: if held { order.unordered().len() } else { 0 },
         n_waits,
     }

@@ -11,7 +11,7 @@ use std::ops::Range;
 pub const MAX_TASKS: usize = 200;
 /// The largest number of variables of one program.
 pub const MAX_VARS: usize = 100;
-/// Includes one beyond the device ids whose pools the engine finds without a lock.
+/// The device ids of tasks. The engine finds the pools of ids below 8 without a lock, so 9 is one that needs the lock.
 const DEVICES: [u32; 5] = [0, 1, 2, 3, 9];
 
 /// The parameters with which this program's lines are drawn.
@@ -84,7 +84,7 @@ pub fn program(seed: u64, kind: EngineKind, is_async: bool) -> Program {
     Program { seed, kind, is_async, cpu_workers, priority_workers, n_vars, phases, ends_with_stop, epilogue }
 }
 
-/// The variables that a deletion names anywhere.
+/// The variables that some deletion of the program names.
 fn deleted(phases: &[Phase]) -> BTreeSet<usize> {
     fn walk(lines: &[Line], found: &mut BTreeSet<usize>) {
         for line in lines {

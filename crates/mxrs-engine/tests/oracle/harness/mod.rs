@@ -30,7 +30,7 @@ pub const KINDS: [(EngineKind, bool); 6] = {
     ]
 };
 
-/// A program that has not ended by then counts as hung (E10, E14). Long, because the machine may be busy.
+/// A program that has not ended after this time counts as hung (E10, E14). Long, because the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Counters of one or more programs.
@@ -57,7 +57,7 @@ impl Tally {
 /// Runs the program of a seed.
 ///
 /// # Errors
-/// If it breaks a rule or hangs: what is wrong, and a small program that shows it.
+/// Fails if the program breaks a rule or hangs. The message names the rule and contains a small program that fails.
 pub fn check(seed: u64, kind: EngineKind, is_async: bool) -> Result<Tally, String> {
     let program = generate::program(seed, kind, is_async);
     attempt(&program, PATIENCE).map_err(|error| shrink::report(&program, &error))
@@ -126,7 +126,7 @@ fn run(program: &Program) -> Result<Tally, String> {
     } else {
         sleep_until_idle(&world);
     }
-    // Nothing runs from here on, so each answer is certain. Deleted variables refuse.
+    // Nothing runs from here on, so each answer is certain. Waits for deleted variables are refused.
     let in_turn = |var: usize| if var.is_multiple_of(2) { Wait::Read(var) } else { Wait::Write(var) };
     let turn = program.seed as usize % program.n_vars;
     waits.extend((turn..program.n_vars).chain(0..turn).map(|var| world.wait(in_turn(var))));
@@ -169,7 +169,7 @@ fn sleep_until_idle(world: &World) {
     }
 }
 
-/// There are many injected panics, and printing them takes longer than running them.
+/// Suppresses the messages of injected panics: there are many, and printing them takes longer than running the tasks.
 fn silence_injected_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

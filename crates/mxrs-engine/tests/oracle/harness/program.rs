@@ -13,11 +13,11 @@ pub struct Program {
     pub cpu_workers: usize,
     pub priority_workers: usize,
     pub n_vars: usize,
-    /// Run one after the other; all threads of a phase end before the next begins.
+    /// The phases, which run one after the other; all threads of a phase end before the next begins.
     pub phases: Vec<Phase>,
     /// Whether a stop waits for all tasks at the end, which reports no errors; otherwise the counters are polled.
     pub ends_with_stop: bool,
-    /// Pushed last, when every failure has been reported, so it must run.
+    /// The task that is pushed last, when every failure has been reported, so it must run.
     pub epilogue: Task,
 }
 
@@ -37,7 +37,7 @@ pub enum Line {
         var: usize,
     },
     Wait(Wait),
-    /// From here on the thread collects this many tasks; 0 ends that.
+    /// From this line on the thread collects up to this many tasks per bulk; 0 ends the collecting.
     Bulk(usize),
 }
 
@@ -64,7 +64,7 @@ pub enum Delay {
     None,
     Yields(u32),
     Spins(u32),
-    /// Microseconds.
+    /// Sleeps for this many microseconds.
     Sleeps(u64),
 }
 
@@ -72,7 +72,7 @@ pub enum Delay {
 #[derive(Clone, Debug)]
 pub struct Task {
     pub id: usize,
-    /// As given to the engine: may repeat, and may contain variables that are also written.
+    /// The variables read, as given to the engine: they may repeat, and may also be written.
     pub reads: Vec<usize>,
     pub writes: Vec<usize>,
     pub property: Property,
@@ -101,7 +101,7 @@ impl Task {
 }
 
 impl Program {
-    /// Visits every push and deletion, with the id of the task whose body makes it, outer before inner.
+    /// Visits every line, outer before inner, with the id of the task whose body contains it.
     pub fn visit<'p>(&'p self, mut f: impl FnMut(&'p Line, Option<usize>)) {
         fn walk<'p>(lines: &'p [Line], parent: Option<usize>, f: &mut impl FnMut(&'p Line, Option<usize>)) {
             for line in lines {

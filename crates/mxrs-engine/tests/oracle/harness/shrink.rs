@@ -5,11 +5,11 @@ use super::program::{Delay, Ending, Line, Program, Task};
 use mxrs_engine::Property;
 use std::time::{Duration, Instant};
 
-/// The time limit for all of it.
+/// The time limit for the whole reduction.
 const BUDGET: Duration = Duration::from_secs(20);
-/// Failures may depend on timing, so a candidate counts as good only after this many tries.
+/// Failures may depend on timing, so a candidate counts as correct only after this many runs without a failure.
 const TRIES: usize = 30;
-/// Small programs are fast; one that takes longer hangs.
+/// Small programs are fast; one that takes longer than this counts as hung.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The text to print on a failure: the error, the program's seed, and a small program with its own error.

@@ -1,4 +1,4 @@
-//! The bodies of a program's tasks, and the notes that they and their pushers take.
+//! The bodies of a program's tasks, and the notes that bodies and pushing threads take.
 //!
 //! The notes do not order anything: bodies use only relaxed operations, so a value is correct only if the engine orders
 //! the tasks.
@@ -37,7 +37,7 @@ pub struct Note {
     pub drops: u32,
     /// When the body ran, or when it was dropped without running.
     pub span: Option<Span>,
-    /// The values of its variables at the start: first those read, then those written.
+    /// The values of the task's variables when its body starts: first the variables read, then those written.
     pub seen: Vec<u64>,
     /// The failing task whose error the context contained.
     pub inherited: Option<usize>,
@@ -80,8 +80,8 @@ impl World {
         })
     }
 
-    /// The next moment. Relaxed, because the clock must not order anything itself; moments of operations that are
-    /// ordered otherwise are ordered in the same way.
+    /// The next time of the clock. Relaxed, because the clock must not order anything itself; operations that the engine
+    /// orders get times in the same order.
     pub fn now(&self) -> u64 {
         self.clock.fetch_add(1, Ordering::Relaxed)
     }
@@ -200,7 +200,7 @@ struct Body {
     ran: bool,
 }
 
-/// What a body knows after it has begun.
+/// The notes of a body about its start.
 struct Begun {
     at: u64,
     seen: Vec<u64>,
@@ -220,7 +220,8 @@ impl Body {
         }
     }
 
-    /// Completes later, and twice, which is once too often (E6). The captured values are dropped before the task ends.
+    /// Completes on another thread, and twice; the second completion must be refused (E6). The captured values are dropped
+    /// before the task ends.
     fn run_on_another_thread(mut self, context: &RunContext, done: Completion) {
         let begun = self.begin(context);
         let (world, id) = (Arc::clone(&self.world), self.task.id);

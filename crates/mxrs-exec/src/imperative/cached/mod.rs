@@ -1,8 +1,8 @@
 //! A graph as a function of arrays: MXNet's CachedOp.
 //!
-//! A call looks its signature up (shapes, types, mode, which inputs gradients are wanted of) among the plans kept, makes
-//! output arrays, and pushes the plan's steps. Recorded calls are one node of the tape: forward and gradient are one
-//! program whose intermediate values stay in a *state*, one per outstanding recorded call.
+//! A call looks up its signature (shapes, types, mode, and the inputs whose gradients are wanted) among the kept plans,
+//! makes output arrays, and pushes the steps of the plan. A recorded call is one node of the tape: forward and gradient are
+//! one program. Its intermediate values stay in a *state* until the gradient has been computed.
 
 mod plan;
 mod replay;
@@ -24,28 +24,28 @@ use plan::{Plan, Signature, State, push_segments};
 use std::panic::Location;
 use std::sync::Arc;
 
-/// Switches of a [`CachedOp`]; the defaults are MXNet's.
+/// Switches of a [`CachedOp`]. The defaults are MXNet's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CachedOpFlags {
-    /// Memory of intermediate values is kept from call to call; otherwise it is drawn for each call.
+    /// Keep the memory of intermediate values from call to call. If false, each call allocates it.
     pub static_alloc: bool,
-    /// With `static_alloc`: what a call is bound to is found once and kept, except for what uses arrays of that call only
-    /// (inputs that are not in `param_indices`, outputs). Another array for a parameter is noticed, and costs finding it
-    /// again. Shapes may change all the same: plans are kept by signature.
+    /// Requires `static_alloc`. Keep the addresses that the steps use, except for steps that use arrays of one call only
+    /// (outputs, and inputs that are not in `param_indices`). If a parameter gets another array, all addresses are found
+    /// again. Shapes may still change from call to call, because there is a plan for each signature.
     pub static_shape: bool,
-    /// Without `static_alloc`, graphs of at most so many operators are called operator by operator.
+    /// Without `static_alloc`, a graph with at most this many operators runs operator by operator.
     pub inline_limit: usize,
-    /// Most operators in one push of the forward half, in training or if the call is recorded. At inference
+    /// The most operators that one task of the forward half runs, in training or if the call is recorded. At inference
     /// [`BindOptions::bulk_inference`](crate::BindOptions::bulk_inference) decides.
     pub forward_bulk_size: usize,
-    /// The same for the gradient.
+    /// The most operators that one task of the gradient runs.
     pub backward_bulk_size: usize,
-    /// Plans kept (`MXRS_PLAN_CACHE`).
+    /// The number of plans to keep (`MXRS_PLAN_CACHE`).
     pub plan_cache: usize,
-    /// Inputs that every call may give another array for; those in neither list are such too.
+    /// Inputs that may be another array in every call. An input that is in neither list counts as one of these.
     pub data_indices: Vec<usize>,
-    /// Inputs that rarely change. With `static_alloc`, calls that are not recorded keep them in the layouts that kernels
-    /// want, until their content or the array given changes.
+    /// Inputs that rarely change. With `static_alloc`, calls that are not recorded keep packed copies of them in the
+    /// layouts that kernels read, until the content or the array changes.
     pub param_indices: Vec<usize>,
 }
 
@@ -64,19 +64,19 @@ impl Default for CachedOpFlags {
     }
 }
 
-/// What a [`CachedOp`] has done so far.
+/// What a [`CachedOp`] has made so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct CachedOpStats {
-    /// Times shapes were inferred, kernels chosen and memory planned.
+    /// Number of plans made. Making a plan infers shapes, chooses kernels and plans memory.
     pub plans_made: u64,
-    /// States made: memory for the intermediate values of one call at a time.
+    /// Number of states made. A state is the memory for the intermediate values of one call at a time.
     pub states_made: u64,
-    /// Times the addresses of a plan's forward steps were found: once a call, with `static_shape` once a state and for each
-    /// change of a parameter's array.
+    /// How often the addresses of a plan's forward steps were found: once per call, or with `static_shape` once per state
+    /// and once for each change of a parameter's array.
     pub bindings_made: u64,
 }
 
-/// A graph that is called like an operator. Clones are handles to the same one.
+/// A graph that is called like an operator. Clones are handles to the same graph and plans.
 #[derive(Clone)]
 pub struct CachedOp(Arc<Inner>);
 
@@ -95,7 +95,8 @@ impl CachedOp {
     /// A function that runs `graph`.
     ///
     /// # Errors
-    /// `static_shape` without `static_alloc`; indices that no input has, or that are in both lists.
+    /// Returns an error if `static_shape` is set without `static_alloc`, or if an index belongs to no input or is in both
+    /// lists.
     pub fn new(imperative: &Imperative, graph: &Graph, flags: CachedOpFlags) -> Result<Self> {
         if flags.static_shape && !flags.static_alloc {
             return Err(Error::invalid("static_shape", "true without static_alloc", "both, or static_alloc alone"));
@@ -123,13 +124,13 @@ impl CachedOp {
         })))
     }
 
-    /// Names of the inputs in the order a call takes them: all variables of the graph, auxiliary states among them.
+    /// Names of the inputs in the order in which a call takes them: all variables of the graph, including auxiliary states.
     pub fn input_names(&self) -> Vec<&str> {
         let graph = &self.0.graph;
         graph.variables().iter().map(|id| graph.node(*id).name.as_str()).collect()
     }
 
-    /// What was made so far.
+    /// The counters of what was made so far.
     pub fn stats(&self) -> CachedOpStats {
         CachedOpStats {
             plans_made: self.0.plans_made.load(Ordering::Relaxed),
@@ -138,12 +139,12 @@ impl CachedOp {
         }
     }
 
-    /// Runs the graph on these inputs, one per variable; returns its outputs, which are new arrays. Auxiliary states are
-    /// rewritten in training. Recorded where an input is tracked.
+    /// Runs the graph on these inputs, one per variable, and returns the outputs, which are new arrays. In training,
+    /// operators rewrite auxiliary states. The call is recorded if recording is on and an input is tracked.
     ///
     /// # Errors
-    /// Another number of inputs, inputs on different devices, shapes and types that do not fit, an operator no backend
-    /// runs, out of memory; while recording, an operator without gradient.
+    /// Returns an error if the number of inputs is wrong, the inputs are on different devices, shapes or types do not fit
+    /// the graph, no backend runs some operator, or memory runs out; while recording, also if an operator has no gradient.
     #[track_caller]
     pub fn call(&self, inputs: &[&NdArray]) -> Result<Vec<NdArray>> {
         let site = Location::caller();
@@ -167,7 +168,7 @@ impl CachedOp {
         let run = self.forward(&plan, &mut state, &bound, &outputs, random);
         run.context(|| "calling a cached graph")?;
         if !plan.has_gradient() {
-            // Calls that use the state from here on are pushed after this one.
+            // A later call that takes the state pushes its tasks after those of this call.
             plan.give_back(state);
             return Ok(outputs);
         }
@@ -236,7 +237,7 @@ impl CachedOp {
         plan.outputs.iter().map(make).collect()
     }
 
-    /// The arrays the program reads: the inputs, or aligned copies.
+    /// The arrays that the program reads: the inputs, or copies of inputs that are not aligned.
     fn bind(&self, plan: &Plan, inputs: &[&NdArray], site: &'static Location<'static>) -> Result<Vec<NdArray>> {
         let names = self.input_names();
         let mut bound = Vec::with_capacity(inputs.len());
@@ -265,7 +266,7 @@ impl CachedOp {
         random: RandomCalls,
     ) -> Result<()> {
         let nd = &self.0.imperative;
-        // Gradients and their heads have no arrays yet; the forward steps use none.
+        // Gradients and head gradients have no arrays yet. The forward steps do not use them.
         let pad = |arrays: &[NdArray], n: usize| -> Vec<NdArray> {
             let missing = n.saturating_sub(arrays.len());
             arrays.iter().cloned().chain(std::iter::repeat_n(nd.void().clone(), missing)).collect()

@@ -1,4 +1,4 @@
-//! A graph planned for one signature, and the memory its intermediate values live in.
+//! A graph planned for one signature, and the memory of its intermediate values.
 
 use super::CachedOpFlags;
 use crate::bind::{Given, known};
@@ -23,12 +23,12 @@ use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// What a plan is made for.
+/// The properties of a call that determine its plan.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Signature {
     inputs: Vec<(Shape, DType)>,
     is_train: bool,
-    /// Which inputs gradients are wanted of; `None` where nothing is recorded.
+    /// For each input, whether its gradient is wanted; `None` if the call is not recorded.
     wants: Option<Vec<bool>>,
 }
 
@@ -45,36 +45,37 @@ impl Signature {
     }
 }
 
-/// A planned graph, forward or forward with gradient.
+/// A planned graph: forward only, or forward with gradient.
 pub struct Plan {
     pub planned: Planned,
     pub forward: Vec<Segment>,
     pub backward: Vec<Segment>,
-    /// Shape and type of the outputs.
+    /// Shape and type of each output.
     pub outputs: Vec<(Shape, DType)>,
-    /// Inputs the forward steps rewrite.
+    /// Inputs that the forward steps rewrite.
     pub rewrites: Vec<usize>,
-    /// Those of them that may have another value afterwards, for whoever saved it.
+    /// Rewritten inputs whose value may differ afterwards, so that a value saved from them before is out of date.
     pub spoilt: Vec<usize>,
-    /// Inputs the gradient reads.
+    /// Inputs that the gradient reads.
     pub reads: Vec<usize>,
-    /// For each output, the gradient the program reads.
+    /// For each output, the head gradient that the program reads; `None` if it reads none.
     pub head_grads: Vec<Option<Wanted>>,
-    /// Input and description of each gradient made.
+    /// For each gradient that the program makes: index of the input, and description of the gradient.
     pub gradients: Vec<(usize, Wanted)>,
     pub is_train: bool,
-    /// With `static_shape`, the steps that use arrays of one call only: all inputs that are no parameters, outputs,
-    /// gradients.
+    /// With `static_shape`, the steps that use arrays of one call only: outputs, gradients, and inputs that are not
+    /// parameters.
     per_call: Option<Vec<usize>>,
     params: Vec<usize>,
     states: RankedMutex<Vec<State>>,
 }
 
 impl Plan {
-    /// Infers, chooses kernels and plans.
+    /// Infers shapes and types, chooses kernels and plans the memory.
     ///
     /// # Errors
-    /// Shapes or types that contradict the graph, an operator that is not differentiable, or that no backend runs.
+    /// Returns an error if shapes or types contradict the graph, or an operator is not differentiable or runs on no
+    /// backend.
     pub fn new(
         graph: &Arc<Graph>,
         signature: &Signature,
@@ -85,7 +86,7 @@ impl Plan {
         let given: Vec<Given<'_>> =
             names.iter().zip(&signature.inputs).map(|(name, (shape, dtype))| (*name, shape, *dtype)).collect();
         let known = known(graph, &[], &given, options)?;
-        // With a gradient, parameters change from call to call.
+        // In calls that are recorded, parameters are expected to change from call to call.
         let is_constant =
             |index| flags.static_alloc && signature.wants.is_none() && flags.param_indices.contains(&index);
         let place = |(index, id): (usize, &mxrs_graph::NodeId)| (*id, Bound { index, is_constant: is_constant(index) });
@@ -176,7 +177,7 @@ impl Plan {
         u64::from(self.planned.program.n_random)
     }
 
-    /// Bound arrays: inputs, then gradients of the outputs.
+    /// Number of bound arrays: the inputs, then the gradients of the outputs.
     pub fn n_bound(&self) -> usize {
         let n_inputs = self.planned.program.values.iter();
         let indexes = n_inputs.filter_map(|v| match v.origin {
@@ -186,7 +187,7 @@ impl Plan {
         indexes.max().unwrap_or(0)
     }
 
-    /// Output arrays: outputs, then gradients.
+    /// Number of output arrays: the outputs, then the gradients.
     pub fn n_outputs(&self) -> usize {
         self.outputs.len() + self.gradients.len()
     }
@@ -196,12 +197,12 @@ impl Plan {
         self.backward.iter().any(|s| s.reads_outputs.contains(&output))
     }
 
-    /// A state nobody uses.
+    /// Takes a kept state that no call uses.
     pub fn take(&self) -> Option<State> {
         self.states.lock().pop()
     }
 
-    /// Keeps a state for later calls, if its memory is to be kept.
+    /// Keeps a state for later calls, if it was made with `static_alloc`. Drops it otherwise.
     pub fn give_back(&self, state: State) {
         if state.is_static {
             self.states.lock().push(state);
@@ -213,15 +214,15 @@ impl Plan {
 pub struct State {
     arena: Option<Arc<Block>>,
     packed: Arc<Packed>,
-    /// Written by every task that uses the memory.
+    /// The engine variable that every task that uses the memory writes.
     var: Var,
     engine: Engine,
     is_static: bool,
-    /// Addresses of the forward half and of the gradient, where they are kept.
+    /// The addresses of the forward half and of the gradient, if they are kept.
     halves: [Option<Half>; 2],
 }
 
-/// Addresses that are good as long as the parameters are the same arrays.
+/// Addresses that stay valid while the parameters are the same arrays.
 struct Half {
     steps: Arc<ReadySteps>,
     params: Vec<NdArray>,
@@ -231,7 +232,7 @@ impl State {
     /// Memory for a plan.
     ///
     /// # Errors
-    /// Out of memory.
+    /// Returns an error if memory runs out.
     pub fn new(plan: &Plan, context: &ArrayContext, is_static: bool) -> Result<Self> {
         let engine = context.engine().clone();
         let arena = match arena_bytes(&plan.planned.plan) {
@@ -242,9 +243,9 @@ impl State {
         Ok(Self { arena, packed, var: engine.new_var(), engine, is_static, halves: [None, None] })
     }
 
-    /// What runs the forward steps, or those of the gradient, on these arrays. With `static_shape` the addresses of steps
-    /// that use parameters and temporary values only are found once, and again when a parameter is another array. The flag
-    /// is true if they were found now.
+    /// The forward steps or the gradient steps with addresses for these arrays, ready to run. With `static_shape`, steps
+    /// that use only parameters and temporary values keep their addresses until a parameter is another array. The flag is
+    /// true if all addresses were found now.
     pub fn ready(
         &mut self,
         plan: &Plan,
@@ -277,15 +278,15 @@ impl State {
         (ReadyProgram::of(steps, &per_call[begin..end], planned, memory, bound, outputs, team), is_new)
     }
 
-    /// For [`ReadyProgram::over`].
+    /// The memory that [`ReadyProgram::over`] takes.
     fn memory(&self) -> Memory {
         (self.arena.clone(), self.packed.clone())
     }
 
-    /// Another state with the same content, once what was pushed so far has run.
+    /// A new state with the same content. The copy is made after all tasks pushed so far have run.
     ///
     /// # Errors
-    /// Out of memory.
+    /// Returns an error if memory runs out.
     pub fn duplicate(&self, context: &ArrayContext) -> Result<Self> {
         let mut arena = None;
         let var = self.engine.new_var();
@@ -295,8 +296,9 @@ impl State {
             arena = Some(to.clone());
             let task = self.engine.task("copy of a state").device(Device::cpu(0)).read(&self.var).write(&var);
             task.push(move |_| {
-                // SAFETY: two blocks of one size, kept alive here; this task holds the variable of the one for reading and
-                // of the other, which nobody else knows yet, for writing.
+                // SAFETY: `to` is a new block allocated with `from.len()` bytes, so the two do not overlap and the copy
+                // fits, and this task keeps both alive. The task holds the variable of `from` for reading, so no task
+                // writes it meanwhile, and the variable of `to` for writing, so later tasks on the new state wait.
                 unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), to.as_ptr(), from.len()) };
                 Ok(())
             })?;

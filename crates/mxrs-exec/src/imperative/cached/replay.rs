@@ -1,4 +1,4 @@
-//! A graph run operator by operator, each call recorded on its own where recording is on.
+//! Runs a graph operator by operator. Each call is recorded on its own if recording is on.
 
 use crate::imperative::Imperative;
 use crate::imperative::invoke::Asked;
@@ -9,11 +9,11 @@ use mxrs_op::Attrs;
 use mxrs_types::{Error, Result, ResultExt};
 use std::panic::Location;
 
-/// The outputs of `graph` on these arrays, one per variable. With `repeats`, the random numbers are those of an earlier
-/// run, and nothing is rewritten.
+/// The outputs of `graph` on these arrays, one per variable. If `repeats` is given, the run draws the random numbers of
+/// that earlier run and rewrites nothing.
 ///
 /// # Errors
-/// What the calls report, with the node's name.
+/// Returns the error of the first call that fails, with the name of its node.
 pub fn replay(
     imperative: &Imperative,
     graph: &Graph,
@@ -41,7 +41,8 @@ pub fn replay(
         for (entry, array) in graph.output_ids(id).zip(made.outputs) {
             entries[entry.index()] = Some(array);
         }
-        // The lowered program numbers its random calls in the order of the nodes.
+        // The lowered program numbers its random calls in the order of the nodes, so each random node takes the next
+        // number.
         let is_train = crate::imperative::flags::is_training();
         if let Some(random) = &mut repeats
             && (op.is_random)(params, is_train)
@@ -52,7 +53,7 @@ pub fn replay(
     let mut outputs = Vec::with_capacity(graph.heads().len());
     for (i, head) in graph.heads().iter().enumerate() {
         let array = entries[graph.entry_id(*head).index()].clone().ok_or_else(missing)?;
-        // An output is an array of its own, also where it is an input or listed twice.
+        // Each output is a separate array: an output that is an input, or that is listed twice, is copied.
         let is_shared = graph.node(head.node).is_variable() || graph.heads()[..i].contains(head);
         outputs.push(if is_shared {
             imperative.invoke("_copy", &Attrs::new(), &[&array])?.swap_remove(0)

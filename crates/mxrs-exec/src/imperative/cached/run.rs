@@ -11,11 +11,11 @@ use mxrs_sync::Mutex;
 use mxrs_types::{Error, Result};
 use std::sync::Arc;
 
-/// A call whose gradient may be asked for.
+/// A recorded call whose gradient may still be computed.
 pub struct CachedRun {
     graph: Arc<Graph>,
     plan: Arc<Plan>,
-    /// `None` once the gradient has been taken for the last time.
+    /// The intermediate values; `None` after a gradient that did not retain the tape.
     state: Mutex<Option<State>>,
     random: RandomCalls,
 }
@@ -25,10 +25,10 @@ impl CachedRun {
         Self { graph, plan, state: Mutex::new(Some(state)), random }
     }
 
-    /// One gradient per input.
+    /// Computes one gradient per input.
     ///
     /// # Errors
-    /// A value that was overwritten; out of memory; what the engine reports.
+    /// Returns an error if a saved value was overwritten, memory runs out, or the engine fails.
     pub fn gradient(
         &self,
         imperative: &Imperative,
@@ -49,7 +49,8 @@ impl CachedRun {
                 return Err(Error::invalid("gradient of a cached graph", "a call without state", "one backward"));
             };
             if retain {
-                // The gradient overwrites what it no longer needs: to be asked for again, it runs on a copy.
+                // The gradient overwrites values that it no longer needs. It runs on a copy, so that it can be computed
+                // again.
                 let copy = state.duplicate(imperative.context());
                 *place = Some(state);
                 copy?
@@ -60,7 +61,8 @@ impl CachedRun {
         self.push_backward(imperative, inputs, outputs, out_grads, state)
     }
 
-    /// The outputs the gradient reads, checked; the others are nothing.
+    /// The outputs that the gradient reads, checked for overwriting. An empty array stands for each output that it does not
+    /// read.
     fn outputs(&self, imperative: &Imperative, node: &Arc<Node>, history: &History) -> Result<Vec<NdArray>> {
         let is_checked = imperative.checks_versions();
         let get = |(i, saved): (usize, &Option<Saved>)| match saved {
@@ -70,7 +72,7 @@ impl CachedRun {
         history.outputs.iter().enumerate().map(get).collect()
     }
 
-    /// The inputs of the call, those that matter checked.
+    /// The inputs of the call. The inputs that the gradient reads are checked for overwriting, with `all` every argument.
     fn inputs(&self, imperative: &Imperative, node: &Arc<Node>, history: &History, all: bool) -> Result<Vec<NdArray>> {
         let mut inputs = Vec::with_capacity(history.inputs.len());
         for (i, link) in history.inputs.iter().enumerate() {
@@ -118,8 +120,8 @@ impl CachedRun {
         Ok(grads)
     }
 
-    /// The gradient as recorded calls: the graph is run again operator by operator, with the same random numbers and
-    /// without touching its auxiliary states, and differentiated along the tape that leaves.
+    /// Computes the gradient as recorded calls: runs the graph again operator by operator, with the same random numbers and
+    /// without rewriting its auxiliary states, and differentiates along the tape of this run.
     fn differentiable(
         &self,
         imperative: &Imperative,
@@ -129,8 +131,8 @@ impl CachedRun {
         out_grads: Vec<Option<NdArray>>,
         inputs: &[NdArray],
     ) -> Result<Vec<Option<NdArray>>> {
-        // Each input gets a place of its own on the tape: inputs may depend on one another outside of the graph, and what
-        // comes along that way is not this call's gradient.
+        // Each input becomes a new node of the tape. One input may depend on another outside the graph, and a gradient
+        // through that dependency is not part of this call's gradient.
         let mut handles = Vec::with_capacity(inputs.len());
         for (array, link) in inputs.iter().zip(&history.inputs) {
             let handle = array.detach();

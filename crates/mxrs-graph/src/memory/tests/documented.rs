@@ -1,4 +1,4 @@
-//! The observable effect of each variable according to the manual (D10, D11, D12, B28).
+//! Tests the observable effect of each environment variable according to the manual (D10, D11, D12, B28).
 
 use super::interpreter::run;
 use super::program::Program;
@@ -30,7 +30,7 @@ fn d10_in_place_pairs_and_bytes() {
     assert_eq!((off.report.n_inplace, off.report.lower_bound_bytes), (0, 8000));
     assert!(on.report.bytes < off.report.bytes);
     assert_eq!(run(&p, Some(&on)), run(&p, Some(&off)));
-    // With a range of 0 as well, nothing is shared.
+    // Without in-place pairs and with a match range of 0, nothing is shared.
     let off = p.plan(&PlanOptions { enable_inplace: false, ..explicit(0) });
     assert_eq!(off.report.bytes, 12_000);
 }
@@ -53,20 +53,21 @@ fn d11_sweeps_and_reports_every_range() {
     let ranges: Vec<u32> = report.tried.iter().map(|t| t.match_range).collect();
     assert_eq!(ranges, [1, 2, 4, 8, 16]);
     // Computed by hand: a storage is free two steps after it was made, when the request is 9 times as large. Ranges
-    // below 9 make all four storages; with 16, 9 takes the storage of 1 (which grows) and 27 that of 3.
+    // below 9 make all four storages; with 16, the request of 9 units takes the storage of 1 unit (which grows), and the
+    // request of 27 units that of 3.
     let bytes: Vec<usize> = report.tried.iter().map(|t| t.bytes).collect();
     assert_eq!(bytes, [160, 160, 160, 160, 144]);
     assert_eq!((report.algorithm, report.bytes), (Algorithm::Pool { match_range: 16 }, 144));
     assert_eq!(p.plan(&explicit(0)).report.tried, [TriedRange { match_range: 0, bytes: 160 }]);
     assert!(p.plan(&explicit(1)).report.bytes >= p.plan(&explicit(16)).report.bytes);
-    // Among equals the first wins.
+    // Of ranges with equal plans, the first wins.
     assert_eq!(p.plan(&explicit(8)).report.algorithm, Algorithm::Pool { match_range: 1 });
     // A value that is not a power of two is tried too.
     let ranges: Vec<u32> = p.plan(&explicit(10)).report.tried.iter().map(|t| t.match_range).collect();
     assert_eq!(ranges, [1, 2, 4, 8, 10]);
 }
 
-/// Storages of 64, 256 and 320 bytes are free and one of 8 is not, when `bytes` are requested.
+/// When `bytes` are requested, storages of 64, 256 and 320 bytes are free, and a storage of 8 bytes is not.
 #[test]
 fn d11_takes_the_smallest_that_is_large_enough_else_the_largest() {
     let total = |bytes| {
@@ -79,9 +80,9 @@ fn d11_takes_the_smallest_that_is_large_enough_else_the_largest() {
         p.plan(&PlanOptions { auto_search: false, ..explicit(16) }).report.bytes - 8
     };
     assert_eq!(total(100), 64 + 256 + 320);
-    // 320 grows, not 64.
+    // The storage of 320 bytes grows, not that of 64.
     assert_eq!(total(1000), 64 + 256 + 1000);
-    // All are too small by more than the range, or too large.
+    // All free storages are too small by more than the range, or too large.
     assert_eq!([total(320 * 16 + 1), total(3)], [64 + 256 + 320 + 320 * 16 + 1, 64 + 256 + 320 + 3]);
 }
 
@@ -97,8 +98,8 @@ fn b28_off_tries_one_range() {
 #[test]
 fn unset_takes_the_smallest_of_all() {
     let report = powers_of_three().plan(&PlanOptions::default()).report;
-    // 9 and 27 are alive together: 36 units, which the offset planner reaches (aligned to 64 bytes, 27 units are 108
-    // bytes and end at 128).
+    // The outputs of 9 and 27 units are alive at the same time: 36 units are 144 bytes, which the pool reaches. The offset
+    // planner does not, because 27 units are 108 bytes, and the next aligned offset is 128.
     assert_eq!(report.lower_bound_bytes, 144);
     assert_eq!(report.bytes, 144);
     assert_eq!(report.offset_bytes, Some(128 + 36));

@@ -184,7 +184,7 @@ fn b29_logs_one_line_per_entry_and_changes_nothing() {
     };
     let (quiet, verbose) = (lines(false), lines(true));
     assert_eq!(quiet.0, verbose.0);
-    // One per entry, and the report.
+    // One line per entry, and one line for the report.
     assert_eq!((quiet.1, verbose.1), (0, p.entries.len() + 1));
     assert!(quiet.0.report.to_string().contains("lower bound"));
 }

@@ -75,8 +75,8 @@ pub fn run_in_order(program: &Program, plan: Option<&MemoryPlan>, order: &[usize
         let step = &program.steps[s];
         let inplace: Vec<usize> = plan
             .map_or(Vec::new(), |p| p.inplace.iter().filter(|pair| pair.step == s).map(|pair| pair.output).collect());
-        // The worst that a kernel may do first: write its scratch memory and every output that is not the memory of an
-        // input.
+        // Simulates the worst kernel, which first overwrites its scratch memory and every output that does not share the
+        // memory of an input.
         if let Some((plan, id)) = plan.and_then(|p| p.scratch[s].map(|id| (p, id))) {
             let storage = plan.storages[id.index()];
             assert!(storage.size_bytes >= step.scratch_bytes, "P3");
@@ -94,7 +94,8 @@ pub fn run_in_order(program: &Program, plan: Option<&MemoryPlan>, order: &[usize
             }
         }
         digests[s] = seen;
-        // First the identities, which read; the others overwrite.
+        // All outputs are computed before any is written, because an identity reads an input that another output may
+        // overwrite.
         let mut written: Vec<(usize, Vec<u8>)> = Vec::new();
         for (o, output) in step.outputs.iter().enumerate() {
             let copied = step.identity.iter().find(|(_, to)| *to == o);
@@ -124,8 +125,8 @@ pub fn run_in_order(program: &Program, plan: Option<&MemoryPlan>, order: &[usize
     Observed { digests, heads }
 }
 
-/// Overwrites every arena byte that belongs to no living entry, that is, one that has been made and is a head or still
-/// to be read.
+/// Overwrites every arena byte that belongs to no live entry. An entry is live if it has been made, and is a head or will be
+/// read by a later step.
 fn poison_the_dead(program: &Program, plan: &MemoryPlan, has_run: &[bool], memory: &mut Memory<'_>) {
     let mut is_wanted = vec![false; program.entries.len()];
     let mut is_made = vec![false; program.entries.len()];

@@ -1,4 +1,4 @@
-//! P10: reuse causes no race if steps run in any order that their variables allow, as in an engine with several
+//! Tests P10: reuse causes no race if steps run in any order that their variables allow, as in an engine with several
 //! workers.
 
 use super::interpreter::{run, run_in_order};
@@ -63,7 +63,7 @@ fn before(lists: &[[FxHashSet<Variable>; 2]]) -> Vec<Vec<usize>> {
     (0..lists.len()).map(of).collect()
 }
 
-/// An order that the engine may choose, determined by these numbers.
+/// An order that the engine may choose, determined by `choices`.
 fn order(before: &[Vec<usize>], choices: &[u16]) -> Vec<usize> {
     let mut order: Vec<usize> = Vec::new();
     let mut choices = choices.iter().cycle();
@@ -96,7 +96,7 @@ proptest! {
     }
 }
 
-/// The opposite: without these edges an offset plan does race, so the test above can detect it.
+/// Without the edges between storages that overlap, an offset plan has a race. So `p10_reuse_never_races` can detect races.
 #[test]
 fn p10_needs_the_edges_of_an_offset_plan() {
     use crate::memory::EntryKind;

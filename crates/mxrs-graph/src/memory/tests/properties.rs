@@ -1,4 +1,4 @@
-//! P1 to P9 on random programs.
+//! Tests P1 to P9 on random programs.
 
 use super::interpreter::run;
 use super::program::{Program, all_options, programs};
@@ -101,18 +101,18 @@ proptest! {
             let plan = program.plan(&options);
             check_sharing(&program, &plan);
             for (entry, placement) in program.entries.iter().zip(&plan.placements) {
-                // P2.
+                // P2: exactly the planned entries have memory or are unreferenced.
                 let is_planned = matches!(placement, Placement::Storage(_) | Placement::Unreferenced);
                 prop_assert_eq!(is_planned, entry.kind == EntryKind::Planned);
             }
             for (lifetime, placement) in program.lifetimes().iter().zip(&plan.placements) {
                 prop_assert!(lifetime.is_none() || *placement != Placement::Unreferenced);
             }
-            // P6.
+            // P6: the same input gives an equal plan.
             prop_assert_eq!(&program.plan(&options), &plan);
-            // P7 (P3 and P4 are asserted inside).
+            // P7: results are those without sharing. `run` also asserts P3 and P4.
             prop_assert_eq!(&run(&program, Some(&plan)), &plain, "P7 with {:?}", options);
-            // P8, P9.
+            // P8 and P9: the upper and the lower bound of the size.
             let report = &plan.report;
             let n_planned = plan.storages.len();
             let padding = if report.algorithm == Algorithm::Offset && !options.allow_pool { 63 * n_planned } else { 0 };
@@ -129,8 +129,8 @@ proptest! {
         }
     }
 
-    /// The default plan is the smallest of every range that it tries and of no sharing. It need not be smaller than
-    /// other ranges or more colors, for which greedy choices may happen to be better.
+    /// The default plan is at most as large as the plan of each range that it tries, and as a plan without reuse. Other
+    /// ranges or more colors may happen to give a smaller plan, because the choices are greedy.
     #[test]
     fn the_default_is_never_larger_than_what_it_competes_with(program in programs(40)) {
         let default = program.plan(&PlanOptions::default()).report;

@@ -1,4 +1,4 @@
-//! Mixed precision: types are those that operators ask for, and nothing else changes.
+//! Tests of mixed precision: each operator gets the types that it requests, and nothing else changes.
 
 use super::autocast;
 use crate::test_ops::norm;
@@ -22,7 +22,7 @@ fn of_two(name: &'static str, inputs: &'static [&'static str], precision: fn(&Op
     OpDef { inputs: InputNames::Fixed(inputs), dtypes: &[DType::F32, HALF], precision, ..OpDef::new(name) }
 }
 
-/// Of (ograd, like): the type of the product's factors, or float32.
+/// Infers the output type of `SumLike` from (ograd, like): the type of `like`, which is that of `ograd` or float32.
 fn sum_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
     outputs[0] = inputs[1].or(inputs[0]);
     match (inputs[0], inputs[1]) {
@@ -88,7 +88,8 @@ fn set() -> OpSet {
     .unwrap()
 }
 
-/// Calls by kind, each with two earlier entries as inputs; the last `n_heads` calls are heads.
+/// Builds a graph of calls given as (kind, first input, second input), where inputs are earlier entries; the last `n_heads`
+/// calls are heads.
 fn net(ops: &OpSet, calls: &[(u8, u16, u16)], n_heads: usize) -> Graph {
     let mut b = GraphBuilder::new();
     let mut made = vec![b.add_variable("data", Attrs::new())];
@@ -115,7 +116,7 @@ fn types(graph: &Graph) -> Vec<DType> {
     infer_dtypes(graph, given, None).unwrap().complete(graph).unwrap()
 }
 
-/// The entry from which an entry was converted.
+/// The node name and output index of the entry from which `entry` was converted.
 fn behind(graph: &Graph, entry: Entry) -> (String, u32) {
     let node = graph.node(entry.node);
     match node.op_name() {
@@ -152,7 +153,7 @@ proptest! {
         prop_assert!(new.heads().iter().all(|head| of(head) == DType::F32));
         let aux = new.aux_states().all(|id| new.consumers(new.output_id(id, 0)).iter().all(|(node, _)| new.node(*node).op_name() == "Norm"));
         prop_assert!(aux);
-        // Without the conversions it is the old graph.
+        // Without the conversions, the new graph equals the old one.
         let calls = |graph: &Graph| -> Vec<(String, Vec<(String, u32)>)> {
             let calls = graph.iter().filter(|(_, node)| node.op_name() != "amp_cast");
             let one = |(_, node): (NodeId, &crate::Node)| {
@@ -182,7 +183,7 @@ fn casts_stand_where_types_change() {
     // A product, a call that follows it, and a loss: the head of each is in float32.
     let expected = ["data_amp_cast_bfloat16", "weight0_amp_cast_bfloat16", "n1_output_amp_cast_float32"];
     assert_eq!(casts(&[(0, 0, 0), (1, 1, 0), (4, 2, 0)])[..3], expected);
-    // There is no product.
+    // Without a product, nothing is converted.
     assert!(casts(&[(1, 0, 0), (2, 0, 1), (4, 1, 0)]).is_empty());
     // A sum of a half-precision result and a float32 value is in float32.
     let mixed = casts(&[(0, 0, 0), (4, 0, 0), (2, 1, 2)]);

@@ -1,4 +1,4 @@
-//! Common-subexpression elimination: G3, G16, G17, G18, and what is never merged.
+//! Tests common-subexpression elimination: G3, G16, G17, G18, and calls that are never merged.
 
 use super::{Key, eliminate_common};
 use crate::passes::interpreter::{self as run, Choices, Given};
@@ -51,7 +51,7 @@ proptest! {
         let heads: Vec<_> = less.heads().iter().map(|h| any.entries[less.entry_id(*h).index()].clone()).collect();
         prop_assert_eq!(heads, run::heads(&graph, &Given::default()));
 
-        // The same for a training graph, whose forward part stays in front.
+        // The same holds for a training graph, whose forward part stays in front.
         let request = GradientRequest::of_variables(&graph, ["x0", "x1", "x2"]).unwrap();
         let training = gradient(&graph, &ops, &request).unwrap();
         let merged = training.eliminate_common(&ops).unwrap();
@@ -84,7 +84,7 @@ fn effects_groups_and_parameters_keep_calls_apart() {
         call("Moving", none(), vec![x, state]);
         call("Tanh", Attrs::from([("__ctx_group__", ["a", "b"][i])]), vec![x]);
         call("Fan", Attrs::from([("num_outputs", ["2", "3"][i])]), vec![x]);
-        // Different texts of equal parameters; and annotations for learning rates are ignored.
+        // Different texts of equal parameters, and different annotations for learning rates, do not prevent merging.
         call("Sin", Attrs::from([("__lr_mult__", ["1", "2"][i])]), vec![x]);
         call("add_n", Attrs::from([("num_args", ["1", "01"][i])]), vec![x]);
     }
@@ -120,8 +120,8 @@ fn dependencies_are_united_and_never_close_a_cycle() {
     assert_eq!(graph.node(graph.find("later").unwrap()).control_deps, [graph.find("after_a").unwrap()]);
 }
 
-/// An output that is listed twice stays, because the caller wanted it; two outputs that become one are kept apart by a
-/// copy.
+/// An output that is listed twice stays, because the caller requested it twice; if two outputs are merged into one, a copy
+/// keeps them distinct.
 #[test]
 fn g17_outputs_listed_twice_and_merged() {
     let ops = smooth::set();

@@ -19,17 +19,17 @@ struct Emit<'g> {
     origins: Vec<Vec<EntryId>>,
 }
 
-/// A set as one call.
+/// The fused call that may replace a set.
 struct Proposal {
     params: OpParams,
     inputs: Vec<Entry>,
     outputs: Vec<Entry>,
 }
 
-/// Copies the graph in the order of the sets, and fuses those that are accepted.
+/// Copies the graph in the order of the sets, and fuses the sets that the request accepts.
 ///
 /// # Errors
-/// None for sets from [`super::sets::grow`].
+/// Never fails for sets from [`super::sets::grow`].
 pub fn emit(graph: &Graph, request: &FusionRequest<'_>, sets: &Sets<'_>) -> Result<Option<FusedGraph>> {
     let mut emit = Emit {
         graph,
@@ -117,7 +117,7 @@ impl Emit<'_> {
         self.origins.push(outputs);
     }
 
-    /// The set as one call; `None` if no other node reads it.
+    /// The fused call of a set; `None` if no other node reads the set.
     fn propose(&self, sets: &Sets<'_>, set: NodeId) -> Result<Option<Proposal>> {
         let (members, inputs, outputs) = (sets.members(&set), sets.inputs(set), sets.outputs(set));
         if outputs.is_empty() {
@@ -160,8 +160,8 @@ impl Emit<'_> {
             }
         }
         let moved = |id: Option<NodeId>| id.map(|id| self.node(id)).transpose();
-        let is_again = olds().all(|old| old.clone_of.is_some());
-        let clone_of = moved(olds().find_map(|old| old.clone_of).filter(|_| is_again))?;
+        let is_recomputed = olds().all(|old| old.clone_of.is_some());
+        let clone_of = moved(olds().find_map(|old| old.clone_of).filter(|_| is_recomputed))?;
         let backward_of = moved(olds().rev().find_map(|old| old.backward_of))?;
         let inputs = proposal.inputs.iter().map(|e| self.entry(*e)).collect::<Result<_>>()?;
         let last = self.graph.node(members[members.len() - 1]);

@@ -4,11 +4,11 @@
 //! Sets grow along edges. Every set has a position in an order of execution. Two sets connected by an edge are merged
 //! if the earlier one can wait for the later one, or the later one can run as early as the earlier one, without passing
 //! anything that it reads or that reads it (including control dependencies). So a set has one position in an order of
-//! execution, and no path leaves it and returns. The work is a constant number of looks at each edge.
+//! execution, and no path leaves it and returns. The work per edge is constant.
 //!
-//! The calls of a set have one shape, one `__ctx_group__`, one class defined by the caller (such as a layout), and are
-//! on one side of the border between forward part and gradient. Never fused: calls that are views or read only the
-//! shape of an input in the current mode, calls with subgraphs, and calls that read a variable which some call
+//! The calls of a set have the same shape, the same `__ctx_group__` and the same class, which the caller defines (such as a
+//! layout), and are on the same side of the border between forward part and gradient. Never fused: calls that are views or
+//! read only the shape of an input in the current mode, calls with subgraphs, and calls that read a variable which some call
 //! rewrites. A set has at most 16 inputs and outputs together, at most 8 of them outputs, and at most 32 calls.
 //!
 //! Invariants: F1 sets are convex; F2 values are those of the separate calls, on one backend bit for bit; F3 no set
@@ -59,7 +59,7 @@ pub struct FusionRequest<'a> {
     pub is_train: bool,
     /// How far apart fused calls may be.
     pub reach: Reach,
-    /// The class of a call; only queried for pointwise calls. Calls of one class may be fused, and a call without a
+    /// The class of a call; only queried for pointwise calls. Calls of the same class may be fused, and a call without a
     /// class is not fused.
     pub class: &'a dyn Fn(NodeId) -> Option<u64>,
     /// Whether to fuse a set; otherwise its calls stay separate.
@@ -69,11 +69,11 @@ pub struct FusionRequest<'a> {
 /// A set that would become one call.
 #[derive(Clone, Copy, Debug)]
 pub struct ProposedSet<'a> {
-    /// Its calls.
+    /// The calls of the set.
     pub members: &'a [NodeId],
-    /// The parameters of that call: [`mxrs_op::Fused`].
+    /// The parameters of the fused call: [`mxrs_op::Fused`].
     pub params: &'a OpParams,
-    /// The entries that it reads, each once.
+    /// The entries that the set reads, each once.
     pub inputs: &'a [Entry],
     /// The entries that other nodes read, and heads.
     pub outputs: &'a [Entry],
@@ -84,11 +84,11 @@ pub struct ProposedSet<'a> {
 pub struct FusedGraph {
     /// The graph.
     pub graph: Graph,
-    /// The number of nodes of its forward part.
+    /// The number of nodes of the forward part of `graph`.
     pub n_forward_nodes: usize,
     /// The old nodes in each fused call.
     pub sets: Vec<Vec<NodeId>>,
-    /// For each entry, the old entry.
+    /// For each entry of `graph`, the entry of the old graph.
     pub entries: Vec<EntryId>,
     /// For each old node, the node that it has become or is part of; `None` if it is gone.
     pub nodes: Vec<Option<NodeId>>,

@@ -1,4 +1,4 @@
-//! Fusion on random graphs: F1 to F5 and G3, with random classes, denials and types.
+//! Tests fusion on random graphs: F1 to F5 and G3, with random classes, denials and types.
 
 use super::*;
 use crate::passes::interpreter::{self as run, Choices, Given};
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 type Checked = std::result::Result<(), TestCaseError>;
 
-/// The variable parts of a request, with answers computed from node ids and a number.
+/// The parts of a fusion request that vary. Classes and denials are computed from node ids and `salt`.
 struct Asked {
     n_forward_nodes: usize,
     reach: Reach,
@@ -71,7 +71,7 @@ fn check(old: &Graph, new: &FusedGraph, asked: &Asked) -> Checked {
             let feeds_it = members.iter().any(|m| before[m.index()].contains(&id));
             prop_assert!(!(reads_it && feeds_it), "F1: {} is between {:?}", id, members);
         }
-        // F3 and classes.
+        // F3, and all members have the same class.
         prop_assert!(members.iter().all(is_forward) || !members.iter().any(is_forward), "F3: {:?}", members);
         let class = asked.class(members[0]);
         prop_assert!(!asked.denies(members));
@@ -86,8 +86,8 @@ fn check(old: &Graph, new: &FusedGraph, asked: &Asked) -> Checked {
         prop_assert!(members.iter().all(|m| new.nodes[m.index()] == new.nodes[members[0].index()]));
     }
     prop_assert_eq!(new.graph.n_nodes(), old.n_nodes() - n_gone, "F4");
-    // G3 and edges: a node that had to run before another still has to, and the forward part needs nothing of the
-    // gradient.
+    // G3 and edges: a node that had to run before another node still runs before it, and the forward part needs nothing of
+    // the gradient.
     for (id, node) in old.iter() {
         let here = new.nodes[id.index()].expect("nothing is dropped");
         prop_assert_eq!(here.index() < new.n_forward_nodes, is_forward(&id), "G3");

@@ -23,14 +23,14 @@ pub struct Sets<'g> {
     classes: Vec<Option<u32>>,
     /// For each node, the representative of its set.
     set_of: Vec<NodeId>,
-    /// The nodes of a set in order, stored at its representative; empty if that is the only one.
+    /// The nodes of a set in order, stored at its representative; empty if the representative is the only node.
     members: Vec<Vec<NodeId>>,
     /// The position of a set, stored at its representative: the id of one of its nodes.
     places: Vec<usize>,
-    /// For each position, itself if a set with calls is there, otherwise a later position.
+    /// For each position: the position itself if it has a set with calls, otherwise a later position.
     next_taken: Vec<usize>,
     is_head: Vec<bool>,
-    /// The nodes that wait for a node without reading it.
+    /// For each node, the nodes that wait for it without reading it.
     waiting: Vec<Vec<NodeId>>,
     /// The bytes of one element of each entry; all tensors of a set have the same number of elements.
     item_bytes: Vec<usize>,
@@ -82,7 +82,7 @@ fn classes(graph: &Graph, request: &FusionRequest<'_>) -> Vec<Option<u32>> {
 }
 
 impl<'g> Sets<'g> {
-    /// Each node as its own set, at its own position.
+    /// Makes a set of each node, at the node's own position.
     fn singles(graph: &'g Graph, request: &FusionRequest<'_>) -> Self {
         let n = graph.n_nodes();
         let mut is_head = vec![false; graph.n_entries()];
@@ -217,7 +217,8 @@ impl<'g> Sets<'g> {
         self.places[early.index()] = place;
     }
 
-    /// Whether `early` may run at the position of `late`: all other nodes that read it or wait for it are after that.
+    /// Whether `early` may run at the position of `late`: all other nodes that read `early` or wait for it are after that
+    /// position.
     fn may_wait(&self, early: NodeId, late: NodeId) -> bool {
         let limit = self.place(late);
         let is_behind = |reader: &NodeId| {
@@ -233,7 +234,8 @@ impl<'g> Sets<'g> {
         })
     }
 
-    /// Whether `late` may run at the position of `early`: all other nodes that it reads or waits for are before that.
+    /// Whether `late` may run at the position of `early`: all other nodes that `late` reads or waits for are before that
+    /// position.
     fn may_hurry(&self, late: NodeId, early: NodeId) -> bool {
         let limit = self.place(early);
         let is_before = |node: NodeId| {
@@ -256,7 +258,7 @@ impl<'g> Sets<'g> {
         !self.is_head[entry.index()] && !self.graph.node(self.graph.entry_at(entry).0).is_variable()
     }
 
-    /// Whether a set other than these two reads an entry after a position.
+    /// Whether a set outside `pair` reads the entry after position `place`.
     fn is_read_behind(&self, entry: EntryId, place: usize, pair: [NodeId; 2]) -> bool {
         let readers = self.graph.consumers(entry);
         readers.len() <= MAX_READERS
@@ -277,8 +279,7 @@ impl<'g> Sets<'g> {
         lost <= self.vanished(early, outputs)
     }
 
-    /// Whether making the outputs of `late` earlier costs no more bytes than are saved by values that need not be kept
-    /// until then.
+    /// Whether making the outputs of `late` earlier costs no more bytes than are saved by values that can be freed earlier.
     fn hurries_for_free(&self, late: NodeId, early: NodeId, outputs: &[EntryId]) -> bool {
         let made_earlier = |entry: &&EntryId| self.set_of[self.graph.entry_at(**entry).0.index()] == late;
         let lost = self.bytes(outputs.iter().filter(made_earlier).copied().filter(|e| self.is_planned(*e)));

@@ -1,4 +1,4 @@
-//! Fusion of small graphs: what is fused and what is not, reach and limits.
+//! Tests fusion of small graphs: calls that are fused and calls that are not, reach and limits.
 
 use super::*;
 use crate::Node;
@@ -7,7 +7,7 @@ use crate::test_ops::growth::growth_is_linear;
 use crate::test_ops::smooth;
 use mxrs_op::{Attrs, FUSED_OP, OpSet, View, fused_op};
 
-/// Fuses all calls of one class.
+/// Fuses a graph in which all calls have the same class.
 fn fuse_all(graph: &Graph, reach: Reach) -> Option<FusedGraph> {
     fuse_where(graph, reach, graph.n_nodes(), &|_| Some(0))
 }
@@ -81,7 +81,7 @@ fn d86_a_chain_of_five_is_one_call() {
     assert!(fuse_where(&graph, Reach::Any, graph.n_nodes(), &|_| None).is_none(), "calls without class stay");
 }
 
-/// F1: a path through another node keeps calls apart, through data or control dependencies.
+/// F1: two calls are not fused if a path through another node, by data or control dependencies, connects them.
 #[test]
 fn f1_paths_outside_keep_calls_apart() {
     for by_control in [false, true] {
@@ -99,7 +99,7 @@ fn f1_paths_outside_keep_calls_apart() {
     }
 }
 
-/// Two sets connected by a call are merged, whichever of them has to move.
+/// Two sets connected by a call are merged, no matter which of them has to move.
 #[test]
 fn branches_meet() {
     let mut net = Net::new();
@@ -112,7 +112,7 @@ fn branches_meet() {
     let graph = net.graph(&[both]);
     assert_eq!(sets(&graph, fuse_all(&graph, Reach::Any)), [["left", "left2", "right", "both"]]);
     assert_eq!(sets(&graph, fuse_all(&graph, Reach::Neighbors)), [vec!["left", "left2"], vec!["right", "both"]]);
-    // A call without obstacles runs earlier, next to the one that it reads.
+    // A call without obstacles runs earlier, next to the call that it reads.
     let mut net = Net::new();
     let x = net.variable("x");
     let a = net.call("Sin", "a", &[x]);
@@ -122,8 +122,8 @@ fn branches_meet() {
     assert_eq!(sets(&graph, fuse_all(&graph, Reach::Any)), [["a", "b"]]);
 }
 
-/// A sum of sums that waits keeps all terms alive; a call that waits instead of the value that it reads keeps nothing
-/// more alive.
+/// A sum that runs later keeps all its terms alive longer. A call with one input that runs later keeps its input alive
+/// instead of its output, which needs no more bytes.
 #[test]
 fn g14_same_bytes_keeps_nothing_more_alive() {
     let terms = |first: &str| {
@@ -142,8 +142,8 @@ fn g14_same_bytes_keeps_nothing_more_alive() {
     assert!(fuse_all(&sine, Reach::Neighbors).is_none());
 }
 
-/// A call that runs earlier than necessary keeps its outputs alive longer, unless they are heads, and frees what it
-/// reads.
+/// A call that runs earlier than necessary keeps its outputs alive longer, unless they are heads, and frees its inputs
+/// earlier.
 #[test]
 fn g14_what_hurries_keeps_nothing_more_alive() {
     let beside = |b_is_head: bool| {
@@ -160,8 +160,8 @@ fn g14_what_hurries_keeps_nothing_more_alive() {
     assert_eq!(sets(&head, fuse_all(&head, Reach::SameBytes)), [["a", "b", "c"]]);
     assert_eq!(sets(&inner, fuse_all(&inner, Reach::Any)), [["a", "b", "c"]]);
     assert_eq!(sets(&inner, fuse_all(&inner, Reach::SameBytes)), [["b", "c"]]);
-    // `a` cannot wait, because `outside` waits for it; if `fan` ran at its position, two tensors would be alive instead
-    // of one.
+    // `a` cannot wait, because `outside` waits for it; if `fan` ran at the position of `a`, two tensors would be alive
+    // instead of one.
     let mut net = Net::new();
     let x = net.variable("x");
     let a = net.call("Sin", "a", &[x]);
@@ -187,7 +187,8 @@ fn f3_forward_and_gradient_stay_apart() {
     assert!(fuse_where(&graph, Reach::Any, 2, &|_| Some(0)).is_none());
 }
 
-/// Variables that some call rewrites, inputs that are not read, views, other shapes, other context groups.
+/// Calls are not fused if they read variables that some call rewrites, do not read an input, are views, or differ in shape
+/// or context group.
 #[test]
 fn what_is_never_fused() {
     let two = |change: &dyn Fn(&mut Net, Entry) -> Entry| {
@@ -270,7 +271,7 @@ fn sets_are_bounded() {
     assert_eq!(fused.graph.nodes().iter().filter(|n| !n.is_variable()).count(), 3);
 }
 
-/// Almost linear time: 20,000 and 100,000 calls in chains, in a fan, and in pairs that wait for each other.
+/// Time grows almost linearly: 20,000 and 100,000 calls in chains, in a fan, and in pairs that wait for each other.
 #[test]
 fn large_graphs_take_linear_time() {
     for kind in 0..3 {

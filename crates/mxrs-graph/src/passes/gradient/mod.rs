@@ -1,7 +1,7 @@
 //! The training graph: a graph, followed by the calls that compute the gradients of its heads.
 //!
-//! A reverse sweep over the nodes. Each entry collects the terms of its gradient from its readers. When all readers
-//! have been visited, the terms are summed, and the entry's operator adds calls of other operators that compute the
+//! It is built by a reverse sweep over the nodes. Each entry collects the terms of its gradient from its readers. When all
+//! readers have been visited, the terms are summed, and the entry's operator adds calls of other operators that compute the
 //! gradients of its inputs ([`mxrs_op::GradientFn`]). Only entries on a path from a wanted entry to a head take part. A
 //! gradient without terms is zero, costs nothing, and ends the sweep on that path.
 
@@ -26,7 +26,7 @@ use mxrs_types::{Error, Result};
 /// made.
 #[derive(Debug)]
 pub struct TrainingGraph {
-    /// Its heads are the forward heads, followed by one per wanted entry.
+    /// The graph. Its heads are the forward heads, followed by one gradient per wanted entry.
     pub graph: Graph,
     /// The number of nodes of the forward graph.
     pub n_forward_nodes: usize,
@@ -34,8 +34,8 @@ pub struct TrainingGraph {
     pub n_forward_heads: usize,
     /// The wanted entries: head `n_forward_heads + i` is the gradient of `wanted[i]`.
     pub wanted: Vec<Entry>,
-    /// For each forward head, the variable that contains the gradient of that head. `None` if it is not read: gradients
-    /// of heads are ones, the head is a loss that ignores it, or the head depends on no wanted entry.
+    /// For each forward head, the variable that contains the gradient of that head. `None` if no such variable is read:
+    /// gradients of heads are ones, the head is a loss that ignores it, or the head depends on no wanted entry.
     pub head_grads: Vec<Option<NodeId>>,
 }
 
@@ -69,7 +69,7 @@ impl TrainingGraph {
     }
 }
 
-/// Builds the gradients that `request` asks for.
+/// Builds the gradients of `request`.
 ///
 /// Every gradient is a separate head: if two would be the same entry, or one is a variable or a forward output, a
 /// `_copy` is inserted. Calls that compute gradients are named `<node>_backward` and sums `<node>_grad_sum`, followed
@@ -77,9 +77,9 @@ impl TrainingGraph {
 /// `__ctx_group__`.
 ///
 /// # Errors
-/// If a wanted entry is not in the graph, or no head depends on it (unless [`Unreachable::Zeros`]); if an operator on
-/// the way is not differentiable or its gradient is declared wrongly; if an operator for sums and constants
-/// (`ones_like`, `zeros_like`, `add_n`, `_grad_add`, `_copy`) is needed and missing in `ops`.
+/// If a wanted entry is not in the graph, or no head depends on it (unless [`Unreachable::Zeros`]); if an operator on the
+/// path is not differentiable or its gradient is declared wrongly; if an operator for sums and constants (`ones_like`,
+/// `zeros_like`, `add_n`, `_grad_add`, `_copy`) is needed and missing in `ops`.
 pub fn gradient(graph: &Graph, ops: &OpSet, request: &GradientRequest) -> Result<TrainingGraph> {
     let training = sweep::run(graph, ops, request)?;
     training.check_prefix(graph)?;

@@ -16,14 +16,14 @@ pub enum HeadGrads {
 /// What to do about a wanted entry that no head depends on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unreachable {
-    /// Return an error that names it.
+    /// Return an error that names the entry.
     #[default]
     Error,
-    /// Use zeros as its gradient.
+    /// Use zeros as the gradient of the entry.
     Zeros,
 }
 
-/// The gradients to build, and how.
+/// The gradients to build, and options.
 #[derive(Clone, Debug)]
 pub struct GradientRequest {
     /// The entries whose gradients are wanted: variables, or outputs of calls.
@@ -32,8 +32,9 @@ pub struct GradientRequest {
     pub head_grads: HeadGrads,
     /// What to do about wanted entries that no head depends on.
     pub unreachable: Unreachable,
-    /// From this number of terms on, a sum is a chain of `_grad_add`, each as soon as its term is available, instead of
-    /// one `add_n` (`MXNET_EXEC_INPLACE_GRAD_SUM_CAP`). All readers are counted, whether or not they contribute a term.
+    /// A sum of at least this number of terms is a chain of `_grad_add`, each of which runs as soon as its term is
+    /// available, instead of one `add_n` (`MXNET_EXEC_INPLACE_GRAD_SUM_CAP`). All readers are counted, whether or not they
+    /// contribute a term.
     pub sum_cap: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The view of an operator's gradient function: one call, its values, and the graph to which it adds calls.
+//! The scope of an operator's gradient function: one call, its values, and the graph to which the function adds calls.
 
 use super::sweep::Sweep;
 use crate::{Entry, EntryId, Node, NodeId};

@@ -2,7 +2,7 @@
 //!
 //! A few terms become one `add_n` when all are available. If there may be many, each is added by `_grad_add` as soon as
 //! it is available, and the call that makes a term waits for the sum of the earlier ones, so that only two terms are
-//! alive at a time. Both ways add from the first term to the last.
+//! alive at a time. Both methods add from the first term to the last.
 
 use super::sweep::Sweep;
 use crate::{Entry, EntryId, NodeId};
@@ -14,7 +14,7 @@ use mxrs_types::Result;
 pub(super) struct Terms {
     /// Terms that are not summed yet; at most one if they are added one by one.
     list: Vec<Entry>,
-    /// Whether `list[0]` is a partial sum made here.
+    /// Whether `list[0]` is a partial sum, which `add_term` made.
     has_partial: bool,
     /// The gradient, once all readers have been visited.
     pub sum: Option<Entry>,

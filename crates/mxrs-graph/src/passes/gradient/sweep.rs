@@ -75,7 +75,8 @@ pub(super) fn run(graph: &Graph, ops: &OpSet, request: &GradientRequest) -> Resu
 }
 
 impl<'g> Sweep<'g> {
-    /// Marks the wanted entries and what depends on them; returns an error if no head does.
+    /// Marks the wanted entries and the nodes that depend on them. Fails if a wanted entry does not exist, or if no head
+    /// depends on it and zeros are not requested.
     fn mark_paths(&mut self, request: &GradientRequest) -> Result<()> {
         let graph = self.graph;
         for (i, wanted) in request.wanted.iter().enumerate() {
@@ -178,7 +179,7 @@ impl<'g> Sweep<'g> {
         Ok(separated)
     }
 
-    /// Whether the gradient of an entry leads to a wanted one.
+    /// Whether the gradient of an entry is wanted, or needed for a wanted gradient.
     fn wants_entry(&self, entry: Entry) -> bool {
         self.is_wanted[self.graph.entry_id(entry).index()] || self.depends[entry.node.index()]
     }

@@ -1,4 +1,4 @@
-//! The training graph: G3, G9, G10, G12, sums, pruning, and errors that name the cause.
+//! Tests of the training graph: G3, G9, G10, G12, sums, pruning, and errors that name the cause.
 
 use crate::passes::interpreter::{self as run, Choices, Given};
 use crate::test_ops::growth::growth_is_linear;
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 const NAMES: [&str; 3] = ["x0", "x1", "x2"];
 
-/// Composes calls of the smooth operators.
+/// Composes calls of the smooth test operators.
 struct Net {
     ops: OpSet,
     names: NameManager,
@@ -114,7 +114,7 @@ proptest! {
         prop_assert_eq!(with(&|_| vec![1.0; run::LENGTH]), plain);
     }
 
-    /// Both ways of summing add from the first term to the last.
+    /// Both methods of summing add from the first term to the last.
     #[test]
     fn sums_are_equal_whatever_the_cap((choices, picked) in choices(), cap in 0usize..6) {
         let ops = smooth::set();
@@ -189,7 +189,7 @@ fn zeros_stop_the_sweep() {
     let mut net = Net::new();
     let x = Symbol::variable("x");
     for stopper in ["Sign", "Blocked"] {
-        // The operator without a gradient comes before one whose gradient is zero, so it is not asked.
+        // The operator without a gradient comes before an operator whose gradient is zero, so its gradient is not requested.
         let opaque = net.call("Opaque", "opaque", &[&x]);
         let stopped = net.call(stopper, "stopped", &[&opaque]);
         let graph = stopped.graph().unwrap();
@@ -251,8 +251,8 @@ fn groups_are_inherited_and_nothing_else() {
     assert!(training.graph.nodes()[training.n_forward_nodes..].iter().all(|n| n.attrs == expected));
 }
 
-/// A sum at the cap is a chain in which each term waits for the previous partial sum, so that two terms are alive at a
-/// time.
+/// A sum whose number of terms reaches the cap is a chain in which each term waits for the previous partial sum, so that
+/// only two terms are alive at a time.
 #[test]
 fn long_sums_take_terms_as_they_come() {
     let mut net = Net::new();
@@ -274,7 +274,7 @@ fn long_sums_take_terms_as_they_come() {
     assert_eq!(op_names(&training.graph, training.n_forward_nodes).iter().filter(|n| **n == "add_n").count(), 1);
 }
 
-/// Almost linear time: a chain and a fan, with 20,000 and with 100,000 nodes.
+/// Time grows almost linearly: a chain and a fan, with 20,000 and with 100,000 nodes.
 #[test]
 fn large_graphs_take_linear_time() {
     let ops = smooth::set();

@@ -1,12 +1,13 @@
-//! Pairs of calls: G3, equal values after fusion, what is not fused; and recomputed outputs (G13, G14).
+//! Tests of pairs of calls: G3, equal values after fusion, pairs that are not fused, and recomputed outputs (G13, G14).
 
 use super::*;
 use crate::passes::interpreter::{self as run, Given};
 use crate::test_ops::smooth;
-use crate::{GradientRequest, GraphBuilder, first_again, gradient, recompute};
+use crate::{GradientRequest, GraphBuilder, first_recomputed, gradient, recompute};
 use mxrs_op::Attrs;
 
-/// `n` times Norm, Tanh and Sin; `then` adds heads and calls, given the outputs of each layer's Norm.
+/// A chain of `n` layers of Norm, Tanh and Sin. `then` may add calls and returns the heads, given the outputs of the Norms
+/// and the last output.
 fn chain(n: usize, force: &str, then: impl Fn(&mut GraphBuilder, &[Entry], Entry) -> Vec<Entry>) -> TrainingGraph {
     let ops = smooth::set();
     let mut b = GraphBuilder::new();
@@ -32,7 +33,7 @@ fn paired(training: &TrainingGraph) -> Option<TrainingGraph> {
     paired_with(training, &[0])
 }
 
-/// Fuses with a gradient that reads these inputs of the first calls.
+/// Fuses the pairs with a gradient that reads the inputs `kept_inputs` of the first calls.
 fn paired_with(training: &TrainingGraph, kept_inputs: &'static [usize]) -> Option<TrainingGraph> {
     let ops = smooth::set();
     let pair = Pair {
@@ -87,7 +88,7 @@ fn pairs_become_one_call_forward_and_backward() {
 
 #[test]
 fn what_others_read_is_left_alone() {
-    // A head, a second reader, and annotations.
+    // Not fused are pairs whose first output is a head or has a second reader, and calls with annotations.
     let head = chain(3, "", |_, norms, last| vec![last, norms[1]]);
     let reader = chain(3, "", |b, norms, last| {
         let ops = smooth::set();
@@ -104,14 +105,14 @@ fn what_others_read_is_left_alone() {
     }
 }
 
-/// First outputs are recomputed from values that are kept in any case, as many as are wanted.
+/// First outputs are recomputed from values that are kept in any case, until the wanted number of bytes is freed.
 #[test]
 fn g13_first_outputs_are_made_again() {
     let all = chain(6, "", |_, _, last| vec![last]);
     let pairs = paired(&all).unwrap();
     for (wanted, n) in [(0, 0), (1, 1), (4, 2), (5, 3), (1000, 6)] {
-        // Two outputs each.
-        let stored = first_again(&pairs, wanted, |id| pairs.graph.node(id).n_outputs);
+        // The bytes of a call are its number of outputs, 2.
+        let stored = first_recomputed(&pairs, wanted, |id| pairs.graph.node(id).n_outputs);
         let less = recompute(&pairs, |id| stored[id.index()]).unwrap();
         assert_eq!((count(&less, "NormTanhAgain"), count(&less, "NormTanh")), (n, 6), "{wanted}");
         for (i, original) in (0..n).map(|i| (i, less.graph.find(&format!("tanh{i}")).unwrap())) {
@@ -128,7 +129,7 @@ fn g13_first_outputs_are_made_again() {
     // A tensor that the gradient does not read otherwise is not kept for recomputation: in a chain only the first
     // call's data exist anyway.
     let forgetful = paired_with(&all, &[]).unwrap();
-    let stored = first_again(&forgetful, 1000, |_| 1);
+    let stored = first_recomputed(&forgetful, 1000, |_| 1);
     assert_eq!(stored.iter().filter(|stored| !**stored).count(), 1);
     assert!(!stored[forgetful.graph.find("tanh0").unwrap().index()]);
 }

@@ -24,7 +24,8 @@ pub struct Emission {
 }
 
 impl Emission {
-    /// The replacement of this chain, if the pattern has one, it makes what the chain made, and it is wanted.
+    /// The replacement of this chain. `None` if the pattern has none, if its outputs differ from those of the chain, or if
+    /// it is not accepted.
     pub fn propose(
         graph: &Graph,
         with: &Partitioning<'_>,
@@ -52,7 +53,7 @@ impl Emission {
         let (Some(last), Some((inputs, is_constant)), Some(end)) = (calls.last(), of_last, members.last()) else {
             return Ok(None);
         };
-        // The first output always; the others only if they are read.
+        // The first output must be the same, other outputs only if they are read.
         let is_read = |i: usize| i == 0 || chain.last().is_some_and(|call| call.is_read.get(i) == Some(&true));
         let is_same = |i: usize| !is_read(i) || last.outputs.get(i) == end.outputs.get(i);
         if !(0..end.outputs.len()).all(is_same) {
@@ -73,7 +74,7 @@ impl Emission {
         Ok(is_wanted.then_some(Self { pattern: pattern.name, members, calls }))
     }
 
-    /// The call of the chain whose position the replacement takes, and the calls that are gone.
+    /// The call of the chain whose position the replacement takes, and the other calls of the chain, which are removed.
     pub fn last_and_inner(&self) -> (NodeId, &[NodeId]) {
         match self.members.split_last() {
             Some((last, inner)) => (*last, inner),
@@ -82,8 +83,8 @@ impl Emission {
         }
     }
 
-    /// Adds the calls, and their outputs to `made`. The last one has the name of the chain's last call, so that outputs
-    /// keep their names, and waits for everything that any call of the chain waited for.
+    /// Adds the calls, and their outputs to `made`. The last added call has the name of the chain's last call, so that
+    /// outputs keep their names, and waits for everything that any call of the chain waited for.
     pub fn emit(
         &self,
         graph: &Graph,
@@ -124,7 +125,7 @@ impl Emission {
     }
 }
 
-/// What is known about an input of a new call.
+/// The shape and type of an input of a new call, and whether it is constant.
 fn describe(
     operand: Operand,
     members: &[Member<'_>],

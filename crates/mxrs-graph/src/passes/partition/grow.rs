@@ -10,7 +10,7 @@ pub struct ChainCall {
     pub id: NodeId,
     /// The name of its stage of the pattern.
     pub stage: &'static str,
-    /// The input by which it reads the previous call.
+    /// The position of the input by which the call reads the previous call.
     pub entered_by: usize,
     inputs: Vec<TensorDesc>,
     outputs: Vec<TensorDesc>,
@@ -90,7 +90,7 @@ impl<'a> Grower<'a> {
         Self { graph, with, is_head, is_waited_for, is_taken: vec![false; graph.n_nodes()] }
     }
 
-    /// The longest chain of the pattern from this seed; it has at least two calls.
+    /// The longest chain of the pattern from this seed; `None` if it has fewer than two calls.
     pub fn grow(&self, pattern: &Pattern, seed: NodeId) -> Option<Chain> {
         let mut chain = Chain { calls: vec![self.accepted(&pattern.seed, &[], seed, 0)?] };
         let mut stages = pattern.then.iter();
@@ -109,7 +109,7 @@ impl<'a> Grower<'a> {
         members.iter().for_each(|id| self.is_taken[id.index()] = true);
     }
 
-    /// The call, if it fits this stage after the chain.
+    /// The call as the next part of the chain, if it fits this stage.
     fn accepted(&self, stage: &Stage, chain: &[ChainCall], id: NodeId, position: usize) -> Option<ChainCall> {
         let node = self.graph.node(id);
         let can_stand = stage.ops.contains(&node.op_name())

@@ -5,8 +5,8 @@
 //! and so does a call that belongs to another chain. If the longest chain is not accepted, shorter ones from the same
 //! seed are proposed. The replacement takes the position of the chain's last call.
 //!
-//! So a chain is closed: data and order leave it only at its end. A path that leaves it never returns, and no search
-//! for cycles is needed:
+//! So a chain is closed: data and control dependencies leave it only at its end. A path that leaves it never returns, and no
+//! search for cycles is needed:
 //! - G19 the new graph has no cycle;
 //! - G20 chains are disjoint and convex: a path from one call of a chain to another stays inside;
 //! - G21 the outputs of the graph keep their number, order, names and, within rounding, their values.
@@ -34,7 +34,7 @@ pub struct Partitioning<'a> {
     pub descs: &'a [TensorDesc],
     /// For each node, whether its outputs are the same in every run.
     pub is_constant: &'a [bool],
-    /// Whether a replacement is wanted.
+    /// Whether to accept a replacement.
     pub accept: &'a dyn Fn(&Proposal<'_>) -> bool,
 }
 
@@ -43,9 +43,9 @@ pub struct Partitioning<'a> {
 pub struct Region {
     /// Name of the pattern.
     pub pattern: &'static str,
-    /// Its calls in the old graph, in order.
+    /// The calls of the chain in the old graph, in order.
     pub members: Vec<NodeId>,
-    /// The node with its output in the new graph.
+    /// The node of the new graph that has the output of the chain.
     pub node: NodeId,
 }
 
@@ -54,7 +54,7 @@ pub struct Region {
 pub struct Declined {
     /// Name of the pattern.
     pub pattern: &'static str,
-    /// Its first call in the old graph.
+    /// The first call of the chain in the old graph.
     pub seed: NodeId,
 }
 
@@ -62,13 +62,13 @@ pub struct Declined {
 pub struct Partitioned {
     /// The new graph.
     pub graph: Graph,
-    /// The shape and type of every entry of it.
+    /// The shape and type of every entry of the new graph.
     pub descs: Vec<TensorDesc>,
     /// The new id of each old node; `None` for calls that are gone.
     pub new_ids: Vec<Option<NodeId>>,
     /// The chains that were replaced.
     pub regions: Vec<Region>,
-    /// The chains that were not.
+    /// The chains that were not replaced.
     pub declined: Vec<Declined>,
 }
 
@@ -133,7 +133,8 @@ fn longest_accepted(
     Ok(None)
 }
 
-/// Nodes were added in the order of `made`; those that no head needs are gone.
+/// Assigns the descriptions in `made` to the nodes of the new graph. Nodes were added in the order of `made`; nodes that no
+/// head needs have been dropped.
 fn finish(
     rewritten: Rewritten,
     made: Vec<Vec<TensorDesc>>,

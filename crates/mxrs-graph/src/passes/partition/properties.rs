@@ -1,4 +1,4 @@
-//! G19 to G21 on random graphs.
+//! Tests G19 to G21 on random graphs.
 
 use super::Partitioned;
 use super::toy::{Choices, partitioned, partitioned_with, pattern, random_graph};
@@ -9,7 +9,7 @@ use mxrs_op::Proposal;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// For each node, the nodes that can be reached from it through data and order, including itself.
+/// For each node, the nodes that can be reached from it through data and control dependencies, including itself.
 fn reachable(graph: &Graph) -> Vec<BTreeSet<NodeId>> {
     let mut from: Vec<BTreeSet<NodeId>> = (0..graph.n_nodes()).map(|i| BTreeSet::from([NodeId::new(i)])).collect();
     for (id, node) in graph.iter().rev() {
@@ -25,7 +25,7 @@ fn check(old: &Graph, new: &Partitioned, salt: u64) -> Result<(), TestCaseError>
     for (id, node) in new.graph.iter() {
         prop_assert!(node.inputs.iter().all(|e| e.node < id) && node.control_deps.iter().all(|d| *d < id));
     }
-    // G20.
+    // G20: chains are disjoint and convex.
     let mut taken = BTreeSet::new();
     let reach = reachable(old);
     for region in &new.regions {
@@ -49,7 +49,7 @@ fn check(old: &Graph, new: &Partitioned, salt: u64) -> Result<(), TestCaseError>
         prop_assert!((a - b).abs() <= 1e-12 * (1.0 + a.abs()), "{} became {}", a, b);
     }
     prop_assert_eq!(new.descs.len(), new.graph.n_entries());
-    // A node that had to run before another still does.
+    // A node that had to run before another node still runs before it.
     let reach_new = reachable(&new.graph);
     let names: BTreeSet<&str> = new.graph.nodes().iter().map(|n| n.name.as_str()).collect();
     for (id, node) in old.iter().filter(|(_, n)| names.contains(n.name.as_str())) {
@@ -74,18 +74,18 @@ proptest! {
         let graph = random_graph(&choices, &chosen);
         let new = partitioned(&graph);
         check(&graph, &new, salt)?;
-        // No chain is left that could be replaced, except by constant shifts, which could be applied again.
+        // No chain is left that could be replaced. Constant shifts are excluded, because they can be folded again.
         let mut joins = pattern();
         joins.then.remove(0);
         let again = partitioned_with(&new.graph, &smooth::set(), &[joins], &|_| true);
         prop_assert_eq!(again.regions.len(), 0, "{:?}", new.graph);
-        // The same if some proposals are rejected.
+        // The same holds if some proposals are rejected.
         let picky = |p: &Proposal<'_>| (salt >> (p.members.len() + p.call.inputs.len())) & 1 == 0;
         check(&graph, &partitioned_with(&graph, &smooth::set(), &[pattern()], &picky), salt)?;
     }
 }
 
-/// The random graphs above contain chains of every kind.
+/// The random graphs contain chains of every length.
 #[test]
 fn random_graphs_have_long_chains() {
     let mut lengths = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Cases by hand, one for each rule.
+//! Hand-written tests of partitioning, one for each rule.
 
 use super::toy::{Net, partitioned, partitioned_with, pattern};
 use super::{Declined, Partitioned};
@@ -50,7 +50,7 @@ fn stages_may_be_missing_but_keep_their_order() {
         (&["Tanh"][..], &["ScaleTanh"][..]),
         (&["Add"], &["ScaleSum"]),
         (&["Shift"], &["Sub", "Scale"]),
-        // A function before the sum: only the function is replaced.
+        // If the function comes before the sum, only the function is fused.
         (&["Tanh", "Add"], &["ScaleTanh", "Add"]),
         (&["Add", "Shift"], &["ScaleSum", "Shift"]),
         (&["Sin", "Tanh"], &["Scale", "Sin", "Tanh"]),
@@ -92,7 +92,7 @@ fn g20_of_two_products_in_one_sum_the_first_takes_it() {
     net.scale("t", "x");
     net.call("Add", "a", &["s", "t"]);
     net.call("Tanh", "y", &["a"]);
-    // The second chain has to run before the first now.
+    // After the replacement, the second chain has to run before the first.
     assert_eq!(ops_after(&net.heads(&["y"])), ["Scale", "ScaleSumTanh"]);
 }
 
@@ -116,13 +116,13 @@ fn residual_units_become_two_calls_each() {
 
 #[test]
 fn g20_a_path_that_leaves_and_comes_back_ends_the_chain() {
-    // From the product through a sine into its own sum.
+    // The path leads from the product through a sine into the product's own sum.
     let mut net = Net::new();
     net.scale("s", "x");
     net.call("Sin", "side", &["s"]);
     net.call("Add", "a", &["s", "side"]);
     assert_eq!(ops_after(&net.heads(&["a"])), ["Scale", "Sin", "Add"]);
-    // The same through order only.
+    // The same path, with a control dependency instead of data.
     let mut net = Net::new();
     net.scale("s", "x");
     net.call_after("Sin", "side", &["x"], &["s"]);
@@ -186,7 +186,7 @@ fn what_is_no_constant_is_not_folded() {
     net.call("Scale", "s", &["x", "weight", "cbias"]);
     net.call("Shift", "n", &["s", "cmean"]);
     assert_eq!(ops_after(&net.heads(&["n"])), ["Scale", "Shift"]);
-    // A constant may be computed.
+    // A constant may be the result of a call.
     let mut net = Net::new();
     net.call("Sin", "mean", &["c"]);
     net.scale("s", "x");
@@ -260,7 +260,7 @@ fn a_pattern_that_asks_for_an_unknown_operator_is_an_error() {
     wrong.seed = Stage::of("scale", &["Scale"]);
     wrong.replace = |_| {
         let inputs = vec![mxrs_op::Operand::Input { member: 0, position: 0 }];
-        Some(vec![mxrs_op::NewCall { op: "Nobody", suffix: "", attrs: mxrs_op::Attrs::new(), inputs }])
+        Some(vec![mxrs_op::NewCall { op: "Missing", suffix: "", attrs: mxrs_op::Attrs::new(), inputs }])
     };
     let ops = smooth::set();
     let error = |pattern: &mxrs_op::Pattern| {
@@ -269,7 +269,7 @@ fn a_pattern_that_asks_for_an_unknown_operator_is_an_error() {
             super::Partitioning { patterns, ops: &ops, descs: &descs, is_constant: &is_constant, accept: &|_| true };
         super::partition(&graph, &with).err().unwrap().to_string()
     };
-    assert!(error(&wrong).contains("Nobody"));
+    assert!(error(&wrong).contains("Missing"));
     // The second call's first input is the output of the first call, which is gone.
     wrong.replace = |_| {
         let inputs = vec![mxrs_op::Operand::Input { member: 1, position: 0 }];

@@ -63,7 +63,7 @@ pub fn partitioned_with(
     partition(graph, &with).expect("a graph that can be partitioned")
 }
 
-/// [`partitioned_with`] that accepts everything.
+/// Does the same as [`partitioned_with`] with [`pattern`], and accepts every proposal.
 pub fn partitioned(graph: &Graph) -> Partitioned {
     partitioned_with(graph, &smooth::set(), &[pattern()], &|_| true)
 }
@@ -125,10 +125,10 @@ pub fn random_graph(choices: &Choices, heads: &[u16]) -> Graph {
     let mut b = GraphBuilder::new();
     let mut made: Vec<Entry> = ["x0", "x1"].map(|name| Entry::new(b.add_variable(name, Attrs::new()), 0)).to_vec();
     for (i, (kind, first, second, waits)) in choices.iter().enumerate() {
-        // Often a whole chain, any part of which may also be read by other calls.
+        // Every fourth kind adds a whole chain, any part of which other calls may also read.
         let kinds = if kind % 4 == 3 { vec![0, 2 + 2 * (first % 2), 4, 5] } else { vec![u16::from(*kind) / 4 % 8] };
         for (k, kind) in kinds.into_iter().enumerate() {
-            // Mostly the newest value, so that chains grow.
+            // Most calls read the newest value, so that chains grow.
             let is_newest = first % 4 != 0 || k > 0;
             let at = if is_newest { made.len() - 1 } else { *first as usize / 4 % made.len() };
             let (p, q) = (made[at], made[*second as usize % made.len()]);

@@ -1,4 +1,4 @@
-//! Placement: nodes follow their groups, and data crosses devices only through copies.
+//! Tests of placement: nodes follow their groups, and data crosses devices only through copies.
 
 use super::place;
 use crate::passes::interpreter::{self as run, Choices, Given};

@@ -18,7 +18,7 @@ const N_STEPS: usize = 8;
 /// planner's result for a training graph.
 ///
 /// # Errors
-/// If no choice fits: the fewest bytes that were reached. Also the errors of `planned_bytes`.
+/// Fails if no choice fits; the error contains the fewest bytes that were reached. Also fails if `planned_bytes` fails.
 pub fn within_budget(
     training: &TrainingGraph,
     budget_bytes: usize,

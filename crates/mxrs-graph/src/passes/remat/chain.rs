@@ -1,10 +1,10 @@
 //! Checkpoints on a chain: the best choice of calls to store, by dynamic programming.
 //!
-//! The forward part can be cut where a single call connects what is before with what is after. If a set of such calls
+//! The forward part can be cut where a single call connects the calls before and after the cut. If a set of such calls
 //! is stored, the memory consists of their bytes plus those of the largest segment between two of them, which is
 //! recomputed for its backward part. For each bound on the size of segments, a pass over the chain finds the fewest
-//! bytes to store; the best bound wins. Exact for chains of up to 89 stages, for which all bounds are tried; for longer
-//! ones evenly spaced bounds are tried.
+//! bytes to store; the best bound wins. The result is exact for chains of up to 89 stages, for which all bounds are tried.
+//! For longer chains, evenly spaced bounds are tried.
 
 use super::cuts::Line;
 use crate::{NodeId, TrainingGraph};
@@ -32,11 +32,11 @@ pub fn chain_checkpoints(training: &TrainingGraph, bytes: impl Fn(NodeId) -> usi
 pub(super) struct Stages {
     /// The position in the line of each call that may be stored.
     pub positions: Vec<usize>,
-    /// The bytes of each of these calls.
+    /// The bytes of each stage.
     pub bytes: Vec<usize>,
-    /// For each of them, the sum of the saved bytes before it that belong to other calls; then the total.
+    /// For each stage, the saved bytes of the calls before it that are not stages; then the total.
     pub before: Vec<usize>,
-    /// For each of them, the sum of the saved bytes of such calls before it; then the total.
+    /// For each stage, the saved bytes of the stages before it; then the total.
     pub own_before: Vec<usize>,
 }
 
@@ -109,7 +109,7 @@ impl Stages {
         bounds
     }
 
-    /// The stages to store for the least memory; among equals the fewest.
+    /// The stages to store for the least memory; of equally good choices, the one with the largest segments.
     pub fn best(&self) -> Vec<usize> {
         let mut best: Option<(usize, Vec<usize>)> = None;
         for bound in self.bounds().into_iter().rev() {

@@ -66,8 +66,8 @@ impl Line {
         cuts
     }
 
-    /// For each forward node, whether it is stored, if these positions are stored and everything from `from` on, which
-    /// would otherwise be recomputed at once.
+    /// For each forward node, whether it is stored: the calls at `positions`, and all calls from position `from` on, which
+    /// would otherwise be recomputed immediately.
     pub fn stored(&self, n_forward_nodes: usize, positions: impl IntoIterator<Item = usize>, from: usize) -> Vec<bool> {
         let mut stored = vec![false; n_forward_nodes];
         for position in positions.into_iter().chain(from..self.calls.len()) {

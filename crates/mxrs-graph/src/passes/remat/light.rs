@@ -4,10 +4,10 @@ use super::{is_read, must_store};
 use crate::{Node, NodeId, TrainingGraph};
 
 /// The forward calls to store, as one flag per forward node: all except some whose first output the operator can
-/// [recompute](mxrs_op::OpDef::again) from tensors that gradients read in any case. As many of these as are needed to
-/// free `wanted_bytes`, the first calls first, because their gradients come last, when little else is kept. `bytes` are
-/// the bytes of a call's outputs.
-pub fn first_again(training: &TrainingGraph, wanted_bytes: usize, bytes: impl Fn(NodeId) -> usize) -> Vec<bool> {
+/// [recompute](mxrs_op::OpDef::recompute) from tensors that gradients read in any case. These are chosen from the first call on,
+/// until `wanted_bytes` are freed, because the gradients of the first calls run last, when few other values are kept.
+/// `bytes` are the bytes of a call's outputs.
+pub fn first_recomputed(training: &TrainingGraph, wanted_bytes: usize, bytes: impl Fn(NodeId) -> usize) -> Vec<bool> {
     let graph = &training.graph;
     let must = must_store(training);
     let mut stored = vec![true; training.n_forward_nodes];
@@ -25,7 +25,7 @@ pub fn first_again(training: &TrainingGraph, wanted_bytes: usize, bytes: impl Fn
         if freed >= wanted_bytes {
             break;
         }
-        let is_candidate = node.op.as_ref().is_some_and(|op| op.again.is_some())
+        let is_candidate = node.op.as_ref().is_some_and(|op| op.recompute.is_some())
             && node.attrs.get("__force_mirroring__").is_none()
             && !must[id.index()]
             && !training.forward_heads().iter().any(|head| head.node == id);

@@ -20,8 +20,8 @@ pub enum Mirroring {
 /// bytes than the values that would have to be kept to recompute them (of a convolution and the relu after it, one
 /// output is kept).
 ///
-/// Forcing works even if the switch is off: use a rule without candidates then. `bytes` are the bytes of a call's
-/// outputs.
+/// Forcing works even if `MXNET_BACKWARD_DO_MIRROR` is off: then the caller passes a rule without candidates. `bytes` are
+/// the bytes of a call's outputs.
 pub fn mirror(
     training: &TrainingGraph,
     rule: impl Fn(&Node) -> Mirroring,
@@ -50,7 +50,7 @@ struct Frontier<'g, B> {
     stored: Vec<bool>,
     /// Calls that are always stored: outputs of the graph, and calls whose clone could give another result.
     is_fixed: Vec<bool>,
-    /// Whether a gradient call reads it.
+    /// For each forward node, whether a gradient call reads an output of it.
     is_kept: Vec<bool>,
 }
 
@@ -63,7 +63,7 @@ impl<'g, B: Fn(NodeId) -> usize> Frontier<'g, B> {
         Self { training, bytes, stored, is_kept: is_kept.collect(), is_fixed }
     }
 
-    fn is_again(&self, id: NodeId) -> bool {
+    fn is_recomputed(&self, id: NodeId) -> bool {
         !self.stored[id.index()] && !self.is_fixed[id.index()] && !self.training.graph.node(id).is_variable()
     }
 
@@ -72,7 +72,7 @@ impl<'g, B: Fn(NodeId) -> usize> Frontier<'g, B> {
         let mut clones = vec![false; self.training.n_forward_nodes];
         for id in (0..self.training.n_forward_nodes).rev().map(NodeId::new) {
             let is_wanted = |r: NodeId| !self.training.is_forward(r) || clones[r.index()];
-            clones[id.index()] = self.is_again(id) && readers(self.training, id).any(is_wanted);
+            clones[id.index()] = self.is_recomputed(id) && readers(self.training, id).any(is_wanted);
         }
         clones
     }

@@ -1,11 +1,11 @@
 //! Recomputation: the backward part reads clones of forward calls, so that the originals' outputs need not be kept
 //! until then.
 //!
-//! Every strategy ([`first_again`], [`mirror`], [`sqrt_segments`], [`chain_checkpoints`], [`within_budget`]) returns a
-//! set of forward calls to *store*; [`recompute`] does the rest. A forward call is recomputed at most once, together
-//! with everything that it needs, directly before the first gradient call that reads it, and it waits for the gradient
-//! call before that. If an operator can [recompute](mxrs_op::OpDef::again) its first output from the others, the others
-//! are kept and only the first output is recomputed.
+//! Every strategy ([`first_recomputed`], [`mirror`], [`sqrt_segments`], [`chain_checkpoints`], [`within_budget`]) returns a
+//! set of forward calls to *store*; [`recompute`] clones the other calls. A forward call is recomputed at most once,
+//! together with everything that it needs, directly before the first gradient call that reads it, and it waits for the
+//! preceding gradient call. If an operator can [recompute](mxrs_op::OpDef::recompute) its first output from its other outputs,
+//! these are kept and only the first output is recomputed.
 //!
 //! - G13 no value, gradient, auxiliary state or random number changes: clones refer to their original
 //!   ([`Node::clone_of`](crate::Node::clone_of)), so that the executor repeats its random numbers and lets them rewrite
@@ -23,7 +23,7 @@ mod tests;
 
 pub use budget::within_budget;
 pub use chain::chain_checkpoints;
-pub use light::first_again;
+pub use light::first_recomputed;
 pub use mirror::{Mirroring, mirror};
 pub use sqrt::sqrt_segments;
 
@@ -43,7 +43,7 @@ use std::sync::Arc;
 /// reads only for their shape are not recomputed.
 ///
 /// # Errors
-/// None for a graph from [`gradient`](crate::gradient()).
+/// Never fails for a graph from [`gradient`](crate::gradient()).
 pub fn recompute(training: &TrainingGraph, is_stored: impl Fn(NodeId) -> bool) -> Result<TrainingGraph> {
     let must_store = must_store(training);
     let graph = &training.graph;
@@ -52,7 +52,7 @@ pub fn recompute(training: &TrainingGraph, is_stored: impl Fn(NodeId) -> bool) -
         names: UniqueNames::of(graph),
         is_kept: kept_entries(training, |id| must_store[id.index()] || is_stored(id)),
         clones: vec![None; training.n_forward_nodes],
-        again: FxHashMap::default(),
+        recomputing: FxHashMap::default(),
         graph,
     };
     // The last gradient call before the current one.
@@ -77,11 +77,11 @@ pub fn recompute(training: &TrainingGraph, is_stored: impl Fn(NodeId) -> bool) -
     training.after(pass.rewrite.finish(heads)?)
 }
 
-/// [`recompute`] with the choice that has the fewest planned bytes, the first among equals. `None` if no choice has
-/// fewer bytes than the graph itself (G14).
+/// Calls [`recompute`] for each choice, and returns the result with the fewest planned bytes, the first of equal ones.
+/// `None` if no choice has fewer bytes than the graph itself (G14).
 ///
 /// # Errors
-/// Those of `planned_bytes`.
+/// Fails if `planned_bytes` fails.
 pub fn recompute_if_smaller(
     training: &TrainingGraph,
     choices: &[Vec<bool>],
@@ -118,7 +118,7 @@ struct Recompute<'g> {
     /// The new id of the clone of each forward node.
     clones: Vec<Option<NodeId>>,
     /// The operators that recompute first outputs, by the name of the original operator.
-    again: FxHashMap<&'static str, Arc<OpDef>>,
+    recomputing: FxHashMap<&'static str, Arc<OpDef>>,
 }
 
 impl Recompute<'_> {
@@ -144,13 +144,13 @@ impl Recompute<'_> {
     }
 
     /// The operator that recomputes the first output of a call.
-    fn again(&mut self, node: &Node) -> Option<Arc<OpDef>> {
+    fn recomputing(&mut self, node: &Node) -> Option<Arc<OpDef>> {
         let op = node.op.as_ref()?;
-        let define = op.again?;
-        Some(self.again.entry(op.name).or_insert_with(|| Arc::new(define())).clone())
+        let define = op.recompute?;
+        Some(self.recomputing.entry(op.name).or_insert_with(|| Arc::new(define())).clone())
     }
 
-    /// Makes the missing clones that the gradient call `reader` reads, and those that they read.
+    /// Makes the missing clones that the gradient call `reader` reads, and the clones that these read.
     fn clone_for(&mut self, reader: NodeId, before: Option<NodeId>) -> Result<()> {
         let mut missing: Vec<NodeId> = Vec::new();
         let mut stack = vec![reader];
@@ -172,7 +172,7 @@ impl Recompute<'_> {
                 control_deps: before.into_iter().collect(),
                 ..old.clone()
             };
-            if let Some(op) = self.again(old) {
+            if let Some(op) = self.recomputing(old) {
                 let n_inputs = clone.inputs.len() - old.op.as_ref().map_or(0, |op| op.n_aux);
                 clone.inputs.truncate(n_inputs);
                 let others = (1..old.n_outputs as u32).map(|index| self.rewrite.entry(Entry::new(id, index)));
@@ -200,7 +200,7 @@ fn kept_entries(training: &TrainingGraph, is_stored: impl Fn(NodeId) -> bool) ->
     for (id, node) in graph.iter().take(training.n_forward_nodes) {
         if !node.is_variable() && !is_stored(id) {
             // The first output is recomputed from the others.
-            let n_lost = if node.op.as_ref().is_some_and(|op| op.again.is_some()) { 1 } else { node.n_outputs };
+            let n_lost = if node.op.as_ref().is_some_and(|op| op.recompute.is_some()) { 1 } else { node.n_outputs };
             graph.output_ids(id).take(n_lost).for_each(|e| kept[e.index()] = false);
         }
     }

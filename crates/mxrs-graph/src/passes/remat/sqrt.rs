@@ -1,5 +1,5 @@
-//! Segments of about √n of the saved bytes: memory grows with the square root of the depth, for one more forward run.
-//! Chen, Xu, Zhang and Guestrin, "Training deep nets with sublinear memory cost", arXiv:1604.06174.
+//! Segments of about √n of the saved bytes: memory grows with the square root of the depth, at the cost of one more forward
+//! run. Chen, Xu, Zhang and Guestrin, "Training deep nets with sublinear memory cost", arXiv:1604.06174.
 
 use super::cuts::Line;
 use crate::{NodeId, TrainingGraph};

@@ -1,4 +1,4 @@
-//! Recomputation: G3, G13, G14, what is always stored, and how few bytes are reached.
+//! Tests of recomputation: G3, G13, G14, calls that are always stored, and the number of bytes that is reached.
 
 use super::chain::Stages;
 use super::*;
@@ -14,7 +14,7 @@ fn training(choices: &Choices, picked: &[u16]) -> TrainingGraph {
     gradient(&graph, &ops, &GradientRequest::of_variables(&graph, ["x0", "x1", "x2"]).unwrap()).unwrap()
 }
 
-/// A chain of `n` calls with one gradient per layer: each layer adds its own variable.
+/// The training graph of a chain of `n` calls of `Sin`.
 fn chain(n: usize) -> TrainingGraph {
     let ops = smooth::set();
     let mut b = GraphBuilder::new();
@@ -27,7 +27,8 @@ fn chain(n: usize) -> TrainingGraph {
     gradient(&graph, &ops, &GradientRequest::of_variables(&graph, ["x"]).unwrap()).unwrap()
 }
 
-/// The largest number of entries of calls alive at once, if each is freed after the last call that reads it.
+/// The largest number of entries of calls that are alive at the same time, if each is freed after the last call that reads
+/// it.
 fn peak(training: &TrainingGraph) -> usize {
     let graph = &training.graph;
     let mut last = vec![0; graph.n_entries()];
@@ -123,7 +124,7 @@ proptest! {
                 prop_assert!(peak(&less) < peak(&all));
             }
         }
-        // A budget is met, or refused with the fewest bytes, which then is a budget that is met.
+        // A budget is met, or refused with the fewest bytes, which are a budget that can be met.
         let cost = |id: NodeId| 1.0 + id.index() as f64;
         let budget = peak(&all) * 3 / 4;
         let fits = match within_budget(&all, budget, bytes, cost, planned) {
@@ -160,7 +161,7 @@ proptest! {
             let mut from = None;
             let mut largest = 0;
             for to in chosen.iter().copied().chain([n]) {
-                // Counted by hand: the bytes between, and the calls that are not stored.
+                // Sums the bytes between the stages, and those of the stages that are not stored.
                 let first = from.map_or(0, |f: usize| f + 1);
                 let inside = (first..=to).map(|i| between[i]).sum::<usize>() + (first..to).map(|i| bytes[i]).sum::<usize>();
                 largest = largest.max(inside);
@@ -187,7 +188,7 @@ fn deep_chains_take_the_root_of_their_depth() {
             assert!(n_clones(&less) < n);
             same(&all, &less, 1).unwrap();
         }
-        // As cheap as the budget allows: half of the memory needs about half of the calls.
+        // With half of the memory, about half of the calls are recomputed.
         let half = within_budget(&all, n / 2, |_| 1, |_| 1.0, planned).unwrap().unwrap();
         assert!(peak(&half) <= n / 2 && n_clones(&half) <= n * 3 / 4, "{} {}", peak(&half), n_clones(&half));
     }
@@ -252,9 +253,9 @@ fn only_what_frees_bytes_is_mirrored() {
         n_clones(&recompute(all, |id| stored[id.index()]).unwrap())
     };
     let one = graph(1);
-    // Equal bytes, fewer bytes if stored, more bytes if stored.
+    // Storing a `Tanh` instead of its `Sin` takes equal bytes, fewer bytes, and more bytes.
     assert_eq!([2, 1, 3].map(|bytes| n_mirrored(&one, bytes)), [0, 0, 3]);
-    // Two clones that read one value: together they take more bytes than they free.
+    // If two clones read the same value, storing both takes more bytes than it frees.
     let two = graph(2);
     assert_eq!([2, 1].map(|bytes| n_mirrored(&two, bytes)), [6, 0]);
 }
@@ -266,7 +267,7 @@ fn the_best_of_several_choices_is_taken() {
     let (nothing, sqrt) = (vec![false; all.n_forward_nodes], sqrt_segments(&all, |_| 1));
     let alone = |stored: &Vec<bool>| recompute_if_smaller(&all, std::slice::from_ref(stored), planned).unwrap();
     let expected = peak(&alone(&sqrt).unwrap());
-    // If nothing is stored, everything is recomputed at once.
+    // If nothing is stored, everything is recomputed before the first gradient call.
     assert!(alone(&nothing).is_none_or(|less| peak(&less) > expected));
     for choices in [[nothing.clone(), sqrt.clone()], [sqrt, nothing]] {
         let best = recompute_if_smaller(&all, &choices, planned).unwrap().unwrap();

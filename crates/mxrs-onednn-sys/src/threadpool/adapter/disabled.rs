@@ -1,4 +1,4 @@
-//! For builds without the C++ side: no adapter can be made.
+//! The adapter for builds without the C++ side: its constructor returns an error.
 
 use crate::ThreadPool;
 use mxrs_types::{Error, Result};
@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-/// A type without values.
+/// An adapter type without values, so none can exist.
 pub(in crate::threadpool) struct Adapter(Infallible);
 
 impl Adapter {

@@ -1,6 +1,7 @@
 //! The functions that the C++ pool of `cpp/threadpool.cpp` calls, and their shared state.
 //!
-//! No panic unwinds into C++: a panic of the caller's pool is kept in [`Shared`] until the handle is asked for it.
+//! No panic unwinds into C++: a panic of the caller's pool is kept in [`Shared`] until [`Adapter::take_panic`] returns
+//! it.
 
 use super::once_each::OnceEach;
 use crate::ThreadPool;
@@ -33,15 +34,16 @@ pub(in crate::threadpool) struct Adapter {
 // SAFETY: the C++ object is immutable after construction, its functions may be called from any thread, and they only
 // use a `Shared`, which is itself `Send + Sync`.
 unsafe impl Send for Adapter {}
-// SAFETY: as above.
+// SAFETY: the C++ object is immutable after construction, its functions may be called from several threads at the same
+// time, and they only use a `Shared`, which is itself `Sync`.
 unsafe impl Sync for Adapter {}
 
 impl Adapter {
     pub(in crate::threadpool) fn new(pool: Arc<dyn ThreadPool>, n_threads: c_int) -> Result<Self> {
         let shared = Box::new(Shared::new(pool));
         let ctx = std::ptr::from_ref::<Shared>(&shared).cast_mut().cast();
-        // SAFETY: the constructor only stores its arguments. Both functions take this context, which is in a box that
-        // the adapter frees after the object.
+        // SAFETY: the constructor only stores its arguments. Both functions take this context, which is in a box:
+        // `drop` deletes the object before the box is freed.
         let object = unsafe { mxrs_threadpool_new(ctx, n_threads, in_parallel, parallel_for) };
         let Some(object) = NonNull::new(object) else {
             let message = "no memory for the thread pool adapter".to_owned();
@@ -88,11 +90,11 @@ impl Shared {
             .downcast_ref::<&str>()
             .map(|s| (*s).to_owned())
             .or_else(|| payload.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "a payload that is no text".to_owned());
+            .unwrap_or_else(|| "a payload that is not text".to_owned());
         self.first_panic.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(message);
     }
 
-    /// Runs all `n` items on the pool. Items that the pool leaves out run on this thread.
+    /// Runs all `n` items on the pool. Items that the pool does not run, run on this thread.
     fn run(&self, n: usize, item: &(dyn Fn(usize) + Sync)) {
         let items = OnceEach::new(n);
         let guarded = |i: usize| {
@@ -118,13 +120,14 @@ unsafe extern "C" fn in_parallel(ctx: *mut c_void) -> c_int {
         Ok(inside) => c_int::from(inside),
         Err(payload) => {
             shared.keep_panic(&*payload);
-            // After this answer oneDNN does not call the pool.
+            // If the answer is 1, oneDNN does not call the pool.
             1
         }
     }
 }
 
-/// The work closure of one loop. oneDNN's closures may be called from several threads at once with different items.
+/// The work closure of one loop. oneDNN's closures may be called from several threads at the same time with different
+/// items.
 struct Closure {
     body: Body,
     data: *mut c_void,
@@ -137,7 +140,8 @@ unsafe impl Sync for Closure {}
 
 impl Closure {
     fn run(&self, i: usize) {
-        // SAFETY: `data` is the closure that belongs to `body` and outlives the loop; `i < n`, which fits into a C int.
+        // SAFETY: the caller of `parallel_for` promises that `data` is the closure that belongs to `body` and outlives
+        // the loop. `OnceEach` lets each `i < n` through once, and `n` is a C int.
         unsafe { (self.body)(self.data, i as c_int, self.n) }
     }
 }
@@ -146,7 +150,7 @@ impl Closure {
 /// `ctx` must be the [`Shared`] of a living [`Adapter`]; `body` may be called with `data` and each item of `0..n` once,
 /// from any thread, until this returns.
 unsafe extern "C" fn parallel_for(ctx: *mut c_void, n: c_int, body: Body, data: *mut c_void) {
-    // SAFETY: the caller passes the `Shared` of a living adapter.
+    // SAFETY: the caller passes the `Shared` of a living adapter, which is only used through shared references.
     let shared = unsafe { &*ctx.cast::<Shared>() };
     let closure = Closure { body, data, n };
     shared.run(usize::try_from(n).unwrap_or(0), &|i| closure.run(i));

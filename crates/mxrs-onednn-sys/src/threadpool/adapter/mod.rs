@@ -1,5 +1,5 @@
 //! Connects oneDNN's C++ thread pool interface with a [`ThreadPool`](super::ThreadPool). The C++ side is compiled with
-//! feature `static`; without it, no adapter can be made.
+//! feature `static`; without this feature, no adapter can be made.
 
 #[cfg(not(feature = "static"))]
 mod disabled;

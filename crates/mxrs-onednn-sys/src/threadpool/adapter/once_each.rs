@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Number of items that fit into the word that needs no allocation.
+/// Number of items that fit into the first word, which needs no allocation.
 const IN_PLACE: usize = 64;
 
 /// The set of items of `0..n` that have been started.

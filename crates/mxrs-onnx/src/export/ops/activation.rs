@@ -4,7 +4,7 @@ use crate::export::call::{Answer, Call};
 use crate::export::list::FLOATS;
 use mxrs_ops::nn::activation::{ActType, ActivationParams};
 
-/// `Activation`.
+/// Exports `Activation`.
 pub(crate) fn activation(call: &mut Call<'_>) -> Answer {
     let op_type = match call.params::<ActivationParams>().act_type {
         ActType::Relu => "Relu",

@@ -1,4 +1,4 @@
-//! Operators that fill a tensor with one value, as `ConstantOfShape`.
+//! Operators that fill a tensor with one value, exported as `ConstantOfShape`.
 
 use crate::export::call::{Answer, Call, scalar};
 use mxrs_format::onnx::{AttributeProto, from_tensor};
@@ -25,27 +25,27 @@ fn like_data(call: &mut Call<'_>, value: f64) -> Answer {
     filled(call, shape, value)
 }
 
-/// `_zeros`.
+/// Exports `_zeros`.
 pub(crate) fn zeros(call: &mut Call<'_>) -> Answer {
     of_parameters(call, 0.0)
 }
 
-/// `_ones`.
+/// Exports `_ones`.
 pub(crate) fn ones(call: &mut Call<'_>) -> Answer {
     of_parameters(call, 1.0)
 }
 
-/// `_full`.
+/// Exports `_full`.
 pub(crate) fn full(call: &mut Call<'_>) -> Answer {
     of_parameters(call, call.params::<FullParams>().value)
 }
 
-/// `zeros_like`.
+/// Exports `zeros_like`.
 pub(crate) fn zeros_like(call: &mut Call<'_>) -> Answer {
     like_data(call, 0.0)
 }
 
-/// `ones_like`.
+/// Exports `ones_like`.
 pub(crate) fn ones_like(call: &mut Call<'_>) -> Answer {
     like_data(call, 1.0)
 }

@@ -1,4 +1,4 @@
-//! `Convolution` as `Conv`, between two `Transpose` if the channels are last.
+//! `Convolution`, exported as `Conv`, with a `Transpose` before and after it if the channels are last.
 
 use super::layout::{channels_first, channels_last};
 use crate::export::call::{Answer, Call, sizes};
@@ -6,7 +6,7 @@ use mxrs_format::onnx::AttributeProto;
 use mxrs_ops::nn::convolution::ConvolutionParams;
 use mxrs_types::DType::{F16, F32, F64};
 
-/// `Convolution`.
+/// Exports `Convolution`.
 pub(crate) fn convolution(call: &mut Call<'_>) -> Answer {
     call.require_dtype("Conv", &[F16, F32, F64])?;
     let params = call.params::<ConvolutionParams>();

@@ -1,11 +1,11 @@
-//! `FullyConnected`: `Gemm` for two axes; `MatMul` for more axes without `flatten`.
+//! `FullyConnected`, exported as `Gemm` for two axes and as `MatMul` for more axes without `flatten`.
 
 use crate::export::call::{Answer, Call};
 use mxrs_format::onnx::AttributeProto;
 use mxrs_ops::nn::fully_connected::FullyConnectedParams;
 use mxrs_types::DType::{F16, F32, F64};
 
-/// `FullyConnected`.
+/// Exports `FullyConnected`.
 pub(crate) fn fully_connected(call: &mut Call<'_>) -> Answer {
     call.require_dtype("Gemm", &[F16, F32, F64])?;
     let params = call.params::<FullyConnectedParams>();

@@ -1,6 +1,7 @@
-//! Elementwise operators that are not a single node with the same inputs: scalars, bounds, sums of many inputs, casts.
+//! Elementwise operators that need more than one ONNX node with the same inputs: scalars, bounds, sums of many inputs,
+//! casts.
 //!
-//! ONNX does not define the conversion of a float that does not fit into an integer type; here it saturates.
+//! ONNX does not define the conversion of a float that does not fit in an integer type; mxrs saturates.
 
 use crate::export::call::{Answer, Call};
 use crate::export::list::{FLOATS, NUMBERS};
@@ -10,7 +11,7 @@ use mxrs_ops::elemwise::clip::ClipParams;
 use mxrs_ops::nn::dropout::{DropoutMode, DropoutParams};
 use mxrs_types::DType;
 
-/// Writes a node of data and the scalar, in this or the reverse order.
+/// Writes a node whose inputs are the data and the scalar; the scalar comes first if `is_first` is set.
 fn with_scalar(call: &mut Call<'_>, op_type: &str, dtypes: &[DType], is_first: bool) -> Answer {
     call.require_dtype(op_type, dtypes)?;
     let scalar = call.scalar("scalar", call.dtype(0), call.params::<ScalarParams>().scalar)?;
@@ -19,52 +20,52 @@ fn with_scalar(call: &mut Call<'_>, op_type: &str, dtypes: &[DType], is_first: b
     Ok(call.step(op_type, &inputs, Vec::new()))
 }
 
-/// `_plus_scalar`.
+/// Exports `_plus_scalar`.
 pub(crate) fn plus_scalar(call: &mut Call<'_>) -> Answer {
     with_scalar(call, "Add", NUMBERS, false)
 }
 
-/// `_minus_scalar`.
+/// Exports `_minus_scalar`.
 pub(crate) fn minus_scalar(call: &mut Call<'_>) -> Answer {
     with_scalar(call, "Sub", NUMBERS, false)
 }
 
-/// `_rminus_scalar`.
+/// Exports `_rminus_scalar`.
 pub(crate) fn rminus_scalar(call: &mut Call<'_>) -> Answer {
     with_scalar(call, "Sub", NUMBERS, true)
 }
 
-/// `_mul_scalar`.
+/// Exports `_mul_scalar`.
 pub(crate) fn mul_scalar(call: &mut Call<'_>) -> Answer {
     with_scalar(call, "Mul", NUMBERS, false)
 }
 
-/// `_div_scalar`.
+/// Exports `_div_scalar`.
 pub(crate) fn div_scalar(call: &mut Call<'_>) -> Answer {
     with_scalar(call, "Div", FLOATS, false)
 }
 
-/// `_rdiv_scalar`.
+/// Exports `_rdiv_scalar`.
 pub(crate) fn rdiv_scalar(call: &mut Call<'_>) -> Answer {
     with_scalar(call, "Div", FLOATS, true)
 }
 
-/// `_power_scalar`.
+/// Exports `_power_scalar`.
 pub(crate) fn power_scalar(call: &mut Call<'_>) -> Answer {
     with_scalar(call, "Pow", FLOATS, false)
 }
 
-/// `_maximum_scalar`.
+/// Exports `_maximum_scalar`.
 pub(crate) fn maximum_scalar(call: &mut Call<'_>) -> Answer {
     with_scalar(call, "Max", NUMBERS, false)
 }
 
-/// `_minimum_scalar`.
+/// Exports `_minimum_scalar`.
 pub(crate) fn minimum_scalar(call: &mut Call<'_>) -> Answer {
     with_scalar(call, "Min", NUMBERS, false)
 }
 
-/// `clip`.
+/// Exports `clip`.
 pub(crate) fn clip(call: &mut Call<'_>) -> Answer {
     call.require_dtype("Clip", NUMBERS)?;
     let (params, dtype) = (call.params::<ClipParams>(), call.dtype(0));
@@ -74,14 +75,14 @@ pub(crate) fn clip(call: &mut Call<'_>) -> Answer {
     Ok(call.step("Clip", &[data, low, high], Vec::new()))
 }
 
-/// `square`.
+/// Exports `square`.
 pub(crate) fn square(call: &mut Call<'_>) -> Answer {
     call.require_dtype("Mul", NUMBERS)?;
     let data = call.input(0);
     Ok(call.step("Mul", &[&data, &data], Vec::new()))
 }
 
-/// `add_n`: `Sum`; pairs of `Add` for integers, which `Sum` does not have.
+/// Exports `add_n` as `Sum`, or for integers, which `Sum` does not support, as a chain of `Add`.
 pub(crate) fn add_n(call: &mut Call<'_>) -> Answer {
     call.require_dtype("Add", NUMBERS)?;
     let inputs = call.inputs();
@@ -93,13 +94,13 @@ pub(crate) fn add_n(call: &mut Call<'_>) -> Answer {
     Ok(inputs.fold(first, |sum, next| call.step("Add", &[sum, next], Vec::new())))
 }
 
-/// `Cast`.
+/// Exports `Cast`.
 pub(crate) fn cast(call: &mut Call<'_>) -> Answer {
     let data = call.input(0);
     Ok(call.cast(&data, call.out_dtype()))
 }
 
-/// `Dropout`: no operation at inference.
+/// Exports `Dropout`, which does nothing at inference.
 pub(crate) fn dropout(call: &mut Call<'_>) -> Answer {
     match call.params::<DropoutParams>().mode {
         DropoutMode::Training => Ok(call.input(0)),

@@ -1,4 +1,4 @@
-//! Converts between channels last and channels second; ONNX only has channels second.
+//! Converts between channels last and channels second; ONNX supports only channels second.
 
 use crate::export::call::Call;
 

@@ -1,7 +1,7 @@
-//! The nodes of each family of operators.
+//! Export functions for each family of operators.
 //!
-//! One function per operator takes the call and returns the name of its output value. Shapes and parameters are
-//! documented where the operator is declared, in `mxrs-ops`; the comments here state what differs in ONNX.
+//! Each operator has one function, which takes the call and returns the name of its output value. Shapes and parameters are
+//! documented where the operator is declared, in `mxrs-ops`; the comments in this module state only what differs in ONNX.
 
 pub(super) mod activation;
 pub(super) mod constants;

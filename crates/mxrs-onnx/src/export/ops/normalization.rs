@@ -1,7 +1,7 @@
-//! `BatchNorm` and `LRN`.
+//! Export of `BatchNorm` and `LRN`.
 //!
-//! A fixed gamma becomes a constant of ones, and the gamma in the file, which has no effect, is left out. 16-bit data
-//! is normalized in 32 bits, because version 13 of ONNX has one dtype for data and statistics.
+//! A fixed gamma is exported as a constant of ones, and the gamma parameter, which has no effect, is left out. 16-bit data
+//! is normalized in float32, because version 13 of ONNX's operators requires the same dtype for data and statistics.
 
 use crate::export::call::{Answer, Call, scalar};
 use crate::refusal::refuse;
@@ -11,7 +11,7 @@ use mxrs_ops::nn::lrn::LrnParams;
 use mxrs_types::DType::{BF16, F16, F32};
 use mxrs_types::Shape;
 
-/// `BatchNorm`.
+/// Exports `BatchNorm`.
 pub(crate) fn batch_norm(call: &mut Call<'_>) -> Answer {
     let params = call.params::<BatchNormParams>();
     let shape = call.shape(0);
@@ -43,7 +43,7 @@ pub(crate) fn batch_norm(call: &mut Call<'_>) -> Answer {
     Ok(if axis == 1 { out } else { call.transposed(&out, &exchange) })
 }
 
-/// `LRN`: the same formula.
+/// Exports `LRN`; ONNX uses the same formula.
 pub(crate) fn lrn(call: &mut Call<'_>) -> Answer {
     call.require_dtype("LRN", &[F16, F32])?;
     let params = call.params::<LrnParams>();

@@ -1,10 +1,10 @@
-//! `Pooling` as `MaxPool`, `AveragePool`, `LpPool` and their global forms.
+//! `Pooling`, exported as `MaxPool`, `AveragePool`, `LpPool` and their global forms.
 //!
-//! ONNX rounds the number of windows down, or up with `ceil_mode`. With a convention that rounds up, the last window
-//! covers cells after the padding. For a maximum these cells have no effect, like the padding: `ceil_mode` is used if
-//! every runtime counts the same windows, otherwise more padding at the end. A mean divides by the cells within the
-//! padded image: the cells after it become padding that is not counted, and padding that is counted becomes a `Pad`
-//! before the node. A sum is a mean times the number of cells.
+//! ONNX rounds the number of windows down, or up with `ceil_mode`. With a convention that rounds up, the last window covers
+//! cells after the padded image. For a maximum these cells have no effect, just like the padding: the export uses
+//! `ceil_mode` if every runtime counts the same windows, otherwise more padding at the end. A mean divides by the number of
+//! cells within the padded image: the cells after it become padding that is not counted, and padding that is counted is
+//! written as a `Pad` node before the pooling. A sum is written as a mean times the number of cells.
 
 use super::layout::{channels_first, channels_last};
 use crate::export::call::{Answer, Call, scalar, sizes};
@@ -15,15 +15,15 @@ use mxrs_ops::window::Window;
 use mxrs_types::DType::{self, F16, F32, F64};
 use mxrs_types::Shape;
 
-/// The windows of a call, per spatial axis.
+/// The pooling windows of a call, per spatial axis.
 struct Windows {
     kernel: Vec<usize>,
     stride: Vec<usize>,
     pad: Vec<usize>,
-    /// Cells after the padded image that the last window covers.
+    /// Number of cells after the padded image that the last window covers.
     extra: Vec<usize>,
-    /// Whether `ceil_mode` gives the same number of windows in every runtime, however it treats a window that starts in
-    /// the padding.
+    /// Whether `ceil_mode` gives the right number of windows in every runtime, even in those that drop a window which starts
+    /// in the padding.
     is_ceil: bool,
 }
 
@@ -52,13 +52,13 @@ impl Windows {
         self.extra.iter().any(|cells| *cells > 0)
     }
 
-    /// Whether padding is as wide as the window, which runtimes refuse.
+    /// Whether the padding is at least as wide as the window, which runtimes refuse.
     fn is_pad_wide(&self) -> bool {
         let axes = 0..self.kernel.len();
         axes.into_iter().any(|axis| self.pad[axis] + self.extra[axis] >= self.kernel[axis])
     }
 
-    /// Writes the padding as a node, so that the node after it needs no padding.
+    /// Writes the padding as a `Pad` node, so that the following node needs no padding.
     fn pad_before(&mut self, call: &mut Call<'_>, data: &str, dtype: DType, value: f64, with_extra: bool) -> Answer {
         let behind = self.pad.iter().zip(&self.extra).map(|(pad, extra)| if with_extra { pad + extra } else { *pad });
         let begin = [0, 0].into_iter().chain(sizes(&self.pad));
@@ -73,7 +73,7 @@ impl Windows {
         Ok(call.step("Pad", &[data, &pads, &value], Vec::new()))
     }
 
-    /// Attributes with the cells after the padded image as padding at the end.
+    /// Attributes in which the cells after the padded image are padding at the end.
     fn attributes(&self) -> Vec<AttributeProto> {
         let end = self.pad.iter().zip(&self.extra).map(|(pad, extra)| (pad + extra) as i64);
         vec![
@@ -83,7 +83,7 @@ impl Windows {
         ]
     }
 
-    /// Attributes with `ceil_mode`.
+    /// Attributes that use `ceil_mode`.
     fn ceil_attributes(&self) -> Vec<AttributeProto> {
         vec![
             AttributeProto::int("ceil_mode", 1),
@@ -94,7 +94,7 @@ impl Windows {
     }
 }
 
-/// `Pooling`.
+/// Exports `Pooling`.
 pub(crate) fn pooling(call: &mut Call<'_>) -> Answer {
     call.require_dtype("MaxPool", &[F16, F32, F64])?;
     let params = call.params::<PoolingParams>();
@@ -169,8 +169,8 @@ fn mean(call: &mut Call<'_>, params: &PoolingParams, data: &str, mut windows: Wi
     let is_padded = windows.pad.iter().any(|cells| *cells > 0);
     let counts = params.counts_padding() && is_padded;
     let mut data = data.to_owned();
-    // If some padding is counted and other cells are not, or if padding is as wide as the window, the padding is
-    // written as data.
+    // If padding is counted but the cells after it are not, or if the padding is as wide as the window, the padding is
+    // written as a `Pad` node.
     let is_written = counts && (windows.has_extra() || windows.is_pad_wide());
     if is_written {
         data = windows.pad_before(call, &data, call.dtype(0), 0.0, false)?;
@@ -183,7 +183,7 @@ fn mean(call: &mut Call<'_>, params: &PoolingParams, data: &str, mut windows: Wi
     Ok(call.step("AveragePool", &[data], attributes))
 }
 
-/// Zeros do not change a sum, so all padding may be written as data if it is too wide for an attribute.
+/// Writes all padding as a `Pad` node of zeros if it is too wide for an attribute. Zeros do not change a sum.
 fn zeros_around(call: &mut Call<'_>, data: &str, windows: &mut Windows) -> Answer {
     if windows.is_pad_wide() { windows.pad_before(call, data, call.dtype(0), 0.0, true) } else { Ok(data.to_owned()) }
 }

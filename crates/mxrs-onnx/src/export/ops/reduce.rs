@@ -1,4 +1,4 @@
-//! Reductions. If all axes are reduced, the result here has one axis of size 1, but no axis in ONNX.
+//! Export of reductions. If all axes are reduced, the result has one axis of size 1 in mxrs, but no axes in ONNX.
 
 use crate::export::call::{Answer, Call};
 use crate::export::list::{FLOATS, NUMBERS};
@@ -27,22 +27,22 @@ fn reduced(call: &mut Call<'_>, op_type: &str, dtypes: &[DType]) -> Answer {
     if is_scalar { call.reshape_to_output(&out) } else { Ok(out) }
 }
 
-/// `sum`.
+/// Exports `sum`.
 pub(crate) fn sum(call: &mut Call<'_>) -> Answer {
     reduced(call, "ReduceSum", NUMBERS)
 }
 
-/// `mean`.
+/// Exports `mean`.
 pub(crate) fn mean(call: &mut Call<'_>) -> Answer {
     reduced(call, "ReduceMean", FLOATS)
 }
 
-/// `max`.
+/// Exports `max`.
 pub(crate) fn max(call: &mut Call<'_>) -> Answer {
     reduced(call, "ReduceMax", NUMBERS)
 }
 
-/// `argmax`: the position, cast to data's dtype.
+/// Exports `argmax`; the index is cast to the dtype of the data.
 pub(crate) fn argmax(call: &mut Call<'_>) -> Answer {
     call.require_dtype("ArgMax", NUMBERS)?;
     let params = call.params::<ArgmaxParams>();

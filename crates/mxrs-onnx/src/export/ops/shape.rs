@@ -1,4 +1,4 @@
-//! Operators that move elements or change shapes.
+//! Export of operators that move elements or change shapes.
 
 use crate::export::call::{Answer, Call};
 use mxrs_format::onnx::AttributeProto;
@@ -8,26 +8,26 @@ use mxrs_ops::shape::slice_axis::SliceAxisParams;
 use mxrs_ops::shape::squeeze::SqueezeParams;
 use mxrs_ops::shape::transpose::TransposeParams;
 
-/// `Concat`.
+/// Exports `Concat`.
 pub(crate) fn concat(call: &mut Call<'_>) -> Answer {
     let axis = call.axis(i64::from(call.params::<ConcatParams>().dim))?;
     let inputs = call.inputs();
     Ok(call.step("Concat", &inputs, vec![AttributeProto::int("axis", axis as i64)]))
 }
 
-/// `Flatten`.
+/// Exports `Flatten`.
 pub(crate) fn flatten(call: &mut Call<'_>) -> Answer {
     let data = call.input(0);
     Ok(call.step("Flatten", &[data], vec![AttributeProto::int("axis", 1)]))
 }
 
-/// `Reshape` with the sizes that its codes stand for.
+/// Exports `Reshape` with the output's sizes instead of MXNet's shape codes.
 pub(crate) fn reshape(call: &mut Call<'_>) -> Answer {
     let data = call.input(0);
     call.reshape_to_output(&data)
 }
 
-/// `expand_dims`.
+/// Exports `expand_dims`.
 pub(crate) fn expand_dims(call: &mut Call<'_>) -> Answer {
     let axis = i64::from(call.params::<ExpandDimsParams>().axis);
     let axis = if axis < 0 { axis + call.out_shape().ndim() as i64 } else { axis };
@@ -35,7 +35,7 @@ pub(crate) fn expand_dims(call: &mut Call<'_>) -> Answer {
     Ok(call.step("Unsqueeze", &[data, axes], Vec::new()))
 }
 
-/// `squeeze`. If no axis would be left, an axis of size 1 is kept, which ONNX can only express as a reshape.
+/// Exports `squeeze`. If all axes are removed, mxrs keeps one axis of size 1, which ONNX can express only as a reshape.
 pub(crate) fn squeeze(call: &mut Call<'_>) -> Answer {
     let shape = call.shape(0);
     let axes = match &call.params::<SqueezeParams>().axis {
@@ -53,7 +53,7 @@ pub(crate) fn squeeze(call: &mut Call<'_>) -> Answer {
     Ok(call.step("Squeeze", &[data, axes], Vec::new()))
 }
 
-/// `transpose`.
+/// Exports `transpose`.
 pub(crate) fn transpose(call: &mut Call<'_>) -> Answer {
     let axes = &call.params::<TransposeParams>().axes;
     let axes = match axes.is_empty() {
@@ -64,7 +64,7 @@ pub(crate) fn transpose(call: &mut Call<'_>) -> Answer {
     Ok(call.transposed(&data, &axes))
 }
 
-/// `slice_axis`: negative positions count from the end in ONNX too.
+/// Exports `slice_axis`; negative positions count from the end, in ONNX too.
 pub(crate) fn slice_axis(call: &mut Call<'_>) -> Answer {
     let params = call.params::<SliceAxisParams>();
     let axis = call.axis(i64::from(params.axis))?;

@@ -1,4 +1,4 @@
-//! `softmax` and `SoftmaxOutput`, which loses its label.
+//! Export of `softmax` and `SoftmaxOutput`; the label of the latter is dropped.
 
 use crate::export::call::{Answer, Call};
 use crate::export::list::FLOATS;
@@ -11,7 +11,7 @@ fn over_axis(call: &mut Call<'_>, value: &str, axis: usize) -> String {
     call.step("Softmax", &[value], vec![AttributeProto::int("axis", axis as i64)])
 }
 
-/// `softmax`.
+/// Exports `softmax`.
 pub(crate) fn softmax(call: &mut Call<'_>) -> Answer {
     call.require_dtype("Softmax", FLOATS)?;
     let params = call.params::<SoftmaxParams>();
@@ -30,7 +30,7 @@ pub(crate) fn softmax(call: &mut Call<'_>) -> Answer {
     Ok(over_axis(call, &value, axis))
 }
 
-/// `SoftmaxOutput`: over axis 1 or the last, or over all axes but the first.
+/// Exports `SoftmaxOutput`, which normalizes over axis 1, over the last axis, or over all axes except the first.
 pub(crate) fn softmax_output(call: &mut Call<'_>) -> Answer {
     call.require_dtype("Softmax", FLOATS)?;
     let params = call.params::<SoftmaxOutputParams>();

@@ -1,4 +1,4 @@
-//! Elementwise operators.
+//! Import of elementwise operators.
 
 use crate::import::node::{Answer, Reading};
 use crate::refusal::{Refusal, refuse};
@@ -6,21 +6,21 @@ use mxrs_format::Tensor;
 use mxrs_format::onnx::dtype;
 use mxrs_types::DType;
 
-/// The operators here for a binary ONNX operator.
+/// The MXNet operators that correspond to a binary ONNX operator.
 pub(crate) struct Pair {
-    /// For equal shapes.
+    /// Operator for two tensors of equal shape.
     equal: &'static str,
-    /// For shapes that broadcast.
+    /// Operator for two tensors that are broadcast.
     broadcast: &'static str,
-    /// For a tensor and a number.
+    /// Operator for a tensor and a scalar.
     scalar: &'static str,
-    /// For a number and a tensor.
+    /// Operator for a scalar and a tensor.
     scalar_first: &'static str,
 }
 
 macro_rules! pair {
     ($name:ident, $equal:literal, $broadcast:literal, $scalar:literal, $first:literal) => {
-        /// The operators for the ONNX operator with this name.
+        /// The MXNet operators for the ONNX operator with this name.
         pub(crate) const $name: Pair =
             Pair { equal: $equal, broadcast: $broadcast, scalar: $scalar, scalar_first: $first };
     };
@@ -31,19 +31,19 @@ pair!(SUB, "elemwise_sub", "broadcast_sub", "_minus_scalar", "_rminus_scalar");
 pair!(MUL, "elemwise_mul", "broadcast_mul", "_mul_scalar", "_mul_scalar");
 pair!(DIV, "elemwise_div", "broadcast_div", "_div_scalar", "_rdiv_scalar");
 
-/// An operator with one tensor and no attributes.
+/// Reads an operator with one tensor input and no attributes.
 pub(crate) fn unary(node: &mut Reading<'_, '_>, op: &str) -> Answer {
     let data = node.operand(0)?;
     node.call(op, &[], vec![data])
 }
 
-/// `Activation`.
+/// Reads an activation function as `Activation`.
 pub(crate) fn activation(node: &mut Reading<'_, '_>, kind: &str) -> Answer {
     let data = node.operand(0)?;
     node.call("Activation", &[("act_type", kind.into())], vec![data])
 }
 
-/// A constant without axes, as a number.
+/// The value of input `index` if it is a constant without axes.
 fn number(node: &Reading<'_, '_>, index: usize) -> Result<Option<f64>, Refusal> {
     let Some(tensor) = node.array(index)? else { return Ok(None) };
     if tensor.shape().is_none_or(|shape| shape.ndim() > 0) {
@@ -63,7 +63,7 @@ fn scalar_attr(value: f64) -> [(&'static str, String); 1] {
     [("scalar", value.to_string())]
 }
 
-/// An operator of two tensors, or of a tensor and a number.
+/// Reads an operator with two tensors, or with a tensor and a scalar.
 pub(crate) fn pair(node: &mut Reading<'_, '_>, pair: &Pair) -> Answer {
     if let Some(value) = number(node, 1)? {
         let data = node.operand(0)?;
@@ -79,7 +79,7 @@ pub(crate) fn pair(node: &mut Reading<'_, '_>, pair: &Pair) -> Answer {
     node.call(op, &[], vec![left, right])
 }
 
-/// An operator of a tensor and a number.
+/// Reads an operator with a tensor and a scalar.
 pub(crate) fn with_scalar(node: &mut Reading<'_, '_>, op: &str) -> Answer {
     let value = if node.node.input.len() == 2 { number(node, 1)? } else { None };
     let Some(value) = value else { return refuse("only its form with a constant number is read") };
@@ -87,7 +87,7 @@ pub(crate) fn with_scalar(node: &mut Reading<'_, '_>, op: &str) -> Answer {
     node.call(op, &scalar_attr(value), vec![data])
 }
 
-/// `Sum`: one call for equal shapes, otherwise pairs.
+/// Imports `Sum` as one `add_n` for equal shapes, otherwise a chain of `broadcast_add`.
 pub(crate) fn sum(node: &mut Reading<'_, '_>) -> Answer {
     let inputs = node.operands()?;
     let Some(first) = inputs.first().copied() else { return refuse("it has no input") };
@@ -98,7 +98,7 @@ pub(crate) fn sum(node: &mut Reading<'_, '_>) -> Answer {
     inputs[1..].iter().try_fold(first, |sum, next| node.call("broadcast_add", &[], vec![sum, *next]))
 }
 
-/// `Clip`: the bounds are constant inputs, or attributes before version 11.
+/// Imports `Clip`; the bounds are constant inputs, or attributes before version 11.
 pub(crate) fn clip(node: &mut Reading<'_, '_>) -> Answer {
     let mut bounds = [f64::from(f32::MIN), f64::from(f32::MAX)];
     if node.opset() < 11 {
@@ -106,7 +106,7 @@ pub(crate) fn clip(node: &mut Reading<'_, '_>) -> Answer {
     } else {
         for (index, bound) in bounds.iter_mut().enumerate() {
             if node.has_input(index + 1) {
-                let Some(tensor) = node.array(index + 1)? else { return refuse("its bounds are no constants") };
+                let Some(tensor) = node.array(index + 1)? else { return refuse("its bounds are not constants") };
                 *bound = value_of(&tensor)?;
             }
         }
@@ -115,7 +115,7 @@ pub(crate) fn clip(node: &mut Reading<'_, '_>) -> Answer {
     node.call("clip", &[("a_min", bounds[0].to_string()), ("a_max", bounds[1].to_string())], vec![data])
 }
 
-/// `Cast`.
+/// Imports `Cast`.
 pub(crate) fn cast(node: &mut Reading<'_, '_>) -> Answer {
     let to = node.int("to", 0)?;
     let Some(to) = i32::try_from(to).ok().and_then(dtype) else {
@@ -125,7 +125,7 @@ pub(crate) fn cast(node: &mut Reading<'_, '_>) -> Answer {
     node.call("Cast", &[("dtype", to.name().into())], vec![data])
 }
 
-/// `Dropout`: no operation at inference.
+/// Imports `Dropout`, which does nothing at inference.
 pub(crate) fn dropout(node: &mut Reading<'_, '_>) -> Answer {
     node.ignore(&["ratio", "seed"]);
     if node.has_input(2) {

@@ -1,11 +1,10 @@
-//! Convolution, matrix products, normalization, softmax.
+//! Import of convolution, matrix products, normalization and softmax.
 
 use crate::import::assembly::known;
 use crate::import::node::{Answer, Reading, flag, tuple};
 use crate::refusal::{Refusal, refuse};
 
-/// The paddings `pads` per axis, which must be equal at both ends, because the operators here have one padding per
-/// axis.
+/// The padding `pads` per axis. It must be equal at both ends, because MXNet's operators have only one padding per axis.
 pub(super) fn symmetric_pads(node: &mut Reading<'_, '_>, ndim: usize) -> Result<Vec<i64>, Refusal> {
     let Some(pads) = node.ints("pads")? else { return Ok(vec![0; ndim]) };
     match pads.split_at_checked(ndim) {
@@ -14,7 +13,7 @@ pub(super) fn symmetric_pads(node: &mut Reading<'_, '_>, ndim: usize) -> Result<
     }
 }
 
-/// `Conv`.
+/// Imports `Conv`.
 pub(crate) fn convolution(node: &mut Reading<'_, '_>) -> Answer {
     node.require_text("auto_pad", &["NOTSET", "VALID"])?;
     let inputs = node.operands()?;
@@ -37,7 +36,7 @@ pub(crate) fn convolution(node: &mut Reading<'_, '_>) -> Answer {
     node.call("Convolution", &attrs, inputs)
 }
 
-/// `Gemm` without factors; the second matrix is the weight.
+/// Imports `Gemm` without factors; the second matrix is the weight of a `FullyConnected`.
 pub(crate) fn gemm(node: &mut Reading<'_, '_>) -> Answer {
     node.require_int("transA", 0)?;
     if node.float("alpha", 1.0)? != 1.0 || node.float("beta", 1.0)? != 1.0 {
@@ -66,24 +65,24 @@ pub(crate) fn gemm(node: &mut Reading<'_, '_>) -> Answer {
     }
 }
 
-/// `MatMul` with a matrix on the right.
+/// Imports `MatMul` whose second input is a matrix.
 pub(crate) fn mat_mul(node: &mut Reading<'_, '_>) -> Answer {
     let (data, right) = (node.operand(0)?, node.operand(1)?);
     let Some(shape) = known(&node.shape(right)).filter(|shape| shape.ndim() == 2) else {
-        return refuse("its second input is no matrix of known shape");
+        return refuse("its second input is not a matrix of known shape");
     };
     let weight = node.call("transpose", &[("axes", "(1, 0)".into())], vec![right])?;
     let attrs = [("num_hidden", shape[1].to_string()), ("no_bias", flag(true)), ("flatten", flag(false))];
     node.call("FullyConnected", &attrs, vec![data, weight])
 }
 
-/// `BatchNormalization` at inference.
+/// Imports `BatchNormalization` at inference.
 pub(crate) fn batch_norm(node: &mut Reading<'_, '_>) -> Answer {
     node.require_int("training_mode", 0)?;
     node.require_int("spatial", 1)?;
     let inputs = node.operands()?;
     if inputs.len() != 5 || inputs[3..].iter().any(|statistic| !node.assembly.is_variable(*statistic)) {
-        return refuse("its mean and variance are no constants");
+        return refuse("its mean and variance are not constants");
     }
     let attrs = [
         ("eps", f64::from(node.float("epsilon", 1e-5)?).to_string()),
@@ -93,7 +92,7 @@ pub(crate) fn batch_norm(node: &mut Reading<'_, '_>) -> Answer {
     node.call("BatchNorm", &attrs, inputs)
 }
 
-/// `LRN`.
+/// Imports `LRN`.
 pub(crate) fn lrn(node: &mut Reading<'_, '_>) -> Answer {
     let attrs = [
         ("alpha", node.float("alpha", 1e-4)?.to_string()),
@@ -105,7 +104,8 @@ pub(crate) fn lrn(node: &mut Reading<'_, '_>) -> Answer {
     node.call("LRN", &attrs, inputs)
 }
 
-/// `Softmax`: over one axis; before version 13 over all axes from that axis on.
+/// Imports `Softmax` over one axis. Before version 13, `Softmax` normalizes over all axes from `axis`, which must be the
+/// last one.
 pub(crate) fn softmax(node: &mut Reading<'_, '_>) -> Answer {
     let is_one_axis = node.opset() >= 13;
     let axis = node.int("axis", if is_one_axis { -1 } else { 1 })?;

@@ -1,4 +1,4 @@
-//! The operators that each ONNX operator becomes.
+//! Import functions for each family of ONNX operators.
 
 pub(super) mod elementwise;
 pub(super) mod layers;

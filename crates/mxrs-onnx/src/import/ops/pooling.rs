@@ -1,10 +1,10 @@
-//! Pooling. Padding that is longer at the end is accepted if it expresses a convention that rounds up.
+//! Import of pooling. Padding that is larger at the end is accepted if it has the effect of a convention that rounds up.
 
 use crate::import::node::{Answer, Reading, flag, tuple};
 use crate::refusal::{Refusal, refuse};
 use mxrs_graph::Entry;
 
-/// The windows of a node.
+/// The pooling windows of a node.
 struct Windows {
     kernel: Vec<i64>,
     stride: Vec<i64>,
@@ -33,7 +33,7 @@ fn windows(node: &mut Reading<'_, '_>, data: Entry) -> Result<Windows, Refusal> 
     let shape = node.shape(data);
     for axis in 0..ndim {
         let Some(size) = shape.dim(axis + 2) else { return refuse("padding that differs, around an unknown size") };
-        // Wide enough for sums and products of these numbers.
+        // 128-bit integers do not overflow in the sums and products of these numbers.
         let [kernel, stride, before, behind] = [kernel[axis], stride[axis], before[axis], behind[axis]].map(i128::from);
         let room = size as i128 - kernel;
         let n_windows = (room + before + behind).div_euclid(stride);
@@ -55,7 +55,7 @@ fn attrs(windows: &Windows, kind: &str) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// `MaxPool`.
+/// Imports `MaxPool`.
 pub(crate) fn max(node: &mut Reading<'_, '_>) -> Answer {
     node.require_int("storage_order", 0)?;
     let data = node.operand(0)?;
@@ -63,7 +63,7 @@ pub(crate) fn max(node: &mut Reading<'_, '_>) -> Answer {
     node.call("Pooling", &attrs(&windows, "max"), vec![data])
 }
 
-/// `AveragePool`.
+/// Imports `AveragePool`.
 pub(crate) fn average(node: &mut Reading<'_, '_>) -> Answer {
     let data = node.operand(0)?;
     let windows = windows(node, data)?;
@@ -76,7 +76,7 @@ pub(crate) fn average(node: &mut Reading<'_, '_>) -> Answer {
     node.call("Pooling", &attrs, vec![data])
 }
 
-/// `LpPool` with norm 2.
+/// Imports `LpPool` with norm 2.
 pub(crate) fn lp(node: &mut Reading<'_, '_>) -> Answer {
     node.require_int("p", 2)?;
     let data = node.operand(0)?;
@@ -86,7 +86,7 @@ pub(crate) fn lp(node: &mut Reading<'_, '_>) -> Answer {
     node.call("Pooling", &attrs, vec![data])
 }
 
-/// The global forms.
+/// Global pooling of the given kind.
 pub(crate) fn global(node: &mut Reading<'_, '_>, kind: &str) -> Answer {
     let mut attrs = vec![("global_pool", flag(true)), ("pool_type", kind.to_owned())];
     if kind == "lp" {

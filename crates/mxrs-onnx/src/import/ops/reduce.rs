@@ -1,8 +1,8 @@
-//! Reductions. If all axes are reduced, one axis of size 1 is kept here.
+//! Import of reductions. If all axes are reduced, MXNet's operators keep one axis of size 1.
 
 use crate::import::node::{Answer, Reading, flag, tuple};
 
-/// A reduction over axes, which are an input from version `input_since` on.
+/// Reads a reduction; its axes are an input from version `input_since`.
 pub(crate) fn reduced(node: &mut Reading<'_, '_>, op: &str, input_since: i64) -> Answer {
     node.require_int("noop_with_empty_axes", 0)?;
     let axes = node.axes(input_since)?.map_or("None".into(), |axes| tuple(&axes));
@@ -11,7 +11,7 @@ pub(crate) fn reduced(node: &mut Reading<'_, '_>, op: &str, input_since: i64) ->
     node.call(op, &[("axis", axes), ("keepdims", keepdims)], vec![data])
 }
 
-/// `ArgMax`, whose result is an integer in ONNX.
+/// Imports `ArgMax`. Its result is an integer in ONNX, so a `Cast` follows MXNet's `argmax`.
 pub(crate) fn argmax(node: &mut Reading<'_, '_>) -> Answer {
     node.require_int("select_last_index", 0)?;
     let axis = node.int("axis", 0)?.to_string();

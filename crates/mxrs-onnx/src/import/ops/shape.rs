@@ -1,4 +1,4 @@
-//! Operators that move elements or change shapes. Sizes and positions must be constants.
+//! Import of operators that move elements or change shapes. Sizes and positions must be constants.
 
 use crate::import::node::{Answer, Reading, tuple};
 use crate::refusal::refuse;
@@ -6,21 +6,21 @@ use mxrs_format::Limits;
 use mxrs_format::onnx::to_tensor;
 use mxrs_types::DType;
 
-/// `Concat`.
+/// Imports `Concat`.
 pub(crate) fn concat(node: &mut Reading<'_, '_>) -> Answer {
     let axis = node.int("axis", 1)?;
     let inputs = node.operands()?;
     node.call("Concat", &[("dim", axis.to_string()), ("num_args", inputs.len().to_string())], inputs)
 }
 
-/// `Flatten` after the first axis.
+/// Imports `Flatten`, only with axis 1.
 pub(crate) fn flatten(node: &mut Reading<'_, '_>) -> Answer {
     node.require_int("axis", 1)?;
     let data = node.operand(0)?;
     node.call("Flatten", &[], vec![data])
 }
 
-/// `Reshape`: 0 and -1 have the same meaning here.
+/// Imports `Reshape`; 0 and -1 have the same meaning in MXNet.
 pub(crate) fn reshape(node: &mut Reading<'_, '_>) -> Answer {
     node.require_int("allowzero", 0)?;
     match node.constant_ints(1)? {
@@ -32,21 +32,21 @@ pub(crate) fn reshape(node: &mut Reading<'_, '_>) -> Answer {
     }
 }
 
-/// `Transpose`.
+/// Imports `Transpose`.
 pub(crate) fn transpose(node: &mut Reading<'_, '_>) -> Answer {
     let axes = node.ints("perm")?.map_or("()".into(), tuple);
     let data = node.operand(0)?;
     node.call("transpose", &[("axes", axes)], vec![data])
 }
 
-/// `Squeeze`.
+/// Imports `Squeeze`.
 pub(crate) fn squeeze(node: &mut Reading<'_, '_>) -> Answer {
     let axes = node.axes(13)?.map_or("None".into(), |axes| tuple(&axes));
     let data = node.operand(0)?;
     node.call("squeeze", &[("axis", axes)], vec![data])
 }
 
-/// `Unsqueeze`: one axis after another.
+/// Imports `Unsqueeze` as one `expand_dims` per axis.
 pub(crate) fn unsqueeze(node: &mut Reading<'_, '_>) -> Answer {
     let Some(mut axes) = node.axes(13)? else { return refuse("no axes") };
     axes.sort_unstable();
@@ -57,7 +57,7 @@ pub(crate) fn unsqueeze(node: &mut Reading<'_, '_>) -> Answer {
     axes.iter().try_fold(data, |data, axis| node.call("expand_dims", &[("axis", axis.to_string())], vec![data]))
 }
 
-/// `Slice` with steps of 1: one axis after another.
+/// Imports `Slice` with steps of 1, as one `slice_axis` per axis.
 pub(crate) fn slice(node: &mut Reading<'_, '_>) -> Answer {
     let (starts, ends, axes, steps) = if node.opset() >= 10 {
         (node.constant_ints(1)?, node.constant_ints(2)?, node.constant_ints(3)?, node.constant_ints(4)?)
@@ -78,7 +78,7 @@ pub(crate) fn slice(node: &mut Reading<'_, '_>) -> Answer {
         let shape = node.shape(data);
         let index = if axis < 0 { shape.ndim().map(|ndim| ndim as i64 + axis) } else { Some(axis) };
         let size = index.and_then(|index| shape.dim(usize::try_from(index).ok()?)).map(|size| size as i64);
-        // Positions outside the axis are limited to its ends.
+        // Positions outside the axis are clamped to it.
         let (start, end) = match size {
             Some(size) => (start.clamp(-size, size), (end < size).then_some(end.max(-size))),
             None => (start, (end <= i64::from(i32::MAX)).then_some(end)),
@@ -93,7 +93,7 @@ pub(crate) fn slice(node: &mut Reading<'_, '_>) -> Answer {
     Ok(data)
 }
 
-/// `ConstantOfShape`.
+/// Imports `ConstantOfShape`.
 pub(crate) fn constant_of_shape(node: &mut Reading<'_, '_>) -> Answer {
     let Some(sizes) = node.constant_ints(0)?.filter(|sizes| !sizes.is_empty() && !sizes.contains(&0)) else {
         return refuse("a shape that is empty or without axes");

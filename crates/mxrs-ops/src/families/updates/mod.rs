@@ -1,8 +1,8 @@
-//! What operators that update weights share: a rule for one element, and the definition that follows from it.
+//! Operators that update weights: the rule for one element, and the operator definition that is made from it.
 //!
 //! A call has `n` groups of inputs: weight, gradient, states, and in mixed precision the float32 master weight. After
-//! the groups come inputs that all groups share. Output `i` is the new weight `i`, usually the array of the old one,
-//! since these pairs may run in place. States and master weights are rewritten ([`OpDef::rewrites`]).
+//! the groups come inputs that all groups share. Output `i` is the new weight `i`. It usually shares the memory of the old
+//! weight, since these pairs may run in place. States and master weights are rewritten ([`OpDef::rewrites`]).
 //!
 //! Terms used by all rules: `g = rescale_grad · grad`. `clip(x)` limits x to ±`clip_gradient`; a negative bound turns
 //! it off.
@@ -132,8 +132,8 @@ pub fn infer_shape<R: Rule, const STRIDE: usize>(
     Ok(())
 }
 
-/// Infers dtypes: weight, gradient and output of all groups have one type; states too, or float32 in mixed precision;
-/// shared vectors are float32.
+/// Infers dtypes: weight, gradient and output of all groups have the same type; states have this type, or float32 in mixed
+/// precision; shared vectors are float32.
 pub fn infer_dtype<R: Rule, const STRIDE: usize, const IS_MIXED: bool>(
     params: &OpParams,
     inputs: &mut [Option<DType>],

@@ -26,8 +26,9 @@ pub fn single(attrs: &[(&'static str, &[(&str, &str)])], states: &[Filled], shar
     samples
 }
 
-/// Samples with several weights. `lists` are attributes with one value per weight, and `count` is the key of their
-/// number. `shared` fills vectors of one element per weight, or of a single element, after the groups.
+/// Samples with several weights. `lists` are attributes with one value per weight, and `count` is the key of the attribute
+/// that holds the number of weights. `shared` fills vectors of one element per weight, or of a single element, after the
+/// groups.
 pub fn grouped(
     count: &'static str,
     lists: &[(&'static str, [&str; 3])],

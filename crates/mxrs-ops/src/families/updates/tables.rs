@@ -1,17 +1,17 @@
 //! The inputs that a call rewrites, and the pairs of output and input that may share memory, for every number of
-//! weights. They are tables because an operator returns `'static` lists. The list for `n` weights is a prefix of the
+//! weights. The lists are tables because an operator returns `'static` lists. The list for `n` weights is a prefix of the
 //! list for the most weights.
 
-/// Most weights that one call may update.
+/// Largest number of weights that one call may update.
 pub const MAX_WEIGHTS: usize = 60;
 
-/// Most rewritten inputs of a group: states and the master weight.
+/// Largest number of rewritten inputs of a group: states and the master weight.
 const MAX_REWRITTEN: usize = 4;
 
 struct Of<const STRIDE: usize>;
 
 impl<const STRIDE: usize> Of<STRIDE> {
-    /// All inputs of every group but the first two.
+    /// Positions of the inputs of every group except its weight and gradient.
     const REWRITTEN: [usize; MAX_WEIGHTS * MAX_REWRITTEN] = {
         let mut table = [0; MAX_WEIGHTS * MAX_REWRITTEN];
         let per_group = STRIDE - 2;
@@ -23,7 +23,7 @@ impl<const STRIDE: usize> Of<STRIDE> {
         table
     };
 
-    /// Each weight with its output.
+    /// Position of each weight, with the position of its output.
     const PAIRS: [(usize, usize); MAX_WEIGHTS] = {
         let mut table = [(0, 0); MAX_WEIGHTS];
         let mut i = 0;
@@ -35,12 +35,12 @@ impl<const STRIDE: usize> Of<STRIDE> {
     };
 }
 
-/// The inputs that `n` groups of `STRIDE` inputs rewrite.
+/// Positions of the inputs that a call with `n` groups of `STRIDE` inputs rewrites.
 pub fn rewritten<const STRIDE: usize>(n: usize) -> &'static [usize] {
     &Of::<STRIDE>::REWRITTEN[..n.min(MAX_WEIGHTS) * (STRIDE - 2)]
 }
 
-/// The pairs (weight, output) of `n` groups of `STRIDE` inputs.
+/// The positions (weight, output) of `n` groups of `STRIDE` inputs.
 pub fn pairs<const STRIDE: usize>(n: usize) -> &'static [(usize, usize)] {
     &Of::<STRIDE>::PAIRS[..n.min(MAX_WEIGHTS)]
 }

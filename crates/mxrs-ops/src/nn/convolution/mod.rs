@@ -8,7 +8,8 @@
 //! out and weight ([O, kh, kw, C/groups]). Cells outside data are 0.
 //!
 //! Its gradients are computed by `_backward_Convolution_data`, `_backward_Convolution_weight` and
-//! `_backward_Convolution_bias`; that of an offset to data by `_backward_Convolution_offset`.
+//! `_backward_Convolution_bias`. `_backward_Convolution_offset` computes the gradient of a number per channel that is added
+//! to data.
 //!
 //! MXNet: `Convolution`, also `_npx_convolution`. Dtypes: f32 f64 f16 bf16, the same for all tensors.
 
@@ -87,7 +88,7 @@ impl ConvolutionParams {
     }
 }
 
-/// `Convolution`.
+/// Defines the operator `Convolution`.
 pub fn define() -> OpDef {
     OpDef {
         aliases: &["_npx_convolution"],
@@ -154,7 +155,7 @@ fn infer_shape(params: &ConvolutionParams, inputs: &mut [PartialShape], outputs:
     Ok(())
 }
 
-/// Calls `visit` for every product, with its flat positions in data, weight and out.
+/// Calls `visit` for every product of data and weight, with the flat positions of both factors and of the sum in out.
 fn for_each_product(
     params: &ConvolutionParams,
     [data, weight, out]: [&Shape; 3],
@@ -187,7 +188,7 @@ fn for_each_product(
     Ok(())
 }
 
-/// Computes the result of data, weight and, if there is one, bias, in out's order and not yet rounded.
+/// Computes out from data, weight and, if there is one, bias. The values are in row-major order and not yet rounded.
 fn values(params: &ConvolutionParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<f64>> {
     let [data, weight] = [&inputs[0].desc.shape, &inputs[1].desc.shape];
     let (x, w) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));

@@ -1,13 +1,13 @@
 //! `_backward_Convolution_offset`: the gradient of an offset per channel that is added to data before a convolution.
 //!
-//! It is the gradient of data, summed over images and pixels, but computed without that gradient. Cell `k` of the
-//! window contributes `weight[o, c, k] · Σ g[n, o, y]`, where the sum is over the windows `y` whose cell `k` is not
-//! padding. On each axis these windows are a range. The ranges of all cells begin and end at few places, so each
-//! element of g is only added to the sum of one [piece](Reach) between such places.
+//! The result equals the gradient of data, summed over images and pixels, but is computed without the gradient of data. Cell
+//! `k` of the window contributes `weight[o, c, k] · Σ g[n, o, y]`, where the sum is over the windows `y` whose cell `k` is
+//! not padding. On each axis these windows are a range. These ranges have few distinct ends, which cut the axis into
+//! [pieces](Reach), so each element of g is added only to the sum of its piece.
 //!
-//! ograd [N, O, …out], weight as in `Convolution`, data [N, C, …] of which only the shape is used, out `[C]`. The
-//! gradient of `BatchNorm` calls it if only parameters are trained before the convolution: a network that begins with
-//! `BatchNorm`, as the residual networks of MXNet's examples do, needs only the gradient of its β.
+//! ograd [N, O, …out], weight as in `Convolution`, data [N, C, …] of which only the shape is used, out `[C]`. The gradient
+//! of `BatchNorm` calls this operator if the gradient of its data is not needed: a network that begins with `BatchNorm`, as
+//! the residual networks of MXNet's examples do, needs only the gradient of its β.
 
 use super::{Convolution, ConvolutionParams};
 use crate::dtypes::FLOATS;
@@ -28,12 +28,13 @@ pub const NAME: &str = "_backward_Convolution_offset";
 pub struct Reach {
     /// Where pieces begin and end: increasing positions from 0 to the number of windows.
     pub cuts: Vec<usize>,
-    /// The pieces of each cell.
+    /// The range of pieces of each cell.
     pub cells: Vec<Range<usize>>,
 }
 
 impl Reach {
-    /// For `windows` windows of `cells` cells on an axis of `size` cells, with stride, dilation and padding.
+    /// Computes the pieces for `windows` windows of `cells` cells on an axis of `size` cells, with stride, dilation and
+    /// padding.
     pub fn new([size, windows, cells]: [usize; 3], [stride, dilate, pad]: [usize; 3]) -> Self {
         let range = |k: usize| {
             let begin = pad.saturating_sub(k * dilate).div_ceil(stride);
@@ -60,7 +61,7 @@ impl Reach {
     }
 }
 
-/// The operator.
+/// Defines the operator.
 pub fn define() -> OpDef {
     OpDef {
         summary: "gradient of a number per channel added to the data of Convolution",

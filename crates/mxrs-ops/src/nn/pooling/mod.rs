@@ -33,7 +33,7 @@ use mxrs_op::{
 use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
 op_enum! {
-    /// The quantity that is computed of each window.
+    /// The quantity that is computed for each window.
     pub enum PoolType { Max = "max", Avg = "avg", Sum = "sum", Lp = "lp" }
 }
 
@@ -59,7 +59,7 @@ op_params! {
     pub struct PoolingParams for "Pooling" {
         /// Size of the window on each spatial axis; ignored with `global_pool`.
         kernel: ShapeAttr = ShapeAttr::default(),
-        /// The quantity that is computed of each window.
+        /// The quantity that is computed for each window.
         pool_type: PoolType = PoolType::Max,
         /// Whether the window is the whole image.
         global_pool: bool = false,
@@ -127,10 +127,10 @@ impl PoolingParams {
         }
     }
 
-    /// The p of lp pooling; 1 for the other types.
+    /// The p of lp pooling; 1 for other pooling types.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::Attribute`] if it is missing or not 1, 2 or 3.
+    /// [`mxrs_types::ErrorKind::Attribute`] if the p of lp pooling is missing or not 1, 2 or 3.
     pub fn norm(&self) -> Result<i32> {
         match (self.pool_type, self.p_value) {
             (PoolType::Lp, Some(p @ 1..=3)) => Ok(p),
@@ -142,14 +142,14 @@ impl PoolingParams {
         }
     }
 
-    /// Whether MXNet's CPU build counts a workspace as second output. It does for max pooling with an explicit kernel
+    /// Whether MXNet's CPU build counts a workspace as second output, which is so for max pooling with an explicit kernel
     /// and channels before space.
     pub fn has_workspace_output(&self) -> bool {
         self.pool_type == PoolType::Max && (1..=3).contains(&self.kernel.len()) && !self.is_channels_last()
     }
 }
 
-/// `Pooling`.
+/// Defines the operator `Pooling`.
 pub fn define() -> OpDef {
     OpDef {
         aliases: &["_npx_pooling"],
@@ -213,7 +213,7 @@ fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option
     crate::inference::unify_dtypes(inputs.iter_mut().chain(outputs), "output")
 }
 
-/// The part of a window on one axis that lies in the image, and its length within the padded image.
+/// The part of a window on one axis that lies in the image, and the length of the window within the padded image.
 struct Cut {
     begin: usize,
     end: usize,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// The size of the header in bytes; the data after it has the same alignment.
 pub(super) const HEADER_BYTES: usize = 64;
 
-/// `mxrsshm` and the version of this layout.
+/// The first eight bytes of a header: `mxrsshm` and the version of the layout.
 const MAGIC: u64 = u64::from_ne_bytes(*b"mxrsshm\x01");
 
 /// The header. Other processes write this memory, so every field is atomic.

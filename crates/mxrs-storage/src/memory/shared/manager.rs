@@ -1,6 +1,6 @@
 //! The memory of `cpu_shared`: each block is a segment of its own, which any number of processes may map.
 //!
-//! A block of another process that is opened here counts like one that was made here, so the figures count mappings.
+//! A block of another process that this process opens counts like one that it created, so the statistics count mappings.
 
 use super::segment::SharedSegment;
 use super::{SharedHandle, SharedId};
@@ -12,9 +12,9 @@ use std::ptr::NonNull;
 
 /// The memory of `cpu_shared`; see the module.
 pub(crate) struct SharedMemory {
-    /// Only used for its figures.
+    /// Host memory, used only for its free and total bytes.
     machine: HostMemory,
-    /// Ranks after the books of all pools, because it is held together with them across a fork.
+    /// Ranks after the books of all pools in the order of locks, because all of them are held across a fork.
     mapped: BriefLock<Mapped>,
 }
 
@@ -30,7 +30,8 @@ impl SharedMemory {
         Self { machine, mapped: BriefLock::new(Rank::Storage, u64::MAX, Mapped::default()) }
     }
 
-    /// Maps a segment of another owner; returns the address and the length of its data. [`DeviceMemory::free`] ends it.
+    /// Maps a segment of another owner; returns the address and the length of its data. [`DeviceMemory::free`] ends the
+    /// mapping.
     pub(crate) fn open(&self, handle: SharedHandle) -> Result<(NonNull<u8>, usize)> {
         SharedSegment::open(handle).map(|segment| self.enter(segment))
     }
@@ -64,16 +65,16 @@ impl SharedMemory {
     }
 }
 
-// SAFETY: every segment is a mapping of its own, whose data starts 64 bytes after a page. It stays valid until `free`
-// removes it from the list, and belongs to the process and not to a thread.
+// SAFETY: every segment is a mapping of its own, whose data starts 64 bytes after the start of a page. It stays valid
+// until `free` removes it from the list, and belongs to the process and not to a thread.
 unsafe impl DeviceMemory for SharedMemory {
     fn device(&self) -> Device {
         Device::cpu_shared(0)
     }
 
     fn allocate(&self, size_bytes: usize) -> Result<NonNull<u8>> {
-        // The memory is allocated at once, and if it runs short the system kills processes; so a size that cannot fit
-        // is refused here.
+        // The system allocates the memory immediately, and kills processes if there is too little; so a size above the
+        // total is refused here.
         let fits = size_bytes as u64 <= self.info().total;
         match if fits { SharedSegment::create(size_bytes)? } else { None } {
             Some(segment) => Ok(self.enter(segment).0),
@@ -84,7 +85,7 @@ unsafe impl DeviceMemory for SharedMemory {
     unsafe fn free(&self, ptr: NonNull<u8>, _size_bytes: usize) {
         let segment = self.mapped.lock().remove(&ptr.addr().get());
         debug_assert!(segment.is_some(), "{ptr:p} is not a shared block");
-        // Unmaps the segment here, after the lock is released.
+        // The segment is unmapped after the lock is released.
         drop(segment);
     }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 
-/// The name shown in `/proc/<pid>/maps`; nothing can be opened by it.
+/// The name shown in `/proc/<pid>/maps`; no file can be opened by this name.
 const LABEL: &CStr = c"mxrs";
 
 /// The seals of a segment: its size is final, and no seal can be added.
@@ -23,10 +23,10 @@ pub(super) fn create(len: u64) -> io::Result<OwnedFd> {
     let off_len = libc::off_t::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
     // Allocates now instead of at the first write, because a write without available memory would kill the process.
     repeat(|| {
-        // SAFETY: affects only this file.
+        // SAFETY: `fd` is open, and the call affects only its file.
         unsafe { libc::fallocate(fd.as_raw_fd(), 0, 0, off_len) }
     })?;
-    // SAFETY: affects only this file.
+    // SAFETY: `fd` is open, and the call affects only its file.
     repeat(|| unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_ADD_SEALS, SEALS) })?;
     Ok(fd)
 }
@@ -47,7 +47,7 @@ fn repeat(mut call: impl FnMut() -> libc::c_int) -> io::Result<libc::c_int> {
 
 /// Whether no process can make the file shorter; `None` if the file does not support seals, so it is not a memfd.
 pub(super) fn cannot_shrink(fd: BorrowedFd<'_>) -> Option<bool> {
-    // SAFETY: only queries the file.
+    // SAFETY: the borrowed descriptor is open, and the call only queries its file.
     let seals = repeat(|| unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GET_SEALS) }).ok()?;
     Some(seals & libc::F_SEAL_SHRINK != 0)
 }

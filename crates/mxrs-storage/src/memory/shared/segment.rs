@@ -17,8 +17,8 @@ pub struct SharedHandle {
 }
 
 impl SharedHandle {
-    /// Opens the block that another process has under this descriptor, using `/proc`. The system allows that to
-    /// processes of the same user which would be allowed to debug the other process.
+    /// Opens the block that another process has under this descriptor, using `/proc`. The system permits this only to a
+    /// process that may also debug the other process, normally one of the same user.
     ///
     /// # Errors
     /// [`ErrorKind::Io`](mxrs_types::ErrorKind::Io) if there is no such process or descriptor, or it may not be opened.
@@ -69,7 +69,7 @@ pub(crate) struct SharedSegment {
 
 // SAFETY: the mapping belongs to the process, not to a thread, and the only owner of this value unmaps it once.
 unsafe impl Send for SharedSegment {}
-// SAFETY: through a shared reference only atomics and constant numbers are read.
+// SAFETY: a shared reference gives access only to the atomics of the header and to numbers that never change.
 unsafe impl Sync for SharedSegment {}
 
 impl SharedSegment {
@@ -140,7 +140,7 @@ impl SharedSegment {
 
     /// The first byte of the data, at a multiple of 64.
     pub(crate) fn data(&self) -> NonNull<u8> {
-        // SAFETY: every mapping is at least as long as its header.
+        // SAFETY: `create` and `open` made the mapping at least `HEADER_BYTES` long.
         unsafe { self.start.add(HEADER_BYTES) }
     }
 

@@ -10,7 +10,7 @@ const LONGEST_RANGE: u64 = 1 << 40;
 /// Shorter ranges are not used, because the pool would soon need another one.
 const SHORTEST_RANGE: u64 = 64 << 20;
 
-/// How a pool gets memory. It keeps the kind that it was opened with.
+/// How a pool gets memory; fixed when the pool is opened.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Backing {
     /// Memory is added to reserved ranges, unit by unit.

@@ -43,7 +43,7 @@ use std::ptr::NonNull;
 
 /// In host memory, the length and address of a block are multiples of this many bytes.
 pub(crate) const HOST_GRANULE: usize = ALIGNMENT;
-/// [`HOST_GRANULE`] for the memory of a GPU.
+/// In GPU memory, the length and address of a block are multiples of this many bytes.
 const GPU_GRANULE: usize = 512;
 
 /// The granule of a device's blocks.
@@ -54,9 +54,9 @@ pub(crate) const fn granule(kind: DeviceKind) -> usize {
     }
 }
 
-/// All threads together keep at most the pool's bytes divided by this number …
+/// All threads together cache at most the pool's bytes divided by this number, or [`LEAST_FRONT`] if that is more.
 const FRONT_SHARE: u64 = 32;
-/// … or this many bytes, by which a small pool grows.
+/// The number of bytes that all threads together may cache in a small pool; the pool grows by this many bytes.
 const LEAST_FRONT: usize = 2 << 20;
 
 /// In debug builds all invariants of a heap are checked while it has at most this many chunks.
@@ -73,7 +73,7 @@ pub(super) struct BestFit {
     apart: FxHashMap<usize, Vec<RecordRef>>,
     n_apart: u64,
     apart_bytes: u64,
-    /// Whether some memory is in use forever.
+    /// Whether memory was abandoned because the work that uses it may never end.
     has_abandoned: bool,
 }
 
@@ -108,7 +108,8 @@ impl BestFit {
     /// Destroys a record and makes its block free memory.
     fn give(&mut self, record: RecordRef) {
         let start = record.ptr().addr().get();
-        // SAFETY: the caller owns the only copy of a record inside, or passes its own; it is in no roster.
+        // SAFETY: the caller passes the last copy: a record of `put` has just left the roster, and one of `join` has left
+        // the roster before and now left `self.apart`.
         drop(unsafe { record.destroy() });
         let known = self.heap.give(start).is_some();
         debug_assert!(known, "{start:#x} was given back, but is not live");
@@ -123,7 +124,7 @@ impl BestFit {
         Some(record)
     }
 
-    /// The position of a block that was set apart, if it still is.
+    /// The index in `self.apart` of a block that was set apart; `None` if it no longer is.
     fn place(&self, apart: &Apart) -> Option<usize> {
         self.apart.get(&apart.key)?.iter().position(|record| *record == apart.record)
     }
@@ -213,7 +214,7 @@ impl Container for BestFit {
             return None;
         }
         let start = record.ptr().addr().get();
-        // SAFETY: the pool passes its only copy.
+        // SAFETY: `Books::discard` has removed the record from the roster and passes the last copy.
         drop(unsafe { record.destroy() });
         let given = self.heap.give_directly(start);
         debug_assert!(given.is_some(), "{start:#x} was given back, but is not live");
@@ -281,7 +282,7 @@ impl Container for BestFit {
         (bytes, gone)
     }
 
-    /// No range is unreserved if some memory is in use forever.
+    /// Returns no range if memory was abandoned, because work may still use it.
     fn close(&mut self) -> Vec<(NonNull<u8>, usize)> {
         if self.has_abandoned { Vec::new() } else { std::mem::take(&mut self.ranges) }
     }

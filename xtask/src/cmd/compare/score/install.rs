@@ -1,6 +1,8 @@
-//! The peers of `compare score`: Python packages in environments of our own, and programs in Rust built from `benches/peers`.
+//! Installs the peers of `compare score`: Python packages into virtual environments, and Rust programs built from
+//! `benches/peers`.
 //!
-//! What cannot be installed is said on standard error, and is missing in the report; the comparison goes on.
+//! If a peer cannot be installed, the reason is printed on standard error and the peer is missing in the report; the
+//! comparison continues.
 
 use std::path::{Path, PathBuf};
 
@@ -12,12 +14,12 @@ use crate::process::Run;
 use crate::session::Session;
 use crate::tools::pypi;
 
-/// Where the peers are; what is not there was not asked for, or could not be installed.
+/// Paths of the installed peers; `None` if a peer was not requested or could not be installed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Installed {
     /// A Python with MXNet.
     pub mxnet_python: Option<PathBuf>,
-    /// A Python with the others.
+    /// A Python with the other Python peers.
     pub python: Option<PathBuf>,
     /// The program that runs tract.
     pub tract: Option<PathBuf>,
@@ -25,10 +27,10 @@ pub struct Installed {
     pub candle: Option<PathBuf>,
 }
 
-/// Whether a user's Python has the MXNet that is compared with.
+/// Checks that a user's Python has the version of MXNet that is compared.
 ///
 /// # Errors
-/// It has another, or none that can be imported.
+/// Fails if it has another version, or none that can be imported.
 pub fn expect_mxnet(python: &Path) -> Result<()> {
     const VERSION: &str = "1.9.1";
     let ask = || format!("--python {}: expected a Python with MXNet {VERSION}", python.display());
@@ -39,7 +41,7 @@ pub fn expect_mxnet(python: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Installs below `cache` whom the arguments ask for.
+/// Installs the peers that the arguments request, in folders below `cache`.
 pub fn peers(session: &Session, args: &Args, cache: &Path) -> Installed {
     let mut installed = Installed::default();
     if args.wants(&[Peer::Mxnet]) {
@@ -77,13 +79,13 @@ pub fn peers(session: &Session, args: &Args, cache: &Path) -> Installed {
     installed
 }
 
-/// Whether these requirements are met, by the part of pip that reads them.
+/// Python code that checks whether requirements are met, with pip's own parser of requirements.
 const ASK: &str = "import sys; from importlib.metadata import version; \
                    from pip._vendor.packaging.requirements import Requirement; \
                    wanted = [Requirement(text) for text in sys.argv[1:]]; \
                    sys.exit(not all(r.specifier.contains(version(r.name), prereleases=True) for r in wanted))";
 
-/// A virtual environment of ours.
+/// A virtual environment that this program manages.
 struct Venv<'a> {
     args: &'a Args,
     folder: PathBuf,
@@ -102,7 +104,8 @@ impl<'a> Venv<'a> {
         Run::new(self.python(), ".").args(["-c", ASK]).args(packages.requirements).succeeds()
     }
 
-    /// Sees to it that packages are there, the newest if that was asked for: installs them by the first way that works.
+    /// Makes sure that packages are installed, in their newest versions if upgrading was requested. Tries each set of pip
+    /// flags until one works.
     fn with(&self, packages: Packages) -> Result<()> {
         let is_there = self.has(packages);
         if is_there && !self.args.upgrade_peers {
@@ -129,7 +132,7 @@ impl<'a> Venv<'a> {
     }
 }
 
-/// Builds a peer in Rust.
+/// Builds a peer that is a Rust program.
 fn built(session: &Session, args: &Args, name: &str, target: &Path, program: &Path) -> Result<()> {
     if args.offline {
         ensure!(program.is_file(), "there is no {}, and --offline builds no peer", program.display());
@@ -145,7 +148,7 @@ fn built(session: &Session, args: &Args, name: &str, target: &Path, program: &Pa
     }
 }
 
-/// Whether it went well; if not, why is said.
+/// Whether installing succeeded; if not, prints the reason.
 fn said(peer: &str, result: Result<()>) -> bool {
     if let Err(error) = &result {
         eprintln!("compare score: going on without {peer}: {error:#}");
@@ -180,12 +183,12 @@ mod tests {
         assert_eq!(peers(&session, &args, cache.path()), Installed { tract: Some(program), ..expected });
     }
 
-    /// A Python that does what a shell script says.
+    /// Writes a program that stands for Python and runs a shell script.
     #[cfg(unix)]
     fn python(path: &Path, script: &str) {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        // Another process writes the file: Linux refuses to start a file that any process has open for writing, and a
-        // process that another test starts meanwhile inherits this one's open files for a moment.
+        // A shell writes the file, not this process. Linux refuses to start a file that any process has open for writing,
+        // and a process that another test starts at that moment briefly inherits this process's open files.
         let write = "printf '#!/bin/sh\\n%s\\n' \"$2\" > \"$1\" && chmod 755 \"$1\"";
         let written = std::process::Command::new("sh").args(["-c", write, "sh"]).arg(path).arg(script).status();
         assert!(written.unwrap().success());
@@ -213,7 +216,7 @@ mod tests {
     fn what_is_there_is_installed_again_when_asked_and_only_then() {
         let cache = tempfile::tempdir().unwrap();
         let (folder, log) = (cache.path().join("python"), cache.path().join("log"));
-        // Whatever is wanted is there.
+        // This Python reports every requirement as met.
         python(&folder.join("bin/python"), &format!("echo \"$@\" >> {}", log.display()));
         let said = |words: &[&str]| {
             std::fs::write(&log, "").unwrap();

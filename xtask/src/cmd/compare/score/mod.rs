@@ -1,4 +1,5 @@
-//! `cargo xtask compare score`: speed of networks at inference or in training here and in other libraries, which it installs.
+//! `cargo xtask compare score`: speed of networks at inference or in training, in mxrs and in other libraries, which it
+//! installs.
 
 mod install;
 mod packages;
@@ -16,7 +17,7 @@ use crate::process::Run;
 use crate::session::{Kernels, Session};
 use install::Installed;
 
-/// Names of networks; the program that is run reads the same list, and compares it with what is built.
+/// Names of all networks. The program `compare_score` reads the same list, and its tests compare the list with the models.
 const NETWORKS: &str = include_str!("../../../../../benches/src/score/networks.txt");
 
 /// Arguments of `compare score`.
@@ -32,57 +33,59 @@ pub struct Args {
     /// Element types [default: float32]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "TYPE,…")]
     dtype: Vec<Dtype>,
-    /// What is done with a batch [default: inference]
+    /// Inference, or training steps with momentum [default: inference]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "MODE,…")]
     mode: Vec<Mode>,
-    /// Threads of each library; several numbers make a table of how it scales [default: 2]
+    /// Threads of each library; several values add a table of how speed depends on them [default: 2]
     #[arg(long, value_delimiter = ',', value_name = "N,…")]
     threads: Vec<NonZeroUsize>,
-    /// A variable of ours, such as MXNET_ONEDNN_ENABLED=0
+    /// An environment variable for mxrs, such as MXNET_ONEDNN_ENABLED=0
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
-    /// Who takes part [default: all]
+    /// Libraries that take part [default: all]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "PEER,…")]
     peer: Vec<Peer>,
-    /// Rounds that count [default: 5]
+    /// Number of measured rounds [default: 5]
     #[arg(long)]
     rounds: Option<NonZeroUsize>,
-    /// Seconds of each library in a round; a batch is run in any case [default: 1]
+    /// Seconds that each library runs in a round; it runs at least one batch [default: 1]
     #[arg(long, value_parser = super::seconds)]
     round_seconds: Option<f64>,
-    /// Images whose answers are compared with ours [default: 4]
+    /// Number of images for which the outputs of each library are compared with ours [default: 4]
     #[arg(long, value_name = "N")]
     check: Option<usize>,
-    /// Also two at once, with batch 1 and a core each: two processes, and two threads of one of ours
+    /// Also run two instances at the same time, with batch 1 and one core each: two processes, and two threads of one mxrs
+    /// process
     #[arg(long)]
     concurrent: bool,
-    /// Seconds after which a library that does not answer is killed, and a program that makes its files [default: 600]
+    /// Seconds after which a library that does not answer, or a program that writes its files, is killed [default: 600]
     #[arg(long, value_parser = super::seconds)]
     timeout: Option<f64>,
-    /// A Python 3.8 to 3.11 with mxnet==1.9.1 and numpy==1.23.5 [default: one is made from PyPI]
+    /// A Python 3.8 to 3.11 with mxnet==1.9.1 and numpy==1.23.5 [default: an environment made from PyPI]
     #[arg(long, value_name = "PATH")]
     python: Option<PathBuf>,
-    /// The Python that environments are made with; MXNet's wheel wants one before 3.12
+    /// The Python that makes the environments; MXNet's wheel requires a version before 3.12
     #[arg(long, value_name = "PATH", default_value = "python3")]
     base_python: PathBuf,
-    /// Folder for what is installed [default: compare-score in cargo's target folder]
+    /// Folder for installed peers [default: compare-score in cargo's target folder]
     #[arg(long, value_name = "FOLDER")]
     cache: Option<PathBuf>,
-    /// Install nothing; run with what is there
+    /// Install nothing; measure the peers that are installed
     #[arg(long)]
     offline: bool,
-    /// Take the newest packages of the libraries in Python, also where some are installed
+    /// Install the newest packages of the Python libraries, even if older ones are installed
     #[arg(long, conflicts_with = "offline")]
     upgrade_peers: bool,
-    /// Measure nothing: report what was found when this file was saved
+    /// Measure nothing; report the results that were saved in this file
     #[arg(long, value_name = "FILE.json")]
     #[arg(conflicts_with_all = ["network", "batch", "dtype", "mode", "threads", "peer", "rounds", "concurrent"])]
     #[arg(conflicts_with_all = ["round_seconds", "check", "timeout", "set", "python", "upgrade_peers"])]
     from: Option<PathBuf>,
-    /// Write the report as text and Markdown, every round as JSON, and bars as SVG: PATH.txt, …, or in the folder PATH
+    /// Write the report as text and Markdown, every round as JSON, and bars as SVG: to PATH.txt and so on, or into the
+    /// folder PATH
     #[arg(long, value_name = "PATH")]
     save: Option<PathBuf>,
-    /// Draw bars as SVG
+    /// Write a bar chart as SVG
     #[arg(long, value_name = "FILE.svg", value_parser = svg)]
     plot: Option<PathBuf>,
     /// How the report is printed
@@ -95,16 +98,16 @@ pub struct Args {
 enum Dtype {
     /// 32 bits
     Float32,
-    /// 16 bits, the upper half of 32
+    /// 16 bits: the upper half of a float32
     Bfloat16,
     /// 8-bit integers, quantized after training: inference only
     Int8,
 }
 
-/// What is done with a batch.
+/// What a library does with a batch.
 #[derive(Clone, Copy, ValueEnum)]
 enum Mode {
-    /// The forward part
+    /// The forward part only
     Inference,
     /// A step of training with momentum
     Training,
@@ -113,7 +116,7 @@ enum Mode {
 /// A library whose speed is measured.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Peer {
-    /// Ours
+    /// mxrs, this library
     Mxrs,
     /// MXNet 1.9.1
     Mxnet,
@@ -121,9 +124,9 @@ enum Peer {
     Openvino,
     /// ONNX Runtime
     Onnxruntime,
-    /// PyTorch, operator by operator
+    /// PyTorch in eager mode, operator by operator
     Torch,
-    /// PyTorch with channels last
+    /// PyTorch in eager mode with channels last
     TorchChannelsLast,
     /// PyTorch, compiled
     TorchCompile,
@@ -142,8 +145,8 @@ fn svg(text: &str) -> Result<PathBuf, String> {
 /// Runs the command.
 ///
 /// # Errors
-/// The Python given has no MXNet 1.9.1; a program of ours does not build, or fails. A peer that cannot be installed is
-/// named in the report.
+/// Fails if the given Python has no MXNet 1.9.1, or if a program of this project does not build or fails. A peer that cannot
+/// be installed is only named in the report.
 pub fn run(args: &Args) -> Result<()> {
     if let Some(python) = args.python.as_ref().filter(|_| args.wants(&[Peer::Mxnet])) {
         install::expect_mxnet(python)?;
@@ -155,7 +158,7 @@ pub fn run(args: &Args) -> Result<()> {
     };
     let run = super::built(&session, "compare_score", flags)?;
     let run = if args.from.is_some() { run } else { prepared(&session, args, run)? };
-    // Files are written where this was called from; the program runs at the root.
+    // Relative paths are resolved here, because the program runs in the root of the workspace.
     let here = std::env::current_dir()?;
     args.flags(&here).into_iter().fold(run, Run::arg).stream()
 }
@@ -171,23 +174,23 @@ fn prepared(session: &Session, args: &Args, run: Run) -> Result<Run> {
     Ok(args.places(run, &installed).arg("--mxrs").arg(mxrs))
 }
 
-/// Values as one that the program takes; `None` of nothing, which is its default.
+/// The values as one argument, separated by commas; `None` for no values, so that the program uses its default.
 fn joined<T>(values: &[T], word: impl Fn(&T) -> String) -> Option<String> {
     (!values.is_empty()).then(|| values.iter().map(word).collect::<Vec<_>>().join(","))
 }
 
-/// The word for a value on the command line.
+/// Name of a value on the command line.
 fn word<T: ValueEnum>(value: &T) -> String {
     value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
 impl Args {
-    /// Whether one of these takes part.
+    /// Whether one of these peers takes part.
     fn wants(&self, peers: &[Peer]) -> bool {
         self.peer.is_empty() || self.peer.iter().any(|peer| peers.contains(peer))
     }
 
-    /// Where the peers are.
+    /// Adds the paths of the installed peers to the run.
     fn places(&self, run: Run, installed: &Installed) -> Run {
         let flags = [
             ("--mxnet-python", &installed.mxnet_python),
@@ -199,7 +202,7 @@ impl Args {
         found.fold(run, |run, (flag, path)| run.arg(flag).arg(path))
     }
 
-    /// What was asked for, and nothing else; paths seen from `here`.
+    /// The flags that were given on the command line, for the program; relative paths are based on `here`.
     fn flags(&self, here: &Path) -> Vec<String> {
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| here.join(path).display().to_string());
         let flags = [

@@ -1,21 +1,22 @@
-//! The packages that peers in Python take, with their versions: the only place that says them.
+//! The packages and versions of the peers in Python. They are specified only in this file.
 //!
-//! MXNet is compared with in one version. Of the others pip takes the newest there is when they are installed; the
-//! lower bounds are what the scripts that run them were written for. What was measured says its version, and when it
-//! was installed, in the report. Peers in Rust have theirs in `benches/peers/Cargo.lock`.
+//! MXNet is compared in one version. For the other packages, pip installs the newest version; the lower bounds are the
+//! versions that the scripts were written for. The report names the version of each library and the day of its installation.
+//! The versions of peers in Rust are in `benches/peers/Cargo.lock`.
 
-/// PyTorch's own index of wheels without CUDA; PyPI's are several gigabytes larger and run as fast on a CPU.
+/// pip flags for PyTorch's own index of wheels without CUDA. The wheels on PyPI are several gigabytes larger and run equally
+/// fast on a CPU.
 const TORCH_CPU: [&str; 6] =
     ["--index-url", "https://download.pytorch.org/whl/cpu", "--retries", "0", "--timeout", "20"];
 
-/// What a peer takes.
+/// The packages that a peer needs.
 #[derive(Clone, Copy)]
 pub struct Packages {
-    /// Whom to name when they cannot be installed.
+    /// Name of the peer, for the message if the packages cannot be installed.
     pub name: &'static str,
-    /// As pip reads them.
+    /// Requirements in pip's syntax.
     pub requirements: &'static [&'static str],
-    /// Flags of pip, in each of the ways to try.
+    /// Sets of pip flags, tried in order until one works.
     pub ways: &'static [&'static [&'static str]],
 }
 
@@ -28,13 +29,14 @@ pub const OPENVINO: Packages = packages("OpenVINO", &["openvino>=2024.4"]);
 pub const ONNXRUNTIME: Packages = packages("ONNX Runtime", &["onnxruntime>=1.19"]);
 pub const TORCH: Packages =
     Packages { ways: &[&TORCH_CPU, &[]], ..packages("PyTorch", &["torch>=2.4", "torchvision>=0.19"]) };
-/// Makes PyTorch's networks of ONNX files.
+/// Converts ONNX files to PyTorch networks.
 pub const ONNX2TORCH: Packages = packages("PyTorch", &["onnx2torch>=1.5.13"]);
-/// Quantizes networks for OpenVINO. It is particular about its NumPy, which the others bring and take as it is.
+/// Quantizes networks for OpenVINO. It restricts NumPy's version, so it is installed after the other packages, which accept
+/// any.
 pub const NNCF: Packages = packages("OpenVINO in 8 bits", &["nncf>=2.14"]);
-/// What ONNX Runtime's own quantization imports.
+/// Packages that ONNX Runtime's quantization imports.
 pub const ONNX: Packages = packages("ONNX Runtime in 8 bits", &["onnx>=1.16", "sympy>=1.12"]);
-/// Candle's build calls the compiler in it.
+/// Contains the protocol buffer compiler that Candle's build calls.
 pub const PROTOC: Packages = packages("Candle", &["grpcio-tools>=1.60"]);
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! The compiler of protocol buffers, which the build of Candle's reader of ONNX files calls: the system's, or the one in PyPI's
-//! `grpcio-tools`, which runs as a module of Python.
+//! Finds or installs the protocol buffer compiler, which the build of Candle's ONNX reader calls: the system's program, or
+//! the one in PyPI's package `grpcio-tools`, which runs as a Python module.
 
 use std::path::{Path, PathBuf};
 
@@ -9,13 +9,13 @@ use super::{Args, packages};
 use crate::process::Run;
 use crate::tools::pypi;
 
-/// Name of the variable that says where the compiler is.
+/// Name of the environment variable with the compiler's path.
 pub const VARIABLE: &str = "PROTOC";
 
-/// The program that `PROTOC` has to name in a build; `None` where the build finds one by itself.
+/// The path that `PROTOC` must have in the build; `None` if the build finds a compiler by itself.
 ///
 /// # Errors
-/// There is none, and none can be installed below `cache`.
+/// Fails if there is no compiler and none can be installed below `cache`.
 pub fn find_or_install(args: &Args, cache: &Path) -> Result<Option<PathBuf>> {
     let is_there = std::env::var_os(VARIABLE).is_some() || Run::new("protoc", ".").args(["--version"]).succeeds();
     if is_there {
@@ -33,7 +33,7 @@ pub fn find_or_install(args: &Args, cache: &Path) -> Result<Option<PathBuf>> {
 
 const MODULE: &str = "grpc_tools.protoc";
 
-/// A program that calls the module of this Python.
+/// Writes a program that calls the module of this Python.
 fn write_program(program: &Path, python: &Path) -> std::io::Result<()> {
     let quoted = python.display().to_string().replace('\'', "'\\''");
     std::fs::write(program, format!("#!/bin/sh\nexec '{quoted}' -m {MODULE} \"$@\"\n"))?;

@@ -1,4 +1,4 @@
-//! Both sides of a conversion run on the same random input; their outputs must agree.
+//! Checks a conversion: runs the original and the written model on the same random input and compares the outputs.
 
 use crate::exit::{Failure, Outcome};
 use mxrs::models::Initializer;
@@ -6,12 +6,12 @@ use mxrs::onnx::Imported;
 use mxrs::types::{Error, Result, Shape};
 use mxrs::{Model, Runtime};
 
-/// What outputs may differ by, as a part of their largest element.
+/// Largest allowed difference of outputs, relative to their largest element.
 const TOLERANCE: f32 = 1e-4;
 /// Seed of the random input.
 const SEED: u64 = 1;
 
-/// Uniform numbers from -1 to 1 for an input.
+/// Random numbers for an input, uniform from -1 to 1.
 fn random(name: &str, shape: &Shape) -> Result<Vec<f32>> {
     Initializer::Zero.values(name, Some("[\"uniform\", {\"scale\": 1.0}]"), shape, SEED)
 }
@@ -19,7 +19,7 @@ fn random(name: &str, shape: &Shape) -> Result<Vec<f32>> {
 /// Runs a model on random inputs of these shapes.
 ///
 /// # Errors
-/// Those of binding and running.
+/// Returns an error if the model cannot be bound or run.
 pub fn outputs(model: &Model, inputs: &[(String, Shape)]) -> Result<Vec<Vec<f32>>> {
     let shapes: Vec<(&str, Shape)> = inputs.iter().map(|(name, shape)| (name.as_str(), shape.clone())).collect();
     let bound = model.bind(&shapes)?;
@@ -29,18 +29,18 @@ pub fn outputs(model: &Model, inputs: &[(String, Shape)]) -> Result<Vec<Vec<f32>
     bound.forward(&feed)?.iter().map(|output| output.to_vec::<f32>()).collect()
 }
 
-/// The model of an imported graph.
+/// Builds a model from an imported graph.
 ///
 /// # Errors
-/// Out of memory.
+/// Returns an error if memory is exhausted.
 pub fn model(runtime: &Runtime, imported: Imported) -> Result<Model> {
     Model::from_parts(runtime, imported.graph, imported.params)
 }
 
-/// The largest difference of two lists of outputs.
+/// Compares two lists of outputs and returns the largest difference.
 ///
 /// # Errors
-/// [`Failure::Run`] when they differ by more than rounding.
+/// [`Failure::Run`] if the outputs differ by more than rounding errors.
 pub fn compare(expected: &[Vec<f32>], got: &[Vec<f32>]) -> Outcome<f32> {
     let differs = |what: String, rule: String| Failure::Run(Error::invalid("outputs of the written model", what, rule));
     if expected.len() != got.len() {
@@ -55,7 +55,7 @@ pub fn compare(expected: &[Vec<f32>], got: &[Vec<f32>]) -> Outcome<f32> {
         let allowed = 1e-6 + TOLERANCE * scale;
         let equal = |a: f32, b: f32| a == b || (a.is_nan() && b.is_nan());
         let differences = expected.iter().zip(got).filter(|(a, b)| !equal(**a, **b)).map(|(a, b)| (a - b).abs());
-        // NaN on one side only is the largest of all differences.
+        // NaN in only one of the two counts as an infinite difference.
         let difference = differences.fold(0.0_f32, |most, d| if d.is_nan() { f32::INFINITY } else { most.max(d) });
         if difference > allowed {
             let rule = format!("at most {allowed:.3e} for elements up to {scale:.3e}");

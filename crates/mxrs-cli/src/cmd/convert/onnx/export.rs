@@ -1,7 +1,7 @@
-//! `mxrs convert onnx export`: from a symbol file and parameters, or a network by name, to an ONNX model.
+//! `mxrs convert onnx export`: converts a symbol file with parameters, or a network by name, to an ONNX model.
 //!
-//! A network by name gets random parameters, the same for the same seed; `--save-params` writes them as a checkpoint
-//! too, so that another program can be given the same network.
+//! A network by name gets random parameters, which depend only on the seed. `--save-params` also writes them as a
+//! checkpoint, so that other programs can load the same network.
 
 use super::comparison;
 use crate::args::{float_dtype, shape};
@@ -20,47 +20,47 @@ use std::path::{Path, PathBuf};
 /// Arguments of `convert onnx export`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Symbol file, parameter file, and the model to write; with --network the model alone
+    /// Symbol file, parameter file, and the ONNX model to write; with --network only the ONNX model
     #[arg(value_name = "[SYMBOL PARAMS] OUT", required = true, num_args = 1..=3)]
     files: Vec<PathBuf>,
-    /// Shape of an input, as in `1,3,224,224` or `data=1,3,224,224`; may be given several times
+    /// Shape of an input, such as `1,3,224,224` or `data=1,3,224,224`; can be given several times
     #[arg(long, value_name = "[NAME=]SIZES", value_parser = input_shape)]
     shape: Vec<(Option<String>, Shape)>,
-    /// Element type of the input: float32, float16, bfloat16
+    /// Data type of the input: float32, float16, bfloat16
     #[arg(long, value_name = "TYPE", default_value = "float32", value_parser = float_dtype)]
     dtype: DType,
-    /// Version of ONNX's operators
+    /// Version of the ONNX operator set
     #[arg(long, value_name = "N", default_value_t = 13, value_parser = clap::value_parser!(i64).range(OPSETS))]
     opset: i64,
-    /// Leave the first size of the inputs open
+    /// Leave the batch size of the inputs open
     #[arg(long)]
     dynamic_batch: bool,
-    /// Do not read the model again and compare
+    /// Do not check the written model by reading it and comparing outputs
     #[arg(long)]
     no_check: bool,
     /// Export this network, such as `resnet-50`, with random parameters
     #[arg(long, value_name = "NAME", help_heading = "Networks")]
     network: Option<String>,
-    /// Items of a batch of the network
+    /// Batch size of the network
     #[arg(long, value_name = "N", requires = "network", help_heading = "Networks")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     batch_size: Option<u32>,
-    /// Seed of the network's parameters
+    /// Seed of the network's random parameters
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Networks")]
     seed: u64,
-    /// Write the network as PREFIX-symbol.json and PREFIX-0000.params too
+    /// Also write the network as PREFIX-symbol.json and PREFIX-0000.params
     #[arg(long, value_name = "PREFIX", requires = "network", help_heading = "Networks")]
     save_params: Option<PathBuf>,
 }
 
-/// What is converted.
+/// Graph, parameters and options of an export.
 struct Source {
     graph: Graph,
     params: Vec<(String, Tensor)>,
     options: ExportOptions,
 }
 
-/// Reads a shape with or without the name of an input.
+/// Parses a shape with or without the name of an input.
 fn input_shape(text: &str) -> Result<(Option<String>, Shape), String> {
     match text.split_once('=') {
         Some(("", _)) => Err("expected name=sizes, such as data=1,3,224,224".into()),
@@ -72,7 +72,8 @@ fn input_shape(text: &str) -> Result<(Option<String>, Shape), String> {
 /// Runs the command.
 ///
 /// # Errors
-/// Files that cannot be used; shapes that do not fit; nodes that ONNX cannot express; a model that differs.
+/// Fails if a file cannot be read, if shapes do not fit, if ONNX cannot express a node, or if the written model computes
+/// other outputs.
 pub fn run(args: &Args) -> Outcome {
     let runtime = start::runtime(None)?;
     let (source, out) = match (&args.network, args.files.as_slice()) {
@@ -100,7 +101,8 @@ pub fn run(args: &Args) -> Outcome {
     terminal::print(&format!("{} written: {summary}\n", out.display()))
 }
 
-/// Nodes that ONNX cannot express are the fault of the file, as nodes without a counterpart are of a model that is imported.
+/// Converts an error of the export: a node that ONNX cannot express is an input error, like an unsupported node of an
+/// imported model.
 fn refused(error: Error) -> Failure {
     match error.kind() {
         ErrorKind::NotBuilt { .. } => Failure::Input(error),
@@ -108,7 +110,7 @@ fn refused(error: Error) -> Failure {
     }
 }
 
-/// Inputs to compare with. Two items say as much of a network as many.
+/// Shapes of the inputs for the comparison. The batch size of a network by name is reduced to 2, which is enough.
 fn compared_inputs(args: &Args, options: &ExportOptions) -> Vec<(String, Shape)> {
     let mut inputs = options.inputs.clone();
     if args.network.is_some() {
@@ -118,7 +120,7 @@ fn compared_inputs(args: &Args, options: &ExportOptions) -> Vec<(String, Shape)>
     inputs
 }
 
-/// What the graph answers to random input; `None` where that is not compared.
+/// Outputs of the graph for random input; `None` if they are not compared.
 fn expected(runtime: &Runtime, source: &Source, inputs: &[(String, Shape)]) -> Outcome<Option<Vec<Vec<f32>>>> {
     if source.options.dtype != DType::F32 {
         tracing::warn!("not compared: the input is {}", source.options.dtype);
@@ -128,7 +130,7 @@ fn expected(runtime: &Runtime, source: &Source, inputs: &[(String, Shape)]) -> O
     Ok(Some(comparison::outputs(&model, inputs).map_err(Failure::binding)?))
 }
 
-/// The model as it was written, read again as a graph, computes what the graph does.
+/// Checks that the written model, read again and imported, computes the same outputs as the graph.
 fn check(runtime: &Runtime, out: &Path, mut inputs: Vec<(String, Shape)>, expected: &[Vec<f32>]) -> Outcome {
     let read = onnx::open(out, &Options::default())?.value;
     let imported = match mxrs::onnx::import(&read, &Options::default()) {
@@ -140,7 +142,7 @@ fn check(runtime: &Runtime, out: &Path, mut inputs: Vec<(String, Shape)>, expect
         Err(error) => return Err(error.into()),
     };
     drop(read);
-    // Inputs that nothing reads are no inputs of the graph.
+    // The imported graph does not have inputs that no node reads.
     inputs.retain(|(name, _)| imported.graph.find(name).is_some());
     let got = comparison::outputs(&comparison::model(runtime, imported)?, &inputs)?;
     let difference = comparison::compare(expected, &got)?;
@@ -172,7 +174,7 @@ fn network(args: &Args, name: &str) -> Outcome<Source> {
     let Parts { graph, params, input } =
         Network::seeded(name, args.dtype, args.seed).map_err(Failure::binding)?.into_parts();
     let shape = input.shape(args.batch_size.unwrap_or(1) as usize);
-    // A network for 16 bits casts its input itself.
+    // A 16-bit network converts its float32 input itself.
     let options = options(args, name, DType::F32, vec![(input.name, shape)]);
     Ok(Source { graph, params, options })
 }
@@ -190,7 +192,7 @@ fn files(args: &Args, runtime: &Runtime, symbol: &Path, params: &Path) -> Outcom
     Ok(Source { options: options(args, &name, args.dtype, inputs), graph, params })
 }
 
-/// The shapes with names: one without a name is that of the only input.
+/// Adds names to the shapes: a shape without a name is that of the only input.
 fn named_inputs(args: &Args, graph: &Graph, params: &[(String, Tensor)]) -> Outcome<Vec<(String, Shape)>> {
     let is_fed = |id: &NodeId| !params.iter().any(|(name, _)| *name == graph.node(*id).name) && !graph.is_label(*id);
     let fed: Vec<&str> = graph.arguments().filter(is_fed).map(|id| graph.node(id).name.as_str()).collect();

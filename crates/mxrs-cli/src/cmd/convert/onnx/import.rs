@@ -1,4 +1,4 @@
-//! `mxrs convert onnx import`: from an ONNX model to a symbol file and parameters.
+//! `mxrs convert onnx import`: converts an ONNX model to a symbol file and a parameter file.
 
 use super::comparison;
 use crate::exit::{Failure, Outcome};
@@ -16,9 +16,9 @@ use std::path::PathBuf;
 pub struct Args {
     /// ONNX model
     model: PathBuf,
-    /// The checkpoint is written as PREFIX-symbol.json and PREFIX-0000.params
+    /// Prefix of the checkpoint, which is written as PREFIX-symbol.json and PREFIX-0000.params
     prefix: PathBuf,
-    /// Do not read the checkpoint again and compare
+    /// Do not check the written checkpoint by reading it and comparing outputs
     #[arg(long)]
     no_check: bool,
 }
@@ -26,7 +26,8 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// A model that cannot be used, naming all nodes without a counterpart; a checkpoint that differs.
+/// Fails if the model cannot be imported (the error names all unsupported nodes), or if the written checkpoint computes
+/// other outputs.
 pub fn run(args: &Args) -> Outcome {
     let runtime = start::runtime(None)?;
     let options = Options::default();
@@ -52,7 +53,8 @@ pub fn run(args: &Args) -> Outcome {
     terminal::print(&format!("{} written: {n_nodes} nodes, {n_arrays} arrays\n", symbol_path(&args.prefix).display()))
 }
 
-/// The checkpoint as it was written computes what the model does; sizes that the model leaves open are 1.
+/// Checks that the written checkpoint computes the same outputs as the model. Sizes that the model leaves open are taken as
+/// 1.
 fn check(runtime: &Runtime, imported: Imported, args: &Args) -> Outcome {
     if imported.inputs.iter().any(|input| input.dtype != DType::F32 || input.shape.dims().is_none()) {
         tracing::warn!("not compared: an input is not float32, or of unknown shape");

@@ -1,4 +1,4 @@
-//! `mxrs convert onnx`: a checkpoint as an ONNX model, and back.
+//! `mxrs convert onnx`: converts a checkpoint to an ONNX model, or an ONNX model to a checkpoint.
 
 mod comparison;
 mod export;
@@ -13,19 +13,19 @@ pub struct Args {
     direction: Direction,
 }
 
-/// From here to there.
+/// Direction of the conversion.
 #[derive(clap::Subcommand)]
 enum Direction {
-    /// Write an ONNX model of a symbol file and its parameters, or of one of our networks
+    /// Export a symbol file and its parameters, or a network by name, to an ONNX model
     Export(export::Args),
-    /// Write the symbol file and the parameters of an ONNX model
+    /// Import an ONNX model to a symbol file and a parameter file
     Import(import::Args),
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// What the conversion reports.
+/// Returns the error of the conversion.
 pub fn run(args: &Args) -> Outcome {
     match &args.direction {
         Direction::Export(args) => export::run(args),

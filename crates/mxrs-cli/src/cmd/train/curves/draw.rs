@@ -1,4 +1,4 @@
-//! The picture: a panel for each kind of number, epochs along the bottom.
+//! Draws the picture: a panel for each kind of value, with epochs on the horizontal axis.
 
 use super::{Curve, Form, LEARNING_RATE, SPEED};
 use mxrs::types::{Error, ErrorKind, Result};
@@ -13,7 +13,7 @@ const COLORS: [RGBColor; 4] =
 /// Draws the curves.
 ///
 /// # Errors
-/// The drawing library's.
+/// Returns an error of the drawing library.
 pub fn picture(curves: &[Curve], form: Form) -> Result<Vec<u8>> {
     with_font();
     match form {
@@ -30,12 +30,12 @@ pub fn picture(curves: &[Curve], form: Form) -> Result<Vec<u8>> {
     }
 }
 
-/// Pixels need a font; the picture must not depend on those of the machine.
+/// Registers a font for PNG pictures, so that the picture does not depend on the fonts of the machine.
 fn with_font() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let font = epaint_default_fonts::UBUNTU_LIGHT;
-        // A font that cannot be read would show as an error of the drawing.
+        // If the font could not be read, drawing would fail with an error.
         let _ = plotters::style::register_font("sans-serif", FontStyle::Normal, font);
     });
 }
@@ -44,7 +44,7 @@ fn failed(error: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::Backend { backend: "plotters", message: error.to_string() })
 }
 
-/// Titles with the curves that belong there; panels without curves are left out.
+/// The panels with their titles and curves; panels without curves are omitted.
 fn groups(curves: &[Curve]) -> Vec<(&str, Vec<&Curve>)> {
     let is_rate = |curve: &Curve| curve.name == LEARNING_RATE;
     let is_speed = |curve: &Curve| curve.name == SPEED;
@@ -93,7 +93,7 @@ fn panel<B: DrawingBackend>(area: &DrawingArea<B, Shift>, title: &str, curves: &
             .draw_series(LineSeries::new(line, color.stroke_width(2)))?
             .label(label)
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], color.stroke_width(2)));
-        // A single point is no line.
+        // A line with a single point is invisible, so curves with few points also have dots.
         let dots = curve.points.iter().filter(|_| curve.points.len() < 30);
         chart.draw_series(dots.map(|point| Circle::new(*point, 3, color.filled())))?;
     }
@@ -153,7 +153,7 @@ mod tests {
         let first = COLORS[0];
         let is_line = |p: &[u8]| p == [first.0, first.1, first.2];
         assert!(pixels.chunks(3).any(is_line));
-        // Black, or nearly, is text.
+        // Black or nearly black pixels are text.
         assert!(pixels.chunks(3).filter(|p| p.iter().all(|v| *v < 90)).count() > 200);
     }
 

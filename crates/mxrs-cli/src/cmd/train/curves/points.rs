@@ -1,4 +1,4 @@
-//! The points of the curves and whose they are, as JSON in a file beside the picture.
+//! The file of the curves' points: JSON next to the picture, with the training to which the points belong.
 
 use super::{Curve, write};
 use mxrs::types::{Error, Result};
@@ -6,44 +6,44 @@ use serde::{Deserialize, Serialize};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Rounding of places, in epochs.
+/// Tolerance for rounding of positions, in epochs.
 const CLOSE: f64 = 1e-6;
 
-/// A training, as its checkpoints tell one from another.
+/// Identifies a training by the prefix and the number of its checkpoints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
-    /// What their names begin with, from the root of the file system.
+    /// Prefix of the checkpoints, as an absolute path.
     prefix: String,
-    /// Its number among the trainings with that prefix.
+    /// Number of the training among those with the same prefix.
     number: u64,
 }
 
 impl Owner {
-    /// That of this number; nothing where the folder is not known any more.
+    /// The training with this prefix and number; `None` if the current folder is unknown.
     pub fn new(prefix: &Path, number: u64) -> Option<Self> {
         let prefix = std::path::absolute(prefix).ok()?.display().to_string();
         Some(Self { prefix, number })
     }
 }
 
-/// What is in the file.
+/// Contents of the file.
 #[derive(Serialize, Deserialize)]
 struct Points<O, C> {
     training: O,
     curves: C,
 }
 
-/// The file of a picture's points: `curves.svg.json` of `curves.svg`.
+/// Path of the file of a picture's points: `curves.svg.json` for `curves.svg`.
 fn beside(picture: &Path) -> PathBuf {
     let mut name = picture.as_os_str().to_os_string();
     name.push(".json");
     name.into()
 }
 
-/// Writes the points of a picture; without an owner nobody goes on with them.
+/// Writes the points of a picture. Without an owner, no later training uses them.
 ///
 /// # Errors
-/// The file cannot be written.
+/// Returns an error if the file cannot be written.
 pub fn save(picture: &Path, owner: Option<&Owner>, curves: &[Curve]) -> Result<()> {
     let path = beside(picture);
     let bytes = serde_json::to_vec(&Points { training: owner, curves })
@@ -51,8 +51,8 @@ pub fn save(picture: &Path, owner: Option<&Owner>, curves: &[Curve]) -> Result<(
     write(&path, &bytes)
 }
 
-/// The points of a picture up to so many epochs. There are none where there is no such file, or, with a warning, where it
-/// cannot be read or is of another training than `owner`.
+/// The points of a picture up to `epochs`. Empty if the file does not exist; also, with a warning, if it cannot be read or
+/// belongs to another training than `owner`.
 pub fn load(picture: &Path, owner: &Owner, epochs: f64) -> Vec<Curve> {
     let path = beside(picture);
     let read = match std::fs::read(&path) {

@@ -1,4 +1,5 @@
-//! Judges the results of calls: failures (E13), refusals (E11), and that what they wait for is done (E7).
+//! Judges the results of calls: failures (E13), refusals (E11), and whether a wait ended only after the tasks that it
+//! covers (E7).
 
 use super::super::is_refusal;
 use super::super::program::{Line, Wait};
@@ -102,7 +103,7 @@ impl Judge<'_> {
         }
     }
 
-    /// E7, and what the other waits guarantee.
+    /// E7: a wait for all ended only after the tasks that it covers. The same holds for the waits for one variable.
     pub(super) fn done_when_waited_for(&mut self, waits: &[WaitNote]) {
         let (mut wrong, hides) = (Vec::new(), self.hides_pushes());
         for note in waits.iter().filter(|note| !is_refusal(&note.answer)) {

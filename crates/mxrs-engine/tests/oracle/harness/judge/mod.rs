@@ -1,4 +1,4 @@
-//! The rules, applied to the notes on one run.
+//! Checks the notes on one run against the rules.
 //!
 //! The order of two tasks on a variable is read from the notes; everything else follows from it. First the order itself
 //! is judged: exclusion (E3), and that one total order agrees with all variables and with each thread's own order (E4).
@@ -64,7 +64,7 @@ struct Judge<'p> {
 /// Compares a run with the rules.
 ///
 /// # Errors
-/// A line for everything that breaks a rule.
+/// One line for each violation of a rule.
 pub fn judge(program: &Program, world: &World, waits: &[WaitNote]) -> Result<Tally, String> {
     let mut judge =
         Judge { program, acts: BTreeMap::new(), tellings: Vec::new(), wrong: world.take_complaints(), certain: true };
@@ -109,7 +109,7 @@ impl<'p> Judge<'p> {
                 Line::Wait(_) | Line::Bulk(_) => continue,
             };
             let note = world.note(id).clone();
-            // The task that would push it was refused or skipped.
+            // An act without a push belongs to a task that was refused or skipped.
             let Some((push, answer)) = note.push.clone() else { continue };
             let refused = is_refusal(&answer);
             if note.drops != 1 || note.runs > 1 || (refused && note.runs > 0) {

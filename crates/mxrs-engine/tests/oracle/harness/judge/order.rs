@@ -91,7 +91,7 @@ impl Judge<'_> {
     }
 }
 
-/// Records that a thread's pushes follow one another, and that a body's pushes follow its own push.
+/// Records that a thread's pushes follow one another, and that the pushes of a body follow the push of its task.
 fn chain(lines: &[Line], last: &mut Vec<usize>, before: &mut impl FnMut(usize, usize), known: &dyn Fn(usize) -> bool) {
     for line in lines {
         let id = match line {

@@ -15,13 +15,13 @@ impl Judge<'_> {
     pub(super) fn interpret(&mut self, order: &[usize], world: &World) -> Vec<History> {
         let n_vars = self.program.n_vars;
         let mut values = vec![0_u64; n_vars];
-        // For each variable, the last end of a writer, and of any act.
+        // For each variable, the time at which its last writer ended, and the time at which its last act ended.
         let mut ends = vec![(0_u64, 0_u64); n_vars];
         let mut histories: Vec<History> = (0..n_vars).map(|_| History::new()).collect();
         for id in order {
             let act = &self.acts[id];
             let all: Vec<usize> = act.reads.iter().chain(&act.writes).copied().collect();
-            // A task looks for failures after the last act that it has to wait for.
+            // A task checks for failures after the last act that it has to wait for.
             let waits_for = act.reads.iter().map(|v| ends[*v].0).chain(act.writes.iter().map(|v| ends[*v].1));
             let from = waits_for.fold(act.push.0, u64::max);
             let class = |vars: &BTreeSet<usize>| self.inherited(vars, &histories, from, act.span.0);
@@ -101,8 +101,8 @@ impl Judge<'_> {
         self.acts.values().any(|act| act.task.is_none() && act.writes.contains(&var))
     }
 
-    /// The failures that a task may find if it looks at these variables between two moments, and whether it may find
-    /// none.
+    /// The failures that a task may find if it checks these variables between the times `from` and `to`, and whether it may
+    /// find none.
     fn inherited(&self, vars: &BTreeSet<usize>, histories: &[History], from: u64, to: u64) -> (BTreeSet<usize>, bool) {
         let (mut possible, mut clean) = (BTreeSet::new(), true);
         for var in vars {
@@ -113,7 +113,7 @@ impl Judge<'_> {
         (possible, clean)
     }
 
-    /// Whether a failure was reported by then in every interleaving.
+    /// Whether a failure was reported before the time `by` in every interleaving.
     fn surely_told(&self, failure: usize, by: u64) -> bool {
         self.tellings.iter().any(|telling| match telling {
             Telling::One { failure: told, during } => *told == failure && during.1 < by,
@@ -121,7 +121,8 @@ impl Judge<'_> {
         })
     }
 
-    /// Whether a failure was reported by then in some interleaving, not counting the call that began at `except`.
+    /// Whether a failure was reported before the time `by` in some interleaving, not counting the call that began at
+    /// `except`.
     fn maybe_told(&self, failure: usize, by: u64, except: Option<u64>) -> bool {
         self.tellings.iter().any(|telling| match telling {
             Telling::One { failure: told, during } => *told == failure && during.0 < by && Some(during.0) != except,
@@ -143,8 +144,8 @@ impl Judge<'_> {
                     histories[var].between(if self.hides_pushes() { 0 } else { begin }, end)
                 }
                 Wait::All => {
-                    // Any failure so far. One that certainly happened before and was certainly not reported excludes
-                    // success.
+                    // The wait may return any failure so far. It must not succeed if a failure certainly happened before
+                    // and was certainly not reported.
                     let failed = self.acts.values().filter(|act| act.failed() && act.span.1 < end);
                     let possible: BTreeSet<usize> = failed.map(|act| act.id).collect();
                     let is_due = |id: &usize| {

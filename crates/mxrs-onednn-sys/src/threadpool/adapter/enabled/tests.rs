@@ -1,11 +1,11 @@
-//! Tests that the adapter runs every item of a loop exactly once, whatever the pool does.
+//! Tests that the adapter runs every item of a loop exactly once, even if the pool does not.
 
 use super::Shared;
 use crate::ThreadPool;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A pool that runs its items by the given function.
+/// A pool that runs its items with the given function.
 struct Scripted(fn(usize, &(dyn Fn(usize) + Sync)));
 
 impl ThreadPool for Scripted {

@@ -7,11 +7,11 @@ use super::{Arena, ChunkId, NONE};
 pub(super) enum State {
     /// In use by an owner.
     Live,
-    /// Memory that waits for reuse.
+    /// Memory without an owner, available for reuse.
     Free,
     /// Addresses without memory behind them.
     Hole,
-    /// Being added or removed by a thread, which owns it meanwhile.
+    /// Memory that a thread is adding or removing; until it has finished, only that thread uses it.
     Moving,
     /// The entry is unused.
     Unused,
@@ -89,7 +89,7 @@ impl Chunks {
         rest
     }
 
-    /// Merges the range above into this one. The lower number stays, so the first range of a region keeps its number.
+    /// Merges the range above into this one, which keeps its number. So the first range of a region keeps its number too.
     pub(super) fn absorb_above(&mut self, id: ChunkId) {
         let above = self[id].above;
         let absorbed = self[above];

@@ -1,8 +1,9 @@
 //! The free ranges of a heap, ordered so that the best fit is found quickly.
 //!
 //! A range of at most [`N_BINS`] granules is in the bin of its exact length: a list, last in first out, so that a small
-//! request needs one look at a word of bits and no tree. Longer ranges are in a tree ordered by length, then by
-//! address: its first entry that is long enough is the shortest that fits, and the lowest in memory among those.
+//! request is served by reading one word of bits instead of searching a tree. Longer ranges are in a tree ordered by
+//! length, then by address: its first entry that is long enough is the shortest that fits, and the lowest in memory
+//! among those.
 
 use super::{ChunkId, NONE};
 use std::collections::BTreeMap;

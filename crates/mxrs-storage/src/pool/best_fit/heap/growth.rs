@@ -33,11 +33,11 @@ pub(crate) struct Leaving {
     id: ChunkId,
     /// The first address.
     pub(in crate::pool) start: usize,
-    /// Bytes.
+    /// The number of bytes.
     pub(in crate::pool) len: usize,
 }
 
-/// The place where to grow.
+/// Where to grow: the hole, the bytes to add in it, and the adjacent free bytes.
 #[derive(Clone, Copy)]
 struct Plan {
     hole: ChunkId,
@@ -53,7 +53,7 @@ impl Heap {
     }
 
     /// The hole in which the fewest units must be added to serve `len` bytes; free chunks adjacent to it count, because
-    /// they have memory. Among equals, the lowest.
+    /// they have memory. Among equal holes, the one at the lowest address.
     fn plan(&self, len: usize) -> Option<Plan> {
         let unit = self.unit?;
         let mut best: Option<Plan> = None;
@@ -142,7 +142,7 @@ impl Heap {
     }
 
     /// Frees a live chunk, and sets aside what can be removed of the units that it was in, or its segment. Also returns
-    /// its length; `None` if no live chunk starts there.
+    /// its length; `None` if no live chunk starts at `start`.
     pub(in crate::pool::best_fit) fn give_directly(&mut self, start: usize) -> Option<(usize, Option<Leaving>)> {
         let (id, len) = self.give_chunk(start)?;
         Some((len, self.detach(id, start, start + len)))

@@ -66,7 +66,7 @@ pub(super) struct Heap {
     /// The number of bytes that are added or removed together within a range; `None` if regions are segments.
     unit: Option<usize>,
     chunks: Chunks,
-    /// By arena.
+    /// The free chunks of each arena.
     free: [FreeSet; 2],
     holes: BTreeMap<usize, ChunkId>,
     live: FxHashMap<usize, ChunkId>,
@@ -117,20 +117,21 @@ impl Heap {
         self.holes.insert(start, id);
     }
 
-    /// Takes the best fit for `len` bytes and splits off the rest; returns its first address. It is now live.
+    /// Takes the best fit for `len` bytes and splits off the rest. Returns the first address of the chunk, which is now
+    /// live.
     pub(super) fn take(&mut self, arena: Arena, len: usize) -> Option<usize> {
         let id = self.free[arena as usize].best(len)?;
         self.leave_free(id);
         Some(self.make_live(id, len))
     }
 
-    /// Frees a live chunk and joins it with its free neighbors. Returns its length; `None` if no live chunk starts
-    /// there.
+    /// Frees a live chunk and joins it with its free neighbors. Returns its length; `None` if no live chunk starts at
+    /// `start`.
     pub(super) fn give(&mut self, start: usize) -> Option<usize> {
         self.give_chunk(start).map(|(_, len)| len)
     }
 
-    /// [`give`](Self::give) that also returns the free chunk which now contains it.
+    /// Like [`give`](Self::give), but also returns the free chunk that now contains the freed one.
     fn give_chunk(&mut self, start: usize) -> Option<(ChunkId, usize)> {
         let id = self.live.remove(&start)?;
         let len = self.chunks[id].len;

@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 
 const GRANULE: usize = 64;
-/// Granules of a unit.
+/// The number of granules in a unit.
 const UNIT: usize = 4;
 const BASE: usize = 1 << 20;
 
@@ -23,7 +23,7 @@ enum Step {
     Give(usize),
     GiveDirectly(usize),
     BeginGrowth(usize),
-    /// Index into the growths in progress, and whether the device agreed.
+    /// Index into the growths in progress, and whether the device added the memory.
     EndGrowth(usize, bool),
     DetachAll,
     /// Index into the memory being removed.
@@ -47,10 +47,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 /// A growth in progress: its length, and the cells that it set aside with their earlier states.
 type Pending = (Growth, usize, Vec<(usize, Cell)>);
 
-/// A heap of ranges, the model, and the changes between their two steps.
+/// A heap of ranges, the model, and the growths and removals whose second step is pending.
 struct Pair {
     heap: Heap,
-    /// One entry for each granule. The regions are not adjacent in this list, so a run ends with its region.
+    /// The first address of each region, and one cell for each of its granules. A run of cells cannot cross regions,
+    /// because each region has its own list.
     regions: Vec<(usize, Vec<Cell>)>,
     live: Vec<(usize, usize)>,
     growing: Vec<Pending>,
@@ -61,7 +62,7 @@ impl Pair {
     fn new() -> Self {
         let mut heap = Heap::new(GRANULE, Some(UNIT * GRANULE));
         let mut regions = Vec::new();
-        // The second range starts where the first one ends; they must not be joined nevertheless.
+        // The second range starts where the first range ends; nevertheless the heap must not join them.
         for (at, n_units) in [(0usize, 32usize), (32, 8)] {
             let start = BASE + at * UNIT * GRANULE;
             heap.add_range(start, n_units * UNIT * GRANULE);
@@ -153,7 +154,7 @@ impl Pair {
     fn give_directly(&mut self, at: usize) {
         let (start, len) = self.live.swap_remove(at % self.live.len());
         self.set(start, len, &[Cell::Live], Cell::Free);
-        // The units that the chunk intersects, where they are in free memory.
+        // The expected result: the units that the chunk intersects and that are entirely free.
         let unit = UNIT * GRANULE;
         let run = self.runs(Cell::Free).into_iter().find(|run| (run.0..run.0 + run.1).contains(&start)).unwrap();
         let expected = whole_units(run).and_then(|(from, len_units)| {
