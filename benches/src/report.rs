@@ -13,7 +13,7 @@ pub enum Format {
     /// Aligned tables.
     #[default]
     Table,
-    /// Tables as Markdown has them.
+    /// Markdown tables.
     Markdown,
     /// One JSON object.
     Json,

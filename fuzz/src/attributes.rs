@@ -27,7 +27,7 @@ const EDGES: [i64; 20] = [
     i64::MIN,
 ];
 
-/// A random integer: usually small, sometimes one of [`EDGES`].
+/// A random integer: usually small, sometimes one of `EDGES`.
 pub fn integer(from: &mut Unstructured<'_>) -> Result<i64> {
     if from.ratio(7, 8)? { from.int_in_range(0..=5) } else { Ok(*from.choose(&EDGES)?) }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Barrier, Mutex};
 use std::time::Instant;
 
-/// What the pushing threads are to do next.
+/// The next order for the pushing threads.
 #[derive(Clone, Copy)]
 struct Order {
     peer: usize,

@@ -3,7 +3,6 @@
 //! Dependencies are computed once: each operator has a list of successors and a count of predecessors. Running the graph
 //! only decrements the counts: no variable is examined, nothing is pushed, and no operator can be added, fail or be waited
 //! for alone. A dependency engine does all of that per operator.
-//! waited for alone. An engine does all of that per operator.
 
 use super::{Assignment, Operator, Peer};
 use anyhow::{Result, ensure};

@@ -67,7 +67,7 @@ pub struct Footprint {
     pub packed_bytes: Option<u64>,
     /// Resident bytes before the network was bound: the program and its libraries, and for MXNet also Python.
     pub started_bytes: u64,
-    /// Most resident bytes of the process.
+    /// Peak of the process's resident bytes.
     pub peak_bytes: u64,
     /// Seconds of each step.
     pub step_seconds: Vec<f64>,

@@ -83,7 +83,7 @@ impl Subject {
     /// Writes the network as a symbol file of MXNet.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<()> {
         Ok(graph_to_file(&self.graph).save(path)?)
     }

@@ -75,8 +75,8 @@ impl Network for Shared {
 mod tests {
     use super::*;
     use crate::score::serve::{lenet, uniform};
-    use mxrs::engine::PoolId;
     use mxrs::env::MapSource;
+    use mxrs_engine::PoolId;
 
     /// The largest number of graphs that ran at the same time, with these environment variables.
     fn most_at_once(variables: &[(&str, &str)]) -> usize {

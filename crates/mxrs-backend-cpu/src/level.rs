@@ -1,41 +1,28 @@
-//! The vector instructions that the loops use, detected once when the backend is made.
+//! The vector instructions that the loops use, chosen once when the backend is made.
 //!
 //! A loop is a [`Loop`]. Its body is written once, inlined into one function per instruction set, and vectorized there
 //! by the compiler. Bodies fuse multiplications and additions only explicitly (`mul_add`), so all instruction sets give
 //! the same bits.
 
-/// An instruction set that this processor has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Level(Set);
+use mxrs_processor::{Isa, Set};
 
+/// An instruction set that this processor has. That of AVX-512 includes
+/// [`Avx512Core`](mxrs_processor::Feature::Avx512Core), because loops over bytes and halves need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Set {
-    Portable,
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
-}
+pub struct Level(Isa);
 
 impl Level {
     /// The set that every processor has.
-    pub const PORTABLE: Self = Self(Set::Portable);
+    pub const PORTABLE: Self = Self(Isa::PORTABLE);
 
     /// All sets that this processor has, the widest last.
     pub fn available() -> Vec<Self> {
-        let mut levels = vec![Self::PORTABLE];
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            levels.push(Self(Set::Avx2));
-            let wide = is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512dq")
-                && is_x86_feature_detected!("avx512vl");
-            if wide {
-                levels.push(Self(Set::Avx512));
-            }
-        }
-        levels
+        let is_whole = |isa: &Isa| match isa.set() {
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512 => mxrs_processor::Feature::Avx512Core.is_there(),
+            _ => true,
+        };
+        Isa::available().into_iter().filter(is_whole).map(Self).collect()
     }
 
     /// The widest set that this processor has.
@@ -45,23 +32,18 @@ impl Level {
 
     /// The set's name in traces, such as `avx512`.
     pub fn name(self) -> &'static str {
-        match self.0 {
-            Set::Portable => "portable",
-            #[cfg(target_arch = "x86_64")]
-            Set::Avx2 => "avx2",
-            #[cfg(target_arch = "x86_64")]
-            Set::Avx512 => "avx512",
-        }
+        self.0.name()
     }
 
     /// Runs a loop with these instructions.
     pub(crate) fn run<L: Loop>(self, body: L) -> L::Output {
-        match self.0 {
+        match self.0.set() {
             Set::Portable => body.run(),
-            // SAFETY: only `available` makes this value, after it has detected AVX2 and FMA.
+            // SAFETY: an `Isa` with this set exists only if the processor has AVX2 and FMA.
             #[cfg(target_arch = "x86_64")]
             Set::Avx2 => unsafe { with_avx2(body) },
-            // SAFETY: only `available` makes this value, after it has detected AVX2, FMA and the four parts of AVX-512.
+            // SAFETY: an `Isa` with this set exists only if the processor has AVX2 and FMA, and only `available` makes a
+            // level of it, after it has asked for the four parts of AVX-512.
             #[cfg(target_arch = "x86_64")]
             Set::Avx512 => unsafe { with_avx512(body) },
         }

@@ -30,9 +30,9 @@
 //! Read next: `pointwise/program.rs` for how elementwise functions run tile by tile, `kernels/reduce.rs` for a kernel
 //! with its own loops.
 #![allow(unsafe_code)]
-// This crate needs unsafe code for two reasons. `level.rs` calls loops compiled for instructions that it has detected
-// on this processor. `tensors.rs` makes slices of raw tensor memory; the SAFETY comment of each caller says why no
-// other thread writes them.
+// This crate needs unsafe code for two reasons. `level.rs` calls loops compiled for instructions that
+// `mxrs-processor` has detected on this processor. `tensors.rs` makes slices of raw tensor memory; the SAFETY comment
+// of each caller says why no other thread writes them.
 
 mod backend;
 mod kernels;

@@ -6,15 +6,17 @@
 //! suggested blocking, milliseconds with the fastest blocking, and the name of that blocking. A star marks the choice.
 //! Weights are not in the caches, because each run reads another copy.
 
-use mxrs_backend_nnpack::{Accuracy, Nnpack, NnpackOptions, Processor, peak_flops};
+use mxrs_backend_nnpack::{Accuracy, Nnpack, NnpackOptions};
 use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, PlannedKernel, RawTensor, TensorDesc};
+use mxrs_processor::{Processor, peak_flops};
 use mxrs_sync::{Team, TeamConfig};
 use mxrs_testkit::AlignedBuffer;
 use mxrs_types::{DType, WriteReq};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Input and output channels, height and width: windows of 3x3, stride 1, padding 1.
+/// Input channels, output channels, and the size that is both height and width. All layers have 3x3 windows, stride 1
+/// and padding 1.
 const LAYERS: [(usize, usize, usize); 12] = [
     (64, 64, 56),
     (128, 128, 28),
@@ -30,9 +32,9 @@ const LAYERS: [(usize, usize, usize); 12] = [
     (512, 512, 14),
 ];
 const ALGORITHMS: [&str; 6] = ["product", "f2x2_3x3", "f3x3_3x3", "f4x4_3x3", "f5x5_3x3", "f6x6_3x3"];
-/// Bytes of all copies of the weights together, more than caches hold.
+/// Total bytes of the copies of the weights: more than the caches hold.
 const COLD_BYTES: usize = 64 << 20;
-/// Bytes to read when the memory bandwidth is measured.
+/// Number of bytes that are read to measure the memory bandwidth.
 const READ_BYTES: usize = 192 << 20;
 
 struct Memory {
@@ -44,7 +46,7 @@ struct Memory {
 }
 
 impl Memory {
-    /// Returns the time of the fastest run: at least three runs, repeated for `patience`.
+    /// Runs the kernel at least three times, and until `patience` has passed. Returns the time of the fastest run.
     fn time(&mut self, planned: &PlannedKernel, team: &Team, weights: usize, patience: Duration) -> Duration {
         let mut scratch = AlignedBuffer::zeroed(planned.scratch_bytes);
         let (started, mut best, mut runs) = (Instant::now(), Duration::MAX, 0);
@@ -75,7 +77,7 @@ fn filled(n_bytes: usize) -> AlignedBuffer {
     buffer
 }
 
-/// Bytes per second that the team reads.
+/// Measures how many bytes per second the team reads from memory.
 fn read_speed(team: &Team) -> f64 {
     let memory = vec![1u64; READ_BYTES / 8];
     let part = memory.len() / team.size();

@@ -1,15 +1,14 @@
-//! Measures convolutions of known networks in milliseconds and GFLOP/s, with the peak of multiply-adds measured in the
-//! same run.
+//! Measures convolutions of known networks in milliseconds and GFLOP/s. For comparison, the same run measures the peak
+//! speed of multiply-adds.
 //!
 //! Usage: `layers [filter] [batch] [threads] [algorithm]`. Only layers whose title contains the filter are measured.
 //! The defaults are batch 1 and 32, two threads, and the algorithm that the backend chooses. An algorithm is named as
 //! in traces (`product`, `f4x4_3x3`, `fft16x16`). Each figure is the best of many short runs. Weights are not in the
 //! caches, because every run reads another copy.
-#![allow(unsafe_code)]
-// Unsafe code calls the vector instructions of this processor to measure its peak.
 
 use mxrs_backend_nnpack::{Nnpack, NnpackOptions};
 use mxrs_op::{Backend, DEFAULT_ALGORITHM, KernelArgs, OpCall, RawTensor, TensorDesc};
+use mxrs_processor::peak_flops;
 use mxrs_sync::{Team, TeamConfig};
 use mxrs_testkit::AlignedBuffer;
 use mxrs_types::{DType, WriteReq};
@@ -69,45 +68,12 @@ const LAYERS: &[Layer] = &[
 
 /// How long each layer is measured.
 const PATIENCE: Duration = Duration::from_millis(150);
-/// Bytes of all copies of the weights together, more than caches hold.
+/// How long the peak speed is measured. Each layer has its own measurement.
+const PEAK_PATIENCE: Duration = Duration::from_millis(100);
+/// Total bytes of the copies of the weights: more than the caches hold.
 const COLD_BYTES: usize = 48 << 20;
 
-/// Runs 2000 rounds of 24 independent multiply-adds of 16 values, and returns their number.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f")]
-fn multiply_adds() -> f64 {
-    use std::arch::x86_64::*;
-    let (x, y) = (_mm512_set1_ps(std::hint::black_box(0.5)), _mm512_set1_ps(std::hint::black_box(1.0)));
-    let mut acc = [y; 24];
-    for _ in 0..2000 {
-        for a in &mut acc {
-            *a = _mm512_fmadd_ps(*a, x, y);
-        }
-    }
-    std::hint::black_box(acc);
-    2000.0 * 24.0 * 16.0
-}
-
-/// GFLOP/s of all threads together.
-fn peak(team: &Team) -> f64 {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512f") {
-        let n = team.size();
-        let flops = 2.0 * 2000.0 * 24.0 * 16.0 * n as f64;
-        let run = || {
-            team.run(n, &|_| {
-                // SAFETY: `is_x86_feature_detected!` above has found AVX-512F, the only instructions that
-                // `multiply_adds` needs.
-                let _ = std::hint::black_box(unsafe { multiply_adds() });
-            });
-        };
-        return flops / best(Duration::from_millis(100), run).as_secs_f64() / 1e9;
-    }
-    let _ = team;
-    f64::NAN
-}
-
-/// Returns the time of the fastest run: at least four runs, repeated for `patience`.
+/// Calls `run` at least four times, and until `patience` has passed. Returns the time of the fastest call.
 fn best(patience: Duration, mut run: impl FnMut()) -> Duration {
     let (started, mut best) = (Instant::now(), Duration::MAX);
     let mut n = 0;
@@ -205,7 +171,7 @@ fn main() {
                 continue;
             }
             let (time, gflop, kernel) = measure(&backend, &team, layer, batch, args.get(3).map(String::as_str));
-            let (speed, peak) = (gflop / time.as_secs_f64(), peak(&team));
+            let (speed, peak) = (gflop / time.as_secs_f64(), peak_flops(&team, PEAK_PATIENCE) / 1e9);
             let (ms, part) = (time.as_secs_f64() * 1e3, 100.0 * speed / peak);
             println!("{title:36} {ms:9.3} ms {speed:7.1} GFLOP/s {part:5.1} % of {peak:5.1}  {kernel}");
         }

@@ -6,9 +6,9 @@
 //! each run reads another copy.
 #![allow(unsafe_code)]
 
-use mxrs_backend_nnpack::Isa;
 use mxrs_backend_nnpack::gemm::{Gemm, Product};
 use mxrs_backend_nnpack::winograd::{Plan, Shape, Variant, search};
+use mxrs_processor::Isa;
 use mxrs_sync::{Team, TeamConfig};
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,7 @@ const LAYERS: [(usize, usize, usize, [usize; 2]); 16] = [
     (384, 384, 8, [3, 1]),
 ];
 
-/// Gflop/s of all threads in products that stay in the first-level cache.
+/// Measures the GFLOP/s of all threads together, in products that stay in the first-level cache.
 fn peak(team: &Team) -> f64 {
     let gemm = Gemm::new(Isa::best());
     let offsets: Vec<usize> = (0..4).map(|b| b * 16 * 14).collect();

@@ -16,12 +16,13 @@ use crate::problem::ConvProblem;
 use crate::rates::Rates;
 use crate::reorder::Reorder;
 use crate::winograd::Data;
-use crate::{Accuracy, NnpackOptions, Processor, Weights};
+use crate::{Accuracy, NnpackOptions, Weights};
 use mxrs_op::{Answer, Backend, DEFAULT_ALGORITHM, Kernel, Offer, OpCall, PlannedKernel, Speed, TensorDesc};
 use mxrs_ops::fused::convolution::SgConvParams;
 use mxrs_ops::fused::fully_connected::SgFullyConnectedParams;
 use mxrs_ops::nn::convolution::ConvolutionParams;
 use mxrs_ops::nn::fully_connected::FullyConnectedParams;
+use mxrs_processor::Processor;
 use mxrs_sync::Team;
 use mxrs_types::{DType, Error, Layout, Result};
 use std::sync::Arc;
@@ -39,7 +40,7 @@ pub struct Nnpack {
 struct Fit {
     job: Job,
     epilogue: Epilogue,
-    /// Estimated time relative to a vendor library.
+    /// Estimated time of the call relative to a vendor library.
     cost: f64,
 }
 
@@ -50,13 +51,13 @@ enum Job {
     Depthwise(ConvProblem),
     /// A convolution with this number of groups.
     Grouped(ConvProblem, u32),
-    /// A fully-connected layer that reads row-major weights: in place in float32, or a bfloat16 copy.
+    /// A fully-connected layer with row-major weights: float32 weights in place, or a copy of the weights in bfloat16.
     Dense(DenseProblem, Weights),
     /// A fully-connected layer with packed weights.
     Product(DenseProblem, Weights),
 }
 
-/// Up to this many rows, the time of a fully-connected layer is that of reading the weights.
+/// Up to this many rows, a fully-connected layer takes as long as reading its weights.
 const FEW_ROWS: usize = 2;
 /// Time of a fully-connected layer relative to a vendor library: with at most [`FEW_ROWS`] rows, and with more rows.
 const DENSE_COST: [f64; 2] = [0.95, 1.5];
@@ -193,7 +194,8 @@ impl Nnpack {
         Ok((job, epilogue, cost))
     }
 
-    /// Prepares the call with the candidate of this name, or with the estimated best if there is no name.
+    /// Prepares the call with the candidate named `name`, or with the candidate of the lowest estimate if `name` is
+    /// `None`.
     fn planned(&self, call: &OpCall<'_>, fit: Fit, name: Option<&str>) -> Result<PlannedKernel> {
         let Fit { job, epilogue, .. } = fit;
         let (isa, most) = (self.options.isa, self.threads());
@@ -282,7 +284,8 @@ const BF16_DENSE: &str = "dense_bf16";
 const BF16_PRODUCT: &str = "dense_product_bf16";
 const BF16_CONVOLUTION: &str = "product_bf16";
 
-/// Returns the job and the number of threads of the candidate named `candidate` of a fully-connected layer.
+/// Returns the job and the number of threads that the name `candidate` stands for in a fully-connected layer. Returns
+/// `None` if the layer has no candidate of this name.
 fn dense_candidate(p: DenseProblem, weights: Weights, candidate: &str, most: usize) -> Option<(Job, usize)> {
     let (name, threads) = candidate.split_once('@')?;
     let threads = threads.parse().ok().filter(|n| (1..=most).contains(n))?;
@@ -324,7 +327,8 @@ impl Backend for Nnpack {
             Ok(Fit { job: job @ (Job::Dense(p, _) | Job::Product(p, _)), .. }) => {
                 let multiply_adds = p.rows as f64 * p.steps as f64 * p.outputs as f64;
                 let counts = thread_counts(threads, multiply_adds);
-                // Packed weights are a second copy in memory, which is not worth it for few rows.
+                // Packed weights are a second copy in memory. For few rows they do not save enough time to justify this
+                // copy.
                 let names: &[&str] = if matches!(job, Job::Product(..)) { &[PRODUCT, DENSE] } else { &[DENSE] };
                 names.iter().flat_map(|name| counts.iter().map(move |n| format!("{name}@{n}"))).collect()
             }

@@ -41,7 +41,7 @@ impl Phases {
         Self { phases: items.into_iter().map(phase).collect(), parts }
     }
 
-    /// First item of a part.
+    /// Index of the first item of a part.
     fn first(&self, items: usize, part: usize) -> usize {
         items * part / self.parts
     }

@@ -7,8 +7,8 @@ use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::ops::Range;
 
-/// The memory of one run. All pointers are aligned to 64 bytes. The values are `f32`. But if the data of the problem
-/// are bfloat16, then bias, sum and output are bfloat16 too.
+/// The memory of one run. All pointers are aligned to 64 bytes. The values are `f32`, except in a problem with bfloat16
+/// data: there, data, bias, sum and output are bfloat16.
 #[derive(Clone, Copy, Debug)]
 pub struct Operands {
     /// Data, in the layout that the algorithm reads.
@@ -103,8 +103,8 @@ impl PanelBias {
         Self(values)
     }
 
-    /// Returns the epilogue of a product: adds this bias and the tensor at `sum`, which is addressed like the result or
-    /// null, then clamps to `bounds`.
+    /// Returns the epilogue of a product: adds this bias and the tensor at `sum`, then clamps to `bounds`. `sum` is
+    /// null, or the tensor has the layout of the result.
     pub fn epilogue(&self, sum: *const f32, bounds: Bounds) -> ProductEpilogue {
         ProductEpilogue { bias: self.0.as_ptr(), sum, lo: bounds.low, hi: bounds.high }
     }

@@ -14,7 +14,7 @@ use crate::winograd::Variant;
 
 /// Time of a direct convolution in a vendor library.
 pub fn vendor(p: &ConvProblem, threads: usize, rates: &Rates) -> f64 {
-    // A bfloat16 instruction multiplies two values in the place of one float32 value.
+    // A bfloat16 instruction multiplies two values where a float32 instruction multiplies one.
     let in_a_number = match p.data {
         Data::Blocks => 1,
         Data::Bf16Pixels => 2,
@@ -36,8 +36,8 @@ pub fn winograd(p: &ConvProblem, variant: Variant, threads: usize, rates: &Rates
     in_tiles(p, n_tiles(p, variant.outputs()), Factors { real: products, complex: 0 }, threads, rates)
 }
 
-/// Factor by which products of Fourier transforms take longer than those of Winograd's algorithms. Their weights are
-/// several times larger and come from the last-level cache for every block of tiles.
+/// Factor by which products of Fourier transforms take longer than those of Winograd's algorithms. The weights of
+/// Fourier transforms are several times larger and come from the last-level cache for every block of tiles.
 const SPECTRA: f64 = 1.2;
 
 /// Time of a convolution by Fourier transforms.

@@ -1,12 +1,12 @@
 //! Winograd's and Fourier's algorithms behind the backend's [`Convolve`] interface.
 
-use crate::Isa;
 use crate::convolve::{Convolve, Operands};
 use crate::problem::ConvProblem;
 use crate::tiles::{Blocking, Data, Epilogue, Shape, Tiling};
 use crate::winograd::Variant;
 use crate::{fourier, winograd};
 use half::bf16;
+use mxrs_processor::Isa;
 use mxrs_sync::Team;
 use mxrs_types::Result;
 use mxrs_types::bfloat16::widen;
@@ -30,7 +30,7 @@ impl TileConv {
     /// Prepares one of Winograd's algorithms with this blocking.
     ///
     /// # Errors
-    /// If the variant is for another window.
+    /// Fails if the variant is for another window.
     pub fn winograd(p: &ConvProblem, variant: Variant, blocking: Blocking, isa: Isa) -> Result<Self> {
         let plan = winograd::Plan::with_data(shape(p), variant, blocking, isa, p.data)?;
         Ok(Self { tiling: *plan.tiling() })
@@ -39,13 +39,13 @@ impl TileConv {
     /// Prepares Fourier transforms of tiles with this blocking.
     ///
     /// # Errors
-    /// If the tile does not take this window.
+    /// Fails if the tile does not take this window.
     pub fn fourier(p: &ConvProblem, tile: fourier::Tile, blocking: Blocking, isa: Isa) -> Result<Self> {
         let plan = fourier::Plan::new(shape(p), tile, blocking, isa)?;
         Ok(Self { tiling: *plan.tiling() })
     }
 
-    /// Number of values of the widened bias.
+    /// Number of values of the bias that are widened to float32: none if the bias is float32 already.
     fn n_widened(&self) -> usize {
         match self.tiling.data {
             Data::Blocks => 0,

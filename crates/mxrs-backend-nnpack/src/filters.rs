@@ -13,7 +13,7 @@ pub struct Filters<'a> {
     cells: usize,
     /// If the filters are flipped, their number of output channels; otherwise 0.
     flipped: usize,
-    /// The cells of the window that are used, in this order; `None` means all, in the order of a flipped window.
+    /// The cells of the window that are used, in this order. `None` means all cells, in the order of a flipped window.
     picked: Option<&'a [usize]>,
 }
 

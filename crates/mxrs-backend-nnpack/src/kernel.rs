@@ -1,4 +1,4 @@
-//! The kernel of a convolution: an algorithm with its epilogue, which obeys the request of the output.
+//! The kernel of a convolution. It runs an algorithm with its epilogue and obeys the request of the output.
 
 use crate::convolve::{Convolve, Operands};
 use crate::epilogue::{Bounds, Epilogue};
@@ -76,7 +76,7 @@ impl WriteStrided for ConvKernel {
     }
 }
 
-/// Obeys the request of the first output. `write` computes the output and stores it in the tensor that is its argument.
+/// Obeys the request of the first output. `write` computes the output and stores it in the tensor that is passed to it.
 ///
 /// # Errors
 /// Returns the error of `write`.

@@ -1,6 +1,5 @@
 //! The layouts that the kernels read and write: activations in blocks of 16 channels, weights in packed forms.
 
-use crate::Isa;
 use crate::direct::grouped::Groups;
 use crate::fourier::{self, Tile};
 use crate::gradients::merged_phases::MergedPhases;
@@ -8,6 +7,7 @@ use crate::gradients::phases::Steps;
 use crate::winograd::{Blocking, Data, Plan, Schedule, Shape, Variant};
 use half::bf16;
 use mxrs_op::TensorDesc;
+use mxrs_processor::Isa;
 use mxrs_types::{DType, Layout, Result};
 use smallvec::smallvec;
 
@@ -96,12 +96,12 @@ pub enum PackedForm {
     Blocks,
     /// `[k/32][c][kh][kw][32 k]`, output channels padded with zeros; the last panel may be 16 wide.
     Taps,
-    /// Transformed for Winograd's algorithm.
+    /// Transformed to the factors of this variant of Winograd's algorithm.
     Winograd(Variant),
     /// `[k/16][kh][kw][16 k]` of weights `[k, 1, kh, kw]`, channels padded with zeros.
     Depthwise,
-    /// As [`Blocks`](Self::Blocks) for each convolution; this number of groups is merged into fewer convolutions
-    /// ([`Groups`]). The sizes are those of the weights, `[k, c of a group, kh, kw]`.
+    /// The weights of this number of groups, which are merged into fewer convolutions ([`Groups`]). Each convolution is
+    /// packed as [`Blocks`](Self::Blocks). The sizes are those of the weights, `[k, c of a group, kh, kw]`.
     Groups(u32),
     /// Spectra for tiles of this size.
     Fourier(Tile),
@@ -137,7 +137,7 @@ impl PackedForm {
         [Self::Blocks, Self::Taps, Self::Depthwise].into_iter().chain(transformed).chain(short).chain(flipped)
     }
 
-    /// Whether its values are bfloat16; otherwise they are float32.
+    /// Whether the packed values are bfloat16; otherwise they are float32.
     pub fn is_bf16(self) -> bool {
         matches!(self, Self::Bf16Rows | Self::Bf16Blocks)
     }
@@ -203,15 +203,15 @@ impl PackedForm {
 /// A plan that transforms weights of these sizes. The packed weights do not depend on the image or the blocking.
 ///
 /// # Errors
-/// If the variant is for another window.
+/// Fails if the variant is for another window.
 pub fn transform(sizes: [usize; 4], variant: Variant) -> Result<Plan> {
     Plan::new(any_image(sizes), variant, ANY_BLOCKING, Isa::best())
 }
 
-/// A plan that transforms weights of these sizes to spectra. They do not depend on the image or the blocking.
+/// A plan that transforms weights of these sizes to spectra. The spectra do not depend on the image or the blocking.
 ///
 /// # Errors
-/// If the tile does not take this window.
+/// Fails if the tile does not take this window.
 pub fn spectra(sizes: [usize; 4], tile: Tile) -> Result<fourier::Plan> {
     fourier::Plan::new(any_image(sizes), tile, ANY_BLOCKING, Isa::best())
 }

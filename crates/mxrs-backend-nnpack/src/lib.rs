@@ -46,9 +46,9 @@
 //! Read next: `choose.rs` for the choice of the algorithm, `gemm/mod.rs` for the product, `direct/product.rs` for an
 //! algorithm, `blocks/mod.rs` for the operators between convolutions.
 #![allow(unsafe_code)]
-// This crate needs unsafe code for two reasons. Kernels use instructions that `isa.rs` has detected on this processor.
-// They also read and write tensors through pointers; where a loop is split among threads, a SAFETY comment says why no
-// two threads write the same part.
+// This crate needs unsafe code for two reasons. Kernels use instructions that `mxrs-processor` has detected on this
+// processor. They also read and write tensors through pointers; where a loop is split among threads, a SAFETY comment
+// says why no two threads write the same part.
 
 mod backend;
 pub mod barrier;
@@ -57,6 +57,7 @@ mod candidate;
 mod choose;
 mod convolve;
 mod direct;
+mod dispatch;
 mod epilogue;
 mod estimate;
 mod filtering;
@@ -64,13 +65,10 @@ mod filters;
 pub mod fourier;
 pub mod gemm;
 mod gradients;
-mod isa;
 mod kernel;
 mod layouts;
 mod options;
-mod peak;
 mod problem;
-mod processor;
 mod rates;
 mod reorder;
 mod strided_output;
@@ -78,7 +76,4 @@ mod tiles;
 pub mod winograd;
 
 pub use backend::Nnpack;
-pub use isa::Isa;
 pub use options::{Accuracy, NnpackOptions, Weights};
-pub use peak::{peak_flops, peak_ops};
-pub use processor::Processor;

@@ -1,28 +1,29 @@
 //! The settings of the backend.
 
-use crate::Isa;
 use crate::fourier::Tile;
 use crate::winograd::Variant;
+use mxrs_processor::Isa;
 use std::num::NonZeroUsize;
 
 /// How much results may differ from those of a direct sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Accuracy {
-    /// By at most 8 millionths of the largest output, with 256 input channels.
+    /// Results differ by at most 8 millionths of the largest output, for 256 input channels.
     #[default]
     Close,
-    /// By at most 50 millionths of the largest output. This allows larger tiles, which are up to a tenth faster.
+    /// Results differ by at most 50 millionths of the largest output. This allows larger tiles, which are up to a tenth
+    /// faster.
     Loose,
 }
 
 /// How weights that are packed once and read in every run are stored. The arithmetic is in float32 either way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Weights {
-    /// In float32.
+    /// Weights are stored in float32.
     #[default]
     Float32,
-    /// Rounded to bfloat16 (three digits), which halves the bytes to read. Applies to fully-connected layers, and to
-    /// convolutions by products with so few output pixels that memory bandwidth limits them.
+    /// Weights are rounded to bfloat16 (three digits), which halves the bytes to read. This applies to fully-connected
+    /// layers, and to convolutions by products with so few output pixels that memory bandwidth limits them.
     Bfloat16,
 }
 

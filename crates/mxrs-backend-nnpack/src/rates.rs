@@ -1,8 +1,7 @@
 //! The costs on a kind of processor, in multiply-adds of one thread at its peak. They are constants, so that estimates,
 //! and therefore kernels, are the same in every process.
 
-use crate::isa::Set;
-use crate::{Isa, Processor};
+use mxrs_processor::{Isa, Processor, Set};
 
 /// Costs on one kind of processor, measured with layers of known networks on two cores.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,7 +14,8 @@ pub struct Rates {
     pub per_byte: f64,
     /// Multiply-adds in the time that it takes to transform one value of a tile.
     pub per_transformed: f64,
-    /// If computing overlaps with reading weights: the part of the shorter time that is added to the longer one.
+    /// How much computing and reading weights delay each other. Both together take the longer of the two times plus this
+    /// part of the shorter one.
     pub overlap: f64,
 }
 

@@ -27,7 +27,7 @@ pub struct Reorder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Conversion {
     ToBlocks,
-    /// The number is the distance in values from one image to the next.
+    /// From blocks of channels. The number is the distance in values from one image to the next.
     FromBlocks(usize),
     /// To bfloat16 with channels last.
     ToPixels,
@@ -120,7 +120,7 @@ impl Kernel for Reorder {
                 });
             }
             Conversion::FromBlocks(distance) => {
-                // The channels of one block of an image are contiguous in both layouts.
+                // In both layouts, the channels of one block of an image lie in one contiguous part of memory.
                 let padded = c.next_multiple_of(BLOCK);
                 for (image, to) in to.chunks_exact_mut(c * pixels).enumerate().take(n) {
                     let from = &from[image * distance..][..padded * pixels];

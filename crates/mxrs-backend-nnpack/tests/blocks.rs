@@ -37,7 +37,7 @@ fn pools() -> Vec<Sample> {
         pool("(3, 3)", "(1, 1)", "(1, 1)", &[avg], [1, 32, 35, 35]),
         pool("(3, 3)", "(1, 1)", "(1, 1)", &[], [2, 32, 7, 7]),
         pool("(8, 8)", "(1, 1)", "(0, 0)", &[avg], [1, 32, 8, 8]),
-        // Windows of no known network.
+        // Windows that no known network has.
         pool("(2, 3)", "(3, 1)", "(1, 2)", &[], [2, 20, 9, 5]),
         pool("(2, 3)", "(3, 1)", "(1, 2)", &[avg, cells], [2, 20, 9, 5]),
         pool("(4, 5)", "(2, 3)", "(1, 0)", &[avg, full], [1, 17, 10, 12]),
@@ -135,7 +135,8 @@ fn response_normalization_agrees_with_the_reference() {
                 check("LRN", &sample, &backend, &team);
             }
         }
-        // NaN in the last channels, or a bracket of 0, must not make the padding channels nonzero.
+        // Padding channels must stay 0 if the last channels contain NaN, and if the sum of `knorm` and the squares is
+        // 0.
         let n = 18 * 9;
         let special = Fill::Values((0..n).map(|i| [f64::NAN, 1.0, f64::INFINITY, 2.0, -3.0][i % 5]).collect());
         for fill in [special, Fill::Values(vec![0.0; n])] {

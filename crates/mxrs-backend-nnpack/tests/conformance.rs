@@ -1,7 +1,8 @@
 //! Compares every sample that the backend takes with the reference kernels, on one thread and on two, with every
 //! instruction set.
 
-use mxrs_backend_nnpack::{Isa, Nnpack, NnpackOptions};
+use mxrs_backend_nnpack::{Nnpack, NnpackOptions};
+use mxrs_processor::Isa;
 use mxrs_sync::Team;
 use mxrs_testkit::conformance::{self, team};
 

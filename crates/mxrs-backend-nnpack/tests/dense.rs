@@ -4,8 +4,9 @@ mod copies;
 
 use copies::copy;
 use half::bf16;
-use mxrs_backend_nnpack::{Isa, Nnpack, NnpackOptions, Weights};
+use mxrs_backend_nnpack::{Nnpack, NnpackOptions, Weights};
 use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, RawTensor, TensorDesc};
+use mxrs_processor::Isa;
 use mxrs_sync::{Team, TeamConfig};
 use mxrs_testkit::AlignedBuffer;
 use mxrs_types::{DType, WriteReq};

@@ -5,8 +5,9 @@ mod copies;
 mod problem;
 
 use copies::copy;
-use mxrs_backend_nnpack::{Accuracy, Isa, Nnpack, NnpackOptions};
+use mxrs_backend_nnpack::{Accuracy, Nnpack, NnpackOptions};
 use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, RawTensor, TensorDesc};
+use mxrs_processor::Isa;
 use mxrs_sync::Team;
 use mxrs_testkit::AlignedBuffer;
 use mxrs_testkit::conformance::team;
@@ -236,7 +237,7 @@ fn backends(threads: &[usize], winograd: bool) -> Vec<(Arc<Nnpack>, Arc<Team>)> 
 
 const STRIDE_1: [(usize, usize); 6] = [(1, 1), (3, 3), (5, 5), (1, 7), (3, 1), (2, 3)];
 
-/// Windows and strides other than 1.
+/// Windows with strides other than 1.
 const STRIDED: [((usize, usize), (usize, usize)); 5] =
     [((1, 1), (2, 2)), ((3, 3), (2, 2)), ((2, 3), (3, 1)), ((3, 3), (1, 4)), ((7, 7), (2, 2))];
 

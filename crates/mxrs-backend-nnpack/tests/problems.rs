@@ -5,8 +5,9 @@ mod problem;
 
 use copies::copy;
 use half::bf16;
-use mxrs_backend_nnpack::{Accuracy, Isa, Nnpack, NnpackOptions, Weights};
+use mxrs_backend_nnpack::{Accuracy, Nnpack, NnpackOptions, Weights};
 use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, PlannedKernel, RawTensor, ReferenceBackend, TensorDesc};
+use mxrs_processor::Isa;
 use mxrs_sync::Team;
 use mxrs_testkit::AlignedBuffer;
 use mxrs_testkit::conformance::{check_images_apart, team};
@@ -192,7 +193,7 @@ impl Case {
                 let bound = 4e-7 * (terms + 8.0) + relative(backend.options()) * 4.0 * (terms / 9.0).sqrt();
                 for (at, (got, want)) in got.iter().zip(&expected).enumerate() {
                     let error = (got - want).abs();
-                    // Half a unit of the last of 8 binary digits.
+                    // Rounding to bfloat16 changes a value by at most half a unit of the last of its 8 binary digits.
                     let rounding = if self.dtype == DType::BF16 { want.abs() / 256.0 } else { 0.0 };
                     assert!(
                         error <= bound + rounding,
@@ -271,7 +272,8 @@ fn weights_kept_as_bfloat16_are_those_rounded_and_nothing_else_is() {
             for window in [(1, 1), (3, 3), (2, 3)] {
                 for _ in 0..6 {
                     let random = Case::random(&mut numbers);
-                    // At most 64 pixels; some cases have more channels than one product sums at a time.
+                    // The outputs have at most 64 pixels, so that memory bandwidth for weights limits the convolution.
+                    // Some cases have more channels than one product sums at a time.
                     let (c, k) = (numbers.of([16, 70, 1100]), numbers.of([3, 32, 40, 100]));
                     let size = (window.0 + numbers.below(7), window.1 + numbers.below(7));
                     let case = Case { n: 1, c, k, size, window, pad: (0, 0), ..random };
@@ -375,7 +377,7 @@ fn winograd_agrees_with_double_precision() {
     }
 }
 
-/// Every algorithm that tuning may choose computes the same.
+/// Every algorithm that tuning may choose computes the same result.
 #[test]
 fn every_way_is_the_same_convolution() {
     let team = team(2);

@@ -6,8 +6,9 @@ mod copies;
 
 use common::{backends, check};
 use copies::copy;
-use mxrs_backend_nnpack::{Isa, Nnpack, NnpackOptions};
+use mxrs_backend_nnpack::{Nnpack, NnpackOptions};
 use mxrs_op::{Backend, Fill, KernelArgs, OpCall, RawTensor, Sample};
+use mxrs_processor::Isa;
 use mxrs_sync::Team;
 use mxrs_testkit::AlignedBuffer;
 use mxrs_testkit::conformance::{Prepared, team};

@@ -3,6 +3,7 @@
 
 use mxrs_backend_onednn::{OneDnn, OneDnnConfig};
 use mxrs_op::{Backend, ReferenceBackend};
+use mxrs_processor::Feature;
 use mxrs_sync::Team;
 use mxrs_testkit::conformance::{self, team};
 
@@ -27,7 +28,7 @@ fn agrees_with_the_reference_on_every_sample() {
 
 /// Whether 8-bit products are exact. Without VNNI oneDNN's products saturate, and the backend does not offer them.
 fn has_exact_bytes() -> bool {
-    is_x86_feature_detected!("avx512vnni") || is_x86_feature_detected!("avxvnni")
+    Feature::Avx512Vnni.is_there() || Feature::AvxVnni.is_there()
 }
 
 fn is_product_of_bytes(name: &str) -> bool {

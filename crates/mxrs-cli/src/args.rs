@@ -94,18 +94,18 @@ impl Compute {
 /// Type in which packed weights are stored; sums are always computed in float32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum WeightsArg {
-    /// Unchanged
+    /// Store weights unchanged
     Float32,
-    /// Rounded to about three decimal digits: half the memory traffic
+    /// Store weights rounded to about three decimal digits, which halves the memory traffic
     Bfloat16,
 }
 
 /// Largest difference of convolutions from direct sums, relative to the largest output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum AccuracyArg {
-    /// At most 8e-6, with 256 input channels
+    /// Differences of at most 8e-6, with 256 input channels
     Close,
-    /// At most 5e-5: larger tiles, up to 10 % faster
+    /// Differences of at most 5e-5: larger tiles, up to 10 % faster
     Loose,
 }
 
@@ -147,7 +147,7 @@ pub fn switch(text: &str) -> Result<bool, String> {
     }
 }
 
-/// Parses a floating-point dtype of networks.
+/// Parses the name of a floating-point dtype that networks can have.
 pub fn float_dtype(text: &str) -> Result<DType, String> {
     match text {
         "float32" => Ok(DType::F32),

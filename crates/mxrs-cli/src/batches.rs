@@ -60,7 +60,7 @@ pub fn open(parameters: &Parameters) -> Outcome<Box<dyn DataIter>> {
     Ok(Box::new(builder.build_prefetching().map_err(opening)?))
 }
 
-/// Logs at the end how many bad records were skipped.
+/// Logs how many bad records the iterator has skipped.
 pub fn tell_bad_records(data: &dyn DataIter) {
     let n = data.n_bad_records();
     if n > 0 {
@@ -68,8 +68,8 @@ pub fn tell_bad_records(data: &dyn DataIter) {
     }
 }
 
-/// Converts an error of opening: an invalid parameter value is a usage error that names the flag; everything else is an
-/// input error.
+/// Converts an error from opening the record file: an invalid parameter value is a usage error that names the flag; everything
+/// else is an input error.
 fn opening(error: Error) -> Failure {
     let (what, got, expected) = match error.kind() {
         ErrorKind::InvalidValue { what, got, expected } => (what, got, expected),

@@ -35,7 +35,7 @@ impl Failure {
         }
     }
 
-    /// Converts an error of applying flags to a model: shapes that do not fit are a usage error.
+    /// Converts an error of applying flags to a model: shapes that do not fit the model are a usage error.
     pub fn binding(error: Error) -> Self {
         match error.kind() {
             ErrorKind::Shape { .. } | ErrorKind::InvalidValue { .. } | ErrorKind::Unresolved { .. } => {
@@ -77,8 +77,8 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Converts an error by its kind: invalid variables are usage errors, malformed files are input errors, everything else is a
-/// failure at run time.
+/// Converts an error by its kind: invalid environment variables are usage errors, malformed files are input errors, everything
+/// else is a failure at run time.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error.kind() {
@@ -89,7 +89,8 @@ impl From<Error> for Failure {
     }
 }
 
-/// Checks that a file can be written at `path`, before the work whose result it will hold. An existing file is not changed.
+/// Checks that a file can be written at `path`, before the work whose result the file will hold. An existing file is not
+/// changed.
 ///
 /// # Errors
 /// Returns [`Failure::Run`] with the path if the path is a folder, or if its folder does not exist or cannot be written.

@@ -6,7 +6,7 @@
 //! immediately. Commands that do not check the flag install no handler, so the system ends them at the first signal.
 
 use crate::exit::{Failure, Outcome};
-use mxrs::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use mxrs_sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, LazyLock};
 
 static ASKED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);

@@ -42,8 +42,8 @@ pub fn is_built(name: &str) -> bool {
         || mxrs::models::networks().iter().any(|(known, _)| known == name)
 }
 
-/// Why a dtype cannot be used with the network of a symbol file: no operator would compute in it. `None` if an operator
-/// would.
+/// If no operator of the network in a symbol file would compute in `dtype`, returns an error message that says so; otherwise
+/// `None`.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read.
@@ -59,7 +59,7 @@ fn useless(symbol: &Path, dtype: DType) -> String {
     format!("--dtype {dtype}: no operator of {} would compute in it", symbol.display())
 }
 
-/// The graph with its products in another dtype than float32; `None` if it has none.
+/// The graph with its products in `dtype` instead of float32; `None` if no product changes.
 fn cast(graph: &Graph, runtime: &Runtime, dtype: DType) -> Result<Option<Graph>> {
     let n_casts = |graph: &Graph| graph.nodes().iter().filter(|node| node.op_name() == "amp_cast").count();
     let after = autocast(graph, runtime.ops(), dtype)?;
@@ -83,7 +83,7 @@ impl Network {
         Self::seeded(name, dtype, SEED)
     }
 
-    /// Like [`Self::named`], but with random parameters of another seed.
+    /// Like [`Self::named`], but the random parameters depend on `seed`.
     ///
     /// # Errors
     /// Fails as [`Self::named`] does.
@@ -94,8 +94,8 @@ impl Network {
         Self::with_parameters(graph, &built.image, &shapes, &none, seed)
     }
 
-    /// A network from a symbol file, with the parameters of a file or random ones. For another dtype than float32 its
-    /// products compute in that dtype, as in mixed precision; inputs and outputs stay in float32.
+    /// A network from a symbol file, with the parameters of a file or random ones. If `dtype` is not float32, the network's
+    /// products compute in `dtype`, as in mixed precision; inputs and outputs stay in float32.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read; [`Failure::Usage`] if the image does not fit the network, or if no
@@ -188,7 +188,7 @@ pub struct Parts {
 
 /// Name and shape of the network's input.
 pub struct Input {
-    /// Name.
+    /// Name of the input.
     pub name: String,
     /// Shape of one image, without the batch axis.
     pub image: Vec<usize>,

@@ -1,4 +1,4 @@
-//! Sources of images, a record file or image files, in batches that are ready for a network.
+//! Reads images from a record file or from image files, in batches that are ready for a network.
 
 use mxrs::Result;
 use mxrs::data::{Image, ImageOptions, ImageRecordIter, MAX_IMAGE_FILE_BYTES, decode, prepare};
@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 
 /// Images of one batch.
 pub struct ImageBatch {
-    /// Pixels, prepared for the network, one row per image: (channel, row, column).
+    /// Pixels, prepared for the network: one row per image, in the order (channel, height, width).
     pub data: Vec<f32>,
-    /// First label of each row, if the source has labels.
+    /// First label of each image, if the source has labels.
     pub labels: Option<Vec<f32>>,
-    /// The decoded images, if requested; at least as many as rows.
+    /// The decoded images, if requested. There may be more than `n`.
     pub images: Vec<Image>,
-    /// File of each row, if the images are files.
+    /// File of each image, if the images are files.
     pub files: Vec<PathBuf>,
-    /// Number of rows.
+    /// Number of images, which is the number of rows of `data`.
     pub n: usize,
 }
 
@@ -26,7 +26,7 @@ pub enum ImageSource {
     Records(Box<ImageRecordIter>),
     /// Image files, in the order given.
     Files {
-        /// All files.
+        /// Paths of all files.
         paths: Vec<PathBuf>,
         /// Number of files that were read.
         done: usize,

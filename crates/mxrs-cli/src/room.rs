@@ -6,8 +6,8 @@ use mxrs::storage::{DeviceMemory, HostMemory};
 use mxrs::types::{Device, Error};
 use std::hint::black_box;
 
-/// Returns an error if `bytes` is more memory than this machine has, or the part of it that the process may use. `None`
-/// means more than a `u64` can count. Memory in use counts as available, because it may be freed.
+/// Returns an error if `bytes` is more memory than this machine has, or more than the process may use. `None` means more than
+/// a `u64` can count. Memory in use counts as available, because it may be freed.
 ///
 /// # Errors
 /// [`ErrorKind::OutOfMemory`](mxrs::types::ErrorKind::OutOfMemory) if the memory is not available.

@@ -42,7 +42,7 @@ pub fn runtime_with(compute: Option<&Compute>, variables: &[(String, String)]) -
 /// A runtime that finds the fastest kernels by timing.
 ///
 /// # Errors
-/// Fails as [`runtime`] does; also if a variable forbids timing.
+/// Fails as [`runtime`] does; also if an environment variable forbids timing.
 pub fn runtime_searching(compute: &Compute, search: Search) -> Outcome<Runtime> {
     builder(Some(compute), &[])?.search_kernels(search).build().map_err(Failure::binding)
 }

@@ -114,7 +114,7 @@ fn unknown(name: &str, error: &mxrs::Error) -> Failure {
     if known.iter().any(|known| known == name) {
         return Failure::Usage(error.to_string());
     }
-    // Only the first characters are compared, because the time of the distance grows with the length.
+    // Only the first characters are compared, because the time to compute the edit distance grows with the length of the name.
     let cut: String = name.chars().take(100).collect();
     let nearest = known.iter().min_by_key(|known| strsim::damerau_levenshtein(known, &cut));
     let nearest = nearest.map_or(String::new(), |nearest| format!("; the nearest is `{nearest}`"));

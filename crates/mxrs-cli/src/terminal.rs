@@ -1,5 +1,5 @@
-//! Terminal output: colors, progress bars and tables, depending on whether the output is a terminal, and printing that may
-//! fail.
+//! Terminal output: functions that print and return errors, and colors, progress bars and tables, which depend on whether the
+//! output is a terminal.
 
 use crate::exit::{Failure, Outcome};
 use comfy_table::{ContentArrangement, Table, presets};
@@ -33,8 +33,8 @@ pub fn error(text: &str) {
 /// Prints text on stdout.
 ///
 /// # Errors
-/// Returns [`Failure::ReaderGone`] if the reading end is closed, as `mxrs env | head` does, or another error if writing
-/// fails.
+/// Returns [`Failure::ReaderGone`] if the program that reads stdout has closed it, as `head` does in `mxrs env | head`;
+/// another error if writing fails.
 pub fn print(text: &str) -> Outcome {
     let mut out = stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -86,7 +86,7 @@ pub fn markdown<H: AsRef<str>, C: AsRef<str>>(headings: &[H], rows: impl IntoIte
     text
 }
 
-/// A progress bar on stderr, hidden unless that is a terminal and progress is wanted.
+/// A progress bar on stderr, hidden unless stderr is a terminal and `is_wanted` is set.
 pub fn progress(length: Option<u64>, unit: &str, is_wanted: bool) -> ProgressBar {
     let target =
         if is_wanted && stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };

@@ -15,8 +15,8 @@ const NAMES: [&str; 7] = [
     "LibSVMIter",
 ];
 
-/// Creates the iterator with this name from MXNet's parameters as text, as MXNet's scripts pass them. Iterators of record
-/// files prefetch.
+/// Creates the iterator with this name from MXNet's parameters as text, as MXNet's scripts pass them. Iterators over record
+/// files read batches ahead.
 ///
 /// ```
 /// let e = mxrs_data::create("ImageRecordItr", &[]).map(|_| ()).unwrap_err();

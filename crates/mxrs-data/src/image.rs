@@ -60,7 +60,7 @@ impl Image {
         self.pixels
     }
 
-    /// The bytes, for writing.
+    /// The bytes of all pixels, for writing.
     pub(crate) fn pixels_mut(&mut self) -> &mut [u8] {
         &mut self.pixels
     }

@@ -29,7 +29,7 @@ pub struct MnistIter {
     pub seed: u64,
     /// Which share of the examples is read; default 0, of 1 share.
     pub part_index: usize,
-    /// Number of shares.
+    /// Number of shares into which the examples are divided; default 1.
     pub num_parts: usize,
     /// What happens to examples that do not fill the last batch; default [`LastBatch::Discard`].
     pub last_batch: LastBatch,

@@ -8,20 +8,21 @@ use mxrs_types::{Error, ErrorKind, Result, Shape};
 /// What happens to the examples that do not fill the last batch of an epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LastBatch {
-    /// The batch is filled up with examples from the start of the epoch; [`DataBatch::pad`] is their number (`pad`).
+    /// The batch is filled up with examples from the start of the epoch; [`DataBatch::pad`] is their number. MXNet's name is
+    /// `pad`.
     #[default]
     Pad,
     /// The batch is filled up with rows of zeros, whose index is 0; [`DataBatch::pad`] is their number. `CSVIter` does this
     /// without `round_batch`; MXNet leaves old memory contents in these rows.
     Zeros,
-    /// The remaining examples are left out in this epoch (`discard`).
+    /// The remaining examples are left out in this epoch. MXNet's name is `discard`.
     Discard,
-    /// The remaining examples come first in the next epoch (`roll_over`).
+    /// The remaining examples come first in the next epoch. MXNet's name is `roll_over`.
     RollOver,
 }
 
 impl LastBatch {
-    /// Parses MXNet's name.
+    /// Parses MXNet's name of a variant: `pad`, `discard` or `roll_over`.
     ///
     /// # Errors
     /// Returns [`ErrorKind::InvalidValue`], with the three valid names, for any other name.

@@ -25,7 +25,7 @@ impl PixelType {
         }
     }
 
-    /// Parses MXNet's name.
+    /// Parses MXNet's name of an element type.
     ///
     /// # Errors
     /// Returns [`mxrs_types::ErrorKind::InvalidValue`], with the valid names, for any other name.
@@ -46,9 +46,9 @@ pub(crate) struct Finish {
     pub(crate) corner: (usize, usize),
     /// Whether the image is mirrored (left and right exchanged).
     pub(crate) mirrored: bool,
-    /// Factor of the difference from the mean.
+    /// Factor that multiplies each pixel's difference from the mean.
     pub(crate) contrast: f32,
-    /// Value that is added before the value is multiplied by scale and divided by std.
+    /// Number that is added to each pixel, before it is multiplied by scale and divided by std.
     pub(crate) illumination: f32,
     /// Noise that is added to the pixels of each channel; the sums are truncated to integers from 0 to 255.
     pub(crate) noise: [f32; 4],
@@ -68,7 +68,8 @@ impl Finish {
     }
 }
 
-/// Writes the image in the order (channel, row, column) with this element type; `out` has the size of `options.data_shape`.
+/// Normalizes the image and writes it to `out` in the order (channel, row, column), as elements of `pixel_type`. `out` has
+/// the size of `options.data_shape`.
 pub(crate) fn write(
     threads: &ImageThreads,
     image: &Image,
@@ -131,7 +132,8 @@ fn tables<T: Copy + Default>(channels: usize, finish: &Finish, value: impl Fn(us
     (0..channels).map(table).collect()
 }
 
-/// Calls `value` for each element of `out`, with the channel, the index in the unmirrored result, and the pixel.
+/// Sets each element of `out` to the result of `value`. Its arguments are the channel, the index of the element before
+/// mirroring, and the pixel.
 fn fill<T: Send>(
     threads: &ImageThreads,
     image: &Image,

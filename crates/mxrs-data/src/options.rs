@@ -41,8 +41,8 @@ impl ImageOptions {
     /// Checks that every setting is valid.
     ///
     /// # Errors
-    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] with the name of the setting, and [`mxrs_types::ErrorKind::Overflow`]
-    /// if the shape has too many elements.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] with the name of the invalid setting, and
+    /// [`mxrs_types::ErrorKind::Overflow`] if the shape has too many elements.
     pub fn check(&self) -> Result<()> {
         let [c, h, w] = self.data_shape;
         check_channels(c).map_err(|e| e.context("checking data_shape"))?;

@@ -180,8 +180,8 @@ impl Shared {
                     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
                     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
                     let batch = Err(panicked(text.unwrap_or_else(|| "no message".into())));
-                    // The inner iterator is not called again. The consumer keeps the largest number, so 0 leaves the last
-                    // count unchanged.
+                    // The inner iterator, which has panicked, is not asked for its count. The consumer keeps the largest
+                    // count that it receives, so 0 changes nothing.
                     state.queue.push_back(Made { batch, n_bad_records: 0 });
                     state.gone = true;
                 }

@@ -21,7 +21,7 @@ pub fn prepare(image: &Image, options: &ImageOptions, out: &mut [f32]) -> Result
 /// Like [`prepare`], with the rows of each step shared among threads.
 ///
 /// # Errors
-/// Returns the errors of [`prepare`], and those of choosing a team.
+/// Returns the errors of [`prepare`], and those of the function that chooses a team.
 pub fn prepare_on(threads: &ImageThreads, image: &Image, options: &ImageOptions, out: &mut [f32]) -> Result<()> {
     options.check()?;
     let [channels, height, width] = options.data_shape;

@@ -23,9 +23,9 @@ pub(crate) struct Record {
 /// How the records of an epoch are shuffled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Shuffle {
-    /// Seed for shuffling all records.
+    /// Seed for shuffling the records.
     pub(crate) seed: Option<u64>,
-    /// Shuffles chunks of records instead. With a seed for records as well, records are shuffled only inside a chunk.
+    /// Shuffles whole chunks of records. If `seed` is also set, the records of each chunk are shuffled among themselves.
     pub(crate) chunks: Option<Chunks>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Chunks {
     pub(crate) seed: u64,
 }
 
-/// One share of a record file, with the records that it had when it was opened.
+/// One share of a record file, with the records that the file had when it was opened.
 pub(crate) struct RecordSource {
     path: PathBuf,
     reader: RecordReader<BufReader<File>>,
@@ -44,7 +44,7 @@ pub(crate) struct RecordSource {
     shuffle: Shuffle,
     /// Whether damage between records is skipped instead of being reported as an error.
     lenient: bool,
-    /// Number of bytes that were skipped.
+    /// Number of damaged bytes that were skipped.
     skipped_bytes: u64,
     epoch: u64,
     /// Number of records of this epoch that were read or skipped by a seek.

@@ -3,8 +3,8 @@
 use mxrs_sync::{Arc, Mutex, Team};
 use mxrs_types::Result;
 
-/// Smallest number of values per thread. They take about ten microseconds; with fewer, an additional thread costs more than
-/// it saves.
+/// Smallest number of values per thread. Processing this number of values takes about ten microseconds. With fewer, an
+/// additional thread costs more than it saves.
 const MIN_SHARE: usize = 1 << 14;
 
 /// Threads that share the work on one image: by default only the calling thread, otherwise a [`Team`].
@@ -32,7 +32,7 @@ pub struct ImageThreads {
 type Choose = dyn Fn() -> Result<Option<Arc<Team>>> + Send + Sync;
 
 impl ImageThreads {
-    /// Only the calling thread.
+    /// Uses only the calling thread.
     pub fn calling() -> Self {
         Self::default()
     }

@@ -1,12 +1,12 @@
 //! Compiles loops over pixels a second time, for processors with wider vectors.
 
 /// Calls `body`, compiled for AVX2 if the processor has it. The results are bit-identical, because only the vector width
-/// differs. Wrap a whole loop in it, since the detection has a cost.
+/// differs. Each call checks the processor, so `body` should be a whole loop.
 #[inline]
 pub(crate) fn wide<R>(body: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: `with_avx2` requires only the target feature AVX2, which `is_x86_feature_detected!` has just confirmed.
+    if mxrs_processor::Feature::Avx2.is_there() {
+        // SAFETY: `with_avx2` requires only the target feature AVX2, which the condition has just confirmed.
         return unsafe { with_avx2(body) };
     }
     body()

@@ -78,8 +78,8 @@ fn samples(rec: &Path, settings: &str, kinds: &[&str], n: usize) -> Vec<Vec<f32>
     samples
 }
 
-/// Largest distance accepted between two samples of `n` values from one distribution, if only `n_kept` values of one of them
-/// are known, at equal steps of rank.
+/// Largest accepted distance between two samples of `n` values each from the same distribution. Of one sample only `n_kept`
+/// values are known, at equal steps of rank.
 fn bound(n: usize, n_kept: usize) -> f32 {
     let between_steps = 1.0 / n_kept as f32 - 1.0 / n as f32;
     ONCE_IN_TEN_THOUSAND * (2.0 / n as f32).sqrt() + between_steps

@@ -25,7 +25,8 @@ fn blames(error: &Error, rec: &Path) -> bool {
     matches!(error.kind(), ErrorKind::Format { path: Some(path), .. } if path == rec)
 }
 
-/// Up to the limit, bad records are left out, counted once, and replaced by other records; the division into batches stays.
+/// Up to the limit, bad records are left out, counted once, and replaced by other records. The division into batches does
+/// not change.
 #[test]
 fn bad_records_are_left_out_up_to_a_limit() {
     let folder = tempfile::tempdir().unwrap();
@@ -77,8 +78,8 @@ fn a_batch_of_bad_records_is_left_out() {
     }
 }
 
-/// If every batch has bad records and some have no good record, in a different order each epoch, the batches do not depend
-/// on the number of threads, and seeking gives the same batches.
+/// Every batch has bad records, some batches have no good record, and each epoch has another order. Still the batches do not
+/// depend on the number of threads, and seeking gives the same batches.
 #[test]
 fn places_count_the_batches_that_are_delivered() {
     let folder = tempfile::tempdir().unwrap();
@@ -184,7 +185,7 @@ fn bad_records_are_counted_once_where_an_epoch_ends_early() {
     }
 }
 
-/// The next epoch is the same even if the number of batches is not known.
+/// The next epoch does not depend on how much of an epoch was read, even if the number of batches per epoch is not known.
 #[test]
 fn an_epoch_of_another_length_does_not_depend_on_how_far_the_last_was_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -230,7 +231,8 @@ fn a_file_that_grows_is_read_as_it_was() {
     }
 }
 
-/// The file may be cut inside a record or between two, also when the last batch wraps around to the start.
+/// Reading fails whether the file is cut inside a record or between two records, also if the last batch is filled up from
+/// the start.
 #[test]
 fn a_file_that_shrinks_is_an_error() {
     let folder = tempfile::tempdir().unwrap();

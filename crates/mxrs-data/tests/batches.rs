@@ -114,8 +114,8 @@ fn every_epoch_and_any_number_of_threads_gives_the_same() {
     }
 }
 
-/// If images are processed one after the other, the threads share the work on each image; if several are processed at the
-/// same time, they do not.
+/// If images are processed one after the other, the threads share the work on each image. If several images are processed at
+/// the same time, one thread does all work on an image.
 #[test]
 fn threads_share_an_image_or_images() {
     let folder = tempfile::tempdir().unwrap();

@@ -82,7 +82,8 @@ fn altered_images_never_panic() {
 
 #[test]
 fn an_altered_png_is_noticed() {
-    // A checksum covers every byte of a PNG except the signature; altering the signature makes the file unknown.
+    // A checksum covers every byte of a PNG except the signature; with an altered signature, the format of the file is not
+    // recognized.
     for name in ["L.png", "RGBA.png"] {
         let whole = image(name);
         for at in 0..whole.len() {

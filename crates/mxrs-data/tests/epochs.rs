@@ -102,7 +102,7 @@ fn batches_do_not_depend_on_threads_and_can_be_gone_to() {
             assert_eq!(got, want, "epoch {epoch} batch {batch}");
         }
     }
-    // Tests seeking without shuffling too; records are then otherwise read sequentially.
+    // Also tests seeking without shuffling, where all other reading is sequential.
     let reference = epochs(digits(40), 1);
     let mut fresh = digits(40).build().unwrap();
     for batch in [6, 0, 7, 3] {

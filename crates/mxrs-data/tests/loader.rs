@@ -63,7 +63,7 @@ fn batches_do_not_depend_on_workers_and_can_be_gone_to() {
             for (e, b) in [(1, 2), (0, 1), (1, usize::MAX), (2, 0), (1, 9)] {
                 it.seek(e as u64, b as u64).unwrap();
                 assert_eq!(it.epoch(), e as u64);
-                // Seeks away from an epoch that was read in part.
+                // Reads one batch, so that the next seek leaves an epoch that was read in part.
                 assert_eq!(it.next_batch().unwrap().is_some(), b < epochs[e].len());
                 it.seek(e as u64, b as u64).unwrap();
                 assert_eq!(epoch_of(&mut it), epochs[e][b.min(epochs[e].len())..]);
@@ -120,8 +120,8 @@ fn batches_of(iter: &mut impl DataIter) -> Vec<DataBatch> {
     std::iter::from_fn(|| iter.next_batch().unwrap()).collect()
 }
 
-/// The iterator returns the loader's batches as floats, with incomplete ones filled up; they do not depend on the number of
-/// workers, and seeking to any position works.
+/// The iterator returns the loader's batches as floats, with incomplete batches filled up. The batches do not depend on the
+/// number of workers, and seeking to any position works.
 #[test]
 fn an_iterator_has_the_batches_of_the_loader() {
     for (last, n_batches, pads) in [

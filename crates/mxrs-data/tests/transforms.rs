@@ -138,7 +138,7 @@ fn what_is_not_random_is_equal_to_mxnet() {
         let most = got.iter().zip(&want).map(|(a, b)| (a - b).abs()).max_by(f32::total_cmp).unwrap();
         let level = match name.split(' ').next() {
             Some("tensor") => 1e-3 / 255.0,
-            // The order of rounding positions between pixels differs from MXNet's.
+            // Positions between pixels are rounded differently from MXNet.
             Some("rotate") => 1e-2 / 255.0,
             Some("normalized") => 1e-3 / 255.0 / 0.224,
             Some("augmenter") => {

@@ -76,7 +76,8 @@ mod run {
         Ok(())
     }
 
-    /// Seeds are handed out one by one, so the result does not depend on the number of threads.
+    /// Checks the programs of all seeds on one kind of engine. Threads take seeds one by one, so the set of programs
+    /// does not depend on the number of threads.
     fn one_kind(options: &Options, kind: (EngineKind, bool)) -> Result<Tally, String> {
         let next = AtomicU64::new(options.seed);
         let end = options.seed.checked_add(options.programs).ok_or("--seed and --programs overflow 64 bits")?;

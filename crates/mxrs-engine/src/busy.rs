@@ -1,11 +1,12 @@
 //! Marks threads that are in the middle of a step which a fork must not interrupt: pushing a task, running one on the
 //! pushing thread, collecting, joining a queue, completing a started task, or starting and ending workers.
 //!
-//! A thread takes a lock of an engine only within such a step, or as a worker in a task. A fork waits for both, so the
-//! child finds every lock free.
+//! A thread takes a lock of an engine only during such a step, or as a worker during a task. A fork waits until these
+//! steps and tasks have ended, so the child finds every lock free.
 //!
 //! Each thread has its own flag, so marking costs two stores. A fork sets a flag of the process and then waits for the
-//! threads' flags; a thread sets its own flag and then checks the process's. So at least one of them sees the other.
+//! threads' flags. A thread sets its own flag and then checks the flag of the process. So the fork sees the thread's
+//! flag, or the thread sees the fork's flag, or both.
 
 use crate::context::is_inside_any;
 // The standard library's atomics: loom does not model forks, and its atomics cannot live in statics.
@@ -18,8 +19,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The number of forks being prepared, over all engines.
 static FORKING: AtomicUsize = AtomicUsize::new(0);
-/// The flags of all threads, as a list without a lock: if a fork happened while a new thread adds its flag, the child
-/// would find such a lock held forever.
+/// The flags of all threads, as a lock-free list. If the list had a lock and a fork happened while a new thread adds
+/// its flag, the lock would stay locked forever in the child.
 static FLAGS: AtomicPtr<Flag> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Counts the steps that a thread is in the middle of. Flags are never freed; the flag of a thread that has ended is
@@ -125,8 +126,8 @@ impl Drop for Busy {
     }
 }
 
-/// Whether a fork waits for the calling thread even without the mark that the thread has just set: because it is inside a
-/// task, or in an outer step.
+/// Whether a fork would wait for the calling thread even if the thread had not just set its mark: the thread is inside
+/// a task, or it was already marked before.
 #[cold]
 fn is_waited_for() -> bool {
     is_inside_any() || MINE.try_with(|mine| mine.0.marks.load(Ordering::Relaxed)).is_ok_and(|marks| marks > 1)
@@ -138,7 +139,7 @@ fn forking() -> bool {
     FORKING.load(Ordering::Relaxed) > 0
 }
 
-/// Waits until the fork is over; the calling thread must not be marked.
+/// Waits until the fork in progress is over. The calling thread must not be marked, because the fork would wait for it.
 #[cold]
 fn let_fork_pass() {
     while forking() {

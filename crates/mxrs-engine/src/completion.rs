@@ -28,9 +28,9 @@ struct Shared {
 }
 
 enum State {
-    /// Not completed yet; the flag says whether the pushing thread waits for the completion.
+    /// The task is not completed yet; the flag says whether the pushing thread waits for the completion.
     Open(Task, bool),
-    /// Completed, and the waiting thread has not seen it yet.
+    /// The task is completed, but the pushing thread, which waits for it, has not taken the task and its result yet.
     ForPusher(Task, Result<()>),
     Completed,
 }
@@ -41,17 +41,19 @@ impl Completion {
         Self(Arc::new(Promise(Arc::new(Shared { engine: Arc::clone(engine), streams, state, wake: Condvar::new() }))))
     }
 
-    /// Ends the task: the tasks that depend on it may run, or are skipped if `result` is an error.
+    /// Ends the task. The tasks that depend on it may then run, or are skipped if `result` is an error.
     ///
     /// # Errors
-    /// [`ErrorKind::Engine`] if the task has already been completed; nothing else happens then.
+    /// Fails with [`ErrorKind::Engine`] if the task was already completed, and then has no effect.
     pub fn complete(&self, result: Result<()>) -> Result<()> {
         self.0.0.complete(result)
     }
 
-    /// Blocks the pushing thread until the task is completed; `None` if it was created without `pusher_waits`.
+    /// Blocks the pushing thread until the task is completed, and returns the task with its result; `None` if the
+    /// completion was created without `pusher_waits`.
     pub(crate) fn into_result(self) -> Option<(Task, Result<()>)> {
-        // Drops this clone first: if the body has dropped its own, the task fails now.
+        // `self` is dropped before the wait: if it is the last clone, because the body dropped the others, the task
+        // fails now instead of never ending.
         let shared = Arc::clone(&self.0.0);
         drop(self);
         let mut state = shared.state.lock();
@@ -78,7 +80,8 @@ impl Shared {
             }
             State::Open(task, false) => {
                 drop(state);
-                // Any thread may complete a task, and the completion takes the locks of the task's variables.
+                // Any thread may call this, and ending the task takes the locks of its variables, which a fork must not
+                // interrupt.
                 let _busy = Busy::enter();
                 let result = self.end_on_device(&task, result);
                 self.engine.complete_started(task, result);

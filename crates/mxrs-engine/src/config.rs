@@ -14,7 +14,7 @@ pub struct EngineConfig {
     pub is_async: bool,
     /// The number of normal tasks that may run at the same time on each CPU device id.
     pub cpu_workers: NonZeroUsize,
-    /// The number of CPU-prioritised tasks that may run at the same time, over all CPU devices.
+    /// The number of CPU-prioritized tasks that may run at the same time, over all CPU devices.
     pub cpu_priority_workers: NonZeroUsize,
     /// The number of normal tasks that may run at the same time on each GPU.
     pub gpu_workers: NonZeroUsize,
@@ -23,11 +23,11 @@ pub struct EngineConfig {
     /// The number of compute streams of each GPU worker: 1, or 2 for an additional auxiliary stream. Workers for copies
     /// always have one stream.
     pub gpu_worker_streams: NonZeroUsize,
-    /// Whether the host loops of a GPU's tasks may use a team's threads; otherwise each runs on its worker's thread
-    /// only ([`mxrs_sync::Team::alone`]). Not used by [`EngineKind::Naive`].
+    /// Whether loops that a GPU task executes on the host may use the threads of a team; otherwise each loop runs only
+    /// on the worker's thread ([`mxrs_sync::Team::alone`]). Not used by [`EngineKind::Naive`].
     pub gpu_workers_share_loops: bool,
-    /// When a GPU task counts as complete. If `is_async` is set, always when its work is enqueued. Not used by
-    /// [`EngineKind::Naive`], which leaves the work on the stream.
+    /// When a GPU task counts as complete. If [`Self::is_async`] is set, this value is ignored, and a task is complete
+    /// when its work is enqueued. Not used by [`EngineKind::Naive`], which leaves the work on the stream.
     pub gpu_sync: GpuSync,
     /// The number of normal tasks that may run at the same time on each CPU device id in a forked child.
     pub child_workers: NonZeroUsize,
@@ -38,7 +38,7 @@ pub struct EngineConfig {
     pub backtrace: bool,
     /// The largest number of stack frames of the push that an error includes, unless [`Self::backtrace`] requests all.
     pub stack_trace_depth: usize,
-    /// If no task ends for this long while some are pending, the engine logs what it is waiting for.
+    /// If tasks are pending and none ends for this long, the engine logs what it is waiting for.
     pub stall_after: Option<Duration>,
     /// The longest time that dropping the engine waits for pending tasks before it abandons them; `None` for no limit.
     pub exit_timeout: Option<Duration>,
@@ -76,7 +76,7 @@ impl EngineConfig {
         Self { kind, ..Self::default() }
     }
 
-    /// The effective rule for when a GPU task counts as complete.
+    /// When a GPU task counts as complete, after taking [`Self::is_async`] and the scheduler into account.
     pub(crate) fn effective_gpu_sync(&self) -> GpuSync {
         if self.is_async || self.kind == EngineKind::Naive { GpuSync::Event } else { self.gpu_sync }
     }

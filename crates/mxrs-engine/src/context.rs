@@ -24,7 +24,7 @@ pub struct RunContext {
     worker: Option<Worker>,
     inherited: Option<Arc<Failure>>,
     streams: Option<Arc<TaskStreams>>,
-    /// For a deletion: the events of device work that still uses the variable.
+    /// If the task is a deletion: the events of device work that still uses the deleted variable.
     events: Option<Box<Mutex<EventList>>>,
 }
 

@@ -158,7 +158,7 @@ impl EngineBuilder {
         self
     }
 
-    /// Builds the engine. The workers of a pool start with its first task, except those for CPU-prioritised tasks,
+    /// Builds the engine. The workers of a pool start with its first task, except those for CPU-prioritized tasks,
     /// which start immediately.
     ///
     /// # Errors
@@ -232,7 +232,8 @@ impl Engine {
     pub fn delete_var(&self, var: Var, free: impl FnOnce() + Send + 'static) -> bool {
         self.delete_var_with(var, |events| {
             for event in events {
-                // A failure was reported by the task whose work failed, or is reported to the next wait for the device.
+                // A failure is ignored here: the task whose work failed has reported it, or the next wait for the
+                // device will.
                 let _ = event.wait();
             }
             free();
@@ -294,7 +295,7 @@ impl Engine {
     /// a task.
     ///
     /// # Errors
-    /// The same as for [`Engine::new`].
+    /// Returns the errors of [`Engine::new`].
     pub fn start(&self) -> Result<()> {
         self.0.start()
     }

@@ -5,7 +5,7 @@ use mxrs_sync::{Rank, RankedMutex};
 use mxrs_types::{Device, Error};
 use std::sync::Arc;
 
-/// The largest number of skipped tasks that a message names; the rest are counted.
+/// The largest number of skipped tasks that a message names; it only counts the others.
 const NAMED: usize = 8;
 
 /// One failure, shared by all variables that it taints. It is reported at most once, and has no effect afterwards,
@@ -13,7 +13,7 @@ const NAMED: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Failure {
     error: Error,
-    /// Whether every read of a tainted variable reports it, not only the first.
+    /// Whether every read of a tainted variable reports the failure, not only the first read.
     sticky: bool,
     taken: AtomicBool,
     skipped: RankedMutex<Skipped>,
@@ -40,8 +40,9 @@ impl Failure {
         self.sticky || !self.is_reported()
     }
 
-    /// Whether the failure skips a task that reads (or, if `write`, writes) a variable that carries it. A sticky failure
-    /// that was already reported skips reads only, because a write may replace it.
+    /// Whether a task is skipped because one of its variables carries this failure; `write` says whether the task
+    /// writes the variable or only reads it. A sticky failure that was already reported skips only readers, because a
+    /// write may replace it.
     pub(crate) fn concerns(&self, write: bool) -> bool {
         self.is_live() && !(write && self.is_reported())
     }
@@ -104,8 +105,8 @@ impl Failures {
         list.all.push(failure);
     }
 
-    /// Returns the first unreported failure and counts all others as reported, before another thread can find the list
-    /// empty.
+    /// Returns the first unreported failure, and marks all failures as reported. The list stays locked meanwhile, so a
+    /// thread that finds it empty also finds them reported.
     pub(crate) fn take_all(&self) -> Option<Error> {
         let mut list = self.0.lock();
         let all = std::mem::take(&mut list.all);
@@ -116,7 +117,7 @@ impl Failures {
                 first = error;
             }
         }
-        // Drops the list's errors only after the lock is released.
+        // Releases the lock before the failures in `all` are dropped.
         drop(list);
         first
     }

@@ -39,7 +39,8 @@ impl ForkGuard for Hook {
     fn prepare(&self) {
         let Some(engine) = self.engine.upgrade() else { return };
         {
-            // Another engine may already have begun this fork.
+            // Marks this thread without waiting for the fork to end, because another engine may already have begun this
+            // fork.
             let _busy = Busy::of_forking_thread();
             engine.flush_all();
         }
@@ -50,8 +51,8 @@ impl ForkGuard for Hook {
     }
 
     fn hold<'a>(&'a self, _: &mut Kept<'a>) {
-        // Nothing to hold: workers at rest and threads that are not busy hold no lock of the engine except those that
-        // the child resets ([`crate::fork_reset::ForkReset`]).
+        // No lock must be held during the fork: paused workers and threads that are not busy hold no lock of the
+        // engine, except those that the child replaces ([`crate::fork_reset::ForkReset`]).
     }
 
     fn parent(&self) {
@@ -100,7 +101,7 @@ impl Inner {
     /// Refuses a GPU in a process that was forked after the engine was made.
     ///
     /// # Errors
-    /// [`ErrorKind::Engine`] in such a process.
+    /// Fails with [`ErrorKind::Engine`] in a process that was forked after the engine was made.
     pub(crate) fn refuse_gpu_in_child(&self, device: Device) -> Result<()> {
         if fork::generation() == self.born_in {
             return Ok(());

@@ -1,7 +1,7 @@
 //! A value, such as a lock, that a forked child replaces by a fresh one.
 //!
-//! A fork does not wait for a thread that sleeps until nothing is pending, or that stops the engine. That thread does
-//! not exist in the child, where its lock may therefore stay locked forever.
+//! A fork does not wait for a thread that sleeps until no task is pending, or that stops the engine. Such a thread does
+//! not exist in the child, so a lock that it held would stay locked there forever.
 
 use std::ptr::NonNull;
 // The standard library's atomics, not those of `mxrs_sync`: loom does not model forks.

@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 /// The value that clones of an engine share; dropping the last clone drops it. Workers hold only the [`Inner`].
 ///
-/// Fields are dropped in this order. The drop of the registration waits for a fork in progress, so a fork that has
-/// begun with the engine also ends with it.
+/// The fields are dropped in the order below. The drop of the registration waits for a fork in progress, so a fork in
+/// which the engine takes part has ended before the other fields are dropped.
 pub(crate) struct Handle {
     _registration: Registration,
     /// Kept alive by this field, because the list of participants in forks holds it only weakly.
@@ -34,7 +34,7 @@ impl Handle {
         &self.inner
     }
 
-    /// Starts the pool for prioritised tasks, which has its threads from the beginning.
+    /// Starts the threads of the pool for CPU-prioritized tasks; those of other pools start with the first task.
     pub(crate) fn start_eager_pools(&self) -> Result<()> {
         // Under loom these idle threads would only enlarge the search.
         if cfg!(loom) || self.inner.config.kind != EngineKind::ThreadedPerDevice {
@@ -47,8 +47,8 @@ impl Handle {
 
     pub(crate) fn stop(&self) {
         if !is_inside(self.inner.id) {
-            // Held until the workers are gone, so that no thread can start the engine meanwhile: a task pushed then
-            // would find no worker.
+            // The lock is held until the workers are gone, so that no thread can start the engine meanwhile: a task
+            // pushed after such a start would find no worker.
             let _stopping = self.inner.lifecycle.get().lock();
             drain_and_join(&self.inner);
         }
@@ -56,7 +56,7 @@ impl Handle {
 
     pub(crate) fn start(&self) -> Result<()> {
         if is_inside(self.inner.id) {
-            // This task runs, so the engine has not stopped.
+            // The caller is a running task, so the engine has not stopped.
             return Ok(());
         }
         let _starting = self.inner.lifecycle.get().lock();
@@ -73,7 +73,7 @@ fn drain_and_join(inner: &Arc<Inner>) {
     // so they must run.
     inner.flush_all();
     inner.sleep_until_idle();
-    // Keeps a fork from beginning now: workers paused for it could not end, and the child would find the list of
+    // A fork must not begin now: it would pause workers, which could then not end, and the child would find the list of
     // threads locked.
     let _busy = Busy::enter();
     for pool in inner.pools.all() {
@@ -86,7 +86,7 @@ impl Drop for Handle {
         let inner = Arc::clone(&self.inner);
         if is_inside(inner.id) {
             // The last handle was dropped inside a task. Waiting here would wait for that task itself, so another
-            // thread waits; without pools there is nothing to wait for.
+            // thread waits. The naive engine has no workers to wait for.
             if inner.config.kind == EngineKind::Naive {
                 return;
             }

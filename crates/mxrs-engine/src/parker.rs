@@ -10,14 +10,15 @@ use std::sync::Arc;
 /// which many short tasks end.
 const SPINS: u32 = 200;
 
-/// Blocks a thread until it is signaled, once per wait: with the failure that the variable then carries, or with the
-/// thread's own task.
+/// Blocks a thread until it is signaled. Each wait ends with one signal. The signal brings the failure, if any, of the
+/// variable that the thread waits for, or the task that the thread has pushed and must run.
 ///
 /// In a forked child the parkers of the parent's threads are still in the queues. Signals to them are dropped, because
 /// their locks may be in any state.
 ///
-/// The signaling thread may still be in its call after the wait has ended. It then touches only the shared parker, never
-/// the waiting thread's entry in the queue; at worst the thread's next wait wakes up once without a reason.
+/// The wait may end before the signaling thread has returned from [`Parker::signal`] or [`Parker::hand_over`]. From
+/// then on that thread touches only the shared parker, never the entry in the queue. At worst, the next wait on this
+/// parker wakes up once without a reason.
 #[derive(Debug)]
 pub(crate) struct Parker {
     done: AtomicBool,
@@ -48,7 +49,8 @@ impl Parker {
     pub(crate) fn of_thread() -> Arc<Self> {
         #[cfg(not(loom))]
         if let Ok(parker) = OF_THREAD.try_with(Arc::clone) {
-            // The thread that signaled the last wait may still hold the lock; once this thread has it, that signal is over.
+            // The thread that ended the last wait may still hold the lock of `news`. Taking the lock here ensures that
+            // it has finished.
             *parker.news.lock() = News::default();
             parker.done.store(false, Ordering::Relaxed);
             parker.waits_in.store(fork::generation(), Ordering::Relaxed);
@@ -79,7 +81,8 @@ impl Parker {
         }
         let mut slot = self.news.lock();
         *slot = news;
-        // Set under the lock: a thread about to sleep either sees it or is asleep when notified.
+        // The flag is set under the lock, so a thread about to sleep either sees the flag or is already asleep when
+        // notified.
         self.done.store(true, Ordering::Release);
         drop(slot);
         self.wake.notify_one();

@@ -1,4 +1,4 @@
-//! Pushes a task: after this it waits for grants, is queued, or has run.
+//! Pushes a task. After the push, the task waits for grants, is queued in a pool, or has run.
 
 use crate::busy::Busy;
 use crate::context::{Worker, is_inside};
@@ -13,7 +13,7 @@ use mxrs_types::EngineKind;
 use mxrs_types::{Device, DeviceKind, Error, ErrorKind, Result};
 use std::sync::Arc;
 
-/// Why a push failed, and the task unless it has run. The caller drops the task when it holds no lock.
+/// Why a push failed, and the task unless it has run. The caller must not drop the task while it holds a lock.
 pub(crate) struct NotPushed {
     pub(crate) error: Error,
     pub(crate) task: Option<Task>,
@@ -72,7 +72,8 @@ impl Inner {
             let message = format!("{}: the engine is stopped; start it before pushing", task.name);
             return Err(NotPushed { error: Error::new(ErrorKind::Engine { message }), task: Some(task) });
         }
-        // The pool is started only after the push is announced: from then on no stop can end the workers before the task.
+        // The pool is started only after the push is announced: from the announcement on, a stop of the engine waits
+        // for the task before it ends the workers.
         if let Dispatch::Pool(kind) = dispatch
             && let Err(error) = self.start_pool(kind.of_device(task.device))
         {
@@ -99,7 +100,7 @@ impl Inner {
                     task = back;
                 }
                 Err((Refused::Deleted(error), task)) => {
-                    // Uncounts the push before the body is dropped, because the drop may panic.
+                    // Undoes the count of the push before the body is dropped, because the drop may panic.
                     self.refuse();
                     if parker.is_some() {
                         drop(task.take_parker());
@@ -108,8 +109,8 @@ impl Inner {
                 }
             }
         };
-        // Busy until the end, also while this thread runs the task, because no other thread could finish it in a forked
-        // child.
+        // This thread stays marked as busy until the end of this function. This includes running the task, because a
+        // forked child has no thread that could finish it.
         let _busy = busy;
         match (task, dispatch) {
             (None, Dispatch::Pusher) => {
@@ -139,8 +140,8 @@ impl Inner {
     #[inline]
     fn announce(&self) -> Busy {
         let count = || {
-            // A push is counted before it checks for a stop or a fork; a stop or a fork sets its flag before it reads the
-            // count. So at least one sees the other.
+            // A push is counted before it checks for a stop or a fork; a stop or a fork sets its flag before it reads
+            // the count. So the push sees the flag, or the stop or fork sees the push.
             self.tally.pushed.fetch_add(1, Ordering::SeqCst);
             fence_after_rmw();
         };
@@ -174,7 +175,8 @@ impl Inner {
             (EngineKind::ThreadedPerDevice, _) => PoolRole::Cpu,
         };
         if property == Property::DeleteVar && self.is_stopped() {
-            // The workers may have ended, or may be about to.
+            // In a stopped engine the workers may have ended or may be about to end, so a deletion does not run on
+            // them.
             return Ok(Dispatch::Completer);
         }
         Ok(Dispatch::Pool(kind))

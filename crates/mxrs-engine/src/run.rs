@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Tasks, each with its engine.
+/// Tasks that are to run on the current thread, each with its engine.
 type Here = VecDeque<(Arc<Inner>, Task)>;
 
 // The tasks that this thread runs after the one it is completing; `Some` only while it completes one. Loom's macro does
@@ -26,19 +26,19 @@ mxrs_sync::thread_local! { static HERE: RefCell<Option<Here>> = const { RefCell:
 
 /// How a task ended.
 enum Outcome {
-    /// The body succeeded; the failure that an input of the task carries, if any.
+    /// The body succeeded. The value is the failure that an input of the task carries, if any.
     Done(Option<Arc<Failure>>),
     /// The body was skipped because of this failure.
     Skipped(Arc<Failure>),
     /// The body failed.
     Failed(Error),
-    /// The body has started the work; the task is in its completion.
+    /// The body has started the work, and the task now belongs to its [`Completion`].
     Started,
 }
 
 impl Inner {
-    /// Runs a granted task whose error is kept for a later wait. If `home` is given, that worker may get a task to run
-    /// next.
+    /// Runs a granted task whose error is kept for a later wait. If `home` is given, may return a task that this worker
+    /// must run next.
     #[inline]
     pub(crate) fn run_deferred(
         self: &Arc<Self>,
@@ -174,7 +174,8 @@ impl Inner {
         }));
         let Some(completion) = completion else { return (Outcome::Started, None) };
         if let Err(panic) = result {
-            // This call fails if the body completed the task before it panicked; that completion then counts.
+            // This call fails if the body completed the task before it panicked; the result of the earlier completion
+            // then counts.
             let _ = completion.complete(Err(panicked(&name, panic)));
         }
         if !pusher_waits {
@@ -256,7 +257,7 @@ impl Inner {
             return;
         }
         if let Some(task) = task {
-            // The thread is ending and its queue has been destroyed.
+            // The thread is ending and its queue `HERE` has been destroyed, so the task runs immediately.
             self.run_deferred(task, None, None);
             return;
         }

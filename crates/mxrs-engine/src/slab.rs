@@ -1,10 +1,10 @@
 //! Memory for pushed tasks: blocks of a few sizes that circulate between the threads that push and those that run.
 //!
-//! One thread makes a task and another ends it, so a general allocator would move every block across threads by itself.
-//! Here each thread has a stack of free blocks per size. Surplus blocks go, 32 at a time, to a common depot, and
-//! threads that have none take them from there. If the stacks are filled, a push does not allocate and takes a lock
-//! once in 32 times. Blocks are never returned to the system: memory stays at the largest amount that was needed at one
-//! time.
+//! One thread makes a task and another ends it, so with a general allocator every block would be freed on a different
+//! thread from the one that allocated it. Here each thread has a stack of free blocks per size. Surplus blocks go to a
+//! common depot, 32 at a time, and threads that have no free block take a batch from the depot. If the stacks are
+//! filled, a push does not allocate and takes a lock once in 32 times. Blocks are never returned to the system: memory
+//! stays at the largest amount that was needed at one time.
 
 use mxrs_sync::fork::{self, ForkGuard, Kept, Registration};
 use mxrs_sync::{Rank, RankedMutex};
@@ -202,7 +202,7 @@ pub(crate) unsafe fn free(ptr: NonNull<u8>, class: u8, layout: Layout) {
         unsafe { shelf.open.push(ptr.cast()) };
     });
     if kept.is_err() {
-        // The thread is ending and its shelves have been destroyed.
+        // The thread is ending and its shelves have been destroyed, so the block goes to the depot.
         let mut one = Stack::EMPTY;
         // SAFETY: the caller gives the block up, and it has the size of its class.
         unsafe { one.push(ptr.cast()) };

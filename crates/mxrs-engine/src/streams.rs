@@ -1,4 +1,5 @@
-//! Orders tasks with device work: what to wait for before a body, and what to record after it.
+//! Orders tasks relative to device work: which events a task waits for before its body runs, and which it records
+//! afterwards.
 
 use crate::context::{RunContext, Worker};
 use crate::engine::Inner;
@@ -29,7 +30,7 @@ impl Inner {
     /// on.
     ///
     /// # Errors
-    /// The device's error; failures of work whose results the task uses.
+    /// Returns the device's error, or the failure of device work whose result the task uses.
     #[cold]
     fn order_after_devices(&self, task: &Task, context: RunContext, worker: Option<Worker>) -> Result<RunContext> {
         if task.property != Property::DeleteVar {
@@ -57,7 +58,7 @@ impl Inner {
     /// Ends a GPU task's use of its streams, even if its body failed.
     ///
     /// # Errors
-    /// The error of the body, otherwise the device's error.
+    /// Returns the error of the body if it failed, otherwise the device's error.
     #[cold]
     pub(crate) fn end_on_device(&self, task: &Task, streams: &TaskStreams, result: Result<()>) -> Result<()> {
         let finished = streams.finish(self.config.effective_gpu_sync());
@@ -74,13 +75,13 @@ impl Inner {
     /// Waits on the host for the device work that last wrote a variable, or for all work that uses it.
     ///
     /// # Errors
-    /// The failure of work that wrote the variable; it is reported once.
+    /// Returns the failure of device work that wrote the variable; each failure is reported once.
     pub(crate) fn wait_for_devices(&self, var: &Var, wait_for: WaitFor) -> Result<()> {
         if self.gpus.is_empty() {
             return Ok(());
         }
         if fork::generation() != self.born_in {
-            // The device belongs to the parent, and so does its pending work.
+            // In a forked child there is nothing to wait for: the device and its pending work belong to the parent.
             return Ok(());
         }
         let mut waits = Waits::of_host();

@@ -59,7 +59,8 @@ impl<'e> TaskBuilder<'e> {
         self
     }
 
-    /// Sets the priority, 0 by default. Larger priorities run first in prioritised pools; other pools ignore it.
+    /// Sets the priority, 0 by default. In pools by priority, tasks of larger priority run first; other pools ignore
+    /// the priority.
     #[inline]
     pub fn priority(mut self, priority: i32) -> Self {
         self.priority = priority;
@@ -91,7 +92,7 @@ impl<'e> TaskBuilder<'e> {
     /// [`Completion::complete`] completes the task. Under [`crate::EngineKind::Naive`] the push waits for the completion.
     ///
     /// # Errors
-    /// The same as for [`TaskBuilder::push`].
+    /// Returns the errors of [`TaskBuilder::push`].
     pub fn push_async(self, body: impl FnOnce(&RunContext, Completion) + Send + 'static) -> Result<()> {
         let Self { engine, name, uses, device, priority, property } = self;
         engine.inner().push(name, uses, device, priority, property, Asynchronous(body))

@@ -14,13 +14,13 @@ use mxrs_types::{Error, ErrorKind, Result};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Threads that sleep until nothing is pending.
+/// Lets threads sleep until no task is pending.
 pub(crate) struct Idle {
     waiters: AtomicUsize,
     signal: ForkReset<WaitSignal>,
 }
 
-/// The lock and the condition variable with which threads sleep until nothing is pending.
+/// The lock and the condition variable with which threads sleep until no task is pending.
 struct WaitSignal {
     lock: RankedMutex<()>,
     wake: Condvar,
@@ -53,7 +53,9 @@ impl Idle {
             return;
         }
         self.waiters.fetch_add(1, Ordering::Relaxed);
-        // The completing thread counts first and then checks for waiters; see `note_completed`.
+        // This thread counts itself as a waiter and then reads the count of completed tasks. A thread that completes a
+        // task does the opposite: it counts the task and then checks for waiters (`note_completed`). So one of them
+        // sees the other.
         fence(Ordering::SeqCst);
         let WaitSignal { lock, wake } = self.signal.get();
         let mut lock = lock.lock();
@@ -106,7 +108,7 @@ impl Engine {
     /// Waits for all reads and writes of `var` pushed so far, so that code outside the engine may change its content.
     ///
     /// # Errors
-    /// The same as for [`Engine::wait_to_read`].
+    /// Returns the errors of [`Engine::wait_to_read`].
     pub fn wait_to_write(&self, var: &Var) -> Result<()> {
         self.inner().wait(var, WaitFor::Everything, "wait_to_write")
     }
@@ -151,7 +153,7 @@ impl Inner {
         let waiter = Place::of(Waiter::new(var.cell_ptr(), wait_for == WaitFor::Everything, Arc::clone(&parker)));
         let attached = {
             let _busy = Busy::enter();
-            // The waiter stays in the queue until this thread is signaled.
+            // `waiter` must not be freed before this thread is signaled, because it is in the queue until then.
             var.cell().attach(wait_for, &waiter)?
         };
         let failure = match attached {

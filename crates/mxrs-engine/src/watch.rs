@@ -1,6 +1,6 @@
 //! Logs what an engine is waiting for if no task ends any more.
 //!
-//! It takes a lock for each task, so it exists only if [`crate::EngineConfig::stall_after`] is set.
+//! The watch takes a lock for each task, so an engine has one only if [`crate::EngineConfig::stall_after`] is set.
 
 use crate::busy::Busy;
 use crate::engine::Inner;
@@ -14,7 +14,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-/// The largest number of running or waiting tasks that a report names; the rest are counted.
+/// The largest number of running or waiting tasks that a report names; it only counts the others.
 const NAMED: usize = 8;
 
 /// The tasks that are running now.
@@ -28,7 +28,7 @@ struct Running {
     name: String,
     device: Device,
     since: Instant,
-    /// The variables that the task writes; the task keeps them alive as long as it is listed.
+    /// The variables that the task writes. They are alive as long as the task is in the list of running tasks.
     vars: Vec<NonNull<VarCell>>,
 }
 
@@ -57,7 +57,7 @@ impl Watch {
         }
     }
 
-    /// The text of a report: what runs, for how long, and what waits for it.
+    /// The text of a report: which tasks run, for how long, and which tasks wait for them.
     fn report(&self) -> String {
         let _busy = Busy::enter();
         let running = self.running.lock();
@@ -66,7 +66,7 @@ impl Watch {
             let age = since.elapsed().as_secs_f64();
             let _ = write!(text, "\n  `{name}` has been running on {device} for {age:.1} s");
             for var in vars.iter().take(NAMED) {
-                // SAFETY: the task is listed, so it has not ended and keeps the variable alive.
+                // SAFETY: the task is in the list of running tasks, so it has not ended and keeps the variable alive.
                 let var = unsafe { var.as_ref() };
                 let waiting = var.waiting_names();
                 let named: Vec<String> = waiting.iter().take(NAMED).map(|n| format!("`{n}`")).collect();

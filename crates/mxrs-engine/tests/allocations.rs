@@ -3,13 +3,14 @@
 //! This is a test program of its own, because its allocator counts the calls of every thread: pushers and workers.
 //!
 //! The number of blocks that a warm engine may still allocate follows from how they circulate (`slab.rs`). A push
-//! allocates a block only if its thread and the common depot have none; then every block is in a pending task or on the
-//! shelves of a thread that ends tasks, which hold at most two batches of 32 per size. So with at most `P` pending
-//! tasks and `W` such threads there are never more than `P + 64·W` blocks. Warming up makes all `P` tasks of a round
-//! pending at the same time, so at least `P` blocks exist. Later rounds therefore allocate at most `64·W` more blocks in
-//! total, for any scheduling of the threads. A leaked block would be allocated again by each of the 10,000 pushes.
+//! allocates a block only if its thread and the common depot have no free block. At that moment every block is in a
+//! pending task or on the shelves of a thread that ends tasks. The shelves of one thread hold at most two batches of 32
+//! blocks per size. So with at most `P` pending tasks and `W` such threads there are never more than `P + 64·W` blocks.
+//! Warming up makes all `P` tasks of a round pending at the same time, so at least `P` blocks exist. Later rounds
+//! therefore allocate at most `64·W` more blocks in total, for any scheduling of the threads. A leaked block would be
+//! allocated again by each of the 10,000 pushes.
 #![cfg(not(loom))]
-// An allocator needs unsafe code; this one counts and forwards.
+// An allocator needs unsafe code. The one in this file counts each call and forwards it to the system's allocator.
 #![allow(unsafe_code)]
 
 use mxrs_engine::{Engine, EngineConfig, EngineKind, Property, Var};
@@ -20,7 +21,8 @@ use std::sync::{Arc, Barrier};
 
 struct Counting;
 
-/// Allocations by all threads. Only blocks for tasks are aligned to a cache line; the rest are `OTHERS`.
+/// Allocations by all threads that are aligned to a cache line: only blocks for tasks are. All other allocations are
+/// counted in `OTHERS`.
 static BLOCKS: AtomicU64 = AtomicU64::new(0);
 static OTHERS: AtomicU64 = AtomicU64::new(0);
 static BYTES: AtomicU64 = AtomicU64::new(0);
@@ -108,8 +110,8 @@ fn round(engine: &Engine, vars: &[Var], shape: Shape, cell: &Arc<AtomicU64>) {
     }
 }
 
-/// Blocks all workers for normal tasks, and all variables, until the barrier is reached again, so that later pushes
-/// stay pending.
+/// Blocks all workers for normal tasks, and all variables, until the caller waits at the returned barrier, so that
+/// later pushes stay pending.
 fn hold(engine: &Engine, vars: &[Var], n_workers: usize) -> Arc<Barrier> {
     let barrier = Arc::new(Barrier::new(n_workers + 1));
     for i in 0..n_workers {
@@ -156,8 +158,9 @@ fn a_warm_engine_allocates_nothing() {
         let cell = Arc::new(AtomicU64::new(0));
         for shape in SHAPES {
             let [n_normal, n_enders] = workers(&config, shape.2);
-            // In the second round the lists of each thread also reach their final length. The third round is like the
-            // measured one, because a thread allocates memory at its first task that does not have to wait.
+            // In the second round the lists of each thread also reach their final length. The third round does not hold
+            // the tasks back, like the measured round, because a thread also allocates memory at its first task that
+            // does not have to wait.
             for held in [true, true, false] {
                 let gate = (held && n_normal > 0).then(|| hold(&engine, &vars, n_normal));
                 round(&engine, &vars, shape, &cell);

@@ -50,7 +50,7 @@ fn e3_e7_a_task_lasts_until_it_is_completed() {
     }
 }
 
-/// E6: completing twice is an error that changes nothing; so is completing through a clone.
+/// E6: completing a task a second time is an error that changes nothing, also through a clone of the completion.
 #[test]
 fn e6_completing_twice_is_an_error() {
     for kind in KINDS {
@@ -145,7 +145,7 @@ fn e14_late_errors_and_broken_promises_are_failures() {
     }
 }
 
-/// E6: a body that panics or drops its completion after completing has completed successfully.
+/// E6: if a body completes its task and then panics or drops the completion, the task has succeeded.
 #[test]
 fn e6_what_happens_after_the_completion_does_not_count() {
     for kind in KINDS {
@@ -156,7 +156,7 @@ fn e6_what_happens_after_the_completion_does_not_count() {
                 done.complete(Ok(())).unwrap();
                 panic!("after the completion");
             });
-            // It is unspecified whether the panic is reported; the task is done, once.
+            // It is unspecified whether the push reports the panic. In both cases the task is done exactly once.
             let _ = pushed;
             let _ = engine.wait_for_all();
             engine.task("next").write(&x).push(|_| Ok(())).unwrap();

@@ -14,7 +14,7 @@ use support::{KINDS, alone, engine, engine_threads, engine_threads_settling_at, 
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Pushes one counted task.
+/// Pushes a task that adds 1 to `done`; returns whether the push was accepted.
 fn count(engine: &Engine, var: &Var, device: u32, property: Property, done: &Arc<AtomicUsize>) -> bool {
     let done = Arc::clone(done);
     let task = engine.task("count").write(var).device(Device::cpu(device)).property(property);
@@ -25,7 +25,7 @@ fn count(engine: &Engine, var: &Var, device: u32, property: Property, done: &Arc
     .is_ok()
 }
 
-/// E6, E7 and E14 over a thousand stops: every task runs, and the threads end with each stop.
+/// E6, E7 and E14 over a thousand stops: every task runs, and each stop ends the threads.
 #[test]
 fn stop_and_start_1000_times_loses_nothing() {
     let _alone = alone();
@@ -63,8 +63,8 @@ fn stop_and_start_1000_times_loses_nothing() {
     }
 }
 
-/// E10: an accepted task runs even if the engine stopped and started again during its push. Each pusher waits for its
-/// own task, so that no later push can wake a worker for it.
+/// E10: an accepted task runs even if the engine stopped and started again during its push. Each pushing thread waits
+/// for its own task before it pushes again, so that no later push can wake a worker for the task.
 #[test]
 fn e10_accepted_tasks_run_whatever_stops_and_starts_meanwhile() {
     let _alone = alone();

@@ -33,9 +33,9 @@ mod checks {
 
     const FORKS: usize = 100;
     const KINDS: [EngineKind; 3] = [EngineKind::ThreadedPerDevice, EngineKind::Threaded, EngineKind::Naive];
-    /// A child that takes longer is considered hung.
+    /// A child that runs longer than this is considered hung.
     const PATIENCE: Duration = Duration::from_secs(20);
-    /// Stands for the exit code of a child that hangs. `DIES` stands for that of a child that a signal killed.
+    /// Used instead of an exit code for a child that hangs; `DIES` is used for a child that was killed by a signal.
     const HANGS: i32 = -1;
     const DIES: i32 = -2;
     /// Differs from the parent's number of workers and from 1, so that the setting is visible.
@@ -122,7 +122,7 @@ mod checks {
                 return 14;
             }
         }
-        // Failures work as in any process.
+        // A failure is reported in the child as in any process.
         let var = engine.new_var();
         let pushed = engine.task("bad").write(&var).push(|_| Err(Error::invalid("a", "b", "c")));
         if pushed.and_then(|()| engine.wait_to_read(&var)).is_ok() {

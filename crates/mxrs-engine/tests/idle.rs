@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 use support::{alone, engine_threads};
 
-/// Long compared with a scheduler's tick and any polling interval.
+/// The length of a measurement; long compared with a scheduler's tick and with any polling interval.
 const QUIET: Duration = Duration::from_millis(300);
 /// The pause before a measurement: a worker may look for work for a moment before it sleeps.
 const SETTLING: Duration = Duration::from_millis(100);
@@ -29,7 +29,7 @@ fn cost(thread: &Path) -> (u64, u64) {
     (ticks[0] + ticks[1], sleeps.trim().parse().unwrap())
 }
 
-/// The cost of some threads while nothing happens: ticks, and how often any of them woke.
+/// The cost of these threads while no task is pending, in sum: processor time in ticks, and the number of wake-ups.
 fn cost_of_silence(threads: &[std::path::PathBuf]) -> (u64, u64) {
     let before: Vec<_> = threads.iter().map(|thread| cost(thread)).collect();
     thread::sleep(QUIET);
@@ -37,7 +37,8 @@ fn cost_of_silence(threads: &[std::path::PathBuf]) -> (u64, u64) {
     before.into_iter().zip(after).fold((0, 0), |sum, (b, a)| (sum.0 + a.0 - b.0, sum.1 + a.1 - b.1))
 }
 
-/// The system may wake a thread for its own reasons, so the best of several attempts counts.
+/// Asserts that idle threads cost nothing in at least one of several measurements: the system may wake a thread for its
+/// own reasons.
 fn assert_silent(threads: &[std::path::PathBuf], what: &str) {
     let attempts: Vec<_> = (0..5).map(|_| cost_of_silence(threads)).collect();
     let silent = attempts.contains(&(0, 0));
@@ -66,7 +67,7 @@ fn idle_workers_use_no_processor_time() {
         let threads = engine_threads();
         assert!(threads.len() >= 9, "{threads:?}");
         assert_silent(&threads, &format!("{kind:?}"));
-        // The idle workers still run tasks.
+        // The workers run tasks again after the pause.
         busy(&engine);
     }
 }

@@ -49,7 +49,7 @@ fn the_last_handle_may_go_away_inside_a_task() {
         if kind == EngineKind::Naive {
             drop(go);
         } else {
-            // Blocks until the outer handle is gone.
+            // Keeps the task blocked until the handle of the test is gone.
             thread::spawn(move || {
                 thread::sleep(Duration::from_millis(20));
                 drop(go);
@@ -100,7 +100,8 @@ fn stopped_engine_refuses_tasks_frees_variables_and_starts_again() {
         engine.task("again").write(&y).push(slow_count(&done)).unwrap();
         engine.wait_to_read(&y).unwrap();
         assert_eq!(done.load(Ordering::SeqCst), 106);
-        // A variable is released before its task is counted as completed.
+        // The wait above may end before the task is counted as completed, because the task's variables are released
+        // first.
         engine.wait_for_all().unwrap();
         let counters = engine.counters();
         assert_eq!(counters.pushed, counters.completed);

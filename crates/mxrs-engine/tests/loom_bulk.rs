@@ -1,8 +1,8 @@
 //! Interleavings of collecting with pushes of the collected tasks and with deletions (E16, E11, E6):
 //! `RUSTFLAGS="--cfg loom" cargo test -p mxrs-engine --release --test loom_bulk`.
 //!
-//! Each model has two threads and a worker. Three threads have too many interleavings to search all of them, so only those
-//! with few forced switches are searched.
+//! Each model has two threads and a worker. Three threads have too many interleavings to search them all, so only those
+//! with at most two forced switches between threads are searched.
 #![cfg(loom)]
 
 use loom::sync::Arc;
@@ -59,8 +59,8 @@ fn delete(engine: &Engine, var: &Var, seen: &Arc<Seen>) {
     }));
 }
 
-/// E16, E11, E6: two threads collect on one variable, and one of them deletes it. The mark that delays the deletion is
-/// that of a buffer which holds a task.
+/// E16, E11, E6: two threads collect on one variable, and one of them deletes it. The deletion must wait for every
+/// buffer that still holds a task on the variable.
 #[test]
 fn e16_e11_two_threads_collect_and_one_deletes() {
     model(|| {
@@ -81,8 +81,8 @@ fn e16_e11_two_threads_collect_and_one_deletes() {
     });
 }
 
-/// E16, E10, E6: two threads collect on two variables in opposite order, each pushing the other's buffer when it finds
-/// its mark.
+/// E16, E10, E6: two threads collect on two variables in opposite order, and each pushes the other's buffer when it
+/// finds the mark of that buffer.
 #[test]
 fn e16_e10_crossed_collecting() {
     model(|| {
@@ -105,7 +105,8 @@ fn e16_e10_crossed_collecting() {
     });
 }
 
-/// E16, E6, E7: one thread collects while the other waits for all and then stops the engine. Accepted tasks have run.
+/// E16, E6, E7: one thread collects while the other waits for all and then stops the engine. All accepted tasks must
+/// have run by then.
 #[test]
 fn e16_e6_collecting_against_a_stop() {
     model(|| {

@@ -9,7 +9,8 @@ use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 use mxrs_engine::{Engine, EngineConfig, EngineKind, Var};
 
-/// Searches all interleavings of two threads; for more threads, those with at most `preemptions` forced switches.
+/// Searches all interleavings if `preemptions` is `None`, which is feasible for two threads; otherwise only those with
+/// at most this number of forced switches between threads.
 fn model(preemptions: Option<usize>, body: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = preemptions;
@@ -73,7 +74,7 @@ fn e10_crossed_read_and_write() {
     });
 }
 
-/// E3, E4: two writers of both variables, named in opposite order.
+/// E3, E4: two tasks write both variables, and name them in opposite orders.
 #[test]
 fn e4_two_writers_of_both() {
     model(None, || {
@@ -90,7 +91,7 @@ fn e4_two_writers_of_both() {
     });
 }
 
-/// E1, E2, E3: a reader admitted after a writer, while each thread makes a second push.
+/// E1, E2, E3: one thread pushes two readers of a variable, the other pushes a writer of it.
 #[test]
 fn e3_reader_and_writer_two_tasks_each() {
     model(None, || {
@@ -110,7 +111,7 @@ fn e3_reader_and_writer_two_tasks_each() {
     });
 }
 
-/// E7, for a wait for all and for waits for one variable: no thread misses its wake-up.
+/// E7: waits for all tasks and waits for one variable end; no thread misses its wake-up.
 #[test]
 fn e7_waits_end() {
     model(None, || {
@@ -129,7 +130,7 @@ fn e7_waits_end() {
     });
 }
 
-/// E3, E4, E10: three threads, a cycle of reads and writes over two variables.
+/// E3, E4, E10: three threads, whose tasks form a cycle of reads and writes over two variables.
 #[test]
 fn e10_three_threads() {
     model(Some(2), || {

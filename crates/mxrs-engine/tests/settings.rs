@@ -33,7 +33,7 @@ impl Door {
         }
     }
 
-    /// Waits until `n` bodies have arrived, at most ten seconds; returns the number that have.
+    /// Waits until `n` bodies have reached the door, at most ten seconds; returns the number of bodies that reached it.
     fn inside(&self, n: usize) -> usize {
         let (lock, changed) = &*self.0;
         let until = Instant::now() + Duration::from_secs(10);
@@ -143,7 +143,8 @@ fn one_worker_keeps_push_order() {
     assert_eq!(*order.lock().unwrap(), (0..=22).collect::<Vec<_>>());
 }
 
-/// D5: prioritised operators run while all normal workers are blocked; the setting limits how many run at the same time.
+/// D5: prioritized operators run while all normal workers are blocked; `cpu_priority_workers` limits how many of them
+/// run at the same time.
 #[test]
 fn d5_prioritised_run_while_normal_workers_are_blocked() {
     for workers in [1, 4] {
@@ -216,8 +217,8 @@ fn d29_thread_of_an_operator() {
     }
 }
 
-/// D29: of 20 operators that wait for a release, 16 run at the same time under ThreadedEngine, independent of the worker
-/// settings; copies have their own worker.
+/// D29: under ThreadedEngine, 16 of 20 blocked operators run at the same time, whatever the settings of workers are;
+/// copies have a worker of their own.
 #[test]
 fn d29_sixteen_global_workers_and_one_for_copies() {
     let config = EngineConfig { cpu_workers: count(2), ..EngineConfig::of_kind(EngineKind::Threaded) };

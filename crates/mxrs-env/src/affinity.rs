@@ -6,7 +6,7 @@
 
 use crate::{Kind, Setting};
 
-/// The upper limit of processor numbers and of the length of a list. Larger values are refused.
+/// The upper limit of processor numbers, and of the length of a list of processors. Larger values are refused.
 const MAX_PROCESSORS: usize = 1 << 16;
 
 /// How threads are placed on processors.
@@ -43,7 +43,7 @@ pub struct Affinity {
     pub affinity_type: AffinityType,
     /// The unit to which one thread is bound; a core if not given.
     pub granularity: Granularity,
-    /// Whether to use only processors of the mask that the process was started with; true if not given.
+    /// Whether to use only processors in the affinity mask that the process was started with; true if not given.
     pub respect: bool,
     /// Whether to log the placement; false if not given.
     pub verbose: bool,

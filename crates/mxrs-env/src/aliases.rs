@@ -1,9 +1,9 @@
-//! Older and alternative names, and the canonical names that they stand for.
+//! Older and alternative names of environment variables, and the canonical names that they stand for.
 
 /// An older name of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alias {
-    /// The number in the documentation. Several older names may share one.
+    /// Number of the older name in the documentation, such as `O1`. Several older names may share a number.
     pub id: &'static str,
     /// The older name.
     pub name: &'static str,

@@ -1,4 +1,4 @@
-//! Areas: the groups of variables in MXNet's manual.
+//! Areas: the groups into which MXNet's manual divides environment variables.
 
 use mxrs_types::Error;
 use std::fmt;
@@ -14,7 +14,7 @@ macro_rules! areas {
         }
 
         impl Area {
-            /// Every area, in the order of the listing.
+            /// Every area, in the order in which listings show them.
             pub const ALL: &'static [Self] = &[$(Self::$area),+];
 
             /// The word for the area on a command line, such as `threads`.

@@ -37,9 +37,9 @@ macro_rules! capabilities {
 }
 
 capabilities! {
-    /// What every build has.
+    /// A part that every build has, so the variable always has an effect.
     Core = "nothing", planned;
-    /// Code that reads the field. No such code exists.
+    /// Code that reads the field of the variable. No such code exists.
     Reader = "a reader", planned;
     /// A GPU device.
     Gpu = "a GPU device", planned;
@@ -126,16 +126,16 @@ impl fmt::Display for State {
     }
 }
 
-/// The capabilities that the code of this version has, and for each whether this build and machine have it.
+/// The capabilities for which this version has code, and for each whether this build and machine have it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {
     written: BTreeMap<Capability, Result<(), String>>,
 }
 
 impl Capabilities {
-    /// Makes the set from the capabilities that exist in the code. The value of each is `Ok` if this build and machine have
-    /// it, otherwise `Err` with a text to write after its phrase: `, which this build has none of`. No other capability
-    /// exists, except [`Capability::Core`], which always does.
+    /// Makes the set from the capabilities for which this version has code. The value of each is `Ok` if this build and
+    /// machine have the capability. Otherwise it is `Err` with a text to write after the phrase of the capability, such as
+    /// `, which this build has none of`. [`Capability::Core`] need not be listed, because every build has it.
     pub fn new(written: impl IntoIterator<Item = (Capability, Result<(), String>)>) -> Self {
         Self { written: written.into_iter().collect() }
     }

@@ -89,15 +89,15 @@ pub(crate) fn nearest_name(name: &str) -> &'static str {
     nearest(name, &known)
 }
 
-/// The canonical name of a name, so that no warning recommends an older one.
+/// The canonical name of the variable `name`, so that no warning recommends an older name.
 fn canonical_name(name: &str) -> &str {
     ALIASES.iter().find(|alias| alias.name == name).map_or(name, |alias| alias.canonical)
 }
 
 /// The known name with the smallest edit distance; the first one if several are equally near.
 fn nearest<'a>(name: &str, known: &[&'a str]) -> &'a str {
-    // The part after the prefix decides, so that MXRS_ENGINE_TYPE is near MXNET_ENGINE_TYPE. Very long names are cut,
-    // because the distance takes time in proportion to their length.
+    // Names are compared first by the part after the prefix, so that `MXRS_ENGINE_TYPE` is near `MXNET_ENGINE_TYPE`. A very
+    // long name is cut, because the time to compute the distance grows with its length.
     let name: String = name.chars().take(100).collect();
     let tail = |text: &str| text.split_once('_').map_or(String::new(), |(_, tail)| tail.to_owned());
     let name_tail = tail(&name);

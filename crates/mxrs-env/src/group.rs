@@ -1,4 +1,4 @@
-//! The trait of settings structs: they list their rows and can be read from a snapshot.
+//! The trait of settings structs. A settings struct lists its rows and can be read from a snapshot.
 
 use crate::resolve::{Resolver, default_text};
 use crate::{Area, Row, Snapshot, Warning};
@@ -45,7 +45,7 @@ pub(crate) fn load<G: Group>(resolver: &mut Resolver<'_>) -> G {
         }
     }
     envy::from_iter(pairs).unwrap_or_else(|error| {
-        // This happens only if the kind of a row accepts more than the type of its field.
+        // Deserializing checked texts fails only if the kind of a row accepts more than the type of its field.
         resolver.errors.push(Error::invalid(std::any::type_name::<G>(), error, "values that fit the fields"));
         G::defaults()
     })

@@ -59,7 +59,7 @@ pub enum Kind {
         name: &'static str,
         /// The accepted texts, worded to be written after "expected" in an error.
         expected: &'static str,
-        /// Returns the text to deserialize, or an additional explanation for the error (may be empty).
+        /// Checks a text. Returns the text to deserialize, or else an explanation to add to the error, which may be empty.
         check: fn(&str) -> Result<String, String>,
     },
 }
@@ -156,7 +156,8 @@ fn check_int(text: &str, min: i128, max: i128) -> Result<String, String> {
         return match text.parse::<i128>() {
             Ok(value) if (min..=max).contains(&value) => Ok(value.to_string()),
             Ok(value) if value < min => Err(String::new()),
-            // The usual text does not mention an upper bound that comes only from the width of the integer.
+            // The usual error does not mention an upper bound that is only the limit of the integer type, so the hint adds
+            // the bound.
             _ if !text.starts_with('-') && is_width(max) => Err(format!(" and <= {max}")),
             _ => Err(String::new()),
         };

@@ -12,7 +12,7 @@ pub const COLUMNS: [&str; 6] = ["name", "value", "origin", "default", "state", "
 /// One variable or older name, with the value it has in this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowView {
-    /// The number, such as `D4`.
+    /// Number of the entry in the documentation, such as `D4`.
     pub id: &'static str,
     /// The name. If several older names share a number, their common prefix followed by `*`.
     pub name: String,

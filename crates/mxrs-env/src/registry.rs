@@ -14,7 +14,7 @@ pub enum Registered {
 }
 
 impl Registered {
-    /// The number, such as `D4`.
+    /// Number of the entry in the documentation, such as `D4`.
     pub fn id(&self) -> &'static str {
         match self {
             Self::Variable(_, row) => row.id,
@@ -61,8 +61,8 @@ impl Registered {
         }
     }
 
-    /// The capability that a build and machine must have so that setting the variable has an effect. An older name has that
-    /// of the canonical one.
+    /// The capability that a build and machine must have so that setting the variable has an effect. An older name needs
+    /// the same capability as the canonical name.
     pub fn needs(&self) -> Capability {
         match self {
             Self::Variable(_, row) => row.needs,

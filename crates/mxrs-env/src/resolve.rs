@@ -41,7 +41,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// The value as users see it: bools as 0 and 1, a default as in the documentation.
+    /// The value as users see it: bools as 0 and 1, and a default in the words of the documentation.
     pub fn shown(&self) -> String {
         match (&self.text, self.origin) {
             (Some(text), origin) if origin != Origin::Default => shown(&self.row.kind, text),

@@ -71,7 +71,7 @@ impl Row {
         self
     }
 
-    /// This row with another kind than the one of its field type.
+    /// This row with `kind` in place of the kind that follows from the type of its field.
     #[must_use]
     pub const fn accepting(mut self, kind: Kind) -> Self {
         self.kind = kind;
@@ -100,8 +100,7 @@ impl Row {
         self.meaning.trim()
     }
 
-    /// Whether other programs use this name too. If such a variable is set, that says little about what the user wants of
-    /// mxrs.
+    /// Whether other programs use this name too. If so, a user who sets the variable may not have mxrs in mind.
     pub fn is_shared_name(&self) -> bool {
         !["MXNET_", "NNVM_", "MXRS_", "DMLC_", "PS_"].iter().any(|prefix| self.name.starts_with(prefix))
     }

@@ -44,7 +44,8 @@ macro_rules! groups {
                     data_folder: resolver.snapshot.data_folder(),
                     cache_folder: resolver.snapshot.cache_folder(),
                 };
-                // A pool setting that was refused has its default now, so it is not reported a second time.
+                // Pool settings that were refused before have their defaults now, so no error about them is reported a
+                // second time.
                 resolver.errors.extend(pool_errors(&settings.pools));
                 hints(resolver, &settings.profiler, &settings.onednn);
                 unknown_names(resolver, extensions);
@@ -147,7 +148,8 @@ impl Settings {
         self.entry(name).map_or(Origin::Default, |entry| entry.origin)
     }
 
-    /// Whether a variable was set by a variable of the environment or through the API, even to its default.
+    /// Whether a value was given for the variable, in the environment or through the API. The value may be equal to the
+    /// default.
     pub fn is_set(&self, name: &str) -> bool {
         self.origin(name) != Origin::Default
     }
@@ -167,7 +169,8 @@ impl Settings {
 
     /// The warnings for variables that are not at their default and have no effect in this build on this machine.
     pub fn warnings_without_effect(&self, capabilities: &Capabilities) -> Vec<Warning> {
-        // A backend that is not built behaves like one that is switched off, so this switch is honored.
+        // The switch of oneDNN is honored even by a build without oneDNN, because such a build behaves as if oneDNN were
+        // switched off.
         let is_honored = |entry: &&Entry| entry.row.needs == Capability::OneDnnFeature;
         let set = self.entries.iter().filter(|entry| entry.differs_from_default() && !is_honored(entry));
         set.filter_map(|entry| {

@@ -43,7 +43,7 @@ impl Snapshot {
         self.api.get(name).map(String::as_str)
     }
 
-    /// Names of the set variables, lossily decoded, sorted.
+    /// Names of the variables that are set, sorted. Bytes that are not UTF-8 are replaced.
     pub(crate) fn var_names(&self) -> Vec<String> {
         self.vars.keys().map(|name| name.to_string_lossy().into_owned()).collect()
     }

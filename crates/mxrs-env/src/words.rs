@@ -19,7 +19,7 @@ macro_rules! words {
         }
 
         impl $name {
-            /// Every value, in the order of the documentation.
+            /// Every value of the enum, in the order of the documentation.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
             /// The word for this value.

@@ -24,12 +24,12 @@ impl Place<'_> {
     }
 }
 
-/// Checks the arrays of a graph's variables, gradients and outputs. Two arrays may overlap if operators only read both.
+/// Checks the arrays of a graph's variables, gradients and outputs. Two arrays may overlap only if neither is written.
 ///
 /// # Errors
-/// Returns an error that names both arrays if two arrays share a byte and one of them is written: it is a gradient, or an
-/// operator rewrites it in training or at inference. Returns an error if a call has a variable as two inputs and rewrites
-/// one of them.
+/// Returns an error that names both arrays if two arrays share a byte and at least one of them is written. Gradients, and
+/// variables that an operator rewrites, count as written. Also returns an error if a call takes one variable as two inputs
+/// and rewrites one of these inputs.
 pub fn check_aliases(
     graph: &Graph,
     variables: &Variables,
@@ -56,7 +56,7 @@ pub fn check_aliases(
     let mut places: Vec<Place<'_>> = variables.chain(gradients).chain(outputs).collect();
     places.retain(|place| place.array.size_bytes() > 0);
     places.sort_by_key(Place::begin);
-    // Among the arrays that begin earlier: the array that ends last, and the written array that ends last.
+    // Of the arrays that begin before `place`: the one that ends last, and the written one that ends last.
     let (mut last, mut last_written): (Option<&Place<'_>>, Option<&Place<'_>>) = (None, None);
     for place in &places {
         let before = if place.is_written { last } else { last_written };

@@ -1,5 +1,5 @@
-//! Chooses the backend for a call: the one with the smallest estimate of seconds whose kernel can be prepared, unless a
-//! timing has decided.
+//! Chooses the backend for a call: of the backends whose kernel can be prepared, the one that estimates the fewest seconds.
+//! A result of timing, if there is one, takes precedence over estimates.
 
 use crate::tune::{ChosenBy, Tuning};
 use mxrs_op::{Backend, Kernel, Offer, OpCall, PlannedKernel, TensorDesc};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub struct Refusal {
     /// The backend that refused.
     pub backend: &'static str,
-    /// The reason of the backend.
+    /// Why the backend refused the call.
     pub reason: String,
 }
 
@@ -24,14 +24,14 @@ pub struct Choice {
     pub planned: PlannedKernel,
     /// The backends that have no kernel for the call, with their reasons.
     pub refusals: Vec<Refusal>,
-    /// How it was chosen.
+    /// How the kernel was chosen: by estimates, or by timing.
     pub chosen_by: ChosenBy,
 }
 
-/// Like [`choose`], but results of timing may decide instead of estimates.
+/// Like [`choose`], but a result of timing, if there is one, takes precedence over estimates.
 ///
 /// # Errors
-/// Returns the errors of [`choose`], and those that an observer of the search returns.
+/// Returns the errors of [`choose`], or the error of the callback that observes the search.
 pub(crate) fn choose_tuned(
     backends: &[Arc<dyn Backend>],
     call: &OpCall<'_>,

@@ -13,7 +13,7 @@ const COSTLY: u64 = 1 << 16;
 /// Name of the backend that runs the calls for which no other backend has an offer.
 const REFERENCE: &str = "reference";
 
-/// Whether a call sums products with a weight.
+/// Whether the operator of the call sums products with a weight, as convolutions and dense layers do.
 pub fn is_product(call: &OpCall<'_>) -> bool {
     call.op.is_product
 }
@@ -28,12 +28,12 @@ pub fn has_kernels(backends: &[Arc<dyn Backend>]) -> bool {
     backends.iter().any(|backend| backend.name() != REFERENCE)
 }
 
-/// Whether a backend with a better kernel than the reference runs a call.
+/// Whether a backend has a kernel for the call that is better than the reference kernel.
 pub fn is_fast(backends: &[Arc<dyn Backend>], call: &OpCall<'_>) -> bool {
     backends.iter().any(|backend| has_fast_kernel(&**backend, call))
 }
 
-/// The same tensors, with float32 in place of one element type.
+/// Copies of the descriptions `descs`, with float32 in place of the element type `half`.
 pub fn wide(descs: &[TensorDesc], half: DType) -> Vec<TensorDesc> {
     let dtype = |dtype| if dtype == half { DType::F32 } else { dtype };
     descs.iter().map(|desc| TensorDesc { dtype: dtype(desc.dtype), ..desc.clone() }).collect()
@@ -52,7 +52,7 @@ pub fn warn(call: &OpCall<'_>, choice: &Choice, options: &BindOptions, node: &st
     }
 }
 
-/// Operators that the log has already called slow. Graphs that share this value warn once per operator.
+/// Operators that a warning has already named. Graphs that share this value log one warning per operator.
 pub struct Warned(Mutex<BTreeSet<&'static str>>);
 
 impl Default for Warned {
@@ -113,7 +113,8 @@ mod tests {
         }
     }
 
-    /// Runs `look` with a call of an operator. The inputs have these sizes and all the same type; the call has one output.
+    /// Makes a call of an operator with one output, and passes it to `look`. The inputs have the given sizes and one common
+    /// type.
     fn with_call<R>(
         (op, attrs): (&str, &[(&str, &str)]),
         (inputs, output): (&[&[usize]], &[usize]),

@@ -20,7 +20,8 @@ use mxrs_sync::{Rank, RankedMutex};
 use mxrs_types::{Error, Result, Shape};
 use std::sync::{Arc, OnceLock};
 
-/// Graphs with at least this many nodes return the heap memory that binding freed. That takes milliseconds.
+/// If a graph has at least this many nodes, binding ends by returning the heap memory that it freed to the system, which
+/// takes milliseconds.
 const LARGE_GRAPH: usize = 1000;
 
 /// A graph with arrays, kernels and memory: MXNet's executor.
@@ -54,7 +55,8 @@ pub struct Executor {
 
 impl Executor {
     /// Binds a graph, given only the shapes of the inputs. Every other variable gets the array that an executor of the same
-    /// [pool](BindOptions::pool) has under its name, or else an array of zeros, which the caller fills.
+    /// [pool](BindOptions::pool) has under the name of the variable. If there is none, it gets an array of zeros, which the
+    /// caller fills.
     ///
     /// # Errors
     /// Returns an error if a name is unknown, shapes contradict each other or stay unknown, no backend runs some operator,
@@ -131,8 +133,8 @@ impl Executor {
             partial: RankedMutex::new(Rank::Leaf, None),
             monitor: RankedMutex::new(Rank::Leaf, None),
         };
-        // Prepares inference or training now, so that binding returns its errors. The other mode is prepared at its first
-        // use.
+        // Prepares training if there are gradients, otherwise inference, so that binding returns the errors of the
+        // preparation. The other mode is prepared at its first use.
         executor.runner(!executor.training.gradients.is_empty())?;
         if executor.graph.n_nodes() >= LARGE_GRAPH {
             return_freed_heap();
@@ -202,7 +204,7 @@ impl Executor {
     /// The gradient array of an argument.
     ///
     /// # Errors
-    /// Returns an error if the name is unknown, or if it was bound with `null`.
+    /// Returns an error if no argument has this name, or if the argument was bound with the request `null`.
     pub fn gradient(&self, name: &str) -> Result<&NdArray> {
         self.gradients().iter().find(|g| g.name == name).map(|g| &g.array).ok_or_else(|| {
             let known: Vec<&str> = self.gradients().iter().map(|g| g.name.as_str()).take(12).collect();

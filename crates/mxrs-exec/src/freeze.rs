@@ -19,9 +19,10 @@ impl Executor {
         self.freeze_reading(&mut |_, _| Ok(()))
     }
 
-    /// Like [`Self::freeze`], but fills the bound arrays first. `read` is called with name and array, once for each array
-    /// that is kept, and once for each array that constants are made from, shortly before they are made. It has the array
-    /// [written](NdArray::write_later). Parameters that are released are therefore not all in memory at the same time.
+    /// Like [`Self::freeze`], but fills the bound arrays first. `read` gets the name of an array and the array, and pushes
+    /// a [write](NdArray::write_later) of its content. It is called once for each array that is kept. For an array that
+    /// constants are made from, it is called shortly before they are made. Therefore the parameters to release are not all
+    /// in memory at the same time.
     ///
     /// # Errors
     /// Returns the errors of [`Self::freeze`], of `read`, and of the writes that `read` pushed.

@@ -58,7 +58,8 @@ pub struct GradRequests {
     pub default: GradReq,
     /// Requests for single arguments. If a name is listed twice, the last request applies.
     pub by_name: Vec<(String, GradReq)>,
-    /// The arrays to write to. An argument without one gets an array of zeros.
+    /// The arrays to write gradients to, by the name of the argument. The gradient of any other argument gets a new array
+    /// of zeros.
     pub arrays: Vec<(String, NdArray)>,
 }
 

@@ -7,8 +7,8 @@
 //! and runs graphs as functions ([`CachedOp`]).
 //!
 //! The reference kernels are the only backend that this crate knows by name. It names two groups of operators: those that
-//! sum gradients of recorded calls, and common ones that have a method each. All else that binding does with additions,
-//! concatenations and products follows from the definitions of these operators.
+//! sum gradients of recorded calls, and common ones that have a method each. Whatever else binding does with additions,
+//! concatenations and products, it learns from the definitions of these operators.
 //!
 //! ```
 //! use mxrs_engine::{Engine, EngineConfig};

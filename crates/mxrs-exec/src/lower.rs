@@ -8,8 +8,8 @@
 //! - Needs a graph with shapes and types, after all graph passes.
 //! - Promises steps in an order in which each step comes after those whose outputs it reads, and the same for prepare
 //!   steps.
-//! - Contains three decisions that a pass of its own could not take alone: kernels (`choose.rs`), because a kernel decides the
-//!   layouts of its inputs; layouts, because a copy of a constant is a constant itself; and constant folding (`constants.rs`),
+//! - Contains three decisions that no separate pass could make: kernels (`choose.rs`), because a kernel decides the layouts
+//!   of its inputs; layouts, because a copy of a constant is a constant itself; and constant folding (`constants.rs`),
 //!   because it decides which inputs of the next call are constants, and thereby its kernel.
 //! - Switch: none, because only a program can run.
 
@@ -53,7 +53,7 @@ pub struct Source<'a> {
     pub is_train: bool,
 }
 
-/// Stands for the value of a head that is not lowered yet.
+/// The value of a head that is not lowered yet.
 const NO_VALUE: ValueId = ValueId::MAX;
 
 struct Lowering<'a> {
@@ -68,9 +68,9 @@ struct Lowering<'a> {
     is_constant: Vec<bool>,
     /// For each node, whether it is computed once by a prepare step.
     is_folded: Vec<bool>,
-    /// For each value, whether a kernel makes it, so that the kernel can write to an output array.
+    /// For each value, whether a kernel makes it. Such a kernel can write the value directly to an output array.
     is_computed: Vec<bool>,
-    /// The number of each random node's random call. Clones of the node repeat the call.
+    /// For each random node, the number of its random call. Clones of the node repeat this call.
     random_of: FxHashMap<NodeId, u32>,
     /// How often each entry is a head.
     n_heads_of: Vec<u32>,
@@ -117,7 +117,8 @@ pub fn lower_with_values(source: Source<'_>, options: &BindOptions) -> Result<(P
         } else {
             lowering.node(id, node).context(|| format!("binding `{}`", node.name))?;
         }
-        // A gradient that is copied to its array right after it is made need not be kept until the end.
+        // Copies a gradient to its array right after it is made, so that the value need not be kept until the end of the
+        // program.
         while let Some((_, index)) = gradients.next_if(|(node, _)| *node == id) {
             lowering.head(index)?;
         }
@@ -239,7 +240,7 @@ impl Lowering<'_> {
         if is_folded { self.program.prepare.push(step) } else { self.program.steps.push(step) }
     }
 
-    /// The number of a random call: a new one, or for a clone that of the original node.
+    /// The number of the random call of a node: a new number, or for a clone the number of the original node.
     fn random_call(&mut self, id: NodeId, node: &Node) -> u32 {
         let original = node.clone_of.unwrap_or(id);
         let next = &mut self.program.n_random;
@@ -253,7 +254,7 @@ impl Lowering<'_> {
         !self.graph.consumers(entry).is_empty() || self.n_heads_of[entry.index()] > 0
     }
 
-    /// The declared pairs whose two tensors have the same size and layout.
+    /// The declared in-place pairs (input, output) whose two tensors have the same size and layout.
     fn inplace_pairs(
         &self,
         declared: &[(usize, usize)],

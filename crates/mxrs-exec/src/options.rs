@@ -60,7 +60,7 @@ pub struct BindOptions {
     pub bulk_train_backward: usize,
     /// Gradients to compute. `None` binds without gradients: for inference, or training runs without `backward`.
     pub gradients: Option<GradRequests>,
-    /// The number of terms of a gradient from which they are added one by one instead of by one sum
+    /// If a gradient has at least this many terms, they are added one after another; fewer terms are added by one operator
     /// (`MXNET_EXEC_INPLACE_GRAD_SUM_CAP`).
     pub grad_sum_cap: usize,
     /// Which activations the gradient recomputes instead of keeping them.
@@ -78,14 +78,14 @@ pub struct BindOptions {
     /// Patterns of calls that one call replaces at inference (`MXNET_SUBGRAPH_BACKEND`) if a backend has a kernel for it.
     /// Empty by default. Outputs keep their names, and their values within rounding.
     pub patterns: Arc<[Pattern]>,
-    /// The backend that alone decides which chains that match [`Self::patterns`] are replaced; `None` lets every backend
-    /// decide.
+    /// The backend that alone decides whether a chain that matches [`Self::patterns`] is replaced. If `None`, every backend
+    /// may decide.
     pub pattern_backend: Option<&'static str>,
     /// How much partitioning logs (`MXNET_SUBGRAPH_VERBOSE`): 0 nothing, 1 the number of chains that were not replaced, 2
     /// every chain.
     pub pattern_verbosity: u8,
-    /// The number of weights that one call of an aggregating optimizer updates (`MXNET_OPTIMIZER_AGGREGATION_SIZE`). Used
-    /// by code that makes an optimizer by name for the bound graph.
+    /// The number of weights that one call of an aggregating optimizer updates (`MXNET_OPTIMIZER_AGGREGATION_SIZE`). Code
+    /// that makes an optimizer by name for the bound graph reads it.
     pub optimizer_aggregation: usize,
     /// Whether products of bfloat16 compute in bfloat16 at inference, if kernels exist. If false, they are widened, as products
     /// of float16 are. Set it to false on processors whose bfloat16 products are slower than those of float32.
@@ -102,10 +102,10 @@ pub struct BindOptions {
     /// The operators that gradients and [`Self::patterns`] may use.
     pub ops: OpSet,
     /// Mixed precision, as in MXNet's AMP: the 16-bit type in which products and other suitable calls compute. Parameters,
-    /// their gradients, inputs and outputs stay in float32. If products of that type have no kernels, their inputs are
-    /// rounded to it and the product is computed in float32. `None` by default.
+    /// their gradients, inputs and outputs stay in float32. If no kernels exist for products of that type, the inputs of a
+    /// product are rounded to the type and the product is computed in float32. `None` by default.
     pub autocast: Option<DType>,
-    /// Element type of variables that nothing else determines.
+    /// Element type of variables whose type is neither given nor inferred.
     pub default_dtype: DType,
     /// Element types given for variables, by name.
     pub dtypes: Vec<(String, DType)>,

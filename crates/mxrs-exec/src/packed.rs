@@ -1,11 +1,15 @@
-//! Packed constants: constants in the layouts that kernels read, and constants computed from others. They are made again
-//! when an array that they depend on has changed.
+//! Packed constants: constants in the layouts that kernels read, and constants computed from other constants. A packed
+//! constant is made again when an array that it depends on has changed.
 //!
-//! A constant may be shared by several executors. A task writes it only while it holds the arrays that the constant is made
-//! from for reading, and only if it finds the constant out of date. Every task of another executor that reads the constant
-//! holds these arrays too, and looks for constants that are out of date before it runs its kernels. If such a task began
-//! before the arrays changed, the arrays could not change until it ended. If it begins now, it waits for the store's lock
-//! and finds the constant up to date. Frozen executors hold no arrays; their constants are never written again.
+//! Several executors may share a constant. No task reads a shared constant while another task writes it, because:
+//! - A task writes the constant only if the constant is out of date, so only after its source arrays have changed.
+//!   Meanwhile the task holds the lock of the store.
+//! - Every task that reads the constant holds the source arrays for reading. If it began before they changed, the change
+//!   waited until the task ended.
+//! - If the reading task begins after the change, it first looks for constants that are out of date. For this it waits for
+//!   the lock of the store, and then finds the constant up to date.
+//!
+//! Frozen executors hold no arrays; their constants are never written again.
 
 use crate::program::ValueId;
 use crate::program_passes::Planned;
@@ -101,7 +105,7 @@ impl Packed {
         self.is_frozen.store(true, Ordering::Release);
     }
 
-    /// Forbids all executors that share these constants to make them again.
+    /// Marks these constants so that no executor makes them again, including executors that share them.
     pub fn fix(&self) {
         self.store.alone(|| self.kept.iter().for_each(|(c, _)| c.is_frozen.store(true, Ordering::Relaxed)));
     }
@@ -114,8 +118,7 @@ impl Packed {
     /// Makes the constants that are out of date. `run` runs the prepare step with the given index.
     ///
     /// # Errors
-    /// Returns the errors of `run`, or an error if a constant must be made again after an executor that shares it was
-    /// frozen.
+    /// Returns the errors of `run`, or an error if a constant is out of date but belongs to a frozen executor too.
     pub fn update(&self, bound: &[NdArray], run: impl Fn(usize) -> Result<()>) -> Result<()> {
         if self.is_frozen() {
             return Ok(());
@@ -125,7 +128,8 @@ impl Packed {
             let seen = self.seen.lock();
             seen.len() == self.sources.len() && self.sources.iter().zip(&*seen).all(|(index, seen)| now(index) == *seen)
         };
-        // Without source arrays `seen` matches even before the first call, so it does not show that the constants exist.
+        // If there are no source arrays, `seen` matches even before the first call, so a match does not show that the
+        // constants exist.
         if is_seen && !self.sources.is_empty() {
             return Ok(());
         }

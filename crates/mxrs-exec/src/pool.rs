@@ -37,7 +37,8 @@ struct Inner {
     buffers: RankedMutex<FxHashMap<(String, DType), NdArray>>,
     /// Whether [`MemoryPool::too_small`] has logged its warning.
     has_warned: AtomicBool,
-    /// Number of the last run. Held while a run is pushed, so that no other run comes between its tasks.
+    /// Number of the last run. Its lock is held while a run is pushed, so that no other run comes between the tasks of this
+    /// run.
     turn: Mutex<u64>,
 }
 
@@ -135,7 +136,8 @@ impl MemoryPool {
         Ok(Some(block))
     }
 
-    /// Logs a warning, once per pool, that its executors were bound in an order that costs memory.
+    /// Logs a warning that the executors of the pool were bound in an order that costs memory. At most one warning is
+    /// logged per pool.
     fn too_small(&self, what: &str, needed_bytes: usize, has_bytes: usize) {
         if !self.0.has_warned.swap(true, Ordering::Relaxed) {
             tracing::warn!(
@@ -156,8 +158,9 @@ impl MemoryPool {
         let array = match known {
             Some(array) => array,
             None => {
-                // Allocation takes other locks, so it happens without this one. Another thread may have registered an array
-                // since. That array is then used, and this one is dropped after the lock is released.
+                // Allocates without holding the lock of `fixed`, because allocation takes other locks. Meanwhile another
+                // thread may register an array under this name. Then that array is used, and `made` is dropped after the
+                // lock is released.
                 let made = NdArray::zeros(&self.0.context, shape.clone(), dtype)?;
                 let mut fixed = self.0.fixed.lock();
                 match fixed.find(name)? {
@@ -188,7 +191,8 @@ impl MemoryPool {
             fixed.gone.extend(names.iter().cloned());
             names.iter().map(|name| fixed.arrays.remove(name)).collect()
         };
-        // These may be the last handles. Freeing memory takes other locks, so it happens after this one is released.
+        // These may be the last handles to the arrays. They are dropped after the lock of `fixed` is released, because
+        // freeing memory takes other locks.
         drop(arrays);
     }
 
@@ -212,8 +216,8 @@ impl MemoryPool {
                 if let Some(small) = too_small {
                     self.too_small(name, n * dtype.size_of(), small.size_bytes());
                 }
-                // As in `fixed`, the buffer is allocated without the lock. If another thread has meanwhile registered one
-                // that is large enough, that one is used.
+                // As in the method `fixed`, the buffer is allocated without holding the lock. If another thread registers a
+                // large enough buffer meanwhile, that buffer is used.
                 let made = NdArray::zeros(&self.0.context, [n], dtype)?;
                 let (buffer, unused) = {
                     let mut buffers = self.0.buffers.lock();
@@ -225,7 +229,8 @@ impl MemoryPool {
                         }
                     }
                 };
-                // This may be the last handle. Freeing memory takes other locks, so it happens after this one is released.
+                // This may be the last handle to a buffer. It is dropped after the lock of `buffers` is released, because
+                // freeing memory takes other locks.
                 drop(unused);
                 buffer
             }
@@ -270,7 +275,7 @@ pub struct Arrays {
 }
 
 impl Arrays {
-    /// Arrays of the given pool, or of a new pool that is not shared yet.
+    /// Takes arrays from the given pool, or from a new pool that is not shared yet.
     pub fn new(context: &ArrayContext, given: Option<&MemoryPool>) -> Self {
         let pool = given.cloned().unwrap_or_else(|| MemoryPool::new(context));
         Self { pool, shares_buffers: given.is_some() }
@@ -294,7 +299,7 @@ impl Arrays {
         }
     }
 
-    /// Registers an array that the caller gave, so that other executors of the pool use it.
+    /// Registers an array that the caller of the binding gave, so that other executors of the pool use it.
     pub fn give(&self, role: Role, name: &str, array: &NdArray) {
         match role {
             Role::Parameter => self.pool.register(name, array),

@@ -15,8 +15,8 @@ pub type ValueId = usize;
 pub enum Origin {
     /// The n-th bound array (arguments, then auxiliary states).
     Bound(usize),
-    /// Memory for packed constants: a constant in another layout, or one computed from other constants. It is made again
-    /// whenever these change.
+    /// Memory for packed constants: a constant in another layout, or one computed from other constants. A packed constant
+    /// is made again when the constants that it is made from change.
     Packed,
     /// The arena of temporary values.
     Temporary,
@@ -45,7 +45,7 @@ pub struct Value {
 pub enum Action {
     /// Run a kernel.
     Run(Arc<dyn Kernel>),
-    /// The output has the bytes of the input. If both share memory nothing is done; otherwise they are copied.
+    /// The output has the bytes of the input. If both share memory, nothing is done; otherwise the bytes are copied.
     View,
 }
 
@@ -142,7 +142,7 @@ impl Step {
     }
 }
 
-/// An addition that is left out because the step that makes its second term adds it to the first.
+/// An addition that is left out because the step that makes the second term adds this term to the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sum {
     /// Index of the step that makes the second term.
@@ -157,8 +157,8 @@ pub struct Sum {
     pub op: String,
 }
 
-/// An addition that is left out because the kernel of its later term makes the sum. The sum is the only output of that
-/// step.
+/// An addition that is left out because the step that would make its later term makes the sum instead. The sum is the only
+/// output of that step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
     /// Index of the step that makes the sum.
@@ -170,14 +170,15 @@ pub struct LeftOut {
 }
 
 impl Program {
-    /// Name and operator of the addition that is left out because this output of this step is its sum.
+    /// Name and operator of the left-out addition whose sum is this output of this step; `None` if there is no such
+    /// addition.
     pub fn addition_at(&self, step: usize, output: usize) -> Option<(&str, &str)> {
         let in_place = self.sums.iter().find(|sum| (sum.step, sum.output) == (step, output));
         let by_kernel = || self.left_out.iter().rev().find(|left| left.step == step && output == 0);
         in_place.map(|sum| (&*sum.name, &*sum.op)).or_else(|| by_kernel().map(|left| (&*left.name, &*left.op)))
     }
 
-    /// Removes the step of an addition whose sum another step makes from now on.
+    /// Removes the step of an addition, because another step makes the sum from now on.
     pub fn remove_addition(&mut self, at: usize) -> Step {
         let step = self.steps.remove(at);
         if at < self.n_forward {
@@ -202,8 +203,8 @@ impl Program {
     }
 }
 
-/// The program without some of its additions, or `None` if none can be left out. `find` decides whether and how the
-/// addition at a step can be left out, and `leave_out` changes the program.
+/// The program without some of its additions, or `None` if none can be left out. `find` decides whether the addition at a
+/// step can be left out, and how. `leave_out` then changes the program.
 pub fn without_additions<Found>(
     program: &Program,
     find: impl Fn(&Program, usize) -> Option<Found>,
@@ -240,8 +241,9 @@ pub struct Program {
     pub n_random: u32,
     /// Calls that each replace several calls of the graph.
     pub fused: Vec<FusedReport>,
-    /// Additions that are left out because a step adds its result to the value that another step made.
+    /// Additions that are left out because the step that makes one term adds it to the value of the other term.
     pub sums: Vec<Sum>,
-    /// Additions that are left out because a step takes the other term as an input.
+    /// Additions that are left out because the step that would make one term takes the other term as an input and makes the
+    /// sum.
     pub left_out: Vec<LeftOut>,
 }

@@ -1,14 +1,14 @@
-//! A program with memory: all addresses are fixed, and it can run any number of times, one run at a time.
+//! A program with memory: all addresses are fixed. The program can run any number of times, one run at a time.
 //!
 //! Why kernels may use the raw tensors of a ready program:
 //! 1. The ready program owns the bound and output arrays, the packed constants and the arena, alone or together with other
 //!    ready programs, so addresses stay valid.
-//! 2. A run is inside engine tasks. Each task holds the bound arrays and outputs that its steps use, and for writing a
-//!    variable that stands for the arena and the packed constants (none is needed if these belong to one task only). The
-//!    engine lets no other task use them meanwhile, and no two runs on one memory overlap.
-//! 3. Within a run, the planner guarantees that tensors alive at the same step do not overlap unless declared in place.
-//!    Parts of one tensor do not overlap each other; the planner keeps the memory of the tensor from the step that makes
-//!    its first part.
+//! 2. A run consists of engine tasks. Each task holds the variables of the bound arrays and outputs that its steps use. It
+//!    also writes a variable that stands for the arena and the packed constants, unless these belong to one task only.
+//!    Therefore no other task uses this memory at the same time, and no two runs on one memory overlap.
+//! 3. Within a run, the planner guarantees that tensors alive at the same step do not overlap, except for in-place pairs.
+//!    The parts of one tensor do not overlap each other. The planner reserves the memory of that tensor from the step that
+//!    makes its first part.
 
 use crate::packed::Packed;
 use crate::program::{Action, Origin, Program, Step, ValueId};
@@ -111,7 +111,7 @@ impl<'a> Addresses<'a> {
         };
         // SAFETY: the program being built owns the memory of each origin, and it has at least `len` bytes: arrays used by a
         // step have the value's shape and dtype, packed blocks and arena storages were made with its size, and a part ends
-        // within its whole. The head of this file says why it may be used during runs.
+        // within its whole. The head of this file says why this memory may be used during runs.
         unsafe { RawTensor::new(ptr, len) }
     }
 
@@ -150,7 +150,8 @@ impl<'a> Addresses<'a> {
         });
         let is_inplace = |output: usize| pairs.iter().any(|pair| pair.output == output && !pair.is_identity);
         let n_plain = step.outputs.len() - step.n_rewrites;
-        // No step reads the output, or only steps that ignore its content.
+        // Whether the content of the output is unused: no step reads the output, or all steps that read it ignore its
+        // content.
         let is_unread = |output: usize| {
             let value = step.outputs[output];
             !step.is_output_used[output]
@@ -214,8 +215,8 @@ impl ReadyStep {
         let Some(kernel) = &self.kernel else {
             let (from, to) = (&self.inputs[0], &self.outputs[0]);
             if from.as_ptr() != to.as_ptr() && to.len_bytes() > 0 {
-                // SAFETY: both are valid for their size, as the head of this file argues. Their addresses differ, so they
-                // are not in place, and the planner keeps tensors of one step from overlapping.
+                // SAFETY: both are valid for their size, as the head of this file argues. Their addresses differ, so the
+                // step does not run in place, and the planner keeps the tensors of such a step from overlapping.
                 let (from, to) = unsafe { (from.bytes(), to.bytes_mut()) };
                 match self.reqs[0] {
                     WriteReq::Add => accumulate(&self.desc, to, from)?,
@@ -271,8 +272,8 @@ impl ReadyProgram {
         Self::of(shared, &[], planned, memory, bound, outputs, team)
     }
 
-    /// A program whose addresses are known from `shared`, except for the steps `own`: all steps that use an array other
-    /// than the one for which the addresses were found.
+    /// A program that takes the addresses of its steps from `shared`. Only the addresses of the steps `own` are computed
+    /// now. `own` must contain every step that uses a different array than the one for which `shared` was made.
     pub fn of(
         shared: Arc<ReadySteps>,
         own: &[usize],
@@ -374,12 +375,13 @@ impl ReadyProgram {
                     random: None,
                 };
                 // SAFETY: the kernel was made for the tensor's layout and the tap's row-major shape. The task runs the step
-                // before or after this copy, so no kernel writes the tensor during it, and the two do not overlap.
+                // before or after this copy, so no kernel writes the tensor meanwhile. The tensor and the array do not
+                // overlap.
                 unsafe { kernel.run(&args) }
             }
             None => {
-                // SAFETY: the task runs the step before or after this copy, so no kernel writes the tensor during it. The
-                // array is not a tensor of the program, so the two do not overlap.
+                // SAFETY: the task runs the step before or after this copy, so no kernel writes the tensor meanwhile. The
+                // array does not belong to the program, so it does not overlap the tensor.
                 unsafe { to.bytes_mut().copy_from_slice(from.bytes()) };
                 Ok(())
             }

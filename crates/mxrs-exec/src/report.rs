@@ -21,7 +21,7 @@ pub struct StepReport {
     pub inputs: Vec<String>,
     /// Outputs: dtype, shape, layout.
     pub outputs: Vec<String>,
-    /// Number of calls of the graph that the step runs. It is more than one if the call is fused.
+    /// Number of calls of the graph that the step runs: more than one for a fused call.
     pub n_calls: usize,
     /// Multiply-adds, by the operator's own estimate; 0 for copies.
     pub multiply_adds: u64,
@@ -38,13 +38,13 @@ pub struct StepReport {
 /// A call that replaces several others (see [`BindOptions::patterns`](crate::BindOptions::patterns)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FusedReport {
-    /// Name of the node: the name of the last node that it replaces.
+    /// Name of the node of the call: the name of the last node that the call replaces.
     pub name: String,
     /// Operator of the fused call.
     pub op: &'static str,
     /// Name of the pattern that matched.
     pub pattern: &'static str,
-    /// Names of the calls that it replaces, in order.
+    /// Names of the calls that the fused call replaces, in order.
     pub replaced: Vec<String>,
 }
 
@@ -59,7 +59,8 @@ pub struct ExecutorReport {
     pub arena_bytes: usize,
     /// Bytes of packed and computed constants.
     pub packed_bytes: usize,
-    /// Additions in place: the step that computes the second term adds it to the first, so the addition is not a step.
+    /// Names of the additions that are made in place: the step that computes the second term adds it to the first, so the
+    /// addition itself is not a step.
     pub inplace_adds: Vec<String>,
     /// Calls that each replace several calls of the graph, at inference.
     pub fused: Vec<FusedReport>,

@@ -12,7 +12,7 @@ use mxrs_types::{Error, Result, Shape};
 /// Which changes reshaping an executor allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct ReshapeOptions {
-    /// Whether arrays that are not among the given shapes may change their shape too.
+    /// Whether arrays for which no new shape is given may change their shape too.
     pub partial_shaping: bool,
     /// Whether arrays may grow. An array that grows is new and filled with zeros.
     pub allow_up_sizing: bool,

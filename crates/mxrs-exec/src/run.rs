@@ -1,4 +1,4 @@
-//! Runs a bound graph: whole halves, single steps, and with a monitor.
+//! Runs a bound graph: the forward half or the gradient as a whole, one step at a time, or with a monitor.
 
 use crate::executor::Executor;
 use crate::monitor::{Monitor, Monitored};
@@ -28,10 +28,12 @@ impl Executor {
     /// Pushes one inference run. Under `NaiveEngine` the run is over when this returns.
     ///
     /// # Errors
-    /// Under `NaiveEngine` returns the error of a kernel. Otherwise reading an output returns it.
+    /// Under `NaiveEngine` returns the error of a kernel that failed. Under other engines, reading an output returns that
+    /// error.
     #[track_caller]
     pub fn forward(&self) -> Result<()> {
-        // This run overwrites the outputs, so the gradient of an earlier training run would be wrong.
+        // This run overwrites the outputs. Tapes have to know that, because a gradient that reads the earlier outputs would
+        // be wrong.
         self.note_writes(false)?;
         self.run_forward(false).map(drop)
     }
@@ -58,7 +60,8 @@ impl Executor {
         match self.monitor() {
             None => runner.forward(random)?,
             Some(monitor) => {
-                // The callback may use other executors, so the turn is released before it is called.
+                // The turn of the pool is released before the callback is called, because the callback may run other
+                // executors.
                 drop(turn);
                 runner.prepare()?;
                 self.watch(runner, &monitor, runner.halves()[0].clone(), random, run)?;
@@ -110,7 +113,7 @@ impl Executor {
     /// report, without prepare steps.
     ///
     /// # Errors
-    /// Returns an error if steps are not called in order, or if another executor of the pool ran since step 0, and the
+    /// Returns an error if steps are not pushed in order, or if another executor of the pool ran since step 0, and the
     /// errors of [`Self::forward`].
     #[track_caller]
     pub fn partial_forward(&self, is_train: bool, step: usize) -> Result<usize> {

@@ -38,7 +38,7 @@ pub struct Runner {
     taps: OnceLock<Vec<Vec<Tap>>>,
 }
 
-/// A function that has the content of a bound array written. It gets the index of the array, and the array.
+/// A function that pushes a write of the content of a bound array. Its arguments are the index of the array and the array.
 pub type ReadArray<'a> = dyn FnMut(usize, &NdArray) -> Result<()> + 'a;
 
 /// The most kernels in one task, for the forward half and for the gradient.
@@ -72,7 +72,8 @@ impl Runner {
         let mut backward = segments(program, program.n_forward..program.steps.len(), limits.backward);
         forward.iter_mut().chain(&mut backward).for_each(|segment| segment.hold(held.iter().copied()));
         if let ([only], false) = (&mut forward[..], program.prepare.is_empty()) {
-            // The only forward task makes constants too, and looks at every bound array for that.
+            // The forward half is a single task, which also makes constants. To find constants that are out of date, it
+            // looks at every bound array.
             only.hold(0..bound.len());
         }
         Ok(Self {
@@ -213,8 +214,9 @@ impl Runner {
         self.push_all(&self.backward, random, false)
     }
 
-    /// Pushes segments. Their tasks first make constants that are out of date, if `prepares` is set or if constants are
-    /// shared: another executor may have begun to make them since this run was pushed.
+    /// Pushes segments. If `prepares` is set or constants are shared, each task first makes the constants that are out of
+    /// date. With shared constants that is needed because another executor may have begun to make them since this run was
+    /// pushed.
     fn push_all(&self, segments: &[Segment], random: RandomCalls, prepares: bool) -> Result<()> {
         let prepares = prepares || !self.held.is_empty();
         for segment in segments {
@@ -240,9 +242,9 @@ impl Runner {
     }
 
     /// Makes all constants, a group at a time, and releases the bound arrays that are [not needed](Self::used_up)
-    /// afterwards. The constants are never made again. `bound` are the bound arrays. The caller should keep no other
-    /// handles to them, and no run may be in progress. `read` has the content of an array written, given its index, before
-    /// a step reads the array. `release` is called whenever many bytes have been released.
+    /// afterwards. The constants are never made again. The caller should keep no other handles to the bound arrays `bound`,
+    /// and no run may be in progress. `read` gets an array and its index, and pushes a write of the content of the array
+    /// before a step reads it. `release` is called whenever many bytes have been released.
     ///
     /// # Errors
     /// Returns the error of a kernel or of `read`. The runner cannot be used after an error.
@@ -271,7 +273,7 @@ impl Runner {
         self.ready = ready(arena, left, 0..n_steps);
         let is_needed = self.packed.needed(packing.bound());
         let n_prepare = is_needed.len();
-        // For each prepare step, the arrays that it is the last to read.
+        // For each prepare step, the arrays that no later prepare step reads.
         let mut last: Vec<Vec<usize>> = vec![Vec::new(); n_prepare];
         for index in &used_up {
             let reader = (0..n_prepare).rfind(|step| self.packed.sources_of(*step).contains(index));
@@ -305,7 +307,8 @@ impl Runner {
                 })?;
                 self.engine.wait_to_write(self.pool.var())?;
             }
-            // The task is over. If it still holds its handle to `packing`, the arrays are released in a later round.
+            // The task has run. If its handle to `packing` has not been dropped yet, the arrays are released in a later
+            // round.
             if let Some(packing) = Arc::get_mut(&mut packing) {
                 last[..end].iter_mut().flat_map(std::mem::take).for_each(|index| packing.let_go(index, nothing));
                 if n_bytes > MUCH {

@@ -1,4 +1,5 @@
-//! Cuts a program into segments, determines which arrays each reads and writes, and pushes them.
+//! Cuts a program into segments, determines which arrays each segment reads and writes, and pushes the segments to the
+//! engine.
 //!
 //! Executors, cached graphs and imperative calls all push steps by [`push`]. So there is one place that makes a task hold
 //! all arrays that its kernels use.
@@ -15,7 +16,8 @@ use std::sync::Arc;
 pub struct Segment {
     /// The steps.
     pub steps: Range<usize>,
-    /// Name of the task in profiles: that of its only step, or that of the first step with the number of further steps.
+    /// Name of the task in profiles: the name of its only step, or the name of the first step and the number of further
+    /// steps.
     pub name: OpName,
     /// Bound arrays that the steps only read.
     pub reads: Vec<usize>,
@@ -30,8 +32,8 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Makes every task of this segment hold these bound arrays for reading, although its steps do not read them: this task
-    /// or another executor makes constants from them.
+    /// Makes every task of this segment hold these bound arrays for reading, although its steps do not read them. They are
+    /// held because this task or another executor makes constants from them.
     pub fn hold(&mut self, arrays: impl IntoIterator<Item = usize>) {
         let is_other = |index: &usize| !self.reads.contains(index) && !self.rewrites.contains(index);
         self.held = arrays.into_iter().filter(is_other).collect();

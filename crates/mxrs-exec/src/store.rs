@@ -23,7 +23,7 @@ pub struct PackedStore(Arc<Inner>);
 #[derive(Default)]
 struct Inner {
     known: KnownConstants,
-    /// Held while constants are made, so that two executors that find the same one out of date make it once.
+    /// Locked while constants are made, so that a constant that two executors find out of date is made only once.
     packing: Mutex<()>,
 }
 
@@ -45,7 +45,7 @@ struct Known {
 }
 
 impl Known {
-    /// Removes constants that no executor uses, and the ids of values that no other constant is made from.
+    /// Removes the records of constants that no executor uses, and the ids of values that no constant in use is made from.
     fn prune(&mut self) {
         self.constants.retain(|_, constant| constant.strong_count() > 0);
         let keys: FxHashMap<u64, &Key> = self.ids.iter().map(|(key, id)| (*id, key)).collect();
@@ -139,8 +139,8 @@ pub struct Constant {
     pub block: Block,
     /// The content of each source when the constant was made; `None` if it has yet to be made.
     pub made_from: RankedMutex<Option<Vec<Content>>>,
-    /// Whether a frozen executor uses it. Such an executor reads it without waiting for writers, so it must not be made
-    /// again. Set only inside [`PackedStore::alone`].
+    /// Whether a frozen executor uses the constant. Such an executor reads it without waiting for writers, so the constant
+    /// must not be made again. Set only inside [`PackedStore::alone`].
     pub is_frozen: AtomicBool,
 }
 
@@ -167,7 +167,7 @@ impl PackedStore {
 
     /// Bytes of all constants that an executor uses.
     pub fn bytes(&self) -> usize {
-        // The handles are dropped after the lock: one may be the last, and freeing memory takes other locks.
+        // The handles outlive the lock, because dropping the last handle frees memory, and that takes other locks.
         let in_use: Vec<Arc<Constant>> = {
             let known = self.0.known.0.lock();
             known.constants.values().filter_map(Weak::upgrade).collect()
@@ -200,7 +200,8 @@ impl PackedStore {
             });
         }
         // Allocation happened without the lock. Meanwhile another thread may have pruned ids that had no constant yet, so
-        // they are looked up again. It may also have registered the same constants: then its constants are used.
+        // the ids are looked up again. That thread may also have registered the same constants; then its constants are
+        // used.
         let mut unused = Vec::new();
         let mut known = self.0.known.0.lock();
         let ids = known.ids(program, bound);
@@ -273,7 +274,7 @@ mod tests {
             let sizes = (known.ids.len(), known.constants.len());
             assert!(sizes.0 <= 4 && sizes.1 <= 2, "round {round}: {sizes:?} ids and constants");
         }
-        // The key of the value that a constant in use is made from is still known.
+        // The value that a constant in use is made from still has its key, so a new binding finds the constant.
         assert!(Arc::ptr_eq(&kept[0], &bind(&kept_weight)));
         assert_eq!(store.bytes(), 64);
     }

@@ -67,7 +67,8 @@ fn of_step(node: Option<&Node>, program: &Program, at: usize, options: &BindOpti
     };
     let mut taps = Vec::new();
     let names = node.and_then(Node::call).map(|(op, params)| op.input_names(params)).unwrap_or_default();
-    // If the step makes a sum, its last input is the other term, which is not an input of its node.
+    // If the step makes the sum of a left-out addition, its last input is the other term, which is not an input of its
+    // node.
     let n_inputs = step.inputs.len() - program.left_out.iter().filter(|left| left.step == at).count();
     for (position, &value) in step.inputs.iter().enumerate().take(n_inputs) {
         if step.ignored_inputs.contains(&position) {

@@ -24,7 +24,8 @@ fn fan(n: usize) -> Graph {
     sum.graph().expect("a well-formed graph")
 }
 
-/// Training options with which sums of two or more terms are made one by one, as sums of eight or more are by default.
+/// Training options. Every sum of gradients is made by additions of two terms, one after another. By default only sums of
+/// eight or more terms are made in this way.
 fn training(enable_inplace: bool, request: GradReq) -> BindOptions {
     let gradients = Some(GradRequests::all(request));
     let mut options = BindOptions { gradients, grad_sum_cap: 2, eliminate_common: false, ..options() };
@@ -58,7 +59,7 @@ fn n_adds(report: &ExecutorReport) -> usize {
     report.steps.iter().filter(|step| step.op == "_grad_add").count()
 }
 
-/// G15: results have the same bits as with the additions as steps, in every type.
+/// G15: with additions in place, results have the same bits as with additions that are steps, in every type.
 #[test]
 fn g15_sums_in_place_have_the_bits_of_the_additions() {
     let graph = fan(10);
@@ -73,7 +74,8 @@ fn g15_sums_in_place_have_the_bits_of_the_additions() {
     }
 }
 
-/// G15: a sum may be made in the caller's gradient array. With the request `add` its last addition stays a step.
+/// G15: a sum may be made in the caller's gradient array. With the request `add`, the last addition of the sum stays a
+/// step.
 #[test]
 fn g15_the_sum_may_be_an_output() {
     let mut net = Net::new();
@@ -89,8 +91,8 @@ fn g15_the_sum_may_be_an_output() {
     }
 }
 
-/// G15: a term that is read after the second term is made is not overwritten: terms that are outputs or bound arrays, a
-/// term read later, a term added to itself.
+/// G15: no term is overwritten that is still needed after the second term is made. The cases are terms that are outputs or
+/// bound arrays, a term that is read later, and a term that is added to itself.
 #[test]
 fn g15_terms_that_are_needed_later_stay() {
     let build = |with: fn(&mut Net, &Symbol) -> Vec<Symbol>| {
@@ -162,7 +164,7 @@ fn g15_terms_that_are_needed_later_stay() {
     }
 }
 
-/// A backend with the reference kernels, but none of them can add to its output.
+/// A backend whose kernels are the reference kernels, except that they cannot add to their outputs.
 struct NeverAdds;
 
 struct Delegate(Arc<dyn Kernel>);
@@ -174,7 +176,7 @@ impl Kernel for Delegate {
         self.0.name()
     }
     unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
-        // SAFETY: the caller runs the inner kernel on the tensors of its call.
+        // SAFETY: the caller passes the tensors of the call that the inner kernel was planned for.
         unsafe { self.0.run(args) }
     }
 }
@@ -197,7 +199,8 @@ impl Backend for NeverAdds {
     }
 }
 
-/// G15: additions stay if kernels cannot add. If kernels can, no step needs more memory.
+/// G15: additions stay steps if kernels cannot add to their outputs. If kernels can, leaving out additions increases the
+/// memory of no step.
 #[test]
 fn g15_only_kernels_that_can_add_are_asked_to() {
     for n in 2..12 {
@@ -248,7 +251,7 @@ fn random_graph(calls: &[(u8, u8, u8)]) -> Graph {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// G15: the bits are the same for random graphs, and the plan does not need more bytes.
+    /// G15: for random graphs, additions in place change no bit, and the plan needs no more bytes.
     #[test]
     fn g15_random_graphs(calls in prop::collection::vec(any::<(u8, u8, u8)>(), 1..25)) {
         let graph = random_graph(&calls);

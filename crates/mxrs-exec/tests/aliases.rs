@@ -1,4 +1,4 @@
-//! Tests bound arrays that share memory: an error if one of them is written, allowed otherwise.
+//! Tests bound arrays that share memory: binding fails if one of them is written, and succeeds otherwise.
 
 mod common;
 
@@ -13,7 +13,8 @@ use mxrs_types::{Result, Shape};
 /// Number of channels: one cache line of float32, so that slices of one array are aligned.
 const C: usize = 16;
 
-/// Batch normalization over `x`, with these variables for gamma, beta, the moving mean and the moving variance.
+/// A graph that normalizes batches of `x`. `variables` are the names of gamma, beta, the moving mean and the moving
+/// variance.
 fn norm(variables: [&str; 4]) -> Graph {
     let [gamma, beta, mean, var] = variables.map(Symbol::variable);
     let x = Symbol::variable("x");

@@ -1,4 +1,4 @@
-//! Tests arrays with operators: values, errors that are returned later, and printing as in NumPy.
+//! Tests operators such as `+` on arrays: values, errors that are returned later, and printing as in NumPy.
 
 mod common;
 

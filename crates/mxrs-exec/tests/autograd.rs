@@ -46,7 +46,7 @@ fn a1_gradients_agree_with_central_differences() {
     }
 }
 
-/// A1: gradients of a layer's parameters agree with central differences, with another request for each parameter.
+/// A1: gradients of a layer's parameters agree with central differences, with a different request for each parameter.
 #[test]
 fn a1_layers_and_requests() {
     let nd = imperative();
@@ -138,7 +138,7 @@ fn a9_a_null_leaf_allocates_no_gradient() {
     assert!(autograd::grad_of(&x).is_none());
 }
 
-/// A10: the gradient of an intermediate array is that of the graph that begins at this array.
+/// A10: the gradient of an intermediate array equals the gradient of the graph that begins at this array.
 #[test]
 fn a10_gradients_of_intermediates_are_those_of_the_graph_split_there() {
     let nd = imperative();
@@ -208,7 +208,8 @@ fn dropout_in_both_modes() {
     assert_eq!(grad(&x), [1.0; 100]);
 }
 
-/// A layer may be called twice before the gradient is computed. Its own updates of statistics do not count as overwriting.
+/// A layer may be called twice before the gradient is computed. That the second call updates the moving statistics does not
+/// count as overwriting saved values.
 #[test]
 fn batch_norm_may_be_called_twice_before_backward() {
     let nd = imperative();

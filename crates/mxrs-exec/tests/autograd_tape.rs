@@ -40,7 +40,8 @@ fn a5_memory_returns_to_where_it_was() {
         // The head is still alive. The values that it was computed from are freed.
         assert!(live_bytes(&nd) <= before + 8);
     }
-    // The same holds if no gradient is ever computed, and for second derivatives, whose tapes refer to each other.
+    // The tape is also freed if no gradient is ever computed, and after second derivatives, whose tapes refer to each
+    // other.
     let dropped = recorded(|| nd.exp(&nd.exp(&x)?));
     drop(dropped);
     {
@@ -138,7 +139,7 @@ fn in_place_writes_are_refused_while_recording() {
     }
     let add = nd.invoke_into("elemwise_add", &Attrs::new(), &[&x, &y], &[&y]);
     assert!(add.unwrap_err().to_string().contains("recorded"));
-    // A new array may be written. It is tracked from then on.
+    // A recorded call may write to an array that is not tracked. The array is tracked from then on.
     let z = array(&nd, [2], &[0.0; 2]);
     nd.invoke_into("elemwise_add", &Attrs::new(), &[&x, &y], &[&z]).unwrap();
     backward(&nd, &z);

@@ -1,4 +1,5 @@
-//! Tests graphs called as functions: they behave like calls of their operators in values, gradients and side effects.
+//! Tests graphs that are called as functions. Values, gradients and side effects are those of calling the operators of the
+//! graph one by one.
 
 mod common;
 
@@ -101,7 +102,8 @@ fn two_steps(nd: &Imperative, f: impl Fn(&[NdArray]) -> Result<NdArray>) -> Vec<
     seen
 }
 
-/// C1 and C4: results are bit for bit those of the operators, with static and with dynamic memory, for any bulk size.
+/// C1 and C4: a cached graph has the same results, bit for bit, as its operators called one by one, with static and with
+/// dynamic memory, for any bulk size.
 #[test]
 fn c1_c4_a_cached_graph_is_its_operators() {
     let nd = imperative();
@@ -187,11 +189,12 @@ fn plans_are_bounded() {
     for batch in [2, 3, 4, 4, 3, 2, 2] {
         op.call(&in_order(&op, &arrays(&nd, batch))).unwrap();
     }
-    // The first calls with batches 2, 3 and 4 make plans. The plans of 4 and 3 are still kept then; that of 2 is not.
+    // The first calls with batches 2, 3 and 4 make three plans. The second calls with 4 and 3 find their plans. The plan
+    // for 2 was dropped, so the second call with 2 makes a fourth plan.
     assert_eq!(op.stats().plans_made, 4);
 }
 
-/// Each recorded call whose gradient is still to be computed has its own state. States are used again afterwards.
+/// Each recorded call has its own state until its gradient is computed. Later calls use the state again.
 #[test]
 fn recorded_calls_do_not_disturb_one_another() {
     let nd = imperative();
@@ -215,8 +218,8 @@ fn recorded_calls_do_not_disturb_one_another() {
         let first = grad(&xs[0]);
         assert_close(&first, &[slope(0.5)], "first");
         assert_close(&grad(&xs[1]), &[slope(1.5)], "second");
-        // A2: after a backward with `retain_graph` a second one gives the same gradient; after one without it, another
-        // fails.
+        // A2: after a backward with `retain_graph`, a second backward gives the same gradient. After a backward without
+        // `retain_graph`, the next backward fails.
         nd.backward(&[&ys[0]], &[], BackwardOptions::default()).unwrap();
         assert_eq!(grad(&xs[0]), first);
         assert!(nd.backward(&[&ys[0]], &[], RETAIN).unwrap_err().to_string().contains("retain_graph"));
@@ -273,7 +276,7 @@ fn a6_second_derivatives_through_a_cached_graph_are_exact() {
     }
 }
 
-/// C4: a gradient computed with `create_graph` equals the plain one, draws the same random numbers and updates no
+/// C4: a gradient computed with `create_graph` equals the gradient without it, draws the same random numbers and updates no
 /// statistics.
 #[test]
 fn c4_a_differentiable_gradient_repeats_the_call_without_its_side_effects() {

@@ -1,4 +1,4 @@
-//! Tests cached graphs with `static_shape`: addresses are found once, and again if a parameter is another array.
+//! Tests cached graphs with `static_shape`: addresses are computed once, and again if a parameter is another array.
 
 mod common;
 
@@ -58,8 +58,8 @@ fn position(op: &CachedOp, name: &str) -> usize {
     op.input_names().iter().position(|n| *n == name).unwrap()
 }
 
-/// C4: outputs, gradients and statistics over steps of training and inference, with parameters updated in place and
-/// replaced, are the same with and without `static_shape`.
+/// C4: over steps of training and inference, outputs, gradients and statistics are the same with and without
+/// `static_shape`. Between the steps, parameters are updated in place or replaced.
 #[test]
 fn c4_static_shapes_change_no_bit() {
     let nd = imperative();
@@ -95,8 +95,8 @@ fn c4_static_shapes_change_no_bit() {
     assert_eq!(of(true), of(false));
 }
 
-/// C3: later calls find no addresses, also with other data or another content of a parameter. If a parameter is another
-/// array, they find them once.
+/// C3: calls after the first do not compute addresses again, even if the data or the content of a parameter changes. If a
+/// parameter is replaced by another array, addresses are computed once more.
 #[test]
 fn c3_calls_are_bound_once() {
     let nd = imperative();
@@ -127,7 +127,7 @@ fn c3_calls_are_bound_once() {
     assert_eq!(plain.stats().bindings_made, 9);
 }
 
-/// C2: calls may be made while earlier ones are pending; each keeps its own data and outputs.
+/// C2: calls may be made while earlier calls are pending; each call keeps its own data and outputs.
 #[test]
 fn c2_outputs_survive_later_calls() {
     let nd = imperative();
@@ -142,7 +142,7 @@ fn c2_outputs_survive_later_calls() {
     assert_eq!(op.stats().bindings_made, 1);
 }
 
-/// Each recorded call whose gradient is still to be computed has its own state and its own addresses.
+/// Each recorded call has its own state and its own addresses until its gradient is computed.
 #[test]
 fn outstanding_recorded_calls_are_bound_each() {
     let nd = imperative();

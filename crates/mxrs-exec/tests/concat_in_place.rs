@@ -13,7 +13,8 @@ use proptest::prelude::*;
 fn run(graph: &Graph, shape: &Shape, kind: EngineKind, in_place: bool) -> (Vec<Vec<u8>>, ExecutorReport) {
     let mut options = options();
     options.plan.enable_inplace = in_place;
-    // Steps are pushed one by one, so that another task could run between the parts.
+    // Except with `NaiveEngine`, steps are pushed one by one, so that another task could run between the steps that make
+    // the parts.
     options.bulk_inference = kind == EngineKind::Naive;
     let executor = bound(graph, shape, kind, &options);
     let data = executor.argument("data").unwrap();
@@ -31,15 +32,15 @@ fn bound(graph: &Graph, shape: &Shape, kind: EngineKind, options: &BindOptions) 
     Executor::simple_bind(graph, &context(kind, 2), &[("data", shape.clone())], options).expect("it binds")
 }
 
-/// How many concatenations copy all their parts, how many parts are copied singly, and how many concatenations there are.
+/// Three numbers: concatenations that copy all their parts, parts that are copied singly, and all concatenations.
 fn copies(report: &ExecutorReport) -> (usize, usize, usize) {
     let concats = || report.steps.iter().filter(|step| step.op == "Concat");
     let parts = report.steps.iter().filter(|step| step.op == "reorder" && step.kernel == "part");
     (concats().filter(|step| step.kernel != "view").count(), parts.count(), concats().count())
 }
 
-/// Runs the graph with and without concatenation in place. Both must give the same bits, and `expected` must be the result
-/// of [`copies`] with it.
+/// Runs the graph with and without concatenation in place. Both runs must give the same bits. For the run with it,
+/// [`copies`] must return `expected`.
 fn check(graph: &Graph, shape: impl Into<Shape>, expected: (usize, usize, usize)) {
     let shape = shape.into();
     for kind in KINDS {
@@ -69,9 +70,10 @@ fn branches(net: &mut Net, data: &Symbol, ops: &[&str]) -> Symbol {
 fn branches_write_where_they_belong() {
     let graph = graph_of(|net, data| branches(net, data, &["exp", "square", "tanh"]));
     check(&graph, [1, 16, 4], (0, 0, 1));
-    // Each of the two images has a part of each branch. These kernels cannot write images with a distance.
+    // With two images, each part is two separate pieces of the whole. These kernels cannot write images with a distance
+    // between them, so one copy of all parts remains.
     check(&graph, [2, 16, 4], (1, 0, 1));
-    // The second and the third part do not begin at a cache line.
+    // The second and the third part do not begin at a cache line, so each is copied.
     check(&graph, [1, 3, 5], (0, 2, 1));
 }
 
@@ -102,7 +104,7 @@ fn who_is_read_elsewhere_is_copied_alone() {
         let whole = net.call_with("Concat", &[("num_args", "2")], &[&a, &b]);
         Symbol::group([&whole, &a])
     });
-    // The whole is an output array.
+    // The whole is an output array, so the concatenation is not done in place.
     check(&head, [1, 16, 4], (1, 0, 1));
 }
 
@@ -115,7 +117,7 @@ fn a_whole_that_is_a_part_is_made_where_it_belongs() {
         let outer = net.call_with("Concat", &[("num_args", "2")], &[&inner, &other]);
         net.call("sigmoid", &[&outer])
     });
-    // The inner concatenation copies its parts into its own part of the outer one.
+    // The inner concatenation copies its parts into its own part of the outer concatenation.
     check(&graph, [1, 16, 4], (1, 0, 2));
 }
 
@@ -161,7 +163,7 @@ proptest! {
     }
 }
 
-/// A plan lists the whole from the step that makes its first part.
+/// In a plan, the tensor of a concatenation in place is alive from the step that makes its first part.
 #[test]
 fn a_plan_shows_the_whole_from_its_first_part_on() {
     let graph = graph_of(|net, data| branches(net, data, &["exp", "square"]));

@@ -1,5 +1,5 @@
-//! Tests A1 and C1 for every differentiable operator: gradients along the tape, and of a cached graph, are bit for bit
-//! those of the declared gradient, which the catalog's own tests compare with central differences.
+//! Tests A1 and C1 for every differentiable operator. Gradients along the tape and gradients of a cached graph have the
+//! same bits as the declared gradient. The tests of the catalog compare the declared gradient with central differences.
 
 mod common;
 
@@ -43,7 +43,7 @@ fn expected(p: &Prepared, op: &Arc<OpDef>, sample: &Sample, wants: &[bool]) -> R
     Ok(found.iter().zip(&wrt).map(bytes).collect())
 }
 
-/// The gradients of the inputs that `wants` marks, through the operator as `call` runs it.
+/// The gradients of the inputs that `wants` marks. `call` runs the operator, and is recorded.
 fn gradients(
     nd: &Imperative,
     p: &Prepared,
@@ -97,7 +97,8 @@ fn a1_c1_every_sample_of_every_differentiable_operator() {
             let p = Prepared::new(op, &sample, dtype).unwrap();
             let n_plain = p.inputs.len() - op.n_aux;
             let floats: Vec<bool> = (0..p.inputs.len()).map(|i| i < n_plain && p.inputs[i].dtype.is_float()).collect();
-            // First all inputs, then each alone, because the tape keeps different values for each choice.
+            // Which gradients are wanted: first those of all inputs, then that of each input alone. The tape keeps
+            // different values for each choice.
             let mut choices = vec![floats.clone()];
             choices.extend((0..n_plain).filter(|i| floats[*i]).map(|i| (0..floats.len()).map(|j| i == j).collect()));
             for wants in choices.into_iter().filter(|wants| wants.contains(&true)) {

@@ -15,7 +15,7 @@ use mxrs_testkit::Seeded;
 use mxrs_types::{Layout, Result, Shape};
 use std::sync::Arc;
 
-/// A backend that runs fused calls by the reference kernels, in the layout `wants`. It refuses those that contain the
+/// A backend that runs fused calls by the reference kernels, in the layout `wants`. It refuses fused calls that contain the
 /// operator `refused`.
 #[derive(Default)]
 struct Fusing {
@@ -198,8 +198,8 @@ fn f2_f4_g14_fusion_changes_no_bit() {
         }
         for (on, off) in on.iter().zip(&off) {
             assert!(on.arena_bytes <= off.arena_bytes, "seed {seed}: {} of {} bytes", on.arena_bytes, off.arena_bytes);
-            // Sums of two gradients may be made in place. They count as kernels in this comparison, because they are calls
-            // of the plain graph.
+            // Sums of two gradients that are made in place run no kernel. This comparison counts them as kernels
+            // nevertheless, because they are calls of the plain graph.
             let n_kernels =
                 |r: &ExecutorReport| r.steps.iter().filter(|s| s.kernel != "view").count() + r.inplace_adds.len();
             assert_eq!(n_kernels(on) + on.n_fused_calls() - on.n_fused(), n_kernels(off), "seed {seed}");
@@ -209,7 +209,7 @@ fn f2_f4_g14_fusion_changes_no_bit() {
     assert!(n_fused > 80, "only {n_fused} fused calls in 48 programs");
 }
 
-/// A call that the backend refuses is not fused; the calls before and after it are.
+/// A call that the backend refuses is not fused. The calls before it are fused, and so are the calls after it.
 #[test]
 fn calls_no_backend_fuses_stay_alone() {
     let (graph, shape) = (chain(), Shape::from([3, 5]));
@@ -221,7 +221,8 @@ fn calls_no_backend_fuses_stay_alone() {
     assert_eq!(ops, [FUSED_OP, "tanh", FUSED_OP]);
 }
 
-/// Calls that depend on parameters only are computed once at inference, and not fused with calls of every run.
+/// At inference, calls that depend on parameters only are computed once. They are not fused with calls that run in every
+/// run.
 #[test]
 fn constants_wait_for_nothing() {
     let mut net = Net::new();

@@ -1,5 +1,5 @@
-//! Tests gradients that a kernel makes in its own layout: each is copied to its array by the next step, and not kept
-//! longer.
+//! Tests gradients that a kernel makes in its own layout: the next step copies each to its array, and then its memory is
+//! free.
 
 mod common;
 

@@ -123,7 +123,7 @@ fn heads_and_gradients_are_counted() {
     expect(op.call(&[&a, &a]), &["number of inputs", "2", "1 (x)"]);
 }
 
-/// A2: each gradient needs its own run, for bound graphs and along the tape.
+/// A2: a gradient needs a run whose gradient has not been computed yet, for bound graphs and along the tape.
 #[test]
 fn a2_gradients_need_a_run_of_their_own() {
     let graph = call("y", "exp", &[], &[&Symbol::variable("x")]).graph().unwrap();

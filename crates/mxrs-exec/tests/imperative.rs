@@ -192,7 +192,7 @@ fn batch_norm_updates_its_statistics_in_training_only() {
     assert_eq!(mean.to_vec::<f32>().unwrap(), [0.0]);
     let _train = autograd::train_mode();
     nd.batch_norm(&x, (&gamma, &beta), (&mean, &var), &attrs).unwrap();
-    // The batch's mean is 3 and the momentum one half.
+    // The mean of the batch is 3 and the momentum is one half.
     assert_eq!(mean.to_vec::<f32>().unwrap(), [1.5]);
 }
 

@@ -72,7 +72,8 @@ fn every_output_is_shown_in_order_with_its_value() {
         let told = told.lock().unwrap();
         assert!(told.iter().all(|t| t.4 == std::thread::current().id() && !t.2));
         assert_eq!((told[1].1.as_str(), &told[4].3), ("relu", &expected));
-        // Each tensor has the values that a graph that ends at it computes, although its memory is used again later.
+        // The monitor got the right values, although later steps use the memory of the tensors again: a graph whose head is
+        // the tensor computes the same values.
         for (name, _, _, values, _) in told.iter() {
             let until = bind(&select_outputs(&graph, &[name]).unwrap(), &context, &options());
             for (argument, array) in until.arrays() {
@@ -145,7 +146,8 @@ fn gradients_are_shown_too() {
         told[..3].iter().map(|t| t.0.as_str()).collect::<Vec<_>>(),
         ["square0_output", "tanh0_output", "sigmoid0_output"]
     );
-    // Every tensor has the same values as without sums in place. The two terms that became sums are not shown.
+    // Every tensor has the same values as without sums in place. Two terms are not shown, because sums were made in their
+    // place.
     assert!(told.iter().all(|seen| expected.contains(seen)));
     assert_eq!(expected.len(), told.len() + 2);
     assert_eq!(told.last().unwrap().1, executor.gradient("x").unwrap().to_vec::<f32>().unwrap());
@@ -196,7 +198,7 @@ fn partial_forward_runs_step_by_step() {
             assert_eq!(executor.gradient("x").unwrap().to_vec::<f32>().unwrap(), gradient);
         }
     }
-    // Another run between two steps ends the run by steps.
+    // Another run between two steps ends the run that is pushed step by step.
     executor.partial_forward(false, 0).unwrap();
     executor.forward().unwrap();
     assert!(executor.partial_forward(false, 1).is_err());

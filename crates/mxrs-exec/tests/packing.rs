@@ -1,4 +1,5 @@
-//! Tests constants in a backend's own layout: they are packed once, and again only when they change. Copies are shared.
+//! Tests constants in a backend's own layout: they are packed once, and again only when they change. Executors share the
+//! packed copies.
 
 use mxrs_engine::{Engine, EngineConfig};
 use mxrs_exec::{BindOptions, CachedOp, CachedOpFlags, Executor, Imperative, PackedStore, ReshapeOptions};
@@ -26,8 +27,8 @@ struct Backwards {
 
 const GATED: f32 = 7.0;
 
-/// Stops one kernel until a test lets it pass. The gate is closed while `sides` holds channels; the first kernel takes
-/// them.
+/// Stops one kernel until a test lets it pass. The gate is closed while `sides` holds channels. The first kernel that comes
+/// takes the channels, which opens the gate for later kernels.
 #[derive(Default)]
 struct Gate {
     sides: Mutex<Option<(Sender<()>, Receiver<()>)>>,
@@ -57,7 +58,7 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
     bytes.chunks_exact(4).map(|b| f32::from_ne_bytes([b[0], b[1], b[2], b[3]])).collect()
 }
 
-/// A kernel that passes its inputs as floats to a closure and writes its result.
+/// A kernel that passes its inputs as floats to a closure and writes the floats that the closure returns.
 struct Closure<F>(F);
 
 impl<F: Fn(Vec<Vec<f32>>) -> Result<Vec<f32>> + Send + Sync> Kernel for Closure<F> {
@@ -198,8 +199,8 @@ fn a_cached_graph_packs_its_parameters_once_until_they_change() {
     }
 }
 
-/// Two executors that share a store and a weight, with inputs of four numbers; the weight, the store and the number of
-/// packings.
+/// Two executors that share a store and a weight, with inputs of four numbers. Also returns the weight, the store and the
+/// counter of packings.
 fn sharing() -> (Vec<Executor>, NdArray, PackedStore, Arc<AtomicUsize>) {
     let (context, options, packs) = context_and_options();
     let store = PackedStore::new();
@@ -389,7 +390,7 @@ fn a_frozen_executor_has_its_parameters_once() {
     assert_eq!(run(&frozen, 1.0), [1.0, 4.0, 9.0, 16.0]);
     assert_eq!(run(&other, 1.0), [1.0, 4.0, 9.0, 16.0]);
     assert_eq!((packs.load(Ordering::Relaxed), store.bytes()), (1, 16));
-    // A constant that a frozen executor shares may not be packed again.
+    // A constant that a frozen executor shares must not be packed again, so the run fails.
     w.copy_from(&[5.0f32; 4]).unwrap();
     other.forward().unwrap();
     let error = other.outputs()[0].to_vec::<f32>().unwrap_err().to_string();

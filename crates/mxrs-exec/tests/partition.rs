@@ -187,13 +187,13 @@ fn g20_what_ends_a_chain() {
     let a = net.conv("a", "x", &[]);
     let sum = net.call("elemwise_add", "sum", &[&a, &a], &[]);
     assert!(fused(&same_values(&net.graph(&[&sum]), &all, DType::F64, F64)).is_empty());
-    // If both terms of a sum are products, only one of them is fused with it.
+    // If both terms of a sum are products, only one of the products is fused with the sum.
     let mut net = Net::new();
     let (a, b) = (net.conv("a", "x", &[]), net.conv("b", "x", &[("no_bias", "True")]));
     let sum = net.call("elemwise_add", "sum", &[&a, &b], &[]);
     let parts = same_values(&net.graph(&[&sum]), &all, DType::F64, F64);
     assert_eq!((fused(&parts).len(), ops(&parts)), (1, vec!["Convolution".into(), "_sg_conv".into()]));
-    // A chain ends at a value that is a head, or that two calls read.
+    // A chain of calls to fuse ends at a value that is a head, or that two calls read.
     let mut net = Net::new();
     let a = net.conv("a", "x", &[]);
     let relu = net.call("relu", "relu", &[&a], &[]);

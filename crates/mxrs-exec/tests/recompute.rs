@@ -52,7 +52,7 @@ fn planned(graph: &Graph, shape: impl Into<Shape>, recompute: Recompute) -> Resu
     DryGraph::new(graph, &[("data", shape.into())], &options, true)?.plan(&options.plan)
 }
 
-/// The arrays after a training step: outputs, gradients, auxiliary states.
+/// Names and bits of the arrays after a training step: outputs, gradients, auxiliary states.
 type Step = Vec<(String, Vec<u32>)>;
 
 fn bits(name: &str, array: &NdArray) -> (String, Vec<u32>) {
@@ -145,7 +145,8 @@ fn g13_dropout_masks_are_replayed() {
     assert_eq!(count(&mirrored.steps, "Dropout"), count(&off.steps, "Dropout"), "never by D50");
 }
 
-/// D50: an annotation forces recomputation when it is off, and forbids it when it is on.
+/// D50: an annotation on a call decides for this call: it forces recomputation where the option is off, and forbids it
+/// where the option is on.
 #[test]
 fn d50_force_mirroring_decides() {
     let counts = |force: &str, recompute| {
@@ -168,7 +169,7 @@ fn d50_force_mirroring_decides() {
     assert_eq!(planned(&x.graph().unwrap(), IMAGES, Recompute::Off).unwrap().n_recomputed, 0);
 }
 
-/// With n layers about 2 sqrt(n) inputs are alive at the same time, at the cost of at most one more forward run.
+/// With n layers, about 2 sqrt(n) inputs of layers are alive at the same time. This costs at most one more forward run.
 #[test]
 fn sqrt_and_chain_on_200_layers() {
     let (graph, bytes) = (squares(200), 64 * 4);
@@ -181,8 +182,8 @@ fn sqrt_and_chain_on_200_layers() {
     }
 }
 
-/// G14: a budget is met, and a larger budget costs less work. A budget that cannot be met is refused with the smallest that
-/// can.
+/// G14: a budget is met, and a larger budget costs less work. A budget that cannot be met is refused, and the error gives
+/// the smallest budget that can be met.
 #[test]
 fn g14_a_budget_is_met_or_refused() {
     let graph = conv_bn_relu(12, &[]);

@@ -141,8 +141,8 @@ proptest! {
         }
     }
 
-    /// B3: all buckets together need no more memory than the largest one and the parameters, inference and training
-    /// included.
+    /// B3: all buckets together need no more memory than the largest bucket and the parameters, for inference and training
+    /// together.
     #[test]
     fn b3_memory_is_that_of_the_largest(keys in prop::collection::vec(key(), 1..6)) {
         let largest = (4, 5);
@@ -236,7 +236,7 @@ fn parameters_of_a_pool_have_one_shape() {
     assert!(["`weight`", "(6, 4)", "(6, 6)", "pool"].iter().all(|part| error.contains(part)), "{error}");
 }
 
-/// The gradient of a run whose temporaries another executor of the pool has overwritten is refused.
+/// A gradient is refused if another executor of the pool has overwritten the temporaries of its run.
 #[test]
 fn interleaved_executors_of_a_pool_are_noticed() {
     let context = context(EngineKind::ThreadedPerDevice, 2);
@@ -248,7 +248,7 @@ fn interleaved_executors_of_a_pool_are_noticed() {
         let error = first.backward(first.outputs()).unwrap_err().to_string();
         assert!(error.contains("interleaved") && error.contains("pool"), "{error}");
     }
-    // Whole steps of both executors in turn are allowed, and executors outside the pool do not matter.
+    // Executors of a pool may run whole training steps in turn. Runs of executors outside the pool have no effect on them.
     let stranger = bind(&(1, 2), &context, &training());
     for executor in [&first, &second, &first] {
         executor.forward_train().unwrap();
@@ -301,7 +301,7 @@ fn b2_reshaped_executors_equal_fresh_ones() {
     let fresh = bind(&(2, 3), &context, &training());
     fill_parameters(&fresh);
     assert_eq!(step(&small, &context, 4), step(&fresh, &context, 4));
-    // Reshaping again to the same shape needs no array that is larger.
+    // Reshaping to the shape that the executor already has is allowed, because no array grows.
     let back = small.reshape(&[("data", [3, 6].into())], ReshapeOptions::default()).unwrap();
     assert_eq!(back.outputs()[0].shape(), &Shape::from([3, 6]));
 }
@@ -318,10 +318,10 @@ fn reshape_refuses_what_was_not_allowed() {
     assert!(!larger.argument("data").unwrap().shares_storage(executor.argument("data").unwrap()));
     assert!(larger.argument("weight").unwrap().shares_storage(executor.argument("weight").unwrap()));
 
-    // The shape of the weight would change with that of the data.
     let narrow = [("data", Shape::from([3, 6]))];
     executor.reshape(&narrow, ReshapeOptions::default()).unwrap();
     let one = bind(&(1, 3), &context, &training());
+    // With narrower data, the weight would have to change its shape too.
     let narrow = [("data", Shape::from([3, 4]))];
     let error = one.reshape(&narrow, ReshapeOptions::default()).err().unwrap().to_string();
     assert!(["`weight`", "(6, 4)", "(6, 6)", "partial_shaping"].iter().all(|p| error.contains(p)), "{error}");

@@ -15,7 +15,7 @@ pub struct ArrayFile {
     /// The arrays, in file order.
     pub arrays: Arrays,
     /// Whether lists are written with NumPy shape semantics (V3 arrays, which can be scalars or empty). Reading a file sets
-    /// it to what that file had. A file that contains a scalar is written with these semantics in any case.
+    /// this field to the semantics of the file. A file that contains a scalar is written with these semantics in any case.
     pub np_shape: bool,
 }
 
@@ -138,7 +138,7 @@ impl ArrayFile {
     /// The bytes of an MXNet 1.x list.
     ///
     /// # Errors
-    /// Returns `Overflow` if an axis does not fit in the format.
+    /// Returns `Overflow` if the size of an axis is too large for its field in the file.
     pub fn to_params_bytes(&self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         params::write_list(&mut bytes, self)?;
@@ -234,7 +234,8 @@ mod tests {
             let expected = original[&name].clone().into_dense().unwrap();
             let memory = memory.into_lent::<Late>().map_err(|_| ()).unwrap();
             match memory.1 {
-                // Elements that need a check are read immediately, as are those whose owner refuses to read them later.
+                // Elements are read immediately if they need a check, or if the owner of the memory refuses to read them
+                // later.
                 None => assert!(["small", "flags"].contains(&&*name) && memory.bytes() == expected.bytes(), "{name}"),
                 Some(offset) => {
                     let offset = usize::try_from(offset).unwrap();

@@ -76,7 +76,7 @@ impl AtomicFile {
 /// if another writer has locked it.
 fn open_locked(temporary: &Path) -> io::Result<Option<File>> {
     for _ in 0..TRIES {
-        // The content may belong to another writer until this call holds the lock.
+        // Opening does not empty the file: until this call holds the lock, the content may belong to another writer.
         let file = open_no_link(temporary)?;
         if is_held(&file.try_lock()) {
             return Ok(None);

@@ -23,17 +23,17 @@ pub trait Lent: Any + Send + Sync {
     fn bytes(&self) -> &[u8];
     /// The bytes of the memory, for writing.
     fn bytes_mut(&mut self) -> &mut [u8];
-    /// Whether the owner of the memory will read the array itself, later; the reader then skips these bytes. They begin at
-    /// byte `offset` of the file and are as long as the memory. Called only if the elements are stored in the host's byte
-    /// order and need no check.
+    /// Whether the owner of the memory will itself read the array later. The reader then skips the array's bytes, which
+    /// begin at byte `offset` of the file and are as long as the memory. Called only if the elements are stored in the
+    /// host's byte order and need no check.
     fn read_later(&mut self, offset: u64) -> bool {
         let _ = offset;
         false
     }
 }
 
-/// Lends memory for arrays, so that they are read directly into it and need no copy. Called only with sizes that the file
-/// was seen to contain.
+/// Lends memory for arrays, so that they are read directly into it and need no copy. It is called with a size only after a
+/// check that the file contains that many bytes.
 #[derive(Clone)]
 pub struct Lender(Arc<dyn Fn(usize) -> Result<Box<dyn Lent>> + Send + Sync>);
 
@@ -43,8 +43,8 @@ impl Lender {
         Self(Arc::new(lend))
     }
 
-    /// Returns memory of `len` bytes with any content. If the lent memory has another size or is not aligned, own memory is
-    /// returned instead.
+    /// Returns memory of `len` bytes with any content. If the lent memory has another size or is not aligned, newly
+    /// allocated memory is returned instead.
     ///
     /// # Errors
     /// Returns the errors of the lending function.
@@ -76,7 +76,7 @@ impl Default for AlignedBytes {
     }
 }
 
-/// The copy is always in own memory, never in lent memory.
+/// The copy is in newly allocated memory, even if the original is in lent memory.
 impl Clone for AlignedBytes {
     fn clone(&self) -> Self {
         Self::copy_of(self)
@@ -89,7 +89,8 @@ impl AlignedBytes {
         Self { memory: Memory::Words(vec![0; len.div_ceil(8)]), len }
     }
 
-    /// `len` zero bytes, or `None` if there is not enough memory. For lengths that a file states but may not contain.
+    /// `len` zero bytes, or `None` if there is not enough memory. For lengths that a file states, although the file may be
+    /// shorter.
     pub(crate) fn try_zeroed(len: usize) -> Option<Self> {
         let mut probe: Vec<u64> = Vec::new();
         probe.try_reserve_exact(len.div_ceil(8)).ok()?;

@@ -5,12 +5,15 @@
 //! not locked it yet, and some file systems do not share locks between machines. Therefore the writer must also be proven
 //! dead, or the file must be older than a minute.
 //!
-//! A writer is proven dead if it belongs to the caller's own boot and PID namespace and no process has its number now; the
-//! name of the file contains all three. A number from another container or machine proves nothing, because those have
-//! processes of their own. Neither does the caller's own number, which killed processes in containers often had too, nor a
-//! name without a namespace. In these cases the age decides. So a writer loses its file only if machines do not see each
-//! other's locks and it wrote nothing for a minute; its commit then returns an error. Clones of one running virtual machine
-//! count as one machine.
+//! A writer is proven dead if it belongs to the caller's own boot and PID namespace and no process has its number now. The
+//! name of the file contains all three. A name proves nothing in these cases, where the age of the file decides:
+//!
+//! - The boot or the namespace is another one: that container or machine has processes of its own.
+//! - The number is the caller's own: in containers, a killed process often had the same number.
+//! - The name contains no namespace.
+//!
+//! So a living writer loses its file only if machines do not see each other's locks and the writer wrote nothing for a
+//! minute. Its commit then returns an error. Clones of one running virtual machine count as one machine.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -38,7 +41,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// The writer that stands for this process.
+    /// The current process as a writer.
     fn own() -> Self {
         Self { process: std::process::id(), system: own_system() }
     }
@@ -60,7 +63,7 @@ impl Writer {
         temporary
     }
 
-    /// Whether the process has ended; `None` if neither can be proven.
+    /// Whether the process has ended; `None` if that cannot be determined.
     fn is_dead(self, own: Self) -> Option<bool> {
         let is_of_here = own.system.is_some() && self.system == own.system && self.process != own.process;
         let entry = Path::new(PROCESSES).join(self.process.to_string());
@@ -82,7 +85,8 @@ impl fmt::Display for Writer {
 fn own_system() -> Option<u64> {
     let table = Path::new(PROCESSES);
     let status = fs::read_to_string(table.join("self/status")).ok()?;
-    // The line lists one process number per namespace, from that of the table to that of the process itself.
+    // The line lists the number of this process in each namespace, from the namespace of `/proc` to the innermost one. A
+    // single number means that both are the same.
     let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
     if numbers.trim() != std::process::id().to_string() || !table.join("1").exists() {
         return None;
@@ -240,8 +244,8 @@ mod tests {
         living.wait().unwrap();
     }
 
-    /// Three files stay: one whose process number belongs to a new process, one that another writer has locked, and a
-    /// symbolic link or folder.
+    /// Temporary names that stay: a file whose process number belongs to a living process, a file that another writer has
+    /// locked, a folder, and a symbolic link.
     #[test]
     #[cfg(target_os = "linux")]
     fn what_may_be_somebodys_stays() {

@@ -9,17 +9,18 @@ pub struct Options {
     pub lenient: bool,
     /// Largest counts and sizes accepted.
     pub limits: Limits,
-    /// Lends the memory into which the elements of dense arrays are read, if the length of the file shows that they exist.
+    /// Lends the memory into which the elements of dense arrays are read, if the length of the file shows that the file
+    /// contains the elements.
     pub lender: Option<Lender>,
 }
 
 impl Options {
-    /// The default limits; deviations are errors.
+    /// Options with the default limits, and with deviations as errors.
     pub fn strict() -> Self {
         Self::default()
     }
 
-    /// The default limits; deviations are warnings.
+    /// Options with the default limits, and with deviations as warnings.
     pub fn lenient() -> Self {
         Self { lenient: true, ..Self::default() }
     }

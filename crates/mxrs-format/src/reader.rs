@@ -123,7 +123,8 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Checks that the rest can contain `count` elements of at least `min_size` bytes and that `count` is within `max`.
+    /// Checks that the remaining bytes can contain `count` elements of at least `min_size` bytes each, and that `count` is
+    /// at most `max`.
     ///
     /// # Errors
     /// Returns `Truncated` or `LimitExceeded`.

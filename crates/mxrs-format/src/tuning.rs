@@ -28,7 +28,7 @@ const MOST_BYTES: u64 = 64 << 20;
 /// Machine and software that results belong to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Machine {
-    /// Processor.
+    /// Name of the processor.
     pub cpu: String,
     /// Instruction set that kernels use.
     pub isa: String,
@@ -84,7 +84,7 @@ struct Written<'a> {
     machines: &'a [OfMachine],
 }
 
-/// The fields that decide whether the remaining ones can be parsed.
+/// The fields that decide whether the remaining fields can be parsed.
 #[derive(Deserialize)]
 struct Head {
     format: String,

@@ -11,7 +11,7 @@ use support::{data, golden};
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// Runs one test at a time, because the memory counter is per process.
+/// Locked by each test while it runs, so that only one test runs at a time: the memory counter is per process.
 static TURN: Mutex<()> = Mutex::new(());
 
 const SLACK: usize = 16 << 20;
@@ -68,7 +68,7 @@ fn safetensors() {
             assert!(mxrs_format::safetensors::SafeTensors::from_bytes(bytes, &Options::default()).is_err());
         });
     };
-    // As general JSON values these would take ten times the memory of their text.
+    // As general JSON values these lists would take ten times the memory of their text.
     hostile("lists in a header", format!(r#"{{"w":[{}[]]}}"#, "[],".repeat(4 << 20)));
     hostile("values in the texts", format!(r#"{{"__metadata__":{{"a":[{}0]}}}}"#, "0,".repeat(8 << 20)));
     hostile("length of the header", String::new());

@@ -128,7 +128,8 @@ fn broken_records() {
         let e = all(&bytes, &Options::strict()).unwrap_err();
         assert!(expected(kind(&e)), "{what}: {e}");
         assert!(e.to_string().contains(&format!("at offset {offset}: ")), "{what}: {e}");
-        // Lenient reading finds the good record that follows, unless the broken record's length covers its head.
+        // Lenient reading finds the good record that follows, unless the length of the broken record covers the head of the
+        // good one.
         if bytes.len() % 4 == 0 && what != "cut in the data" {
             let records = all(&cat(&[&bytes, &good]), &Options::lenient()).unwrap();
             assert_eq!(records.last().unwrap(), b"abcd", "{what}");

@@ -7,7 +7,7 @@ use mxrs_types::{Error, Result, ResultExt};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// Builds a [`Graph`]: add nodes after their inputs, set the heads, [`build`](Self::build).
+/// Builds a [`Graph`]: add nodes after their inputs, set the heads, then call [`build`](Self::build).
 ///
 /// The ids returned while building are provisional: the finished graph is renumbered from the heads.
 ///
@@ -54,8 +54,8 @@ impl GraphBuilder {
     /// Adds a call of `op`, parsing its attributes. Inputs come in the operator's order, auxiliary states last.
     ///
     /// # Errors
-    /// If the operator refuses the attributes, the number of inputs is wrong, an input does not exist, or an auxiliary
-    /// input is not a variable; the message names the node and the input.
+    /// Fails if the operator refuses the attributes, if the number of inputs is wrong, if an input does not exist, or if an
+    /// auxiliary input is not a variable. The message names the node and the input.
     pub fn add_op(
         &mut self,
         op: &Arc<OpDef>,
@@ -173,9 +173,12 @@ impl GraphBuilder {
     /// Marks a call as a recomputation of `original`.
     ///
     /// # Errors
-    /// If a node does not exist; if `original` was not added before `node`, is a variable or itself a clone; or if it
-    /// is a call of another operator (except one that [recomputes](mxrs_op::OpDef::recompute) the first output) or with
-    /// another number of inputs.
+    /// Fails in each of these cases:
+    /// - a node does not exist, or `original` was not added before `node`;
+    /// - `original` is a variable or a recomputation;
+    /// - the two calls are of the same operator, but have different numbers of inputs;
+    /// - the calls are of different operators, and that of `node` does not [recompute](mxrs_op::OpDef::recompute) the
+    ///   operator of `original`.
     pub fn set_clone_of(&mut self, node: NodeId, original: NodeId) -> Result<()> {
         self.earlier("clone", node, original)?;
         let (clone, of) = (&self.nodes[node.index()], &self.nodes[original.index()]);
@@ -195,7 +198,7 @@ impl GraphBuilder {
         Ok(())
     }
 
-    /// Returns `node` if `before` was added before it.
+    /// Returns `node` if `before` was added before `node`; otherwise an error about `what`.
     fn earlier(&mut self, what: &str, node: NodeId, before: NodeId) -> Result<&mut Node> {
         let n_nodes = self.nodes.len();
         match self.nodes.get_mut(node.index()) {
@@ -209,7 +212,7 @@ impl GraphBuilder {
         }
     }
 
-    /// Sets the outputs of the graph.
+    /// Sets the heads, which are the outputs of the graph.
     pub fn set_heads(&mut self, heads: Vec<Entry>) {
         self.heads = heads;
     }
@@ -219,7 +222,7 @@ impl GraphBuilder {
         self.attrs.insert(key.into(), value);
     }
 
-    /// Verifies and numbers the graph. Nodes that no head needs are dropped.
+    /// Verifies the graph and numbers its nodes. Nodes that no head needs are dropped.
     ///
     /// # Errors
     /// If a head does not exist, or two variables have the same name.
@@ -230,7 +233,7 @@ impl GraphBuilder {
     }
 
     /// Does the same as [`Self::build`], but keeps the order in which nodes were added, so that a pass can choose the order
-    /// of execution. Also returns the new id of each node.
+    /// of execution. Also returns the new id of each added node.
     pub(crate) fn build_in_order(self) -> Result<(Graph, Vec<Option<NodeId>>)> {
         self.check_heads()?;
         let mut order = post_order(&self.nodes, &self.heads);
@@ -261,13 +264,14 @@ impl GraphBuilder {
         Ok(())
     }
 
-    /// Builds the graph of the nodes in `order`; also returns the new id of every node.
+    /// Builds the graph of the nodes in `order`. Also returns, for every added node, its new id, or `None` if it was
+    /// dropped.
     fn number(self, order: &[NodeId]) -> Result<(Graph, Vec<Option<NodeId>>)> {
         let mut new_ids: Vec<Option<NodeId>> = vec![None; self.nodes.len()];
         for (new, old) in order.iter().enumerate() {
             new_ids[old.index()] = Some(NodeId::new(new));
         }
-        // `order` contains everything that a head or a node in it needs.
+        // `order` contains every node that the heads need, and every node that a node of `order` needs.
         let id = |old: NodeId| new_ids[old.index()].unwrap_or(old);
         let moved = |e: &Entry| Entry { node: id(e.node), ..*e };
         let heads = self.heads.iter().map(moved).collect();
@@ -300,8 +304,8 @@ impl GraphBuilder {
     }
 }
 
-/// The post-order of a depth-first walk from the heads: first inputs in order, then control dependencies. Iterative,
-/// because a chain may be deeper than the stack allows.
+/// The post-order of a depth-first walk from the heads, which visits the inputs of a node in order, then its control
+/// dependencies. The walk is iterative, because a chain may be deeper than the stack allows.
 fn post_order(nodes: &[Node], heads: &[Entry]) -> Vec<NodeId> {
     let mut order = Vec::with_capacity(nodes.len());
     let mut seen = vec![false; nodes.len()];

@@ -1,10 +1,10 @@
 //! The verified, immutable graph, with the lookups that every pass needs.
 //!
 //! Invariants of every `Graph` (tests cite the numbers):
-//! - G1 there is no cycle, including control dependencies;
-//! - G2 a node's inputs and control dependencies have smaller ids. Ids are the post-order of a depth-first walk from
-//!   the heads (inputs in order, then control dependencies), so every node is reachable. A graph made by a pass may
-//!   have another order of execution, which the pass chose;
+//! - G1 data and control dependencies together form no cycle;
+//! - G2 a node's inputs and control dependencies have smaller ids. Ids are the post-order of a depth-first walk from the
+//!   heads (inputs in order, then control dependencies), so every node is reachable. In a graph made by a pass, ids may
+//!   follow another order of execution, which the pass chose;
 //! - G3 appending heads does not change the ids of a graph;
 //! - G4 names of variables are unique;
 //! - every entry refers to an existing output, every call has the number of inputs that its parameters require, and
@@ -17,7 +17,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 use std::fmt;
 
-/// A graph attribute, in the forms that symbol files have.
+/// The value of a graph attribute. Each variant shows its form in a symbol file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GraphAttr {
     /// `["int", 1]`
@@ -40,7 +40,7 @@ pub struct Graph {
     node_row_ptr: Vec<u32>,
     /// The node of each entry.
     entry_nodes: Vec<NodeId>,
-    /// The start of each entry's readers in `consumer_list`.
+    /// For each entry, the position in `consumer_list` at which its readers start.
     consumer_starts: Vec<u32>,
     consumer_list: Vec<(NodeId, u32)>,
     variables: Vec<NodeId>,
@@ -81,7 +81,8 @@ impl Graph {
         let mut by_name: FxHashMap<String, NodeId> = FxHashMap::default();
         for (id, node) in nodes.iter().enumerate() {
             let place = by_name.entry(node.name.clone()).or_insert(NodeId::new(id));
-            // A variable wins over an operator of the same name, because users look up variables.
+            // If a variable and an operator have the same name, the name finds the variable, because users look up
+            // variables.
             if node.is_variable() {
                 *place = NodeId::new(id);
             }
@@ -138,25 +139,25 @@ impl Graph {
         &self.node_row_ptr
     }
 
-    /// Number of an entry.
+    /// The id of an entry.
     ///
     /// # Panics
-    /// When the entry is of another, larger graph.
+    /// If the entry belongs to another, larger graph.
     pub fn entry_id(&self, entry: Entry) -> EntryId {
         EntryId(self.node_row_ptr[entry.node.index()] + entry.index)
     }
 
-    /// Number of output `index` of `node`.
+    /// The entry id of output `index` of `node`.
     pub fn output_id(&self, node: NodeId, index: usize) -> EntryId {
         EntryId(self.node_row_ptr[node.index()] + index as u32)
     }
 
-    /// Numbers of all outputs of `node`.
+    /// The entry ids of all outputs of `node`.
     pub fn output_ids(&self, node: NodeId) -> impl DoubleEndedIterator<Item = EntryId> + use<> {
         (self.node_row_ptr[node.index()]..self.node_row_ptr[node.index() + 1]).map(EntryId)
     }
 
-    /// Numbers of all inputs of `node`.
+    /// The entry ids of all inputs of `node`.
     pub fn input_ids(&self, node: NodeId) -> impl DoubleEndedIterator<Item = EntryId> + '_ {
         self.node(node).inputs.iter().map(|e| self.entry_id(*e))
     }
@@ -199,7 +200,7 @@ impl Graph {
         self.is_aux[node.index()]
     }
 
-    /// Whether no operator reads this variable at inference although some operator has it as input, like the label of a
+    /// Whether operators have this variable as input, but none of them reads it at inference. An example is the label of a
     /// loss.
     pub fn is_label(&self, variable: NodeId) -> bool {
         let readers = self.consumers(self.output_id(variable, 0));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The position of a node in its graph; inputs always have smaller ids.
+/// The position of a node in its graph. The inputs of a node have smaller ids than the node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);
 
@@ -46,7 +46,7 @@ impl fmt::Display for EntryId {
     }
 }
 
-/// A use of a node's output.
+/// A reference to one output of a node, as an input of another node or as a head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Entry {
     /// The node.

@@ -1,10 +1,10 @@
 //! The symbol graph: composing and checking it, inferring its shapes and types, differentiating and rewriting it, and
 //! planning its memory.
 //!
-//! A user composes a [`Symbol`]; a [`Graph`] is the verified, immutable form that all other code reads. Passes are
-//! functions of `&Graph`. The memory planner works on a neutral list of steps, so that an executor may insert its own
-//! steps. This crate does not depend on file formats, kernels, the environment or concrete operators, except the names of
-//! those that it inserts: sums, ones, zeros and copies.
+//! A user composes a [`Symbol`]; a [`Graph`] is the verified, immutable form that all other code reads. Passes are functions
+//! of `&Graph`. The memory planner works on a neutral list of steps, so that an executor may insert its own steps. This
+//! crate does not depend on file formats, kernels, the environment or concrete operators. It knows only the names of the
+//! operators that it inserts: sums, ones, zeros and copies.
 //!
 //! ```
 //! use mxrs_graph::{NameManager, Symbol, SymbolCall, infer_shapes};
@@ -24,7 +24,8 @@
 //! assert_eq!(shapes[graph.entry_id(graph.heads()[0]).index()], Shape::from([2, 3]));
 //! ```
 //!
-//! Gradients are a graph too: [`gradient()`] appends to a graph the calls that compute them, as the operators declare.
+//! Gradients are part of a graph too: operators declare the calls that compute their gradients, and [`gradient()`] appends
+//! these calls to the graph.
 //!
 //! ```
 //! use mxrs_graph::{GradientRequest, NameManager, Symbol, SymbolCall, gradient};

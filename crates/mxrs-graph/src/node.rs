@@ -25,13 +25,13 @@ pub struct Node {
     pub n_outputs: usize,
     /// The number of outputs that a user sees.
     pub n_visible: usize,
-    /// In a training graph: the forward node whose gradient this call helps to compute. `None` for forward nodes and
-    /// for variables that contain the gradient of a head.
+    /// In a training graph: the forward node to whose gradient this call belongs. `None` for forward nodes and for variables
+    /// that contain the gradient of a head.
     pub backward_of: Option<NodeId>,
-    /// In a training graph: the node that this call recomputes to save memory. The call has that node's operator (or
-    /// the one that [recomputes](OpDef::recompute) its first output) and parameters, draws the same random numbers and does
-    /// not rewrite its inputs. Fusion keeps this mark even if the call or the node is fused, because pointwise calls neither
-    /// draw random numbers nor rewrite inputs.
+    /// In a training graph: the node that this call recomputes to save memory. The call has the operator of that node, or
+    /// the operator that [recomputes](OpDef::recompute) the node's first output. It has the same parameters, draws the same
+    /// random numbers and does not rewrite its inputs. Fusion keeps this mark if it fuses the call or the node, because
+    /// pointwise calls neither draw random numbers nor rewrite inputs.
     pub clone_of: Option<NodeId>,
 }
 
@@ -78,7 +78,8 @@ impl Node {
         index >= self.n_arguments()
     }
 
-    /// The name of output `index`: the variable's own, `<node>_output`, `<node>_<suffix>` or `<node>_output<index>`.
+    /// The name of output `index`: the name of a variable itself; for a call `<node>_output`, `<node>_<suffix>` or
+    /// `<node>_output<index>`.
     pub fn output_name(&self, index: usize) -> String {
         output_name(self.op.as_deref(), &self.name, index, self.n_outputs)
     }

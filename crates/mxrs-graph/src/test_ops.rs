@@ -56,7 +56,8 @@ pub fn sum() -> Arc<OpDef> {
     Arc::new(op)
 }
 
-/// `[N, K]`, weight `[num_hidden, K]`, bias `[num_hidden]` -> `[N, num_hidden]`; infers in every direction.
+/// A matrix product: data `[N, K]`, weight `[num_hidden, K]` and bias `[num_hidden]` give `[N, num_hidden]`. Shapes are
+/// inferred in every direction.
 pub fn dense() -> Arc<OpDef> {
     fn infer(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
         let hidden = params.get::<DenseParams>().num_hidden as usize;

@@ -77,7 +77,7 @@ impl NdArray {
     /// Makes an array of zeros in CPU memory.
     ///
     /// # Errors
-    /// The same as for [`Self::empty`].
+    /// Returns the errors of [`Self::empty`].
     pub fn zeros(context: &ArrayContext, shape: impl Into<Shape>, dtype: DType) -> Result<Self> {
         let array = Self::empty(context, shape, dtype, Device::cpu(0), "zeros")?;
         // SAFETY: the array was just made, so there is no other handle and no pending task.
@@ -88,12 +88,12 @@ impl NdArray {
     /// Makes an array of these elements in CPU memory.
     ///
     /// # Errors
-    /// Fails if the number of elements differs from the shape's, and for the reasons of [`Self::empty`].
+    /// Fails if the number of elements does not fit the shape, or for a reason of [`Self::empty`].
     pub fn from_slice<T: Element>(context: &ArrayContext, shape: impl Into<Shape>, elements: &[T]) -> Result<Self> {
         Self::from_bytes(context, shape, T::DTYPE, bytemuck::cast_slice(elements))
     }
 
-    /// Makes an array of these bytes (row-major, native endian) in CPU memory.
+    /// Makes an array in CPU memory whose elements have these bytes (row-major, native endian).
     ///
     /// # Errors
     /// Fails if the number of bytes differs from the shape's, and for the reasons of [`Self::empty`].
@@ -207,11 +207,12 @@ impl NdArray {
     /// Runs `f` over the bytes as an engine task that reads them, and waits for it.
     ///
     /// # Errors
-    /// The deferred error of the task that should have written the array; `NotBuilt` for device memory.
+    /// Returns the deferred error of the task that should have written the array. Fails with `NotBuilt` for device
+    /// memory.
     pub fn read_bytes<R: Send + 'static>(&self, f: impl FnOnce(&[u8]) -> R + Send + 'static) -> Result<R> {
         self.check_host()?;
         self.0.chunk.engine.wait_to_read(&self.0.chunk.var)?;
-        // After the wait another thread could start a writer, so the read is a task of its own.
+        // The read is a task, because another thread could start a writer after the wait above.
         let (sender, receiver) = std::sync::mpsc::sync_channel(1);
         let view = self.clone();
         self.0.chunk.engine.task("read_bytes").read(&self.0.chunk.var).device(Device::cpu(0)).push(move |_| {
@@ -222,7 +223,7 @@ impl NdArray {
             Ok(())
         })?;
         receiver.recv().or_else(|_| {
-            // A failure arrived between the wait and the push, so the task was skipped.
+            // The task was skipped, because a writer that was pushed after the wait above has failed.
             self.0.chunk.engine.wait_to_read(&self.0.chunk.var)?;
             Err(Error::invalid("read", "a skipped task", "an array whose producer succeeded"))
         })
@@ -231,7 +232,7 @@ impl NdArray {
     /// Copies the elements to the host, after pending writes.
     ///
     /// # Errors
-    /// Returns a deferred error of a writer. Fails for a wrong element type, and for device memory.
+    /// Returns the deferred error of a writer. Fails for a wrong element type, and for device memory.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         self.check_dtype::<T>()?;
         self.read_bytes(|bytes| bytemuck::pod_collect_to_vec(bytes))
@@ -240,8 +241,8 @@ impl NdArray {
     /// Overwrites the elements, after every pending use; returns once they are stored.
     ///
     /// # Errors
-    /// Returns a deferred error. Fails for a wrong length or element type, for device memory, and if a [recorder](Recorded)
-    /// refuses the write.
+    /// Returns the deferred error of an earlier task. Fails for a wrong length or element type, for device memory, and
+    /// if a [recorder](Recorded) refuses the write.
     #[track_caller]
     pub fn copy_from<T: Element>(&self, elements: &[T]) -> Result<()> {
         self.check_dtype::<T>()?;
@@ -251,7 +252,7 @@ impl NdArray {
     /// Like [`Self::copy_from`], but from row-major bytes.
     ///
     /// # Errors
-    /// The same as for [`Self::copy_from`].
+    /// Returns the errors of [`Self::copy_from`].
     #[track_caller]
     pub fn copy_from_bytes(&self, bytes: &[u8]) -> Result<()> {
         self.check_len(bytes.len())?;
@@ -303,7 +304,7 @@ impl NdArray {
     /// Waits for pending writes.
     ///
     /// # Errors
-    /// The deferred error of a failed writer.
+    /// Returns the deferred error of a failed writer.
     pub fn wait_to_read(&self) -> Result<()> {
         self.0.chunk.engine.wait_to_read(&self.0.chunk.var)
     }
@@ -329,7 +330,7 @@ impl NdArray {
     /// write [`Self::var`] must call this function, so that recorders know that a value which they need is lost.
     ///
     /// # Errors
-    /// The error with which a recorder refuses the write.
+    /// Returns the error with which a recorder refuses the write.
     #[track_caller]
     pub fn note_write(&self) -> Result<()> {
         let site = Location::caller();

@@ -30,7 +30,7 @@ impl ArrayContext {
         Self::with_resources(engine, storage, ResourceCounts::default())
     }
 
-    /// Like [`Self::new`], with these numbers of resources.
+    /// [`Self::new`] with other numbers of shared resources.
     pub fn with_resources(engine: Engine, storage: Storage, counts: ResourceCounts) -> Self {
         let temp_spaces = TempSpaces::new(&engine, &storage, counts.temp_spaces);
         Self { engine, storage, random: Arc::new(RandomSource::from_clock(counts.random)), temp_spaces }

@@ -1,4 +1,4 @@
-//! Calling operators by name: what optimizers and stores need of an executor.
+//! The interface through which optimizers and parameter stores call operators by name.
 
 use crate::{ArrayContext, NdArray};
 use mxrs_types::Result;
@@ -7,11 +7,11 @@ use mxrs_types::Result;
 ///
 /// Gradients are not recorded through these calls.
 pub trait Invoke {
-    /// Engine, storage and random numbers of new arrays.
+    /// The context in which new arrays are made: engine, storage and random numbers.
     fn context(&self) -> &ArrayContext;
 
-    /// Runs an operator and returns its outputs. Attributes are texts, as in a symbol file. The outputs are ready once the engine has
-    /// run the call.
+    /// Runs an operator and returns its outputs. Attributes are texts, as in a symbol file. The outputs are ready once
+    /// the engine has run the call.
     ///
     /// # Errors
     /// Returns an error if the operator is unknown or refuses attributes or inputs.

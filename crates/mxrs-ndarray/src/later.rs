@@ -1,4 +1,4 @@
-//! Reads and writes that do not block the caller; the engine runs them in their turn.
+//! Reads and writes of arrays that do not block the caller: the engine runs them as tasks.
 
 use crate::NdArray;
 use mxrs_types::{Device, Error, Result};
@@ -14,7 +14,7 @@ impl<R> Reading<R> {
     /// Waits for the result, which is available after all pending writes.
     ///
     /// # Errors
-    /// The deferred error of a task that should have written one of the arrays.
+    /// Returns the deferred error of a task that should have written one of the arrays.
     pub fn wait(self) -> Result<R> {
         self.receiver.recv().map_err(|_| self.why_skipped())
     }
@@ -22,7 +22,7 @@ impl<R> Reading<R> {
     /// The result, if it is available.
     ///
     /// # Errors
-    /// The same as for [`Self::wait`].
+    /// Returns the errors of [`Self::wait`].
     pub fn take(&self) -> Result<Option<R>> {
         match self.receiver.try_recv() {
             Ok(result) => Ok(Some(result)),

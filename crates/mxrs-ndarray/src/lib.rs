@@ -22,9 +22,9 @@
 //!
 //! Read next: `mxrs-exec`, which runs graphs over these arrays.
 #![allow(unsafe_code)]
-// Storage returns raw blocks. `array.rs` makes slices of them only inside an engine task that holds the variable, or
-// after waiting while it has the only handle that could push another writer; so does `later.rs`. `memory.rs` has a
-// block that does not belong to an array yet. `writes.rs` keeps a `&'static Location` in an atomic pointer.
+// Storage returns raw blocks. `array.rs` and `later.rs` make slices of them only in two cases: inside an engine task
+// that holds the array's variable, or for an array that was just made and has no other handle. `memory.rs` makes slices
+// of a block that does not belong to an array yet. `writes.rs` keeps a `&'static Location` in an atomic pointer.
 
 mod array;
 mod context;

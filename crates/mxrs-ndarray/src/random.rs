@@ -3,7 +3,7 @@
 //!
 //! Numbers are reserved when an operator is pushed, so the same seed and the same order of pushes give the same numbers
 //! on any engine and with any number of threads. A generator consists of a seed and a count, so operators that use the
-//! same one do not wait for each other.
+//! same generator do not wait for each other.
 
 use mxrs_sync::{Rank, RankedMutex};
 use mxrs_types::Device;
@@ -94,7 +94,8 @@ impl RandomSource {
         let copies = if device.is_host() { self.copies.cpu } else { self.copies.gpu };
         let Generators { seed, next, turn } = &mut state.devices[at].1;
         let at = *turn;
-        // The first request gets copy 1, if it exists, and copy 0 is the last to be used, as in MXNet.
+        // Generators are used in the order 1, 2, …, 0, as in MXNet: the first request gets generator 1, if it exists,
+        // and generator 0 is used last.
         let seed = seed_of(*seed, device, ((at + 1) % copies.get()) as u64);
         if n == 0 {
             return RandomCalls { seed, first: next.get(at).copied().unwrap_or(0) };
@@ -149,8 +150,8 @@ impl Generators {
     }
 }
 
-/// The seed of one generator: MXNet's sum of the device's id, 16 for each copy and 127 times the global seed. Devices
-/// of another kind than `cpu` get different seeds, even with the same id.
+/// The seed of the generator numbered `copy`: as in MXNet, the device's id plus `16 * copy` plus 127 times the global
+/// seed. Devices of another kind than `cpu` get different seeds, even with the same id.
 fn seed_of(seed: u64, device: Device, copy: u64) -> u64 {
     let kind = Device { id: 0, ..device };
     // FNV-1a over the kind's name, so that the numbers do not depend on the representation of devices.
@@ -191,7 +192,8 @@ mod tests {
         assert_eq!(seeds.len(), 2 * devices.len(), "{seeds:?}");
     }
 
-    /// D82: copy `i` is seeded with `d + 16 i + 127 s`, and copies are used in turn.
+    /// D82: on device id `d` with global seed `s`, generator `i` is seeded with `d + 16 i + 127 s`; the generators are
+    /// used in turn.
     #[test]
     fn copies_take_turns() {
         let one = source(7, 1);

@@ -2,7 +2,7 @@
 //! receives.
 //!
 //! Arrays do not know the tape: a handle and its clones have one opaque value, which is notified of views and of
-//! writes. An array without a recorder has an empty slot.
+//! writes. The slot of an array without a recorder is empty.
 
 use crate::NdArray;
 use mxrs_sync::Mutex;
@@ -30,13 +30,13 @@ pub trait Recorded: Any + Send + Sync {
     /// Called when `view` was made from the array, at `site`. The view has no recorded value yet.
     ///
     /// # Errors
-    /// Fails if the recorder cannot record the view; the view is not returned then.
+    /// Fails if the recorder cannot record the view; in that case the view is not returned.
     fn on_view(&self, view: &NdArray, how: ViewOf, site: &'static Location<'static>) -> Result<()>;
 
     /// Called before the array is overwritten, as requested at `site`.
     ///
     /// # Errors
-    /// Fails if the recorder needs the old value; the write does not happen then.
+    /// Fails if the recorder needs the old value; in that case the write does not happen.
     fn before_write(&self, site: &'static Location<'static>) -> Result<()>;
 }
 
@@ -51,7 +51,8 @@ impl Slot {
 
     pub(crate) fn set(&self, recorded: Option<Arc<dyn Recorded>>) {
         let old = std::mem::replace(&mut *self.0.lock(), recorded);
-        // Dropped after the lock is released, because it may own arrays, whose drop takes other locks.
+        // The old value is dropped only after the lock is released, because it may own arrays, whose drop takes other
+        // locks.
         drop(old);
     }
 }

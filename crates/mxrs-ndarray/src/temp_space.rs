@@ -3,8 +3,8 @@
 //! A workspace is a growable block on a device together with an engine variable. The operator that uses it writes the
 //! variable, so two operators with the same workspace never overlap (R3: no operator sees another's unfinished data).
 //! If all are in use, the next operator waits for the workspace whose turn it is. A workspace grows to the largest
-//! request and keeps its address for every request that fits (R5), unless the device runs out of memory: then the
-//! workspaces that no operator uses or waits for are freed.
+//! request and keeps its address for every request that fits (R5), unless the device runs out of memory. In that case
+//! the workspaces that no operator uses or waits for are freed.
 //!
 //! Graphs do not use these workspaces: their memory plan contains the scratch memory of every step.
 
@@ -121,12 +121,13 @@ impl TempSpaces {
                 _ => (slot, space.var.clone(), space.block.take()),
             }
         };
-        // Operators that were assigned the smaller block keep it until they have run.
+        // Frees the smaller block, unless an operator that was assigned it has not run yet; the last of these operators
+        // frees it.
         give_back(outgrown);
         let block = Arc::new(self.storage.allocate(key, n_bytes, Tag::new("resource:temp_space"))?);
         let mut rings = self.rings.lock();
         let space = rings.iter_mut().find(|(of, _)| *of == key).map(|(_, ring)| &mut ring.spaces[slot]);
-        // Another thread may have been assigned the same workspace meanwhile, with a larger size.
+        // Another thread may have stored a larger block in the same workspace meanwhile; that block stays.
         if let Some(space) = space
             && space.block.as_ref().is_none_or(|other| other.len() < block.len())
         {
@@ -158,7 +159,7 @@ impl TempSpaces {
     }
 }
 
-/// Frees a block that has no other owner directly to its device, because a larger one replaces it.
+/// Frees a block, unless it has another owner. The memory goes directly to the device, not into a pool for reuse.
 fn give_back(block: Option<Arc<Block>>) {
     if let Some(block) = block.and_then(Arc::into_inner) {
         block.free_directly();

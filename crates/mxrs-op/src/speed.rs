@@ -6,6 +6,7 @@
 //! in every process. Estimates order kernels; they do not predict times.
 
 use crate::{OpCall, TensorDesc};
+use mxrs_processor::{Isa, Set};
 
 /// The peak speed of a processor with a team of threads.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,16 +69,13 @@ pub(crate) fn of_reference(call: &OpCall<'_>) -> f64 {
 
 /// Multiply-adds per second of one thread: two vector units of 16, 8 or 4 numbers at 2 to 3 GHz.
 fn per_thread() -> f64 {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if is_x86_feature_detected!("avx512f") {
-            return 80e9;
-        }
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            return 50e9;
-        }
+    match Isa::best().set() {
+        Set::Portable => 8e9,
+        #[cfg(target_arch = "x86_64")]
+        Set::Avx2 => 50e9,
+        #[cfg(target_arch = "x86_64")]
+        Set::Avx512 => 80e9,
     }
-    8e9
 }
 
 fn multiply_adds(call: &OpCall<'_>) -> f64 {

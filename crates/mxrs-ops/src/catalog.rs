@@ -1,4 +1,4 @@
-//! The list of all operators that are built: one line per file, or per family of updates.
+//! The list of all operators that this crate implements: one line per source file, or per family of updates.
 
 use mxrs_op::{OpDef, OpSet};
 
@@ -118,8 +118,9 @@ updates![
 ];
 
 updates![
-    /// Updates for which MXNet has no operator, because it composes them of other operators or computes them elsewhere.
-    /// Only the optimizer of the same name calls them, so they are companions of the catalog and not in its list.
+    /// Updates for which MXNet has no operator, because MXNet composes them of other operators or computes them elsewhere.
+    /// Each is called only by the optimizer of the same name, so it is a companion operator of the catalog, not a listed
+    /// one.
     PRIVATE_UPDATES;
     adadelta: define,
     adagrad: define_decayed,
@@ -136,7 +137,8 @@ fn all() -> impl Iterator<Item = &'static (&'static str, fn() -> OpDef)> {
     OPERATORS.iter().chain(UPDATES)
 }
 
-/// Makes the set of all operators that are built. Operators that are only listed are in [`crate::not_built`].
+/// Makes the set of all operators that this crate implements. [`crate::not_built`] finds the names of MXNet's other
+/// operators.
 ///
 /// # Panics
 /// If two operators have the same name, which a test of this crate rules out.
@@ -173,8 +175,8 @@ mod tests {
         assert_eq!(files, listed, "files of operators, and lines of the catalog");
     }
 
-    /// An operator that multiplies by a weight must set `is_product`: binding warns if such an operator runs on a reference
-    /// kernel, and widens graphs for it.
+    /// An operator that multiplies by a weight must set `is_product`. Binding reads this flag: it warns if a product runs on
+    /// a reference kernel, and decides by it whether to widen a half-precision graph.
     #[test]
     fn products_with_a_weight_say_so() {
         let ops = catalog();

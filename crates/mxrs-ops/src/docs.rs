@@ -60,7 +60,7 @@ fn inputs(op: &OpDef) -> String {
                 .collect()
         }
         InputNames::ByParams { all, .. } => {
-            // The first two inputs are always present, except lengths; the others depend on parameters.
+            // The first two inputs are always present, unless the second is `length`. All others depend on parameters.
             all.iter()
                 .enumerate()
                 .map(|(i, n)| if i < 2 && *n != "length" { n.to_string() } else { format!("{n}?") })

@@ -14,19 +14,19 @@ pub fn learn(shape: &mut PartialShape, known: &PartialShape, arg: &str) -> Resul
     shape.merge(known).map(drop).map_err(|()| Error::shape(OP, arg, known.to_string(), before))
 }
 
-/// Makes two shapes equal.
+/// Infers that two shapes are equal: each gets the known sizes of the other.
 pub fn unify(a: &mut PartialShape, b: &mut PartialShape, arg_of_b: &str) -> Result<()> {
     learn(b, a, arg_of_b)?;
     learn(a, b, arg_of_b)
 }
 
-/// Adds the size of one axis, if it is known. The rank of `shape` must be known for that.
+/// Adds the size of one axis to `shape`, the shape of `arg`. Does nothing if the size or the rank of `shape` is unknown.
 pub fn learn_dim(shape: &mut PartialShape, axis: usize, size: Option<usize>, arg: &str) -> Result<()> {
     let (Some(ndim), Some(size)) = (shape.ndim(), size) else { return Ok(()) };
     learn(shape, &PartialShape::new((0..ndim).map(|i| (i == axis).then_some(size))), arg)
 }
 
-/// Makes all shapes equal.
+/// Infers that all shapes are equal: each gets all known sizes.
 pub fn unify_all(inputs: &mut [PartialShape], outputs: &mut [PartialShape], arg: &str) -> Result<()> {
     let mut all = PartialShape::unknown();
     for shape in inputs.iter().chain(outputs.iter()) {
@@ -63,7 +63,7 @@ fn needed_axes(axis: i64) -> u64 {
     if axis < 0 { axis.unsigned_abs() } else { axis.unsigned_abs() + 1 }
 }
 
-/// Makes all types equal; unknown ones become the known one.
+/// Infers that all types are equal: unknown types become the known type.
 pub fn unify_dtypes<'a>(types: impl IntoIterator<Item = &'a mut Option<DType>>, arg: &str) -> Result<()> {
     let types: Vec<&mut Option<DType>> = types.into_iter().collect();
     let Some(known) = types.iter().find_map(|t| **t) else { return Ok(()) };
@@ -94,8 +94,8 @@ pub fn bad_attribute(op: &str, name: &str, expected: impl Into<String>, got: imp
     })
 }
 
-/// Product of sizes. `None` if one is unknown or the product overflows; but a size of 0 makes it 0, even if others are
-/// unknown.
+/// Product of sizes. If a size is 0, the product is 0 even if other sizes are unknown. Otherwise, the product is `None` if a
+/// size is unknown or the product overflows.
 pub fn product(dims: &[Option<usize>]) -> Option<usize> {
     if dims.contains(&Some(0)) {
         return Some(0);

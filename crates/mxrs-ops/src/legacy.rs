@@ -1,7 +1,7 @@
 //! Names that only old model files use, and their current names.
 //!
-//! They are not aliases in MXNet's registry; a loader replaces them before it looks up the operator. The attributes of
-//! the old forms are a subset of those of the new ones, with the same defaults.
+//! The old names are not aliases in MXNet's registry; a loader replaces them before it looks up the operator. Every
+//! attribute of an old operator is also an attribute of the current operator, with the same default.
 
 /// Old names and the current ones.
 const LEGACY: &[(&str, &str)] = &[

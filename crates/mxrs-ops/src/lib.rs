@@ -1,9 +1,9 @@
 //! The operator catalog: one file per operator, with its parameters, inference, reference kernel and samples.
 //!
-//! Each file under `nn`, `elemwise`, `scalar`, `shape`, `init`, `reduce` and `quant` declares one [`mxrs_op::OpDef`];
-//! each file under `optim` declares the operators of one family of optimizers. Code that several files share is in
-//! `families`. [`catalog`] lists them all. Names, aliases and parameters are those of MXNet 1.9.1. The crate does not depend
-//! on backends, graphs or file formats. Its kernels are slow: they serve only as the reference for correct results.
+//! Each file under `nn`, `elemwise`, `scalar`, `shape`, `init`, `reduce` and `quant` declares one [`mxrs_op::OpDef`]; each
+//! file under `optim` declares the operators of one family of optimizers. Code that several files share is in `families`.
+//! [`catalog`] lists all operators. Names, aliases and parameters are those of MXNet 1.9.1. The crate does not depend on
+//! backends, graphs or file formats. Its kernels are slow: they serve only as the reference for correct results.
 //!
 //! ```
 //! use mxrs_op::Attrs;

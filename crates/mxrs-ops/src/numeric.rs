@@ -65,7 +65,7 @@ pub fn zip(
     }
 }
 
-/// The value rounded to `dtype` and back.
+/// The value rounded to `dtype` and converted back.
 pub fn rounded_to(dtype: DType, value: f64) -> f64 {
     let mut word = 0u64;
     let bytes = &mut bytemuck::bytes_of_mut(&mut word)[..dtype.size_of()];

@@ -1,5 +1,5 @@
-//! Tests of operators that only gradients call. Their inference works from inputs to outputs and back, is consistent, and
-//! refuses contradictions.
+//! Tests the shape inference of operators that only gradients call: it works from inputs to outputs and back, is consistent,
+//! and refuses contradictions.
 
 use mxrs_op::{OpDef, OpParams, Sample};
 use mxrs_types::{DType, PartialShape, Result, Shape};
@@ -49,7 +49,7 @@ fn g7_shapes_that_are_found_agree_with_the_whole_call() {
     }
 }
 
-/// A gradient has the shape of the tensor it belongs to, so each shape is inferred from the other.
+/// A tensor and its gradient have the same shape, so each shape is inferred from the other.
 #[test]
 fn g7_data_follows_from_its_gradient() {
     let ops = mxrs_ops::catalog();

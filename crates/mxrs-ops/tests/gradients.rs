@@ -1,6 +1,6 @@
-//! Declared gradients of every operator except layers, which are in `layer_gradients.rs`. They are compared with
-//! central differences, and with MXNet 1.9.1 at kinks and special values; the tensors that they keep alive are checked
-//! too.
+//! Tests the declared gradients of every operator except layers, which `layer_gradients.rs` tests. The gradients are
+//! compared with central differences, and with MXNet 1.9.1 at kinks and special values. The tensors that gradients keep
+//! alive are checked too.
 
 mod arrays;
 mod recorded;
@@ -118,7 +118,8 @@ fn every_gradient_is_declared() {
     let once: BTreeSet<&str> = ops.companions().filter(is_undefined).map(|op| op.name).collect();
     let layers =
         ["BatchNorm", "LRN", "Pooling", "SoftmaxOutput", "log_softmax", "softmax"].map(|op| format!("_backward_{op}"));
-    // Operators that graph passes insert for inference, or after differentiation, are never differentiated.
+    // These operators are never differentiated, because graph passes insert them only for inference, or after
+    // differentiation.
     let fused = [
         "_backward_bn_relu",
         "_bn_fold_bias",

@@ -221,8 +221,8 @@ fn out_grad_is_multiplied_in() {
     }
 }
 
-/// Products also have second derivatives, and so do layers that are linear or smooth functions of the tensors they
-/// saved.
+/// Compares second derivatives of products, and of layers whose gradient is a linear or smooth function of the saved
+/// tensors.
 #[test]
 fn g9_second_derivatives() {
     let ops = mxrs_ops::catalog();
@@ -243,7 +243,7 @@ fn g9_second_derivatives() {
     }
 }
 
-/// Backward operators that declare a gradient are differentiated like any other operator.
+/// Differentiates backward operators that declare a gradient, like any other operator.
 #[test]
 fn g9_products_of_products() {
     let ops = mxrs_ops::catalog();

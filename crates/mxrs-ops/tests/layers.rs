@@ -1,5 +1,5 @@
-//! Layers write the attributes that MXNet's texts have, and their defaults are those of the operators. Other tests compare
-//! the defaults of operators with MXNet's.
+//! Tests that layers write attributes as MXNet spells them, and that a layer has the defaults of its operator. Other tests
+//! compare the defaults of operators with MXNet's.
 
 use mxrs_op::{Attrs, Layer};
 use mxrs_ops::layers::*;
@@ -14,7 +14,7 @@ fn parsed(op: &str, attrs: &Attrs) -> String {
     format!("{:?}", ops.get(op).unwrap().parse(&attrs).unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// Checks that the attributes of a layer are parsed to the same parameters as these texts.
+/// Checks that the attributes of `layer` are parsed to the same parameters as the attributes `texts`.
 fn says<L: Layer, const N: usize>(layer: &L, texts: [(&str, &str); N]) {
     assert_eq!(parsed(L::OP, &layer.attrs()), parsed(L::OP, &Attrs::from(texts)));
 }
@@ -111,8 +111,8 @@ fn every_attribute_is_read_as_mxnets_text() {
     says(&Flatten {}, []);
 }
 
-/// A layer does not write attributes that have their defaults. Each default, written as text, is parsed to the same
-/// parameters as an absent attribute.
+/// A layer does not write attributes that have their defaults. If such an attribute is written nevertheless, the operator
+/// parses the same parameters.
 #[test]
 fn defaults_are_those_of_the_operators() {
     says(&Dropout::default(), [("p", "0.5"), ("mode", "training"), ("axes", "()")]);

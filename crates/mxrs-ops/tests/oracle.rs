@@ -1,4 +1,4 @@
-//! Names, aliases, arguments and parameter texts of every operator equal those that MXNet 1.9.1 reports.
+//! Tests that names, aliases, arguments and parameter texts of every operator equal those that MXNet 1.9.1 reports.
 
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,8 +44,8 @@ fn built_operators_describe_themselves_as_mxnet_does() {
         tensors.extend(others);
         assert_eq!(params, tensors, "parameters of {}", op.name);
         assert_eq!(op.aliases, recorded.aliases, "aliases of {}", op.name);
-        // MXNet requires every caller of `amp_multicast` to pass the number of inputs. mxrs counts them, as for other
-        // operators.
+        // MXNet requires every caller of `amp_multicast` to pass the number of inputs. mxrs counts the inputs itself, as for
+        // other operators.
         let counted =
             if op.name == "amp_multicast" { Some("num_outputs") } else { recorded.key_var_num_args.as_deref() };
         assert_eq!(op.variable_count_key(), counted, "count of {}", op.name);

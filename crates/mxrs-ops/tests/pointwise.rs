@@ -1,6 +1,6 @@
-//! Checks operators that declare `Pointwise::Yes` against their reference kernels. Over all samples and types,
-//! reordering the elements of all inputs reorders those of all outputs, and computing the elements in two parts gives
-//! the same elements.
+//! Checks operators that declare `Pointwise::Yes` against their reference kernels. For all samples and types, reordering the
+//! elements of all inputs must reorder the elements of all outputs, and computing the elements in two parts must give the
+//! same results.
 
 use mxrs_op::{
     Backend, Gradient, InputNames, KernelArgs, OpCall, OpDef, Pointwise, RawTensor, ReferenceBackend, TensorDesc, View,
@@ -52,8 +52,8 @@ fn computed(op: &OpDef, prepared: &Prepared, order: &[usize]) -> Vec<AlignedBuff
     made
 }
 
-/// Fails with the first sample that contradicts the declaration. Without `in_parts` only reordering is tried, because
-/// kernels of operators that do not declare `Pointwise::Yes` cannot compute parts.
+/// Fails with the first sample that contradicts the claim that `op` is pointwise. Without `in_parts` only reordering is
+/// tried, because kernels of operators that do not declare `Pointwise::Yes` cannot compute parts.
 fn contradiction(op: &OpDef, in_parts: bool) -> Result<(), String> {
     if op.n_aux > 0 {
         return Err(format!("{} has auxiliary states", op.name));
@@ -113,8 +113,7 @@ fn what_claims_to_be_pointwise_is() {
     assert!(n_claims >= 40, "only {n_claims} operators claim it");
 }
 
-/// Operators that pass the check for all samples without declaring `Pointwise::Yes` must be listed in `excused` with a
-/// reason.
+/// An operator that does not declare `Pointwise::Yes` must fail the check, or be listed in `excused` with a reason.
 #[test]
 fn what_does_not_claim_it_is_not_pointwise() {
     let excused = [

@@ -10,7 +10,8 @@ pub(crate) fn inconsistent(context: String) -> Error {
     fault::whole(FormatErrorKind::Inconsistent, context)
 }
 
-/// Checks a graph with its subgraphs. Removes a `node_row_ptr` that does not fit the nodes, with a warning.
+/// Checks a graph with its subgraphs. Removes, with a warning, a `node_row_ptr` that cannot be the prefix sums of the nodes'
+/// output counts.
 pub(crate) fn check(graph: &mut SymbolFile, warnings: &mut Warnings) -> Result<()> {
     let n = graph.nodes.len();
     let mut names = HashSet::new();

@@ -101,8 +101,8 @@ impl SymbolFile {
     ///
     /// # Errors
     /// Returns `Syntax` with line and column for text that is not the expected JSON; `LimitExceeded` for too deep nesting or
-    /// too many nodes; `Inconsistent` for node indices out of range, cycles and references to later nodes (which lenient
-    /// reading sorts); `Duplicate` for keys or variable names that occur twice.
+    /// too many nodes; `Inconsistent` for node indices out of range, cycles and references to later nodes; `Duplicate` for
+    /// keys or variable names that occur twice. Lenient reading accepts references to later nodes and sorts the nodes.
     ///
     /// ```
     /// use mxrs_format::Options;

@@ -1,7 +1,7 @@
 //! A loop with a deliberate data race: `cargo xtask tsan` must report it, which shows that the check works.
 //!
-//! With `--ordered` the same two threads write one after the other, in two runs ordered only by the team; that must not
-//! be reported.
+//! With `--ordered` the same two threads write in two successive runs of the team, so that only the team orders the
+//! writes. This must not be reported as a race.
 #![allow(unsafe_code)]
 
 use mxrs_sync::{Team, TeamConfig};
@@ -11,7 +11,7 @@ use std::num::NonZeroUsize;
 /// A number that any thread may write at any time.
 struct Unguarded(UnsafeCell<u64>);
 
-// SAFETY: none; this type is unsound on purpose, and only a counter is affected.
+// SAFETY: this type is unsound on purpose; the race that it allows affects only a counter.
 unsafe impl Sync for Unguarded {}
 
 impl Unguarded {

@@ -1,8 +1,8 @@
 //! Pins threads to CPUs, in the orders that `KMP_AFFINITY` defines.
 //!
 //! The machine is a tree of sockets, cores and hardware threads. A placement sorts the logical CPUs by their position
-//! in that tree, level by level. Team thread `i` is pinned to the `i`-th CPU of the sorted list, starting again from
-//! the beginning after its end: to that CPU alone, or to all CPUs of its core.
+//! in that tree, level by level. Team thread `i` is pinned to the `i`-th CPU of the sorted list, or to all CPUs of the
+//! core of that CPU. The list repeats if there are more threads than CPUs.
 
 use crate::Topology;
 use mxrs_types::{Error, Result};
@@ -12,7 +12,7 @@ use mxrs_types::{Error, Result};
 pub enum Placement {
     /// No pinning.
     None,
-    /// No pinning, and the affinity interface is off; in mxrs the same as [`Placement::None`].
+    /// No pinning, and in `KMP_AFFINITY` also no affinity functions; in mxrs equal to [`Placement::None`].
     Disabled,
     /// Threads with adjacent numbers are placed close together.
     Compact,
@@ -27,8 +27,9 @@ pub enum Placement {
 
 /// The CPUs for team threads 0, 1, 2, …, or `None` for "do not pin".
 ///
-/// - `permute`: how many of the innermost levels become the most significant ones ([`Placement::Compact`]); for
-///   [`Placement::Scatter`] counted from the other end. A level on which all CPUs agree is ignored.
+/// - `permute`: with [`Placement::Compact`], the number of innermost levels by which the list is sorted first. With
+///   [`Placement::Scatter`], this number is `n - 1 - permute` for `n` levels. A level on which all CPUs agree is
+///   ignored.
 /// - `offset`: position in the list where thread 0 starts.
 ///
 /// ```
@@ -60,8 +61,8 @@ pub fn core_of(cpu: usize, topology: &Topology) -> Vec<usize> {
     topology.cpus.iter().filter(shares).map(|c| c.id).collect()
 }
 
-/// Returns the given places without the CPUs that the topology lacks, and the list of these missing CPUs. A place that
-/// loses all of its CPUs is left out.
+/// Returns the places without the CPUs that the topology lacks, and the list of these missing CPUs. A place that has no
+/// CPU left is omitted.
 pub fn usable_places(places: &[Vec<usize>], topology: &Topology) -> (Vec<Vec<usize>>, Vec<usize>) {
     let is_here = |id: &usize| topology.cpus.iter().any(|c| c.id == *id);
     let kept = places.iter().map(|place| place.iter().copied().filter(is_here).collect::<Vec<_>>());
@@ -144,7 +145,8 @@ pub fn current() -> Option<Vec<usize>> {
 /// Pins the calling thread to some CPUs, between which the system may move it.
 ///
 /// # Errors
-/// [`mxrs_types::ErrorKind::InvalidValue`] if the process may use none of them, or if pinning fails.
+/// Fails with [`mxrs_types::ErrorKind::InvalidValue`] if the process may use none of these CPUs, or if the system
+/// refuses to pin the thread.
 #[cfg(all(target_os = "linux", not(miri)))]
 pub fn pin_current(cpus: &[usize]) -> Result<()> {
     let refused = || Error::invalid("cpus to pin a thread to", format!("{cpus:?}"), "cpus this process may run on");

@@ -1,12 +1,12 @@
 //! A lock for sections of at most a few microseconds that call no foreign code.
 //!
 //! Taking it is one atomic operation and releasing it a plain store: a quarter of the cost of an ordinary lock. The
-//! price is that waiting threads are not woken: they spin, then yield, then sleep for short times. So it is suited to
-//! data that one thread uses nearly always, or several for short moments, such as a thread's cache that another thread
-//! sometimes empties.
+//! price is that waiting threads are not woken: they spin, then yield, then sleep for short times. So the lock suits
+//! data that nearly always the same thread uses, or that several threads use for short moments. An example is the cache
+//! of a thread that another thread sometimes empties.
 //!
-//! It has no queue of waiters, so it can be held across a fork: the child that releases it has no waiting threads to
-//! wake.
+//! The lock has no queue of waiting threads, so it can be held across a fork: the child can release it although the
+//! waiting threads do not exist there.
 //!
 //! Rules:
 //! 1. `held` is false exactly when no [`BriefGuard`] of the lock exists.

@@ -1,4 +1,4 @@
-//! The same names for the standard library's types, or for loom's under `--cfg loom`.
+//! Locks, atomics and threads: the standard library's types, or under `--cfg loom` those of loom, with the same names.
 
 /// Shared ownership: the standard library's types even under loom, because loom's cannot hold unsized values.
 pub use std::sync::{Arc, Weak};
@@ -37,7 +37,7 @@ pub mod atomic {
     }
 }
 
-/// Shared memory that a protocol guards; loom checks the protocol.
+/// A cell for memory that threads share according to a protocol, which loom checks.
 pub(crate) mod cell {
     #[cfg(loom)]
     pub(crate) use loom::cell::UnsafeCell;
@@ -94,7 +94,8 @@ pub mod hint {
 mod once {
     use super::atomic::{AtomicBool, Ordering};
 
-    /// A value that is written once. It uses the standard library's type in a form whose order loom can check.
+    /// A value that is written once, for loom, which has no such type. It adds a lock and a flag of loom to the
+    /// standard library's type, so that loom can check the order.
     #[derive(Debug, Default)]
     pub struct OnceLock<T> {
         is_set: AtomicBool,
@@ -134,8 +135,8 @@ mod locks {
     /// Holds a [`Mutex`] until dropped.
     pub type MutexGuard<'a, T> = std::sync::MutexGuard<'a, T>;
 
-    /// A lock that stays usable after its holder has panicked. It has no table of sleeping threads, so a fork can hold
-    /// it ([`crate::fork`]).
+    /// A lock that stays usable after its holder has panicked. It keeps no list of sleeping threads, so it can be held
+    /// during a fork ([`crate::fork`]).
     #[derive(Debug, Default)]
     pub struct Mutex<T>(std::sync::Mutex<T>);
 

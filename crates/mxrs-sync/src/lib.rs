@@ -22,9 +22,9 @@
 //! in a forked process, [`affinity`] for pinning.
 
 // Unsafe code has four reasons: `team` erases the lifetime of the loop body that it lends to its threads and keeps it
-// in a shared cell; `brief_lock` returns a mutable borrow from a shared one, one at a time; `affinity` and `fork` call
-// the C library (sched_setaffinity, sched_getaffinity, pthread_atfork); and `fork` keeps a lock from one of its
-// callbacks to the next.
+// in a shared cell; `brief_lock` lends its value mutably through a shared reference, to one guard at a time; `affinity`
+// and `fork` call the C library (sched_setaffinity, sched_getaffinity, pthread_atfork); and `fork` keeps a lock from
+// one of its callbacks to the next.
 #![allow(unsafe_code)]
 
 pub mod affinity;

@@ -1,15 +1,16 @@
 //! The order in which locks may be taken, defined in one place.
 //!
-//! A thread that holds a lock may take another only if its rank is higher. Two locks of one rank may only be taken in
-//! ascending order of an agreed number (engine variables: their address). Ranks are listed from outer to inner. A fork
-//! also pauses the owners of the locks in this order ([`crate::fork`]).
+//! A thread that holds a lock may take another lock only if the other lock has a higher rank. Locks of one rank may
+//! only be taken in ascending order of an agreed number (for engine variables, their address). Ranks are listed from
+//! outer to inner. A fork also pauses the owners of the locks in this order ([`crate::fork`]).
 
 /// The rank of a lock; see the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Rank {
-    /// The list of fork guards: held across a fork, outside the locks of all others; see [`crate::fork`].
+    /// The list of fork guards: locked from before the first hook of a fork until after the last one, so its rank is
+    /// the outermost; see [`crate::fork`].
     Fork = 0,
     /// Start and stop of the engine: held from the last push to the end of the workers.
     EngineLifecycle = 10,
@@ -17,13 +18,13 @@ pub enum Rank {
     EngineBulks = 12,
     /// One buffer of collected tasks.
     EngineBulk = 14,
-    /// The running tasks, if stalls are watched.
+    /// The list of running tasks, which an engine has if it watches for stalls.
     EngineWatch = 16,
     /// State of one engine variable; a thread may hold several in ascending address.
     EngineVar = 20,
     /// Failures that have not been reported yet.
     EngineErrors = 30,
-    /// Threads that sleep in a wait for all.
+    /// The lock with which threads sleep in a wait for all tasks.
     EngineWaiters = 40,
     /// The threads of one worker pool: held while they are started or joined.
     EngineThreads = 45,
@@ -65,7 +66,7 @@ impl std::fmt::Display for Inversion {
 /// Checks whether a thread that holds `held` may take `wanted`.
 ///
 /// # Errors
-/// The first held lock that should have been taken later.
+/// Returns the first lock in `held` that may only be taken after `wanted`.
 pub fn check(held: &[(Rank, u64)], wanted: (Rank, u64)) -> Result<(), Inversion> {
     match held.iter().find(|h| **h >= wanted) {
         Some(h) => Err(Inversion { held: *h, wanted }),

@@ -84,7 +84,8 @@ pub struct RankedMutex<T> {
 /// Holds a [`RankedMutex`] until dropped.
 #[derive(Debug)]
 pub struct RankedGuard<'a, T> {
-    // Dropped in this order: the lock first, then its entry.
+    // The fields are dropped in this order: first the lock is released, then its entry leaves the thread's list of held
+    // locks.
     inner: MutexGuard<'a, T>,
     _held: Held,
 }
@@ -117,7 +118,7 @@ impl<T> RankedMutex<T> {
         RankedGuard { inner: self.inner.lock(), _held: held }
     }
 
-    /// The value, without locking.
+    /// The value, without locking, because `&mut self` excludes other users.
     pub fn get_mut(&mut self) -> &mut T {
         self.inner.get_mut()
     }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// Only one test forks at a time, because each counts the effects of its own forks.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Forks; the child runs `child` and exits with its result, 99 for a panic.
+/// Forks; the child runs `child` and exits with the result, or with 99 if `child` panics.
 fn fork_child(child: impl FnOnce() -> u8) -> libc::pid_t {
     // SAFETY: the child uses only the locks and threads under test, and ends by `_exit`, which does not run the
     // parent's exit handlers.
@@ -90,8 +90,8 @@ fn e17_loops_run_in_a_hundred_children_while_the_parent_runs_loops() {
                 forked(|| {
                     let inherited = [&busy, &idle].map(|team| (team.size(), run(team, 3), run(team, 40)));
                     let new = team(8);
-                    // Drops the inherited teams as their last owner would; the system may already have reused the thread
-                    // ids.
+                    // Drops the inherited teams as their last owner would. The drop must not join the threads of these
+                    // teams, because the system may already have reused the thread ids.
                     // SAFETY: the child ends by `_exit`, so the owners of these counts are never used.
                     drop([&busy, &idle].map(|team| unsafe { Arc::from_raw(Arc::as_ptr(team)) }));
                     let ours = (new.size(), run(&new, 8), run(&new, 40).0);

@@ -5,7 +5,8 @@ use loom::sync::atomic::{AtomicUsize, Ordering};
 use mxrs_sync::{Team, TeamConfig};
 use std::num::NonZeroUsize;
 
-/// Checks one team of `threads` that executes `runs`, each with this number of chunks, one after the other.
+/// Checks one team of `threads` threads that executes several runs in succession; `runs` are the numbers of their
+/// chunks.
 fn check(threads: usize, runs: &'static [usize], max_preemptions: usize) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound.get_or_insert(max_preemptions);
@@ -45,7 +46,7 @@ fn dynamic_chunks_twice() {
     check(2, &[3, 3], 3);
 }
 
-/// T5: a thread that is late for a run whose chunks are taken from `left` joins one whose chunks belong to threads by
+/// T5: a thread that is late for a run whose chunks are taken from `left` joins a run whose chunks belong to threads by
 /// number, and vice versa.
 #[test]
 fn dynamic_after_fixed_after_dynamic() {

@@ -198,7 +198,8 @@ fn an_idle_thread_uses_no_processor() {
         });
     }
     let Some(task) = task.into_inner().unwrap() else { return };
-    // Nanoseconds on a processor so far: the first of three numbers. Not all kernels provide it.
+    // The processor time of the thread so far in nanoseconds: the first number in `schedstat`, a file that not all
+    // kernels provide.
     let used = || -> Option<u64> {
         let text = std::fs::read_to_string(std::path::Path::new("/proc").join(&task).join("schedstat")).ok()?;
         text.split_whitespace().next()?.parse().ok()
@@ -224,7 +225,7 @@ fn threads_stop_on_drop() {
 fn each_thread_is_pinned_to_its_cpu() {
     let allowed = affinity::current().unwrap();
     let cpus: Vec<usize> = allowed.iter().copied().take(2).collect();
-    // On a thread of its own, because the caller stays pinned.
+    // Runs on a separate thread, because the caller of a pinned team stays pinned.
     thread::spawn(move || {
         let threads = NonZeroUsize::new(cpus.len()).unwrap();
         let team = Team::new(TeamConfig { threads, cpus: Some(cpus.iter().map(|cpu| vec![*cpu]).collect()) }).unwrap();

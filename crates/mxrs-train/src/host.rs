@@ -4,7 +4,7 @@ use mxrs_exec::BindOptions;
 use mxrs_ndarray::ArrayContext;
 
 /// What a [`Module`](crate::Module) runs on: the engine and storage of its arrays, and the options for binding graphs. The
-/// facade's `Runtime` implements it, and so does a pair of both parts.
+/// facade's `Runtime` implements it, and so does the pair `(ArrayContext, BindOptions)`.
 pub trait Host {
     /// Engine, storage and random numbers of arrays.
     fn arrays(&self) -> &ArrayContext;

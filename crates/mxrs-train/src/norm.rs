@@ -28,8 +28,8 @@ pub fn global_norm(arrays: &[&NdArray]) -> Result<f64> {
     Ok(total.sqrt())
 }
 
-/// Scales arrays in place so that their norm together is at most `max_norm`, and returns the norm before scaling. Arrays
-/// whose norm is not finite are not changed, and a warning is logged.
+/// Scales arrays in place so that the norm of all their elements is at most `max_norm`, and returns the norm before scaling.
+/// Arrays whose norm is not finite are not changed, and a warning is logged.
 ///
 /// # Errors
 /// Returns an error if `max_norm` is not a positive number, and in the cases of [`global_norm`].

@@ -11,8 +11,8 @@ pub struct Trainer {
     nd: Imperative,
     params: Vec<Parameter>,
     update: Updater,
-    /// For each parameter, the number of writes of its gradient at the last step. The same number now means a stale
-    /// gradient.
+    /// For each parameter, the number of writes of its gradient at the last step. If the number is still the same, the
+    /// gradient is stale.
     used: Vec<u64>,
 }
 
@@ -86,8 +86,8 @@ impl Trainer {
         Ok(())
     }
 
-    /// Scales the gradients so that their norm together is at most `max_norm`, and returns the norm before scaling. Waits
-    /// for the gradients.
+    /// Scales the gradients so that the norm of all their elements is at most `max_norm`, and returns the norm before scaling.
+    /// Waits for the gradients.
     ///
     /// # Errors
     /// Fails as [`clip_global_norm`] does.

@@ -177,8 +177,8 @@ fn within_an_epoch_the_newest_stays() {
 /// The validation accuracy after each epoch in these tests.
 const ACCURACIES: [f64; EPOCHS as usize] = [0.5, 0.9, 0.6];
 
-/// Trains, keeping the newest and the best checkpoint. `epoch` is the first epoch that is validated if a resumed training
-/// validates before it finishes an epoch.
+/// Trains, keeping the newest and the best checkpoint. Validation returns the accuracy of the last finished epoch. If a
+/// resumed training validates before it finishes an epoch, it is the accuracy of `epoch`.
 fn train_for_the_best(
     prefix: &Path,
     epoch: u64,
@@ -306,7 +306,7 @@ fn states_of_another_optimizer_are_refused() {
     assert!(error.contains("sgd") && error.contains("adam"), "{error}");
 }
 
-/// The child process of the test below: trains until it is killed or done.
+/// The child process of the test `killed_at_random_it_ends_the_same`: trains until it is killed or done.
 #[test]
 #[ignore = "run by the test that kills it"]
 fn child() {

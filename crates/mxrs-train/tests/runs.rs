@@ -63,8 +63,8 @@ fn resuming_goes_on_from_the_training_that_began_last() {
     // The second training is killed in its second epoch.
     let (result, lines) = log_of(|| train(&options_of(&prefix, 4, 6), &mut killed_at(1, 2)));
     assert!(result.err().unwrap().to_string().contains("a kill"));
-    let told = lines.iter().find(|line| line.contains("of a training before this one")).expect("a warning");
-    assert!(told.contains("net-0004.states") && told.contains("net-0001.states"), "{told}");
+    let warning = lines.iter().find(|line| line.contains("of a training before this one")).expect("a warning");
+    assert!(warning.contains("net-0004.states") && warning.contains("net-0001.states"), "{warning}");
     assert_eq!(places(&prefix), ["0004", "0003", "0002", "0001"], "nothing is removed");
     assert_eq!(newest(&prefix).unwrap().expect("its own").0.position, Position::epoch(1));
     let mut on = FitOptions { resume: true, ..options_of(&prefix, 4, 6) };
@@ -170,8 +170,8 @@ fn a_callback_that_fails_loses_no_epoch() {
     assert_eq!(places(&prefix), ["0002", "0001"]);
 }
 
-/// The error message says how many bytes were checked for. The lock is taken for another prefix, because taking it in a
-/// folder that cannot be created would fail first.
+/// The error message contains the number of bytes for which the disk was checked. The folder of the checkpoints cannot be
+/// created. The lock is taken for another prefix, because taking it in that folder would fail before the check.
 #[test]
 fn room_is_looked_for_for_every_state_of_the_optimizer() {
     let dir = tempfile::tempdir().unwrap();

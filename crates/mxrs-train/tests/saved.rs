@@ -63,8 +63,8 @@ fn killed_in(epoch: u64) -> Callbacks {
     callbacks
 }
 
-/// Saves the newest checkpoint again for another epoch, without the number of a training. Except for the format, MXNet
-/// leaves the same.
+/// Saves the newest checkpoint again for another epoch, without the number of a training. MXNet leaves such a checkpoint in
+/// another format.
 fn unnumbered(prefix: &Path, epoch: u64) {
     let (state, params) = newest(prefix).unwrap().expect("a checkpoint");
     let (position, run) = (Position::epoch(epoch), Run::default());
@@ -132,7 +132,7 @@ fn what_mxnet_left_before_is_not_the_newest() {
     // A new training starts from the beginning and is killed in its second epoch.
     assert!(train(&options_of(&prefix, 3), &mut killed_in(1)).is_err());
     assert_eq!((newest_of(&prefix), places(&prefix).len()), ((1, 1), 3));
-    // A file that was overwritten later differs only in its modification time.
+    // If old states are overwritten later, only the modification time of the file changes: a warning names the file.
     let third = Position::epoch(3).path(&prefix, ".states");
     let later = SystemTime::now() + Duration::from_secs(60);
     std::fs::File::options().write(true).open(&third).unwrap().set_modified(later).unwrap();
@@ -140,7 +140,7 @@ fn what_mxnet_left_before_is_not_the_newest() {
     assert_eq!(found, (1, 1));
     let said = lines.iter().find(|line| line.contains("do not say which training")).expect("a warning");
     assert!(said.contains("net-0003.states") && said.contains("net-0001.states"), "{said}");
-    // A file without a number after all of them is the newest.
+    // States without a number are the newest if their position lies after all other positions.
     unnumbered(&prefix, 4);
     assert_eq!(newest_of(&prefix), (4, 0));
 }
@@ -180,7 +180,8 @@ fn going_on_elsewhere_than_at_the_newest_is_a_training_of_its_own() {
     let dir = tempfile::tempdir().unwrap();
     let prefix = dir.path().join("net");
     train(&options_of(&prefix, 3), &mut Callbacks::default()).unwrap();
-    // The second case resumes where the first ended, so only that training's checkpoint is removed.
+    // The first case starts a new training from the checkpoint of epoch 2. The second case continues this new training, and
+    // removes only its earlier checkpoint.
     for (epoch, left) in [(2, ["0003", "0002", "0001"]), (3, ["0004", "0002", "0001"])] {
         let found = find(&prefix).unwrap().into_iter().find(|found| found.position == Position::epoch(epoch));
         let (state, params) = found.expect("its checkpoint").read().unwrap();

@@ -1,4 +1,4 @@
-//! The device of memory, MXNet's context: `cpu(0)`, `gpu(1)`, `cpu_pinned(0)`, `cpu_shared(0)`.
+//! Devices: where memory lies, such as `cpu(0)`, `gpu(1)`, `cpu_pinned(0)`, `cpu_shared(0)`. MXNet calls them contexts.
 
 use crate::{Error, ErrorKind};
 use std::fmt;

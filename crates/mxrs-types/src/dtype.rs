@@ -155,9 +155,9 @@ float!(f64, DType::F64, |v| v, |v| v);
 float!(half::f16, DType::F16, half::f16::to_f64, |v| half::f16::from_f32(to_odd(v)));
 float!(half::bf16, DType::BF16, half::bf16::to_f64, |v| half::bf16::from_f32(to_odd(v)));
 
-/// Rounds to `f32` towards 0, and sets the last bit if the result is inexact, so that rounding the result to 16 bits
-/// equals rounding `value`. (The conversion from `f64` in the crate `half` drops the last bits first, and so treats
-/// values near a tie as ties.)
+/// Rounds to `f32` towards 0, and sets the last bit if the result is inexact. Rounding the result to 16 bits then gives the
+/// same number as rounding `value` to 16 bits. (The conversion from `f64` in the crate `half` drops the last bits first,
+/// and so treats values near a tie as ties.)
 fn to_odd(value: f64) -> f32 {
     let nearest = value as f32;
     if f64::from(nearest) == value || !nearest.is_finite() {

@@ -60,9 +60,9 @@ impl PartialEq for Inner {
 pub enum ErrorKind {
     /// An argument of an operator has the wrong shape.
     Shape {
-        /// Operator.
+        /// Name of the operator.
         op: String,
-        /// Argument.
+        /// Name of the argument.
         arg: String,
         /// What was expected.
         expected: String,
@@ -71,9 +71,9 @@ pub enum ErrorKind {
     },
     /// An argument of an operator has the wrong element type.
     DType {
-        /// Operator.
+        /// Name of the operator.
         op: String,
-        /// Argument.
+        /// Name of the argument.
         arg: String,
         /// What was expected.
         expected: String,
@@ -82,9 +82,9 @@ pub enum ErrorKind {
     },
     /// An operator attribute is missing, unknown or unreadable.
     Attribute {
-        /// Operator.
+        /// Name of the operator.
         op: String,
-        /// Attribute.
+        /// Name of the attribute.
         name: String,
         /// What was expected.
         expected: String,
@@ -109,7 +109,7 @@ pub enum ErrorKind {
     },
     /// The operator or feature exists in MXNet but not in this build, or not for these arguments.
     NotBuilt {
-        /// Operator or feature.
+        /// Name of the operator or feature.
         what: String,
         /// The reason, and what the user can do.
         reason: String,
@@ -127,11 +127,11 @@ pub enum ErrorKind {
         device: Device,
         /// Bytes of the request.
         requested: u64,
-        /// Bytes in live blocks.
+        /// Bytes of the blocks that are in use.
         live: u64,
-        /// Bytes in cached blocks.
+        /// Bytes of the blocks that the pool keeps for reuse.
         cached: u64,
-        /// Largest free cached block.
+        /// Bytes of the largest free cached block.
         largest_cached: u64,
         /// What the user can change.
         hint: String,
@@ -143,9 +143,9 @@ pub enum ErrorKind {
     },
     /// An environment variable has an unusable value.
     Env {
-        /// Variable.
+        /// Name of the variable.
         name: String,
-        /// Value found.
+        /// Value of the variable.
         value: String,
         /// Values accepted.
         expected: String,
@@ -163,7 +163,7 @@ pub enum ErrorKind {
     },
     /// An operation of the operating system failed.
     Io {
-        /// File or resource.
+        /// The file or resource, if it is known.
         path: Option<PathBuf>,
         /// Message of the operating system.
         message: String,
@@ -172,14 +172,14 @@ pub enum ErrorKind {
     },
     /// A vendor library failed.
     Backend {
-        /// Backend.
+        /// Name of the backend.
         backend: &'static str,
         /// Message of the library.
         message: String,
     },
     /// An operator or task panicked.
     Panicked {
-        /// Operator or task.
+        /// Name of the operator or task.
         what: String,
         /// Panic message.
         message: String,
@@ -227,7 +227,8 @@ impl Error {
         Self::new(ErrorKind::NotBuilt { what: what.into(), reason: reason.into() })
     }
 
-    /// Shorthand for [`ErrorKind::OutOfMemory`] of a request that went to no pool, so that there are no blocks to report.
+    /// Shorthand for [`ErrorKind::OutOfMemory`] of a request that did not go to a pool. The numbers of bytes in blocks are
+    /// then 0.
     pub fn out_of_memory(device: Device, requested: u64, hint: impl Into<String>) -> Self {
         let (live, cached, largest_cached) = (0, 0, 0);
         Self::new(ErrorKind::OutOfMemory { device, requested, live, cached, largest_cached, hint: hint.into() })
@@ -242,8 +243,8 @@ impl Error {
     /// adds the file.
     pub fn from_io(error: &io::Error) -> Self {
         let (kind, message) = (error.kind(), error.to_string());
-        // An I/O error cannot be cloned. A system error is made again from its number. Of any other error, kind and message
-        // are kept.
+        // An I/O error cannot be cloned. If it has an error number of the system, the source is a new I/O error with this
+        // number. Otherwise the source is a new I/O error with the same kind and message.
         let source = match error.raw_os_error() {
             Some(code) => io::Error::from_raw_os_error(code),
             None => io::Error::new(kind, message.clone()),
@@ -256,7 +257,7 @@ impl Error {
         &self.0.kind
     }
 
-    /// The kind, for an outer layer that completes it (by a file name, say).
+    /// The kind of the error, to be completed by an outer layer (with a file name, say).
     pub fn kind_mut(&mut self) -> &mut ErrorKind {
         &mut self.0.kind
     }

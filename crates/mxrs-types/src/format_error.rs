@@ -8,9 +8,9 @@ use std::fmt;
 pub enum FormatErrorKind {
     /// The input ends inside a field, or a length exceeds the rest of the input.
     Truncated {
-        /// Bytes needed.
+        /// Bytes that the field needs.
         need: u64,
-        /// Bytes that are left.
+        /// Bytes left in the input.
         have: u64,
     },
     /// The first word is unknown.
@@ -46,7 +46,7 @@ pub enum FormatErrorKind {
     Syntax,
     /// No operator of this name is known.
     UnknownOperator,
-    /// The operator does not have an attribute.
+    /// The operator has no attribute of this name.
     BadAttribute,
 }
 

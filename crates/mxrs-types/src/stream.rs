@@ -28,11 +28,11 @@ impl fmt::Display for StreamId {
 ///
 /// Any number of threads may use a stream at the same time; the order of their work is then unspecified.
 ///
-/// If enqueued work fails, all work that depends on it by order is invalid: later work of the stream, events recorded after
-/// it, and work of streams that wait for these events. Each of them returns the failure. A device may return it from
+/// If enqueued work fails, all later work of the stream is invalid, and so are events recorded after the failed work and
+/// the work of streams that wait for these events. Each of them returns the failure. A device may return the failure from
 /// unrelated work as well.
 pub trait DeviceStream: Send + Sync + fmt::Debug {
-    /// Identifies the stream.
+    /// The identity of the stream.
     fn id(&self) -> StreamId;
 
     /// Records an event at the current end of the queue.
@@ -51,7 +51,7 @@ pub trait DeviceStream: Send + Sync + fmt::Debug {
     /// Blocks the calling thread until all work enqueued so far is done.
     ///
     /// # Errors
-    /// Returns the error of the device, or that of failed enqueued work.
+    /// Returns the error of the device, or the error of enqueued work that failed.
     fn synchronize(&self) -> Result<()>;
 
     /// The stream as `Any`, for code that needs the concrete type to launch work on it.

@@ -1,5 +1,5 @@
-//! Settings that are chosen by a word. Each enum is declared once, both for the code that reads the word and for the code
-//! that acts on the value.
+//! Settings whose values are words. Each is an enum that is declared only here, for the code that reads the word and for
+//! the code that acts on the value.
 //!
 //! Every enum lists its values ([`PoolKind::ALL`]) and the word of each ([`PoolKind::word`]), and can be printed and
 //! parsed. With the feature `serde` it is deserialized from its word.
@@ -68,10 +68,10 @@ macro_rules! words {
 words! {
     /// The strategy by which a memory pool rounds and keeps blocks (`MXNET_<DEV>_MEM_POOL_TYPE`).
     pub enum PoolKind, "pool kind", default Naive {
-        /// Rounds to whole pages, and large requests to multiples of a larger unit. Freed blocks serve requests of the
-        /// same rounded size.
+        /// Rounds sizes up to whole pages, and large sizes to multiples of a larger unit. A freed block serves later
+        /// requests of the same rounded size.
         Naive = "Naive",
-        /// Rounds to powers of two up to the cutoff, then to multiples of it.
+        /// Rounds sizes up to a power of two. Sizes above the cutoff are rounded up to a multiple of the cutoff instead.
         Round = "Round",
         /// Reuses nothing: each request goes to the device with its exact size.
         Unpooled = "Unpooled",
@@ -82,13 +82,15 @@ words! {
 }
 
 words! {
-    /// The scheduler of the engine. It does not change results, only the place where an error is reported.
+    /// The scheduler of the engine. Results are the same with every scheduler; only the place where an error is reported
+    /// differs.
     pub enum EngineKind, "engine kind", default ThreadedPerDevice {
         /// A pool of workers for each device and purpose.
         ThreadedPerDevice = "ThreadedEnginePerDevice",
         /// One pool of 16 workers and one worker for copies between devices, first in, first out.
         Threaded = "ThreadedEngine",
-        /// Runs each task on the pushing thread before the push returns, and the push returns its error. For debugging.
+        /// Runs each task on the pushing thread before the push returns. The push returns the error of the task. For
+        /// debugging.
         Naive = "NaiveEngine",
     }
 }
@@ -138,9 +140,9 @@ impl EngineType {
 words! {
     /// When a task of a GPU counts as complete (`MXRS_GPU_SYNC`).
     pub enum GpuSync, "GPU synchronization", default Host {
-        /// When its work is done. The worker blocks until the stream is empty.
+        /// A task is complete when its work is done. The worker blocks until the stream is empty.
         Host = "host",
-        /// When its work is enqueued. Later users of its variables wait for an event.
+        /// A task is complete when its work is enqueued. Later tasks that use its variables wait for an event.
         Event = "event",
     }
 }

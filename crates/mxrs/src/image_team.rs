@@ -1,5 +1,6 @@
 //! The threads for image operations in a worker process or worker thread of a data loader.
 
+use crate::Runtime;
 use mxrs_data::{ImageThreads, is_loader_thread};
 use mxrs_sync::fork::{self, ForkGuard, Kept, Registration};
 use mxrs_sync::{Mutex, Rank, Team, TeamConfig};
@@ -37,6 +38,16 @@ pub(crate) struct ImageTeam {
 /// The team, with the [`fork::generation`] of the process that its threads belong to. No other lock is taken while this one
 /// is held. A fork holds the locks of several runtimes at the same time, so the lock has no rank.
 struct Slot(Mutex<Option<(u64, Arc<Team>)>>);
+
+impl Runtime {
+    /// The threads that share the work on one image, for functions such as [`mxrs_data::resize_on`]. In a worker of a data
+    /// loader (a forked process, or a thread of [`mxrs_data::DataLoader`]) these are `MXNET_MP_OPENCV_NUM_THREADS` threads,
+    /// started at the first image; otherwise only the calling thread.
+    pub fn image_threads(&self) -> ImageThreads {
+        let n_threads = usize::try_from(self.settings().threads.mp_image_threads).ok().and_then(NonZeroUsize::new);
+        n_threads.map_or_else(ImageThreads::calling, |n_threads| self.image_team().threads(n_threads))
+    }
+}
 
 impl ImageTeam {
     pub(crate) fn new() -> Arc<Self> {

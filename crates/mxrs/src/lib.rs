@@ -20,9 +20,19 @@
 //! # Ok::<(), mxrs::Error>(())
 //! ```
 //!
-//! Cargo features: `onednn` (default) compiles oneDNN and links it; `onednn-dynamic` loads `libdnnl.so.3` at run time
-//! instead. Without either, float32 inference uses kernels of mxrs. Fully-connected layers in training and products of 8-bit
-//! integers then run on the slow reference kernels, and a warning says so.
+//! Cargo features, all on by default but the last:
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `data` | iterators over training data, images, record files |
+//! | `train` | optimizers, the module and its loop, metrics, checkpoints; needs `data` |
+//! | `onnx` | ONNX models from graphs and back |
+//! | `quantize` | quantization of trained networks |
+//! | `onednn` | kernels of oneDNN, compiled from source by a C++ compiler |
+//! | `onednn-dynamic` | the same kernels from a `libdnnl.so.3` that is found at run time |
+//!
+//! Without oneDNN, float32 inference uses kernels of mxrs. Fully-connected layers in training and products of 8-bit integers
+//! then run on the slow reference kernels, and a warning says so.
 //!
 //! # Requests at the same time
 //!
@@ -55,44 +65,39 @@
 //! Read next: [`Runtime`], then the crate for your question: [`exec`] for how a graph runs, [`ops`] for what an operator
 //! does, [`mod@env`] for what a variable means.
 
-pub use mxrs_data as data;
-pub use mxrs_engine as engine;
-pub use mxrs_env as env;
-pub use mxrs_exec as exec;
-pub use mxrs_format as format;
-pub use mxrs_graph as graph;
-pub use mxrs_models as models;
-pub use mxrs_ndarray as ndarray;
-pub use mxrs_onnx as onnx;
-pub use mxrs_op as op;
-pub use mxrs_ops as ops;
-pub use mxrs_optim as optim;
-pub use mxrs_quantize as quantize;
-pub use mxrs_storage as storage;
-pub use mxrs_symbol as symbol;
-pub use mxrs_sync as sync;
-pub use mxrs_train as train;
-pub use mxrs_types as types;
-
 mod backends;
 mod capabilities;
+mod exports;
+#[cfg(feature = "data")]
 mod image_team;
 mod later;
 mod model;
 mod partitioning;
 mod predictor;
 pub mod prelude;
+#[cfg(feature = "quantize")]
+mod quantizing;
 mod runtime;
 pub mod settings;
+#[cfg(feature = "train")]
+mod training;
 mod tuning;
 
 pub use backends::{AbsentBackend, Backends, LoadedBackend};
 pub use capabilities::env_page;
+#[cfg(feature = "data")]
+pub use exports::data;
+#[cfg(feature = "onnx")]
+pub use exports::onnx;
+#[cfg(feature = "quantize")]
+pub use exports::quantize;
+pub use exports::{engine, env, exec, format, graph, models, ndarray, op, ops, storage, symbol, types};
+#[cfg(feature = "train")]
+pub use exports::{optim, train};
 pub use model::{BoundModel, Model};
-pub use mxrs_backend_nnpack::Weights;
 #[doc(inline)]
 pub use mxrs_ops::layers;
 pub use mxrs_types::{Error, Result};
 pub use predictor::Predictor;
 pub use runtime::{Runtime, RuntimeBuilder};
-pub use settings::Winograd;
+pub use settings::{Weights, Winograd};

@@ -191,8 +191,9 @@ impl Model {
         Ok(BoundModel { executor: executor.context(|| format!("binding the network to {}", shapes()))? })
     }
 
-    /// Binds the model to each of these shapes, for inference only. Parameters are kept only in the form in which kernels
-    /// read them. So they need their memory once and not twice, unless other code holds handles to their arrays.
+    /// Binds the model to each of these shapes, for inference only. Parameters are kept only in the form in which kernels read
+    /// them. So each parameter takes memory once, not twice (unpacked and packed), unless other code holds handles to its
+    /// array.
     ///
     /// # Errors
     /// Fails as [`Self::bind`] does; also if packing fails.

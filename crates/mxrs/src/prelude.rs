@@ -19,6 +19,9 @@ pub use mxrs_models::{Initializer, NetBuilder};
 pub use mxrs_ops::layers;
 pub use mxrs_types::{DType, Device, Shape};
 
+#[cfg(feature = "data")]
 pub use mxrs_data::{DataBatch, DataIter};
+#[cfg(feature = "train")]
 pub use mxrs_optim::{Adam, AdamW, Sgd, Updater};
+#[cfg(feature = "train")]
 pub use mxrs_train::{BindFor, FitOptions, Module, Trainer, callback::Callbacks, metric};

@@ -2,19 +2,15 @@
 
 use crate::backends::Backends;
 use crate::capabilities::capabilities;
-use crate::image_team::ImageTeam;
 use crate::partitioning::{Subgraphs, subgraphs};
 use crate::tuning::KernelTuning;
-use crate::{Model, Winograd, settings};
-use mxrs_backend_nnpack::{Processor, Weights};
-use mxrs_data::ImageThreads;
+use crate::{Model, Weights, Winograd, settings};
 use mxrs_engine::Engine;
 use mxrs_env::{Capabilities, EnvSource, OsSource, Settings, Snapshot, Warning};
 use mxrs_exec::{BindOptions, CachedOpFlags, Imperative, Search, Warned};
 use mxrs_ndarray::ArrayContext;
 use mxrs_op::{Backend, OpDef, OpSet};
-use mxrs_optim::Optimizer;
-use mxrs_quantize::QuantizeOptions;
+use mxrs_processor::Processor;
 use mxrs_storage::Storage;
 use mxrs_sync::{Team, TeamConfig, fork, physical_cores};
 use mxrs_types::{DType, Result};
@@ -34,7 +30,8 @@ struct Shared {
     capabilities: Capabilities,
     arrays: ArrayContext,
     team: Arc<Team>,
-    image_team: Arc<ImageTeam>,
+    #[cfg(feature = "data")]
+    image_team: Arc<crate::image_team::ImageTeam>,
     ops: OpSet,
     backends: Backends,
     subgraphs: Subgraphs,
@@ -139,9 +136,9 @@ impl RuntimeBuilder {
     /// Builds the runtime, and logs each warning of the settings once.
     ///
     /// # Errors
-    /// Returns an error if a variable has an invalid value, if an operator has the name of another one, if the backend of
-    /// [`Self::only_backend`] is absent, if a variable forbids the search for kernels, or if the system refuses threads or
-    /// memory.
+    /// Returns an error if an environment variable has an invalid value, if an operator has the name of another one, if the
+    /// backend of [`Self::only_backend`] is absent, or if the system refuses threads or memory. With [`Self::search_kernels`],
+    /// also fails if an environment variable forbids the search.
     pub fn build(self) -> Result<Runtime> {
         let Self { settings, extra, operators, only, winograd, weights, search } = self;
         let (settings, warnings) = match settings {
@@ -165,8 +162,8 @@ impl RuntimeBuilder {
         }
         let mut engine_config = settings::engine(&settings);
         if fork::is_child() {
-            // A runtime that was created before the fork changes in the same way: its team is abandoned and its engine gets
-            // the number of workers for child processes.
+            // In a forked process, the team has one thread and the engine has the number of workers for child processes. The
+            // same happens to a runtime that was created before the fork: its team is abandoned.
             team_config = TeamConfig { threads: NonZeroUsize::MIN, cpus: None };
             engine_config.cpu_workers = engine_config.child_workers;
         }
@@ -199,10 +196,20 @@ impl RuntimeBuilder {
         let subgraphs = subgraphs(&settings, &backends)?;
         log_warnings(&subgraphs.warnings);
         let ops = mxrs_ops::catalog().extended(operators)?;
-        let image_team = ImageTeam::new();
         let warned = Arc::default();
-        let shared =
-            Shared { settings, capabilities, arrays, team, image_team, ops, backends, subgraphs, tuning, warned };
+        let shared = Shared {
+            settings,
+            capabilities,
+            arrays,
+            team,
+            #[cfg(feature = "data")]
+            image_team: crate::image_team::ImageTeam::new(),
+            ops,
+            backends,
+            subgraphs,
+            tuning,
+            warned,
+        };
         Ok(Runtime { shared: Arc::new(shared) })
     }
 }
@@ -247,15 +254,16 @@ impl Runtime {
     /// Peak float32 operations per second of the team's threads, without memory access, where a multiply-add counts as two.
     /// Kernel speeds are compared with it. The measurement takes `patience`.
     pub fn peak_flops(&self, patience: Duration) -> f64 {
-        mxrs_backend_nnpack::peak_flops(self.team(), patience)
+        mxrs_processor::peak_flops(self.team(), patience)
     }
 
     /// Peak operations per second of the team's threads on numbers of a dtype, without memory access, where a multiply-add
     /// counts as two. Supports float32, bfloat16 (widened to float32 if the processor does not multiply it), int8 and uint8.
-    /// `None` for other dtypes, for integers if the processor has no instruction that multiplies and adds them, and for
-    /// dtypes for which the processor has matrix units, which are not measured. The measurement takes `patience`.
+    /// Returns `None` for other dtypes, and for integers if the processor has no instruction that multiplies and adds them.
+    /// Also returns `None` if the processor has matrix units for the dtype, because these are not measured. The measurement
+    /// takes `patience`.
     pub fn peak_ops(&self, dtype: DType, patience: Duration) -> Option<f64> {
-        mxrs_backend_nnpack::peak_ops(self.team(), dtype, patience)
+        mxrs_processor::peak_ops(self.team(), dtype, patience)
     }
 
     /// What this build and machine can do with environment variables, from which follows which variables are in effect.
@@ -284,12 +292,9 @@ impl Runtime {
         &self.shared.team
     }
 
-    /// The threads that share the work on one image, for functions such as [`mxrs_data::resize_on`]. In a worker of a data
-    /// loader (a forked process, or a thread of [`mxrs_data::DataLoader`]) these are `MXNET_MP_OPENCV_NUM_THREADS` threads,
-    /// started at the first image; otherwise only the calling thread.
-    pub fn image_threads(&self) -> ImageThreads {
-        let n_threads = usize::try_from(self.settings().threads.mp_image_threads).ok().and_then(NonZeroUsize::new);
-        n_threads.map_or_else(ImageThreads::calling, |n_threads| self.shared.image_team.threads(n_threads))
+    #[cfg(feature = "data")]
+    pub(crate) fn image_team(&self) -> &Arc<crate::image_team::ImageTeam> {
+        &self.shared.image_team
     }
 
     /// The operators.
@@ -310,15 +315,6 @@ impl Runtime {
         Imperative::with(self.arrays(), &self.bind_options(), settings::imperative(self.settings()))
     }
 
-    /// Creates an optimizer by MXNet's name, with settings as text: [`mxrs_optim::create`]. Rust code usually uses types
-    /// such as [`optimizers::Sgd`](mxrs_optim::optimizers::Sgd) instead.
-    ///
-    /// # Errors
-    /// Returns an error if the name is unknown or the optimizer refuses a setting.
-    pub fn optimizer(&self, name: &str, params: &[(&str, &str)]) -> Result<Box<dyn Optimizer>> {
-        mxrs_optim::create(name, params)
-    }
-
     /// Adds the kernels that searches have found to the tuning file, and returns its path; `None` if nothing was found or no
     /// file is used. [`Model::bind`] calls this.
     ///
@@ -331,11 +327,6 @@ impl Runtime {
     /// Default flags of a [`CachedOp`](mxrs_exec::CachedOp): segment sizes and number of cached plans.
     pub fn cached_op_flags(&self) -> CachedOpFlags {
         settings::cached_op(self.settings())
-    }
-
-    /// Default options of quantization: whether the treatment of each node is logged (`MXNET_QUANTIZATION_VERBOSE`).
-    pub fn quantize_options(&self) -> QuantizeOptions {
-        QuantizeOptions { verbose: self.settings().graph.quantization_verbose, ..QuantizeOptions::default() }
     }
 
     /// Options for binding graphs according to the settings: backends, team, planner, segments, recomputation and passes.
@@ -363,16 +354,6 @@ impl Runtime {
             ops: self.ops().clone(),
             ..BindOptions::new(self.backends().list())
         }
-    }
-}
-
-impl mxrs_train::Host for Runtime {
-    fn arrays(&self) -> &ArrayContext {
-        Self::arrays(self)
-    }
-
-    fn bind_options(&self) -> BindOptions {
-        Self::bind_options(self)
     }
 }
 

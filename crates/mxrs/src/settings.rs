@@ -1,6 +1,6 @@
 //! Converts the settings of the environment into the configurations of the other crates. One function per crate.
 
-use mxrs_backend_nnpack::{Accuracy, NnpackOptions, Weights};
+use mxrs_backend_nnpack::{self as own, Accuracy, NnpackOptions};
 use mxrs_engine::EngineConfig;
 use mxrs_env::{Affinity, AffinityType, Bytes, Granularity, PlanWord, PoolDevice, Remat, Settings, Warning};
 use mxrs_exec::{CachedOpFlags, ImperativeOptions, Recompute};
@@ -21,8 +21,19 @@ pub enum Winograd {
     /// Algorithms with errors of at most 8e-6 of the largest output, with 256 input channels.
     #[default]
     Close,
-    /// Algorithms with errors of at most 5e-5: larger tiles, up to 10 % faster.
+    /// Algorithms with errors of at most 5e-5 of the largest output: larger tiles, up to 10 % faster.
     Loose,
+}
+
+/// The type in which weights are stored that are packed once and read in every run. Arithmetic is in float32 either way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Weights {
+    /// Weights are stored in float32.
+    #[default]
+    Float32,
+    /// Weights are stored in bfloat16, which halves the bytes to read and rounds to about three decimal digits. This applies
+    /// to fully-connected layers, and to convolutions with so few output pixels that memory bandwidth limits them.
+    Bfloat16,
 }
 
 /// Options of the backend `nnpack`, which has mxrs' own convolutions.
@@ -31,6 +42,10 @@ pub(crate) fn nnpack(settings: &Settings, winograd: Winograd, weights: Weights) 
     let threads = settings.threads.nnpack_threads.unwrap_or(NonZeroUsize::MAX);
     // Without Winograd's algorithms, Fourier transforms are disabled too, so only direct sums are left.
     let is_fast = winograd != Winograd::Off;
+    let weights = match weights {
+        Weights::Float32 => own::Weights::Float32,
+        Weights::Bfloat16 => own::Weights::Bfloat16,
+    };
     NnpackOptions { threads, winograd: is_fast, fourier: is_fast, accuracy, weights, ..NnpackOptions::default() }
 }
 

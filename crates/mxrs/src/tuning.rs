@@ -1,10 +1,10 @@
 //! Results of kernel tuning: the file that stores them, and when they may be used.
 
 use crate::Backends;
-use mxrs_backend_nnpack::{Isa, Processor};
 use mxrs_env::{OperatorTuning, Settings};
 use mxrs_exec::{KnownKernel, KnownKernels, Search, Tuning};
 use mxrs_format::tuning::{Machine, TunedKernel, TuningFile};
+use mxrs_processor::{Isa, Processor};
 use mxrs_types::{DType, Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

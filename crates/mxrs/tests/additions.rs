@@ -1,5 +1,5 @@
-//! Work that a training step saves: fused additions, and the gradient of data from which only the gradient of β would be
-//! computed.
+//! Work that a training step avoids: additions in calls of their own, which are fused into other calls, and a gradient of data
+//! that would serve only to compute the gradient of β.
 
 mod steps;
 
@@ -27,7 +27,7 @@ fn residual(calls: &mut Calls<'_>) -> Graph {
 
 #[test]
 fn kernels_of_terms_make_sums() {
-    // oneDNN's kernels would be chosen for so few images, and these do not fuse additions.
+    // For so few images, oneDNN's kernels would be chosen, which do not fuse additions.
     let own = ("MXNET_ONEDNN_ENABLED", "0");
     let (expected, apart) = steps(residual, &[own, ("MXNET_EXEC_ENABLE_INPLACE", "0")], false);
     let (found, summed) = steps(residual, &[own], false);

@@ -23,7 +23,7 @@ fn a_single_call_with_hostile_padding_is_refused() {
     let error = imperative.invoke("Convolution", &attrs(PAD), &[&data, &weight]).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Overflow { .. }), "{error}");
     assert!(error.to_string().contains("Convolution"), "the operator is named: {error}");
-    // With a valid padding, the center of the window meets the only pixel.
+    // With a padding of 1, only the center of the window covers the single pixel.
     let output = imperative.invoke("Convolution", &attrs("(1, 1)"), &[&data, &weight]).unwrap().remove(0);
     assert_eq!(output.to_vec::<f32>().unwrap(), [1.0; 16]);
 }

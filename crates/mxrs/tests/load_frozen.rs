@@ -6,9 +6,9 @@ use mxrs::env::MapSource;
 use mxrs::format::{ArrayFile, Tensor};
 use mxrs::graph::{NameManager, Symbol, SymbolCall};
 use mxrs::symbol::graph_to_file;
-use mxrs::sync::{Mutex, MutexGuard};
 use mxrs::types::Shape;
 use mxrs::{BoundModel, Model, Runtime, Weights};
+use mxrs_sync::{Mutex, MutexGuard};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 

@@ -81,9 +81,9 @@ impl Kernel for Relu {
         let (from, to) = (&from, &to);
         args.team.run(self.n_elements.div_ceil(PART), &|part| {
             for i in part * PART..((part + 1) * PART).min(self.n_elements) {
-                // SAFETY: `i < n_elements` by the loop. Both tensors have `n_elements` aligned float32 elements in row-major
-                // order, as the plan of this kernel requires and the contract of kernels guarantees. Parts do not overlap.
-                // In place, element `i` is read before it is written.
+                // SAFETY: `i < n_elements` by the loop. The caller of `run` guarantees that both tensors are those of the
+                // planned call: they have `n_elements` aligned float32 elements in row-major order. Parts do not overlap. In
+                // place, element `i` is read before it is written.
                 unsafe {
                     let x = *from.0.add(i);
                     // NaN is not below 0, so it is kept.

@@ -158,7 +158,7 @@ fn no_call_of_a_step_runs_on_the_reference_kernels() {
     let runtime = Runtime::builder().env(&MapSource::empty()).build().unwrap();
     // oneDNN multiplies in bfloat16 only on processors with 512-bit vectors.
     if runtime.backends().list().iter().all(|backend| backend.name() != "onednn")
-        || !is_x86_feature_detected!("avx512bw")
+        || !mxrs_processor::Feature::Avx512Core.is_there()
     {
         eprintln!("skipped: needs oneDNN and a processor with 512-bit vectors");
         return;

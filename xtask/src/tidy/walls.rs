@@ -19,7 +19,7 @@ struct Wall {
     sentence: &'static str,
 }
 
-const WALLS: [Wall; 5] = [
+const WALLS: [Wall; 7] = [
     Wall {
         package: "mxrs-backend-*",
         open_to: |user| user == "mxrs",
@@ -36,6 +36,12 @@ const WALLS: [Wall; 5] = [
         sentence: "only the oneDNN backend knows a C type of oneDNN",
     },
     Wall { package: "mxrs-ops", open_to: |user| user != "mxrs-exec", sentence: "the executor knows no operator" },
+    Wall {
+        package: "mxrs-exec",
+        open_to: |user| user != "mxrs-optim",
+        sentence: "optimizers need arrays and no executor",
+    },
+    Wall { package: "mxrs-graph", open_to: |user| user != "mxrs-format", sentence: "a reader of files needs no graph" },
     Wall { package: "mxrs*", open_to: |user| user != "xtask", sentence: "the runner knows no crate of the product" },
 ];
 

@@ -6,13 +6,13 @@
 
 use super::Fit;
 use super::pass::{Memory, Pass};
-use crate::Isa;
+use crate::dispatch::for_each_set;
 use crate::epilogue::Bounds;
 use crate::gemm::lanes::Lanes;
-use crate::isa::for_each_set;
 use crate::layouts::{BLOCK, image, is_blocked};
 use mxrs_op::OpCall;
 use mxrs_ops::nn::batch_norm::BatchNormParams;
+use mxrs_processor::Isa;
 use mxrs_types::Layout;
 use std::ops::Range;
 
@@ -34,7 +34,7 @@ struct BatchNorm {
 pub struct Factors {
     /// Values that are subtracted first.
     pub mean: [f32; BLOCK],
-    /// Factors of the multiplication, which comes next.
+    /// Factors that the differences are then multiplied by.
     pub scale: [f32; BLOCK],
     /// Values that are added last.
     pub shift: [f32; BLOCK],

@@ -5,10 +5,10 @@
 
 use super::Fit;
 use super::pass::{Memory, Pass};
-use crate::Isa;
 use crate::layouts::{BLOCK, blocked, image, is_blocked};
 use mxrs_op::OpCall;
 use mxrs_ops::shape::concat::ConcatParams;
+use mxrs_processor::Isa;
 use std::ops::Range;
 
 /// A run of channels of one input block that becomes a run of channels of one output block.

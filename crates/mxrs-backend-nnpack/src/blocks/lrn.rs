@@ -5,15 +5,15 @@
 
 use super::Fit;
 use super::pass::{Memory, Pass};
-use crate::Isa;
+use crate::dispatch::for_each_set;
 use crate::gemm::lanes::Lanes;
-use crate::isa::for_each_set;
 use crate::layouts::{BLOCK, blocked, image};
 use mxrs_op::OpCall;
 use mxrs_ops::nn::lrn::LrnParams;
+use mxrs_processor::Isa;
 use std::ops::Range;
 
-/// Most pixels of a piece.
+/// Largest number of pixels of a piece.
 const TILE: usize = 16;
 
 /// How the bracket of the formula is raised to the power `-beta`.
@@ -43,7 +43,7 @@ struct Lrn {
 /// Up to [`TILE`] consecutive pixels of one image.
 struct Tile<'a> {
     layer: &'a Lrn,
-    /// The first pixel in the first block of the input; `dst` is the same position in the output.
+    /// Address of the first pixel in the first block of the input. `dst` is the same pixel in the output.
     src: *const f32,
     dst: *mut f32,
     pixels: usize,
@@ -52,7 +52,7 @@ struct Tile<'a> {
 }
 
 for_each_set! {
-    /// Returns the code for a tile.
+    /// Returns the function that normalizes a tile.
     fn normalize: unsafe fn(tile: &Tile<'_>) = normalize_tile
 }
 

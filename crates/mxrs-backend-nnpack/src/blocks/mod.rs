@@ -14,9 +14,9 @@ mod training;
 
 pub use pass::Pass;
 
-use crate::Isa;
 use crate::layouts::NAME;
 use mxrs_op::{OpCall, PlannedKernel};
+use mxrs_processor::Isa;
 use mxrs_types::{DType, Layout};
 use pass::PassKernel;
 use std::sync::Arc;
@@ -25,12 +25,12 @@ use std::sync::Arc;
 /// also reads blocks of channels.
 pub const TIMES_LIBRARY: f64 = 1.5;
 
-/// Prepares a kernel.
+/// A function that prepares a kernel.
 pub type Build<'a> = Box<dyn FnOnce() -> PlannedKernel + 'a>;
 
 /// A call that this module has a kernel for, with the layouts of the kernel.
 struct Fit {
-    /// Prepares the pass.
+    /// A function that prepares the pass.
     pass: Box<dyn FnOnce() -> Box<dyn Pass>>,
     /// The operator's name in traces.
     what: &'static str,
@@ -70,7 +70,7 @@ pub fn look_at<'a>(call: &'a OpCall<'a>, isa: Isa, threads: usize) -> Option<Res
 }
 
 fn check(call: &OpCall<'_>) -> Result<(), String> {
-    // Pooling does the same in training, because its gradient finds the largest cells itself.
+    // Pooling computes the same in training as at inference, because its gradient finds the largest cells itself.
     if call.is_train && call.op.name != "Pooling" {
         return Err("no kernel for training".into());
     }

@@ -10,7 +10,8 @@ use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Read and written values per thread below which another thread costs more than it saves.
+/// Number of values that each thread should at least read and write. With fewer values, another thread costs more than
+/// it saves.
 const NUMBERS_PER_THREAD: usize = 1 << 14;
 
 /// The memory of one run: `f32` values, aligned to 64 bytes.
@@ -61,7 +62,7 @@ pub trait Pass: Send + Sync {
 pub struct PassKernel {
     /// The name in traces.
     pub name: String,
-    /// The loop.
+    /// The pass that the kernel runs.
     pub pass: Box<dyn Pass>,
     /// Largest number of threads.
     pub threads: usize,

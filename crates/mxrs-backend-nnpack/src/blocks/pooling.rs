@@ -6,14 +6,14 @@
 
 use super::Fit;
 use super::pass::{Memory, Pass};
-use crate::Isa;
+use crate::dispatch::for_each_set;
 use crate::gemm::lanes::Lanes;
-use crate::isa::for_each_set;
 use crate::layouts::{BLOCK, blocked, image};
 use mxrs_op::OpCall;
 use mxrs_op::param::Choice;
 use mxrs_ops::nn::pooling::{PoolType, PoolingParams};
 use mxrs_ops::window::Window;
+use mxrs_processor::Isa;
 use mxrs_types::Layout;
 use std::ops::Range;
 
@@ -49,16 +49,16 @@ struct Row<'a> {
 }
 
 for_each_set! {
-    /// Returns the code for maxima.
+    /// Returns the function that computes a row of maxima.
     fn largest: unsafe fn(row: &Row<'_>) = largest_of
 }
 for_each_set! {
-    /// Returns the code for sums and means.
+    /// Returns the function that computes a row of sums or means.
     fn summed: unsafe fn(row: &Row<'_>) = sum_of
 }
 
-/// Largest number of output rows or columns; the windows of each are cut at planning. Wide padding can make a billion
-/// windows around an image of one pixel.
+/// Largest number of output rows or columns. Planning stores a [`Cut`] for each of them, and wide padding can make a
+/// billion of them around an image of one pixel.
 const MAX_LINE: usize = 1 << 20;
 
 /// Prepares the kernel of a call, or returns the reason why there is none.

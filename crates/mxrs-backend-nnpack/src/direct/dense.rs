@@ -1,5 +1,5 @@
-//! Fully-connected layers of few rows, whose time is that of reading the weights. The weights are read once, in place,
-//! or from a packed bfloat16 copy if the settings select bfloat16.
+//! Fully-connected layers of few rows. Such a layer takes as long as reading its weights. The weights are read once, in
+//! place, or from a packed bfloat16 copy if the settings select bfloat16.
 //!
 //! An output is the scalar product of two rows, kept in as many partial sums as a register holds. The kernel works on
 //! four rows of weights by a few rows of data at a time, in pieces that stay in the first-level cache. More than
@@ -8,9 +8,9 @@
 use crate::convolve::{Convolve, Operands, part};
 use crate::gemm::element::Element;
 use crate::gemm::lanes::{Lanes, Plain};
-use crate::isa::{Isa, Set};
 use crate::options::Weights;
 use half::bf16;
+use mxrs_processor::{Isa, Set};
 use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::ops::Range;
@@ -46,7 +46,7 @@ pub struct Dense {
     threads: usize,
 }
 
-/// Computes a range of outputs for all rows.
+/// A function that computes a range of outputs for all rows.
 type Kernel = unsafe fn(&DenseProblem, &Operands, Range<usize>);
 
 impl Dense {
@@ -146,8 +146,8 @@ unsafe fn all<L: Lanes, W: Element>(p: &DenseProblem, o: &Operands, outputs: Ran
 /// Computes the outputs `first..first + N` of these rows.
 ///
 /// # Safety
-/// The conditions of [`all`] must hold; the outputs must lie below `p.outputs`, and `rows` must be at most `MOST_ROWS`
-/// rows below `p.rows`.
+/// The conditions of [`all`] must hold. The outputs must lie below `p.outputs`. `rows` must lie below `p.rows` and have
+/// at most `MOST_ROWS` rows.
 #[inline(always)]
 unsafe fn tile<L: Lanes, W: Element, const N: usize>(p: &DenseProblem, o: &Operands, rows: Range<usize>, first: usize) {
     let mut sums: Sums = [[[0.0; WIDEST]; MOST_ROWS]; OUTPUTS];
@@ -199,8 +199,8 @@ unsafe fn tile<L: Lanes, W: Element, const N: usize>(p: &DenseProblem, o: &Opera
 /// Adds the products of `steps` to the partial sums of `N` outputs by `R` rows.
 ///
 /// # Safety
-/// The `R` rows from `row` on, the `N` outputs from `output` on and all of `steps`, whose length is a multiple of
-/// `L::N`, must exist; `slot + R <= MOST_ROWS`. The processor must have the instructions of `L`.
+/// The `R` rows from `row` on, the `N` outputs from `output` on and all `steps` must exist. The length of `steps` must
+/// be a multiple of `L::N`, and `slot + R` at most `MOST_ROWS`. The processor must have the instructions of `L`.
 #[inline(always)]
 unsafe fn piece<L: Lanes, W: Element, const N: usize, const R: usize>(
     p: &DenseProblem,

@@ -4,13 +4,13 @@
 //! border, the four are computed together, so that a register of weights is used four times. Pixels at a border are
 //! computed one by one.
 
-use crate::Isa;
 use crate::convolve::{Convolve, Operands, part};
+use crate::dispatch::for_each_set;
 use crate::epilogue::Bounds;
 use crate::gemm::lanes::Lanes;
-use crate::isa::for_each_set;
 use crate::layouts::BLOCK;
 use crate::problem::ConvProblem;
+use mxrs_processor::Isa;
 use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::ops::Range;
@@ -45,7 +45,7 @@ struct Row<'a> {
 }
 
 for_each_set! {
-    /// Returns the code for a row.
+    /// Returns the function that computes a row of outputs.
     fn convolve_row: unsafe fn(row: &Row<'_>) = row_of
 }
 
@@ -104,8 +104,8 @@ impl Convolve for Depthwise {
 }
 
 /// # Safety
-/// `row.src` must point to a plane of the data, `row.weights` to the windows of a block, `row.dst` and a `row.sum` that
-/// is not null to `p.ow * BLOCK` values. The processor must have the instructions of `L`.
+/// `row.src` must point to a plane of the data, `row.weights` to the windows of a block, `row.dst` and, if it is not
+/// null, `row.sum` to `p.ow * BLOCK` values. The processor must have the instructions of `L`.
 #[inline(always)]
 unsafe fn row_of<L: Lanes>(row: &Row<'_>) {
     let (p, inner) = (&row.layer.problem, &row.layer.inner);

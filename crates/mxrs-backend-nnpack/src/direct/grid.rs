@@ -10,7 +10,7 @@ const LEFT_BYTES: usize = 320 << 10;
 const MOST_BLOCKS: usize = 48;
 /// Bytes of one step of a panel, which has 32 columns.
 const PANEL_BYTES: usize = 32 * size_of::<f32>();
-/// Bytes of a row per block of steps.
+/// Bytes that one row has in a block of 16 steps.
 const ROW_BYTES: usize = 16 * size_of::<f32>();
 
 /// Sizes of a product.
@@ -77,7 +77,8 @@ impl Grid {
         self.sizes.blocks.div_ceil(MOST_BLOCKS).max(1)
     }
 
-    /// Largest number of groups of a piece, so that their left operand stays in the second-level cache.
+    /// Largest number of groups of a piece. Up to this number, the left operand of the groups stays in the second-level
+    /// cache.
     pub fn groups_at_once(&self) -> usize {
         let blocks = self.sizes.blocks.div_ceil(self.depth_parts()).max(1);
         (LEFT_BYTES / (self.sizes.rows * blocks * ROW_BYTES)).max(1)

@@ -5,10 +5,10 @@
 //! 64 channels stay as they are. If no number of groups fills whole blocks, all groups become one convolution.
 
 use super::product::ProductConv;
-use crate::Isa;
 use crate::convolve::{Convolve, Operands, Panel, part};
 use crate::layouts::{BLOCK, PANEL, PackedForm};
 use crate::problem::ConvProblem;
+use mxrs_processor::Isa;
 use mxrs_sync::Team;
 use mxrs_types::Result;
 

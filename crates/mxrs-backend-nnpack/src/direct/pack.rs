@@ -5,9 +5,9 @@
 //! the copy takes a few percent of the time.
 
 use crate::gemm::lanes::Lanes;
-use crate::isa::{Isa, Set};
 use crate::layouts::BLOCK;
 use crate::problem::ConvProblem;
+use mxrs_processor::{Isa, Set};
 use std::ops::Range;
 
 /// Copies the windows of one group of rows.

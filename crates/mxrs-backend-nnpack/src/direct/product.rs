@@ -8,13 +8,13 @@
 
 use super::grid::{Grid, Sizes};
 use super::pack::{Pack, pack};
-use crate::Isa;
 use crate::barrier::Phases;
 use crate::convolve::{Convolve, Operands, Panel, PanelBias, part};
 use crate::gemm::{Gemm, Product, ProductEpilogue, row_groups};
 use crate::layouts::{BLOCK, PANEL};
 use crate::options::Weights;
 use crate::problem::ConvProblem;
+use mxrs_processor::Isa;
 use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::ops::Range;
@@ -22,7 +22,7 @@ use std::ops::Range;
 /// Blocks of 16 cache lines of output to prefetch during one product: those of two groups of rows.
 const LINES_OF_OUTPUT: usize = 2;
 
-/// A prepared product.
+/// A convolution prepared as a product.
 pub struct ProductConv {
     problem: ConvProblem,
     weights: Weights,
@@ -96,7 +96,7 @@ impl ProductConv {
         Self { weights, gemm, ..self }
     }
 
-    /// Returns the address of value `numbers` of the weights. Two bfloat16 values are as large as one float32 value.
+    /// Returns the address of the weight with index `numbers`. Two bfloat16 values are as large as one float32 value.
     fn weights_at(&self, weights: *const f32, numbers: usize) -> *const f32 {
         // Panels and their parts are multiples of 16 values, so the division is exact.
         weights.wrapping_add(numbers / if self.weights == Weights::Bfloat16 { 2 } else { 1 })
@@ -285,8 +285,8 @@ impl Share<'_> {
                         c_half_stride: plane,
                         add: !is_first || sum_is_here,
                         prefetch: if n_groups == 1 { next } else { std::ptr::null() },
-                        // With several groups, the first two products prefetch half of the next part each; the first
-                        // prefetches all of it if the weights are bfloat16.
+                        // With several groups, each of the first two products prefetches half of the next part. If the
+                        // weights are bfloat16, the first product prefetches the whole part.
                         prefetch_lines: match i {
                             1 if conv.weights == Weights::Bfloat16 => (next, 0),
                             0 | 1 if n_groups > 1 => (next.wrapping_add(i * half), blocks.len()),

@@ -6,13 +6,13 @@
 
 use super::dense::DenseProblem;
 use super::product::ProductConv;
-use crate::Isa;
 use crate::convolve::{Convolve, Operands, part};
 use crate::epilogue::Bounds;
 use crate::layouts::BLOCK;
 use crate::options::Weights;
 use crate::problem::ConvProblem;
 use crate::winograd::Data;
+use mxrs_processor::Isa;
 use mxrs_sync::Team;
 use mxrs_types::Result;
 
@@ -58,7 +58,7 @@ impl DenseProduct {
         self.problem.rows * self.problem.outputs.next_multiple_of(BLOCK)
     }
 
-    /// Runs `body` for each block of rows of `n` values, shared among threads.
+    /// Calls `body` for each block of 16 columns of a matrix with `n` columns. Threads share the blocks.
     fn for_blocks(&self, n: usize, team: &Team, body: &(dyn Fn(usize) + Sync)) {
         let blocks = n.div_ceil(BLOCK);
         let threads = (self.problem.rows * n / SMALL).clamp(1, self.threads.max(1)).min(blocks);

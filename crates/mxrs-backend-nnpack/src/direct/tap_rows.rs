@@ -4,10 +4,10 @@
 use crate::gemm::kernels::step;
 use crate::gemm::lanes::Lanes;
 use crate::gemm::{MAX_ROWS, ProductEpilogue, row_groups};
-use crate::isa::{Isa, Set};
 use crate::layouts::BLOCK;
+use mxrs_processor::{Isa, Set};
 
-/// Operands for neighboring pixels of an output row. Strides and offsets count values.
+/// Operands for neighboring pixels of an output row. Strides and offsets are numbers of values.
 #[derive(Clone, Copy)]
 pub struct TapRows<'a> {
     /// The first cell that the first pixel covers.
@@ -22,7 +22,7 @@ pub struct TapRows<'a> {
     pub c: *mut f32,
     /// Distance from the first 16 output channels to the other 16.
     pub c_half_stride: usize,
-    /// The epilogue.
+    /// The operations that are applied to the sums.
     pub epilogue: ProductEpilogue,
 }
 
@@ -90,8 +90,8 @@ unsafe fn pixels<L: Lanes, const ROWS: usize, const NV: usize, const STRIDE: usi
     }
 }
 
-/// Computes any number of pixels in groups, by 16 channels at a time in two registers. `$most` lists the lengths of
-/// groups, 1 to the longest.
+/// Computes any number of pixels by `width` channels: a group of pixels by 16 channels at a time. The 16 channels fill
+/// two registers. `$most` lists the possible lengths of a group, from 1 up.
 macro_rules! in_parts {
     ($lanes:ty, $rows:expr, $whole:expr, $p:expr, [$($most:literal)+]) => {{
         let width = if $whole { 2 * BLOCK } else { BLOCK };

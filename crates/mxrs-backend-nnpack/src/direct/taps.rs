@@ -5,12 +5,12 @@
 //! a fixed offset from the first one, and neighboring pixels are one stride apart.
 
 use super::tap_rows::{TapKernel, TapRows, tap_kernel};
-use crate::Isa;
 use crate::barrier::Phases;
 use crate::convolve::{Convolve, Operands, Panel, PanelBias, part};
 use crate::gemm::{MAX_ROWS, row_groups};
 use crate::layouts::{BLOCK, PANEL};
 use crate::problem::ConvProblem;
+use mxrs_processor::Isa;
 use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::ops::Range;

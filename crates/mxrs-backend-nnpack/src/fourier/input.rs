@@ -1,6 +1,6 @@
-//! The transform of the inputs: a row of tiles of one channel block at a time. It first goes down the columns into a
-//! small buffer, so that columns shared by neighboring tiles are transformed once. Then it goes along the rows and
-//! writes the planes of the factors.
+//! The transform of the inputs. It processes a row of tiles of one channel block at a time. First it transforms all
+//! columns and stores the results in a small buffer, so that columns shared by neighboring tiles are transformed once.
+//! Then it transforms the rows and writes the planes of the factors.
 
 use super::pairs::{self, REAL};
 use super::real::{self, MAX_N, each, each_pair};
@@ -8,7 +8,7 @@ use crate::gemm::lanes::Lanes;
 use crate::tiles::BLOCK;
 use crate::tiles::strip::{BUFFER_COLUMNS, BUFFER_STRIDE, Inputs, ZEROS};
 
-/// Transforms tiles of `N` by `N` inputs.
+/// Transforms tiles of `N` by `N` inputs to factors.
 ///
 /// # Safety
 /// Must be called from code compiled for the instructions of `L`. The fields of `t` must be as [`Inputs`] says, with

@@ -1,10 +1,9 @@
 //! Selects the two-dimensional transforms by size and instruction set.
 
 use super::{Tile, input, output};
-use crate::Isa;
-use crate::isa::Set;
 use crate::tiles::Transforms;
 use crate::tiles::strip::{Inputs, Outputs};
+use mxrs_processor::{Isa, Set};
 
 type Input = unsafe fn(&Inputs);
 type Output = unsafe fn(&Outputs<'_>);

@@ -4,10 +4,12 @@
 //! A tile with `N` inputs along an axis gives `N + 1 - r` outputs of a window with `r` taps: those that a cyclic
 //! correlation computes correctly (overlap and save). A tile of 16 channels is transformed as real numbers (`input`). 4
 //! of its frequencies are real, and half of the complex ones are conjugates of the other half, which leaves 30 complex
-//! ones of 64 frequencies (126 of 256). Each is multiplied by the conjugate of the filter's frequency and summed over
-//! the channels ([`crate::gemm`]), and the sums are transformed back (`output`). `real` transforms along one axis,
-//! `pairs` makes complex spectra of two real ones, `weights` transforms filters, `kernels` compiles for instruction
-//! sets. `crate::tiles` does the rest, as for Winograd's algorithms.
+//! ones of 64 frequencies (126 of 256). Each frequency is multiplied by the conjugate of the filter's frequency. The
+//! products are summed over the channels ([`crate::gemm`]), and the sums are transformed back (`output`).
+//!
+//! Of the other modules, `real` transforms along one axis, `pairs` makes complex spectra of two real ones, `weights`
+//! transforms filters, and `kernels` compiles the transforms for instruction sets. `crate::tiles` runs these steps over
+//! an image, as for Winograd's algorithms.
 //!
 //! An output of a 7x7 window takes 508/100 multiplications with tiles of 16x16, where the direct sum takes 49. Unlike
 //! Winograd's, these transforms hardly add rounding errors: their matrices are orthogonal up to a factor.
@@ -21,10 +23,10 @@ mod real;
 mod tests;
 mod weights;
 
-use crate::Isa;
 use crate::filters::Filters;
 pub use crate::tiles::{Blocking, Epilogue, Schedule, Shape};
 use crate::tiles::{Data, Factors, Tiling, Work};
+use mxrs_processor::Isa;
 use mxrs_sync::Team;
 use mxrs_types::{Error, Result};
 
@@ -110,7 +112,7 @@ impl Plan {
     /// Prepares a convolution with these tiles. The blocking is adjusted to the shape.
     ///
     /// # Errors
-    /// If the tile does not take the window, or a size is zero.
+    /// Fails if the tile does not take the window, or a size is zero.
     pub fn new(shape: Shape, tile: Tile, blocking: Blocking, isa: Isa) -> Result<Self> {
         if !tile.takes(shape.kernel) {
             return Err(Error::invalid(
@@ -146,7 +148,7 @@ impl Plan {
     /// Transforms weights (`[K][C][kh][kw]`) in double precision and packs them.
     ///
     /// # Errors
-    /// If a slice does not have the length that the plan needs.
+    /// Fails if a slice does not have the length that the plan needs.
     pub fn pack_weights(&self, weights: &[f32], packed: &mut [f32], team: &Team) -> Result<()> {
         let Shape { c, kernel, .. } = self.tiling.shape;
         let filters = Filters::plain(weights, c, kernel.iter().product());
@@ -158,11 +160,11 @@ impl Plan {
     /// become zeros.
     ///
     /// # Errors
-    /// If the scratch memory is too short, or the bias does not have K values.
+    /// Fails if the scratch memory is too short, or the bias does not have K values.
     ///
     /// # Safety
-    /// All addresses, including that of the sum, must be valid for tensors of the plan's shape. During the call no
-    /// other thread may write them or use the output. `src` and `dst` must not overlap. The scratch memory should be
+    /// All addresses, including that of the sum, must be valid for tensors of the plan's shape. During the call no other
+    /// thread may write these tensors or use the output. `src` and `dst` must not overlap. The scratch memory should be
     /// aligned to 64 bytes, for speed.
     pub unsafe fn run(
         &self,

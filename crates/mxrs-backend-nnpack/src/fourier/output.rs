@@ -1,5 +1,6 @@
-//! The transform of the products to outputs: a row of tiles of one channel block at a time. It first goes along the
-//! rows into a small buffer, then down the columns into the image, where it applies bias, sum and bounds.
+//! The transform of the products to outputs. It processes a row of tiles of one channel block at a time. First it
+//! transforms the rows and stores the results in a small buffer. Then it transforms the columns, applies bias, sum and
+//! bounds, and writes the outputs to the image.
 
 use super::pairs::{self, REAL};
 use super::real::{self, MAX_N, each, each_pair};
@@ -7,7 +8,7 @@ use crate::gemm::lanes::Lanes;
 use crate::tiles::BLOCK;
 use crate::tiles::strip::{BUFFER_STRIDE, Outputs};
 
-/// Transforms tiles of `N` by `N`.
+/// Transforms the products of tiles of `N` by `N` to outputs.
 ///
 /// # Safety
 /// Must be called from code compiled for the instructions of `L`. The fields of `t` must be as [`Outputs`] says, with

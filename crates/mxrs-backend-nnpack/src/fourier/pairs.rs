@@ -3,7 +3,7 @@
 //! The transform down the columns turns a tile into `N` rows: first those of the frequencies 0 and `N/2`, which are
 //! real, then for each other frequency a pair of rows, its real and its imaginary parts. Along each of the first two
 //! rows there are two real and `N/2 - 1` complex factors. A pair of rows `a` and `b` is transformed as two real lines.
-//! The spectrum `Z` of `a + ib`, which has `N` complex factors, follows from theirs:
+//! The spectrum `Z` of `a + ib`, which has `N` complex factors, follows from the spectra `A` and `B` of these lines:
 //!
 //! ```text
 //! Z_0 = A_0 + i B_0      Z_(N/2) = A_(N/2) + i B_(N/2)      Z_k = A_k + i B_k      Z_(N-k) = conj(A_k) + i conj(B_k)
@@ -24,7 +24,7 @@ pub(super) fn factors(n: usize) -> Factors {
     Factors { real: REAL, complex: (n / 2 - 1) * (n + 2) }
 }
 
-/// Index among the complex factors of frequency `k` (at least 1) of one of the first two rows.
+/// Index of a frequency among the complex factors: frequency `k` (at least 1) of one of the first two rows.
 #[inline(always)]
 pub(super) fn of_row(n: usize, row: usize, k: usize) -> usize {
     row * (n / 2 - 1) + k - 1

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! forward   X_k = sum over n of x_n e^(2 pi i k n / N)
-//! inverse   x_n = sum over k of X_k e^(-2 pi i k n / N)        (N times what the forward transform was of)
+//! inverse   x_n = sum over k of X_k e^(-2 pi i k n / N)        (N times the numbers before the forward transform)
 //! ```
 //!
 //! The spectrum of a real line needs only `X_0` to `X_(N/2)`, of which the first and the last are real. They are stored

@@ -105,7 +105,7 @@ fn first_lanes(x: &real::Line<Plain>, n: usize) -> Vec<f64> {
     x.iter().take(n).map(first).collect()
 }
 
-/// `sum over n of x_n e^(2 pi i k n / N)`.
+/// Real and imaginary part of `sum over n of x_n e^(2 pi i k n / N)`.
 fn wave_sum(x: &[f64], k: usize) -> (f64, f64) {
     let angle = |i: usize| TAU * (k * i) as f64 / x.len() as f64;
     x.iter().enumerate().fold((0.0, 0.0), |(re, im), (i, x)| (re + x * angle(i).cos(), im + x * angle(i).sin()))

@@ -1,4 +1,5 @@
-//! Transforms filters to factors: their spectra, divided by the factor that the inverse transform multiplies by.
+//! Transforms filters to factors. The factors of a filter are its spectrum, divided by the constant by which the inverse
+//! transform multiplies its results.
 
 use super::pairs::{self, REAL};
 use super::real::MAX_N;

@@ -68,8 +68,10 @@ impl Element for bf16 {
 mod tests {
     use super::super::lanes::Plain;
     use super::*;
+    use mxrs_processor::{Isa, Set};
 
-    /// Narrows values in registers of `L`, checks that widening is exact, and returns the bits.
+    /// Narrows values to bfloat16 in registers of `L`, checks that widening is exact, and returns the bits of the narrow
+    /// values.
     unsafe fn through<L: Lanes>(bits: &[u32]) -> Vec<u16> {
         let from: Vec<f32> = bits.iter().map(|bits| f32::from_bits(*bits)).collect();
         let mut to = vec![bf16::ZERO; from.len()];
@@ -105,29 +107,29 @@ mod tests {
                 assert!(got == *want || got.is_nan() && want.is_nan(), "{bits:08x}: {got:?}, not {want:?}");
             }
         };
-        // SAFETY: `Plain` needs no special instructions.
-        agree(unsafe { through::<Plain>(&bits) });
         #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::x86_64::{__m256, __m512};
-            #[target_feature(enable = "avx2,fma")]
-            unsafe fn avx2(bits: &[u32]) -> Vec<u16> {
-                // SAFETY: this function is compiled for AVX2 and FMA, the instructions of `__m256`.
-                unsafe { through::<__m256>(bits) }
-            }
-            #[target_feature(enable = "avx512f,avx2,fma")]
-            unsafe fn avx512(bits: &[u32]) -> Vec<u16> {
-                // SAFETY: this function is compiled for AVX-512F, AVX2 and FMA, the instructions of `__m512`.
-                unsafe { through::<__m512>(bits) }
-            }
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                // SAFETY: the condition above has detected AVX2 and FMA.
-                agree(unsafe { avx2(&bits) });
-            }
-            if is_x86_feature_detected!("avx512f") {
-                // SAFETY: the condition above has detected AVX-512F, which implies AVX2 and FMA.
-                agree(unsafe { avx512(&bits) });
-            }
+        #[target_feature(enable = "avx2,fma")]
+        unsafe fn avx2(bits: &[u32]) -> Vec<u16> {
+            // SAFETY: this function is compiled for AVX2 and FMA, the instructions of `__m256`.
+            unsafe { through::<std::arch::x86_64::__m256>(bits) }
+        }
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx512f,avx2,fma")]
+        unsafe fn avx512(bits: &[u32]) -> Vec<u16> {
+            // SAFETY: this function is compiled for AVX-512F, AVX2 and FMA, the instructions of `__m512`.
+            unsafe { through::<std::arch::x86_64::__m512>(bits) }
+        }
+        for isa in Isa::available() {
+            // SAFETY: `isa` proves that the processor has the instructions of the set; `Plain` needs none.
+            agree(unsafe {
+                match isa.set() {
+                    Set::Portable => through::<Plain>(&bits),
+                    #[cfg(target_arch = "x86_64")]
+                    Set::Avx2 => avx2(&bits),
+                    #[cfg(target_arch = "x86_64")]
+                    Set::Avx512 => avx512(&bits),
+                }
+            });
         }
     }
 }

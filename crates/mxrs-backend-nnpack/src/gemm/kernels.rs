@@ -53,8 +53,8 @@ unsafe fn rows_by_columns<L: Lanes, W: Element, const ROWS: usize, const NV: usi
     column: usize,
     width: usize,
 ) {
-    // SAFETY: per block of 16 steps, `a` advances by one value and `b` by `width`, as in the formula of the module, for
-    // rows `row..row + ROWS` and columns `column..column + NV * L::N`. Prefetches do not read.
+    // SAFETY: in a block of 16 steps, each step advances `a` by one value and `b` by `width`, as in the formula of the
+    // module, for rows `row..row + ROWS` and columns `column..column + NV * L::N`. Prefetches do not read.
     unsafe {
         let stride = p.a_row_stride;
         let mut b = p.b.cast::<W>().add(column);
@@ -98,8 +98,9 @@ unsafe fn part_of_rows<L: Lanes, W: Element, const ROWS: usize, const NV: usize>
     width: usize,
     (part, n_parts): (usize, usize),
 ) {
-    // SAFETY: per block of 16 steps, `a` advances by one value and `b` by `width` per step, four steps at a time, as in
-    // the formula of the module. The caller promises these rows and columns. Prefetched addresses are not read.
+    // SAFETY: in a block of 16 steps, each step advances `a` by one value and `b` by `width`, as in the formula of the
+    // module; the loop does four steps at a time. The caller promises these rows and columns. Prefetched addresses are
+    // not read.
     unsafe {
         let stride = p.a_row_stride;
         let mut b = p.b.cast::<W>().add(column);
@@ -128,7 +129,7 @@ unsafe fn part_of_rows<L: Lanes, W: Element, const ROWS: usize, const NV: usize>
                     }
                     line = line.wrapping_add(4 * LINE);
                 }
-                // Written out, because the compiler would not unroll by four.
+                // The four steps are written out, because the compiler would not unroll a loop by four.
                 step(a, stride, b, &mut acc);
                 step(a.add(1), stride, b.add(width), &mut acc);
                 step(a.add(2), stride, b.add(2 * width), &mut acc);
@@ -197,8 +198,8 @@ unsafe fn epilogue<L: Lanes, const ROWS: usize, const NV: usize>(
     }
 }
 
-/// Computes some rows and columns of a product. The last pair is the part's index and the number of parts; see
-/// [`part_of_rows`].
+/// A function that computes some rows and columns of a product. After the product, its arguments are the first row and
+/// column, the width of the panel, and the index and number of parts (see [`part_of_rows`]).
 type PartKernel = unsafe fn(&Product<'_>, (usize, usize), usize, (usize, usize));
 
 /// Computes any number of rows, at most `kernels.len()` at a time, by 16 columns at a time.
@@ -250,7 +251,7 @@ unsafe fn avx2_rows<W: Element, const ROWS: usize>(
 /// The kernel for AVX2 and FMA: twelve of the sixteen registers hold sums.
 ///
 /// # Safety
-/// The conditions of [`super::Gemm::run`] must hold, and the processor must have the instructions.
+/// The conditions of [`super::Gemm::run`] must hold, and the processor must have AVX2 and FMA.
 #[cfg(target_arch = "x86_64")]
 pub(super) unsafe fn avx2<W: Element>(rows: usize, whole: bool, product: &Product<'_>) {
     macro_rules! kernels {
@@ -272,7 +273,7 @@ unsafe fn avx512_rows<W: Element, const ROWS: usize, const NV: usize, const FETC
 /// The kernel for AVX-512: 28 of the 32 registers hold sums.
 ///
 /// # Safety
-/// The conditions of [`super::Gemm::run`] must hold, and the processor must have the instructions.
+/// The conditions of [`super::Gemm::run`] must hold, and the processor must have AVX-512F, AVX2 and FMA.
 #[cfg(target_arch = "x86_64")]
 pub(super) unsafe fn avx512<W: Element>(rows: usize, whole: bool, product: &Product<'_>) {
     type Table = [unsafe fn(&Product<'_>); MAX_ROWS];

@@ -5,9 +5,9 @@ use mxrs_types::bfloat16::{narrow, widen};
 
 /// One register.
 ///
-/// All functions must be called from code compiled for the instructions (`#[target_feature]`), into which they are
-/// inlined. Functions that read or write memory need `N` readable or writable values at the address; the other
-/// functions have no further conditions.
+/// All functions must be called from code compiled for the instructions of the register type (`#[target_feature]`), into
+/// which they are inlined. Functions that read or write memory need `N` readable or writable values at the address; the
+/// other functions have no further conditions.
 pub(crate) trait Lanes: Copy {
     /// Values in a register.
     const N: usize;
@@ -379,14 +379,14 @@ mod x86 {
         unsafe { _mm256_and_ps(x, _mm256_cmp_ps::<_CMP_NLE_UQ>(y, _mm256_setzero_ps())) }
     }
 
-    /// As [`above_256`], for 16 values.
+    /// `x` where `y > 0` or `y` is NaN, else 0.
     #[inline(always)]
     unsafe fn above_512(x: __m512, y: __m512) -> __m512 {
         // SAFETY: the instructions use only registers, and the caller is compiled for AVX-512F.
         unsafe { _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_NLE_UQ>(y, _mm512_setzero_ps()), x) }
     }
 
-    /// As [`nan_or_256`], for 16 values.
+    /// `x` where it is NaN, else `y`.
     #[inline(always)]
     unsafe fn nan_or_512(x: __m512, y: __m512) -> __m512 {
         // SAFETY: the instructions use only registers, and the caller is compiled for AVX-512F.

@@ -2,9 +2,10 @@
 //! time.
 //!
 //! ```text
-//! acc[r][col] = (C's old value, or 0) + sum over blocks b and c in 0..16 of a[offsets[b] + r * a_row_stride + c] *
-//! b[(16 * b + c) * width + col] C[(col / 16) * c_half_stride + r * c_row_stride + col % 16] = clamp(acc[r][col] +
-//! bias[col] + sum[as C])
+//! acc[r][col] = (C's old value, or 0) + sum over blocks k and c in 0..16 of
+//!               a[offsets[k] + r * a_row_stride + c] * b[(16 * k + c) * width + col]
+//!
+//! C[(col / 16) * c_half_stride + r * c_row_stride + col % 16] = clamp(acc[r][col] + bias[col] + sum[as C])
 //! ```
 //!
 //! The left operand is read in place: blocks of 16 channels, one row per pixel or tile. The right operand is packed,
@@ -16,20 +17,19 @@ pub(crate) mod lanes;
 #[cfg(test)]
 mod tests;
 
-use crate::Isa;
-use crate::isa::Set;
 use element::Element;
 use half::bf16;
+use mxrs_processor::{Isa, Set};
 
-/// Most rows of one product.
+/// Largest number of rows of one product.
 pub const MAX_ROWS: usize = 14;
 /// Columns of a whole panel.
 pub const PANEL: usize = 32;
 
-/// Operands of one product. Strides and offsets count values.
+/// Operands of one product. Strides and offsets are numbers of values.
 #[derive(Clone, Copy, Debug)]
 pub struct Product<'a> {
-    /// Left operand; the offsets start here.
+    /// Left operand. `a_offsets` are counted from this address.
     pub a: *const f32,
     /// Where each block of 16 steps begins in `a`, for row 0.
     pub a_offsets: &'a [usize],
@@ -48,7 +48,8 @@ pub struct Product<'a> {
     /// Start of memory to prefetch into the second-level cache, usually the next panel. Each step prefetches as much as
     /// a step of a whole panel takes. Null for none. The address is never read, so it may point anywhere.
     pub prefetch: *const f32,
-    /// Start of more memory to prefetch, 64 bytes per step; the second number says during how many blocks of 16 steps.
+    /// Start of more memory to prefetch, and the number of blocks of 16 steps that prefetch it. Each step prefetches 64
+    /// bytes.
     pub prefetch_lines: (*const f32, usize),
     /// The epilogue, if there is one.
     pub epilogue: Option<&'a ProductEpilogue>,
@@ -66,7 +67,7 @@ impl Product<'_> {
 pub struct ProductEpilogue {
     /// A value per column that is added to each row. Null for none.
     pub bias: *const f32,
-    /// A tensor that is added. It is addressed like the result, and may be the result. Null for none.
+    /// A tensor that is added. It has the layout of the result, and may be the result itself. Null for none.
     pub sum: *const f32,
     /// Lower bound; negative infinity for none.
     pub lo: f32,
@@ -74,7 +75,8 @@ pub struct ProductEpilogue {
     pub hi: f32,
 }
 
-/// Multiplies this many rows by a whole panel, or by half of one.
+/// A function that multiplies a number of rows by a whole panel if its second argument is true, otherwise by half a
+/// panel.
 type Kernel = unsafe fn(usize, bool, &Product<'_>);
 
 /// The product kernels of one instruction set.
@@ -134,8 +136,8 @@ impl Gemm {
     }
 }
 
-/// Splits `n` rows into the fewest groups of at most `most` rows, of nearly equal length. Yields first row and length
-/// of each. 49 rows in groups of at most 14 become 13 + 12 + 12 + 12.
+/// Splits `n` rows into the fewest groups of at most `most` rows, of nearly equal length. Yields the first row and the
+/// length of each group. 49 rows in groups of at most 14 become 13 + 12 + 12 + 12.
 pub fn row_groups(n: usize, most: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
     let groups = n.div_ceil(most).max(1);
     let (each, longer) = (n / groups, n % groups);

@@ -1,5 +1,5 @@
-//! The gradient of data with few channels, such as a network's input, of a convolution with a stride: one convolution
-//! computes all [phases](super::phases).
+//! The gradient of the data of a convolution with a stride, for data with few channels, such as a network's input. One
+//! convolution computes all [phases](super::phases).
 //!
 //! If each phase were computed alone, most of a block of 16 channels would be padding. But the phases of a pixel's
 //! neighborhood read the same few cells of the output's gradient. So the channels of all phases together are the output
@@ -107,7 +107,7 @@ pub fn choose(p: &ConvProblem, context: &GradientContext<'_>) -> Result<Chosen, 
     })
 }
 
-/// A prepared gradient.
+/// A prepared gradient of data with few channels.
 struct FewChannels {
     /// The convolution whose data gradient is computed.
     data: ConvProblem,

@@ -1,5 +1,5 @@
-//! Gradients of convolutions, on blocks of channels: of the data, which is itself a convolution; of the weights, which
-//! is a sum over all pixels; and of an offset to the data.
+//! Gradients of convolutions, on blocks of channels. The gradient of the data is itself a convolution. The gradient of
+//! the weights is a sum over all pixels. There is also the gradient of an offset that is added to the data.
 //!
 //! The gradients read the layouts of the forward convolution, `nChw16c` (`nhwc` for Winograd's algorithms in bfloat16),
 //! so a training graph keeps one layout from the first convolution to the last gradient. Costs are relative to the
@@ -16,6 +16,7 @@ mod strided;
 mod tiles;
 mod weight;
 
+use crate::NnpackOptions;
 use crate::convolve::Convolve;
 use crate::epilogue::Epilogue;
 use crate::kernel::ConvKernel;
@@ -23,9 +24,9 @@ use crate::layouts::{BLOCK, NAME};
 use crate::problem::ConvProblem;
 use crate::rates::Rates;
 use crate::winograd::Data;
-use crate::{Isa, NnpackOptions};
 use mxrs_op::{OpCall, PlannedKernel, TensorDesc};
 use mxrs_ops::nn::convolution::{ConvolutionParams, offset as offset_op};
+use mxrs_processor::Isa;
 use mxrs_types::{DType, Layout};
 use std::sync::Arc;
 
@@ -43,11 +44,11 @@ pub struct GradientContext<'a> {
 pub struct Gradient<'a> {
     /// Estimated time relative to a vendor library.
     pub cost: f64,
-    /// Prepares the kernel.
+    /// A function that prepares the kernel.
     pub build: Box<dyn FnOnce() -> mxrs_types::Result<PlannedKernel> + 'a>,
 }
 
-/// Prepares an algorithm.
+/// A function that prepares an algorithm.
 type BuildAlgorithm = Box<dyn FnOnce() -> mxrs_types::Result<Box<dyn Convolve>>>;
 
 /// A chosen algorithm for a gradient.
@@ -90,8 +91,8 @@ fn problem(call: &OpCall<'_>, order: [usize; 3]) -> Result<ConvProblem, String> 
     let params = call.params.get::<ConvolutionParams>();
     let tensor = |i: usize| call.inputs.get(i).ok_or("the call lacks an input");
     let [data, weight, ograd] = [tensor(order[0])?, tensor(order[1])?, tensor(order[2])?];
-    // The gradient of the weights of a bfloat16 convolution is a float32 sum; all other tensors of a call have one
-    // dtype.
+    // In bfloat16, the gradient of the weights is still a float32 sum. All other tensors of the call have the dtype of
+    // the output's gradient.
     let factor = if ograd.dtype == DType::BF16 { DType::BF16 } else { DType::F32 };
     let sum = if order[1] == 2 { DType::F32 } else { factor };
     let fits = |t: &TensorDesc, wanted: DType| if t.dtype == wanted { Ok(()) } else { Err(t.dtype) };

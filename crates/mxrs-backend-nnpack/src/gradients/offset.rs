@@ -1,5 +1,5 @@
-//! `_backward_Convolution_offset` on blocks of channels. One pass over the output's gradient sums the [pieces](Reach)
-//! of each plane; then these sums are multiplied with the weights.
+//! `_backward_Convolution_offset` on blocks of channels. One pass over the output's gradient sums the pieces of each
+//! plane, which [`Reach`] defines. Then these sums are multiplied with the weights.
 
 use super::Chosen;
 use crate::choose::UNMEASURED;
@@ -34,7 +34,7 @@ struct OffsetSums {
 }
 
 impl OffsetSums {
-    /// Number of sums of one block of channels of one image: 16 per pair of pieces.
+    /// Number of sums of one block of channels of one image: 16 for each pair of a piece of rows and a piece of columns.
     fn sums_len(&self) -> usize {
         self.reach[0].n_pieces() * self.reach[1].n_pieces() * BLOCK
     }
@@ -44,7 +44,7 @@ impl OffsetSums {
         self.p.k.div_ceil(BLOCK)
     }
 
-    /// Sums the pieces of a plane of 16 channels, first down, then across.
+    /// Sums the pieces of a plane of 16 channels, first down the rows, then across the columns.
     fn sum_plane(&self, plane: &[f32], column_sums: &mut [f32], sums: &mut [f32]) {
         let row_len = self.p.ow * BLOCK;
         let [down, across] = &self.reach;

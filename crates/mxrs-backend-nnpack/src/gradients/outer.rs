@@ -7,13 +7,13 @@
 //! ```
 //!
 //! Both operands are read in place, in blocks of 16 channels: 16 channels of one by 32 (or 16) channels of the other,
-//! whose sums stay in registers over all runs. Values are summed in the order of the runs, so results depend on nothing
-//! else.
+//! whose sums stay in registers over all runs. Values are summed in the order of the runs, so the bits of the results
+//! depend on this order alone.
 
-use crate::Isa;
+use crate::dispatch::for_each_set;
 use crate::gemm::lanes::Lanes;
-use crate::isa::for_each_set;
 use crate::layouts::BLOCK;
+use mxrs_processor::Isa;
 
 /// Columns of a whole tile of sums.
 pub const COLUMNS: usize = 32;
@@ -39,11 +39,11 @@ pub struct Sums<'a> {
     pub g: *const f32,
     /// A block of 16 channels of the data.
     pub x: *const f32,
-    /// Distance from this block to the next.
+    /// Distance from the block at `x` to the next block of channels.
     pub x_half: usize,
     /// Distance from one pixel of the data to the next.
     pub x_step: usize,
-    /// The pixels.
+    /// The pixels to sum over.
     pub runs: &'a [Run],
     /// Number of channels of the gradient that are computed, at most 16. All 16 may be written.
     pub rows: usize,
@@ -58,7 +58,7 @@ pub struct Sums<'a> {
     pub fetch: [*const f32; FETCHED],
 }
 
-/// Computes sums of 32 columns, or of 16 if the tile is not whole.
+/// The kernels that compute a tile of sums: 32 columns, or 16 if the tile is not whole.
 #[derive(Clone, Copy)]
 pub struct Outer {
     whole: unsafe fn(&Sums<'_>),
@@ -149,7 +149,8 @@ unsafe fn tile<L: Lanes, const ROWS: usize, const NV: usize, const FETCH: bool>(
     column: usize,
 ) {
     // SAFETY: `g` and `x` advance by one pixel per step, as in the formula of the module, for rows `row..row + ROWS`
-    // and columns `column..column + NV * L::N`; the caller allows these places. Prefetches do not read.
+    // and columns `column..column + NV * L::N`; the caller promises that these addresses are valid. Prefetches do not
+    // read.
     unsafe {
         let mut acc = [[L::splat(0.0); NV]; ROWS];
         let at = |v: usize| {

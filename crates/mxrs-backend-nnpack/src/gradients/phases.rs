@@ -29,7 +29,7 @@ pub struct Line {
 pub struct Phase {
     /// Row and column of the first pixel.
     pub first: [usize; 2],
-    /// The convolution, down and across.
+    /// The convolutions of the phase along the two axes: down and across.
     pub lines: [Line; 2],
 }
 

@@ -6,18 +6,18 @@
 
 use super::outer::{COLUMNS, FETCHED, Outer, Run, Sums};
 use super::shares::Shares;
-use crate::Isa;
 use crate::convolve::{Convolve, Operands, part};
 use crate::layouts::BLOCK;
 use crate::problem::ConvProblem;
+use mxrs_processor::Isa;
 use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::ops::Range;
 
-/// Most pixels of a piece. Two blocks of data with this many pixels approximately fill a first-level cache.
+/// Largest number of pixels of a piece. Two blocks of data with this many pixels approximately fill a first-level cache.
 const PIXELS: usize = 256;
 
-/// A prepared gradient.
+/// A prepared gradient of the weights.
 ///
 /// Its operand `src` is the gradient of the output, `weights` is the data, both in blocks of channels; `dst` is the
 /// gradient of the weights, in row-major order.
@@ -62,7 +62,7 @@ impl PixelSums {
         })
     }
 
-    /// Collects the output pixels of a piece whose `cell` of the window lies in the image.
+    /// Collects the output pixels of a piece for which cell `cell` of the window lies in the image.
     fn runs(&self, images: Range<usize>, rows: Range<usize>, cell: usize, runs: &mut Vec<Run>) {
         let p = &self.problem;
         let (ky, kx) = (cell / p.kw * p.dilate.0, cell % p.kw * p.dilate.1);
@@ -91,9 +91,9 @@ impl PixelSums {
         self.problem.stride.1 * BLOCK
     }
 
-    /// Returns the addresses in the next piece, which begins at `next`, to prefetch during a tile of sums: in the data
-    /// if the tile has the first block of output channels, in the gradient if it has the first pair of blocks of input
-    /// channels.
+    /// Returns the addresses to prefetch while a tile of sums is computed. They lie in the next piece, which begins at
+    /// `next`: in the data if the tile has the first block of output channels, in the gradient if the tile has the first
+    /// pair of blocks of input channels.
     fn to_fetch(
         &self,
         next: Option<Run>,
@@ -169,7 +169,7 @@ impl PixelSums {
     /// Copies sums to the output, in the order of the output.
     ///
     /// # Safety
-    /// The conditions of [`Self::sum`] must hold, with the sums in `from` computed, and no other thread using these
+    /// The conditions of [`Self::sum`] must hold. The sums in `from` must be computed, and no other thread may use these
     /// values of `dst`.
     unsafe fn write(&self, dst: *mut f32, from: Place, [blocks, pairs]: [Range<usize>; 2]) {
         let (p, cells) = (&self.problem, self.cells());

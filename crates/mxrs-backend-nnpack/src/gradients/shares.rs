@@ -4,7 +4,7 @@
 use crate::convolve::part;
 use std::ops::Range;
 
-/// A grid of threads.
+/// A grid of threads: parts of the output channels by parts of the input channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shares {
     /// Blocks of output channels, and pairs of blocks of input channels.

@@ -42,17 +42,18 @@ pub fn choose(p: &ConvProblem, context: &GradientContext<'_>) -> std::result::Re
     })
 }
 
-/// A prepared gradient.
+/// A prepared gradient of the data.
 struct StridedData {
     /// The product of each phase, and the offset of its weights in the packed weights.
     products: Vec<(ProductConv, usize)>,
-    /// Number of values of the gradient if no product writes some of them; otherwise 0.
+    /// Number of values that are set to 0 before the products run: all values of the gradient, or none if the products
+    /// write all of them.
     to_clear: usize,
     threads: usize,
 }
 
 impl StridedData {
-    fn new(p: &ConvProblem, phases: &[Phase], isa: crate::Isa, threads: usize) -> Self {
+    fn new(p: &ConvProblem, phases: &[Phase], isa: mxrs_processor::Isa, threads: usize) -> Self {
         let [k, c] = [p.k, p.c].map(|n| n.next_multiple_of(BLOCK));
         let (mut products, mut weights, mut is_partial) = (Vec::new(), 0, false);
         for phase in phases {

@@ -8,7 +8,6 @@
 //! them.
 
 use super::outer::{COLUMNS, FETCHED, Outer, Run, Sums};
-use crate::Isa;
 use crate::barrier::Phases;
 use crate::convolve::{Convolve, Operands};
 use crate::filtering::shape;
@@ -19,6 +18,7 @@ use crate::tiles::strip::{BUFFER_STRIDE, Inputs};
 use crate::tiles::{Blocking, Schedule, Shape, Tiling};
 use crate::winograd::Variant;
 use crate::winograd::gradient::{Fold, Matrices, Spread, Transforms, of_data};
+use mxrs_processor::Isa;
 use mxrs_sync::Team;
 use mxrs_types::Result;
 
@@ -32,10 +32,10 @@ const LEAST_TILES: usize = 64;
 const SUMS: usize = BLOCK * COLUMNS;
 /// Values in a cache line, added to each plane so that planes do not fall on the same sets of the caches.
 const LINE: usize = 16;
-/// Most cells of a window.
+/// Largest number of cells of a window.
 const MOST_CELLS: usize = 49;
 
-/// A prepared gradient. The operands are those of [`PixelSums`](super::pixels::PixelSums).
+/// A prepared gradient of the weights. The operands are those of [`PixelSums`](super::pixels::PixelSums).
 pub struct TileSums {
     /// The tiles of the data, and how many form a block.
     tiling: Tiling,
@@ -43,7 +43,7 @@ pub struct TileSums {
     matrices: Matrices,
     outer: Outer,
     threads: usize,
-    /// Factors of a tile.
+    /// Number of factors of a tile.
     factors: usize,
 }
 
@@ -56,9 +56,9 @@ struct Tensors {
     factors: [*mut f32; 2],
     /// Distance in values from one factor's plane to the next, for data and gradients.
     planes: [usize; 2],
-    /// The sums; if there is one block, those of each thread.
+    /// The sums of all pairs of channel blocks. If all tiles form one block: the sums that each thread works on.
     sums: *mut f32,
-    /// The buffers, one per thread.
+    /// Buffers for the transforms, one per thread.
     buffers: *mut f32,
 }
 
@@ -70,7 +70,7 @@ impl TileSums {
     /// Prepares the gradient of the weights of `p` for `threads` threads.
     ///
     /// # Errors
-    /// If the variant is for another window.
+    /// Fails if the variant is for another window.
     pub fn new(p: &ConvProblem, variant: Variant, isa: Isa, threads: usize) -> Result<Self> {
         let of_data = of_data(variant, isa, p.data);
         let factors = of_data.factors.real;
@@ -109,7 +109,7 @@ impl TileSums {
         self.channel_blocks().map(|blocks| blocks * self.tiles_at_once() * BLOCK + LINE)
     }
 
-    /// Number of values of all sums; if there is one block, of the sums of all threads.
+    /// Number of values at [`Tensors::sums`].
     fn sums_len(&self) -> usize {
         let tiles = if self.blocks() == 1 { self.threads } else { self.tiling.k_blocks * self.pairs() };
         self.factors * tiles * SUMS
@@ -119,8 +119,8 @@ impl TileSums {
         self.tiling.transforms.n[0] * BUFFER_STRIDE
     }
 
-    /// Transforms one channel block for piece `piece` of `pieces` of a block of tiles. Channel blocks of the data come
-    /// first, then those of the gradients.
+    /// Transforms one channel block of piece `piece` of a block of tiles, which is cut into `pieces` pieces. `channels`
+    /// counts the channel blocks of the data first, then those of the gradients.
     ///
     /// # Safety
     /// `t` must hold the tensors of a run, `block` and `channels` must exist, and no other thread may use these factors
@@ -181,7 +181,7 @@ impl TileSums {
     ///
     /// # Safety
     /// The factors of the block must be computed, `to` must have room for `SUMS` values, and no other thread may use
-    /// them.
+    /// this memory.
     unsafe fn sum(&self, t: &Tensors, block: usize, factor: usize, [k, pair]: [usize; 2], to: *mut f32) {
         let tiles = self.tiles_at_once();
         let runs = [Run { g: 0, x: 0, len: self.tiling.block(block).len() }];
@@ -269,7 +269,7 @@ impl Convolve for TileSums {
         let channel_blocks: usize = self.channel_blocks().iter().sum();
         let pieces = (4 * self.threads).div_ceil(channel_blocks).min(self.tiles_at_once());
         let tiles_of_sums = k_blocks * pairs;
-        // Each item is one factor and a part of the output channels, so that there is work for all threads.
+        // Each item is one factor and one part of the output channels. There are enough parts to give all threads work.
         let parts = (4 * self.threads).div_ceil(self.factors).min(k_blocks);
         let mut items: Vec<usize> = (0..blocks).flat_map(|_| [channel_blocks * pieces, self.factors * parts]).collect();
         if blocks == 1 {

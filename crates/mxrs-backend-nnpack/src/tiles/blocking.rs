@@ -5,10 +5,10 @@ use crate::gemm::MAX_ROWS;
 /// How threads share the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Schedule {
-    /// Each thread takes blocks of tiles through all three steps by itself.
+    /// Each thread takes blocks of tiles and runs all three steps on them: input transform, product, output transform.
     Independent,
-    /// The team transforms a block of inputs together. Then each thread takes groups of panels through product and
-    /// output transform. So all weights are read once per block, not once per block and thread.
+    /// The team transforms a block of inputs together. Then each thread takes groups of panels and runs product and
+    /// output transform on them. So all weights are read once per block, not once per block and thread.
     Cooperative,
 }
 
@@ -40,8 +40,8 @@ impl Blocking {
         self
     }
 
-    /// Number of parts that the tiles of a block are cut into for the product in the cooperative schedule, so that
-    /// every thread gets work.
+    /// Number of parts into which the cooperative schedule cuts the tiles of a block, so that every thread gets work in
+    /// the product.
     pub(super) fn parts(&self, n_panels: usize) -> usize {
         let groups = n_panels.div_ceil(self.panels);
         let enough = match self.schedule {

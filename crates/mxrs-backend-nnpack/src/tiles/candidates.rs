@@ -10,7 +10,7 @@ const SMALL_WEIGHTS: [usize; 2] = [4 << 20, 16 << 20];
 const MANY_BLOCKS: usize = 4;
 /// Bytes that one thread's factors or products may take: about half of a second-level cache.
 const OWN_BYTES: usize = 384 << 10;
-/// Most bytes of scratch memory.
+/// Largest scratch memory in bytes.
 const MOST_BYTES: usize = 128 << 20;
 
 /// What blockings depend on: the factors of a tile, and the number of tiles.
@@ -32,9 +32,9 @@ impl Work {
 
     /// The blocking to use without tuning.
     ///
-    /// Blocks are small, so that factors stay in the second-level cache from the input transform to the last panel, and
-    /// the products of a panel until their transform. If the weights do not fit into the caches, the whole team works
-    /// on a larger block, for which they are read once.
+    /// Blocks are small, so that two things stay in the second-level cache: the factors of a block, from the input
+    /// transform to the last panel; and the products of a panel, until they are transformed. If the weights do not fit
+    /// into the caches, the whole team works on one larger block at a time and reads the weights once per block.
     pub fn suggested(&self, threads: usize) -> Blocking {
         let Self { factors, channels: [c, k], tiles } = *self;
         let weights = factors.numbers() * c * k * size_of::<f32>();
@@ -82,7 +82,7 @@ impl Work {
     }
 }
 
-/// Rounds down to whole groups of rows, at least one.
+/// Rounds a number of tiles down to a multiple of [`MAX_ROWS`], but at least to [`MAX_ROWS`].
 fn rows(tiles: usize) -> usize {
     (tiles / MAX_ROWS).max(1) * MAX_ROWS
 }

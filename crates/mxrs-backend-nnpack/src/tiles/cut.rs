@@ -23,12 +23,13 @@ impl Tiling {
         first.min(tiles)..(first + self.blocking.tiles).min(tiles)
     }
 
-    /// Largest number of neighboring tiles whose columns fit into the buffer.
+    /// Largest number of neighboring tiles whose columns fit into the buffer of a transform.
     pub fn longest(&self) -> usize {
         (BUFFER_COLUMNS - self.transforms.n[1]) / self.transforms.m[1] + 1
     }
 
-    /// Cuts the tiles `within` a block into strips of one row of tiles, of at most `longest` tiles each.
+    /// Cuts the tiles `within` of a block into strips. Each strip lies in one row of tiles and has at most `longest`
+    /// tiles.
     pub fn strips(&self, block: Range<usize>, within: Range<usize>, longest: usize) -> impl Iterator<Item = Strip> {
         let [down, across] = self.tiles;
         let mut first = within.start;

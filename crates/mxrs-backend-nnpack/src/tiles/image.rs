@@ -34,7 +34,7 @@ impl Image {
         self
     }
 
-    /// The address of the 16 values of a pixel and a channel block.
+    /// The address of the 16 values that a pixel has in a channel block.
     pub fn pixel(&self, image: usize, block: usize, [y, x]: [usize; 2]) -> *mut u8 {
         let size = match self.data {
             Data::Blocks => size_of::<f32>(),

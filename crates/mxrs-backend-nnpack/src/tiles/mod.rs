@@ -2,9 +2,9 @@
 //!
 //! The image is cut into tiles that overlap by the window. Each tile of 16 channels is transformed to [`Factors`]; the
 //! factors of all tiles and channels are multiplied by transformed weights; the products are transformed to outputs,
-//! where bias, sum and bounds are applied. This module has what all transforms share: sizes, how much is processed at a
-//! time ([`Blocking`]), how threads share it (`run`), the arguments of the transforms (`strip`), and the packing of
-//! weights by a team (`pack`).
+//! where bias, sum and bounds are applied. This module has what all transforms share: the sizes, the blocking, which
+//! says how much is processed at a time ([`Blocking`]), the loops of the threads (`run`), the arguments of the
+//! transforms (`strip`), and the packing of weights by a team (`pack`).
 //!
 //! Results do not depend on the number of threads or on the blocking: each product is summed over the channels in the
 //! same order.
@@ -22,9 +22,9 @@ pub(crate) mod strip;
 pub use blocking::{Blocking, Schedule};
 pub(crate) use candidates::Work;
 
-use crate::Isa;
 use crate::filters::Filters;
 use crate::gemm::{Gemm, PANEL};
+use mxrs_processor::Isa;
 use mxrs_sync::Team;
 use mxrs_types::{Error, Result};
 
@@ -173,7 +173,7 @@ impl Tiling {
     /// Prepares a convolution. The transforms must be for the window of the shape; the blocking is fitted to the shape.
     ///
     /// # Errors
-    /// If a size is zero, or if channels are last and not a multiple of 16.
+    /// Fails if a size is zero, or if channels are last and their number is not a multiple of 16.
     pub fn new(shape: Shape, transforms: Transforms, blocking: Blocking, isa: Isa, data: Data) -> Result<Self> {
         let sizes = [shape.n, shape.c, shape.k, shape.size[0], shape.size[1], shape.out[0], shape.out[1]];
         if sizes.contains(&0) {
@@ -214,7 +214,7 @@ impl Tiling {
     /// Transforms filters in double precision and packs them.
     ///
     /// # Errors
-    /// If a slice does not have the length that the tiling needs.
+    /// Fails if a slice does not have the length that the tiling needs.
     pub fn pack_weights(
         &self,
         transform: &impl pack::Transform,

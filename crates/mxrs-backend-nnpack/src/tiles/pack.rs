@@ -5,13 +5,13 @@
 use super::{BLOCK, Tiling};
 use crate::filters::Filters;
 use crate::gemm::PANEL;
-use crate::isa::Set;
+use mxrs_processor::Set;
 use mxrs_sync::Team;
 
 /// Bytes of a cache line.
 const LINE_BYTES: usize = 64;
 
-/// Most taps of a window along one axis.
+/// Largest number of taps of a window along one axis.
 pub(crate) const MAX_TAPS: usize = 11;
 
 /// One number for each output channel of a panel. Sums over taps are computed in the order of the taps with products
@@ -43,7 +43,7 @@ impl Shared {
 /// Packs filters of the tiling's channels and window.
 pub(super) fn pack(tiling: &Tiling, transform: &impl Transform, filters: Filters<'_>, packed: &mut [f32], team: &Team) {
     let shared = Shared(packed.as_mut_ptr());
-    // Several pieces per panel, so that there is work for all threads.
+    // Each panel is cut into several pieces, so that there is work for all threads.
     let pieces = tiling.c_blocks;
     team.run(tiling.panels() * pieces, &|chunk| {
         let piece = Piece { tiling, transform, filters, panel: chunk / pieces, c_block: chunk % pieces };
@@ -172,7 +172,7 @@ impl<T: Transform> Piece<'_, T> {
     }
 }
 
-/// The sum of columns with these coefficients.
+/// Returns the sum of `coefficients[i] * columns(i)` over all `i`.
 #[inline(always)]
 pub(crate) fn sum<'a>(coefficients: &[f64], columns: impl Fn(usize) -> &'a Columns) -> Columns {
     let mut sums = [0.0; PANEL];

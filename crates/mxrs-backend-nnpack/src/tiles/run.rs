@@ -30,15 +30,16 @@ unsafe impl Sync for Tensors<'_> {}
 struct Layout {
     /// Tiles of a block.
     tiles: usize,
-    /// Most tiles of a part of a block.
+    /// Largest number of tiles in a part of a block.
     part: usize,
     /// Distance from one plane of factors to the next.
     factors_plane: usize,
     /// Distance from one plane of products to the next.
     products_plane: usize,
-    /// All factors of a block.
+    /// Size of all factors of a block.
     factors: usize,
-    /// Memory of each thread: products and a buffer. It follows the thread's factors in the independent schedule.
+    /// Size of each thread's own memory, which holds products and a buffer. In the independent schedule, this memory
+    /// follows the thread's factors.
     own: usize,
 }
 
@@ -46,7 +47,7 @@ impl Tiling {
     fn layout(&self) -> Layout {
         let (tiles, factors) = (self.blocking.tiles, self.transforms.factors);
         let part = tiles.div_ceil(self.blocking.parts(self.panels()));
-        // An additional line keeps the planes from falling on the same sets of the caches.
+        // The additional cache line per plane keeps the planes from falling on the same sets of the caches.
         let factors_plane = self.c_blocks * tiles * BLOCK + LINE;
         let products_plane = self.blocking.panels * PANEL * part + LINE;
         let own = factors.numbers() * products_plane + self.transforms.n[0] * BUFFER_STRIDE;
@@ -68,11 +69,11 @@ impl Tiling {
     /// become zeros.
     ///
     /// # Errors
-    /// If the scratch memory is too short, or the bias does not have K values.
+    /// Fails if the scratch memory is too short, or the bias does not have K values.
     ///
     /// # Safety
-    /// All addresses, including that of the sum, must be valid for tensors of the shape. During the call no other
-    /// thread may write them or use the output. `src` and `dst` must not overlap. The scratch memory should be aligned
+    /// All addresses, including that of the sum, must be valid for tensors of the shape. During the call no other thread
+    /// may write these tensors or use the output. `src` and `dst` must not overlap. The scratch memory should be aligned
     /// to 64 bytes, for speed.
     pub unsafe fn run(
         &self,
@@ -155,7 +156,8 @@ impl Tiling {
         let blocks = self.n_tiles().div_ceil(layout.tiles);
         let groups = self.panels().div_ceil(self.blocking.panels);
         let parts = layout.tiles.div_ceil(layout.part);
-        // Enough items for all threads: channel blocks, cut into pieces of tiles if there are few.
+        // There are enough items for all threads. An item is a channel block; if there are few channel blocks, each is
+        // cut into pieces of tiles.
         let pieces = (2 * threads).div_ceil(self.c_blocks).min(layout.tiles);
         let items = |phase| if phase % 2 == 0 { self.c_blocks * pieces } else { groups * parts };
         let phases = Phases::new(threads, (0..2 * blocks).map(items));
@@ -204,7 +206,7 @@ impl Tiling {
         });
     }
 
-    /// Transforms the inputs of the tiles `within` a block.
+    /// Transforms the inputs of the tiles `within` of a block.
     ///
     /// # Safety
     /// The conditions of [`Self::run`] must hold; `factors` and `own` must be as [`Layout`] says, and no other thread
@@ -244,7 +246,7 @@ impl Tiling {
         }
     }
 
-    /// Multiplies the factors of the tiles `within` a block by a group of panels and transforms the products to
+    /// Multiplies the factors of the tiles `within` of a block by a group of panels and transforms the products to
     /// outputs.
     ///
     /// # Safety
@@ -359,7 +361,8 @@ impl Tiling {
     ) -> Vec<(*const f32, usize)> {
         let mut lines = vec![];
         if self.data != Data::Blocks {
-            // With channels last, the pixels of a channel block are not contiguous.
+            // With channels last, the pixels of a channel block are not contiguous, so there are no contiguous lines to
+            // prefetch.
             return lines;
         }
         let (h, oh) = (self.shape.size[0], self.shape.out[0]);

@@ -2,10 +2,10 @@
 
 use super::BLOCK;
 
-/// Number of columns that the buffer holds.
+/// Number of columns that the buffer of a transform holds.
 pub(crate) const BUFFER_COLUMNS: usize = 50;
-/// Distance in values from one row of the buffer to the next. It is not a multiple of a page, because such rows would
-/// collide in the cache.
+/// Distance in values from one row of the buffer to the next. It is not a multiple of a page, because rows at such
+/// distances would collide in the cache.
 pub(crate) const BUFFER_STRIDE: usize = (BUFFER_COLUMNS + 1) * BLOCK;
 
 /// Zeros that are read instead of rows outside the image.
@@ -25,7 +25,8 @@ pub(crate) struct Inputs {
     pub len: usize,
     /// Outputs of a tile, down and across, which is the distance between tiles.
     pub m: [usize; 2],
-    /// Address of the first tile's value of the first plane, to be written; the next tile's value is 16 values later.
+    /// Address in the first plane to which the 16 values of the first tile are written. The values of the next tile
+    /// follow.
     pub factors: *mut f32,
     /// Distance in values from one plane to the next.
     pub plane: usize,
@@ -47,7 +48,7 @@ pub(crate) struct ChannelEpilogue {
 
 /// Tiles whose products are to be transformed.
 pub(crate) struct Outputs<'a> {
-    /// Address of the first tile's value of the first plane; the next tile's value is 16 values later.
+    /// Address in the first plane of the 16 values of the first tile. The values of the next tile follow.
     pub products: *const f32,
     /// Distance in values from one plane to the next.
     pub plane: usize,
@@ -57,7 +58,7 @@ pub(crate) struct Outputs<'a> {
     pub m: [usize; 2],
     /// Address of the first tile's first output, to be written.
     pub dst: *mut u8,
-    /// A tensor that is added to the outputs, and addressed like them. Null for none.
+    /// Address of the same output in a tensor that is added to the outputs. Null for none.
     pub sum: *const u8,
     /// Distance in values from one row of the image to the next, and from one pixel to the next.
     pub steps: [usize; 2],

@@ -5,18 +5,18 @@
 //! gradient of w = G' (sum over tiles of (B' x B) * (A dy A')) G
 //! ```
 //!
-//! with the same matrices. The data are transformed as for the forward call, the gradients of outputs by the transposed
-//! output transform ([`Spread`]), and the sums over all tiles by the transposed transform of the weights ([`Fold`]).
+//! with the same matrices. The data are transformed as for the forward call. The gradients of outputs are transformed by
+//! the transposed output transform ([`Spread`]). The sums over all tiles are transformed by the transposed transform of
+//! the weights ([`Fold`]).
 
 use super::one_d::{self, unrolled};
 use super::points::{MAX_N, Points, by_variant, weights_matrix};
 use super::{Data, Variant};
-use crate::Isa;
 use crate::gemm::element::Element;
 use crate::gemm::lanes::Lanes;
-use crate::isa::Set;
 use crate::tiles::BLOCK;
 use crate::tiles::strip::BUFFER_STRIDE;
+use mxrs_processor::{Isa, Set};
 
 /// Neighboring tiles of one row of tiles and one channel block, whose gradients of outputs are to be transformed.
 pub(crate) struct Spread {
@@ -30,7 +30,8 @@ pub(crate) struct Spread {
     pub origin: [usize; 2],
     /// Number of tiles. All their columns must fit into the buffer.
     pub len: usize,
-    /// Address of the first tile's value of the first plane, to be written; the next tile's value is 16 values later.
+    /// Address in the first plane to which the 16 values of the first tile are written. The values of the next tile
+    /// follow.
     pub factors: *mut f32,
     /// Distance in values from one plane to the next.
     pub plane: usize,

@@ -1,6 +1,6 @@
-//! The transform of the inputs: a row of tiles of one channel block at a time. It first goes down the columns into a
-//! small buffer, so that columns shared by neighboring tiles are transformed once. Then it goes along the rows and
-//! writes one plane per factor.
+//! The transform of the inputs. It processes a row of tiles of one channel block at a time. First it transforms all
+//! columns and stores the results in a small buffer, so that columns shared by neighboring tiles are transformed once.
+//! Then it transforms the rows and writes one plane per factor.
 
 use super::one_d::{self, unrolled};
 use super::points::Points;
@@ -9,7 +9,7 @@ use crate::gemm::lanes::Lanes;
 use crate::tiles::BLOCK;
 use crate::tiles::strip::{BUFFER_COLUMNS, BUFFER_STRIDE, Inputs, ZEROS};
 
-/// Transforms tiles.
+/// Transforms the inputs of tiles to factors.
 ///
 /// # Safety
 /// Must be called from code compiled for the instructions of `L`. The fields of `t` must be as [`Inputs`] says, and no

@@ -2,11 +2,10 @@
 
 use super::points::{Points, by_variant};
 use super::{Data, Variant, input, output, weights};
-use crate::Isa;
 use crate::gemm::element::Element;
-use crate::isa::Set;
 use crate::tiles::strip::{Inputs, Outputs};
 use crate::tiles::{Factors, Transforms};
+use mxrs_processor::{Isa, Set};
 
 type Input = unsafe fn(&Inputs);
 type Output = unsafe fn(&Outputs<'_>);

@@ -4,7 +4,7 @@
 //! tiles and channels are multiplied by transformed weights (`weights`), one matrix product per factor
 //! ([`crate::gemm`]). The products are transformed to outputs (`output`), where bias, sum and bounds are applied.
 //! `points` defines the constants and explains what rounding costs, `one_d` transforms along one axis, `kernels`
-//! combines two of these transforms. `crate::tiles` does the rest, for these transforms and others.
+//! combines two of these transforms. `crate::tiles` runs these steps over an image, as for Fourier transforms.
 
 pub(crate) mod gradient;
 mod input;
@@ -20,26 +20,26 @@ mod weights;
 pub use crate::tiles::{Blocking, Data, Epilogue, Schedule, Shape};
 pub use search::{Measured, search};
 
-use crate::Isa;
 use crate::filters::Filters;
 use crate::tiles::{Tiling, Transforms, Work};
 use kernels::Kernels;
+use mxrs_processor::Isa;
 use mxrs_sync::Team;
 use mxrs_types::{Error, Result};
 pub(crate) use one_d::unrolled;
 
-/// Size of the tiles, and size of the filter.
+/// A variant of Winograd's algorithm: the size of a tile's outputs, and the size of the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Variant {
     /// 2x2 outputs of a 3x3 filter: 16 products instead of 36.
     F2,
-    /// 3x3 outputs: 25 products instead of 81.
+    /// 3x3 outputs of a 3x3 filter: 25 products instead of 81.
     F3,
-    /// 4x4 outputs: 36 products instead of 144.
+    /// 4x4 outputs of a 3x3 filter: 36 products instead of 144.
     F4,
-    /// 5x5 outputs: 49 products instead of 225.
+    /// 5x5 outputs of a 3x3 filter: 49 products instead of 225.
     F5,
-    /// 6x6 outputs: 64 products instead of 324.
+    /// 6x6 outputs of a 3x3 filter: 64 products instead of 324.
     F6,
     /// 3x3 outputs of a 5x5 filter: 49 products instead of 225.
     F3Of5,
@@ -109,7 +109,7 @@ impl Variant {
         Kernels::new(self, Isa::PORTABLE, Data::Blocks).transforms.m
     }
 
-    /// The factors and the number of tiles, on which blockings depend.
+    /// The description of the convolution from which blockings are chosen: factors, channels and number of tiles.
     fn work(self, shape: &Shape) -> Work {
         let Transforms { factors, m, .. } = Kernels::new(self, Isa::PORTABLE, Data::Blocks).transforms;
         Work::new(shape, factors, m)
@@ -145,7 +145,7 @@ impl Plan {
     /// [`Plan::blocking`].
     ///
     /// # Errors
-    /// If the variant is for other filters, or a size is zero.
+    /// Fails if the variant is for other filters, or a size is zero.
     pub fn new(shape: Shape, variant: Variant, blocking: Blocking, isa: Isa) -> Result<Self> {
         Self::with_data(shape, variant, blocking, isa, Data::Blocks)
     }
@@ -153,7 +153,8 @@ impl Plan {
     /// Prepares a variant for activations of any dtype and layout.
     ///
     /// # Errors
-    /// If the variant is for other filters, a size is zero, or channels are last and not a multiple of 16.
+    /// Fails if the variant is for other filters, if a size is zero, or if channels are last and their number is not a
+    /// multiple of 16.
     pub fn with_data(shape: Shape, variant: Variant, blocking: Blocking, isa: Isa, data: Data) -> Result<Self> {
         if shape.kernel != variant.kernel() {
             return Err(Error::invalid(
@@ -199,7 +200,7 @@ impl Plan {
     /// Transforms weights (`[K][C][kh][kw]`) in double precision and packs them.
     ///
     /// # Errors
-    /// If a slice does not have the length that the plan needs.
+    /// Fails if a slice does not have the length that the plan needs.
     pub fn pack_weights(&self, weights: &[f32], packed: &mut [f32], team: &Team) -> Result<()> {
         self.pack_filters(Filters::plain(weights, self.tiling.shape.c, self.cells()), packed, team)
     }
@@ -208,7 +209,7 @@ impl Plan {
     /// convolution's data; `weights` (`[C][K][kh][kw]`) are the weights of that convolution.
     ///
     /// # Errors
-    /// If a slice does not have the length that the plan needs.
+    /// Fails if a slice does not have the length that the plan needs.
     pub fn pack_flipped_weights(&self, weights: &[f32], packed: &mut [f32], team: &Team) -> Result<()> {
         let Shape { k, c, .. } = self.tiling.shape;
         self.pack_filters(Filters::flipped(weights, [k, c], self.cells()), packed, team)
@@ -228,11 +229,11 @@ impl Plan {
     /// become zeros.
     ///
     /// # Errors
-    /// If the scratch memory is too short, or the bias does not have K values.
+    /// Fails if the scratch memory is too short, or the bias does not have K values.
     ///
     /// # Safety
-    /// All addresses, including that of the sum, must be valid for tensors of the plan's shape. During the call no
-    /// other thread may write them or use the output. `src` and `dst` must not overlap. The scratch memory should be
+    /// All addresses, including that of the sum, must be valid for tensors of the plan's shape. During the call no other
+    /// thread may write these tensors or use the output. `src` and `dst` must not overlap. The scratch memory should be
     /// aligned to 64 bytes, for speed.
     pub unsafe fn run(
         &self,

@@ -1,4 +1,5 @@
-//! The one-dimensional transforms of inputs and of products, on registers. The compiler unrolls them from the points.
+//! The one-dimensional transforms of inputs and of products, on registers. They are generic over the points, which are
+//! constants, so the compiler unrolls their loops.
 
 use super::points::{MAX_N, MAX_PAIRS, Points};
 use crate::gemm::lanes::Lanes;

@@ -1,5 +1,6 @@
-//! The transform of the products to outputs: a row of tiles of one channel block at a time. It first goes along the
-//! rows into a small buffer, then down the columns into the image, where it applies bias, sum and bounds.
+//! The transform of the products to outputs. It processes a row of tiles of one channel block at a time. First it
+//! transforms the rows and stores the results in a small buffer. Then it transforms the columns, applies bias, sum and
+//! bounds, and writes the outputs to the image.
 
 use super::one_d::{self, unrolled};
 use super::points::{MAX_N, Points};
@@ -8,7 +9,7 @@ use crate::gemm::lanes::Lanes;
 use crate::tiles::BLOCK;
 use crate::tiles::strip::{BUFFER_STRIDE, Outputs};
 
-/// Transforms tiles.
+/// Transforms the products of tiles to outputs.
 ///
 /// # Safety
 /// Must be called from code compiled for the instructions of `L`. The fields of `t` must be as [`Outputs`] says, and no
@@ -16,7 +17,7 @@ use crate::tiles::strip::{BUFFER_STRIDE, Outputs};
 #[inline(always)]
 pub(super) unsafe fn transform<L: Lanes, V: Points, H: Points, E: Element>(t: &Outputs<'_>) {
     // SAFETY: the products have `V::N * H::N` planes with `len` tiles each. The buffer has `V::N` rows, in which `len *
-    // H::M` pixels are written; `down_columns` reads `inside[1]` of them, which is at most that.
+    // H::M` pixels are written; `down_columns` reads `inside[1]` of these pixels, which is at most that number.
     unsafe {
         for i in 0..V::N {
             for tile in 0..t.len {

@@ -11,15 +11,16 @@
 //! outputs  y_i = [i = 0] m_0 + Σ a^i (m_a + (-1)^i m_-a) + [i = m - 1] m_infinity
 //! ```
 //!
-//! Products are in the order: zero, `+a`, `-a` for each pair, infinity. Experiments found which points keep the
-//! rounding errors small: compared to 0, ±1 and 2, the points ±1/2 and ±3/2 halve those of `F(3, 3)`, and multiples of
-//! the square root of two those of `F(4, 3)`, as Barabasz and others describe for other points (arXiv:1803.10986).
+//! Products are in the order: zero, `+a`, `-a` for each pair, infinity. Experiments found which points keep the rounding
+//! errors small. Compared to 0, ±1 and 2, the points ±1/2 and ±3/2 halve the errors of `F(3, 3)`. Multiples of the
+//! square root of two halve the errors of `F(4, 3)`. Barabasz and others describe the same for other points
+//! (arXiv:1803.10986).
 
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
-/// Most products of a one-dimensional transform.
+/// Largest number of products of a one-dimensional transform.
 pub(super) const MAX_N: usize = 9;
-/// Most pairs of points.
+/// Largest number of pairs of points.
 pub(super) const MAX_PAIRS: usize = 4;
 
 /// Coefficients of a polynomial in `x²`, the lowest first.
@@ -44,9 +45,9 @@ pub(super) trait Points {
         assert!(n == Self::M + Self::R - 1 && n <= MAX_N && Self::PAIRS.len() <= MAX_PAIRS);
         n
     };
-    /// `Q`.
+    /// The polynomial `Q` of the module's head.
     const ALL: Even = product_without(Self::PAIRS, usize::MAX);
-    /// `Q_a` for each pair.
+    /// The polynomial `Q_a` of the module's head, for each pair.
     const WITHOUT: [Even; MAX_N] = {
         let mut all = [[0.0; MAX_PAIRS + 1]; MAX_N];
         let mut i = 0;
@@ -114,11 +115,11 @@ points! {
     F1x1 = F(1, 1): [0.0] [], false;
     /// Input and output transform are exact, because they only add and subtract.
     F2x3 = F(2, 3): [0.0] [1.0], true;
-    /// Five points without zero.
+    /// Five points, of which 0 is none.
     F3x3 = F(3, 3): [] [0.5, 1.5], true;
     /// The squares of the points are 1/2 and 2.
     F4x3 = F(4, 3): [0.0] [FRAC_1_SQRT_2, SQRT_2], true;
-    /// Seven points without infinity.
+    /// Seven points, of which infinity is none.
     F5x3 = F(5, 3): [0.0] [0.53125, 1.1875, 2.8125], false;
     /// The usual eight points.
     F6x3 = F(6, 3): [0.0] [0.5, 1.0, 2.0], true;
@@ -126,7 +127,7 @@ points! {
     F3x5 = F(3, 5): [0.0] [0.53125, 1.1875, 2.8125], false;
     /// For five taps: the usual eight points.
     F4x5 = F(4, 5): [0.0] [0.5, 1.0, 2.0], true;
-    /// For seven taps: nine points without infinity.
+    /// For seven taps: nine points, of which infinity is none.
     F3x7 = F(3, 7): [0.0] [0.40625, 0.8125, 1.375, 3.0], false;
 }
 

@@ -1,8 +1,8 @@
 //! Searches for the fastest variant and blocking on this machine, by timing them on memory of the real size.
 
 use super::{Blocking, Epilogue, Plan, Shape, Variant};
-use crate::Isa;
 use crate::tiles::BLOCK;
+use mxrs_processor::Isa;
 use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::time::{Duration, Instant};
@@ -37,7 +37,7 @@ pub struct Measured {
 /// allocates memory for the layer and its weights, so keep the results.
 ///
 /// # Errors
-/// If a size is zero.
+/// Fails if a size is zero.
 pub fn search(shape: Shape, variants: &[Variant], isa: Isa, team: &Team, budget: Duration) -> Result<Vec<Measured>> {
     let start = Instant::now();
     let mut all: Vec<(Plan, Measured)> = vec![];

@@ -1,8 +1,9 @@
 //! Runs calls on data in blocks of channels and compares them with the reference kernel.
 
 use crate::copies::copy;
-use mxrs_backend_nnpack::{Isa, Nnpack, NnpackOptions};
+use mxrs_backend_nnpack::{Nnpack, NnpackOptions};
 use mxrs_op::{Backend, KernelArgs, OpCall, RawTensor, Sample, TensorDesc};
+use mxrs_processor::Isa;
 use mxrs_sync::Team;
 use mxrs_testkit::conformance::{Prepared, check_images_apart, team};
 use mxrs_testkit::{AlignedBuffer, Tolerance, compare};
@@ -27,7 +28,7 @@ pub fn in_blocks(desc: &TensorDesc) -> TensorDesc {
     }
 }
 
-/// Every instruction set, on one thread and on three.
+/// Backends for every instruction set, with teams of one thread and of three threads.
 pub fn backends() -> Vec<(Arc<Nnpack>, Arc<Team>)> {
     let with = |isa, threads| {
         let team = team(threads);

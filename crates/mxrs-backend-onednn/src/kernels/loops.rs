@@ -117,7 +117,7 @@ pub fn wide(body: impl Loop) {
         fn with_avx2(body: impl Loop) {
             body.run();
         }
-        if std::arch::is_x86_feature_detected!("avx2") {
+        if mxrs_processor::Feature::Avx2.is_there() {
             // SAFETY: the condition above has detected AVX2.
             return unsafe { with_avx2(body) };
         }
@@ -134,11 +134,8 @@ pub fn widest(body: impl Loop) {
         fn with_avx512(body: impl Loop) {
             body.run();
         }
-        let has = std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512bw");
-        let has_more =
-            std::arch::is_x86_feature_detected!("avx512vl") && std::arch::is_x86_feature_detected!("avx512dq");
-        if has && has_more {
-            // SAFETY: the conditions above have detected all four parts of AVX-512 that `with_avx512` is compiled for.
+        if mxrs_processor::Feature::Avx512Core.is_there() {
+            // SAFETY: the condition above has detected all four parts of AVX-512 that `with_avx512` is compiled for.
             return unsafe { with_avx512(body) };
         }
     }

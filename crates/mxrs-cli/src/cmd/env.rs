@@ -26,7 +26,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// Returns an error if a variable has an invalid value, if the name is unknown, or if stdout cannot be written.
+/// Returns an error if an environment variable has an invalid value, if the name is unknown, or if stdout cannot be written.
 pub fn run(args: &Args) -> Outcome {
     // The state of a variable depends on the backends that are loaded; building the runtime also logs the warnings of the
     // settings.

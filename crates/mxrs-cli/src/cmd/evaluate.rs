@@ -60,7 +60,8 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// Fails if the checkpoint or the record file cannot be read, if shapes do not fit, or if the command is interrupted.
+/// Fails if the checkpoint or the record file cannot be read, if shapes do not fit the network, or if the command is
+/// interrupted.
 pub fn run(args: &Args, shows_progress: bool) -> Outcome {
     if !args.gpus.trim().is_empty() {
         return Err(Failure::Usage("--gpus: this version computes on the CPU only; leave the flag out".into()));
@@ -105,7 +106,7 @@ pub fn run(args: &Args, shows_progress: bool) -> Outcome {
     Ok(())
 }
 
-/// Opens the record file, in file order.
+/// Opens the record file. Records are read in file order.
 fn records(args: &Args) -> Outcome<Box<dyn DataIter>> {
     let sizes: Vec<String> = args.image_shape.iter().map(ToString::to_string).collect();
     let mut parameters: Parameters = vec![

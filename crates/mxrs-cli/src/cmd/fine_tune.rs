@@ -1,4 +1,5 @@
-//! `mxrs fine-tune`: replaces the classifier of a trained network and trains it on other classes, as MXNet's `fine-tune.py`.
+//! `mxrs fine-tune`: replaces the classifier of a trained network and trains it on other classes, as MXNet's `fine-tune.py`
+//! does.
 
 use crate::cmd::train::{Flags, Given, Kind, Plan, run_plan};
 use crate::exit::{Failure, Outcome};
@@ -30,7 +31,8 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// Fails as `train` does; also if the network does not have the layer, or if another node is already called `fc`.
+/// Fails if a flag or file is not valid, if training fails or is interrupted, if the network does not have the layer, or if
+/// another node is already called `fc`.
 pub fn run(args: &Args, shows_progress: bool) -> Outcome {
     let plan = Plan::new(Kind::FineTune, &args.flags)?;
     let runtime = start::runtime(Some(&plan.training.compute))?;
@@ -56,7 +58,8 @@ pub fn run(args: &Args, shows_progress: bool) -> Outcome {
     }
     let taken = |error: mxrs::Error| Failure::Usage(format!("--layer-before-fullc: {error}"));
     let net = softmax.build(&mut names)?.graph().map_err(taken)?;
-    // Parameters after the kept layers are dropped; the new classifier is initialized.
+    // The parameters of layers that are not kept are dropped. Those of the new classifier are initialized when training
+    // starts.
     let kept: HashSet<String> = features.arguments()?.into_iter().chain(features.aux_states()?).collect();
     params.arg.retain(|name, _| kept.contains(name));
     params.aux.retain(|name, _| kept.contains(name));

@@ -93,7 +93,7 @@ fn list(record: &std::path::Path) -> Outcome {
         let labels: Vec<String> = labels.iter().map(f32::to_string).collect();
         printed =
             terminal::print_line(format!("{number}\t{offset}\t{id}\t{}\t{len_bytes}\t{format}", labels.join(",")));
-        // The error itself is in `printed`; this one only stops the survey.
+        // The error of printing is in `printed`; the error that is returned here only ends the reading of records.
         if printed.is_err() { Err(Error::invalid("output", "closed", "open")) } else { Ok(()) }
     });
     printed?;

@@ -7,8 +7,8 @@ use crate::{interrupt, start, terminal};
 use indicatif::ProgressBar;
 use mxrs::Runtime;
 use mxrs::exec::{Search, TunedCall};
-use mxrs::sync::Mutex;
 use mxrs::types::{DType, Error, Shape};
+use mxrs_sync::Mutex;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub struct Args {
     /// Time budget per layer in milliseconds, in addition to two runs of each kernel
     #[arg(long, value_name = "MS", default_value_t = 500)]
     budget: u64,
-    /// Time layers again whose result is already stored
+    /// Also time layers whose result is already stored
     #[arg(long)]
     again: bool,
     /// Data types, separated by commas: float32, float16 (parameters, inputs and outputs are stored in float16; computed in
@@ -96,7 +96,7 @@ struct Watch {
 /// Runs the command.
 ///
 /// # Errors
-/// Fails if a network is unknown, if a flag or file is not valid, if a variable forbids timing, if the command is
+/// Fails if a network is unknown, if a flag or file is not valid, if an environment variable forbids timing, if the command is
 /// interrupted, or if the results cannot be written.
 pub fn run(args: &Args, show_progress: bool) -> Outcome {
     let watch = Arc::new(Mutex::new(Watch { calls: Vec::new(), bar: ProgressBar::hidden() }));
@@ -112,7 +112,7 @@ pub fn run(args: &Args, show_progress: bool) -> Outcome {
     if runtime.settings().tuning_cache().is_none() {
         tracing::warn!("results are not kept: MXRS_TUNING_CACHE is 0, or there is no folder for caches");
     }
-    // Checked before the first search, which takes long.
+    // The dtypes are checked before the first search, because a search takes long.
     if let Some(symbol) = &args.symbol {
         for &dtype in &args.dtype {
             if let Some(why) = networks::refusal(&runtime, symbol, dtype)? {

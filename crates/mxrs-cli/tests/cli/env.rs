@@ -93,7 +93,7 @@ fn unknown_and_older_names_warn_once() {
 
 #[test]
 fn debugging_lines_are_those_of_the_flag() {
-    // At debug level, a line reports that a variable of other programs is not in effect.
+    // `TMPDIR` is a variable of other programs. At debug level, a line reports that it is not in effect.
     fn vars(debug: &str) -> [(&str, &str); 2] {
         [("TMPDIR", "/tmp"), ("DMLC_LOG_DEBUG", debug)]
     }

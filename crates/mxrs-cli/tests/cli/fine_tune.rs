@@ -32,7 +32,7 @@ fn write_old(small: &Small) {
     Checkpoint::new(arg, Default::default()).save(small.at("old-0000.params")).unwrap();
 }
 
-/// Trains a classifier of ten classes on the output of `layer` of that network.
+/// Trains a classifier of ten classes on the output of `layer` in the network that [`write_old`] writes.
 fn fine_tune(small: &Small, layer: &str, more: &[&str]) -> Ran {
     let (old, new) = (small.path("old"), small.path("new"));
     let start = ["fine-tune", "--pretrained-model", &old, "--layer-before-fullc", layer, "--model-prefix", &new];

@@ -66,10 +66,7 @@ pub fn mxrs<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Ran {
 /// Whether networks in bfloat16 compute in bfloat16 and not in float32. This needs oneDNN's kernels, a processor with
 /// 512-bit vectors, and a runtime that considers bfloat16 faster.
 pub fn has_bfloat16() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    let has_instructions = is_x86_feature_detected!("avx512bw");
-    #[cfg(not(target_arch = "x86_64"))]
-    let has_instructions = false;
+    let has_instructions = mxrs_processor::Feature::Avx512Core.is_there();
     let runtime = ::mxrs::Runtime::builder().env(&::mxrs::env::MapSource::empty()).build().unwrap();
     cfg!(feature = "onednn") && has_instructions && runtime.bind_options().half_products
 }

@@ -17,7 +17,7 @@ fn parameters_are_hidden_unless_wanted() {
     let all = mxrs(["plot", &symbol, "--weights"]).ok();
     assert!(all.contains("label=\"conv1_weight\"") && all.contains("label=\"fc2_bias\""), "{all}");
     assert_eq!(mxrs(["plot", &symbol, "--show-weights"]).ok(), all);
-    // Auxiliary states are parameters too.
+    // Auxiliary states are hidden like parameters.
     assert!(!mxrs(["plot", &digits("resnet8-symbol.json")]).ok().contains("moving"));
 }
 

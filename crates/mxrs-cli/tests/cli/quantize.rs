@@ -42,7 +42,8 @@ fn what_is_written_predicts_as_well_as_what_was_read() {
     }
 }
 
-/// `mxrs evaluate` binds the network before parameters are loaded. Ranges per channel have as many elements as channels.
+/// Checks that `mxrs evaluate` can run a quantized network, which it binds before parameters are loaded. Channel-wise ranges
+/// have one element per channel.
 #[test]
 fn what_is_written_is_evaluated() {
     let dir = tempfile::tempdir().unwrap();

@@ -18,7 +18,7 @@ const START: [&str; 12] = [
     "--disp-batches",
     "2",
 ];
-/// Shape flags for images with one channel, as in the file.
+/// Shape flags for images with one channel, as in the record file.
 pub const GRAY: [&str; 2] = ["--image-shape", "1,28,28"];
 /// Shape flags for images with three equal channels.
 pub const COLOR: [&str; 2] = ["--image-shape", "3,28,28"];

@@ -137,7 +137,8 @@ fn large_batches_are_summed_and_their_rate_warms_up() {
         ran.ok();
         (std::fs::read(dir.path().join(format!("{name}-0001.params"))).unwrap(), log)
     };
-    // An epoch has 30 batches, so a warm-up of one epoch changes the factor from 1 to 4 over the whole training.
+    // An epoch has 30 batches, so a warm-up of one epoch changes the learning rate's factor from 1 to 4 over the whole
+    // training.
     let scaled = ["--macrobatch-size", "200", "--warmup-epochs", "1"];
     let (linear, log) = params("linear", &scaled);
     let words = "Batch_scale=4.000000, warmup_epochs=1, warmup_strategy=linear, updates_per_epoch=30";
@@ -293,7 +294,8 @@ fn bad_values_are_refused_before_any_work() {
         (&["--lerning-rate", "1"], "unexpected argument"),
     ] {
         let error = if flags[0] == "--batch-size" || flags[0] == "--lr-step-epochs" {
-            // The helper `train` already gives these flags, so they are given here directly.
+            // The helper `train` sets these two flags already, and no flag may be given twice, so the whole command line is
+            // given here.
             let records = digits("digits_train.rec");
             let start = ["train", "imagenet", "--network", "mlp", "--image-shape", "1,28,28", "--data-train", &records];
             mxrs(start.into_iter().chain(flags.iter().copied())).failed(2)

@@ -34,7 +34,8 @@ fn within_an_epoch_other_batches_are_bad_usage() {
     let prefix = small.at("net");
     let text = small.path("net");
     small.train(&["--num-epochs", "1", "--model-prefix", &text]).ok();
-    // Saves what a kill after two batches of the next epoch leaves, except for the parameters of these two steps.
+    // Saves states at the position after two batches of the next epoch, as if the training had been killed there. The
+    // parameters do not contain these two training steps.
     let (state, params) = newest(&prefix).unwrap().unwrap();
     TrainingState { position: Position { epoch: 1, batch: 2 }, ..state }.save(&prefix, params).unwrap();
     let on = ["--num-epochs", "2", "--model-prefix", &text, "--resume"];
@@ -140,8 +141,9 @@ fn curves_go_on_where_they_were() {
     assert!(std::fs::read_to_string(small.at("curves.svg")).unwrap().contains("learning rate"));
 }
 
-/// A signal ends a training with its exit code after a checkpoint, from which the training resumes to the same weights. The
-/// signal is sent after the batch log line number `n_lines`; an epoch has three such lines.
+/// Checks that after a signal, a training writes a checkpoint and ends with the exit code `code`, and that the resumed
+/// training reaches the same weights. The signal is sent after the batch log line number `n_lines`; an epoch has three such
+/// lines.
 #[cfg(unix)]
 fn resumes_bit_equal_after(signal: &str, code: i32, n_lines: usize) {
     use crate::small::TEN;

@@ -71,7 +71,7 @@ fn a_training_that_diverged_keeps_the_good_checkpoints() {
         assert!(error.contains(words), "{words}: {error}");
     }
     assert_eq!(small.checkpoints("net"), ["0001"]);
-    // The training resumes from that checkpoint, with another learning rate.
+    // The training resumes from the checkpoint of epoch 1, with another learning rate.
     let log = small.log(&["--num-epochs", "2", "--model-prefix", &prefix, "--resume"]);
     assert!(log.contains("Resumed from") && log.contains("net-0001.states"), "{log}");
     assert_eq!(small.checkpoints("net"), ["0001", "0002"]);

@@ -71,7 +71,7 @@ fn each_type_is_tuned_for_itself() {
     for of_type in found.as_array().expect("two findings") {
         let asked = of_type["dtype"].as_str().expect("a type");
         let dtype = if has_bfloat16() { asked } else { "float32" };
-        // The input is float32 up to the first convolution, so BatchNorm layers are skipped.
+        // A BatchNorm layer before the first convolution has a float32 output in every case, so BatchNorm layers are skipped.
         let mut products =
             of_type["layers"].as_array().expect("layers").iter().filter(|layer| layer["operator"] != "BatchNorm");
         let is_of_type = |layer: &Value| layer["output"].as_str().is_some_and(|output| output.starts_with(dtype));

@@ -19,7 +19,7 @@ fn page(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// Runs one block with `mxrs` in PATH and no other variable. Returns stdout and stderr together.
+/// Runs one block with `mxrs` in PATH and no other environment variable. Returns stdout and stderr together.
 fn run(block: &Block, folder: &Path) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_mxrs")).parent().expect("a folder");
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", program.display());

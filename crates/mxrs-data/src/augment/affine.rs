@@ -32,7 +32,8 @@ impl Draw {
     fn new(augment: &Augment, random: &mut Random) -> Self {
         let shear = random.around(0.0, augment.max_shear_ratio);
         let most = i64::from(augment.max_rotate_angle);
-        // The sum is at most 2^33, so it fits in an `i64`, and the difference fits in an `i32` again.
+        // The argument of `below` is less than 2^33, so its result fits in an `i64`. The angle fits in an `i32` because
+        // `Augment::check` refuses larger settings.
         let mut angle = (random.below(2 * most as usize + 1) as i64 - most) as i32;
         if augment.rotate > 0 {
             angle = augment.rotate as i32;
@@ -49,7 +50,8 @@ impl Draw {
         Self { shear, angle, scale, aspect }
     }
 
-    /// Height and width of the result, and the affine map from the image to it; the centers coincide.
+    /// Returns height and width of the result, and the affine map from the image to the result. It maps the center to the
+    /// center.
     fn map(self, image: &Image, augment: &Augment) -> (f32, f32, AffineMap) {
         let radians = f64::from(self.angle) / 180.0 * std::f64::consts::PI;
         let (a, b) = (radians.cos() as f32, radians.sin() as f32);
@@ -143,8 +145,9 @@ mod tests {
         let limits = DecodeLimits::default();
         let out = apply(&ImageThreads::calling(), &image, &augment, &limits, &mut random).unwrap();
         assert_eq!((out.height(), out.width()), (3, 3));
-        // The rotation is counter-clockwise about the corner between the pixels, as in MXNet. The matrix is [[0, 1, 0], [-1,
-        // 0, 3]]: (x, y) of the result is (3 - y, x) of the image, and the first row is outside the image.
+        // The rotation is counter-clockwise, as in MXNet. Its center is the corner of a pixel, not the middle of the image.
+        // The matrix is [[0, 1, 0], [-1, 0, 3]]: (x, y) of the result is (3 - y, x) of the image, and the first row is
+        // outside the image.
         assert_eq!(out.pixels(), [255, 255, 255, 2, 5, 8, 1, 4, 7]);
     }
 

@@ -6,8 +6,8 @@ use crate::resample::{self, Region};
 use crate::{Image, ImageOptions, ImageThreads, prepare};
 use mxrs_types::{Error, Result};
 
-/// Crops the image. The result has the requested size or is larger; if it is larger, the returned corner is where the crop
-/// begins.
+/// Crops the image. If the returned image is larger than the requested size, the caller must still crop it, beginning at the
+/// returned row and column.
 pub(super) fn apply(
     threads: &ImageThreads,
     image: Image,
@@ -48,7 +48,8 @@ pub(crate) fn corner(free_rows: usize, free_columns: usize, anywhere: bool, rand
     }
 }
 
-/// A region of random area and aspect. `None` if ten tries did not fit in the image, or if neither is random.
+/// A region of random area and aspect. `None` if ten tries did not fit in the image, or if neither area nor aspect is
+/// random.
 fn area(augment: &Augment, rows: usize, columns: usize, random: &mut Random) -> Option<Region> {
     let (least, most) = augment.aspects();
     if (augment.min_random_area, augment.max_random_area, least, most) == (1.0, 1.0, 1.0, 1.0) {

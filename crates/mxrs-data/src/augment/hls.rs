@@ -9,7 +9,8 @@ pub(super) fn is_wanted(augment: &Augment) -> bool {
     augment.random_h != 0 || augment.random_s != 0 || augment.random_l != 0
 }
 
-/// A random shift between `-most` and `most`. It is (u + 4 v) / 5 of two uniform numbers, so extreme shifts are rarer.
+/// A random shift between `-most` and `most`. It is computed from (u + 4 v) / 5 with two uniform numbers u and v, so extreme
+/// shifts are rarer.
 fn shift(most: u32, random: &mut Random) -> i32 {
     let u = (random.unit() + 4.0 * random.unit()) / 5.0;
     (u * f64::from(most) * 2.0 - f64::from(most)) as i32
@@ -131,7 +132,8 @@ mod tests {
         }
     }
 
-    /// (u + 4 v) / 5 has the variance 17/25/12. A shift of up to 100 has 200^2 times that variance.
+    /// For u and v uniform in [0, 1), (u + 4 v) / 5 has the variance 17/25/12. Shifts from -100 to 100 have 200^2 times that
+    /// variance.
     #[test]
     fn shifts_follow_the_formula() {
         let shifts: Vec<f64> = (0..20_000).map(|i| f64::from(shift(100, &mut Random::keyed(&[i])))).collect();

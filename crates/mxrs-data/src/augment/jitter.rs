@@ -24,7 +24,7 @@ fn saturate(value: f32) -> u8 {
     ((value.clamp(0.0, 255.0) + 8_388_608.0).to_bits() & 0xff) as u8
 }
 
-/// One change with its factor.
+/// One change of an image's colors, with its factor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Change {
     Brightness(f32),

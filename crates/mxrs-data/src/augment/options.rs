@@ -32,8 +32,8 @@ pub struct Augment {
     pub rotate: u32,
     /// Angles in degrees. If there are any, the image is rotated by one of them, chosen at random; default none.
     pub rotate_list: Vec<i32>,
-    /// Largest width divided by height. If `min_aspect_ratio` is not set, the largest difference of that ratio from 1.
-    /// Default 0.
+    /// Largest ratio of width to height. If `min_aspect_ratio` is not set, this is how far the ratio may differ from 1;
+    /// default 0.
     pub max_aspect_ratio: f32,
     /// Smallest width divided by height; default not set.
     pub min_aspect_ratio: Option<f32>,
@@ -77,9 +77,9 @@ pub struct Augment {
     pub mirror: bool,
     /// Whether images are mirrored with probability 1/2; default no.
     pub rand_mirror: bool,
-    /// Largest relative change of the difference from the mean; default 0.
+    /// Largest relative change of a pixel's difference from the mean; default 0.
     pub max_random_contrast: f32,
-    /// Largest number added before scale and standard deviation are applied; default 0.
+    /// Largest number that is added to the pixels, before they are multiplied by `scale` and divided by `std`; default 0.
     pub max_random_illumination: f32,
 }
 
@@ -155,7 +155,7 @@ impl Augment {
     /// Checks that every setting is valid and that the settings can be combined.
     ///
     /// # Errors
-    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] with the name of the setting.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] with the name of the invalid setting.
     pub fn check(&self, image: &ImageOptions) -> Result<()> {
         let not_negative = [
             ("max_shear_ratio", self.max_shear_ratio),
@@ -191,6 +191,13 @@ impl Augment {
             if least > most {
                 return Err(Error::invalid(name, least, format!("at most {other} ({most})")));
             }
+        }
+        if i32::try_from(self.max_rotate_angle).is_err() {
+            return Err(Error::invalid(
+                "max_rotate_angle",
+                self.max_rotate_angle,
+                format!("at most {} degrees", i32::MAX),
+            ));
         }
         if let Some((least, most)) = self.crop_sizes()
             && (least == 0 || least > most)
@@ -231,6 +238,7 @@ mod tests {
             (Augment { min_img_size: 9.0, max_img_size: 8.0, ..one() }, "min_img_size"),
             (Augment { min_crop_size: Some(9), max_crop_size: Some(8), ..one() }, "min_crop_size"),
             (Augment { max_crop_size: Some(0), ..one() }, "min_crop_size"),
+            (Augment { max_rotate_angle: 1 << 31, ..one() }, "max_rotate_angle"),
             (Augment { rand_crop: true, ..Augment::imagenet() }, "random_resized_crop"),
             (Augment { max_crop_size: Some(8), ..Augment::imagenet() }, "random_resized_crop"),
             (Augment { max_random_scale: 2.0, ..Augment::imagenet() }, "random_resized_crop"),

@@ -18,8 +18,7 @@ pub(crate) fn apply(image: &Image, pad: usize, fill_value: u8, limits: &DecodeLi
     with_border(image, border, fill_value, "pad", limits)
 }
 
-/// Adds a border around the image; its alpha is 0. Errors contain `setting`, the name of the setting that requests the
-/// border.
+/// Adds a border with alpha 0 around the image. Errors contain `setting`, the name of the setting that requests the border.
 pub(crate) fn with_border(
     image: &Image,
     border: Border,
@@ -68,7 +67,7 @@ mod tests {
         assert_eq!(out.pixels(), [9, 9, 9, 9, 9, 9, 9, 1, 2, 9]);
     }
 
-    /// Sizes that overflow are refused, and the error contains the setting.
+    /// Sizes that overflow are refused, and the error contains the name of the setting.
     #[test]
     fn borders_beyond_the_limit_name_their_setting() {
         let image = Image::new(1, 2, 3, vec![0; 6]).unwrap();

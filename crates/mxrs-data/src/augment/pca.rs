@@ -7,8 +7,8 @@ const SCALES: [f32; 3] = [55.46, 4.794, 1.148];
 /// The eigenvectors, as the columns of the matrix.
 const VECTORS: [[f32; 3]; 3] = [[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]];
 
-/// Noise to add to red, green, blue and alpha (0 for alpha). `deviation` is the standard deviation of each component's
-/// factor.
+/// Noise to add to red, green, blue and alpha (0 for alpha). Each principal component is multiplied by a random factor with
+/// the standard deviation `deviation`.
 pub(crate) fn noise(deviation: f32, random: &mut Random) -> [f32; 4] {
     let factors: [f32; 3] = std::array::from_fn(|i| SCALES[i] * random.normal() * deviation);
     let [r, g, b] = VECTORS.map(|row| row.iter().zip(factors).map(|(v, f)| v * f).sum::<f32>());

@@ -57,7 +57,7 @@ pub(super) fn all_ycc_to_rgb(pixels: &mut [u8]) {
     });
 }
 
-/// Converts cyan, magenta, yellow and black to red, green and blue. The inks are stored inverted, as Adobe does: 255 means
+/// Converts cyan, magenta, yellow and black to red, green and blue. The inks are inverted, as in files of Adobe: 255 means
 /// no ink. Rounds like OpenCV.
 pub(super) fn inks_to_rgb([c, m, y, k]: [u8; 4]) -> [u8; 3] {
     let k = i32::from(k);

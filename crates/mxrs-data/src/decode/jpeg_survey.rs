@@ -47,7 +47,7 @@ impl Survey {
             pos = code_at + 1;
             let code = bytes[code_at];
             match code {
-                // This 0xff is a fill byte: the next 0xff may introduce the marker.
+                // The first of two 0xff is a fill byte; the second one may introduce the marker.
                 0xff => {
                     pos = code_at;
                     continue;

@@ -10,7 +10,8 @@ use crate::image::check_channels;
 use crate::{Image, fault};
 use mxrs_types::{FormatErrorKind, Result};
 
-/// The largest image file that is read, in bytes. It equals the longest part of a record, whose length field has 29 bits.
+/// The largest image file that is read, in bytes. This is the length of the longest part of a record: the length field of a
+/// part has 29 bits.
 pub const MAX_IMAGE_FILE_BYTES: u64 = (1 << 29) - 1;
 
 /// The largest image that is decoded, or to which an image is resized.

@@ -105,8 +105,8 @@ mod tests {
         }
     }
 
-    /// The picture `ab/cd/ef` as each orientation stores it (Exif 2.3, section 4.6.4: which visual side row 0 and column 0
-    /// are).
+    /// The list holds the picture `ab/cd/ef` as it is stored with each orientation. Exif 2.3, section 4.6.4, defines on
+    /// which side of the picture row 0 and column 0 are shown.
     #[test]
     fn turns_stored_pixels_upright() {
         let stored = [

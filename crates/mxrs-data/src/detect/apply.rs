@@ -155,7 +155,7 @@ mod tests {
         assert!(some.iter().filter(|size| **size == 100).count().abs_diff(100) < 29, "{some:?}");
     }
 
-    /// Sizes that overflow are refused with an error that contains the setting.
+    /// Sizes that overflow are refused with an error that contains the name of the setting.
     #[test]
     fn borders_without_bounds_are_refused_by_name() {
         for most in [1e30, f32::MAX] {

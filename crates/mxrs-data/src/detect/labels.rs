@@ -58,7 +58,8 @@ impl Objects {
         Ok(Self { header, objects: objects.filter(|object| object[3] > object[1] && object[4] > object[2]).collect() })
     }
 
-    /// Writes channels, height, width, the number of values, the values, and `pad_value` to the end of `out`.
+    /// Writes a row of labels to `out`: channels, height and width of the image, the number of label values, and these
+    /// values. The rest of `out` is filled with `pad_value`.
     pub(crate) fn write(&self, image: &Image, pad_value: f32, out: &mut [f32]) -> Result<()> {
         let n = self.header.len() + self.objects.iter().map(Vec::len).sum::<usize>();
         let room = out.len().saturating_sub(N_BEFORE);
@@ -89,8 +90,8 @@ impl Objects {
         }
     }
 
-    /// Keeps the objects inside a region of the image, if the sampler accepts the region and it contains any. Returns
-    /// whether it does.
+    /// Crops to a region of the image: drops the objects that `emit` names and makes the coordinates relative to the region.
+    /// If the sampler refuses the region, or no object would be left, changes nothing and returns `false`.
     pub(super) fn crop(&mut self, part: Rect, sampler: &CropSampler, emit: CropEmit) -> bool {
         if self.objects.is_empty() {
             return true;
@@ -148,7 +149,7 @@ mod tests {
         let mut objects = Objects::read(&label()).unwrap();
         objects.mirror();
         assert_eq!(objects.objects[0], [1.0, 0.5, 0.25, 0.75, 0.75, 7.0]);
-        // The frame has twice the size with the image at its lower right: a position p becomes (p + 1) / 2.
+        // The frame is twice as wide and high as the image, which is at its lower right: a position p becomes (p + 1) / 2.
         objects.project(Rect { left: -1.0, top: -1.0, width: 2.0, height: 2.0 });
         assert_eq!(objects.objects[0][1..5], [0.75, 0.625, 0.875, 0.875]);
     }
@@ -163,8 +164,8 @@ mod tests {
         assert_eq!(crop(&any, CropEmit::Center).unwrap(), [[1.0, 0.5, 0.25, 1.0, 0.75, 7.0]]);
         assert_eq!(crop(&any, CropEmit::Overlap(0.9)).unwrap().len(), 1);
         assert_eq!(crop(&any, CropEmit::Overlap(1.0)), None, "the object lies in the half, but not by more than all");
-        // The intersection is 1/8 of the image, the region 1/2, the object 1/8: overlap 1/4, a quarter of the region, all of
-        // the object.
+        // The region covers 1/2 of the image. The object covers 1/8 and lies inside the region. So the overlap is 1/4, and
+        // the intersection is 1/4 of the region and all of the object.
         for (least, most, is_found) in [(0.24, 0.26, true), (0.26, 0.9, false), (0.1, 0.2, false)] {
             let overlaps = CropSampler { overlaps: (least, most), ..any };
             let covered = CropSampler { sample_coverages: (least, most), ..any };

@@ -6,11 +6,11 @@ use mxrs_types::{Error, Result};
 /// Largest number of crops that one sampler may try.
 const MOST_TRIALS: usize = 1_000_000;
 
-/// One kind of random crop, with the names and defaults of MXNet's `det_aug_default`. Ranges are the smallest and largest
-/// value.
+/// One kind of random crop, with the names and defaults of MXNet's `det_aug_default`. Each range is a pair of the smallest
+/// and the largest value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CropSampler {
-    /// Square root of the crop's area divided by the image's area; default 0 to 1.
+    /// Square root of the fraction of the image's area that the crop covers; default 0 to 1.
     pub scales: (f32, f32),
     /// Width divided by height; default 1 to 1.
     pub aspect_ratios: (f32, f32),
@@ -44,7 +44,7 @@ pub enum CropEmit {
     /// Drops objects whose center lies outside the crop.
     #[default]
     Center,
-    /// Drops objects of whose area at most this fraction lies inside the crop.
+    /// Drops an object if at most this fraction of its area lies inside the crop.
     Overlap(f32),
 }
 
@@ -79,7 +79,7 @@ pub struct DetectAugment {
     pub saturation: RandomShift,
     /// Shift of the lightness, which ranges from 0 to 255.
     pub illumination: RandomShift,
-    /// Shift of the factor by which all colors are multiplied, from 1.
+    /// All colors are multiplied by 1 plus this shift.
     pub contrast: RandomShift,
     /// Probability of mirroring; default 0.
     pub rand_mirror_prob: f64,
@@ -89,7 +89,7 @@ pub struct DetectAugment {
     pub max_pad_scale: f32,
     /// Probability of a crop; default 0.
     pub rand_crop_prob: f64,
-    /// Kinds of random crops, tried in random order; default one.
+    /// Kinds of random crops, tried in random order; by default one sampler with its default settings.
     pub crop_samplers: Vec<CropSampler>,
     /// Which objects a crop drops.
     pub crop_emit: CropEmit,
@@ -126,7 +126,7 @@ impl DetectAugment {
     /// Checks that every setting is valid.
     ///
     /// # Errors
-    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] with the name of the setting.
+    /// Returns [`mxrs_types::ErrorKind::InvalidValue`] with the name of the invalid setting.
     pub fn check(&self) -> Result<()> {
         let shifts = [
             ("max_random_hue", self.hue.most),

@@ -49,7 +49,7 @@ pub struct Listed {
 }
 
 /// Lists the images under `root` in `<prefix>.lst`, or in several lists as the settings specify. Symbolic links are
-/// followed, except a link to a folder that contains it.
+/// followed, except a link to a folder that contains the link.
 ///
 /// # Errors
 /// Returns [`mxrs_types::ErrorKind::Io`] if the root cannot be read or a list cannot be written;

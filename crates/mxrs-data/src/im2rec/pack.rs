@@ -117,8 +117,8 @@ pub fn pack(
 
 /// Packs images like [`pack`], but with the conventions of MXNet's C++ tool: part number `part` of `n_parts` of the lines is
 /// written to the record file `rec`. The index has the same name with the extension `.idx` instead of `.rec`, and the list
-/// of failures has `.failed`. The path of an image is `root` followed by the path in its line, even if that path begins with
-/// a slash. If neither has a slash, one is inserted between them.
+/// of failures has `.failed`. The path of an image is `root` followed by the path in its line, even if the path in the line
+/// begins with a slash. A slash is inserted if there is none between the two.
 ///
 /// # Errors
 /// Returns the errors of [`pack`], and [`mxrs_types::ErrorKind::InvalidValue`] unless `part < n_parts`.
@@ -133,7 +133,7 @@ pub fn pack_part(
     pack_lines(list, root, rec, (part, n_parts), &|path| concatenated(root, path), settings, progress)
 }
 
-/// Concatenates `root` and `path`, with a slash between them.
+/// Concatenates `root` and `path`, and inserts a slash if there is none between them.
 fn concatenated(root: &Path, path: &str) -> PathBuf {
     let mut whole = OsString::from(root);
     if !root.as_os_str().as_encoded_bytes().ends_with(b"/") && !path.starts_with('/') {
@@ -197,7 +197,7 @@ fn pack_lines(
     Ok(report)
 }
 
-/// Writes the list of failures, or removes an old list if there are none.
+/// Writes the list of failures. If there are no failures, removes the list of an earlier run.
 fn write_failed(path: &Path, failed: &[Failed]) -> Result<()> {
     if failed.is_empty() {
         return match fs::remove_file(path) {

@@ -17,7 +17,7 @@ use mxrs_types::{DType, Error, Result, Shape};
 /// use mxrs_format::{Dense, Tensor};
 /// use std::sync::Arc;
 ///
-/// /// A point on a line, and on which half.
+/// /// The points of a line segment, each labeled with the half of the segment where it lies.
 /// struct Points;
 /// impl Dataset for Points {
 ///     fn len(&self) -> usize {

@@ -37,7 +37,7 @@ struct Shared {
 struct State {
     epoch: u64,
     batches: Arc<Vec<Vec<u64>>>,
-    /// Number of restarts. A batch begun before the last restart is recognized by it and dropped.
+    /// Number of restarts. A batch is dropped if this number has changed since the batch was begun.
     generation: u64,
     /// Number of the batch to begin next.
     begin: u64,

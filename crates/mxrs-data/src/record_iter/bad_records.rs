@@ -32,7 +32,7 @@ impl BadRecords {
     /// Registers a bad record.
     ///
     /// # Errors
-    /// Returns `error` itself if the limit is 0, and with context if the limit is already reached.
+    /// Returns `error` unchanged if the limit is 0, and `error` with context if the limit was already reached.
     pub(super) fn note(&mut self, path: &Path, offset: u64, error: Error) -> Result<()> {
         if self.offsets.contains(&offset) {
             return Ok(());

@@ -149,7 +149,7 @@ impl ImageRecordIterBuilder {
     }
 
     /// Shuffles chunks of `size_mb` times 2^20 bytes in every epoch, so that a slow disk still reads neighboring records
-    /// together. Combined with [`Self::shuffle`], records are shuffled only inside their chunk.
+    /// together. If [`Self::shuffle`] is set too, the records are also shuffled, but only inside their chunk.
     #[must_use]
     pub fn shuffle_chunks(mut self, size_mb: u64, seed: u64) -> Self {
         let len_bytes = size_mb.saturating_mul(1 << 20);
@@ -253,9 +253,9 @@ impl ImageRecordIterBuilder {
     /// Checks the settings, opens the files and starts the threads.
     ///
     /// # Errors
-    /// Returns [`ErrorKind::InvalidValue`] with the name of the setting; [`ErrorKind::Overflow`] for a batch too large to
-    /// address; the errors of opening the record file, of opening and checking the index, and of reading the list and the
-    /// mean image; [`ErrorKind::Io`] if a thread cannot be started.
+    /// Returns [`ErrorKind::InvalidValue`] with the name of the invalid setting; [`ErrorKind::Overflow`] for a batch too
+    /// large to address; the errors of opening the record file, of opening and checking the index, and of reading the list
+    /// and the mean image; [`ErrorKind::Io`] if a thread cannot be started.
     pub fn build(self) -> Result<ImageRecordIter> {
         self.image.check()?;
         self.augment.check(&self.image)?;

@@ -118,7 +118,7 @@ impl ImageRecordIterBuilder {
         builder.read_source(&map, "det_aug_default")?;
         builder.read_numbers(&map, None)?;
         builder.image.std = builder.image.std.map(|std| if std > 0.0 { std } else { 1.0 });
-        // The widths 0 and -1 mean that none is set.
+        // The values 0 and -1 mean that no width is set.
         let width = |name: &str| match map.number::<i64>(name)? {
             None | Some(0 | -1) => Ok(None),
             Some(width) => usize::try_from(width).map(Some).map_err(|_| map.wrong(name, "a width, 0 or -1")),

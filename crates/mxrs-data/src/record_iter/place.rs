@@ -22,8 +22,9 @@ impl ImageRecordIter {
         Ok(())
     }
 
-    /// The number of records before a batch, including those of batches without a good record; if the epoch has fewer
-    /// batches, at least all its records. Of each earlier batch, records are decoded until a good one is found.
+    /// The number of records before a batch, including those of batches without a good record. If the epoch has no such
+    /// batch, the result is at least the number of its records. Of each earlier batch, records are decoded until a good one
+    /// is found.
     fn records_before(&mut self, epoch: u64, batch: u64) -> Result<u64> {
         let size = self.settings.batch_size as u64;
         let (mut n_records, mut n_batches) = (0, 0);

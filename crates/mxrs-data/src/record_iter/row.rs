@@ -35,7 +35,7 @@ impl Row<'_> {
         let located = |e| fault::in_record(e, self.record.number, self.record.offset).with_path(settings.path);
         self.outcome = match &self.record.payload {
             Ok(payload) => self.fill_from(payload, settings).map_err(located),
-            // This error already contains the position.
+            // The error already contains the position of the record.
             Err(e) => Err(e.clone()),
         };
     }

@@ -30,7 +30,7 @@ pub struct VerifyReport {
     pub bad: Vec<BadRecord>,
     /// Number of bytes that do not belong to any record.
     pub skipped_bytes: u64,
-    /// The fault of the index, if an index was given and has one.
+    /// The fault of the index, if an index was given and is faulty.
     pub index: Option<Error>,
 }
 
@@ -98,7 +98,7 @@ fn check(payload: &[u8]) -> Result<()> {
     decode(record.image, 3, &DecodeLimits::default()).map(|_| ())
 }
 
-/// The fault of an index: it cannot be read, has wrong offsets, or lacks records.
+/// Returns the fault of an index that cannot be read, has wrong offsets, or lacks records; `None` for a correct index.
 fn check_index(rec: &Path, idx: &Path, offsets: &[u64]) -> Result<Option<Error>> {
     let size = std::fs::metadata(rec).map_err(|e| Error::io(rec, &e))?.len();
     let index = match Index::open(idx, Some(size)) {

@@ -16,7 +16,7 @@ use mxrs_types::{Error, Result};
 /// Interpolation between pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interpolation {
-    /// The nearest pixel.
+    /// Takes the nearest pixel.
     Nearest,
     /// Interpolation between two pixels along each axis.
     Linear,
@@ -35,7 +35,7 @@ pub enum InterMethod {
     Fixed(Interpolation),
     /// Cubic if both sides grow, area if both shrink, otherwise linear; MXNet's number is 9.
     Auto,
-    /// A random choice among all five (10).
+    /// A random choice among all five interpolations; MXNet's number is 10.
     Random,
 }
 
@@ -46,11 +46,11 @@ impl Default for InterMethod {
 }
 
 impl InterMethod {
-    /// MXNet's numbers of the interpolations, for error messages.
+    /// MXNet's numbers of all variants, for error messages.
     pub(crate) const NUMBERS: &'static str =
         "0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos, 9 automatic or 10 random";
 
-    /// Converts MXNet's number.
+    /// Converts MXNet's number of an `inter_method`.
     ///
     /// # Errors
     /// Returns [`mxrs_types::ErrorKind::InvalidValue`], with the valid numbers, for any other number.

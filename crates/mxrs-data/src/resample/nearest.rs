@@ -3,7 +3,7 @@
 use super::{Out, View};
 use mxrs_types::Result;
 
-/// The source position for each sample.
+/// The source position of each output sample along one axis.
 fn places(n_in: usize, n_out: usize) -> Vec<usize> {
     let step = 1.0 / (n_out as f64 / n_in as f64);
     (0..n_out).map(|d| ((d as f64 * step).floor() as usize).min(n_in - 1)).collect()

@@ -6,7 +6,7 @@ use mxrs_types::{Error, Result};
 
 /// Number of fractional bits of a position between pixels.
 const INTER_BITS: u32 = 5;
-/// Number of fractional bits of the terms of a position.
+/// Number of fractional bits of a position while it is computed as a sum.
 const PLACE_BITS: u32 = 10;
 /// Number of fractional bits of the product of two weights.
 const WEIGHT_BITS: u32 = 15;

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 /// Settings of MXNet's `CSVIter`: one example per line of a file. The whole file is read into memory as `float32`.
 ///
 /// The last batch is filled up with rows from the start, or with zeros without `round_batch`; [`crate::DataBatch::pad`]
-/// counts them. MXNet fills it with rows of the previous batch instead of zeros. Every epoch starts at the first row and has
-/// all rows. In MXNet with `round_batch`, the rows that filled up the last batch are missing from the next epoch.
+/// counts them. Instead of zeros, MXNet uses rows of the previous batch. Every epoch starts at the first row and has all
+/// rows. In MXNet with `round_batch`, the rows that filled up the last batch are missing from the next epoch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CsvIter {
     /// File of the data.

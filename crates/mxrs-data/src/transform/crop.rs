@@ -171,7 +171,7 @@ impl Transform for RandomResizedCrop {
 /// Crops a given region, and resizes it if a size is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CropResize {
-    /// First row and column.
+    /// First row and column of the region.
     pub corner: (usize, usize),
     /// Height and width of the region.
     pub part: (usize, usize),
@@ -230,7 +230,7 @@ mod tests {
         assert!(logs.abs() < 0.026, "{logs}");
     }
 
-    /// With a fixed area and proportion, the sides have exactly these values, rounded.
+    /// If area and proportion are fixed, height and width are exactly those that follow from them.
     #[test]
     fn sides_are_those_of_area_and_proportion() {
         let crop = RandomResizedCrop { area: (0.25, 0.25), ratio: (4.0, 4.0), ..RandomResizedCrop::new(8, 8) };

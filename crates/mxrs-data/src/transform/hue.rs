@@ -23,7 +23,7 @@ pub struct RandomHue {
 }
 
 impl RandomHue {
-    /// Rotates by at most `most` in either direction.
+    /// Rotates by at most `most` turns ([`HueSpace::Hls`]) or half turns ([`HueSpace::Yiq`]) in either direction.
     ///
     /// # Errors
     /// Returns [`mxrs_types::ErrorKind::InvalidValue`] if `most` is negative or not finite.
@@ -32,7 +32,7 @@ impl RandomHue {
         Ok(Self { parts: (-most, most), space })
     }
 
-    /// Rotates by a random part between `least` and `most`; if they are equal, by this part.
+    /// Rotates by a random number of turns or half turns between `least` and `most`, which may be equal.
     ///
     /// # Errors
     /// Returns [`mxrs_types::ErrorKind::InvalidValue`] if a bound is not finite, or if `least` is above `most`.

@@ -42,7 +42,7 @@ macro_rules! jitters {
                 Factor::around_one($what, most).map(Self)
             }
 
-            /// Uses a factor that is uniformly distributed between `least` and `most`; if they are equal, this factor.
+            /// Uses a factor that is uniformly distributed between `least` and `most`, which may be equal.
             ///
             /// # Errors
             /// Returns [`mxrs_types::ErrorKind::InvalidValue`] if a bound is negative or not finite, or if `least` is above

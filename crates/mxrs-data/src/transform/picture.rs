@@ -70,7 +70,7 @@ impl Numbers {
         }
     }
 
-    /// Replaces every number by `value` of its channel and the number.
+    /// Replaces every number by the result of `value`, called with the channel and the number.
     pub(super) fn map_channels(mut self, value: impl Fn(usize, f32) -> f32) -> Self {
         match self.channels {
             Channels::First => {
@@ -94,7 +94,8 @@ impl Numbers {
         out.map(self.height, self.width, |y, x, c| self.values[self.place(y, x, c)])
     }
 
-    /// An image with this size and the same layout whose numbers are `value` of row, column and channel.
+    /// An image with this size and the layout of `self`. Each number is the result of `value`, called with row, column and
+    /// channel.
     pub(super) fn map(&self, height: usize, width: usize, value: impl Fn(usize, usize, usize) -> f32) -> Self {
         let n_channels = self.n_channels;
         let mut out = Self { height, width, values: vec![0.0; height * width * n_channels], ..*self };
@@ -216,9 +217,8 @@ impl Picture {
         }
     }
 
-    /// Applies `change` to the colors of every pixel: to red, green and blue, or for a gray image to three copies of the
-    /// gray, of whose results the first is used. Alpha is unchanged. 8-bit results are clamped and truncated, as in Gluon's
-    /// transforms.
+    /// Applies `change` to red, green and blue of every pixel. For a gray image, `change` gets the gray value three times,
+    /// and its first result is used. Alpha is unchanged. 8-bit results are clamped and truncated, as in Gluon's transforms.
     pub(super) fn recolor(&mut self, change: impl Fn([f32; 3]) -> [f32; 3]) {
         match self {
             Self::Pixels(image) => {
@@ -235,7 +235,7 @@ impl Picture {
             Self::Numbers(numbers) => {
                 for (y, x) in (0..numbers.height).flat_map(|y| (0..numbers.width).map(move |x| (y, x))) {
                     let last = numbers.n_channels - 1;
-                    // No common image format has two channels; the first is then used as gray.
+                    // Images with two channels are uncommon; their first channel is used as gray.
                     let places = [0, 1, 2].map(|c| numbers.place(y, x, if last < 2 { 0 } else { c }));
                     let new = change(places.map(|place| numbers.values[place]));
                     let n = if last < 2 { 1 } else { 3 };
@@ -247,7 +247,7 @@ impl Picture {
         }
     }
 
-    /// The mean of `of` applied to the colors of all pixels.
+    /// The mean over all pixels of the result of `of`, called with the colors of the pixel.
     pub(super) fn mean(&self, of: impl Fn([f32; 3]) -> f32) -> f32 {
         let (height, width) = (self.height(), self.width());
         let mut sum = 0.0;

@@ -3,7 +3,7 @@
 use super::{Draw, Numbers, Picture, Transform, check_probability, check_range};
 use mxrs_types::{Error, Result};
 
-/// How the corners that leave the image are handled.
+/// How a rotation handles the corners that it would move out of the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Zoom {
     /// The corners are cut off, and pixels from outside the image are 0.

@@ -103,15 +103,15 @@ impl Difference {
         }
     }
 
-    /// Whether the difference is at most two gray levels, or for few bytes four if colors are stored at half size: enlarging
-    /// them has one more rounding than in libjpeg.
+    /// Whether the largest difference is two gray levels, or four if colors are stored at half size, because enlarging
+    /// colors has one more rounding than in libjpeg. Differences above two must be rare, and the mean small.
     pub fn is_small(&self, half_size_colors: bool) -> bool {
         let most = if half_size_colors { 4 } else { 2 };
         self.most <= most && self.mean < 0.25 && self.beyond_two < 0.003
     }
 }
 
-/// MXNet's arrays from a file in this folder whose names begin with `kind`, by the rest of the name.
+/// Reads MXNet's arrays whose names begin with `kind` from a file in this folder. The keys are the rest of the names.
 pub fn named(file_name: &str, kind: &str) -> BTreeMap<String, Tensor> {
     let path = file(&format!("crates/mxrs-data/tests/golden/{file_name}"));
     let arrays = ArrayFile::open(path, &Options::strict()).unwrap().value.arrays.into_named().unwrap();
@@ -142,8 +142,8 @@ pub fn statistic(kind: &str, x: &[f32]) -> f32 {
     }
 }
 
-/// Largest distance of two sorted samples' distribution functions (Kolmogorov and Smirnov); values that differ by at most
-/// `near` count as equal.
+/// Largest distance between the distribution functions of two sorted samples (Kolmogorov and Smirnov); values that differ by
+/// at most `near` count as equal.
 pub fn distance(a: &[f32], b: &[f32], near: f32) -> f32 {
     let below = |sample: &[f32], t: f32| sample.partition_point(|v| *v <= t) as f32 / sample.len() as f32;
     let far = |t: &f32| {

@@ -11,14 +11,14 @@ use mxrs_types::Result;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// A bulk that was refused. The caller hands it to [`Inner::discard_bulk`] once the buffer's lock is released, because
-/// dropping the bodies runs the user's code.
+/// A bulk whose push was refused, if any. It must go to [`Inner::discard_bulk`] after the buffer's lock is released,
+/// because dropping the bodies of its tasks runs the user's code.
 #[must_use]
 struct Dropped(Option<Task>);
 
 impl Inner {
-    /// Adds a task to the calling thread's buffer. A task that must be pushed on its own is returned instead, after the
-    /// buffers whose tasks must come before it have been pushed.
+    /// Adds a task to the calling thread's buffer. A task that cannot be collected is returned, and the caller pushes
+    /// it alone; all buffers whose tasks must run before it have been pushed by then.
     ///
     /// # Errors
     /// Fails if a variable of the task is deleted (E11).
@@ -42,8 +42,8 @@ impl Inner {
                     return Ok(Some(task));
                 }
             }
-            // A thread that stops the engine sets the flag first and then pushes all buffers. So if the flag is not set
-            // here, that thread still pushes this task.
+            // A thread that stops the engine first marks it as stopped and then pushes all buffers. So if the engine is
+            // not marked here, the stopping thread will find this task in the buffer and push it.
             if self.is_stopped() {
                 return Ok(Some(task));
             }
@@ -51,7 +51,8 @@ impl Inner {
                 Ok(()) => {}
                 Err(NotMarked::Deleted(error)) => return Err(error),
                 Err(NotMarked::Other(number)) => {
-                    // Two buffers are never locked together, because the other thread may lock them in the opposite order.
+                    // A thread never locks two buffers together, because another thread might lock them in the opposite
+                    // order.
                     drop(content);
                     self.flush_number(number);
                     continue;
@@ -105,8 +106,8 @@ impl Inner {
         }
     }
 
-    /// Pushes the buffer's tasks as one bulk. The caller holds the buffer's lock, so tasks that its thread pushes next come
-    /// after the bulk.
+    /// Pushes the buffer's tasks as one bulk. The caller holds the buffer's lock, so later tasks of the buffer's thread
+    /// come after the bulk.
     fn push_content(self: &Arc<Self>, number: u16, content: &mut Content) -> Dropped {
         let len = std::mem::take(&mut content.len);
         if len == 0 {
@@ -114,13 +115,13 @@ impl Inner {
         }
         let list = std::mem::take(&mut content.tasks);
         let mut uses = Uses::new();
-        // The handles that kept the variables alive so far. They are dropped once the bulk is appended, which keeps the
-        // variables from then on.
+        // The handles that kept the variables alive so far. They are dropped after the push: from then on the pushed
+        // bulk itself keeps the variables alive.
         let mut kept: SmallVec<[Var; 16]> = SmallVec::new();
         for task in list.iter() {
             for access in task {
-                // SAFETY: `mark` counted this handle when the task was collected. It is taken once, because the list
-                // was taken out of the buffer.
+                // SAFETY: `mark` counted this handle when the task was collected. No other code takes the handle again,
+                // because the list of tasks is no longer in the buffer.
                 kept.push(unsafe { Var::from_counted(access.var_ptr()) });
                 // SAFETY: the handle above keeps the variable until the bulk is appended.
                 uses.push(unsafe { Use::of_access(access) });
@@ -131,11 +132,11 @@ impl Inner {
         let task = Task::new(name, &uses, content.device, 0, Property::NoSkip, content.dispatch, Bulk(list));
         self.tally.bulked.fetch_add(len as u64, Ordering::Relaxed);
         let pushed = self.push_task(task);
-        // The marks are removed only after the push. Otherwise a deletion in between would run before tasks that were
-        // accepted earlier.
+        // The marks are removed only after the push. If they were removed before it, a deletion of a variable between
+        // the two would run before the collected tasks, although they were accepted earlier.
         kept.iter().for_each(|var| var.cell().unmark_buffered(number));
         let Err(refused) = pushed else { return Dropped(None) };
-        // The only error is that the system refused a thread for the pool.
+        // The only possible error is that the system refused a thread for the pool.
         tracing::error!(target: "mxrs_engine", "{len} collected tasks were dropped: {}", refused.error);
         Dropped(refused.task)
     }

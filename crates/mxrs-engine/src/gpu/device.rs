@@ -9,11 +9,11 @@ use std::sync::Arc;
 pub enum StreamUse {
     /// The main stream of a worker for normal tasks; has library handles.
     Compute,
-    /// The second stream of a worker, whose work may overlap with the main one; has library handles.
+    /// The second stream of a worker, whose work may overlap with the work of the main stream; has library handles.
     Auxiliary,
     /// Copies only; has no library handles.
     Copy,
-    /// The main stream of a worker for prioritised tasks; has library handles, and priority over other streams if the
+    /// The main stream of a worker for prioritized tasks; has library handles, and priority over other streams if the
     /// device supports that.
     Prioritised,
 }
@@ -28,7 +28,8 @@ pub trait GpuDevice: Send + Sync + fmt::Debug {
     /// Creates a stream.
     ///
     /// # Errors
-    /// The device's error. The task that needed the stream fails with it, and the next task tries again.
+    /// Returns the device's error. The task that needed the stream then fails with this error, and the next task that
+    /// needs the stream requests it again.
     fn create_stream(&self, stream_use: StreamUse) -> Result<Arc<dyn DeviceStream>>;
 
     /// Makes the GPU the current one of the calling thread, if the driver has that notion. Called before each task, on

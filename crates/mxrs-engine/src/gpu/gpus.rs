@@ -30,7 +30,7 @@ impl fmt::Debug for OnUse {
 }
 
 impl Gpus {
-    /// Takes these devices; creates no stream yet.
+    /// Makes the set of these devices; creates no stream yet.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidValue`] for a device that is not a GPU or occurs twice.

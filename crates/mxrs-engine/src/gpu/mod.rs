@@ -6,27 +6,29 @@
 //! - [`GpuSync::Host`]: the worker blocks until its stream is empty. Later tasks find the work done, so the engine's
 //!   order of tasks is sufficient.
 //! - [`GpuSync::Event`]: the task is complete once its work is enqueued. Its variables keep an event ([`VarEvents`]),
-//!   and later users wait for it ([`Waits`]): a stream on the device; a CPU task or a caller on the host.
+//!   and later users of the variables wait for that event ([`Waits`]): GPU tasks wait on the device, CPU tasks and
+//!   callers on the host.
 //!
 //! Rules of event mode:
 //!
 //! 1. Before a body runs, its stream (or the host, for a CPU task) waits for the writer event of each variable that it
 //!    reads, and for the writer and reader events of each variable that it writes.
-//! 2. After a body ran, even if it failed, an event is recorded on its stream. It becomes the writer event of each
-//!    variable that the task writes, whose other events are dropped because it implies them; and a reader event of each
-//!    variable that it reads.
+//! 2. After a body ran, even if it failed, an event is recorded on its stream. For each variable that the task reads,
+//!    the event becomes a reader event. For each variable that the task writes, it becomes the writer event and
+//!    replaces all other events of the variable, because it implies them.
 //! 3. A task whose body did not run leaves the events of its variables as they are.
-//! 4. Rules 1 and 2 are applied to a variable while the task is granted it. So a write excludes all others, and reads
-//!    overlap only with reads.
+//! 4. Rules 1 and 2 are applied to a variable while it is granted to the task. So a writer has the events of the
+//!    variable to itself, and a reader shares them only with other readers.
 //! 5. An event has shared ownership, and is never reused for another position in a stream.
-//! 6. A failure of device work is reported to the next wait that covers it: a wait for everything, or for a variable that
-//!    the work wrote or that was computed from such a variable. Each wait reports it at most once, and no wait reports it
-//!    after a wait for everything has ([`ReportedFailures`]). A task that would use the result of failed work fails too,
-//!    if the failure is known when the task starts; otherwise the device passes the failure on.
+//! 6. A failure of device work is reported to the next wait that covers it: a wait for everything, or for a variable
+//!    that the work wrote or that was computed from such a variable. A wait reports it at most once, and after a wait
+//!    for everything has reported it, no later wait does ([`ReportedFailures`]). A task that would use the result of
+//!    failed work fails too if the failure is known when the task starts; otherwise the device passes the failure on to
+//!    the task's own work.
 //! 7. When a variable is deleted, its events go to the code that frees its memory.
 //!
-//! [`SimulatedGpu`] is a device for tests. It checks that no wait is missing, whether or not the accesses overlapped in
-//! time.
+//! [`SimulatedGpu`] is a device for tests. It finds every missing wait, even if the accesses that should have been
+//! ordered did not overlap in time.
 //!
 //! This module does not know CUDA: devices are passed in as [`GpuDevice`].
 

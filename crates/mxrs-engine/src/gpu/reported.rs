@@ -4,11 +4,11 @@ use mxrs_sync::{Rank, RankedMutex};
 use mxrs_types::{DeviceEvent, StreamId};
 use std::collections::BTreeMap;
 
-/// For each stream, the position up to which failures have been reported. An event at or before it still returns its
-/// failure, as events do, but the engine does not report it again: the variables it marks may be used, and their
-/// content is unspecified.
+/// For each stream, the position up to which failures have been reported. A failed event at or before that position
+/// keeps returning its failure, but the engine does not report the failure again: the variables that the failed work
+/// wrote may be used, and their content is unspecified.
 ///
-/// Queried only for events that failed.
+/// The engine queries it only for events that failed.
 #[derive(Debug)]
 pub struct ReportedFailures(RankedMutex<BTreeMap<StreamId, u64>>);
 

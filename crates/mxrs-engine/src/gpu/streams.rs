@@ -20,7 +20,7 @@ const PUSHERS: usize = 16;
 /// The number of workers in each pool of one GPU, and whether they own an auxiliary stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamLayout {
-    /// The number of workers for normal tasks, and also for prioritised tasks.
+    /// The number of workers for normal tasks, and equally the number of workers for prioritized tasks.
     pub workers: usize,
     /// The number of workers for copies.
     pub copy_workers: usize,
@@ -33,11 +33,12 @@ pub struct StreamLayout {
 pub enum StreamOwner {
     /// [`crate::EngineKind::ThreadedPerDevice`]: this worker for normal tasks of the GPU. It owns its streams.
     Worker(usize),
-    /// [`crate::EngineKind::ThreadedPerDevice`]: this worker for prioritised tasks of the GPU. It owns its streams.
+    /// [`crate::EngineKind::ThreadedPerDevice`]: this worker for prioritized tasks of the GPU. It owns its streams.
     Prioritised(usize),
     /// [`crate::EngineKind::ThreadedPerDevice`]: this worker for copies of the GPU. It owns its stream.
     Copy(usize),
-    /// [`crate::EngineKind::Threaded`]: any worker, for one task; tasks use 16 sets of streams in turn.
+    /// [`crate::EngineKind::Threaded`]: any worker that runs a task; successive tasks get the 16 shared sets of streams
+    /// in turn.
     Shared,
     /// [`crate::EngineKind::Threaded`]: the worker for copies of all devices; it has one stream.
     SharedCopy,
@@ -64,7 +65,7 @@ pub struct GpuStreams {
 }
 
 impl GpuStreams {
-    /// Takes the device and the numbers of workers; creates no stream yet.
+    /// Makes the set of streams for this device and these numbers of workers; creates no stream yet.
     pub fn new(device: Arc<dyn GpuDevice>, layout: StreamLayout) -> Self {
         let slots = |n: usize| -> Box<[Slot]> { (0..n).map(|_| Slot::new()).collect() };
         Self {
@@ -86,12 +87,12 @@ impl GpuStreams {
         &self.device
     }
 
-    /// Returns the streams for the next task of a worker, created if this is its first task, and makes the GPU the
-    /// thread's current one. Call it on the thread that runs the task.
+    /// Returns the streams for the next task of a worker, and makes the GPU the current one of the calling thread. At
+    /// the worker's first task it creates the streams. Call it on the thread that runs the task.
     ///
     /// # Errors
-    /// The device's error; the next call tries again. [`mxrs_types::ErrorKind::InvalidValue`] for a worker that the
-    /// layout does not have.
+    /// Returns the device's error; the next call tries again to create the streams. Fails with
+    /// [`mxrs_types::ErrorKind::InvalidValue`] for a worker that the layout does not have.
     pub fn of(&self, owner: StreamOwner) -> Result<Arc<WorkerStreams>> {
         self.device.make_current()?;
         let slot = match owner {
@@ -157,7 +158,7 @@ impl Drop for GpuStreams {
 }
 
 fn synchronize(stream: &dyn DeviceStream, reported: &ReportedFailures) -> Result<()> {
-    // Recorded before the wait, so that the event does not cover work that is enqueued during it.
+    // The event is recorded before the wait, so that it does not cover work that is enqueued during the wait.
     let end = stream.record();
     let result = stream.synchronize();
     if let (Ok(end), Err(_)) = (end, &result) {

@@ -16,9 +16,10 @@ pub struct WorkerStreams {
 }
 
 impl WorkerStreams {
-    /// Runs `body` with the auxiliary stream. Work that `body` enqueues on the auxiliary stream runs after everything that
-    /// the main stream held before the call, and before work that the main stream gets after it. Work that `body` enqueues
-    /// on the main stream may overlap with the auxiliary work. If there is only one stream, `body` gets that one.
+    /// Runs `body` with the auxiliary stream. Work that `body` enqueues on the auxiliary stream runs after everything
+    /// that the main stream held before this call, and before everything that the main stream gets after this call.
+    /// Work that `body` enqueues on the main stream may overlap with the auxiliary work. If there is only one stream,
+    /// `body` gets that one.
     ///
     /// # Errors
     /// The error of `body`, or the device's error. The streams are ordered even if `body` fails.
@@ -35,7 +36,7 @@ impl WorkerStreams {
     /// Blocks the calling thread until both streams are empty.
     ///
     /// # Errors
-    /// The first failure that the device reports; both are empty nevertheless.
+    /// Returns the first failure that the device reports; both streams are empty even then.
     pub fn synchronize(&self) -> Result<()> {
         let main = self.main.synchronize();
         let aux = self.aux.as_ref().map_or(Ok(()), |aux| aux.synchronize());
@@ -59,7 +60,7 @@ pub struct TaskStreams {
 }
 
 impl TaskStreams {
-    /// Starts the use of these streams by one task.
+    /// Prepares the use of these streams by one task; [`TaskStreams::start`] begins it.
     pub fn new(streams: Arc<WorkerStreams>) -> Self {
         Self { streams, aux_in_use: AtomicBool::new(false) }
     }
@@ -72,7 +73,7 @@ impl TaskStreams {
     /// Orders the task after these events.
     ///
     /// # Errors
-    /// The error of [`Waits::place`]; the body must not run then.
+    /// Returns the error of [`Waits::place`]; after an error the body must not run.
     pub fn start(&self, waits: &Waits, reported: &ReportedFailures) -> Result<()> {
         waits.place(&*self.streams.main, reported)
     }
@@ -99,22 +100,23 @@ impl TaskStreams {
     /// Runs `body` with the auxiliary stream; see [`WorkerStreams::aux_scope`].
     ///
     /// # Errors
-    /// The same as for [`WorkerStreams::aux_scope`].
+    /// Returns the errors of [`WorkerStreams::aux_scope`].
     pub fn aux_scope<R>(&self, body: impl FnOnce(&Arc<dyn DeviceStream>) -> Result<R>) -> Result<R> {
         let result = self.streams.aux_scope(body);
         if result.is_err() {
-            // The streams may not have been ordered; the end of the task tries again.
+            // After an error the auxiliary stream's work may not yet be ordered before later work of the main stream.
+            // This flag makes the end of the task establish that order.
             self.aux_in_use.store(true, Ordering::Release);
         }
         result
     }
 
-    /// Ends the task. With [`GpuSync::Host`] blocks until its work is done; with [`GpuSync::Event`] records an event at
-    /// its end and returns it for [`crate::gpu::VarEvents::after`].
+    /// Ends the task. With [`GpuSync::Host`] it blocks until the task's work is done. With [`GpuSync::Event`] it
+    /// records an event after the work and returns the event for [`crate::gpu::VarEvents::after`].
     ///
     /// # Errors
-    /// The device's error, and failures of the work if the host waits for it. If no event can be recorded, the host
-    /// waits instead, so that even after an error no work of the task is left without an event.
+    /// Returns the device's error, and failures of the work if the host waits for it. If no event can be recorded, the
+    /// host waits until the work is done, so that later tasks need no event.
     pub fn finish(&self, sync: GpuSync) -> Result<Option<Arc<dyn DeviceEvent>>> {
         if sync == GpuSync::Host {
             return self.streams.synchronize().map(|()| None);
@@ -123,7 +125,8 @@ impl TaskStreams {
         match marked {
             Ok(event) => Ok(Some(event)),
             Err(error) => {
-                // Returns the first error, which is the cause; a second one would probably be its consequence.
+                // Ignores an error of this wait: it would probably be a consequence of the first error, which is
+                // returned.
                 let _ = self.streams.synchronize();
                 Err(error)
             }

@@ -34,8 +34,8 @@ impl VarEvents {
         self.0.as_ref().is_none_or(|marks| marks.writer.is_none() && marks.readers.is_empty())
     }
 
-    /// Adds the events that a read has to wait for (the writer), or a write (the writer and all readers). Does not
-    /// query a device.
+    /// Adds to `waits` the events that the next access has to wait for: the writer event for a read; the writer event
+    /// and all reader events for a write. Does not query a device.
     pub fn before(&self, write: bool, waits: &mut Waits) {
         let Some(marks) = &self.0 else { return };
         if let Some(writer) = &marks.writer {
@@ -57,7 +57,8 @@ impl VarEvents {
             return;
         }
         match marks.readers.iter_mut().find(|reader| reader.stream() == event.stream()) {
-            // Two workers may share a stream, and call this function in the opposite order of their events.
+            // Two workers that share a stream may call this function in the opposite order of their events, so the
+            // later event is kept.
             Some(reader) if reader.place() < event.place() => *reader = Arc::clone(event),
             Some(_) => {}
             None => marks.readers.push(Arc::clone(event)),

@@ -8,8 +8,8 @@ use std::sync::Arc;
 /// A list of events; the usual number fits without an allocation.
 pub type EventList = SmallVec<[Arc<dyn DeviceEvent>; 4]>;
 
-/// Collects the events of the variables of one task: the latest of each other stream, and none of the task's own
-/// stream.
+/// Collects the events that one task has to wait for, from its variables: the latest event of each stream except the
+/// task's own.
 ///
 /// Collecting does not query a device, so it may happen under a lock; the wait comes afterwards.
 #[derive(Debug, Default)]
@@ -21,8 +21,8 @@ pub struct Waits {
 #[derive(Debug)]
 struct Wait {
     event: Arc<dyn DeviceEvent>,
-    /// Whether the task uses the result of the work before the event. If not, that work must only be finished, and its
-    /// failure does not concern the task.
+    /// Whether the task uses the result of the work before the event. If not, the task only waits until that work is
+    /// finished, whether or not it failed.
     is_source: bool,
 }
 
@@ -67,7 +67,8 @@ impl Waits {
     /// Makes the stream wait without blocking the caller; events that are already finished are skipped.
     ///
     /// # Errors
-    /// The failure of work that the task would use, if it is already known and was not reported; or the device's error.
+    /// Returns the failure of work whose result the task would use, if that failure is already known and was not
+    /// reported; or the device's error.
     pub fn place(&self, stream: &dyn DeviceStream, reported: &ReportedFailures) -> Result<()> {
         debug_assert_eq!(self.own, Some(stream.id()), "collected for another stream");
         for Wait { event, is_source } in &self.events {
@@ -84,7 +85,7 @@ impl Waits {
     /// Blocks the calling thread until all events are finished or failed; for a task of the host.
     ///
     /// # Errors
-    /// The first failure of work that the task would use, if it was not reported.
+    /// Returns the first failure of work whose result the task would use, unless it was already reported.
     pub fn wait(&self, reported: &ReportedFailures) -> Result<()> {
         let mut result = Ok(());
         for Wait { event, is_source } in &self.events {
@@ -99,10 +100,10 @@ impl Waits {
         result
     }
 
-    /// Like [`Waits::wait`], for a caller that receives the failure; the failure then counts as reported.
+    /// [`Waits::wait`], but a failure that it returns counts as reported from then on.
     ///
     /// # Errors
-    /// The same as for [`Waits::wait`].
+    /// Returns the errors of [`Waits::wait`].
     pub fn wait_and_report(&self, reported: &ReportedFailures) -> Result<()> {
         let result = self.wait(reported);
         if result.is_err() {
@@ -112,7 +113,7 @@ impl Waits {
         result
     }
 
-    /// Whether one of the events is at or after this one in the same stream.
+    /// Whether the list has an event of the same stream that is at or after `event`.
     pub(super) fn covers(&self, event: &dyn DeviceEvent) -> bool {
         let (stream, place) = (event.stream(), event.place());
         self.events.iter().any(|wait| wait.event.stream() == stream && wait.event.place() >= place)

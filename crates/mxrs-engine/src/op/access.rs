@@ -30,7 +30,7 @@ impl<'v> Use<'v> {
     /// The same use, for another task.
     ///
     /// # Safety
-    /// The variable is kept alive until that task is appended.
+    /// The variable is kept alive until the other task is appended to its variables' queues.
     pub(crate) unsafe fn of_access(access: &Access) -> Self {
         let tagged = access.var.map_addr(|address| address | usize::from(access.write));
         Self { tagged, _borrowed: PhantomData }
@@ -58,7 +58,7 @@ std::thread_local! {
     static SPARE: Cell<Vec<Use<'static>>> = const { Cell::new(Vec::new()) };
 }
 
-/// Adds a use. A long list is stored in its thread's spare memory.
+/// Adds a use. A long list uses the spare memory of the calling thread.
 #[inline]
 pub(crate) fn add<'v>(uses: &mut Uses<'v>, var: &'v Var, write: bool) {
     if uses.len() == uses.inline_size() && !uses.spilled() {
@@ -84,7 +84,8 @@ pub(crate) fn normalize(uses: &mut Uses<'_>) {
     uses.dedup_by_key(|u| u.cell());
 }
 
-/// One variable of a pushed task, or of a waiting thread: an element of the variable's queue while it waits there.
+/// One variable of a pushed task, or of a waiting thread: an element of the variable's queue while the task or thread
+/// waits for the variable.
 pub(crate) struct Access {
     var: NonNull<VarCell>,
     /// The next element in the variable's queue; used only under the variable's lock.
@@ -101,8 +102,8 @@ impl Access {
 
     #[inline]
     pub(crate) fn var(&self) -> &VarCell {
-        // SAFETY: a cell lives until it has no handle and no task or thread is granted on or queued for it; an access
-        // exists only from a push, which borrows the handle, to the completion that ends the grant.
+        // SAFETY: a cell lives as long as it has a handle, or a task or thread that holds a grant on it or is queued
+        // for it. An access exists only from the push, which borrows a handle, to the completion, which ends the grant.
         unsafe { self.var.as_ref() }
     }
 
@@ -110,20 +111,21 @@ impl Access {
         self.var
     }
 
-    /// The task it belongs to; `None` for a waiting thread.
+    /// The task that the access belongs to; `None` if it belongs to a waiting thread.
     #[inline]
     pub(crate) fn task(&self) -> Option<NonNull<Op>> {
         NonNull::new(self.op)
     }
 }
 
-/// The first failure among accesses that still has an effect.
+/// The first failure that a variable of these accesses carries and that still has an effect; the order is that of
+/// [`first_failure`].
 pub(crate) fn live_failure(accesses: &[Access]) -> Option<Arc<Failure>> {
     first_failure(accesses, |access| access.var().failure_for(access.write))
 }
 
-/// The first failure that `of` finds: reads before writes, each in ascending id, so that the choice does not depend on
-/// addresses.
+/// The first failure that `of` finds. It looks at reads before writes, each in ascending order of variable ids, so that
+/// the choice does not depend on addresses.
 pub(crate) fn first_failure(accesses: &[Access], of: impl Fn(&Access) -> Option<Arc<Failure>>) -> Option<Arc<Failure>> {
     let mut order: SmallVec<[&Access; 8]> = accesses.iter().collect();
     order.sort_unstable_by_key(|a| (a.write, a.var().id()));

@@ -8,7 +8,7 @@ use std::alloc::Layout;
 
 /// The body of a task.
 pub(crate) trait Body: Send + 'static {
-    /// Whether `run` only starts the work, which ends with the completion.
+    /// Whether `run` only starts the work, whose end is then reported through the [`Completion`].
     const IS_ASYNCHRONOUS: bool = false;
     /// Whether the body is a [`Bulk`].
     const IS_BULK: bool = false;
@@ -41,7 +41,8 @@ impl<F: FnOnce(&RunContext, Completion) + Send + 'static> Body for Asynchronous<
     }
 }
 
-/// The bodies of a bulk, each with its own head and accesses; its variables are among the bulk's.
+/// The bodies of a bulk. Each has its own head and accesses; the variables of all bodies are also variables of the
+/// bulk.
 pub(crate) struct Bulk(pub(crate) TaskList);
 
 impl Body for Bulk {

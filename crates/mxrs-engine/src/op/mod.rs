@@ -282,7 +282,8 @@ impl Task {
         unsafe { accesses_of(self.0) }
     }
 
-    /// The first live failure among the variables read, then among those written, each in ascending id.
+    /// The first live failure on the variables that the task reads, then on those that it writes, each in ascending
+    /// order of ids.
     ///
     /// A variable's failure changes only when a task that writes it completes, so a granted task sees the same failure
     /// from grant to completion. (If it is reported meanwhile, it has no effect any more.)
@@ -306,7 +307,7 @@ impl Task {
         if !self.has_body.replace(false) {
             return Ok(());
         }
-        // SAFETY: the body is initialized, because the flag was set; the flag is now false, so it is not used again.
+        // SAFETY: the body is initialized, because `has_body` was set. It is now false, so the body is not used again.
         unsafe { (self.table.run)(self.body(), context, None) }
     }
 
@@ -315,9 +316,9 @@ impl Task {
         let (run, body) = (self.table.run, self.body());
         debug_assert!(self.has_body.get() && self.is_asynchronous(), "E6: a task runs once");
         self.has_body.set(false);
-        // The body is moved out of the block before its code runs, and only the completion, which that code gets, can
-        // free the block. So the block still exists when the body is read.
-        // SAFETY: the body is initialized, and the flag is now false, so it is not used again.
+        // The block still exists when the body is moved out of it: only the completion can free the block, and the
+        // completion is used only by the body's code, which runs afterwards.
+        // SAFETY: the body is initialized, and `has_body` is now false, so the body is not used again.
         unsafe { run(body, context, Some(complete(self))) }
     }
 
@@ -327,14 +328,15 @@ impl Task {
         if !self.table.is_bulk || !self.has_body.replace(false) {
             return None;
         }
-        // SAFETY: only `Bulk` sets `is_bulk`. It is initialized, because the flag was set; the flag is now false.
+        // SAFETY: only `Bulk` sets `is_bulk`, so the body is a `Bulk`. It is initialized, because `has_body` was set;
+        // `has_body` is now false.
         Some(unsafe { self.body().cast::<Bulk>().read() }.0)
     }
 
     /// Drops the body without running it.
     pub(crate) fn discard(&self) {
         if self.has_body.replace(false) {
-            // SAFETY: the body is initialized, because the flag was set; the flag is now false, so it is not used
+            // SAFETY: the body is initialized, because `has_body` was set. It is now false, so the body is not used
             // again.
             unsafe { (self.table.discard)(self.body()) };
         }

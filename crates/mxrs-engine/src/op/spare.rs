@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use std::cell::Cell;
 use std::thread::LocalKey;
 
-/// Makes room for more than the inline number of elements.
+/// Moves a list that is full inline into its thread's spare vector, with room for at least `least` elements.
 #[cold]
 pub(crate) fn widen<A, S, const N: usize>(
     list: &mut SmallVec<[A; N]>,
@@ -18,7 +18,7 @@ pub(crate) fn widen<A, S, const N: usize>(
     *list = SmallVec::from_vec(wide);
 }
 
-/// Returns the memory to the thread, for the next long list.
+/// Makes the memory of a long list the spare vector of the thread, for its next long list.
 #[inline]
 pub(crate) fn give_back<A, S, const N: usize>(list: SmallVec<[A; N]>, spare: &'static LocalKey<Cell<Vec<S>>>) {
     if list.spilled() {

@@ -19,7 +19,7 @@ impl Waiter {
         Self { access: Access::new(var, std::ptr::null_mut(), write), parker: Cell::new(Some(parker)) }
     }
 
-    /// The pointer to put into the queue. It is valid for the whole waiter.
+    /// The pointer to put into the queue. It may be used to access the whole waiter, not only its first field.
     pub(crate) fn access(this: &Self) -> *const Access {
         std::ptr::from_ref(this).cast()
     }
@@ -41,7 +41,8 @@ std::thread_local! {
 
 /// Memory for the waiter of the calling thread, kept for its next wait.
 ///
-/// It is not on the thread's stack: a forked child has the queue but not the thread, whose stack it may reuse.
+/// It is not on the thread's stack: a forked child has a copy of the queue but not the thread, and may use the memory
+/// of the thread's stack for other data.
 pub(crate) struct Place(NonNull<Waiter>);
 
 impl Place {

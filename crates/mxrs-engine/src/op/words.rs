@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 /// The workers that run a task, and how it treats errors of its inputs.
 ///
-/// A property for the other kind of device, or one that the scheduler has no pool for, counts as [`Property::Normal`].
+/// A property that does not fit the task's device, or for which the scheduler has no pool, counts as
+/// [`Property::Normal`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Property {
     /// Runs on the device's own workers, first in, first out.
@@ -26,7 +27,8 @@ pub enum Property {
     /// Deletes a variable: runs on the pushing thread if it need not wait, otherwise before other queued tasks. Runs
     /// even if an input carries an error.
     DeleteVar,
-    /// Runs as a normal task, even if an input carries an error, which it can see in its context.
+    /// Runs as a normal task even if an input carries an error; the body can read that error in its
+    /// [`crate::RunContext`].
     NoSkip,
 }
 

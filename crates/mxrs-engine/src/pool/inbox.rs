@@ -1,7 +1,8 @@
 //! A queue into which any thread puts granted tasks, and from which a worker takes all of them in one step.
 //!
-//! A stack of tasks linked through their own blocks: adding one costs one exchange and no allocation. Taking exchanges
-//! the whole stack for an empty one, so no other thread sees these tasks, and reverses it: first in, first out.
+//! A stack of tasks linked through their own blocks: adding one costs one exchange and no allocation. A worker takes
+//! tasks by exchanging the whole stack for an empty one, and then reverses what it took, so that tasks run first in,
+//! first out.
 
 use crate::op::{Op, Task};
 use crate::var::TaskList;

@@ -1,13 +1,13 @@
 //! Pools of workers: threads that take granted tasks from common queues.
 //!
-//! A pool is *first in, first out* or *by priority*. In the first kind tasks arrive in an inbox without a lock, and a
-//! worker empties it into a list. The list of a lone worker belongs to it and needs no synchronization, so order is
-//! kept and taking a task is cheap. Several workers share a list under a lock; each moves some tasks at a time into a
-//! deque, from which the others may steal.
+//! A pool is *first in, first out* or *by priority*. In a pool of the first kind, tasks arrive in a lock-free inbox,
+//! and a worker empties the inbox into a list. If the pool has only one worker, the list belongs to that worker: it
+//! needs no lock, keeps the order and makes taking a task cheap. Several workers share a list under a lock. Each moves
+//! some tasks at a time from the list into its own deque, from which the other workers may steal.
 //!
 //! An idle worker looks for tasks during [`SPIN`] and then sleeps. A thread that adds a task wakes a sleeper if there
-//! is one. The sleeper counts itself and then looks again before it sleeps; the other thread adds the task and then
-//! looks for sleepers. So at least one of them sees the other.
+//! is one. A worker about to sleep first counts itself as a sleeper and then looks for tasks again; a thread that
+//! adds a task looks for sleepers afterwards. So either the worker sees the task, or the thread sees the sleeper.
 
 mod heap;
 mod inbox;
@@ -41,7 +41,7 @@ const SPIN: Duration = Duration::from_micros(20);
 pub enum PoolId {
     /// Normal tasks of one CPU device, by id ([`crate::EngineKind::ThreadedPerDevice`]).
     Cpu(u32),
-    /// CPU-prioritised tasks of all CPU devices ([`crate::EngineKind::ThreadedPerDevice`]).
+    /// CPU-prioritized tasks of all CPU devices ([`crate::EngineKind::ThreadedPerDevice`]).
     CpuPriority,
     /// All tasks except copies ([`crate::EngineKind::Threaded`]).
     Global,
@@ -49,7 +49,7 @@ pub enum PoolId {
     Copy,
     /// Normal tasks of one GPU ([`crate::EngineKind::ThreadedPerDevice`]).
     Gpu(u32),
-    /// GPU-prioritised tasks of one GPU ([`crate::EngineKind::ThreadedPerDevice`]).
+    /// GPU-prioritized tasks of one GPU ([`crate::EngineKind::ThreadedPerDevice`]).
     GpuPriority(u32),
     /// Copies from and to one GPU ([`crate::EngineKind::ThreadedPerDevice`]).
     GpuCopy(u32),
@@ -86,25 +86,27 @@ pub(crate) struct Pool {
     /// The engine for which the threads work.
     engine: u32,
     id: PoolId,
-    /// The number of workers to start. There may be more slots, for a forked child.
+    /// The number of workers to start. It may be less than the number of slots, because a forked child may have more
+    /// workers.
     size: AtomicUsize,
     inbox: CachePadded<Inbox>,
-    /// Deletions, ahead of the inbox.
+    /// Deletions, which workers take before the tasks in `inbox`.
     urgent: CachePadded<Inbox>,
-    /// Replaces the inboxes in a pool by priority. Its rank is above that of the pool's own lock, because a worker
-    /// about to sleep holds that lock and checks whether the heap is empty.
+    /// The queue of a pool by priority, used instead of the two inboxes. Its lock has a higher rank than the lock in
+    /// `signals`, because a worker about to sleep holds the latter while it checks whether the heap is empty.
     heap: Option<RankedMutex<Heap>>,
     slots: Box<[CachePadded<WorkerSlot>]>,
-    /// Tasks that several workers took out of the inbox and that do not fit into their deques, which are kept small.
+    /// In a pool of several workers: tasks that were taken out of the inbox but not yet moved to a worker's deque,
+    /// which is kept small.
     backlog: RankedMutex<TaskList>,
     stealers: Box<[Stealer<RawTask>]>,
     /// The number of threads that are asleep or about to sleep.
     sleepers: CachePadded<AtomicUsize>,
-    /// If set, workers wait between two tasks.
+    /// If set, each worker waits after its current task until this is cleared.
     paused: AtomicBool,
     stopping: AtomicBool,
     started: AtomicBool,
-    /// Whether the threads existed in the process that this one was forked from.
+    /// Whether the pool had threads in the parent process and has lost them by a fork.
     lost: AtomicBool,
     signals: ForkReset<WorkerSignals>,
     threads: RankedMutex<Vec<thread::JoinHandle<()>>>,
@@ -116,7 +118,7 @@ pub(crate) struct Pool {
 struct WorkerSlot {
     /// Used only by its worker, or by a thread that has ensured that there is no worker.
     local: UnsafeCell<Local>,
-    /// Written only by the worker.
+    /// The number of tasks that the worker has executed; written only by the worker.
     executed: AtomicU64,
 }
 
@@ -128,17 +130,17 @@ unsafe impl Sync for WorkerSlot {}
 struct Local {
     urgent: TaskList,
     list: TaskList,
-    /// Replaces the list if there are other workers that may steal from it.
+    /// Used instead of `list` in a pool of several workers, so that the others may steal from it.
     deque: Option<Deque<RawTask>>,
 }
 
 // SAFETY: tasks may move to any thread, and so may a deque of them.
 unsafe impl Send for Local {}
 
-/// A task in a deque. Only [`Pool`]'s drop destroys it there.
+/// A task in a deque. Dropping it does not drop the task; the drop of [`Pool`] drops the tasks that are left in deques.
 struct RawTask(NonNull<Op>);
 
-// SAFETY: it owns a `Task`, which is `Send`.
+// SAFETY: a `RawTask` owns a `Task`, which is `Send`.
 unsafe impl Send for RawTask {}
 
 impl Pool {
@@ -245,7 +247,7 @@ impl Pool {
         } else {
             let inbox = if front { &self.urgent } else { &self.inbox };
             let was_empty = inbox.push(task);
-            // The thread that added the first of several tasks wakes the lone worker.
+            // The inbox had a task already, and the thread that added its first task wakes the lone worker.
             if self.size() == 1 && !was_empty {
                 return;
             }
@@ -263,8 +265,9 @@ impl Pool {
         wake.notify_one();
     }
 
-    /// Whether a task that a worker of this pool has released may run next on the same worker, whose cache holds its
-    /// inputs. A lone worker keeps first in, first out, and a pool by priority keeps its priorities.
+    /// Whether worker `index` may directly run a task that became ready when this worker completed another task. This
+    /// saves time, because the worker's cache holds the task's inputs. A pool by priority never allows it; a lone
+    /// worker allows it only if no other task is queued, which keeps the order.
     #[inline]
     pub(crate) fn may_run_next(&self, index: usize) -> bool {
         if self.heap.is_some() {
@@ -294,8 +297,8 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // After `join` the deques are empty. But in a forked child that never started its threads they have the
-        // parent's tasks.
+        // The deques are empty after `join`, but not in a forked child that never started its threads: there they still
+        // hold the tasks of the parent.
         for stealer in &self.stealers {
             while let Some(RawTask(op)) = worker::steal(stealer) {
                 // SAFETY: the deque owned the task, and `steal` took it out.

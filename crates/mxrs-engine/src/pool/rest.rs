@@ -7,10 +7,10 @@ use mxrs_sync::{Condvar, Rank, RankedGuard, RankedMutex};
 use std::cell::Cell;
 use std::time::Instant;
 
-/// The lock and signals with which idle workers sleep, and with which workers pause for a fork.
+/// The lock and the signals that workers use to sleep when idle and to pause for a fork.
 ///
-/// A paused worker may wake for a moment to check whether the pause continues, because a task's end or the end of the
-/// last fork woke it. A fork does not wait for that worker, so a child may find the lock held.
+/// The end of a task or of an earlier fork may wake a paused worker, which then checks under the lock whether the pause
+/// continues. A fork does not wait for this check, so the child may find the lock held.
 pub(super) struct WorkerSignals {
     /// The number of paused workers.
     pub(super) resting: RankedMutex<usize>,
@@ -32,7 +32,7 @@ fn wait<'a>(resting: RankedGuard<'a, usize>, settled: &Condvar) -> RankedGuard<'
     resting.wait_for(settled, PATIENCE)
 }
 
-/// Waits without a time limit, because loom models neither time nor forks.
+/// Waits for `settled` without a time limit, because loom models neither time nor forks.
 #[cfg(loom)]
 fn wait<'a>(resting: RankedGuard<'a, usize>, settled: &Condvar) -> RankedGuard<'a, usize> {
     resting.wait(settled)

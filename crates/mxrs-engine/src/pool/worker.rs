@@ -1,4 +1,4 @@
-//! The loop of a worker.
+//! The loop of a worker: takes tasks and runs them, and sleeps while there are none.
 
 use super::rest::WorkerSignals;
 use super::{Local, Pool, RawTask, SPIN};
@@ -44,7 +44,7 @@ impl Pool {
 
     #[inline]
     fn enter(&self, alone: bool) {
-        // With a lone worker exactly one task runs, so nothing is counted.
+        // A lone worker runs exactly one task at a time, so the count is not needed.
         let running = if alone { 1 } else { self.running.fetch_add(1, Ordering::Relaxed) + 1 };
         if running > self.peak.load(Ordering::Relaxed) {
             self.peak.fetch_max(running, Ordering::Relaxed);
@@ -64,7 +64,7 @@ impl Pool {
             for _ in 0..16 {
                 hint::spin_loop();
             }
-            // Loom does not model time, and its search covers repeated checks.
+            // Loom does not model time, and repeating the checks would only enlarge its search.
             if !cfg!(loom) && since.get_or_insert_with(Instant::now).elapsed() < SPIN {
                 continue;
             }
@@ -116,8 +116,8 @@ impl Pool {
             let more = taken > 0 || !backlog.is_empty();
             drop(backlog);
             if more {
-                // For a moment no other thread could see these tasks: workers that fell asleep meanwhile have to check
-                // again.
+                // While this worker moved tasks from the inbox to the backlog and its deque, other workers could not
+                // see them. Workers that fell asleep meanwhile have to check again.
                 mxrs_sync::atomic::fence(Ordering::SeqCst);
                 if self.sleepers.load(Ordering::Relaxed) > 0 {
                     self.wake_all();
@@ -136,8 +136,7 @@ impl Pool {
     fn has_tasks(&self) -> bool {
         match &self.heap {
             Some(heap) => !heap.lock().is_empty(),
-            // The backlog counts: its tasks are granted, and the worker that left them there may be running a long
-            // task.
+            // The backlog is checked too: the worker that left tasks in it may be running a long task.
             None => {
                 !self.inbox.is_empty()
                     || !self.urgent.is_empty()
@@ -153,8 +152,8 @@ impl Pool {
         let mut lock = resting.lock();
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         fence_after_rmw();
-        // A thread that adds a task either sees this sleeper, and then notifies under the lock, or `has_tasks` sees the
-        // task.
+        // If a thread adds a task now, then either it sees this sleeper and notifies it under the lock, or `has_tasks`
+        // sees the task.
         let mut leave = false;
         while !self.has_tasks() && !leave && !self.paused.load(Ordering::Relaxed) {
             leave = self.stopping.load(Ordering::Acquire);

@@ -12,7 +12,7 @@ use mxrs_types::{Error, ErrorKind, Result};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// A variable. It is aligned to a cache line, and fills one in release builds.
+/// A variable. It is aligned to a cache line, and in release builds fills exactly one.
 #[repr(align(64))]
 pub(crate) struct VarCell {
     pub(super) state: RankedMutex<VarState>,
@@ -31,9 +31,10 @@ pub(super) struct VarState {
     pub(super) buffered: u16,
     /// Whether no handle is left, so that the end of the last use frees the cell.
     orphan: bool,
-    /// The write that has claimed the variable and waits for its readers.
+    /// The write that has claimed the variable and waits until the current readers are done; null if there is none.
     pub(super) claim: *const Access,
-    /// The last entry of the queue behind a write that runs or has claimed; its `next` is the first entry.
+    /// The last entry of the queue, which is a ring: `next` of the last entry is the first entry. Null if the queue is
+    /// empty.
     pub(super) last: *const Access,
     /// Fields that most variables never need.
     pub(super) rare: Option<Box<Rare>>,
@@ -59,8 +60,8 @@ pub(crate) enum Attached {
     Waiting,
 }
 
-/// The largest number of handles of one variable. It is far below 2^32, so that the count cannot wrap even if many
-/// threads exceed it at the same moment.
+/// The largest number of handles of one variable. This limit is far below 2^32, so that the count cannot wrap even if
+/// many threads exceed the limit at the same moment.
 const MAX_HANDLES: u32 = 1 << 31;
 
 #[cold]
@@ -134,7 +135,7 @@ impl VarCell {
         self.lock().failure()
     }
 
-    /// The failure that skips a task which reads or writes the variable.
+    /// The failure, if any, because of which a task that reads the variable (or writes it, if `write`) is skipped.
     pub(crate) fn failure_for(&self, write: bool) -> Option<Arc<Failure>> {
         self.lock().failure().filter(|failure| failure.concerns(write))
     }
@@ -225,7 +226,7 @@ impl VarState {
 
     fn enqueue(&mut self, access: *const Access) {
         // SAFETY: a queued access lives until it is taken out of the queue under this lock. The caller owns the new
-        // one.
+        // access.
         unsafe {
             let first = if self.last.is_null() { access } else { (*self.last).next.replace(access) };
             (*access).next.set(first);
@@ -237,8 +238,8 @@ impl VarState {
         if self.last.is_null() {
             return None;
         }
-        // SAFETY: a queued access lives until it is taken out of the queue under this lock. The last one always leads
-        // to the first.
+        // SAFETY: a queued access lives until it is taken out of the queue under this lock. `next` of the last access
+        // always points to the first.
         let first = unsafe { (*self.last).next.get() };
         if first == self.last {
             self.last = std::ptr::null();
@@ -296,13 +297,13 @@ impl VarState {
         self.admit(freed);
     }
 
-    /// If there is no writer: grants the reads at the head of the queue, then gives the next write its claim or its
-    /// turn.
+    /// Called when the last use has ended: grants the reads at the head of the queue. The write behind them then claims
+    /// the variable, or is granted if there were no such reads.
     #[inline]
     fn admit(&mut self, freed: &mut Freed) {
         while let Some(access) = self.dequeue() {
-            // SAFETY: a queued access lives until it is taken out of the queue under this lock; this one stays in place
-            // until it is granted or woken below.
+            // SAFETY: a queued access lives until it is taken out of the queue under this lock; this access is not
+            // freed before it is granted or woken below.
             let write = unsafe { (*access).write };
             match task_of(access) {
                 None if !write || self.readers == 0 => self.wake(access, freed),

@@ -11,7 +11,7 @@ use mxrs_types::Error;
 pub(crate) enum NotMarked {
     /// The variable is deleted (E11).
     Deleted(Error),
-    /// Another buffer has marked it, and has to be pushed first.
+    /// The buffer of this number has marked the variable, and has to be pushed first.
     Other(u16),
 }
 
@@ -22,10 +22,10 @@ impl VarCell {
     }
 
     /// Marks the variable as used by a task in this buffer, and counts a handle for it, because a task that is not
-    /// appended yet does not keep its variables.
+    /// appended yet does not keep its variables alive.
     ///
     /// # Errors
-    /// See [`NotMarked`]; no handle is counted then.
+    /// Fails for the reasons in [`NotMarked`]; in that case no handle is counted.
     pub(crate) fn mark_buffered(&self, buffer: u16) -> Result<(), NotMarked> {
         let mut state = self.lock();
         if state.deleted {
@@ -39,8 +39,8 @@ impl VarCell {
         Ok(())
     }
 
-    /// Removes this buffer's mark once no task in it uses the variable. If the mark is already gone and another buffer has
-    /// marked the variable, that mark stays.
+    /// Removes this buffer's mark once no task in it uses the variable. If another buffer has marked the variable in
+    /// the meantime, the mark of that buffer stays.
     pub(crate) fn unmark_buffered(&self, buffer: u16) {
         let mut state = self.lock();
         if state.buffered == buffer {

@@ -12,14 +12,15 @@
 //! | claimed | > 0 | a write | anything |
 //! | written | -1 | none | anything |
 //!
-//! **Pushing** locks all variables of the task in ascending address, appends the task to each, and unlocks: all or
-//! nothing, so crossed pushes agree on the order of the two tasks on every variable. A read is *granted* immediately
-//! unless there is a writer; a write is granted immediately if the variable is free, claims it if it is only read, and is
-//! queued otherwise. **Completing** visits one variable after the other. The last reader of a claimed variable grants the
-//! writer; a finished write admits the reads at the head of the queue, then lets the next write claim or take the
-//! variable. A task granted on all its variables is dispatched, outside every lock. A *waiting thread* is an entry of the
-//! queue like a task. When it is granted, it is woken and the turn passes on immediately; so it never stands in a
-//! worker's queue behind unrelated tasks.
+//! **Pushing** locks all variables of the task in ascending order of addresses, appends the task to each, and unlocks
+//! them. So two tasks that are pushed at the same time have the same order on every variable that they share. A read is
+//! *granted* immediately unless there is a writer; a write is granted immediately if the variable is free, claims it if
+//! it is only read, and is queued otherwise. **Completing** visits one variable after the other. If the last reader of
+//! a claimed variable ends, the writer is granted. If a write ends, the reads at the head of the queue are granted; the
+//! write behind them then claims the variable, or is granted if there were no such reads. A task granted on all its
+//! variables is dispatched, outside every lock. A *waiting thread* is an entry of the queue like a task. When its turn
+//! comes, it is woken, and the turn passes to the next entry immediately. It needs no worker, so unrelated tasks do not
+//! delay it.
 //!
 //! The queue is a linked list of entries (`Access`) that lie inside the queued tasks or in memory of the waiting threads,
 //! so that neither pushing nor completing allocates.
@@ -29,13 +30,13 @@
 //! - The fields of the state, and the links of a queue: only under the variable's lock.
 //! - `version`: written under the lock by the completing writer, read by anyone.
 //! - The failure slot changes only when a write completes, so a task that has been granted a variable sees one value of
-//!   it from grant to completion. Each task granted meanwhile is marked accordingly, so that a task looks at its
-//!   variables again only if there is a failure to see.
-//! - A task's block: its pusher until it is appended; then no thread, until the one that gives the last grant; then
-//!   the thread that runs it, until it is completed and the block is freed. A queue points to a block only while the
-//!   task lacks that grant.
-//! - A variable's memory: freed by the thread that finds it free and without handles: the one that drops the last
-//!   handle, or the one that ends the last use.
+//!   it from grant to completion. A task that is granted a variable with a failure is marked as tainted, so that only
+//!   tainted tasks look at their variables again.
+//! - A task's block: only the pushing thread until the task is appended; then no thread until the last grant; then the
+//!   thread that gave the last grant, and the worker to which it passes the task, until the task is completed and the
+//!   block is freed. A variable's queue points to the block only until the variable is granted to the task.
+//! - A variable's memory is freed by the thread that drops the last handle or by the thread that ends the last use,
+//!   whichever is later.
 //!
 //! # Rules
 //!
@@ -48,15 +49,16 @@
 //!   change it.
 //! - **E6** A pushed task runs or is skipped exactly once, and completes exactly once; completing it again is an error
 //!   ([`crate::Completion`]).
-//! - **E7** Waiting for all ends only when, after the waiter's own pushes, nothing is pending.
+//! - **E7** A wait for all tasks ends only at a moment after the waiting thread's own pushes at which no task is
+//!   pending.
 //! - **E8** A task is dispatched only after it has been appended to all its variables: the number of missing grants is
 //!   stored while all of them are locked.
-//! - **E9** A task has each variable once; both read and written counts as written.
+//! - **E9** A task has each variable once; a variable that is both read and written counts as written.
 //! - **E10** No deadlock: if every body returns, every pushed task is eventually dispatched.
 //! - **E11** After a deletion no task can use the variable; trying is an error. Ids are never reused.
-//! - **E12** A variable carries a failure if and only if a failed task reaches it through skipped tasks and the failure
-//!   has not been reported yet. (A task that runs in spite of a failure, [`crate::Property::NoSkip`], passes it on like a
-//!   skipped one.)
+//! - **E12** A variable carries a failure if and only if its last writer failed or was skipped because of that failure,
+//!   and the failure was not reported since. (A task that runs in spite of a failure, [`crate::Property::NoSkip`],
+//!   passes it on like a skipped one.)
 //! - **E13** A failure is reported at most once, and at least once if a thread waits for a tainted variable or for all.
 //! - **E14** A failure never blocks progress.
 //! - **E15** A `NoSkip` task sees the failure and runs.

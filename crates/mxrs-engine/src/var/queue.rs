@@ -21,7 +21,7 @@ pub(crate) enum WaitFor {
     Everything,
 }
 
-/// A list of tasks that it owns, first in, first out.
+/// A list that owns its tasks, first in, first out.
 #[derive(Default)]
 pub(crate) struct TaskList {
     head: Option<NonNull<Op>>,
@@ -143,8 +143,8 @@ impl VarState {
 #[inline]
 pub(crate) fn append(task: Task, deletes: bool) -> Result<Option<Task>, (Refused, Task)> {
     let op = task.as_ptr();
-    // SAFETY: the block exists until this thread has released the last lock below, because the task cannot be completed
-    // before it has been granted on that variable.
+    // SAFETY: the block exists until this thread has released the last lock below: the task cannot be completed before
+    // it is granted the variable of that lock.
     let accesses = unsafe { accesses_of(op) };
     match accesses {
         [] => return Ok(Some(task)),
@@ -187,8 +187,8 @@ pub(crate) fn append(task: Task, deletes: bool) -> Result<Option<Task>, (Refused
         guard.deleted |= deletes;
     }
     task.expect_grants(missing, marks);
-    // The locks are released only after ownership was given up, because the task may be granted and run as soon as they
-    // are.
+    // This thread gives up the task before it releases the locks, because another thread may be granted the task and
+    // run it as soon as they are released.
     let task = if missing == 0 {
         Some(task)
     } else {

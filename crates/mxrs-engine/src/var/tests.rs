@@ -1,4 +1,4 @@
-//! The state machine of one variable, rule by rule.
+//! Tests the state machine of one variable, rule by rule.
 
 use super::*;
 use crate::context::RunContext;

@@ -1,4 +1,4 @@
-//! A failure inside a bulk, and one from before it (E12, E16).
+//! Failures inside a bulk, and failures that happened before it (E12, E16).
 
 use super::*;
 
@@ -25,7 +25,8 @@ fn e16_e12_failure_in_a_bulk_stays_with_its_body() {
             let text = engine.wait_to_read(&later).unwrap_err().to_string();
             assert!(text.contains("got in a bulk") && text.contains("running `bad`"), "{kind:?}: {text}");
             assert!(text.contains("`after`") && text.contains("`later`") && !text.contains("`free`"), "{text}");
-            // E13: reported once; the panic is a failure of its own.
+            // E13: the failure was reported above, so these waits succeed. The panic is a separate failure, which the
+            // next wait for all reports.
             engine.wait_to_read(&after).unwrap();
             engine.wait_to_read(&bad).unwrap();
             assert!(engine.wait_for_all().unwrap_err().to_string().contains("on no variable"), "{kind:?}");
@@ -58,7 +59,8 @@ fn e16_e12_failure_from_outside_skips_only_what_it_reaches() {
     }
 }
 
-/// E16, E13: a write in a bulk replaces a sticky failure that was reported, for later bodies and for later tasks.
+/// E16, E13: a write in a bulk ends a sticky failure that was reported: neither later bodies of the bulk nor later
+/// tasks see it.
 #[test]
 fn e16_e13_a_write_in_a_bulk_ends_a_sticky_failure() {
     for kind in THREADED {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// E16: the buffer is pushed if it holds as many tasks as the scope's limit, and the rest when the scope ends.
+/// E16: the buffer is pushed whenever it holds as many tasks as the scope's limit, and also when the scope ends.
 #[test]
 fn e16_flush_at_the_count_and_at_the_end_of_the_scope() {
     for kind in THREADED {
@@ -25,7 +25,7 @@ fn e16_flush_at_the_count_and_at_the_end_of_the_scope() {
             assert_eq!(n_run(), 4, "{kind:?}");
             drop(scope);
             assert!(let_run(|| var.version() == 2), "{kind:?}: the scope's end sends the rest");
-            // Out of the scope nothing is buffered.
+            // The scope has ended, so this task is not buffered.
             engine.task("note").write(&var).push(note(&log, 6)).unwrap();
             assert!(let_run(|| var.version() == 3), "{kind:?}");
             assert_eq!(*log.lock().unwrap(), (0..7).collect::<Vec<_>>());
@@ -99,7 +99,7 @@ fn e16_e7_wait_for_all_of_another_thread_sees_buffers() {
                                 engine.task("count").write(&var).push(body).unwrap();
                             }
                             tell.send(()).unwrap();
-                            // Stays in its scope until the other thread has waited.
+                            // Stays in the scope until the other thread's wait has ended.
                             thread::park();
                         })
                     })
@@ -115,7 +115,8 @@ fn e16_e7_wait_for_all_of_another_thread_sees_buffers() {
     }
 }
 
-/// E16, E6: no buffered task is lost if the scope outlives the last wait, the engine stops, or its thread ends.
+/// E16, E6: no buffered task is lost if the scope lasts longer than the last wait, if the engine stops, or if the
+/// scope's thread ends.
 #[test]
 fn e16_e6_buffers_are_not_lost_at_the_end() {
     for kind in THREADED {
@@ -136,8 +137,8 @@ fn e16_e6_buffers_are_not_lost_at_the_end() {
             let engine = engine(kind);
             let (own, notes) = (engine.clone(), Arc::clone(&log));
             let ended = thread::spawn(move || {
-                // The scope is never dropped, so that only the thread's end can push the buffer. `KEPT` has its address,
-                // so that no leak detector reports it.
+                // The scope is never dropped, so that only the thread's end can push the buffer. `KEPT` stores the
+                // scope's address, so that no leak detector reports the scope.
                 static KEPT: Mutex<Vec<usize>> = Mutex::new(Vec::new());
                 KEPT.lock().unwrap().push(Box::into_raw(Box::new(own.bulk(100))).expose_provenance());
                 own.task("note").push(note(&notes, 2)).unwrap();

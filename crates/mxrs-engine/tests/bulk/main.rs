@@ -34,7 +34,7 @@ fn note(log: &Log, number: usize) -> impl FnOnce(&RunContext) -> Result<()> + Se
     }
 }
 
-/// Waits until a task that has been pushed is done, at most 2 s; returns whether it is.
+/// Waits until `done` returns true, at most 2 s; returns whether it did.
 fn let_run(mut done: impl FnMut() -> bool) -> bool {
     (0..2000).any(|_| {
         thread::sleep(Duration::from_millis(1));
@@ -42,7 +42,7 @@ fn let_run(mut done: impl FnMut() -> bool) -> bool {
     })
 }
 
-/// Waits long enough for an idle worker to run a task, to see that it does not.
+/// Waits so long that an idle worker would have run a pushed task. A test uses it to show that a task was not pushed.
 fn pause() {
     thread::sleep(Duration::from_millis(20));
 }

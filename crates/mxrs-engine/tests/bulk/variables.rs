@@ -33,7 +33,7 @@ fn e16_collected_tasks_keep_their_variables() {
             for round in 0..200 {
                 let _scope = engine.bulk(50);
                 for i in 0..20 {
-                    // The variable of an array that lives for one statement is used like this one.
+                    // This variable is used like that of an array that lives for one statement.
                     let var = engine.new_var();
                     let sum = Arc::clone(&sum);
                     let body = move |_: &RunContext| {

@@ -89,8 +89,8 @@ fn a_cpu_task_is_stopped_by_what_it_uses_only() {
     assert_eq!(x.version(), 1);
 }
 
-/// A body that launches work and then fails or panics leaves work behind; later tasks wait for it (rule 2 of the
-/// module).
+/// A body that launches work and then fails or panics leaves work behind; later tasks wait for that work (rule 2 of
+/// [`mxrs_engine::gpu`]).
 #[test]
 fn work_of_a_failed_body_is_waited_for() {
     for sync in [GpuSync::Host, GpuSync::Event] {
@@ -117,7 +117,7 @@ fn work_of_a_failed_body_is_waited_for() {
     }
 }
 
-/// A skipped task leaves the events of its variables unchanged (rule 3 of the module).
+/// A skipped task leaves the events of its variables unchanged (rule 3 of [`mxrs_engine::gpu`]).
 #[test]
 fn a_skipped_task_forgets_no_work() {
     let gpu = gpu0();
@@ -138,7 +138,7 @@ fn a_skipped_task_forgets_no_work() {
     engine.wait_for_all().unwrap();
 }
 
-/// If the device refuses a stream, the first task that needs it fails, and the next one gets it.
+/// If the device refuses a stream once, the first task that needs the stream fails, and the next task gets it.
 #[test]
 fn a_refused_stream_is_the_tasks_error() {
     for kind in KINDS {
@@ -157,7 +157,7 @@ fn a_refused_stream_is_the_tasks_error() {
     }
 }
 
-/// Refusing the n-th event, for every n: nothing hangs, no access is unordered, and an error is reported.
+/// The device refuses the n-th event, for every n: no task hangs, all accesses are ordered, and an error is reported.
 #[test]
 fn a_refused_event_is_the_tasks_error() {
     for nth in 1..=6 {

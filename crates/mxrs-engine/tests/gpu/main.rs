@@ -1,5 +1,5 @@
 //! Tasks of GPUs on simulated devices: which workers and streams they use, and how they are ordered by host waits and
-//! by events. D2, D3 and D58 of the list of environment variables.
+//! by events. Covers D2, D3 and D58 of the list of environment variables.
 #![cfg(not(loom))]
 
 #[path = "../support/accesses.rs"]
@@ -62,7 +62,7 @@ fn push_on(engine: &Engine, device: Device, read: &[&Var], write: &[&Var], body:
     task.push(move |ctx| stream(ctx).launch_on("k", &touches, body)).unwrap();
 }
 
-/// Waits until `done`, at most ten seconds; returns whether it is.
+/// Waits until `done` returns true, at most ten seconds; returns whether it did.
 fn eventually(done: impl Fn() -> bool) -> bool {
     let until = Instant::now() + Duration::from_secs(10);
     while !done() && Instant::now() < until {
@@ -90,7 +90,7 @@ impl Door {
         }
     }
 
-    /// Waits until `n` bodies have arrived, at most ten seconds; returns the number that have.
+    /// Waits until `n` bodies have reached the door, at most ten seconds; returns the number of bodies that reached it.
     fn wait_for(&self, n: usize) -> usize {
         eventually(|| self.0.0.lock().unwrap().0 >= n);
         self.0.0.lock().unwrap().0

@@ -1,11 +1,12 @@
-//! What waits for what, on the host or on the device.
+//! Which tasks and callers wait for device work, and whether they wait on the host or on the device.
 
 use crate::*;
 use mxrs_engine::Property;
 use mxrs_engine::gpu::{Gate, SimulatedGpuCall};
 use std::sync::mpsc;
 
-/// Without the suffix `Async` each task ends with a host wait for its stream, and streams never wait for one another.
+/// If the engine type has no suffix `Async`, each task ends with a host wait for its stream, and streams never wait for
+/// one another.
 #[test]
 fn host_mode_synchronizes_once_per_task() {
     let gpu = SimulatedGpu::with_latency(Device::gpu(0), Duration::from_millis(1));

@@ -238,7 +238,8 @@ fn d58_the_end_of_a_task_covers_the_auxiliary_stream() {
     }
 }
 
-/// D8: a GPU's worker runs loops alone unless the setting allows sharing; a CPU's worker shares them with the team.
+/// D8: a GPU worker runs a loop alone unless the setting allows it to share the loop with the team; a CPU worker always
+/// shares it.
 #[test]
 fn d8_gpu_workers_keep_their_loops_to_themselves() {
     let team = Team::new(TeamConfig { threads: count(3), cpus: None }).unwrap();
@@ -288,7 +289,7 @@ fn d8_a_thread_is_kept_back_once_a_gpu_is_in_use() {
             let threads = Arc::new(Mutex::new(HashSet::new()));
             let (own, team) = (Arc::clone(&threads), Arc::clone(&team));
             let body = move |_: &RunContext| {
-                // More chunks than threads, each long enough for every thread to get some.
+                // There are more chunks than threads, and each chunk takes so long that every thread gets some.
                 team.run(60, &|_| {
                     own.lock().unwrap().insert(std::thread::current().id());
                     std::thread::sleep(std::time::Duration::from_millis(1));

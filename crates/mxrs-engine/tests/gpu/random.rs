@@ -1,4 +1,5 @@
-//! Random programs over two GPUs and the CPU, against a serial interpreter, with the checker watching (E3, E4, E7).
+//! Compares random programs over two GPUs and the CPU with a serial interpreter, and lets the checker verify the order
+//! of all accesses (E3, E4, E7).
 
 use crate::accesses::{self, Accesses};
 use crate::*;

@@ -1,4 +1,4 @@
-//! Random programs on every kind of engine against a serial interpreter of the rules: E3 to E15.
+//! Compares random programs on every kind of engine with a serial interpreter of the rules E3 to E15.
 //!
 //! This test runs 150 programs on each kind; `cargo xtask stress` runs ten thousand.
 #![cfg(not(loom))]
@@ -10,7 +10,7 @@ use mxrs_engine::EngineKind;
 
 const PROGRAMS: u64 = 150;
 
-/// Each kind gets its own seeds, so that all kinds together see more programs.
+/// Runs the programs of one kind of engine. Each kind has its own seeds, so that all kinds together run more programs.
 fn check(kind: EngineKind, is_async: bool) {
     let place = KINDS.iter().position(|k| *k == (kind, is_async)).unwrap() as u64;
     let mut tally = Tally::default();

@@ -25,7 +25,8 @@ fn e12_e13_failure_travels_through_skipped_tasks_and_is_told_once() {
         assert!(text.contains("got divided by zero") && text.contains("while running `bad` on cpu(0)"), "{text}");
         assert!(text.contains("skipping what depends on it: `mid`, `end`"), "{text}");
         assert_eq!(ran.load(Ordering::SeqCst), 1);
-        // The failure was reported, so neither the other variables nor a wait for all report it again, and tasks run again.
+        // The failure was reported, so no wait for a variable or for all tasks reports it again, and tasks on these
+        // variables run.
         for var in [&x, &y, &z] {
             engine.wait_to_read(var).unwrap();
         }
@@ -42,7 +43,8 @@ fn e13_wait_for_all_tells_the_first_and_clears_all() {
         let engine = engine(kind, 1);
         let (x, y) = (engine.new_var(), engine.new_var());
         engine.task("one").write(&x).push(|_| Err(failure("one"))).unwrap();
-        // Reads x only to run after task `one`; runs although x is tainted.
+        // Reads `x` only so that it runs after task `one`. It runs although `x` is tainted, because it is a `NoSkip`
+        // task.
         engine.task("two").read(&x).write(&y).property(Property::NoSkip).push(|_| Err(failure("two"))).unwrap();
         assert!(engine.wait_for_all().unwrap_err().to_string().contains("got one"));
         engine.wait_to_read(&x).unwrap();
@@ -51,7 +53,7 @@ fn e13_wait_for_all_tells_the_first_and_clears_all() {
     }
 }
 
-/// E13: many threads wait for one failure; one of them gets it.
+/// E13: many threads wait for a variable that carries a failure; exactly one of them gets the failure.
 #[test]
 fn e13_at_most_once_over_threads() {
     let engine = engine(EngineKind::ThreadedPerDevice, 2);

@@ -1,4 +1,4 @@
-//! The numbered rules of `mxrs_engine::var`, on every kind of engine.
+//! Tests the numbered rules of `mxrs_engine::var` on every kind of engine.
 #![cfg(not(loom))]
 
 mod failures;

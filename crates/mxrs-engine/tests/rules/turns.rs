@@ -38,7 +38,8 @@ fn e3_exclusion() {
     }
 }
 
-/// E4: with several pushing threads, tasks have the same order on all variables, which keeps the order of each thread.
+/// E4: with several pushing threads, tasks have the same order on all variables, and the tasks of one thread keep the
+/// order of their pushes.
 #[test]
 fn e4_one_order_for_all_variables_and_each_threads_own() {
     for kind in KINDS {
@@ -51,7 +52,7 @@ fn e4_one_order_for_all_variables_and_each_threads_own() {
                 scope.spawn(move || {
                     for i in 0..100_u32 {
                         let logs = Arc::clone(logs);
-                        // The order of naming differs between threads, and must not matter.
+                        // Threads name the two variables in different orders, which must not matter.
                         let (a, b) = if pusher % 2 == 0 { (0, 1) } else { (1, 0) };
                         engine
                             .task("log")

@@ -9,7 +9,7 @@ settings! {
         enabled: bool = 0, "MXNET_ENABLE_CUDA_GRAPHS" [D35 Owner Cuda];
         /// Logs which operators were captured, which were not and why, and each launch.
         verbose: bool = 0, "MXNET_CUDA_GRAPHS_VERBOSE" [D36 Owner Cuda];
-        /// The most log lines about created graphs. After them one line says that further lines are omitted.
+        /// The most log lines about created graphs. If there are more, one line says that further lines are omitted.
         max_log_entries: usize = 0, "MXNET_CUDA_GRAPHS_MAX_LOG_ENTRIES" [D37 FirstUse Cuda];
         /// Prefix of the names of the dot files to which created graphs are written; empty: none are written.
         dot_prefix: String = "", "MXNET_CUDA_GRAPHS_DBG_FILE" [D38 FirstUse Cuda];

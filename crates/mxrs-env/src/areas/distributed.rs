@@ -17,11 +17,11 @@ words! {
 }
 
 words! {
-    /// The transport of messages.
+    /// The transport of messages between processes.
     pub enum Transport {
         /// ZeroMQ over TCP.
         Zmq = "zmq",
-        /// ZeroMQ over TCP, with messages in prioritised slices.
+        /// ZeroMQ over TCP, with messages in prioritized slices.
         P3 = "p3",
         /// RDMA.
         Ibverbs = "ibverbs",
@@ -68,7 +68,7 @@ settings! {
         port: Option<u16> = unset("a free port"), "PORT" [B8 Owner Distributed], Kind::int(0, 65535);
         /// Uses local sockets instead of TCP.
         local: bool = 0, "DMLC_LOCAL" [B9 Owner Distributed];
-        /// Transport of messages: TCP, TCP with prioritised slices, or RDMA.
+        /// Transport of messages: TCP, TCP with prioritized slices, or RDMA.
         transport: Transport = zmq, "DMLC_PS_VAN_TYPE" [B10 Owner Distributed];
         /// The most messages that wait for one receiver.
         water_mark: Option<usize> = unset("unbounded"), "DMLC_PS_WATER_MARK" [B11 Owner Distributed];

@@ -9,13 +9,13 @@ settings! {
     pub struct EngineSettings in Engine {
         /// The engine that runs the operators. With the suffix `Async`, GPU operators are ordered by device events.
         engine_type: EngineType = ThreadedEnginePerDevice, "MXNET_ENGINE_TYPE" [D29 Process Core];
-        /// Logs each wait, and the push and the completion of the operator that is waited for.
+        /// Logs each wait for an operator, and the push and the completion of this operator.
         info: bool = 0, "MXNET_ENGINE_INFO" [B25 Engine Core];
         /// When an operator of a GPU counts as done: `host`, when its work is done; `event`, when its work is enqueued, so
         /// that device events order later work. An engine type that ends in `Async` implies `event` and overrides this
         /// setting.
         gpu_sync: GpuSync = host, "MXRS_GPU_SYNC" [M1 Engine Gpu];
-        /// Adds the place of the push to errors of operators. Costs a walk of the stack for each push.
+        /// Adds the source location of the push to errors of operators. Costs a walk of the stack for each push.
         backtrace: bool = 0, "MXRS_ENGINE_BACKTRACE" [M2 Engine Core];
         /// Returns the error of a failed operator to every reader of its output until the array is written again, not only
         /// to the first reader.

@@ -13,12 +13,12 @@ settings! {
         /// call. `MKLDNN` and `ONEDNN` mean the same; `NONE` leaves graphs whole. If unset, every backend decides.
         subgraph_backend: Option<String> = unset("all that have fused kernels"), "MXNET_SUBGRAPH_BACKEND"
             [D92 Owner Core];
-        /// The number of terms of a gradient from which they are added in place one by one. Fewer terms are added by one
-        /// operator.
+        /// If a gradient has at least this many terms, they are added in place, one after another. Fewer terms are added by
+        /// one operator.
         grad_sum_cap: usize = 8, "MXNET_EXEC_INPLACE_GRAD_SUM_CAP" [B27 FirstUse Core],
             Kind::int(2, usize::MAX as i128);
-        /// Makes the backward pass of recorded operators fail if a value that it reads was overwritten meanwhile, with the
-        /// place of the write; 0: the backward pass computes with the new value.
+        /// Makes the backward pass of recorded operators fail if a value that it reads was overwritten meanwhile. The error
+        /// names the place of the write. 0: the backward pass computes with the new value.
         autograd_version_check: bool = 1, "MXRS_AUTOGRAD_VERSION_CHECK" [M10 Owner Core];
         /// Logs the storage types and dispatch modes of each graph.
         storage_type_verbose: bool = 0, "MXNET_INFER_STORAGE_TYPE_VERBOSE_LOGGING" [B30 FirstUse Sparse];

@@ -6,9 +6,9 @@ use std::num::{NonZeroU64, NonZeroUsize};
 settings! {
     /// Reduction and exchange of arrays between devices and machines.
     pub struct KvStoreSettings in KvStore {
-        /// Number of threads that sum one large array of several devices in host memory.
+        /// Number of threads that sum the copies of one large array from several devices in host memory.
         reduction_threads: NonZeroUsize = 4, "MXNET_KVSTORE_REDUCTION_NTHREADS" [D40 Owner KvStore];
-        /// Number of elements from which an array counts as large: several threads sum it, and it is split over servers.
+        /// The fewest elements of a large array. Several threads sum a large array, and it is split over servers.
         big_array_elements: NonZeroU64 = 1000000, "MXNET_KVSTORE_BIGARRAY_BOUND" [D41 Owner KvStore];
         /// Reduces and broadcasts along trees that follow the links between GPUs.
         use_tree: bool = 0, "MXNET_KVSTORE_USETREE" [D42 Owner KvStore];
@@ -25,7 +25,7 @@ settings! {
         gpu_p2p: bool = 1, "MXNET_ENABLE_GPU_P2P" [D47 Owner KvStore];
         /// Runs the optimizer inside the store; 0: workers fetch summed gradients and update their own weights.
         update_on_kvstore: bool = 1, "MXNET_UPDATE_ON_KVSTORE" [D48 Owner KvStore];
-        /// The most elements of one slice in the prioritised distributed store.
+        /// The most elements of one slice in the prioritized distributed store.
         slice_elements: NonZeroU64 = 40000, "MXNET_KVSTORE_SLICE_THRESHOLD" [D49 Owner KvStore];
         /// Logs pushes and pulls of row-sparse arrays with their numbers of rows.
         row_sparse_verbose: bool = 0, "MXNET_KVSTORE_DIST_ROW_SPARSE_VERBOSE" [B22 Owner KvStore];

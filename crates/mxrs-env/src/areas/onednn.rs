@@ -9,9 +9,9 @@ settings! {
         enabled: bool = 1, "MXNET_ONEDNN_ENABLED" [D74 FirstUse OneDnnFeature];
         /// The most compiled primitives that each thread keeps per kind of operator; -1 keeps all, 0 none.
         cache_entries: i64 = -1, "MXNET_ONEDNN_CACHE_NUM" [D75 FirstUse OneDnn], Kind::int(-1, i64::MAX as i128);
-        /// Keeps the weights of FullyConnected in row-major layout if oneDNN computes it, in every element type.
+        /// Keeps the weights of a FullyConnected operator that oneDNN computes in row-major layout, in every element type.
         force_fc_ab: bool = 0, "MXNET_ONEDNN_FORCE_FC_AB_FORMAT" [D76 EveryUse OneDnn];
-        /// Uses this backend for recurrent networks.
+        /// Uses the oneDNN backend for recurrent networks.
         use_rnn: bool = 1, "MXNET_USE_ONEDNN_RNN" [D89 EveryUse Rnn];
         /// Keeps prepared weights of recurrent networks at inference even if the parameters have changed.
         rnn_weight_cache: bool = 0, "MXNET_RNN_USE_WEIGHT_CACHE" [D91 EveryUse Rnn];

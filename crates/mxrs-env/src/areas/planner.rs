@@ -7,11 +7,12 @@ use std::num::NonZeroUsize;
 words! {
     /// The algorithm that places the arrays of a graph in memory.
     pub enum PlanWord {
-        /// The algorithm whose plan is smaller, if both are allowed.
+        /// Uses the algorithm whose plan is smaller, if both are allowed.
         Auto = "auto",
-        /// Assigns blocks that later arrays reuse, as MXNet does.
+        /// Assigns a block to each array, which later arrays reuse, as MXNet does.
         Pool = "pool",
-        /// Assigns offsets in one block, in the order of size.
+        /// Assigns offsets in one block: first to the largest arrays, or first to the arrays that are alive at the fullest
+        /// steps.
         Offset = "offset",
     }
 }

@@ -13,7 +13,7 @@ settings! {
         cpu_kind: PoolKind = Naive, "MXNET_CPU_MEM_POOL_TYPE" [D14 FirstUse Core];
         /// Strategy of the pool of arrays on `cpu_pinned`. Without a GPU these arrays use ordinary memory.
         pinned_kind: PoolKind = Naive, "MXNET_CPU_PINNED_MEM_POOL_TYPE" [D15 FirstUse Core];
-        /// Percentage of GPU memory to leave free. Cached blocks are released before a request would exceed it.
+        /// Percentage of GPU memory to leave free. Cached blocks are released before less than this would be free.
         gpu_reserve_percent: u8 = 5, "MXNET_GPU_MEM_POOL_RESERVE" [D16 FirstUse Gpu], Kind::int(0, 100);
         /// Percentage of system memory that the CPU pool leaves free.
         cpu_reserve_percent: u8 = 5, "MXNET_CPU_MEM_POOL_RESERVE" [D17 FirstUse Core], Kind::int(0, 100);

@@ -26,8 +26,8 @@ settings! {
         /// Number of dropout states of each GPU, used in turn.
         gpu_dropout_states: NonZeroUsize = 4, "MXNET_GPU_CUDNN_DROPOUT_STATE_COPY" [D84 Process Cudnn];
         /// Accumulates sums in a wider type than that of the input. With 0, softmax and log_softmax of 16-bit floats
-        /// accumulate in 16 bits, which is slower and less accurate, as in MXNet. Other sums stay wide; MXNet compensates
-        /// their rounding, so the results hardly differ.
+        /// accumulate in 16 bits, as in MXNet, which is slower and less accurate. All other sums are accumulated in the
+        /// wider type even then. MXNet compensates the rounding of these sums, so the results hardly differ.
         safe_accumulation: bool = 1, "MXNET_SAFE_ACCUMULATION" [D85 Process Core];
     }
 }

@@ -11,11 +11,11 @@ settings! {
         gpu_workers: NonZeroUsize = 2, "MXNET_GPU_WORKER_NTHREADS" [D2 Engine Core];
         /// Number of workers per GPU that only copy between host and device.
         gpu_copy_workers: NonZeroUsize = 2, "MXNET_GPU_COPY_NTHREADS" [D3 Engine Gpu];
-        /// Number of operators that may run at the same time on each CPU device. There is one team of threads: an operator
-        /// that finds the team busy runs its loop on one thread.
+        /// Number of operators that may run at the same time on each CPU device. All operators use the same team of
+        /// threads: an operator that finds the team busy runs its loop on one thread.
         cpu_workers: NonZeroUsize = 1, "MXNET_CPU_WORKER_NTHREADS" [D4 Process Core];
         /// Number of workers, shared by all CPU devices, for tasks that a program pushes to the engine with the property
-        /// `CpuPrioritized`. mxrs itself pushes none: in MXNet they belong to key-value stores.
+        /// `CpuPrioritized`. mxrs itself pushes no such tasks: in MXNet they belong to key-value stores.
         cpu_priority_workers: NonZeroUsize = 4, "MXNET_CPU_PRIORITY_NTHREADS" [D5 Engine Core];
         /// Replaces `MXNET_CPU_WORKER_NTHREADS` in a process that was forked from one in which a runtime had started, as
         /// the worker processes of a data loader are in MXNet. The workers of mxrs' own `DataLoader` are threads and share

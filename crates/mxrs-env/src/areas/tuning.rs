@@ -89,9 +89,9 @@ impl Setting for TuningCache {
 settings! {
     /// Operator tuning: measures times, so that the fastest algorithm for an operator can be chosen.
     pub struct TuningSettings in Tuning {
-        /// Element types for which measured times choose kernels: 0 none, 1 all, or a list. They choose the kernels of
-        /// convolutions and fully-connected layers at inference, by results of `mxrs tune`; pointwise loops are not
-        /// measured yet.
+        /// Element types for which measured times choose kernels: 0 none, 1 all, or a list. The times are the results of
+        /// `mxrs tune`. They choose the kernels of convolutions and fully connected layers at inference. Pointwise loops
+        /// are not measured yet.
         operators: Option<OperatorTuning> = unset("all types"), "MXNET_USE_OPERATOR_TUNING" [D93 Process Core];
         /// File in which results of kernel tuning are kept; 0: results are neither kept nor used.
         kernel_cache: Option<TuningCache> = unset("mxrs/tuning.json in $XDG_CACHE_HOME or $HOME/.cache"), "MXRS_TUNING_CACHE"

@@ -7,7 +7,8 @@ const ROWS: &str = include_str!("../rows.txt");
 
 /// The type of a row as `rows.txt` writes it.
 fn type_of(kind: &Kind) -> String {
-    // A larger limit than this is that of an integer type, because the documentation names no such limit.
+    // The documentation names no limit as large as this. A larger limit is the limit of an integer type, and `rows.txt`
+    // does not contain it.
     let wide = 1 << 31;
     match *kind {
         Kind::Bool => "bool".into(),

@@ -4,8 +4,8 @@ use crate::{error, other_value, read, rows};
 use mxrs_env::*;
 use mxrs_types::{DType, EngineKind, EngineType, ErrorKind, PoolKind};
 
-/// The expected values in the error for `value` of `row`. Asserts that the message has the form that the documentation
-/// describes.
+/// The text about expected values in the error that setting the variable of `row` to `value` causes. Asserts that the
+/// message of the error has the form that the documentation describes.
 fn refusal(row: &Row, value: &str) -> String {
     let result = Settings::from_source(&MapSource::new([(row.name, value)]));
     let error = result.err().unwrap_or_else(|| panic!("{}={value:?} is accepted", row.name));
@@ -236,7 +236,7 @@ fn a_row_without_effect_warns_once_when_it_leaves_its_default() {
         let shown = settings.value(row.name).unwrap();
         let expected = match capabilities.state_of(row) {
             State::InEffect => None,
-            // A build without oneDNN behaves as if it were switched off, so this row gives no warning.
+            // A build without oneDNN behaves as if oneDNN were switched off, so the switch of oneDNN gives no warning.
             _ if row.needs == Capability::OneDnnFeature => None,
             State::NotYet(why) => {
                 Some((WarningKind::NotYetInEffect, format!("{}={shown} is not yet in effect: {why}", row.name)))

@@ -11,8 +11,8 @@ type OfTwo = fn(&Imperative, &NdArray, &NdArray) -> Result<NdArray>;
 type WithScalar = fn(&Imperative, &NdArray, f64) -> Result<NdArray>;
 
 impl Array {
-    /// The array for the result of an operator. An error in `made` gets the operator and its place in the source as
-    /// context.
+    /// An array that holds the result `made` of an operator. If `made` is an error, the operator and the source location
+    /// `site` are added to it as context.
     fn computed(&self, operator: &str, site: &Location<'_>, made: Result<NdArray>) -> Self {
         Self::new(&self.nd, made.map_err(|error| error.context(format!("computing `{operator}` at {site}"))))
     }

@@ -24,7 +24,8 @@ macro_rules! elementwise {
 macro_rules! reductions {
     ($($name:ident $doc:literal),+ $(,)?) => { $(
         #[doc = $doc]
-        /// over these axes, which are left out of the result: `..` for all, an axis, or several.
+        ///
+        /// The reduction runs over `axes`: `..` for all axes, one axis, or several. The result does not have these axes.
         ///
         /// # Errors
         /// Returns the error that the array carries, or an error if the array has no such axis.

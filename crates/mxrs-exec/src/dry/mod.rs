@@ -27,7 +27,8 @@ pub struct PlannedGraph {
     pub steps: Vec<StepReport>,
     /// The number of steps that belong to the forward half.
     pub n_forward: usize,
-    /// Additions in place: the step that computes the second term adds it to the first, so the addition is not a step.
+    /// Names of the additions that are made in place: the step that computes the second term adds it to the first, so the
+    /// addition itself is not a step.
     pub inplace_adds: Vec<String>,
     /// Number of calls that compute a value a second time.
     pub n_recomputed: usize,
@@ -137,8 +138,8 @@ impl DryGraph {
         Ok(self.describe(&plan_program(self.program.clone(), &options)?))
     }
 
-    /// Bytes of an arena that holds only the graph's own tensors: without workspaces, and without copies of parameters and
-    /// their gradients in the layouts of kernels. MXNet's planner counts only these tensors and leaves the rest to the
+    /// Bytes of an arena that holds only the graph's own tensors. Not included are workspaces, and copies of parameters and
+    /// of their gradients in the layouts of kernels. MXNet's planner counts only these tensors and leaves the rest to the
     /// operators.
     ///
     /// # Errors
@@ -151,7 +152,7 @@ impl DryGraph {
         let bytes = |of: &dyn Fn(Origin) -> bool| {
             program.values.iter().filter(|v| of(v.origin)).map(|v| v.desc.size_bytes()).sum::<usize>()
         };
-        // Several values may be written to one array in turn.
+        // Counts each output array once, although several values may be written to it in turn.
         let heads = |range: Range<usize>| -> usize {
             program.outputs[range].iter().map(|v| &program.values[*v].desc).map(TensorDesc::size_bytes).sum()
         };

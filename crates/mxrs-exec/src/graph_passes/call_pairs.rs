@@ -14,7 +14,7 @@ use mxrs_graph::{CallPair, Graph, NodeId, join_pairs};
 use mxrs_op::{OpCall, OpDef, Pair, TensorDesc};
 use mxrs_types::Result;
 
-/// Replaces pairs by one call each.
+/// Replaces each pair of calls by one call.
 ///
 /// # Errors
 /// Returns the errors of rebuilding the graph.
@@ -30,7 +30,8 @@ pub fn run(state: &GraphState, context: &Context<'_>) -> Result<Option<GraphStat
         let accepts = |first: NodeId| is_faster(&state.graph.graph, first, [both, gradient], pair, forward, options);
         let call_pair = CallPair { pair, both: both.clone(), gradient: gradient.clone() };
         if let Some(paired) = join_pairs(&state.graph, &call_pair, accepts)? {
-            // Only one kind of pair exists. A second kind would have to look at `paired`, which `forward` does not describe.
+            // The loop ends here, because only one kind of pair exists. To find a second kind in `paired`, shapes and types
+            // of `paired` would be needed, and `forward` describes only the old graph.
             return Ok(Some(state.with_graph(paired)));
         }
     }

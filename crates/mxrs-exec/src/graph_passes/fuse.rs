@@ -51,10 +51,12 @@ struct Fusion<'a> {
 }
 
 impl Fusion<'_> {
-    /// The graph with fused calls, if one has fewer kernels and needs no larger arena.
+    /// The best graph with fused calls; `None` if fusion leaves no graph with fewer kernels and an arena that is not
+    /// larger.
     fn best(&self) -> Result<Option<GraphState>> {
         let mut layouts: Vec<&Layout> = Vec::new();
-        // A call that depends only on constants is computed once. Fused with another call it would run in every run.
+        // Calls that depend only on constants are computed once, so they are not fused: as a part of a fused call they
+        // would be computed in every run.
         let nodes = self.source.graph.iter().zip(folded_nodes(&self.source));
         let class = |((id, node), is_folded)| if is_folded { None } else { self.class(id, node, &mut layouts) };
         let classes: Vec<Option<u64>> = nodes.map(class).collect();
@@ -90,7 +92,7 @@ impl Fusion<'_> {
         Ok(None)
     }
 
-    /// Logs what was fused, at level info if [`BindOptions::fuse_verbose`] is set.
+    /// Logs which calls were fused. The level is info if [`BindOptions::fuse_verbose`] is set.
     fn log(&self, found: &FusedGraph, reach: Reach, took: Duration) {
         let n_sets = found.sets.len();
         let n_calls: usize = found.sets.iter().map(Vec::len).sum();
@@ -101,7 +103,7 @@ impl Fusion<'_> {
         }
     }
 
-    /// The description of an entry in the program without fusion.
+    /// The description that an entry has in the program without fusion.
     fn desc(&self, entry: EntryId) -> Option<&TensorDesc> {
         Some(&self.plain.values[*self.of_entry.get(&entry)?].desc)
     }
@@ -144,12 +146,12 @@ impl Fusion<'_> {
         OpCall { op: &self.op, params, inputs, outputs, is_constant, is_train: self.source.is_train }
     }
 
-    /// Backends with a better kernel than the reference.
+    /// The backends that have a kernel for the call that is better than the reference kernel.
     fn able(&self, call: &OpCall<'_>) -> Vec<Arc<dyn Backend>> {
         self.options.backends.iter().filter(|backend| has_fast_kernel(&***backend, call)).cloned().collect()
     }
 
-    /// Whether a backend runs a set as one call without changing a layout.
+    /// Whether a backend can run a set of calls as one call, with every tensor in its present layout.
     fn accepts(&self, set: &ProposedSet<'_>) -> bool {
         let graph = self.source.graph;
         let descs = |entries: &[Entry]| -> Option<Vec<TensorDesc>> {
@@ -163,7 +165,7 @@ impl Fusion<'_> {
         keeps(&choice.planned.input_layouts, &inputs) && keeps(&choice.planned.output_layouts, &outputs)
     }
 
-    /// The program of a graph with fused calls.
+    /// Lowers a graph with fused calls. Returns its types and its program.
     fn lower(&self, fused: &FusedGraph) -> Result<(Typed, LoweredGraph)> {
         let moved = |(id, bound): (&NodeId, &Bound)| Some((fused.nodes[id.index()]?, *bound));
         let known = Known {

@@ -55,8 +55,8 @@ pub fn run(state: &GraphState, context: &Context<'_>) -> Result<Option<GraphStat
     Ok(Some(state))
 }
 
-/// Whether the backend of that name has a kernel for the replacement. Without a name, whether some backend has one, or the chain
-/// runs on reference kernels anyway.
+/// Whether to make a replacement. With a `name`, it is made if the backend of that name has a kernel for it. Without, it is
+/// made if any backend has one, or if the chain runs on reference kernels anyway.
 fn is_gain(backends: &[Arc<dyn Backend>], name: Option<&str>, proposal: &Proposal<'_>) -> bool {
     if let Some(name) = name {
         let mut named = backends.iter().filter(|backend| backend.name() == name);

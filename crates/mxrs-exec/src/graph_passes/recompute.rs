@@ -33,8 +33,8 @@ pub fn run(state: &GraphState, context: &Context<'_>) -> Result<Option<GraphStat
     Ok(less.map(|graph| state.with_graph(graph)))
 }
 
-/// The graph with clones, or `None` if it stays as it is. `known` describes the entries of the graph, and `lower` makes a
-/// program of a candidate.
+/// The graph with clones, or `None` if it stays as it is. `known` describes the entries of the graph, and `lower` lowers a
+/// candidate graph to a program.
 fn recomputed(
     graph: &TrainingGraph,
     known: &Known,
@@ -60,7 +60,7 @@ fn recomputed(
         }
         Recompute::Mirror => vec![mirror(graph, rule, bytes)],
         Recompute::Sqrt => vec![sqrt_segments(graph, bytes)],
-        // If much of the graph is not a chain, segments that cut several branches save more memory.
+        // Both ways are compared: if much of the graph is not a chain, segments that cut several branches save more memory.
         Recompute::Chain => vec![chain_checkpoints(graph, bytes), sqrt_segments(graph, bytes)],
         Recompute::Budget(budget) => {
             let work = work(&lower(graph)?);
@@ -75,7 +75,7 @@ fn recomputed(
 /// Percent of the arena that `Recompute::Light` tries to free.
 const LIGHT_PERCENT: usize = 10;
 
-/// Whether some operator of the forward graph declares how its output is computed again.
+/// Whether some operator of the forward graph declares how its output can be recomputed.
 fn has_recomputation(graph: &TrainingGraph) -> bool {
     graph.graph.nodes()[..graph.n_forward_nodes].iter().any(|n| n.op.as_ref().is_some_and(|op| op.recompute.is_some()))
 }

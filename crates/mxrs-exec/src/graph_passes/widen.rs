@@ -31,8 +31,8 @@ pub fn run(state: &GraphState, context: &Context<'_>) -> Result<Option<GraphStat
     Ok(found)
 }
 
-/// The graph with the calls on one half-precision type widened; `None` if no call gains by it, or the graph cannot be
-/// widened.
+/// Widens the calls on the half-precision type `half`, and returns the new graph. Returns `None` if no call gets faster, or
+/// if the graph cannot be widened.
 fn without(half: DType, forward: &ForwardGraph, context: &Context<'_>) -> Result<Option<GraphState>> {
     let (graph, Typed { known, bound }) = (&*forward.graph, &*forward.typed);
     if !known.dtypes.contains(&half) {
@@ -56,8 +56,8 @@ fn without(half: DType, forward: &ForwardGraph, context: &Context<'_>) -> Result
     Ok(Some(GraphState::new(Arc::new(wide.graph), Typed { known, bound })))
 }
 
-/// Whether widening a call makes it faster: it would run on the reference kernel, or more slowly than in float32, and a
-/// kernel for float32 exists that is not the reference.
+/// Whether widening a call makes it faster. That is so if a float32 kernel other than the reference exists, and if the
+/// half-precision call would run on the reference kernel or take longer than in float32.
 fn gains(graph: &Graph, id: NodeId, descs: &[TensorDesc], half: DType, options: &BindOptions, is_train: bool) -> bool {
     let Some((op, params)) = graph.node(id).call() else { return false };
     let inputs: Vec<TensorDesc> = graph.input_ids(id).map(|entry| descs[entry.index()].clone()).collect();

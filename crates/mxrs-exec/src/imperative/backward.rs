@@ -1,4 +1,5 @@
-//! Computes gradients: into the arrays of marked arrays, or of given variables as new arrays.
+//! Computes gradients along the tape. `backward` writes the gradients of marked arrays to their gradient arrays; `grad`
+//! returns the gradients of given variables as new arrays.
 
 use super::tape::{Entry, entry_of};
 use super::walk::{Head, Walk};
@@ -30,8 +31,9 @@ impl Imperative {
     /// list stands for ones for all heads.
     ///
     /// # Errors
-    /// Returns an error if no recorded call made a head, the heads depend on no marked array, the gradients of the tape
-    /// have been taken already, a saved value was overwritten since, an operator has no gradient, or an operator fails.
+    /// Returns an error if a head was not made by a recorded call, or if the heads depend on no marked array. Returns an
+    /// error if gradients were computed along this tape before without retaining it, or if a saved value was overwritten.
+    /// Returns an error if an operator has no gradient or fails.
     pub fn backward(
         &self,
         heads: &[&NdArray],

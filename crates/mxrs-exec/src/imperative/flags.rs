@@ -9,7 +9,7 @@ struct Flags {
     training: bool,
 }
 
-// The macro of Loom does not support `const` initializers.
+// Not initialized by a `const` block, because Loom's version of the macro does not support that.
 #[cfg(loom)]
 mxrs_sync::thread_local! { static FLAGS: Cell<Flags> = Cell::new(Flags { recording: false, training: false }); }
 #[cfg(not(loom))]

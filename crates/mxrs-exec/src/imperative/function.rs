@@ -35,8 +35,8 @@ pub struct Recorded {
 }
 
 impl Function {
-    /// `forward` makes the outputs and runs with recording off. `backward` makes one gradient per input. Each runs on the
-    /// thread that needs its result, and may wait for arrays.
+    /// `forward` makes the outputs and runs with recording off. `backward` makes one gradient per input. Both closures run
+    /// on the calling thread and may wait for arrays.
     pub fn new(
         name: &str,
         forward: impl Fn(&[NdArray]) -> Result<Vec<NdArray>> + Send + Sync + 'static,

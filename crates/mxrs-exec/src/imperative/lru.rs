@@ -1,7 +1,7 @@
 //! A bounded cache that drops the least recently used value.
 //!
 //! Values are found by a hash and a comparison, so that a lookup needs no owned key. Inserting into a full cache looks at
-//! all entries, which takes far less time than making one of these values.
+//! all entries, which takes far less time than making the value to insert.
 
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 struct Slot<K, V> {
     key: K,
     value: Arc<V>,
-    /// The clock of the last lookup of this entry.
+    /// The clock of the cache at the last lookup of this entry.
     used: u64,
 }
 

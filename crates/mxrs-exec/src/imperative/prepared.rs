@@ -49,9 +49,9 @@ impl Parsed {
     }
 }
 
-/// Whether rewriting this input may change its value, so that values saved from it are out of date. A differentiable
-/// operator that sets one of its arguments (gamma, if it is fixed) sets it to the value that its gradient assumes, so
-/// calling it twice does not invalidate saved values.
+/// Whether a call that rewrites this input may make values that were saved from the input out of date. That is not so for
+/// an argument of a differentiable operator. Such an operator sets an argument (a fixed gamma, for instance) only to the
+/// value that its gradient assumes, so a second call leaves saved values valid.
 pub fn spoils(op: &OpDef, params: &OpParams, input: usize) -> bool {
     let n_inputs = op.n_inputs(params);
     let is_argument = input < n_inputs - op.n_aux.min(n_inputs);
@@ -63,7 +63,8 @@ pub struct Prepared {
     pub call: Parsed,
     pub planned: Planned,
     pub segment: Segment,
-    /// Shape and type of each output that the call makes: the visible outputs, or all.
+    /// Shape and type of each output that the call makes: of the visible outputs, or of all outputs if hidden ones were
+    /// requested.
     pub outputs: Vec<(Shape, DType)>,
     pub n_visible: usize,
     /// Pairs (input, output) for which the kernel can run in place. Empty if the call takes several steps.
@@ -96,7 +97,7 @@ impl Prepared {
         let node = builder.add_parsed_op(op, op.name, call.attrs.clone(), call.params.clone(), variables)?;
         let n_all = op.n_outputs.get(&call.params);
         let n_visible = op.n_visible.get(&call.params).min(n_all);
-        // A view makes no hidden outputs.
+        // Hidden outputs count only if they were requested and the call is not a view, which makes none.
         let n_made = if with_hidden && call.view(is_train) == View::No { n_all } else { n_visible };
         builder.set_heads((0..n_made).map(|i| Entry::new(node, i as u32)).collect());
         let graph = builder.build()?;
@@ -143,7 +144,7 @@ impl Prepared {
         (self.call.op.rewrites)(&self.call.params, self.is_train)
     }
 
-    /// The values that the gradient with respect to the inputs marked in `wants` reads.
+    /// The values that the gradient of the call reads. `wants` marks the inputs whose gradients are wanted.
     ///
     /// # Errors
     /// Returns an error if the operator declares its gradient wrongly.

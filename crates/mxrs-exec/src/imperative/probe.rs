@@ -4,7 +4,8 @@ use super::prepared::Parsed;
 use mxrs_op::{Attrs, GradValue, Gradient, GradientScope, OpSet};
 use mxrs_types::Result;
 
-/// For each input and each output, whether a gradient reads its content. Of the rest it reads at most the shape.
+/// For each input and each output, whether a gradient reads its content. Of the other inputs and outputs a gradient reads
+/// at most the shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reads {
     pub inputs: Vec<bool>,
@@ -28,8 +29,8 @@ struct Probe<'a> {
     reads: Reads,
 }
 
-/// The values that the gradient of the call with respect to the inputs in `wants` reads, for any set of visible outputs
-/// that have gradients.
+/// The values that the gradient of the call reads. `wants` marks the inputs whose gradients are wanted. The result holds
+/// for any set of visible outputs that have gradients.
 ///
 /// # Errors
 /// Returns an error if the operator declares its gradient wrongly.

@@ -2,8 +2,8 @@
 //!
 //! A [`Node`] stands for one recorded call, or for a marked leaf. It owns the nodes of its inputs and the values that its
 //! gradient reads. An array owns the node that made it. Saved values are separate handles without a node, so that there is
-//! no cycle of ownership. Ids grow with time: the node of an input has a smaller id, and gradients are computed in falling
-//! order of ids.
+//! no cycle of ownership. A node gets a larger id than all earlier nodes, so the nodes of its inputs have smaller ids.
+//! Gradients are computed in falling order of ids.
 
 use super::cached::CachedRun;
 use super::flags;
@@ -61,7 +61,7 @@ impl Saved {
     }
 }
 
-/// An input of a recorded call: the entry that made it, if tracked, and its value, if the gradient reads it.
+/// An input of a recorded call: its entry, if the input is tracked, and its value, if the gradient reads the value.
 pub struct Link {
     pub from: Option<Entry>,
     pub desc: Desc,
@@ -82,13 +82,13 @@ impl Link {
 
 /// How the gradient of a node is computed.
 pub enum How {
-    /// By the operator's declaration.
+    /// By the gradient function that the operator declares.
     Call(Arc<Prepared>),
-    /// The node is a reshaping: the gradient is that of the output in the shape of the input.
+    /// The node is a reshape. The gradient of the input is the gradient of the output in the shape of the input.
     Reshape,
-    /// The node is a view of these rows of axis 0: the gradient is zero outside them.
+    /// The node is a view of the rows `begin..end` of axis 0. The gradient of the input is zero outside these rows.
     Rows { begin: usize, end: usize },
-    /// By a user's closure.
+    /// By the backward closure of a user's function.
     Function(RecordedFunction),
     /// By the gradient of a cached graph.
     Cached(Arc<CachedRun>),
@@ -114,7 +114,7 @@ pub struct Node {
     pub id: u64,
     /// Name of the operator, or a description of the node such as `a marked array`.
     pub name: String,
-    /// The place in the source that recorded the node.
+    /// Source location of the call that recorded the node.
     pub site: &'static Location<'static>,
     pub is_leaf: bool,
     pub outputs: Vec<Desc>,
@@ -162,7 +162,7 @@ impl Node {
 
     /// Drops the data that was kept for the gradient.
     pub fn forget(&self) {
-        // Dropped after the lock is released.
+        // Taken out first, so that the data is dropped after the lock is released.
         let old = self.history.lock().take();
         drop(old);
     }

@@ -1,4 +1,5 @@
-//! Records views that are made while recording. The gradient of a view is put back into the viewed part of the array.
+//! Records views that are made while recording. The gradient of a view becomes the gradient of the viewed part of the
+//! array.
 
 use super::tape::{Desc, Entry, History, How, Link, Node};
 use mxrs_ndarray::{NdArray, ViewOf};

@@ -27,7 +27,8 @@ pub struct Walk<'a> {
     pub retain: bool,
     /// Whether the calls that compute gradients are recorded.
     pub create: bool,
-    /// Whether the walk ends at targets, because no gradient of the values that a target depends on is wanted.
+    /// Whether the walk stops at targets. It may stop there if no gradients are wanted for values that a target was
+    /// computed from.
     pub stops_at_targets: bool,
 }
 
@@ -82,8 +83,8 @@ impl Walk<'_> {
         self.run(tape, heads, targets)
     }
 
-    /// The nodes that the heads depend on. The gradients of `targets` are wanted, or without targets those of marked
-    /// arrays.
+    /// Collects the nodes that the heads depend on. Gradients are wanted for `targets`, or for all marked arrays if there
+    /// are no targets.
     fn collect(&self, heads: &[Head], targets: Option<&[Entry]>) -> Result<Tape> {
         let is_target = |node: &Arc<Node>| targets.is_some_and(|t| t.iter().any(|e| Arc::ptr_eq(&e.node, node)));
         let mut visits: Vec<Visit> = Vec::new();
@@ -191,7 +192,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The sum of the terms from the first to the last, made with the same operators as in the gradient of a graph.
+    /// The sum of the terms in their order. It is made by the same operators that the gradient of a graph uses, so the bits
+    /// are the same.
     fn sum(&self, terms: Vec<NdArray>) -> Result<Option<NdArray>> {
         let nd = self.imperative;
         if terms.len() >= nd.options().grad_sum_cap.max(2) {

@@ -16,11 +16,11 @@ use std::time::Instant;
 pub struct Lowered {
     /// The graph after the last graph pass.
     pub graph: Arc<Graph>,
-    /// Its program as `lower` made it. Another memory plan can start from it ([`plan_program`]).
+    /// The program of the graph as `lower` made it. Another memory plan can start from it ([`plan_program`]).
     pub program: Arc<Program>,
     /// The program after the last pass, with its memory plan.
     pub planned: Planned,
-    /// The gradients that it computes, in the order of the arguments.
+    /// The gradients that the graph computes, in the order of the arguments.
     pub gradients: Vec<Wanted>,
     /// The gradient that the caller gives for each head; `None` if the program does not read it.
     pub head_grads: Vec<Option<Wanted>>,
@@ -168,7 +168,8 @@ impl Driver<'_> {
             let known_time = match pass.run {
                 // The caller has already inferred shapes and types, because it needs them to allocate arrays.
                 Run::Infer => Some(self.context.infer_time),
-                // An earlier pass, or the trace, may have lowered this graph or planned this program already.
+                // The time may be known already, because an earlier pass or the trace has lowered this graph or planned
+                // this program.
                 Run::Lower => self.graph.as_ref().and_then(GraphState::lowering_time),
                 Run::PlanMemory => self.program.as_ref().and_then(ProgramState::planning_time),
                 Run::Symbol(_) | Run::Graph(_) | Run::Program(_) => None,

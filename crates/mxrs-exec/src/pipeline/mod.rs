@@ -6,7 +6,7 @@
 //!
 //! If a pass fails, binding falls back. A failed optional pass is logged and skipped. If a needed pass or lowering fails,
 //! the last optional pass that changed the graph or the program is undone, and binding resumes after that pass, without it.
-//! Thus passes are undone from the last to the first. If none is left, the error is returned.
+//! Thus passes are undone from the last to the first. If no optional pass is left to undo, the error is returned.
 
 mod driver;
 mod report;
@@ -34,12 +34,12 @@ pub struct Pass {
 
 /// Whether binding needs a pass.
 enum Need {
-    /// Binding may resume without it.
+    /// Binding may resume without the pass.
     Optional,
-    /// Nothing can be bound without it.
+    /// Nothing can be bound without the pass.
     Needed,
-    /// Needed if this function returns true: the options request the effect of the pass, so a result without it would be
-    /// wrong.
+    /// The pass is needed if this function returns true: the options then request the effect of the pass, so a result
+    /// without it would be wrong.
     NeededIf(fn(&BindOptions) -> bool),
 }
 

@@ -58,13 +58,15 @@ pub struct PassReport {
     /// Time that the pass took.
     pub time: Duration,
     /// Number of steps of the program after the pass, including views. Known only with [`BindOptions::trace_passes`], from
-    /// `infer` on. Before `lower` it is the program that the graph would become if it were lowered right after this pass.
+    /// `infer` on. For a pass before `lower`, the program is the one that the graph would become if it were lowered right
+    /// after this pass.
     pub n_steps: Option<usize>,
-    /// Number of steps of the same program that run a kernel.
+    /// Number of the [steps](Self::n_steps) that run a kernel.
     pub n_kernels: Option<usize>,
-    /// Bytes of the arena of the same program, without the effect of later passes.
+    /// Bytes of the arena of the program whose [steps](Self::n_steps) are counted, without the effect of later passes.
     pub arena_bytes: Option<usize>,
-    /// Bytes of the packed constants of the same program, from `pack` on; `None` before.
+    /// Bytes of the packed constants of the program whose [steps](Self::n_steps) are counted. `None` for passes before
+    /// `pack`.
     pub packed_bytes: Option<usize>,
     /// The graph after the pass. Kept only with [`BindOptions::trace_passes`].
     pub graph: Option<Arc<Graph>>,
@@ -95,7 +97,8 @@ impl PassReport {
         if !context.options.trace_passes {
             return Ok(self);
         }
-        // Lowering may fail at this point if a later pass would replace the call that has no kernel.
+        // Lowering may fail at this point because of a call without a kernel, even if a later pass replaces that call. Then
+        // there are no figures.
         let Ok((program, _)) = state.lowered(context) else { return Ok(self) };
         Ok(self.with_figures(program, &plan(program, &quiet(context.options))?))
     }

@@ -12,7 +12,8 @@ use rustc_hash::FxHashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// An array that the caller of a bound graph provides: a gradient, or the gradient of an output.
+/// The description of an array that belongs to the gradient of a bound graph: it receives the gradient of an argument, or
+/// it holds the gradient of an output.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// Name of the argument, or of the output.
@@ -25,7 +26,7 @@ pub struct Wanted {
     pub dtype: DType,
 }
 
-/// What lowering needs besides the nodes of a graph.
+/// What lowering needs to know of a graph besides its nodes.
 pub struct Typed {
     /// Shape and element type of each entry.
     pub known: Known,

@@ -3,9 +3,10 @@
 //! In `s = _grad_add(a, b)`, or in another sum of two gradients, the term that is made first keeps its memory, and the kernel
 //! that makes the other term [adds](mxrs_op::Kernel::adds) to it. Addition commutes, so no bit changes.
 //!
-//! - Needs the steps of a training program. Additions stay if another step reads a term after its sum could be made, if a term
-//!   is a bound array or an output or belongs to the other half of the program, or if the kernel of the later term cannot add.
-//!   A program with concatenations in place stays as it is, because its plan was accepted for its bytes.
+//! - Needs the steps of a training program. An addition stays a step in three cases. First, another step reads a term after
+//!   the sum may have overwritten it. Second, a term is a bound array or an output, or belongs to the other half of the
+//!   program. Third, the kernel of the later term cannot add. A program with concatenations in place stays as it is,
+//!   because its plan was accepted for its bytes.
 //! - Promises the same bits in an arena that is not larger. The program is planned with and without the additions.
 //! - Switch: [`PlanOptions::enable_inplace`], on by default.
 
@@ -53,7 +54,7 @@ pub fn in_place(program: &Program, options: &PlanOptions) -> Result<Option<(Prog
     }
 }
 
-/// Whether the memory plan puts the second term into the memory of the first, as this sum needs.
+/// Whether the memory plan puts the second term of `sum` into the memory of the first term, as an addition in place needs.
 fn is_granted(program: &Program, memory: &MemoryPlan, sum: &Sum) -> bool {
     let step = &program.steps[sum.step];
     if program.values[sum.onto].origin != Origin::Temporary {
@@ -74,7 +75,7 @@ fn without(program: &Program, refused: &FxHashSet<String>) -> Option<Program> {
 
 /// How one addition can be left out.
 struct Found {
-    /// Index of the step that makes the second term, and position of the term among the outputs of that step.
+    /// Index of the step that makes the second term. `output` is the position of the term among the outputs of that step.
     maker: usize,
     output: usize,
     first: ValueId,
@@ -117,13 +118,14 @@ fn find(program: &Program, at: usize) -> Option<Found> {
             && !program.outputs.contains(&v)
             && (before..program.steps.len()).filter(reads).eq([at])
     };
-    // The first term may have been read before the second is made.
+    // Other steps may read the first term, but only before the step that makes the second term.
     if !is_private(first, maker) || !is_private(second, 0) {
         return None;
     }
     let may_go_there = match value(sum).origin {
         Origin::Temporary => true,
-        // The first term is then written to the output array too. A view does not write, so it cannot make the first term.
+        // If the sum is an output, the first term is written to the output array too. A view writes nothing, so the step
+        // that makes the first term must not be a view.
         Origin::Output(index) => {
             program.output_reqs[index] == WriteReq::Write && !program.steps[base(program, first, at)?].is_view()
         }

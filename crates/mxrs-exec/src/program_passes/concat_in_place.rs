@@ -2,8 +2,8 @@
 //!
 //! - Needs a program without a gradient. Each image of each part has to [lie in one piece](super::parts) in the whole,
 //!   beginning at a cache line. If there are several images, the kernel that makes the part has to be able to write images
-//!   [with a distance](mxrs_op::Kernel::strided). A part is copied if another step reads it too, or if its kernel cannot do
-//!   that. If no part can be made in place, the concatenation stays as it is.
+//!   [with a distance](mxrs_op::Kernel::strided). A part is copied if another step reads it too, or if its kernel cannot
+//!   write images with a distance. If no part can be made in place, the concatenation stays as it is.
 //! - Promises the same bits in an arena that is not larger. Memory is planned for several sets of concatenations: first
 //!   all, then those that need no copy, then sets that grow one concatenation at a time, the largest first.
 //! - Switch: [`PlanOptions::enable_inplace`], on by default.
@@ -100,10 +100,12 @@ fn candidates(program: &Program) -> Vec<usize> {
     candidates
 }
 
-/// The program without the copies of the concatenations at these steps, or `None` if there are none.
+/// The program in which the concatenations at these steps are done in place, or `None` if that is possible for none of
+/// them.
 fn in_place(program: &Program, which: Which, steps: &[usize]) -> Option<Program> {
     let uses = Uses::of(program);
-    // From the last step to the first: a value that is itself a part has no memory of its own that its parts could lie in.
+    // Goes from the last step to the first, so that a whole that is itself a part of a later whole is known as such. It has
+    // no memory of its own in which its parts could lie.
     let mut is_part = vec![false; program.values.len()];
     let mut found = Vec::new();
     for (at, step) in program.steps.iter().enumerate().rev().filter(|(at, _)| steps.contains(at)) {

@@ -17,7 +17,7 @@ pub struct CopyImages {
     pub distance: usize,
 }
 
-/// Addresses of the input and the output. Each thread uses other pieces of them.
+/// Addresses of the input and of the output. Threads share them, but no two threads copy the same piece.
 struct Ends(*const u8, *mut u8);
 
 // SAFETY: the pointers are only used by `copy`, whose callers make sure that no other thread writes the same bytes.

@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Leaves out the additions that kernels can make.
 ///
 /// # Errors
-/// Returns no error. The type is that of all program passes.
+/// Never fails. It returns a `Result` because all program passes have the same signature.
 pub fn run(state: &ProgramState, options: &PlanOptions) -> Result<Option<ProgramState>> {
     let fused = options.enable_inplace.then(|| without_additions_of_kernels(&state.program)).flatten();
     Ok(fused.map(|program| state.with_program(program)))

@@ -1,10 +1,11 @@
-//! Packing: orders the prepare steps, which make constants, and plans the memory of the values that only they read.
+//! Packing: orders the prepare steps, which make constants, and plans the memory of the values that only prepare steps
+//! read.
 //!
 //! A constant may be computed first and then packed: a weight with a normalization folded into it, then in a kernel's
 //! layout. Its first form is needed only until the second is made. Such *passing* values share one block of memory, which
 //! is planned like the temporary values of a run, and the steps are ordered so that few of them live at a time. Therefore a
-//! passing value is lost soon after it is made, and a step that reads one needs the step that makes it to run again before
-//! it.
+//! passing value is lost soon after it is made. To run a step that reads a passing value, the step that makes the value has
+//! to run again first.
 //!
 //! - Needs the prepare steps in an order in which each comes after the steps whose outputs it reads, as `lower` leaves
 //!   them.
@@ -64,7 +65,7 @@ fn place(
     is_placed: &mut [bool],
     order: &mut Vec<usize>,
 ) {
-    // Steps with inputs that have not been looked at, and how many inputs of each have been.
+    // Steps that wait for their inputs, each with the number of its inputs that have been visited.
     let mut open = vec![(last, 0)];
     while let Some((step, seen)) = open.pop() {
         if is_placed[step] {
@@ -174,7 +175,7 @@ impl Preparation {
         }
     }
 
-    /// Bytes of all values and workspaces together.
+    /// Bytes of all kept values, passing values and workspaces together.
     pub fn bytes(&self, program: &Program) -> usize {
         self.shared_bytes + self.kept.iter().map(|value| program.values[*value].desc.size_bytes()).sum::<usize>()
     }
@@ -253,7 +254,7 @@ mod tests {
         };
         assert_eq!(needed(&[4, 5], 1), [true, true, false]);
         assert_eq!(needed(&[4, 5], 2), [true, false, true]);
-        // Value 3 is kept if a step of the run reads it, and need not be made again.
+        // Now a step of the run reads value 3, so value 3 is kept and need not be made again.
         assert_eq!(needed(&[3, 4, 5], 1), [false, true, false]);
     }
 

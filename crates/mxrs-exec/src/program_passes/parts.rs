@@ -21,13 +21,14 @@ pub struct Place {
     pub is_aligned: bool,
 }
 
-/// The places of all parts, or `None` if some image of some part does not lie in one piece in the whole. It does if the
-/// concatenation is along the first axis longer than 1, or along the second axis in row-major order or in blocks of
-/// channels that all parts but the last fill.
+/// The places of all parts, or `None` if some image of some part does not lie in one piece in the whole. Images lie in one
+/// piece in two cases:
+/// - The concatenation is along the first axis that is longer than 1.
+/// - It is along the second axis, in row-major order or in blocks of channels that all parts but the last fill.
 pub fn places(whole: &TensorDesc, parts: &[&TensorDesc]) -> Option<Vec<Place>> {
     let differs = |axis: &usize| parts.iter().any(|part| part.shape.get(*axis) != whole.shape.get(*axis));
     let axis = (0..whole.shape.len()).find(differs)?;
-    // Along a later axis, each part of each image is in several pieces.
+    // If the concatenation is along a later axis, each part of an image is in several pieces.
     let is_one = whole.shape[..axis].iter().all(|size| *size == 1);
     if !is_one && axis != 1 {
         return None;
@@ -38,7 +39,8 @@ pub fn places(whole: &TensorDesc, parts: &[&TensorDesc]) -> Option<Vec<Place>> {
     }
     let element = whole.dtype.size_of();
     let whole_image = whole.size_bytes() / n_images;
-    // Number of positions of the axis in one block, and elements from one block to the next.
+    // Number of positions of the axis in one block, and number of elements from the beginning of one block to that of the
+    // next.
     let (block, distance) = match &whole.layout {
         Layout::RowMajor => (1, whole.shape[axis + 1..].iter().product::<usize>()),
         Layout::Blocked { strides, blocks, .. } => {

@@ -20,7 +20,7 @@ pub fn arena_bytes(plan: &MemoryPlan) -> usize {
 }
 
 /// Bytes of the arena that a program would have after additions are fused or made in place. Graph passes compare candidates
-/// by it.
+/// by this number.
 ///
 /// # Errors
 /// Returns the errors of the planner.
@@ -55,7 +55,7 @@ pub fn planned_tensor_bytes(program: &Program, options: &PlanOptions) -> Result<
         }
         let (from, to) = (step.inputs[0], step.outputs[0]);
         for (is_copy, copy) in [(is_bound(&program.values, from), to), (is_head(&program.values, to), from)] {
-            // The planner treats packed values as memory outside the arena.
+            // Marked as packed, the copy is not counted, because the planner puts packed values outside the arena.
             if is_copy && program.values[copy].origin == Origin::Temporary {
                 program.values[copy].origin = Origin::Packed;
             }
@@ -83,7 +83,7 @@ pub fn plan(program: &Program, options: &PlanOptions) -> Result<MemoryPlan> {
     let mut planned = |step: &Step| {
         let whole = |value: &&ValueId| program.base(**value) != **value;
         if step.inputs.iter().any(|value| whole(&value)) {
-            // A concatenation in place: all parts are written already, and the step reads no other value.
+            // The step is a concatenation in place: all parts are written already, and the step reads no other value.
             return PlanStep { inputs: ids(&step.outputs), ..PlanStep::default() };
         }
         let mut plan = PlanStep {

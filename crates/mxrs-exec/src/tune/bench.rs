@@ -5,11 +5,11 @@ use mxrs_sync::Team;
 use mxrs_types::{Result, WriteReq};
 use std::time::{Duration, Instant};
 
-/// Lines over which the weights of successive runs are spread: 64 MiB, more than a cache holds. In a network other layers
-/// run in between and evict the weights of this one.
+/// Lines over which the weights of successive runs are spread: 64 MiB, more than a cache holds. In a network, other layers
+/// run between two runs of a layer and evict its weights from the caches.
 const COLD_LINES: usize = (64 << 20) / size_of::<Line>();
 
-/// A cache line. Every tensor begins at one.
+/// A cache line. Every tensor begins at the beginning of a line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Line([u8; 64]);
@@ -136,8 +136,8 @@ impl Bench {
 
 fn grow(lines: &mut Vec<Line>, len: usize) {
     if lines.len() < len {
-        // A pattern that is a small number in every type. It is not zero, because untouched pages of zeros would all be the
-        // same memory.
+        // A pattern that is a small number in every type. It is not zero, because the operating system maps all untouched
+        // pages of zeros to the same memory.
         let number = 0.125f32.to_ne_bytes();
         let mut line = Line([0; 64]);
         line.0.chunks_exact_mut(4).for_each(|bytes| bytes.copy_from_slice(&number));

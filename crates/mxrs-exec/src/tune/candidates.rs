@@ -1,8 +1,8 @@
 //! The candidates of a search: kernels, with the time of the copies that their layouts make necessary.
 //!
-//! If an algorithm reads its data in another layout than that in which they arrive, the time of the copy is added to its
-//! own. If its output is in another layout than that of the estimated choice, the time of a copy to that layout is added
-//! too: that layout stands for the one that later layers will read.
+//! If an algorithm cannot read its data in the layout in which they arrive, the time of a copy is added to its own time. If
+//! the output has another layout than the output of the estimated choice, the time of a copy to the latter layout is added
+//! too, because later layers will probably read that layout.
 
 use super::bench::Bench;
 use crate::choose::choose_reorder;

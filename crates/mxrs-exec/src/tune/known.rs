@@ -1,4 +1,4 @@
-//! Results of searches, found by the text of the call.
+//! Results of searches. Each is stored under the text of its call.
 
 use mxrs_sync::{Rank, RankedMutex};
 use std::collections::BTreeMap;

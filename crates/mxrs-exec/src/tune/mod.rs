@@ -1,10 +1,10 @@
 //! Tuning: chooses the kernel of a call by timing, from results of earlier searches or by a new search.
 //!
 //! The seconds that a backend offers are an estimate. The fastest kernel on a machine is known only by timing, which takes
-//! seconds for a network. So binding times nothing unless requested, and uses the results of earlier [searches](Search)
-//! that it is [given](KnownKernels). Only calls at inference with constant weights are tuned, and only if they can be run
-//! by several [algorithms](mxrs_op::Backend::algorithms). This module knows no operators, files or processors. The code that
-//! stores results has to know for which machine they hold.
+//! seconds for a network. So binding times nothing unless that is requested, and otherwise uses given
+//! [results](KnownKernels) of earlier [searches](Search). Only calls at inference with constant weights are tuned, and only
+//! if they can be run by several [algorithms](mxrs_op::Backend::algorithms). This module knows no operators, files or
+//! processors. The code that stores results has to know for which machine they hold.
 
 mod bench;
 mod candidates;

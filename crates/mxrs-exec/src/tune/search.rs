@@ -102,8 +102,8 @@ impl Search {
         self.look.as_ref().map_or(Ok(()), |look| look(tuned))
     }
 
-    /// The fastest kernel, the report about the call, and the result to store; `None` if there are fewer than two kernels
-    /// or none runs.
+    /// Times the kernels of a call. Returns the fastest kernel, the report about the call and the result to store. Returns
+    /// `None` if there are fewer than two kernels, or if no kernel runs without an error.
     pub(super) fn run(
         &self,
         backends: &[Arc<dyn Backend>],
@@ -160,7 +160,8 @@ impl Search {
     }
 }
 
-/// Chooses the fastest candidate, or the first, which is the estimated choice, if the fastest gains too little.
+/// Chooses the fastest candidate. If it is hardly faster than the first candidate, which is the estimated choice, chooses
+/// the first.
 fn decided(
     mut all: Vec<Candidate>,
     refusals: Vec<Refusal>,

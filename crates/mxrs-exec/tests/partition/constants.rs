@@ -1,4 +1,4 @@
-//! Tests that calls that depend only on constants run only when these change.
+//! Tests calls that depend only on constants: they run only when these constants change.
 
 use super::nets::Net;
 use super::{F64, bind, fill, outputs, partitioning};
@@ -37,7 +37,7 @@ impl Kernel for NotingKernel {
         // SAFETY: the scratch memory belongs to this call alone, and no other slice of it exists.
         unsafe { args.scratch.bytes_mut() }.fill(0xA5);
         self.runs.lock().expect("no panic").push(self.op.into());
-        // SAFETY: the caller runs the inner kernel on the tensors of its call.
+        // SAFETY: the caller passes the tensors of the call that the inner kernel was planned for.
         unsafe { self.inner.run(args) }
     }
 }

@@ -43,7 +43,8 @@ impl Net {
         name.into()
     }
 
-    /// Calls an operator with quantized tensors, each with its range; other inputs become variables.
+    /// Calls an operator with the quantized tensors `data` and their ranges. The other inputs of the operator become
+    /// variables.
     pub fn call_quantized(&mut self, op: &str, name: &str, data: &[&str], attrs: &[(&str, &str)]) -> String {
         let inputs: Vec<[Symbol; 3]> =
             data.iter().map(|d| [0, 1, 2].map(|k| self.symbol(d).output(k).expect("a range too"))).collect();
@@ -72,7 +73,7 @@ impl Net {
         self.call("Convolution", name, &[data], &attrs)
     }
 
-    /// A product over the last axis that keeps the shape.
+    /// A fully connected layer over the last axis that keeps the shape.
     pub fn fc(&mut self, name: &str, data: &str) -> String {
         self.call("FullyConnected", name, &[data], &[("num_hidden", "6"), ("flatten", "False")])
     }

@@ -41,8 +41,8 @@ fn run(graph: &Graph, options: &BindOptions) -> (Executor, Vec<f32>) {
     (executor, out)
 }
 
-/// The operators of the partitioned graph. Asserts that its outputs differ from those of the single calls by at most a
-/// quantum.
+/// The operators of the partitioned graph. Asserts that its outputs differ from those of the single calls by at most
+/// `quantum`.
 fn ops_after(graph: &Graph, fusions: &Fusions, quantum: f32) -> Vec<String> {
     let (_, expected) = run(graph, &options());
     let (executor, got) = run(graph, &partitioning(fusions));

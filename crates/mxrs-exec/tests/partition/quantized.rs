@@ -59,8 +59,8 @@ impl Quantized {
     }
 }
 
-/// Upper end of the ranges. It is so large that no value saturates: single calls saturate at more places than one call, and
-/// the difference would not be a rounding.
+/// Upper end of the ranges. It is so large that no value saturates. Single calls would saturate at more places than a fused
+/// call, and then results would differ by more than roundings.
 const REACH: &str = "40";
 const LOW: &str = "-40";
 /// One quantum of a signed tensor with this range.
@@ -208,7 +208,7 @@ fn g21_a_sum_of_real_numbers_is_made_by_the_product() {
         let behind = ["_contrib_quantize_v2", product, "_contrib_dequantize", "elemwise_add"];
         assert_eq!(kept, [&behind[..], relu].concat());
     }
-    // The sum of two products: the product that runs later adds the result of the other.
+    // In a sum of two products, the product that runs later adds the result of the earlier product.
     let (mut net, x) = Quantized::new();
     let [a, b] = ["a", "b"].map(|name| {
         let made = net.bare_conv(name, &x);
@@ -228,7 +228,7 @@ fn relu_of_real_numbers_ends_a_product() {
     let relu = net.0.call("Activation", "relu", &[&a], &[("act_type", "relu")]);
     let graph = net.0.graph(&[&relu]);
     assert_eq!(ops_after(&graph, &Fusions::default(), 1e-5), ["_contrib_quantize_v2", "_sg_quantized_conv"]);
-    // Another activation does not end a product.
+    // Only relu is fused with the product; another activation stays a separate call.
     let (mut net, x) = Quantized::new();
     let a = net.bare_conv("a", &x);
     let a = net.real("end", &a);
@@ -242,7 +242,7 @@ fn relu_of_real_numbers_ends_a_product() {
 
 #[test]
 fn what_is_cut_off_below_0_stays_so_in_real_numbers() {
-    // An unsigned type acts as relu, so the sum must be added after it and stays a separate call.
+    // Requantizing to an unsigned type acts as relu. The sum comes after it, so the sum stays a separate call.
     let (mut net, x) = Quantized::new();
     let a = net.conv("a", &x);
     let a = net.requantize("ra", &a, true);
@@ -251,7 +251,7 @@ fn what_is_cut_off_below_0_stays_so_in_real_numbers() {
     let graph = net.0.graph(&[&sum]);
     let expected = ["_contrib_quantize_v2", "_sg_quantized_conv", "elemwise_add"];
     assert_eq!(ops_after(&graph, &Fusions::default(), 1.0), expected);
-    // The same with an explicit relu.
+    // With a signed type and an explicit relu, the sum stays a separate call too.
     let (mut net, x) = Quantized::new();
     let a = net.conv("a", &x);
     let a = net.requantize("ra", &a, false);

@@ -29,7 +29,7 @@ impl Backend for Vendor {
     }
 }
 
-/// The operators of a partitioned residual unit if the vendor runs these calls.
+/// The operators of a partitioned residual unit, if the backend [`Vendor`] runs the calls for which `vendor` returns true.
 fn ops_with(vendor: fn(&OpCall<'_>) -> bool) -> Vec<String> {
     let context = context(EngineKind::Naive, 1);
     let graph = Net::residual_unit();
@@ -57,9 +57,10 @@ fn a_replacement_needs_a_kernel() {
         name => ["Convolution", "elemwise_add"].contains(&name),
     });
     assert_eq!(without_sum, ["_sg_conv", "Convolution", "elemwise_add", "relu"]);
-    // The vendor has no kernels. The reference runs all calls, and fewer of them are faster.
+    // The vendor has no kernels. The chain is replaced nevertheless: the reference runs all calls, and fewer calls are
+    // faster.
     assert_eq!(ops_with(|_| false), ["_sg_conv", "_sg_conv"]);
-    // The vendor has a kernel only for a call that the replacement would remove.
+    // The vendor has a kernel only for a call that the replacement would remove, so the chain is kept.
     let kept = ops_with(|call| call.op.name == "BatchNorm");
     assert_eq!(kept.iter().filter(|op| *op == "BatchNorm").count(), 2);
 }

@@ -56,7 +56,7 @@ impl Header {
     }
 }
 
-/// The NumPy name of a type, little-endian.
+/// The NumPy name of an element type with little-endian byte order.
 pub(super) fn descr_of(dtype: DType) -> &'static str {
     match dtype {
         DType::F16 => "<f2",

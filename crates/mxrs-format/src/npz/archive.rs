@@ -101,7 +101,7 @@ impl<R: Read + Seek> Archive<R> {
     }
 }
 
-/// Converts an I/O error of the decoder, which is how it reports damaged data, to a format error.
+/// Converts an I/O error of the decoder to a format error: the decoder reports damaged data as an I/O error.
 fn corrupt(error: Error) -> Error {
     match error.kind() {
         ErrorKind::Io { message, .. } => {

@@ -120,7 +120,7 @@ impl<W: Write + ?Sized> Archive<'_, W> {
         directory.extend(version.to_le_bytes());
         directory.extend(&head);
         directory.extend((central_extra.len() as u16).to_le_bytes());
-        // Lengths and values of comment, disk and attributes are all zero.
+        // The length of the comment, the number of the disk and the attributes are zero.
         directory.extend([0; 10]);
         directory.extend(if wide { u32::MAX } else { self.offset as u32 }.to_le_bytes());
         directory.extend(name.as_bytes());

@@ -30,7 +30,7 @@ pub struct ModelProto {
     /// The graph of operators that the model computes.
     #[prost(message, optional, tag = "7")]
     pub graph: Option<GraphProto>,
-    /// Versions of the operators used, by domain.
+    /// For each domain, the version of its operators that the model uses.
     #[prost(message, repeated, tag = "8")]
     pub opset_import: Vec<OperatorSetIdProto>,
     /// Properties as text.
@@ -41,10 +41,10 @@ pub struct ModelProto {
     pub functions: Vec<Unread>,
 }
 
-/// A version of the operators of a domain.
+/// A domain of operators, and the version that is used.
 #[derive(Clone, PartialEq, Message)]
 pub struct OperatorSetIdProto {
-    /// The domain; empty for ONNX's own operators. Optional, so that the empty one is written.
+    /// The domain; empty for ONNX's own operators. Optional, so that even an empty domain is written to the file.
     #[prost(string, optional, tag = "1")]
     pub domain: Option<String>,
     /// Version of the operator set.
@@ -99,13 +99,13 @@ pub struct GraphProto {
 /// A node of the graph: a call of an operator.
 #[derive(Clone, PartialEq, Message)]
 pub struct NodeProto {
-    /// Names of the values read; empty for an optional input that is absent.
+    /// Names of the values that the node reads; an empty name stands for an optional input that is absent.
     #[prost(string, repeated, tag = "1")]
     pub input: Vec<String>,
-    /// Names of the values computed; empty for an optional output that is not used.
+    /// Names of the values that the node computes; an empty name stands for an optional output that is not used.
     #[prost(string, repeated, tag = "2")]
     pub output: Vec<String>,
-    /// Name of the node, for people.
+    /// Name of the node, for human readers.
     #[prost(string, tag = "3")]
     pub name: String,
     /// Name of the operator.

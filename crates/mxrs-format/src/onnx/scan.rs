@@ -5,7 +5,7 @@ use super::{AttributeProto, Dimension, GraphProto, ModelProto, NodeProto, Tensor
 use crate::{Limits, fault};
 use mxrs_types::{Error, FormatErrorKind, Result};
 
-/// Kinds of messages, distinguished as far as their fields contain messages.
+/// Kinds of messages. All messages that contain no other messages are of one kind, [`Kind::Leaf`].
 #[derive(Clone, Copy)]
 enum Kind {
     Model,
@@ -17,7 +17,7 @@ enum Kind {
     TensorType,
     TensorShape,
     Dimension,
-    /// A message none of whose fields is read as a message.
+    /// A message whose fields are not read as messages.
     Leaf,
 }
 
@@ -50,7 +50,7 @@ impl Kind {
             Self::Node => size_of::<NodeProto>(),
             Self::Attribute => size_of::<AttributeProto>(),
             Self::Value => size_of::<ValueInfoProto>(),
-            // These are stored inside the `ValueInfoProto`.
+            // These messages are stored inside the `ValueInfoProto`.
             Self::Type | Self::TensorType | Self::TensorShape => 0,
             Self::Dimension => size_of::<Dimension>(),
             Self::Leaf => size_of::<TensorProto>(),
@@ -207,7 +207,7 @@ mod tests {
         }
     }
 
-    /// Fields of two bytes in the file that decode to 24 bytes and to 8 bytes each.
+    /// Refuses many values that take one or two bytes each in the file, but 8 or 24 bytes each when decoded.
     #[test]
     fn memory_out_of_proportion_is_refused() {
         let wrapped = |tag: u8, inner: Vec<u8>| {
@@ -226,7 +226,7 @@ mod tests {
         let names = |n: usize| wrapped(0x3a, wrapped(0x0a, [0x0a, 0].repeat(n)));
         assert_eq!(of(&names(1 << 20)), None);
         assert!(too_much(names(16 << 20)));
-        // Packed numbers of an initializer: each takes one byte in the file.
+        // Packed numbers of an initializer: each takes one byte in the file and 8 in memory.
         let numbers = |n: usize| wrapped(0x3a, wrapped(0x2a, wrapped(0x3a, vec![1; n])));
         assert_eq!(of(&numbers(1 << 20)), None);
         assert!(too_much(numbers(80 << 20)));

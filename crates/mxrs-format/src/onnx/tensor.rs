@@ -37,10 +37,10 @@ fn unsupported(name: &str, what: impl AsRef<str>) -> Error {
     fault::whole(FormatErrorKind::UnsupportedFeature, format!("array `{name}`: {}", what.as_ref()))
 }
 
-/// Converts an array to a message with this name. Its bytes are moved, not copied.
+/// Converts an array to a message with this name. The bytes of the array are moved, not copied.
 ///
 /// # Errors
-/// [`mxrs_types::ErrorKind::InvalidValue`] for sparse arrays and "none" arrays.
+/// Returns [`mxrs_types::ErrorKind::InvalidValue`] for sparse arrays and "none" arrays.
 pub fn from_tensor(name: impl Into<String>, tensor: Tensor) -> Result<TensorProto> {
     let name = name.into();
     let Tensor::Dense(dense) = tensor else {
@@ -73,7 +73,7 @@ impl AsRef<[u8]> for Owned {
 ///
 /// # Errors
 /// Returns `UnsupportedFeature` for text, parts of arrays and elements outside the file; `Overflow` for negative sizes and
-/// sizes that do not fit; `Inconsistent` if the number of elements differs from the product of the sizes.
+/// for arrays larger than the address space; `Inconsistent` if the number of elements differs from the product of the sizes.
 pub fn to_tensor(message: &TensorProto, limits: &Limits) -> Result<Tensor> {
     let (dtype, shape) = check_tensor(message, limits)?;
     let bytes = match &message.raw_data {

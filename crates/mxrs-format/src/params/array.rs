@@ -141,8 +141,8 @@ impl<R: Read> RecordReader<'_, R> {
         Tensor::dense(dtype, shape, bytes).map_err(|e| fault::place(e, place))
     }
 
-    /// Reads elements. `may_be_later` says that they need no check, so that the owner of lent memory may read them itself
-    /// later.
+    /// Reads elements. If `may_be_later` is set, the elements need no check, and the owner of lent memory may itself read
+    /// them later.
     fn elements(&mut self, dtype: DType, shape: &Shape, may_be_later: bool) -> Result<AlignedBytes> {
         let size = size_bytes(shape, dtype).map_err(|e| fault::place(e, self.r.position()))?;
         let what = format!("data of shape {shape} {dtype}");

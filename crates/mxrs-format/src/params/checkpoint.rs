@@ -95,7 +95,8 @@ impl Checkpoint {
         Ok(warnings.with(checkpoint))
     }
 
-    /// The arrays under their prefixed names, in the order of the original file; arrays that it did not have come last.
+    /// The arrays under their prefixed names, in the order of the original file. Arrays that the file did not have come
+    /// last.
     pub fn into_arrays(self) -> ArrayFile {
         let Self { arg, aux, np_shape, is_aux } = self;
         let (mut arg, mut aux) = (arg.into_iter(), aux.into_iter());

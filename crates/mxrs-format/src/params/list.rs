@@ -63,8 +63,8 @@ pub fn read_list<R: Read>(r: &mut Reader<R>, options: &Options) -> Result<Loaded
 
     let count = r.u64("number of arrays")?;
     let n = r.expect_count(count, LEAST_RECORD, limits.max_tensors, "number of arrays")?;
-    // A `Tensor` takes two words, at most four times the bytes whose existence was checked. Nothing can be checked for a
-    // stream.
+    // A `Tensor` takes two words, at most four times the length of the smallest record. The input was checked to contain `n`
+    // such records, except for a stream.
     let mut tensors: Vec<Tensor> = Vec::with_capacity(if r.remaining().is_some() { n } else { n.min(1 << 10) });
     let mut np_shape = false;
     for index in 0..n {
@@ -112,7 +112,7 @@ fn read_names<R: Read>(
     Ok(named)
 }
 
-/// Checks that nothing follows. Trailing bytes are an error, or a warning in lenient reading.
+/// Checks that the input has no more bytes. Trailing bytes are an error, or a warning in lenient reading.
 pub(crate) fn check_end<R: Read>(r: &mut Reader<R>, options: &Options, warnings: &mut Warnings) -> Result<()> {
     let bytes = r.count_trailing()?;
     if bytes > 0 && !options.lenient {

@@ -43,7 +43,7 @@ impl LoadPolicy {
     ///
     /// # Errors
     /// Returns `Inconsistent`, with the names, for missing or extra arrays and for another shape or dtype, unless the policy
-    /// allows it.
+    /// allows that deviation.
     pub fn match_arrays(&self, wanted: &[Wanted], arrays: IndexMap<String, Tensor>) -> Result<Matched> {
         let mut matched = Matched::default();
         // A matched array is replaced by `None`, which keeps the order of the remaining ones.

@@ -27,7 +27,7 @@ impl NameForm {
     }
 }
 
-/// Splits `arg:name` or `aux:name` at the first colon; the flag is `true` for `aux`.
+/// Splits `arg:name` or `aux:name` at the first colon; the returned flag is `true` for `aux`.
 pub(super) fn split_prefix(name: &str) -> Option<(bool, &str)> {
     match name.split_once(':')? {
         ("arg", rest) => Some((false, rest)),

@@ -9,11 +9,11 @@ use std::io::Write;
 /// Writes a list: dense arrays as V2, or all as V3 if the file has NumPy shape semantics or a scalar.
 ///
 /// # Errors
-/// Returns `Overflow` if an axis does not fit in the format, and I/O errors.
+/// Returns `Overflow` if the size of an axis is too large for its field in the file, and I/O errors.
 pub fn write_list<W: Write + ?Sized>(sink: &mut W, file: &ArrayFile) -> Result<()> {
     let words = [LIST_MAGIC, 0, file.arrays.len() as u64];
     put(sink, &words.map(u64::to_le_bytes).concat())?;
-    // MXNet reads both versions, but not in one process.
+    // A process of MXNet reads either V2 or V3, so all dense arrays of a file get the same version.
     let np_shape = file.np_shape || file.arrays.iter().any(|(_, tensor)| is_scalar(tensor));
     for (_, tensor) in file.arrays.iter() {
         write_array(sink, tensor, np_shape)?;

@@ -113,7 +113,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Pushes Python 2's `str`, which holds bytes; it is read as a text if they are ASCII.
+    /// Pushes a `str` of Python 2, which holds bytes. If all bytes are ASCII, it becomes a text.
     fn old_text(&mut self, bytes: Vec<u8>) {
         let node = match String::from_utf8(bytes) {
             Ok(text) if text.is_ascii() => Node::Text(text),

@@ -54,7 +54,7 @@ impl Value {
     ///
     /// # Errors
     /// Returns a format error with category and offset: `Truncated`, `UnsupportedFeature` for an opcode or class that is not
-    /// supported, `InvalidValue` and `Inconsistent` for broken ones, `LimitExceeded`.
+    /// supported, `InvalidValue` and `Inconsistent` for damage, `LimitExceeded`.
     pub fn from_pickle(bytes: &[u8], options: &Options) -> Result<Self> {
         let (nodes, root) = machine::run(bytes, options)?;
         convert::value(&nodes, root, bytes.len())

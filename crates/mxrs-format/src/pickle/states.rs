@@ -23,15 +23,15 @@ pub enum StateKey {
 /// State of the optimizer for one parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PickledState {
-    /// No state.
+    /// The optimizer keeps no state for the parameter.
     None,
-    /// One array.
+    /// The state is one array.
     Array(Tensor),
-    /// Several states, such as a master weight together with the momentum.
+    /// The state has several parts, such as a master weight and a momentum.
     Many(Vec<PickledState>),
 }
 
-/// Data about the optimizer, if the file contains it.
+/// The optimizer, as far as the file describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PickledOptimizer {
     /// Class of the optimizer (`SGD`).

@@ -7,7 +7,7 @@ fn read(bytes: &[u8]) -> Result<Value> {
     Value::from_pickle(bytes, &Options::default())
 }
 
-/// `{'a': [1, -2, 3.5, None, True], 'b': (b'x', 'é')}` by Python's `pickle.dumps` with protocol 2 and 4.
+/// `{'a': [1, -2, 3.5, None, True], 'b': (b'x', 'é')}` written by Python's `pickle.dumps` with protocol 2 and 4.
 #[test]
 fn values_of_python() {
     let expected = Value::Dict(vec![
@@ -37,7 +37,7 @@ fn nothing_of_a_pickle_runs() {
         let message = read(bytes).expect_err("a call of the system").to_string();
         assert!(message.contains("system"), "{message}");
     }
-    // Objects by persistent id, extension codes, sets, out-of-band buffers, instances.
+    // Opcodes for objects by persistent id, extension codes, sets, out-of-band buffers and instances.
     for opcode in [b"P1\n.".as_slice(), b"Q.", b"\x82\x01.", b"\x8f.", b"\x97.", b"i__main__\nA\n."] {
         assert!(read(opcode).is_err(), "{opcode:?}");
     }

@@ -10,8 +10,8 @@ const HEADER_LEN: usize = 24;
 /// One image with its labels.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct ImageRecord<'a> {
-    /// The label field of the header. Without a list it is the label; with a list it is 0 (Python) or the first label (C++
-    /// tool).
+    /// The label field of the header. In a record without a label list, this is the label. Otherwise it is 0 (written by
+    /// Python) or the first label (written by the C++ tool).
     pub label: f32,
     /// The label list; empty if the record has only the label of the header.
     pub labels: Vec<f32>,

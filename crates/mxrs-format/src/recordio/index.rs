@@ -39,8 +39,9 @@ impl Index {
     /// Parses an index. `rec_len` is the size of the record file, if known.
     ///
     /// # Errors
-    /// Returns `Syntax` for a line without tab, `InvalidValue` for a key or offset that is not a number or an offset that is
-    /// not divisible by 4 or is beyond the file, all with the line; `Duplicate` for a repeated key.
+    /// Returns `Syntax` for a line without tab, `InvalidValue` for a key or offset that is not a number, and `InvalidValue`
+    /// for an offset that is beyond the file or not divisible by 4. These errors contain the line. Returns `Duplicate` for a
+    /// repeated key.
     pub fn from_bytes(bytes: &[u8], rec_len: Option<u64>) -> Result<Self> {
         let mut entries = Vec::new();
         let mut start = 0;

@@ -13,7 +13,8 @@ use std::path::Path;
 pub struct ImageList {
     /// The lines, without the skipped ones.
     pub entries: Vec<ListEntry>,
-    /// Number of skipped lines. Lines with fewer than three fields are skipped, and bad ones in lenient reading.
+    /// Number of skipped lines. Lines with fewer than three fields are skipped. Lenient reading also skips lines with
+    /// invalid fields.
     pub n_skipped: u64,
 }
 
@@ -22,7 +23,7 @@ pub struct ImageList {
 pub struct ListEntry {
     /// Key of the record, an integer.
     pub index: u64,
-    /// At least one label.
+    /// Labels of the image; at least one.
     pub labels: Vec<f32>,
     /// Path of the image, relative to the data folder; may contain spaces.
     pub path: String,

@@ -17,7 +17,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Decodes the word. The error is the flag, if it is not one of the four roles.
+    /// Decodes the second word of a part. If its flag is not one of the four roles, the flag is the error.
     pub(super) fn decode(word: u32) -> Result<Self, u32> {
         let role = match word >> 29 {
             0 => Role::Whole,

@@ -134,8 +134,8 @@ impl<R: Read> RecordReader<R> {
         })
     }
 
-    /// Calls `part` with the head and offset of each part of the next record, and with whether it is the first; `part` reads
-    /// its data. Returns the record's offset.
+    /// Calls `part` for each part of the next record, with its head, its offset, and whether it is the first one. `part`
+    /// must read the data of the part. Returns the offset of the record.
     fn parts(&mut self, mut part: impl FnMut(&mut Self, Head, u64, bool) -> Result<()>) -> Result<Option<u64>> {
         let (mut head, start) = match self.next_head()? {
             Found::Head(head, start) => (head, start),

@@ -7,8 +7,8 @@ use mxrs_types::{Error, Result};
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 
-/// The byte range that reader number `part` of `n_parts` reads from a file of `len` bytes. Each bound of an even share is
-/// moved forward to the next start of a record. The ranges of all readers together cover the whole file.
+/// The byte range that reader number `part` of `n_parts` reads from a file of `len` bytes. The file is divided evenly, and
+/// then each bound is moved forward to the next start of a record. The ranges of all readers together cover the whole file.
 ///
 /// # Errors
 /// Returns [`mxrs_types::ErrorKind::InvalidValue`] unless `part < n_parts`, and I/O errors.

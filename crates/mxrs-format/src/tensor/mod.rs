@@ -93,7 +93,8 @@ pub(crate) fn size_bytes(shape: &Shape, dtype: DType) -> Result<usize> {
         .map_err(|_| fault::whole(FormatErrorKind::Overflow, format!("shape {shape} {dtype} has too many elements")))
 }
 
-/// Checks that bools are 0 or 1. Elements of other types are not read, because their owner may still have to load them.
+/// Checks that bools are 0 or 1. Elements of other types are not read: they may be in lent memory whose owner loads them
+/// later.
 pub(crate) fn check_bools(dtype: DType, bytes: &[u8]) -> Result<()> {
     if dtype != DType::Bool {
         return Ok(());

@@ -21,8 +21,8 @@ pub struct Csr {
     indptr: Vec<i64>,
     indices: Vec<i64>,
     bytes: AlignedBytes,
-    /// Whether the file gave 0 as storage shape: MXNet saved it before a pending conversion had set the number of elements.
-    /// Kept so that the array is written as it was read.
+    /// Whether the file gave 0 as the storage shape. MXNet writes 0 if it saves an array before a pending conversion has set
+    /// the number of elements. The flag is kept so that the array is written as it was read.
     unsettled: bool,
 }
 
@@ -158,7 +158,8 @@ impl Csr {
         Ok(array)
     }
 
-    /// Like [`Self::new`], but sorts the columns of each row. The flag is `true` if they were not sorted.
+    /// Like [`Self::new`], but sorts the columns of each row. Also returns whether the columns of any row were unsorted
+    /// before.
     pub(crate) fn sorting(
         dtype: DType,
         shape: Shape,

@@ -1,5 +1,5 @@
 //! Paths of test files, and the category of an error.
-#![allow(dead_code)] // each test binary uses its own part
+#![allow(dead_code)] // each test binary uses only some of these functions
 
 use mxrs_types::{Error, ErrorKind, FormatErrorKind};
 use std::path::PathBuf;

@@ -59,7 +59,7 @@ fn control_dependencies_order_nodes_and_keep_them() {
     assert_eq!(graph.node(NodeId(2)).control_deps, [NodeId(1)]);
 }
 
-/// Adds one random node per choice; also returns all nodes.
+/// Makes a builder with one random node per choice; also returns the ids of all nodes.
 fn random_builder(choices: &[(u8, u16, u16)]) -> (GraphBuilder, Vec<NodeId>) {
     let mut b = GraphBuilder::new();
     let mut nodes = vec![b.add_variable("v0", Attrs::new())];

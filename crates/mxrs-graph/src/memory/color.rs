@@ -2,8 +2,8 @@
 
 use super::PlanStep;
 
-/// The color of every step: `n_colors - 1` times, the longest dependency path of uncolored steps gets the next color;
-/// all remaining steps get the last one.
+/// Returns the color of every step. Each of the first `n_colors - 1` colors goes to the longest dependency path of steps
+/// without a color. All remaining steps get the last color.
 pub(super) fn paint(steps: &[PlanStep], n_entries: usize, n_colors: u32) -> Vec<u32> {
     let last = n_colors.max(1) - 1;
     let mut colors: Vec<Option<u32>> = vec![None; steps.len()];

@@ -1,7 +1,7 @@
 //! The memory planner: decides which entries share memory.
 //!
-//! It works on a neutral list of [steps](PlanStep) in execution order and on the sizes of entries, so it does not know
-//! graphs or operators. Invariants of every plan (tests cite the numbers):
+//! The planner works on a neutral list of [steps](PlanStep) in execution order and on the sizes of entries, so the planner
+//! does not know graphs or operators. Invariants of every plan (tests cite the numbers):
 //! - P1 two entries share bytes only if their lifetimes are disjoint, or they belong to one in-place or identity chain;
 //! - P2 external, dynamic and unreferenced entries are not planned;
 //! - P3 a storage is at least as large as every tenant;
@@ -10,15 +10,16 @@
 //! - P6 equal input gives an equal plan;
 //! - P7 results are bit-identical to those without any sharing;
 //! - P8 the smallest plan is never larger than a plan without sharing;
-//! - P9 it is never smaller than the largest number of bytes alive at one step;
+//! - P9 no plan is smaller than the largest number of bytes alive at one step;
 //! - P10 reuse causes no race if steps run in parallel: steps that list their storages as variables may run in any order
 //!   that these variables allow. In an offset plan, a step must also list as written the storages whose bytes it takes over.
 //!
 //! There are two algorithms. The *pool* reproduces what the manual says about `NNVM_EXEC_MATCH_RANGE` and
-//! `MXNET_EXEC_NUM_TEMP`: a free list searched within a size range, several ranges tried, colors. The *offset* planner
-//! places each tenant into the tightest gap between the tenants alive at the same time. It tries two orders, largest tenants
-//! first and tenants of the fullest steps first, and keeps the better result (Pisarchyk and Lee, arXiv:2001.03288). If the
-//! user sets nothing, the smallest plan wins; if a range is set, the pool does exactly what was requested.
+//! `MXNET_EXEC_NUM_TEMP`: it searches a free list within a size range, tries several ranges, and colors the steps. The
+//! *offset* planner places each tenant into the tightest gap between the tenants alive at the same time. It tries two
+//! orders, largest tenants first and tenants of the fullest steps first, and keeps the better result (Pisarchyk and Lee,
+//! arXiv:2001.03288). If the user sets nothing, the smallest plan wins; if a range is set, the pool does exactly what was
+//! requested.
 //!
 //! Steps of an offset plan must run in order, or with additional dependencies; each storage of the pool corresponds to
 //! one engine variable.

@@ -1,8 +1,9 @@
 //! The addresses that are occupied during a span of steps, found without visiting the tenants that occupy them.
 //!
-//! The structure is a tree over steps. A tenant is stored in the few nodes that tile its lifetime, and in the ancestors of
-//! its first and last step. Each node has ranges of addresses, and adjacent ranges are merged: a dense plan has few ranges
-//! even if it has many tenants, so the time of a query is about the logarithm of the number of steps.
+//! The structure is a tree over steps. Each node of the tree covers a span of steps and holds ranges of addresses. A tenant
+//! is stored in its *tiles*, the few nodes whose spans together are its lifetime, and in the ancestors of its first and last
+//! step. Adjacent ranges are merged, so a dense plan has few ranges even if it has many tenants. The time of a query is
+//! about the logarithm of the number of steps.
 
 /// Ranges of addresses: sorted, disjoint and not adjacent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,7 +40,7 @@ struct Node {
 #[derive(Debug)]
 pub(super) struct Occupied {
     n_leaves: usize,
-    /// The root is at 1, the children of `n` are at `2n` and `2n + 1`.
+    /// The tree: the root is at position 1, the children of node `n` are at `2n` and `2n + 1`.
     nodes: Vec<Node>,
 }
 
@@ -57,7 +58,7 @@ impl Occupied {
             nodes[tile].throughout.insert(range);
             nodes[tile].somewhere.insert(range);
         });
-        // The parent of a tile extends beyond the lifetime, so it is above one of its ends.
+        // The span of a tile's parent extends beyond the lifetime, so the parent is an ancestor of the first or last step.
         for_each_above_ends(self.n_leaves, first, last, |node| nodes[node].somewhere.insert(range));
     }
 
@@ -65,8 +66,9 @@ impl Occupied {
     /// overlap.
     pub fn between(&self, first: usize, last: usize, ranges: &mut Vec<(usize, usize)>) {
         ranges.clear();
-        // A tenant that overlaps with the span is stored in or below a tile of the span, or its own tile is an ancestor of
-        // such a tile and so of the first or last step.
+        // Finds every tenant that overlaps with the span. Either the tenant is stored in or below a tile of the span, and so
+        // in `somewhere` of that tile. Or a tile of the tenant is an ancestor of a tile of the span, and so of the first or
+        // last step.
         for_each_tile(self.n_leaves, first, last, |tile| ranges.extend(&self.nodes[tile].somewhere.0));
         for_each_above_ends(self.n_leaves, first, last, |node| ranges.extend(&self.nodes[node].throughout.0));
         ranges.sort_unstable();
@@ -129,7 +131,7 @@ mod tests {
             prop_assert_eq!(addresses(&ranges.0), addresses(&list));
         }
 
-        /// Compares with a list of all tenants.
+        /// Compares the tree with a list of all tenants.
         #[test]
         fn finds_what_overlaps_in_time_and_nothing_else(
             n_steps in 1usize..40,

@@ -29,13 +29,13 @@ pub(super) fn aligned(bytes: usize) -> usize {
     bytes.checked_next_multiple_of(ALIGNMENT).unwrap_or(usize::MAX)
 }
 
-/// Two orders in which to place tenants: by size; and by the live bytes of the fullest step during a tenant's lifetime,
-/// so that the fullest steps are packed without holes. Which of them packs better is not known in advance.
+/// Two orders in which to place tenants: by size, and by the number of live bytes at the fullest step of a tenant's
+/// lifetime. The second order packs the fullest steps without holes. Which order packs better is not known in advance.
 fn orders(list: &[Tenant], here: &[usize], n_steps: usize) -> [Vec<usize>; 2] {
     let live = FullestStep::new(here.iter().map(|t| &list[*t]), n_steps);
     let mut by_size = here.to_vec();
     by_size.sort_by_key(|t| (Reverse(list[*t].size_bytes), list[*t].first, *t));
-    // The sort is stable: among equally full steps, size decides.
+    // The sort is stable: tenants whose fullest steps are equally full stay ordered by size.
     let mut by_fullness = by_size.clone();
     by_fullness.sort_by_cached_key(|t| Reverse(live.within(&list[*t])));
     [by_size, by_fullness]
@@ -73,7 +73,7 @@ pub(super) fn plan(tenants: &Tenants) -> OffsetPlan {
     plan
 }
 
-/// Places the tenants in this order; returns the extent and the offsets.
+/// Places the tenants in the order `order`. Returns the extent of the arena, and the offset of every tenant.
 fn place(list: &[Tenant], order: &[usize], n_steps: usize) -> (usize, Vec<usize>) {
     let mut offsets = vec![0; list.len()];
     let mut extent = 0;

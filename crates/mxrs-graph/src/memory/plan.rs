@@ -1,4 +1,4 @@
-//! The memory plan, and the choice between the algorithms.
+//! The memory plan, and the choice between the pool and the offset planner.
 
 use super::offset::{self, OffsetPlan, aligned};
 use super::pool::{self, PoolPlan};
@@ -56,7 +56,7 @@ pub struct MemoryPlan {
     pub scratch: Vec<Option<StorageId>>,
     /// Outputs that take over their input's memory, in the order of their steps; they run with an in-place request.
     pub inplace: Vec<InplacePair>,
-    /// The devices, with the size in bytes of one arena for all their storages.
+    /// For each device, the size in bytes of one arena for all storages of the device.
     pub arenas: Vec<(Device, usize)>,
     /// Statistics of the plan.
     pub report: PlanReport,
@@ -77,8 +77,7 @@ impl MemoryPlan {
 /// [`PlanOptions::match_range`] is set, exactly the documented algorithm runs.
 ///
 /// # Errors
-/// If steps contradict each other (an entry is read before it is made, made twice, or out of range), or the sum of the
-/// sizes overflows.
+/// Fails if an entry is read before it is made, made twice, or not in `entries`. Fails if the sum of the sizes overflows.
 pub fn plan_memory(
     steps: &[PlanStep],
     entries: &[PlanEntry],
@@ -140,7 +139,7 @@ fn unshared_bytes(steps: &[PlanStep], entries: &[PlanEntry], tenants: &Tenants) 
     let planned = entries.iter().enumerate().filter(|(i, _)| tenants.of_entry[*i].is_some());
     let sizes = planned.map(|(_, e)| e.size_bytes).chain(steps.iter().map(|s| s.scratch_bytes));
     let too_large = || Error::new(ErrorKind::Overflow { what: "sum of the bytes of all planned entries".into() });
-    // The alignment of every tenant is included, so that no offset can overflow.
+    // This sum includes the alignment of every size. If it does not overflow, no offset can.
     sizes
         .clone()
         .try_fold(0usize, |sum, bytes| sum.checked_add(bytes.checked_next_multiple_of(offset::ALIGNMENT)?))
@@ -148,7 +147,7 @@ fn unshared_bytes(steps: &[PlanStep], entries: &[PlanEntry], tenants: &Tenants) 
     Ok(sizes.sum())
 }
 
-/// The largest number of bytes alive at one step, summed over devices.
+/// The largest number of bytes alive at one step, found for each device and summed.
 fn lower_bound(tenants: &Tenants) -> usize {
     let n_steps = tenants.made_at.len();
     let mut devices: Vec<Device> = Vec::new();
@@ -161,7 +160,7 @@ fn lower_bound(tenants: &Tenants) -> usize {
     devices.into_iter().map(|device| live_bytes(on(device), n_steps).into_iter().max().unwrap_or(0)).sum()
 }
 
-/// The bytes of these tenants alive at each step, and after the last one.
+/// For each step, and for the time after the last step, the number of bytes of these tenants that are alive.
 pub(super) fn live_bytes<'a>(tenants: impl Iterator<Item = &'a tenant::Tenant>, n_steps: usize) -> Vec<usize> {
     let (mut born, mut died) = (vec![0usize; n_steps + 1], vec![0usize; n_steps + 2]);
     for tenant in tenants {

@@ -1,4 +1,4 @@
-//! The documented algorithm: a free list of released storages, searched within a size range.
+//! The pool, which is the algorithm that MXNet documents: it searches a free list of released storages within a size range.
 
 use super::tenant::Tenants;
 use mxrs_types::Device;
@@ -27,8 +27,7 @@ type Free = BTreeMap<(usize, usize), usize>;
 /// Plans with match range `range`: a request of `b` bytes takes the smallest released storage in `[b, b·range]`;
 /// otherwise the largest in `[b/range, b)`, which grows. Device and color must match. Range 0 never reuses.
 ///
-/// Scratch memory gets one workspace per device and color, so there are at most as many as colors; with range 0 each
-/// step gets its own.
+/// Scratch memory gets one workspace per device and color; with range 0, each step gets its own workspace.
 pub(super) fn plan(tenants: &Tenants, colors: &[u32], range: u32) -> PoolPlan {
     let range = range as usize;
     let mut plan = PoolPlan { storages: Vec::new(), of_tenant: vec![usize::MAX; tenants.list.len()] };

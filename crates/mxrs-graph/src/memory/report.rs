@@ -7,19 +7,19 @@ use std::fmt;
 pub enum Algorithm {
     /// A free list searched within a match range.
     Pool {
-        /// The range of the chosen plan.
+        /// The match range of the chosen plan.
         match_range: u32,
     },
-    /// Offsets, largest tenant first.
+    /// The offset planner.
     Offset,
 }
 
 /// The result for one match range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TriedRange {
-    /// The range.
+    /// The match range that was tried.
     pub match_range: u32,
-    /// Sum of storage sizes, in bytes.
+    /// Sum of the sizes of the plan's storages, in bytes.
     pub bytes: usize,
 }
 
@@ -36,7 +36,7 @@ pub struct PlanReport {
     pub bytes: usize,
     /// The largest number of bytes alive at one step; no plan can be smaller.
     pub lower_bound_bytes: usize,
-    /// The number of bytes without any sharing, including in-place sharing.
+    /// The number of bytes if nothing shares memory, not even in place.
     pub unshared_bytes: usize,
     /// The number of outputs that take over their input's memory.
     pub n_inplace: usize,

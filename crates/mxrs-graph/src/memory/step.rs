@@ -10,10 +10,11 @@ pub struct PlanStep {
     pub inputs: Vec<EntryId>,
     /// Entries written, in the kernel's order.
     pub outputs: Vec<EntryId>,
-    /// Pairs (input position, output position) that may share memory. List only pairs with equal element count, element
-    /// size and layout; the planner compares sizes and devices itself.
+    /// Pairs (input position, output position) that may share memory. The caller must list only pairs with equal element
+    /// count, element size and layout. The planner compares sizes in bytes and devices itself.
     pub inplace: Vec<(usize, usize)>,
-    /// Pairs whose output *is* the input's memory, so that later readers of the input are allowed.
+    /// Pairs (input position, output position) where the output *is* the input's memory, unchanged, so that later steps may
+    /// still read the input.
     pub identity: Vec<(usize, usize)>,
     /// The positions of inputs whose content is never read.
     pub ignored_inputs: Vec<usize>,
@@ -54,9 +55,9 @@ pub struct PlanOptions {
     /// `MXNET_EXEC_NUM_TEMP`, already limited to the number of workers: the number of colors of the pool. If it exceeds
     /// 1, the offset planner is not used.
     pub num_colors: u32,
-    /// `NNVM_AUTO_SEARCH_MATCH_RANGE`: `false` tries only the range itself.
+    /// `NNVM_AUTO_SEARCH_MATCH_RANGE`: whether smaller match ranges are tried too; `false` tries only [`Self::match_range`].
     pub auto_search: bool,
-    /// Whether the offset planner may be used if no range is set: its steps must run in order.
+    /// Whether the offset planner may be used if no match range is set. The steps of its plans must run in order.
     pub allow_offset: bool,
     /// Whether the pool may be used. If not, the offset plan is chosen even if it is larger. If the offset planner may not
     /// be used either, the pool is used nevertheless.
@@ -89,9 +90,9 @@ impl Default for PlanOptions {
 pub struct InplacePair {
     /// Number of the step.
     pub step: usize,
-    /// Input position.
+    /// Position of the input among the inputs of the step.
     pub input: usize,
-    /// Output position.
+    /// Position of the output among the outputs of the step.
     pub output: usize,
     /// Whether the pair was declared as an identity.
     pub is_identity: bool,

@@ -7,13 +7,13 @@ use super::{EntryKind, InplacePair, PlanEntry, PlanOptions, PlanStep};
 use crate::EntryId;
 use mxrs_types::{Device, Error, Result};
 
-/// A need for `size_bytes` from the start of step `first` to the end of step `last`.
+/// A tenant: it needs `size_bytes` of memory from the start of step `first` to the end of step `last`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tenant {
     pub size_bytes: usize,
     pub device: Device,
     pub first: usize,
-    /// The last step; for heads, which are never released, the number of steps.
+    /// The last step of the lifetime. For heads, which are never released, it is the number of steps.
     pub last: usize,
     pub is_scratch: bool,
 }
@@ -26,14 +26,14 @@ pub(super) struct Tenants {
     pub of_entry: Vec<Option<usize>>,
     /// The tenant of each step's scratch memory.
     pub scratch: Vec<Option<usize>>,
-    /// For each step, the tenants that begin at this step and need memory of their own, largest first.
+    /// For each step, the tenants other than scratch memory whose lifetime begins at that step, largest first.
     pub made_at: Vec<Vec<usize>>,
     /// For each step, the tenants that are released after this step, in the order of its inputs.
     pub released_at: Vec<Vec<usize>>,
     pub inplace: Vec<InplacePair>,
     /// For each in-place entry, the entry whose memory it took over.
     pub inplace_origin: Vec<Option<EntryId>>,
-    /// Whether a planned entry has no reader.
+    /// For each entry, whether the planner should place it but no step reads it.
     pub is_unreferenced: Vec<bool>,
 }
 
@@ -130,7 +130,8 @@ fn counted_inputs(step: &PlanStep) -> impl Iterator<Item = (usize, EntryId)> + '
     inputs.filter(|(position, _)| !step.ignored_inputs.contains(position))
 }
 
-/// Pairs (input, output, whether identity), each once, in declaration order, identities first.
+/// The in-place pairs of a step as (input, output, whether the pair is an identity). Each pair occurs once; identities come
+/// first, and otherwise the order is that of declaration.
 fn step_pairs(step: &PlanStep) -> Vec<(usize, usize, bool)> {
     let mut pairs: Vec<(usize, usize, bool)> = step.identity.iter().map(|(i, o)| (*i, *o, true)).collect();
     let rest = step.inplace.iter().filter(|pair| !step.identity.contains(pair));

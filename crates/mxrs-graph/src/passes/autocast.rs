@@ -1,12 +1,12 @@
 //! Mixed precision: products compute in half precision, and `amp_cast` is inserted where types change.
 //!
-//! The operator's [`Precision`] decides what happens to a call, as in MXNet's `ReducePrecision`. Variables stay in
-//! float32, and so do heads: a head that became half precision is converted back. Each value is converted once, before
-//! its first reader. Auxiliary states and other inputs that a call rewrites are never converted; a call that would need such
+//! The operator's [`Precision`] decides what happens to a call, as in MXNet's `ReducePrecision`. Variables stay in float32.
+//! Heads do too: if a call makes a head in half precision, the head is converted back. Each value is converted once, before
+//! its first reader. Auxiliary states and other inputs that a call rewrites are never converted. A call that would need such
 //! an input in half precision stays in float32.
 //!
-//! In a training graph, [`TrainingGraph::wide_sums`] lets sums over half-precision products return float32 if their
-//! result would be converted next: the gradients of float32 weights.
+//! In a training graph, [`TrainingGraph::wide_sums`] improves the gradients of float32 weights: a call that sums
+//! half-precision products returns float32 itself, instead of a half-precision result that is converted next.
 
 use super::names::UniqueNames;
 use super::rewrite::Rewrite;
@@ -55,11 +55,11 @@ struct Casting<'g> {
     half: DType,
     names: UniqueNames,
     rewrite: Rewrite<'g>,
-    /// The new half-precision entries, by old entry.
+    /// For each old entry that is available in half precision, the new entry that holds it.
     half_ones: FxHashMap<EntryId, Entry>,
-    /// Whether the call itself makes the old entry in half precision.
+    /// For each old entry, whether the new call makes it in half precision without a conversion.
     is_made_half: Vec<bool>,
-    /// For old entries that calls make in half precision: the new entries that are converted back to float32.
+    /// For each old entry that a call makes in half precision and that was converted back, the new float32 entry.
     wide_ones: FxHashMap<EntryId, Entry>,
 }
 
@@ -96,7 +96,8 @@ impl Casting<'_> {
         Ok(())
     }
 
-    /// The types of inputs and outputs of a call whose first input is in half precision; `None` if that is impossible.
+    /// The types of inputs and outputs of a call if its first input is in half precision; `None` if the call cannot have
+    /// such an input.
     fn types(&self, op: &OpDef, params: &OpParams, node: &Node) -> Option<(Types, Types)> {
         if !op.dtypes.contains(&self.half) {
             return None;
@@ -110,7 +111,7 @@ impl Casting<'_> {
         (!fixed.any(is_half)).then_some((inputs, outputs))
     }
 
-    /// The new entry of an old entry in half precision, converted if necessary.
+    /// Returns the new entry that holds the value of `old` in half precision. Adds a conversion if necessary.
     fn in_half(&mut self, old: Entry) -> Result<Entry> {
         let id = self.graph.entry_id(old);
         if let Some(known) = self.half_ones.get(&id) {
@@ -122,7 +123,8 @@ impl Casting<'_> {
         Ok(new)
     }
 
-    /// The new entry of an old entry in the old type, converted back if necessary.
+    /// Returns the new entry that holds the value of `old` in its original type. Adds a conversion if the value was made in
+    /// half precision.
     fn wide(&mut self, old: Entry) -> Result<Entry> {
         let id = self.graph.entry_id(old);
         let from = self.rewrite.entry(old);
@@ -147,9 +149,10 @@ impl Casting<'_> {
 }
 
 impl TrainingGraph {
-    /// Improves backward calls that sum half-precision products. If such a call reads a tensor only for its shape and
-    /// type, and its result is only converted to the type that this tensor had before an `amp_cast`, the call reads the
-    /// tensor before the cast instead, and returns that type itself. `dtypes` are those of the forward graph's entries.
+    /// Lets backward calls that sum half-precision products return float32. Such a call is changed under two conditions: it
+    /// reads only shape and type of an input that an `amp_cast` made, and its result is only converted back to the type
+    /// before that `amp_cast`. The changed call reads the input of the `amp_cast` instead, and returns its type, so the
+    /// conversion of the result is dropped. `dtypes` are those of the forward graph's entries.
     ///
     /// # Errors
     /// Never fails for a graph made by [`gradient`](super::gradient).
@@ -166,8 +169,8 @@ impl TrainingGraph {
         self.after(self.copied(&exchanges, &merged)?)
     }
 
-    /// If `node` is a conversion: the call that it can be merged with, and the position and entry of the input that this
-    /// call then reads.
+    /// If `node` is a conversion that can be merged with the call that makes its input: that call, the position of the input
+    /// to exchange, and the new input.
     fn exchange(&self, node: &Node, dtypes: &[DType]) -> Option<(NodeId, (usize, Entry))> {
         let graph = &self.graph;
         let ([made, like], CAST_BACK) = (node.inputs.as_slice(), node.op_name()) else { return None };

@@ -1,11 +1,11 @@
 //! Common-subexpression elimination: of calls that compute the same value, one remains.
 //!
-//! The pass walks once in id order, with a table of the calls seen so far. Inputs are looked up after merging, so one walk
-//! finds all equal calls. Two calls are the same if operator, parsed parameters, `__ctx_group__` and inputs are equal;
-//! `lr_mult`, profiler scopes and other annotations are ignored. Never merged: variables, calls that draw random numbers or
-//! rewrite inputs in either mode, calls with subgraphs, recomputing clones, and `_copy` calls that are heads, which keep two
-//! outputs distinct. A call that has to wait for a node after its twin is not merged either, because that would close a
-//! cycle.
+//! The pass walks once in id order, with a table of the calls seen so far. The inputs of a call are merged before the call
+//! is looked up, so one walk finds all equal calls. Two calls are the same if operator, parsed parameters, `__ctx_group__`
+//! and inputs are equal; `lr_mult`, profiler scopes and other annotations are ignored. Never merged: variables, calls that
+//! draw random numbers or rewrite inputs in either mode, calls with subgraphs, recomputing clones, and `_copy` calls that
+//! are heads, which keep two outputs distinct. A call that has to wait for a node after the equal call is not merged either,
+//! because merging could close a cycle.
 //!
 //! Invariants: G16 a second run changes nothing; G17 outputs keep their order and values; G18 no two calls are left
 //! that could be merged.
@@ -47,20 +47,21 @@ impl Key {
     }
 }
 
-/// Merges common subexpressions. If two different outputs of the graph become one, the later one becomes a `_copy`.
+/// Merges common subexpressions. If two different outputs of the graph are merged into one, the later output becomes a
+/// `_copy` of the other.
 ///
 /// # Errors
-/// If a `_copy` is needed and `ops` has none.
+/// Fails if a `_copy` is needed and `ops` does not contain this operator.
 pub fn eliminate_common(graph: &Graph, ops: &OpSet) -> Result<Graph> {
     Ok(run(graph, ops, graph.n_nodes(), graph.heads().len())?.graph)
 }
 
 impl TrainingGraph {
-    /// Merges common subexpressions like [`eliminate_common`]. A call of the gradient may be replaced by one of the
-    /// forward part, never the reverse (G3).
+    /// Merges common subexpressions of a training graph, as the function [`eliminate_common`] does for other graphs. A
+    /// forward call may replace a call of the gradient, but never the reverse (G3).
     ///
     /// # Errors
-    /// Fails in the same cases as [`eliminate_common`].
+    /// Fails in the same cases as the function [`eliminate_common`].
     pub fn eliminate_common(&self, ops: &OpSet) -> Result<Self> {
         self.after(run(&self.graph, ops, self.n_forward_nodes, self.n_forward_heads)?)
     }
@@ -82,7 +83,8 @@ fn run(graph: &Graph, ops: &OpSet, n_forward_nodes: usize, n_forward_heads: usiz
             continue;
         };
         let twins = seen.entry(key).or_default();
-        // A control dependency that was added before the twin can be moved to the twin; one on the twin itself is fulfilled.
+        // A twin is an earlier, equal call. A control dependency on a node before the twin can be moved to the twin; a
+        // dependency on the twin itself is fulfilled.
         let twin = twins.iter().copied().find(|twin| node.control_deps.iter().all(|dep| dep <= twin));
         match twin {
             None => twins.push(rewrite.put(id, node)),
@@ -108,7 +110,7 @@ struct Outputs<'g> {
     ops: &'g OpSet,
     names: UniqueNames,
     heads: Vec<Entry>,
-    /// New heads that are in use.
+    /// The new entries that are already heads.
     taken: FxHashSet<Entry>,
     of_old: FxHashMap<Entry, Entry>,
     named: FxHashSet<NodeId>,

@@ -1,4 +1,4 @@
-//! Attribute inference as a fixpoint, with a worklist of calls whose neighbors have changed.
+//! Infers shapes and types as a fixpoint, with a worklist of calls whose neighbors have changed.
 //!
 //! Every call is visited once, and again whenever one of its inputs or outputs became better known. The result of a
 //! call is merged with what is known and never overwrites it, so knowledge only grows: the loop ends, and the result
@@ -16,10 +16,11 @@ pub(super) trait Attribute: Clone {
     const WHAT: &'static str;
     /// Whether the property is completely known.
     fn is_known(&self) -> bool;
-    /// Merges `other`; returns whether anything new was learned, or `Err` if they contradict each other.
+    /// Merges `other` into this property. Returns whether anything new was learned, or `Err` if the two contradict each
+    /// other.
     #[allow(clippy::result_unit_err)]
     fn learn(&mut self, other: &Self) -> Result<bool, ()>;
-    /// The text for messages.
+    /// The property as text, for messages.
     fn text(&self) -> String;
     /// Calls the operator's inference function.
     fn infer(op: &OpDef, params: &OpParams, inputs: &mut [Self], outputs: &mut [Self]) -> Result<()>;
@@ -89,7 +90,8 @@ pub(super) fn run<T: Attribute>(graph: &Graph, entries: &mut [T], visits: Visits
                     let producer = graph.entry_at(entry).0;
                     let touched = std::iter::once(producer).chain(graph.consumers(entry).iter().map(|(c, _)| *c));
                     for other in touched {
-                        // The call itself is visited again too, because its function may use what it has just inferred.
+                        // The call that was just visited is queued again too, because its inference function may use what it
+                        // has inferred.
                         if !graph.node(other).is_variable() && !std::mem::replace(&mut is_queued[other.index()], true) {
                             push(&mut queue, other, visits);
                         }
@@ -121,8 +123,8 @@ fn conflict<T: Attribute>(graph: &Graph, id: NodeId, entry: EntryId, known: &str
     if T::WHAT == "shape" { Error::shape(op, arg, found, known) } else { Error::dtype(op, arg, found, known) }
 }
 
-/// Adds the node and its neighbors to an error, because the node contradicts one of the nodes that make or share its inputs
-/// or read its outputs.
+/// Adds the node and its neighbors to an error. The neighbors are the nodes that make or share its inputs, or that read its
+/// outputs: the node contradicts one of them.
 fn at_node<T: Attribute>(error: Error, graph: &Graph, id: NodeId, entries: &[T]) -> Error {
     let node = graph.node(id);
     let called = |id: NodeId| format!("`{}` ({})", graph.node(id).name, graph.node(id).op_name());
@@ -155,7 +157,8 @@ fn at_node<T: Attribute>(error: Error, graph: &Graph, id: NodeId, entries: &[T])
     ))
 }
 
-/// Checks that every entry is known; otherwise names the unknown variables, or the nodes if all variables are known.
+/// Checks that the property of every entry is known. The error names the unknown variables or, if all variables are known,
+/// the nodes with unknown outputs.
 pub(super) fn require_known<T: Attribute>(graph: &Graph, entries: &[T]) -> Result<()> {
     let is_unknown = |id: NodeId| graph.output_ids(id).any(|e| !entries[e.index()].is_known());
     let name = |id: NodeId| graph.node(id).name.clone();

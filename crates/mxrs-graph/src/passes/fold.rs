@@ -2,11 +2,11 @@
 
 use crate::{Graph, NodeId};
 
-/// For each node, whether its outputs are the same in every run. That holds for a variable if `is_constant` says so,
-/// and for a call that reads only constants (or nothing), draws no random numbers, rewrites nothing and waits only for
-/// constants.
+/// For each node, whether its outputs are the same in every run. A variable is constant if `is_constant` returns true for
+/// it. A call is constant if it reads only constants (or nothing), draws no random numbers, rewrites nothing, and waits only
+/// for constants.
 ///
-/// A call without inputs is constant: its value is determined by its parameters.
+/// So a call without inputs can be constant: its parameters determine its value.
 pub fn constant_nodes(graph: &Graph, is_train: bool, is_constant: impl Fn(NodeId) -> bool) -> Vec<bool> {
     let mut constant = vec![false; graph.n_nodes()];
     for (id, node) in graph.iter() {

@@ -30,12 +30,12 @@ impl Attribute for Option<DType> {
 }
 
 /// Infers the element type of every entry from the types given for variables and from `__dtype__` attributes (numeric
-/// flags; a given type wins). If variables stay unknown and `default` is given, the first of them gets the default and
-/// inference continues, until all are known.
+/// flags). A type given by the caller wins over the attribute. If variables stay unknown and `default` is given, the first
+/// unknown variable gets the default and inference continues, until all variables are known.
 ///
 /// # Errors
-/// If a name is not that of a variable, a `__dtype__` is unknown, or types contradict each other; the message names the
-/// node and all its types.
+/// Fails if a name is not that of a variable, if a `__dtype__` is unknown, or if types contradict each other. In the last
+/// case the message names the node and all its types.
 pub fn infer_dtypes<'a>(
     graph: &Graph,
     given: impl IntoIterator<Item = (&'a str, DType)>,

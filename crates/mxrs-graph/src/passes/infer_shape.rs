@@ -23,13 +23,13 @@ impl Attribute for PartialShape {
     }
 }
 
-/// Infers the shape of every entry from the shapes given for variables and from `__shape__` attributes (in which 0
-/// means unknown, or in graphs with NumPy shapes only -1). A given shape wins over the attribute. Unknown sizes stay
+/// Infers the shape of every entry from the shapes given for variables and from `__shape__` attributes (in which 0 means
+/// unknown, except in graphs with NumPy shapes, where -1 does). A given shape wins over the attribute. Unknown sizes stay
 /// unknown; [`Inferred::complete`] reports them as an error.
 ///
 /// # Errors
-/// If a name is not that of a variable, a `__shape__` is unreadable, or shapes contradict each other; the message names
-/// the node and all its shapes.
+/// Fails if a name is not that of a variable, if a `__shape__` is unreadable, or if shapes contradict each other. In the
+/// last case the message names the node and all its shapes.
 pub fn infer_shapes<'a>(
     graph: &Graph,
     given: impl IntoIterator<Item = (&'a str, PartialShape)>,

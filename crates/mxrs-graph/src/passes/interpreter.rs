@@ -23,13 +23,14 @@ fn from_text(text: &str, salt: u64) -> f64 {
     (hash >> 40) as f64 / (1u64 << 24) as f64 * 1.6 - 0.8
 }
 
-/// The value of a variable for which no value is given; ones for the gradients of heads.
+/// The value of the variable `name` if no value is given for it. It is ones for a variable that holds the gradient of a
+/// head.
 pub fn value_of(name: &str) -> Vec<f64> {
     (0..LENGTH as u64).map(|i| if name.ends_with("_grad") { 1.0 } else { from_text(name, i) }).collect()
 }
 
-/// Runs a training step with the calls in this order. Originals rewrite auxiliary states and clones do not; a clone
-/// draws the random number of its original.
+/// Runs a training step with the calls in the order `order`. A clone, which recomputes another call, draws the random number
+/// of that call and does not rewrite auxiliary states.
 pub fn run_in(graph: &Graph, given: &Given, order: impl IntoIterator<Item = NodeId>) -> Run {
     let mut entries: Vec<Option<Vec<f64>>> = vec![None; graph.n_entries()];
     for id in graph.variables() {

@@ -3,7 +3,7 @@
 use crate::Graph;
 use rustc_hash::FxHashMap;
 
-/// The names in use, with the suffix to try next for each.
+/// The names in use, and for each name the suffix to try next.
 pub(crate) struct UniqueNames {
     next: FxHashMap<String, u32>,
 }
@@ -14,7 +14,7 @@ impl UniqueNames {
         Self { next: graph.nodes().iter().map(|n| (n.name.clone(), 1)).collect() }
     }
 
-    /// Returns `wanted`, or `wanted1`, `wanted2`, … if it is taken.
+    /// Returns the name `wanted`, followed by 1, 2, … if it is taken.
     pub fn take(&mut self, wanted: String) -> String {
         let Some(next) = self.next.get_mut(&wanted) else {
             self.next.insert(wanted.clone(), 1);

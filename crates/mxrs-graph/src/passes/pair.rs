@@ -18,11 +18,11 @@ pub struct CallPair<'a> {
     pub pair: &'a Pair,
     /// The operator that replaces both calls.
     pub both: Arc<OpDef>,
-    /// The gradient of that operator.
+    /// The gradient of the operator `both`.
     pub gradient: Arc<OpDef>,
 }
 
-/// A pair that was found.
+/// A pair of calls in the graph, with its gradients.
 #[derive(Clone, Copy)]
 struct Found {
     first: NodeId,
@@ -32,8 +32,8 @@ struct Found {
 }
 
 /// Fuses all pairs for whose first call `accepts` returns true; `None` if there are none. A pair is not fused if another
-/// node reads the first call's result, or if it has the annotation `__force_mirroring__`. The new call has the name of the
-/// second.
+/// node reads the first call's result, or if one of its calls has the annotation `__force_mirroring__`. The new call has the
+/// name of the second call.
 ///
 /// # Errors
 /// Never fails for a graph from [`gradient`](crate::gradient()).
@@ -104,8 +104,8 @@ fn find(training: &TrainingGraph, pair: &Pair, first: NodeId) -> Option<Found> {
             && node.clone_of.is_none()
             && node.attrs.get("__force_mirroring__").is_none()
     };
-    // The only reader of an entry, and the position of its input; `None` if there are several readers or the entry is a
-    // head.
+    // The only reader of an entry, and the position at which it reads the entry; `None` if there are several readers or the
+    // entry is a head.
     let only_reader = |e: Entry| {
         let entry = graph.entry_id(e);
         let is_head = graph.heads().contains(&e) || training.wanted.contains(&e);

@@ -1,9 +1,10 @@
 //! Assigns a device to each node, and inserts a `_CrossDeviceCopy` wherever data crosses devices.
 //!
-//! A node with a `__ctx_group__` is on the group's device. A call without a group is on the device of its first placed
-//! input, otherwise of its first placed reader. A variable is on the device of a reader, and an auxiliary state on that
-//! of its operator. Calls of a gradient are on the device of their forward call, clones on that of their original. All
-//! other nodes are on the default device.
+//! A node with a `__ctx_group__` is on the group's device. Other nodes get a device by these rules:
+//! - a call is on the device of its first input that has a device, otherwise on that of its first reader that has one;
+//! - a variable is on the device of a reader, and an auxiliary state on the device of its operator;
+//! - a call of a gradient is on the device of its forward call, and a clone on the device of its original;
+//! - all remaining nodes are on the default device.
 
 use super::rewrite::{Rewrite, Rewritten};
 use crate::{Entry, Graph, NodeId, TrainingGraph};
@@ -18,8 +19,8 @@ use rustc_hash::FxHashMap;
 /// on `default`. An entry is copied once per device that needs it; a copy is named `<node>_<output>_copy`.
 ///
 /// # Errors
-/// If a group has no device; if operators on two devices write the same auxiliary state; if a copy is needed and `ops` has
-/// neither `_CrossDeviceCopy` nor `_copy`.
+/// Fails if a group has no device, or if operators on two devices write the same auxiliary state. Fails if a copy is needed
+/// and `ops` has neither `_CrossDeviceCopy` nor `_copy`.
 pub fn place(
     graph: &Graph,
     ops: &OpSet,
@@ -31,10 +32,11 @@ pub fn place(
 }
 
 impl TrainingGraph {
-    /// Does the same as [`place`], and keeps the forward part in front.
+    /// Places the nodes of a training graph, as the function [`place`] does for other graphs. The forward part stays in
+    /// front.
     ///
     /// # Errors
-    /// Fails in the same cases as [`place`].
+    /// Fails in the same cases as the function [`place`].
     pub fn place(
         &self,
         ops: &OpSet,
@@ -145,14 +147,14 @@ fn devices(
         }
     };
     forward.iter().rev().for_each(|id| to_inputs(&mut of, *id));
-    // The decisions for the forward part do not depend on whether there is a gradient.
+    // All forward nodes have a device before the gradient is placed, so their devices do not depend on the gradient.
     of[..forward.len()].iter_mut().for_each(|device| *device = device.or(Some(default)));
     for id in &gradient {
         let node = graph.node(*id);
         let like = node.clone_of.or(node.backward_of).and_then(|like| of[like.index()]);
         of[id.index()] = of[id.index()].or(like);
     }
-    // Gradients of heads have readers only in the gradient part.
+    // Only calls of the gradient read the variables that hold gradients of heads, so these get their devices last.
     gradient.iter().rev().for_each(|id| to_inputs(&mut of, *id));
     Ok(of.into_iter().map(|device| device.unwrap_or(default)).collect())
 }

@@ -1,5 +1,5 @@
-//! Tests of inference: G6 soundness, G7 monotonicity, G8 independence of order. Errors about conflicts and unknown shapes
-//! name the node.
+//! Tests of inference: G6 soundness, G7 monotonicity, G8 independence of order; and that errors about conflicts and unknown
+//! shapes name the node.
 
 use super::fixpoint::Visits;
 use super::infer_dtype::{infer_dtypes, infer_dtypes_by};
@@ -24,7 +24,7 @@ fn random_net(choices: &[(u8, u16, u16)]) -> (Graph, Vec<Shape>) {
         let (node, shape) = match kind % 4 {
             0 => (b.add_op(&ops::relu(), name, Attrs::new(), vec![out(from)]).unwrap(), shape),
             1 => {
-                // A variable of unknown shape that only its neighbor determines.
+                // A variable whose shape follows only from the other operand.
                 let other = b.add_variable(format!("v{i}"), Attrs::new());
                 (b.add_op(&ops::add(), name, Attrs::new(), vec![out(other), out(from)]).unwrap(), shape)
             }
@@ -58,7 +58,7 @@ proptest! {
         let (graph, truth) = random_net(&choices);
         let data = || ("data", PartialShape::from(Shape::from([7, 5])));
         let found = infer_shapes(&graph, [data()]).unwrap();
-        // G6: the inferred shapes are those that running the network would give.
+        // G6: the inferred shapes equal the expected shapes.
         let complete = found.complete(&graph).unwrap();
         for (head, shape) in graph.heads().iter().zip(&truth) {
             prop_assert_eq!(&complete[graph.entry_id(*head).index()], shape);
@@ -67,8 +67,8 @@ proptest! {
             // G8: the order of visits does not change the result.
             prop_assert_eq!(&infer_shapes_by(&graph, [data()], order).unwrap(), &found);
         }
-        // G7: with only one variable known, the result agrees with the complete one, and if `data` is known too, information
-        // is only added.
+        // G7: if only one variable is known, the inferred shapes do not contradict the complete ones. If `data` is known
+        // too, shapes only become better known.
         let some = graph.variables()[extra as usize % graph.variables().len()];
         let entry = graph.output_id(some, 0);
         let given = (graph.node(some).name.as_str(), found.entry(entry).clone());
@@ -79,7 +79,8 @@ proptest! {
             prop_assert_eq!(merged.merge(less), Ok(false));
         }
         prop_assert_eq!(more.complete(&graph).unwrap(), complete);
-        // Types: every operator here needs equal types, so any one variable determines its connected part.
+        // Every operator of these networks needs equal types, so the type of one variable determines the types of all
+        // entries connected to it.
         let types = infer_dtypes(&graph, [("data", DType::F16)], None).unwrap();
         prop_assert!(types.complete(&graph).unwrap().iter().all(|t| *t == DType::F16));
         for order in ORDERS {
@@ -124,7 +125,7 @@ fn shape_attributes_are_read_and_overridden() {
     assert_eq!(infer("None", None).unwrap(), "(?, 3)");
     assert!(infer("(2, -3)", None).unwrap_err().to_string().contains("`__shape__` of variable `data`"));
     assert!(infer("two", None).is_err());
-    // A size that the caller leaves open comes from the attribute, even if another size is overridden.
+    // A size that the caller leaves open comes from the attribute `__shape__`, even if the caller overrides another size.
     let data = Symbol::variable_with("data", Attrs::from([("__shape__", "(2, 4)")]));
     let graph = dense_net(data).graph().unwrap();
     let shapes = infer_shapes(&graph, [("data", PartialShape::new([Some(8), None]))]).unwrap();
@@ -142,7 +143,7 @@ fn failures_name_node_and_shapes() {
     }
     let error = infer_shapes(&graph, [("date", shape([2, 4]))]).unwrap_err().to_string();
     assert!(error.contains("`date`") && error.contains("data, fc_weight, fc_bias"), "{error}");
-    // The bias is determined by the operator alone; data and weight are not.
+    // The operator's parameters alone determine the shape of the bias, but not those of data and weight.
     let error = infer_shapes(&graph, []).unwrap().complete(&graph).unwrap_err();
     let expected = ErrorKind::Unresolved { names: vec!["data".into(), "fc_weight".into()], what: "shape" };
     assert_eq!(error.kind(), &expected);

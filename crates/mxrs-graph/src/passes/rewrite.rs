@@ -17,7 +17,7 @@ pub(super) struct Rewrite<'g> {
 /// The new graph, and the new ids of the old nodes.
 pub(super) struct Rewritten {
     pub graph: Graph,
-    /// The new id of each old node; `None` for nodes that are gone.
+    /// The new id of each old node; `None` for nodes that are not in the new graph.
     pub new_ids: Vec<Option<NodeId>>,
     /// The new id of each node added to [`Rewrite::out`], in the order in which they were added.
     pub of_added: Vec<Option<NodeId>>,
@@ -43,7 +43,7 @@ impl<'g> Rewrite<'g> {
         Entry { node: self.id(old.node), ..old }
     }
 
-    /// An old node with all its references updated.
+    /// A copy of an old node whose inputs and other references name nodes of the new graph.
     pub fn moved(&self, node: &Node) -> Node {
         let mut node = node.clone();
         node.inputs.iter_mut().for_each(|e| *e = self.entry(*e));
@@ -53,14 +53,14 @@ impl<'g> Rewrite<'g> {
         node
     }
 
-    /// Adds the replacement of an old node.
+    /// Adds `node`, which replaces the node `old`.
     pub fn put(&mut self, old: NodeId, node: Node) -> NodeId {
         let new = self.out.push(node);
         self.new_ids[old.index()] = Some(new);
         new
     }
 
-    /// Replaces an old node by an existing new one.
+    /// Lets the existing new node `into` replace the node `old`.
     pub fn merge(&mut self, old: NodeId, into: NodeId) {
         self.new_ids[old.index()] = Some(into);
     }
@@ -82,7 +82,7 @@ impl<'g> Rewrite<'g> {
 }
 
 impl TrainingGraph {
-    /// This training graph after a rewrite of its graph that kept the heads.
+    /// Makes the training graph of a rewritten graph that has the same heads as this one.
     pub(super) fn after(&self, rewritten: Rewritten) -> Result<Self> {
         let Rewritten { graph, new_ids, n_forward_nodes, .. } = rewritten;
         let moved = |e: &Entry| match new_ids[e.node.index()] {

@@ -3,11 +3,12 @@
 use crate::{Entry, EntryId, Graph, GraphBuilder};
 use mxrs_types::{Error, Result};
 
-/// The graph whose outputs are these values of `graph`, given by name (`relu0_output`, `bn_mean`, a variable's own);
-/// nodes that none of them needs are dropped. If several values have the same name, the last one in graph order is used.
+/// Makes the graph whose outputs are the values of `graph` called `names`. Names of values are `relu0_output`, `bn_mean` or
+/// the name of a variable. Nodes that no output needs are dropped. If several values have the same name, the last one in
+/// graph order is used.
 ///
 /// # Errors
-/// If `names` is empty, or no value has one of the names.
+/// Fails if `names` is empty, or if a name is not that of a value.
 pub fn select_outputs(graph: &Graph, names: &[&str]) -> Result<Graph> {
     if names.is_empty() {
         return Err(Error::invalid("outputs of a graph", "no names", "at least one"));
@@ -52,7 +53,7 @@ mod tests {
         let one = select_outputs(&graph, &["relu0_output"]).unwrap();
         assert_eq!((one.output_names(), one.argument_names()), (vec!["relu0_output".to_string()], vec!["x"]));
         assert_eq!(one.n_nodes(), 2);
-        // Inner values, variables and the head itself, in the requested order, including hidden outputs.
+        // Inner values, hidden outputs, variables and heads can be selected, and keep the requested order.
         let hidden = graph.entry_name(graph.output_id(graph.find("bn").unwrap(), 1));
         let many = select_outputs(&graph, &["relu1_output", "x", &hidden]).unwrap();
         assert_eq!(many.output_names(), ["relu1_output", "x", &hidden]);

@@ -1,11 +1,11 @@
 //! Half precision as a storage format: calls compute in float32.
 //!
-//! Every call that reads or makes the half-precision type is replaced by one on float32. Variables, heads and results
-//! of a `Cast` from other types keep the half-precision type and are converted where a call reads them; a `Cast` to
-//! float32 in between is removed. So parameters are converted once, if they are constants, and data at the border of
-//! the graph; values between calls are not rounded, and values within the range of float32 do not overflow.
+//! Every call that reads or makes the half-precision type is replaced by a call on float32. Variables, heads and results of
+//! a `Cast` from other types keep the half-precision type, and are converted where a call reads them. A `Cast` from half
+//! precision to float32 is removed. So constant parameters are converted only once, and values between calls are neither
+//! rounded nor limited to the range of half precision.
 //!
-//! Not changed are graphs with control dependencies, subgraphs, gradients, auxiliary states in half precision, or calls
+//! A graph is not changed if it has control dependencies, subgraphs, gradients, auxiliary states in half precision, or calls
 //! whose output types do not follow from their input types.
 
 use super::infer_dtypes;
@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 
 /// A graph whose calls compute in float32.
 pub struct Widened {
-    /// The graph, with the heads of the old one.
+    /// The new graph, with the heads of the old graph.
     pub graph: Graph,
     /// The shape and type of each entry.
     pub descs: Vec<TensorDesc>,
@@ -25,8 +25,8 @@ pub struct Widened {
     pub new_ids: Vec<Option<NodeId>>,
 }
 
-/// Replaces the half-precision type `half` by float32; `descs` are the shape and type of each entry. `None` if the
-/// graph is not changed, which includes the case that `ops` has no `Cast`.
+/// Replaces the half-precision type `half` by float32; `descs` are the shape and type of each entry. Returns `None` if the
+/// graph cannot be changed, or if `ops` has no `Cast`.
 ///
 /// # Errors
 /// Never fails if `descs` describes the graph.
@@ -96,8 +96,8 @@ impl Widening<'_> {
             new.output_ids(id).zip(of_node).for_each(|(entry, desc)| descs[entry.index()] = Some(desc));
         }
         let Some(descs) = descs.into_iter().collect::<Option<Vec<TensorDesc>>>() else { return Ok(None) };
-        // The types are inferred again, because a call may make half precision even from float32 inputs. Such a graph is not
-        // changed.
+        // Infers the types again, because a call may return half precision even for float32 inputs. A graph with such a call
+        // is not changed.
         let of_variables = new.variables().iter().map(|id| {
             let entry = new.output_id(*id, 0).index();
             (new.node(*id).name.as_str(), descs[entry].dtype)
@@ -125,7 +125,7 @@ impl Widening<'_> {
         (0..n as u32).map(move |index| Entry::new(node, index))
     }
 
-    /// Adds the replacement of an old node; its half-precision outputs become float32 if `is_widened`.
+    /// Adds `node`, which replaces the node `old`. If `is_widened`, half-precision outputs of `old` become float32.
     fn add(&mut self, old: NodeId, node: Node, is_widened: bool) -> NodeId {
         let n = node.n_outputs;
         let new = self.out.push(node);
@@ -164,7 +164,8 @@ impl Widening<'_> {
         let makes_half = Self::outputs(id, node.n_outputs).any(|entry| self.is_half(entry));
         let reads_half = node.inputs.iter().any(|entry| self.is_half(*entry));
         if is_cast && reads_half {
-            // A conversion between the two types is not needed any more; other types are made from float32.
+            // A conversion between half precision and float32 is dropped. A conversion to another type reads the float32
+            // value.
             let (from, to) = (node.inputs[0], Entry::new(id, 0));
             let wide = self.in_float32(from)?;
             let made = self.desc(to).dtype;
@@ -183,7 +184,7 @@ impl Widening<'_> {
         for input in &node.inputs {
             inputs.push(if self.is_half(*input) { self.in_float32(*input)? } else { self.in_its_type(*input)? });
         }
-        // A half-precision output of a call that reads no half precision keeps its type.
+        // If a call reads no half precision, its half-precision outputs keep their type.
         self.add(id, Node { inputs, ..node.clone() }, makes_half && reads_half);
         Ok(true)
     }
@@ -198,8 +199,8 @@ impl Widening<'_> {
         self.in_type(old, self.desc(old).dtype, true)
     }
 
-    /// The new entry of an old entry: in its stored type if `is_stored`, otherwise in float32. It is converted if only the
-    /// other version exists.
+    /// The new entry of an old entry: in the old entry's type if `is_stored`, otherwise in float32. Adds a conversion if the
+    /// new entry exists only in the other type.
     fn in_type(&mut self, old: Entry, dtype: DType, is_stored: bool) -> Result<Entry> {
         let id = self.graph.entry_id(old);
         let (here, there) = match is_stored {

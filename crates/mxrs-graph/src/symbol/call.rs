@@ -6,7 +6,7 @@ use mxrs_op::{Attrs, OpDef};
 use mxrs_types::{Error, ErrorKind, Result, ResultExt};
 use std::sync::Arc;
 
-/// Keys that belong to variables; `<argument>_<key>` on an operator is an error.
+/// Keys of annotations of variables. An operator with an attribute `<argument>_<key>` is refused.
 const HIDDEN_KEYS: [&str; 5] = ["ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage"];
 
 /// A call under construction. Inputs that are not given become variables named `<node>_<input>`, with a copy of the
@@ -46,14 +46,14 @@ impl SymbolCall {
         }
     }
 
-    /// Sets the alias by which the operator was called; automatic names follow it.
+    /// Sets the alias by which the operator was called. An automatic name is made from the alias.
     #[must_use]
     pub fn called(mut self, alias: impl Into<String>) -> Self {
         self.called = Some(alias.into());
         self
     }
 
-    /// Names the node; otherwise the [`NameManager`] does.
+    /// Sets the name of the node. A node without a name gets one from the [`NameManager`].
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
@@ -100,8 +100,11 @@ impl SymbolCall {
     /// Makes the node.
     ///
     /// # Errors
-    /// If the operator refuses an attribute; if there are too many inputs, or one is unknown or given twice; if an
-    /// input symbol has several outputs (select one of them); if an auxiliary input is not a variable.
+    /// Fails in each of these cases:
+    /// - the operator refuses an attribute;
+    /// - there are too many inputs, or an input is unknown or given twice;
+    /// - an input symbol has several outputs, of which the caller has to select one;
+    /// - an auxiliary input is not a variable.
     pub fn build(mut self, names: &mut NameManager) -> Result<Symbol> {
         let op = Arc::clone(&self.op);
         let spelled = self.called.as_deref().unwrap_or(op.name);

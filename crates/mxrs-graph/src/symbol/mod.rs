@@ -72,7 +72,7 @@ impl Symbol {
     /// Selects the output called `name`.
     ///
     /// # Errors
-    /// If no output has that name, or several have.
+    /// Fails if no output has this name, or if several outputs have it.
     pub fn output_named(&self, name: &str) -> Result<Self> {
         let found: Vec<&SymEntry> = self.entries.iter().filter(|e| e.name() == name).collect();
         match found.as_slice() {
@@ -84,7 +84,7 @@ impl Symbol {
         }
     }
 
-    /// Every visible output of every node, in graph order, for observing inner values of a network.
+    /// Returns a symbol of all visible outputs of all nodes, in graph order. It serves to observe inner values of a network.
     pub fn internals(&self) -> Self {
         let mut entries = Vec::new();
         for node in walk(&self.entries) {
@@ -111,9 +111,9 @@ impl Symbol {
         Ok(self.graph()?.aux_state_names().into_iter().map(String::from).collect())
     }
 
-    /// The verified graph of this symbol. Each use of a variable stores how often the variable was written before (1 at
-    /// the first auxiliary use), and variables without `__init__` get the initializer that their operator requests, if it
-    /// requests one.
+    /// The verified graph of this symbol. Each use of a variable stores the number of operators that have written the
+    /// variable (1 at the first use as an auxiliary state). A variable without `__init__` gets the initializer that its
+    /// operator requests, if any.
     ///
     /// # Errors
     /// If two variables have the same name.
@@ -163,7 +163,7 @@ impl Symbol {
         builder.build()
     }
 
-    /// Makes a symbol of a graph, for further composition. Versions stay as the graph has them.
+    /// Makes a symbol of a graph, for further composition. Entries keep the versions that they have in the graph.
     pub fn from_graph(graph: &Graph) -> Self {
         let mut nodes: Vec<Arc<SymNode>> = Vec::with_capacity(graph.n_nodes());
         let entry = |nodes: &[Arc<SymNode>], e: &Entry| SymEntry {

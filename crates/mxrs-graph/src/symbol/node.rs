@@ -19,7 +19,8 @@ pub(super) struct SymNode {
     pub is_composed: bool,
 }
 
-/// A use of an output. `version` is `None` until the graph is built, unless the symbol came from a graph.
+/// A reference to an output of a node. `version` is `None` in a composed symbol, and known if the symbol was made from a
+/// graph.
 #[derive(Clone)]
 pub(super) struct SymEntry {
     pub node: Arc<SymNode>,

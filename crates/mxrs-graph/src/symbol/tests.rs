@@ -1,4 +1,4 @@
-//! Compares composition with what MXNet 1.9.1 writes for the same calls (`tojson` of its Python front end).
+//! Compares composed symbols with what MXNet 1.9.1 writes for the same calls (`tojson` of its Python front end).
 
 use super::{NameManager, Symbol, SymbolCall};
 use crate::{GraphBuilder, NodeId, test_ops as ops};
@@ -52,7 +52,7 @@ fn shared_auxiliary_states_count_their_writers() {
     assert_eq!(versions("a"), [0, 0, 1, 1]);
     assert_eq!(versions("b"), [0, 0, 2, 2]);
     assert_eq!(versions("relu0"), [2]);
-    // A variable that the caller passes gets the initial value too.
+    // A variable that the caller passes as input gets the `__init__` of the operator too.
     assert_eq!(graph.node(graph.find("v").unwrap()).attrs.get("__init__"), Some("[\"one\", {}]"));
     assert_eq!(graph.output_names(), ["b_output", "relu0_output", "d"]);
 }

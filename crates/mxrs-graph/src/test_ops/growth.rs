@@ -1,12 +1,12 @@
-//! Checks that work grows linearly with the size of the graph, by the ratio of two times. The times are measured
-//! alternately, so that a busy machine slows down both.
+//! Checks that the time of a pass grows linearly with the size of the graph, by the ratio of the times for two graphs. Both
+//! are measured alternately, so that a busy machine slows down both.
 
 use std::time::{Duration, Instant};
 
-/// Runs the same work on a graph and on one that is `factor` times as large.
+/// Times `small`, which works on a graph, and `large`, which does the same on a graph that is `factor` times as large.
 ///
 /// # Panics
-/// If the large graph takes more than `3 * factor` times as long as the small one, each in the fastest of several runs.
+/// If `large` takes more than `3 * factor` times as long as `small`. The times are those of the fastest of several runs.
 pub fn growth_is_linear(factor: u32, small: impl Fn(), large: impl Fn()) {
     let took = |work: &dyn Fn()| {
         let start = Instant::now();

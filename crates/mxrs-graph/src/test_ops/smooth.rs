@@ -51,7 +51,7 @@ fn grad_fan(params: &OpParams, s: &mut dyn GradientScope) -> Answers {
 
 fn grad_moving(_: &OpParams, s: &mut dyn GradientScope) -> Answers {
     let (g, x) = (s.out_grad(0)?, s.input(0));
-    // The result for the auxiliary state must be dropped.
+    // The second result is a gradient for the auxiliary state, which the sweep must drop.
     Ok(vec![Some(s.call_one("_backward_Moving", &[g, x])?), Some(g)])
 }
 
@@ -114,8 +114,8 @@ fn many(name: &'static str) -> OpDef {
     op
 }
 
-/// The operators that partitioning searches for and makes: `Scale` is data · weight + bias, `Shift` subtracts a mean,
-/// and the others are fusions of them with later calls.
+/// The operators that partitioning searches for and makes: `Scale` is data · weight + bias, and `Shift` subtracts a mean.
+/// The others occur in replacements: fused forms of `Scale`, and `Sub`.
 pub fn scales() -> Vec<OpDef> {
     let product = |name, inputs| elementwise(name, inputs, Gradient::Undefined);
     vec![
@@ -128,9 +128,9 @@ pub fn scales() -> Vec<OpDef> {
     ]
 }
 
-/// All operators; pointwise unless stated otherwise. `Sign` has a zero gradient, `Opaque` has none and is not
-/// pointwise, and `Blocked` returns zeros. `Fan` has several outputs. `Moving` rewrites its auxiliary state, and `Noise` is
-/// random and has a hidden output; these two are not pointwise.
+/// All test operators. `Sign` has a zero gradient, `Opaque` has no gradient, and the gradient of `Blocked` returns zeros.
+/// `Fan` has several outputs. `Moving` rewrites its auxiliary state. `Noise` is random and has a hidden output. All are
+/// pointwise, except `Opaque`, `Moving`, `Noise` and the operators of `norms`.
 pub fn set() -> OpSet {
     let mut fan = OpDef::new("Fan").params::<SplitParams>();
     fan.n_outputs = OutputCount::ByParams(|p| p.get::<SplitParams>().num_outputs as usize);
@@ -207,7 +207,7 @@ pub fn compute(op: &str, inputs: &[Vec<f64>], n_outputs: usize, random: f64) -> 
         "Opaque" | "Blocked" | "_copy" | "_CrossDeviceCopy" => inputs[0].clone(),
         "Norm" => return vec![map(&|x| x * x + 0.5), map(&|x| 2.0 * x)],
         "NormTanh" => return vec![map(&|x| (x * x + 0.5).tanh()), map(&|x| 2.0 * x)],
-        // Halving and doubling are exact.
+        // `slope` is 2x, so this computes x² + 0.5 like `Norm`. The bits are equal because halving and doubling are exact.
         "NormTanhAgain" => zip(&|x, slope| (x * slope / 2.0 + 0.5).tanh()),
         "_backward_Norm" => zip_of(&inputs[0], &inputs[2], &|g, slope| g * slope),
         "_backward_NormTanh" => {

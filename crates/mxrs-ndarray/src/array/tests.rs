@@ -1,4 +1,4 @@
-//! Handles, views and deferred errors.
+//! Tests of handles, views and deferred errors.
 
 use super::*;
 use crate::ViewOf;

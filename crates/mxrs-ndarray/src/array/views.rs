@@ -48,7 +48,7 @@ impl NdArray {
     /// Row `index` of axis 0, without that axis; shares storage.
     ///
     /// # Errors
-    /// The same as for [`Self::slice`].
+    /// Returns the errors of [`Self::slice`].
     #[track_caller]
     pub fn at(&self, index: usize) -> Result<Self> {
         let end = index.checked_add(1).ok_or_else(|| Error::invalid("at", index, "a row number"))?;

@@ -1,5 +1,5 @@
-//! `out = |data|`, elementwise; out has the shape and dtype of data. Integers wrap: the result for the smallest integer is
-//! that integer.
+//! `out = |data|`, elementwise; `out` has the shape and dtype of `data`. Integers wrap: the result for the smallest integer
+//! is that integer.
 //!
 //! Gradient: `ograd · sign(data)`, 0 at 0 and where data is NaN.
 //!

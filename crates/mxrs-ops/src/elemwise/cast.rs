@@ -1,7 +1,8 @@
-//! `out = data` converted to another element type, elementwise. Floats round to nearest even; float to integer
-//! truncates toward zero and saturates, NaN becomes 0; integer to integer keeps the low bits; anything but 0 is true.
+//! `out = data` converted to another element type, elementwise. Floats round to nearest even; float to integer truncates
+//! toward zero and saturates, and NaN becomes 0; integer to integer keeps the low bits. In a conversion to bool, 0 is false
+//! and every other number is true.
 //!
-//! Gradient: `ograd` as data's type.
+//! Gradient: `ograd` converted to data's type.
 //!
 //! MXNet: `Cast`, also `_npi_cast`, `_npx_cast`, `cast`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool, on both sides.
 
@@ -58,7 +59,8 @@ pub(super) fn cast_back(scope: &mut dyn GradientScope) -> Answers {
     Ok(answers)
 }
 
-/// Takes (ograd, data) and returns ograd converted to data's type. The content of data is not read.
+/// Defines the backward operator: it takes (ograd, data) and returns ograd converted to data's type. The content of data is
+/// not read.
 fn backward() -> OpDef {
     OpDef {
         summary: "ograd as data's dtype",

@@ -1,7 +1,6 @@
-//! `out = min(max(data, a_min), a_max)`, elementwise; out has the shape and dtype of data. NaN stays NaN.
+//! `out = min(max(data, a_min), a_max)`, elementwise; `out` has the shape and dtype of `data`. NaN stays NaN.
 //!
-//! Gradient: `ograd` where data is within the bounds or equal to one, else 0. Where data is NaN, the gradient is
-//! `ograd`.
+//! Gradient: `ograd` where data is at least `a_min` and at most `a_max`, else 0. Where data is NaN, the gradient is `ograd`.
 //!
 //! MXNet: `clip`, also `_npi_clip`, `_sparse_clip`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; for integers the bounds are
 //! truncated.

@@ -1,4 +1,4 @@
-//! `out = e^data`, elementwise; out has the shape and dtype of data.
+//! `out = e^data`, elementwise; `out` has the shape and dtype of `data`.
 //!
 //! Gradient, from the output: `ograd · out`.
 //!

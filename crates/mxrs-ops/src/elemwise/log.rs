@@ -1,4 +1,4 @@
-//! `out = ln(data)`, elementwise; out has the shape and dtype of data. Negative numbers give NaN, zero -inf.
+//! `out = ln(data)`, elementwise; `out` has the shape and dtype of `data`. Negative numbers give NaN, zero -inf.
 //!
 //! Gradient: `ograd / data`.
 //!

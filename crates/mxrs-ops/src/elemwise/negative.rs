@@ -1,4 +1,4 @@
-//! `out = -data`, elementwise; out has the shape and dtype of data. Integers wrap.
+//! `out = -data`, elementwise; `out` has the shape and dtype of `data`. Integers wrap.
 //!
 //! Gradient: `-ograd`.
 //!

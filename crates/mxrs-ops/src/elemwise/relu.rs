@@ -1,4 +1,4 @@
-//! `out = max(data, 0)`, elementwise; out has the shape and dtype of data. NaN stays NaN.
+//! `out = max(data, 0)`, elementwise; `out` has the shape and dtype of `data`. NaN stays NaN.
 //!
 //! Gradient: `ograd` where out is positive, else 0; NaN where out is NaN.
 //!

@@ -1,4 +1,4 @@
-//! `out = data^(1/2)`, elementwise; out has the shape and dtype of data. Negative numbers give NaN.
+//! `out = data^(1/2)`, elementwise; `out` has the shape and dtype of `data`. Negative numbers give NaN.
 //!
 //! Gradient, from the output: `ograd / (2 · out)`.
 //!
@@ -39,7 +39,7 @@ fn second(scope: &mut dyn GradientScope) -> Answers {
     let (head, ograd, y) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
     let by_ograd = if_wanted(scope, 0, |scope| call_with_params(scope, BACKWARD, &[y]))?;
     let by_out = if_wanted(scope, 1, |scope| {
-        // -head · ograd / (2 y²)
+        // The gradient of the output `y`: -head · ograd / (2 y²).
         let both = scope.call_one("elemwise_mul", &[head, ograd])?;
         let halved = scope.call_one(BACKWARD, &[both, y])?;
         let quotient = scope.call_one("elemwise_div", &[halved, y])?;

@@ -1,4 +1,4 @@
-//! `out = data * data`, elementwise; out has the shape and dtype of data. Integers wrap.
+//! `out = data * data`, elementwise; `out` has the shape and dtype of `data`. Integers wrap.
 //!
 //! Gradient: `2 · ograd · data`.
 //!

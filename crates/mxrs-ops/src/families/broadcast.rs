@@ -7,7 +7,7 @@ use crate::numeric;
 use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, RefInput, RefOutput, ReferenceFn, Sample};
 use mxrs_types::{Error, PartialShape, Result, Shape};
 
-/// An operator `out[i] = f(lhs[i'], rhs[i''])` over the broadcast shape.
+/// Defines an operator `out[i] = f(lhs[i'], rhs[i''])` over the broadcast shape.
 pub fn define(
     name: &'static str,
     aliases: &'static [&'static str],
@@ -51,8 +51,8 @@ fn infer_shape(_: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Partial
         };
         learn_dim(&mut outputs[0], axis, out, "output")?;
         let out = outputs[0].dim(axis);
-        // If the result's size is 1, so are both inputs'. If one input's size is 1, the other input has the size of the
-        // result.
+        // If the result has size 1 on this axis, both inputs have size 1. If one input has size 1, the other input has the
+        // size of the result.
         for (shape, at, mine, other) in [(&mut *lhs, in_l, a, b), (&mut *rhs, in_r, b, a)] {
             if let (Some(at), None) = (at, mine)
                 && (out == Some(1) || other == Some(1))

@@ -20,7 +20,7 @@ op_params! {
     }
 }
 
-/// An operator without inputs.
+/// Defines an operator without inputs.
 pub fn define(name: &'static str, summary: &'static str) -> OpDef {
     OpDef {
         summary,
@@ -42,7 +42,7 @@ fn infer_dtype(params: &OpParams, _: &mut [Option<DType>], outputs: &mut [Option
     learn_dtype(&mut outputs[0], dtype_of(params.get::<InitParams>().dtype), "output")
 }
 
-/// Infers the output's shape from the parameter. An empty shape says nothing; a size of 0 stays unknown.
+/// Infers the output's shape from the parameter. Nothing follows from an empty shape, and a size of 0 is unknown.
 pub fn learn_shape(shape: &[i64], output: &mut PartialShape) -> Result<()> {
     if shape.is_empty() {
         return Ok(());

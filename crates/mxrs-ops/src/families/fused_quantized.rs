@@ -1,13 +1,18 @@
 //! `out = act(product + sum)` of quantized tensors: a quantized convolution or fully-connected layer with the calls
 //! that follow it, requantized to 8 bits or returned as real numbers.
 //!
-//! Inputs are data, weight, bias unless `no_bias`, sum (a quantized tensor of out's shape) with `with_sum`, then
-//! min_data, max_data, min_weight, max_weight, min_bias and max_bias if there is a bias, min_sum and max_sum if there
-//! is a sum. With `real_sum`, sum and out are float32, and sum has no range. Shapes and types are those of
-//! [`_contrib_quantized_conv`](crate::quant::quantized_conv). If `out_type` is int8 or uint8, out is quantized in the
-//! calibrated range, and the outputs min_output and max_output `[1]` follow it. If it is float32, out is the only
-//! output. `act` is none or relu. All is computed in real numbers and rounded once, without the saturation and rounding
-//! of the single calls in between. Out may be written in place of sum.
+//! Inputs, in this order:
+//! - `data` and `weight`; `bias` unless `no_bias`; `sum`, a quantized tensor of out's shape, with `with_sum`;
+//! - the ranges: `min_data`, `max_data`, `min_weight`, `max_weight`; `min_bias` and `max_bias` if there is a bias; `min_sum`
+//!   and `max_sum` if there is a quantized sum.
+//!
+//! With `real_sum`, `sum` and `out` are float32, and `sum` has no range. Shapes and types are those of
+//! [`_contrib_quantized_conv`](crate::quant::quantized_conv). If `out_type` is int8 or uint8, `out` is quantized in the
+//! calibrated range, and two more outputs follow: `min_output` and `max_output`, each `[1]`. If `out_type` is float32, `out`
+//! is the only output. `act` is none or relu.
+//!
+//! A fused call computes in real numbers and rounds once; it omits the saturation and rounding of the calls that it
+//! replaces. `out` may be written in place of `sum`.
 //!
 //! MXNet: `_sg_mkldnn_conv` and `_sg_mkldnn_fully_connected` with `quantized`, under other names. Inference only.
 //! Dtypes: data i8 u8, sum i8 u8 f32, weight i8, bias i8 f32.
@@ -103,7 +108,7 @@ pub enum Addend {
     Quantized {
         /// Position of the tensor among the inputs of the call.
         input: usize,
-        /// Position of min_sum; max_sum follows.
+        /// Position of the input `min_sum`; `max_sum` is the next input.
         range: usize,
     },
 }

@@ -1,5 +1,5 @@
-//! Helpers for declaring gradients: answers that many operators share, and inference and samples of backward operators
-//! that need a forward tensor only for its shape or type.
+//! Helpers for declaring gradients: gradient functions that many operators share; and, for backward operators, shape
+//! inference and samples.
 
 use crate::inference::unify;
 use mxrs_op::{Attrs, GradValue, GradientScope, InferShape, OpDef, OpParams, Sample, SampleInput, is_annotation_key};
@@ -8,13 +8,13 @@ use mxrs_types::{PartialShape, Result};
 /// The gradient of each input, or `None` for an input without gradient.
 pub type Answers = Result<Vec<Option<GradValue>>>;
 
-/// Answers that every input has the gradient of the output. True for sums, and for views that keep the shape.
+/// Returns the gradient of the output for every input. This is right for sums, and for views that keep the shape.
 pub fn pass_to_all(_: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     let head = scope.out_grad(0)?;
     Ok(vec![Some(head); scope.n_inputs()])
 }
 
-/// Calls an operator of a tensor and a scalar.
+/// Calls operator `op`, which has one input and the parameter `scalar`.
 pub fn call_scalar(scope: &mut dyn GradientScope, op: &str, data: GradValue, scalar: f64) -> Result<GradValue> {
     Ok(scope.call(op, Attrs::from([("scalar", scalar.to_string())]), &[data])?[0])
 }
@@ -24,26 +24,27 @@ pub fn params_of(scope: &dyn GradientScope) -> Attrs {
     scope.attrs().iter().filter(|(key, _)| !is_annotation_key(key)).collect()
 }
 
-/// Calls a backward operator with the parameters of the call, on the gradient of the first output and `saved`.
+/// Calls the backward operator `op` on the gradient of the first output and `saved`, with the parameters of the
+/// differentiated call.
 pub fn call_with_params(scope: &mut dyn GradientScope, op: &str, saved: &[GradValue]) -> Result<GradValue> {
     let mut inputs = vec![scope.out_grad(0)?];
     inputs.extend_from_slice(saved);
     Ok(scope.call(op, params_of(scope), &inputs)?[0])
 }
 
-/// The answer for an operator with one input: `op(head, input)`, with the call's parameters.
+/// Returns the gradient of a call with one input as `op(ograd, input)`, with the parameters of the differentiated call.
 pub fn from_input(scope: &mut dyn GradientScope, op: &str) -> Answers {
     let data = scope.input(0);
     Ok(vec![Some(call_with_params(scope, op, &[data])?)])
 }
 
-/// The answer for an operator with one input: `op(head, output)`, with the call's parameters.
+/// Returns the gradient of a call with one input as `op(ograd, output)`, with the parameters of the differentiated call.
 pub fn from_output(scope: &mut dyn GradientScope, op: &str) -> Answers {
     let out = scope.output(0);
     Ok(vec![Some(call_with_params(scope, op, &[out])?)])
 }
 
-/// Calls `make` if the gradient of this input is wanted.
+/// Calls `make` if the gradient of input number `input` is wanted.
 pub fn if_wanted(
     scope: &mut dyn GradientScope,
     input: usize,
@@ -52,15 +53,15 @@ pub fn if_wanted(
     if scope.wants(input) { make(scope).map(Some) } else { Ok(None) }
 }
 
-/// The answer of a backward operator `out = f(ograd, saved)` that is linear in `ograd` and whose derivative by `saved`
-/// is zero almost everywhere, such as a mask.
+/// Returns the gradient of a backward operator `out = f(ograd, saved)` that is linear in `ograd`, and whose derivative by
+/// `saved` is zero almost everywhere. An example is a mask.
 pub fn linear_in_ograd(scope: &mut dyn GradientScope, op: &str) -> Answers {
     let saved = scope.input(1);
     Ok(vec![Some(call_with_params(scope, op, &[saved])?), None])
 }
 
-/// Infers shapes of a backward operator (ograd, data) → gradient of data, if `forward` infers ograd's shape from
-/// data's.
+/// Infers the shapes of a backward operator that takes (ograd, data) and returns the gradient of data. `forward` is the
+/// shape inference of the forward operator, which relates data to ograd.
 pub fn infer_shape_by(
     forward: InferShape,
     params: &OpParams,
@@ -73,7 +74,7 @@ pub fn infer_shape_by(
     unify(&mut data[0], &mut outputs[0], "data")
 }
 
-/// The samples of `forward` as samples of its backward operator: a gradient of its first output is inserted before its
+/// Makes samples of the backward operator from the samples of `forward`: inserts a gradient of the first output before the
 /// inputs.
 pub fn samples_after(forward: &OpDef) -> Vec<Sample> {
     (forward.samples)().into_iter().filter_map(|sample| with_ograd(forward, sample)).collect()

@@ -31,8 +31,8 @@ pub fn flat(shape: &Shape, index: &[usize]) -> usize {
     index.iter().zip(shape.strides()).map(|(i, s)| i * s).sum()
 }
 
-/// Computes `out[index] = x[source(index)]`, moved as bytes so that every dtype keeps its bits. `source` returns a flat
-/// position.
+/// Computes `output[index] = input[source(index)]`, where `source` returns a flat position. Elements are moved as bytes, so
+/// that every dtype keeps its bits.
 pub fn gather_bytes(input: &RefInput<'_>, output: &mut RefOutput<'_>, mut source: impl FnMut(&[usize]) -> usize) {
     let size = output.desc.dtype.size_of();
     let mut to = output.bytes.chunks_exact_mut(size);
@@ -44,7 +44,7 @@ pub fn gather_bytes(input: &RefInput<'_>, output: &mut RefOutput<'_>, mut source
     });
 }
 
-/// `out[i] = x[from[i]]` in row-major order, moved as bytes.
+/// Computes `output[i] = input[from[i]]` by row-major positions. Elements are moved as bytes.
 pub fn gather_positions(input: &RefInput<'_>, output: &mut RefOutput<'_>, from: &[usize]) {
     let size = output.desc.dtype.size_of();
     for (to, from) in output.bytes.chunks_exact_mut(size).zip(from) {

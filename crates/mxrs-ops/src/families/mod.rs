@@ -1,7 +1,7 @@
 //! Inference, gradients and reference kernels that operators of one kind share. No file of this folder declares an operator
 //! of MXNet.
 //!
-//! An operator that fits a family is a few lines: see `elemwise/tanh.rs` and `families/unary.rs`.
+//! An operator that belongs to a family needs only a few lines: see `elemwise/tanh.rs` and `families/unary.rs`.
 
 pub(crate) mod backward;
 pub(crate) mod broadcast;

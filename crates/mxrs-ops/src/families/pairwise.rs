@@ -5,7 +5,7 @@ use crate::inference::{unify_all, unify_dtypes};
 use mxrs_op::{Accuracy, Fill, InputNames, OpDef, OpParams, Pointwise, ReferenceFn, Sample};
 use mxrs_types::{DType, PartialShape, Result};
 
-/// An operator `out[i] = f(lhs[i], rhs[i])`; the shapes are equal.
+/// Defines an operator `out[i] = f(lhs[i], rhs[i])`; the shapes are equal.
 pub fn define(
     name: &'static str,
     aliases: &'static [&'static str],

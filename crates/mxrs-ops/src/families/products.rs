@@ -2,9 +2,9 @@
 //!
 //! Let `out = F(data, weight) + bias`, and `g` the gradient of out. Three operators compute the gradients, and each is
 //! called only if its result is wanted: `_backward_F_data(g, weight)`, `_backward_F_weight(g, data)` and
-//! `_backward_F_bias(g)`. The last input of each is the tensor whose gradient it computes; only its shape is used.
-//! Because F is bilinear, the first two are linear in both of their inputs too, and their gradients are calls of F and
-//! of each other. So such an operator has gradients of every order.
+//! `_backward_F_bias(g)`. The last input of each is the tensor whose gradient it computes; only its shape is used. Because F
+//! is bilinear, the first two are linear in both of their inputs too, and their gradients are calls of F and of each other.
+//! So a product has gradients of every order.
 
 use crate::dtypes::FLOATS;
 use crate::families::backward::{samples_of, uniform};
@@ -37,17 +37,18 @@ pub trait Product {
     fn define() -> OpDef;
     /// Whether there is no bias.
     fn no_bias(params: &Self::Params) -> bool;
-    /// Infers the shapes of data, weight, bias if there is one, and out.
+    /// Infers the shapes of the inputs (`data`, `weight` and, if there is one, `bias`) and of the output.
     ///
     /// # Errors
-    /// If shapes or parameters do not fit.
+    /// Fails if the shapes contradict each other or the parameters.
     fn infer_shape(params: &Self::Params, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()>;
-    /// Computes out from data, weight and, if there is one, bias. The values are in row-major order and not yet rounded.
+    /// Computes the output, of shape `out`, from the inputs `data`, `weight` and, if there is one, `bias`. The values are in
+    /// row-major order and not yet rounded.
     ///
     /// # Errors
-    /// If parameters do not fit.
+    /// Fails if the operator cannot run with these parameters.
     fn values(params: &Self::Params, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<f64>>;
-    /// Axis of out that the bias belongs to.
+    /// The axis of the output that the bias belongs to.
     fn bias_axis(params: &Self::Params, ndim: usize) -> usize;
     /// Reference kernel of `(g, weight, data) -> gradient of data`.
     const DATA_KERNEL: ReferenceFn;
@@ -55,7 +56,7 @@ pub trait Product {
     const WEIGHT_KERNEL: ReferenceFn;
 }
 
-/// The definition of the operator, without aliases, summary and samples.
+/// The definition of the product `P`, without aliases, summary and samples.
 pub fn operator<P: Product>() -> OpDef {
     OpDef {
         inputs: InputNames::ByParams {
@@ -83,7 +84,7 @@ pub fn operator<P: Product>() -> OpDef {
     }
 }
 
-/// The operators that compute the gradients.
+/// The operators that compute the gradients of the product `P`.
 pub fn companions<P: Product>() -> Vec<OpDef> {
     let define = |name| OpDef {
         infer_dtype,
@@ -204,8 +205,8 @@ fn gradient<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> Answers 
     Ok(gradients)
 }
 
-/// Gradient of `(ograd, weight, data) -> gradient of data`. The inner product of a fixed `g` with the result is
-/// `⟨ograd, F(g, weight)⟩`.
+/// Gradient of the operator `(ograd, weight, data) -> gradient of data`. It follows from the inner product of that
+/// operator's result with a fixed `g`, which is `⟨ograd, F(g, weight)⟩`.
 fn gradient_of_data<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     let (g, ograd, weight) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
     let to_ograd = if scope.wants(0) { call_forward::<P>(scope, g, weight)? } else { None };
@@ -213,8 +214,8 @@ fn gradient_of_data<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> 
     Ok(vec![to_ograd, to_weight, None])
 }
 
-/// Gradient of `(ograd, data, weight) -> gradient of the weight`. The inner product of a fixed `g` with the result is
-/// `⟨ograd, F(data, g)⟩`.
+/// Gradient of the operator `(ograd, data, weight) -> gradient of the weight`. It follows from the inner product of that
+/// operator's result with a fixed `g`, which is `⟨ograd, F(data, g)⟩`.
 fn gradient_of_weight<P: Product>(_: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     let (g, ograd, data) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
     let to_ograd = if scope.wants(0) { call_forward::<P>(scope, data, g)? } else { None };
@@ -236,8 +237,8 @@ pub(crate) fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &
     unify_dtypes(inputs.iter_mut().chain(outputs), "ograd")
 }
 
-/// Infers dtypes of (ograd, data, weight) and (ograd, bias). The result has the type of the last input, which is float32 or
-/// the type of the other inputs.
+/// Infers the dtypes of the operators that compute the gradients of weight and bias, whose inputs are (ograd, data, weight)
+/// and (ograd, bias). The result has the type of the last input. This type is float32 or that of the other inputs.
 fn infer_sum_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
     let Some((like, factors)) = inputs.split_last_mut() else { return Ok(()) };
     unify_dtypes(factors.iter_mut(), "ograd")?;
@@ -248,7 +249,7 @@ fn infer_sum_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Op
     }
 }
 
-/// Applies the shape inference of F to data, weight and the gradient of out.
+/// Applies the shape inference of the forward operator to data, weight and the gradient of the output.
 pub(crate) fn infer_forward<P: Product>(
     params: &OpParams,
     data: &mut PartialShape,

@@ -55,12 +55,12 @@ impl Range {
         }
     }
 
-    /// The largest absolute value.
+    /// The largest absolute value in the range.
     pub fn reach(self) -> f64 {
         self.min.abs().max(self.max.abs())
     }
 
-    /// The real value of one step of an integer of this type.
+    /// The difference of the real numbers that two successive integers of this type represent.
     pub fn quantum(self, dtype: DType) -> f64 {
         self.reach() / levels(dtype)
     }
@@ -86,7 +86,7 @@ pub fn levels(dtype: DType) -> f64 {
     }
 }
 
-/// The nearest integer of this type, halves to even; NaN becomes 0.
+/// Rounds `value` to the nearest integer of this type, halves to even; NaN becomes 0.
 pub fn to_integer(dtype: DType, value: f64) -> f64 {
     let (low, high) = match dtype {
         DType::I8 => (-128.0, 127.0),
@@ -113,12 +113,12 @@ pub fn ranges(min: &RefInput<'_>, max: &RefInput<'_>) -> Vec<Range> {
 /// Reads the first range from the inputs `min` and `max`.
 ///
 /// # Errors
-/// If the inputs have no element.
+/// Fails if `min` or `max` has no element.
 pub fn range(min: &RefInput<'_>, max: &RefInput<'_>) -> Result<Range> {
     ranges(min, max).first().copied().ok_or_else(|| Error::shape(OP, "range", "one element", &min.desc.shape))
 }
 
-/// Writes one range per element of the two last outputs.
+/// Writes the lower ends of `ranges` to the second to last output, and the upper ends to the last output.
 pub fn write_ranges(outputs: &mut [RefOutput<'_>], ranges: &[Range]) {
     if let [.., min, max] = outputs {
         numeric::write(min, &ranges.iter().map(|r| r.min).collect::<Vec<_>>());
@@ -126,7 +126,8 @@ pub fn write_ranges(outputs: &mut [RefOutput<'_>], ranges: &[Range]) {
     }
 }
 
-/// Index of the range that belongs to element `i` of a tensor: its position along axis 1 if there are several ranges.
+/// Index of the range that belongs to element `i` of a tensor: the element's position along axis 1, or 0 if there is a
+/// single range.
 pub fn range_of(i: usize, n_ranges: usize, shape: &Shape) -> usize {
     if n_ranges <= 1 {
         return 0;
@@ -141,7 +142,8 @@ pub fn learn_ranges(shapes: &mut [PartialShape]) -> Result<()> {
     shapes.iter_mut().try_for_each(|shape| learn(shape, &one, "range"))
 }
 
-/// Infers that all ranges have the same shape, one element or one per channel. If no shape is known, they have one element.
+/// Infers that all ranges have the same shape: one element, or one element per channel. If no shape is known, the ranges get
+/// one element.
 pub fn learn_channel_ranges<'a>(
     shapes: impl IntoIterator<Item = &'a mut PartialShape>,
     channels: Option<usize>,
@@ -165,7 +167,7 @@ pub fn learn_range_types<'a>(types: impl IntoIterator<Item = &'a mut Option<DTyp
     types.into_iter().try_for_each(|t| learn_dtype(t, DType::F32, "range"))
 }
 
-/// Checks that a tensor has one of these types, if its type is known.
+/// Checks that the type of the input `arg`, if known, is one of `allowed`.
 pub fn require_type(dtype: Option<DType>, allowed: &[DType], arg: &str) -> Result<()> {
     match dtype {
         Some(dtype) if !allowed.contains(&dtype) => {

@@ -1,8 +1,8 @@
 //! Quantized convolutions and fully-connected layers: 8-bit integers are multiplied and summed in 32 bits,
 //! and the range of the sums follows from the ranges of the factors.
 //!
-//! A sum counts quanta of `quantum(data) · quantum(weight)`, so its range is this quantum times ±(2³¹ - 1). A bias, int8 or
-//! float32, is converted to those quanta, truncated, and added. Sums do not wrap but saturate at 2³¹.
+//! The quantum of the sums is `quantum(data) · quantum(weight)`, and their range is ±(2³¹ - 1) times this quantum. A bias,
+//! int8 or float32, is divided by this quantum, truncated and added. Sums do not wrap but saturate at 2³¹.
 
 use crate::families::products::{Product, operator};
 use crate::families::quantized::{
@@ -14,12 +14,12 @@ use crate::numeric;
 use mxrs_op::{Accuracy, Gradient, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode};
 use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
-/// A product that exists for 8-bit integers.
+/// A product that also has a form for 8-bit integers.
 pub trait QuantizedProduct: Product {
     /// Refuses parameters that the product does not support for integers.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::Attribute`] naming the parameter.
+    /// Fails with [`mxrs_types::ErrorKind::Attribute`], which names the refused parameter.
     fn check(params: &Self::Params) -> Result<()>;
 }
 
@@ -28,7 +28,8 @@ pub trait QuantizedProduct: Product {
 pub struct Places {
     /// Position of the bias.
     pub bias: Option<usize>,
-    /// Position of min_data. max_data, min_weight and max_weight follow, then min_bias and max_bias if there is a bias.
+    /// Position of `min_data`. The inputs `max_data`, `min_weight` and `max_weight` follow; `min_bias` and `max_bias` too if
+    /// there is a bias.
     pub ranges: usize,
 }
 
@@ -39,13 +40,13 @@ impl Places {
         Self { bias: if no_bias { None } else { Some(2) }, ranges: n_factors + n_between }
     }
 
-    /// Position of min_weight.
+    /// Position of the input `min_weight`.
     pub const fn weight_range(self) -> usize {
         self.ranges + 2
     }
 }
 
-/// The definition of the operator, without summary and samples.
+/// Defines the quantized form of the product `P` under the name `name`, without summary and samples.
 pub fn define<P: QuantizedProduct>(name: &'static str) -> OpDef {
     OpDef {
         inputs: InputNames::ByParams {
@@ -91,7 +92,7 @@ pub fn define<P: QuantizedProduct>(name: &'static str) -> OpDef {
     }
 }
 
-/// Infers the shapes of data, weight, bias, their ranges, and out with its range.
+/// Infers the shapes of data, weight and bias with their ranges, and of the output with its range.
 pub fn infer_shape<P: QuantizedProduct>(
     params: &P::Params,
     places: Places,
@@ -130,9 +131,10 @@ pub fn infer_dtype(places: Places, inputs: &mut [Option<DType>]) -> Result<()> {
     learn_range_types(&mut inputs[places.ranges..])
 }
 
-/// The sums of a product in quanta, without bias, and the quantum of each range of the weight.
+/// The result of a quantized product before the bias is added: sums counted in quanta, the real value of a quantum, and the
+/// bias.
 pub struct Sums {
-    /// The sums, in row-major order of out.
+    /// The sums, in the row-major order of the output.
     pub sums: Vec<f64>,
     /// Real value of one unit of the sums: a single quantum, or one per output channel.
     pub quanta: Vec<f64>,
@@ -143,7 +145,7 @@ pub struct Sums {
 /// Multiplies data and weight and sums the products.
 ///
 /// # Errors
-/// If the parameters do not fit the shapes.
+/// Fails if the parameters contradict the shapes, or if a range has no element.
 pub fn sums<P: QuantizedProduct>(
     params: &P::Params,
     places: Places,
@@ -191,7 +193,7 @@ fn run<P: QuantizedProduct>(
     Ok(())
 }
 
-/// Maps an element of out to its output channel.
+/// Maps an element of the output to its channel.
 #[derive(Clone, Copy, Debug)]
 pub struct Channels {
     inner: usize,

@@ -22,7 +22,7 @@ op_params! {
     }
 }
 
-/// A reduction with the parameters `axis`, `keepdims` and `exclude`.
+/// Defines a reduction with the parameters `axis`, `keepdims` and `exclude`.
 pub fn define(
     name: &'static str,
     aliases: &'static [&'static str],
@@ -41,8 +41,8 @@ pub fn define(
     }
 }
 
-/// A backward operator of a reduction: takes (ograd, data), returns a tensor of data's shape. The content of data is
-/// not read.
+/// Defines the backward operator of a reduction: it takes (ograd, data) and returns a tensor of data's shape. The content of
+/// data is not read.
 pub fn define_backward(name: &'static str, summary: &'static str, reference: ReferenceFn) -> OpDef {
     OpDef {
         inputs: InputNames::Fixed(&["ograd", "data"]),

@@ -5,7 +5,7 @@ use crate::families::pairwise;
 use crate::numeric;
 use mxrs_op::{Accuracy, Fill, InputNames, OpDef, Pointwise, RefInput, RefOutput, ReferenceFn, Sample};
 
-/// An operator `out[i] = f(data[i])` with the shape and type of its input.
+/// Defines an operator `out[i] = f(data[i])` with the shape and type of its input.
 pub fn define(
     name: &'static str,
     aliases: &'static [&'static str],
@@ -35,7 +35,7 @@ pub fn define_on_positive(
     OpDef { samples: || samples(0.05, 4.0), ..define(name, aliases, summary, reference) }
 }
 
-/// A backward operator `out[i] = f(ograd[i], data[i])`, which may run in place of ograd.
+/// Defines a backward operator `out[i] = f(ograd[i], data[i])`, whose output may be written in place of ograd.
 pub fn define_backward(name: &'static str, summary: &'static str, reference: ReferenceFn) -> OpDef {
     OpDef {
         inputs: InputNames::Fixed(&["ograd", "data"]),
@@ -57,7 +57,7 @@ pub fn apply_backward(inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], f:
 
 const NONE: [(&str, &str); 0] = [];
 
-/// Shapes that every elementwise kernel must handle, and values that are easy to get wrong.
+/// Samples of the shapes that every elementwise kernel must handle, and one sample of [`special_values`].
 fn samples(low: f64, high: f64) -> Vec<Sample> {
     let uniform = Fill::Uniform(low, high);
     vec![

@@ -29,7 +29,7 @@ impl Window {
     /// Checks the parameters of operator `op`. Empty stride and dilation mean 1, empty padding means 0.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::Attribute`] naming the parameter.
+    /// Fails with [`mxrs_types::ErrorKind::Attribute`], which names the invalid parameter.
     pub fn new(op: &str, kernel: &[i64], stride: &[i64], dilate: &[i64], pad: &[i64]) -> Result<Self> {
         if !(1..=3).contains(&kernel.len()) {
             return Err(bad_attribute(op, "kernel", "one to three sizes", format!("{} sizes", kernel.len())));
@@ -78,7 +78,7 @@ impl Window {
 pub struct SpatialView {
     /// Batch size (or output channels, for a weight).
     pub n: usize,
-    /// Channels.
+    /// Number of channels (or input channels, for a weight).
     pub c: usize,
     /// Depth, height, width; missing leading ones are 1.
     pub space: [usize; 3],

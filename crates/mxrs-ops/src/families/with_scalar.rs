@@ -20,7 +20,7 @@ op_params! {
     }
 }
 
-/// An operator `out[i] = f(data[i], scalar)`.
+/// Defines an operator `out[i] = f(data[i], scalar)`.
 pub fn define(
     name: &'static str,
     aliases: &'static [&'static str],
@@ -40,7 +40,7 @@ pub fn define(
     }
 }
 
-/// A backward operator `out[i] = f(ograd[i], data[i], scalar)`, which may run in place of ograd.
+/// Defines a backward operator `out[i] = f(ograd[i], data[i], scalar)`, whose output may be written in place of ograd.
 pub fn define_backward(name: &'static str, summary: &'static str, reference: ReferenceFn) -> OpDef {
     OpDef {
         inputs: InputNames::Fixed(&["ograd", "data"]),
@@ -67,7 +67,7 @@ pub fn apply_backward(
     crate::families::unary::apply_backward(inputs, outputs, |g, x| f(g, x, scalar));
 }
 
-/// Applies one function to floats, another to integers.
+/// Applies a function to each element: one function if the tensors hold floats, another if they hold integers.
 pub fn apply(
     params: &OpParams,
     inputs: &[RefInput<'_>],

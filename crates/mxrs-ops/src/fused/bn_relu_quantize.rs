@@ -1,5 +1,5 @@
 //! `out = quantize(relu(BatchNorm(data)))` with the moving statistics, in a calibrated range. In networks that normalize
-//! before each product, this operator lies between a residual sum, or the image, and a quantized product.
+//! before each product, this operator reads a residual sum or the image, and a quantized product reads its output.
 //!
 //! Inputs are those of [`BatchNorm`](crate::nn::batch_norm). With `quantized_data`, data is quantized, and min_data and
 //! max_data `[1]` follow beta. Outputs are those of [`_contrib_quantize_v2`](crate::quant::quantize_v2): the integers,
@@ -56,7 +56,7 @@ impl BnReluQuantizeParams {
         self.quantize.calibrated()?.ok_or_else(none)
     }
 
-    /// Position of min_data, if there is one.
+    /// Position of the input `min_data`, if data is quantized.
     pub fn data_range(&self) -> Option<usize> {
         self.around.quantized_data.then_some(3)
     }
@@ -75,7 +75,7 @@ impl Parameters for BnReluQuantizeParams {
     }
 
     fn specs() -> Vec<ParamSpec> {
-        // Both operators have the parameters of the range, which are listed once.
+        // `BatchNorm` and quantization both have the parameters of the range, which must be listed once.
         let of_quantize = QuantizeParams::specs();
         let is_shared = |spec: &ParamSpec| of_quantize.iter().any(|other| other.name == spec.name);
         let mut specs: Vec<ParamSpec> = BatchNormParams::specs().into_iter().filter(|s| !is_shared(s)).collect();

@@ -1,10 +1,10 @@
 //! `out = beta + gamma / sqrt(moving_var + eps) · (bias - moving_mean)`, per channel: folds the shift of batch
 //! normalization into the bias of the product before it.
 //!
-//! weight [O, …], of which only shape and type are used; bias `[O]` unless `no_bias`, then it is 0; gamma, beta,
-//! moving_mean and moving_var `[O]`; out `[O]` with weight's type. With `fix_gamma`, gamma is taken as 1.
+//! Shapes: weight [O, …]; bias, gamma, beta, moving_mean, moving_var and out `[O]`. Only shape and type of the weight are
+//! used. With `no_bias`, there is no input bias, and its value is 0. With `fix_gamma`, gamma is taken as 1.
 //!
-//! Dtypes: weight, bias and out f32 f64 f16 bf16; the others are f32 if these are f16 or bf16.
+//! Dtypes: f32 f64 f16 bf16. If the weight is f16 or bf16, so are bias and out, and all other inputs are f32.
 
 use super::fold_weight::{FoldParams, infer_dtypes};
 use crate::dtypes::FLOATS;

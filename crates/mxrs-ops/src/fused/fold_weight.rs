@@ -1,11 +1,11 @@
 //! `out[o, …] = weight[o, …] · gamma[o] / sqrt(moving_var[o] + eps)`: folds the scale of batch normalization into the
 //! weight of the product before it, channel by channel.
 //!
-//! weight [O, …], gamma and moving_var `[O]`; out is shaped like weight. With `fix_gamma`, gamma is taken as 1.
-//! Together with [`_bn_fold_bias`](super::fold_bias) it makes batch normalization at inference part of the product
-//! before it.
+//! Shapes: weight and out [O, …], gamma and moving_var `[O]`. With `fix_gamma`, gamma is taken as 1. Together with
+//! [`_bn_fold_bias`](super::fold_bias), this operator makes batch normalization at inference a part of the product before
+//! it.
 //!
-//! Dtypes: weight and out f32 f64 f16 bf16; gamma and moving_var are f32 if these are f16 or bf16.
+//! Dtypes: f32 f64 f16 bf16. If weight and out are f16 or bf16, gamma and moving_var are f32.
 
 use crate::dtypes::FLOATS;
 use crate::inference::{learn_dim, learn_dtype, unify};

@@ -1,10 +1,10 @@
-//! The chains of calls to fuse that begin with a batch normalization by moving statistics, or with a dequantization before
-//! it.
+//! The chains of calls that are fused if they begin with a batch normalization by moving statistics, or with a
+//! dequantization before such a normalization.
 //!
-//! | seed | then |
+//! | first call | following calls, in this order |
 //! |---|---|
-//! | `BatchNorm` | any of relu, and `_contrib_quantize_v2` in a calibrated range |
-//! | `_contrib_dequantize` with one range | `BatchNorm`, relu or not, `_contrib_quantize_v2` in a calibrated range |
+//! | `BatchNorm` | relu (optional), `_contrib_quantize_v2` in a calibrated range (optional) |
+//! | `_contrib_dequantize` with one range | `BatchNorm`, relu (optional), `_contrib_quantize_v2` in a calibrated range |
 
 use super::patterns::{Fusions, is_relu};
 use super::{bn_relu, bn_relu_quantize};

@@ -1,13 +1,14 @@
 //! The chains of calls that a fused call replaces.
 //!
-//! | seed | then, in this order, any of them |
+//! | first call | following calls, in this order, each optional |
 //! |---|---|
 //! | `Convolution` | `BatchNorm` of constants; `elemwise_add`; relu, sigmoid, tanh, softrelu, clip from 0 |
-//! | `FullyConnected` | `elemwise_add`; one of those, or square, sqrt, abs, exp |
+//! | `FullyConnected` | `elemwise_add`; relu, sigmoid, tanh, softrelu, clip from 0, square, sqrt, abs, exp |
 //!
 //! Chains that begin with a normalization are in `normalized_patterns.rs`, chains of quantized products in
-//! `quantized_patterns.rs`. A function before the sum, or any other call, ends the chain. Batch normalization is folded
-//! into weight and bias if these and its own parameters are constants, and if it normalizes the output channels.
+//! `quantized_patterns.rs`. A function before the sum, or any other call, ends the chain. Batch normalization is folded into
+//! weight and bias if it normalizes the output channels, and if weight, bias and the parameters of the normalization are
+//! constants.
 
 use super::{convolution, fold_bias, fold_weight, fully_connected, normalized_patterns, quantized_patterns};
 use crate::elemwise::clip::ClipParams;
@@ -37,15 +38,15 @@ pub struct Fusions {
     pub fc_act: bool,
     /// Whether to fuse batch normalization with relu.
     pub bn_relu: bool,
-    /// Whether to fuse chains that begin with a quantized product and are requantized to 8 bits, and the quantization of a
-    /// normalized tensor.
+    /// Whether to fuse quantized products whose result is requantized to 8 bits, and batch normalizations whose result is
+    /// quantized.
     pub requantize: bool,
     /// Whether to fuse chains of quantized calls that end in float32.
     pub dequantize: bool,
 }
 
 impl Default for Fusions {
-    /// Looks for all chains.
+    /// Selects all chains.
     fn default() -> Self {
         Self {
             conv: true,
@@ -115,7 +116,7 @@ pub(super) fn is_relu(call: &Member<'_>) -> bool {
     call.op.name == "relu" || call.params.get::<ActivationParams>().act_type == ActType::Relu
 }
 
-/// Parameters of an epilogue for this function; `None` if the epilogue does not have the function.
+/// Parameters of the epilogue that applies the function of `call`; `None` if no epilogue has this function.
 fn act(call: &Member<'_>) -> Option<Vec<(&'static str, String)>> {
     let word: &str = match call.op.name {
         "Activation" => match call.params.get::<ActivationParams>().act_type {
@@ -133,8 +134,8 @@ fn act(call: &Member<'_>) -> Option<Vec<(&'static str, String)>> {
     Some(vec![("act", word.into())])
 }
 
-/// The calls that replace a chain: those that fold batch normalization, and `op`, or the plain product if the chain has
-/// neither sum nor function.
+/// The calls that replace a chain: first those that fold batch normalization, if the chain has one, then the product. The
+/// product is a call of `op`, or the plain product if the chain has neither a sum nor a function.
 fn product(chain: &[Member<'_>], op: &'static str) -> Option<Vec<NewCall>> {
     let seed = chain.first()?;
     let input = |member, position| Operand::Input { member, position };

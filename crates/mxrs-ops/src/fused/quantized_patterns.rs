@@ -111,7 +111,7 @@ fn fused(chain: &[Member<'_>], op: &'static str) -> Option<Vec<NewCall>> {
     let seed = chain.first()?;
     let input = |member, position| Operand::Input { member, position };
     let mut attrs = seed.attrs.clone();
-    // data and weight, then the bias if there is one, then their ranges.
+    // The inputs are data, weight and, if there is one, bias; then the two ends of the range of each of these.
     let n_factors = seed.inputs.len() / 3;
     let mut inputs: Vec<Operand> = (0..n_factors).map(|i| input(0, i)).collect();
     let mut ranges: Vec<Operand> = (n_factors..seed.inputs.len()).map(|i| input(0, i)).collect();
@@ -120,7 +120,7 @@ fn fused(chain: &[Member<'_>], op: &'static str) -> Option<Vec<NewCall>> {
         out = member.outputs[0].dtype;
         match member.stage {
             "requantize" => range = member.params.get::<QuantizeParams>().calibrated().ok()?,
-            // Requantization reports a symmetric range, a sum its range as given.
+            // Requantization to int8 reports a symmetric range. A quantized sum reports the calibrated range unchanged.
             "requantized_sum" => {
                 let calibrated = member.params.get::<QuantizeParams>().calibrated().ok()??;
                 range = Some(requantize::reported(calibrated, out));
@@ -136,7 +136,7 @@ fn fused(chain: &[Member<'_>], op: &'static str) -> Option<Vec<NewCall>> {
                 attrs.set("act", "relu");
             }
             "dequantize" => {
-                // In float32, values below 0 must be removed explicitly.
+                // An unsigned tensor has no values below 0. A float32 result needs relu to remove them.
                 if chain.iter().any(makes_unsigned) {
                     attrs.set("act", "relu");
                 }

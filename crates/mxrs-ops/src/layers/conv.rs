@@ -10,8 +10,8 @@ pub type Conv2d = Conv<2>;
 /// Convolution over three spatial axes; see [`Conv`].
 pub type Conv3d = Conv<3>;
 
-/// `Convolution` over `N` spatial axes: data [N, C, …], weight [num_filter, C / num_group, kernel…], bias [num_filter]. See
-/// [`crate::nn::convolution`].
+/// `Convolution` over `N` spatial axes: data `[N, C, …]`, weight
+/// `[num_filter, C / num_group, kernel…]`, bias `[num_filter]`. See [`crate::nn::convolution`].
 ///
 /// ```
 /// use mxrs_op::Layer;

@@ -3,7 +3,8 @@
 use super::{ActType, DropoutMode, layer};
 
 layer! {
-    /// `FullyConnected`: `data · weightᵀ + bias` with data [N, features], weight [num_hidden, features], bias [num_hidden]. See
+    /// `FullyConnected`: `data · weightᵀ + bias` with data `[N, features]`, weight `[num_hidden, features]`,
+    /// bias `[num_hidden]`. See
     /// [`crate::nn::fully_connected`].
     ///
     /// ```

@@ -3,7 +3,7 @@
 use super::layer;
 
 layer! {
-    /// `BatchNorm`: normalizes each channel of data; gamma, beta, moving mean and moving variance are [C]. See
+    /// `BatchNorm`: normalizes each channel of data; gamma, beta, moving mean and moving variance are `[C]`. See
     /// [`crate::nn::batch_norm`].
     ///
     /// ```

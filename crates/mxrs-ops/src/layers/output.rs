@@ -3,7 +3,8 @@
 use super::{Normalization, layer};
 
 layer! {
-    /// `SoftmaxOutput`: probabilities of data [N, classes]; its gradient is that of the cross-entropy with label [N]. See
+    /// `SoftmaxOutput`: probabilities of data `[N, classes]`; its gradient is that of the cross-entropy with label
+    /// `[N]`. See
     /// [`crate::nn::softmax_output`].
     ///
     /// ```

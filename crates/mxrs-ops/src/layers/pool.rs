@@ -11,7 +11,7 @@ pub type Pool2d = Pool<2>;
 /// Pooling over three spatial axes; see [`Pool`].
 pub type Pool3d = Pool<3>;
 
-/// `Pooling` over `N` spatial axes of data [N, C, …]. See [`crate::nn::pooling`].
+/// `Pooling` over `N` spatial axes of data `[N, C, …]`. See [`crate::nn::pooling`].
 ///
 /// ```
 /// use mxrs_op::Layer;
@@ -25,7 +25,7 @@ pub type Pool3d = Pool<3>;
 pub struct Pool<const N: usize> {
     /// Size of the window. Default: 1 on each axis.
     pub kernel: [usize; N],
-    /// Function of each window. Default: the maximum.
+    /// Function that is applied to each window. Default: the maximum.
     pub pool_type: PoolType,
     /// Distance between windows. Default: 1.
     pub stride: [usize; N],

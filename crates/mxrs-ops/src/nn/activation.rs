@@ -1,8 +1,8 @@
 //! A nonlinearity, elementwise: relu `max(x, 0)`; sigmoid `1 / (1 + e^-x)`; tanh; softrelu `ln(1 + e^x)`; softsign
-//! `x / (1 + |x|)`. Out has the shape and dtype of data; NaN stays NaN.
+//! `x / (1 + |x|)`. `out` has the shape and dtype of `data`; NaN stays NaN.
 //!
-//! `_backward_Activation(ograd, saved)` computes the gradient from out, or from data for softsign. This backward operator
-//! has a gradient itself, except for softsign.
+//! `_backward_Activation(ograd, saved)` computes the gradient; `saved` is `out`, or `data` for softsign. This backward
+//! operator has a gradient itself, except for softsign.
 //!
 //! MXNet: `Activation`, also `_npx_activation`. Dtypes: f32 f64 f16 bf16.
 

@@ -1,17 +1,17 @@
 //! Batch normalization: `out = gamma · (data - mean) / sqrt(var + eps) + beta`, per channel along `axis`.
 //! Ioffe and Szegedy, arXiv:1502.03167.
 //!
-//! data [N, C, …], gamma, beta, moving_mean and moving_var `[C]`; the last two are auxiliary states. At inference, and
-//! with `use_global_stats`, mean and var are the moving ones. In training they are those of the batch, with the biased
-//! variance. Outputs: out, shaped like data; mean `[C]`; inverse standard deviation `[C]` under the name `var`. The
-//! last two are hidden unless `output_mean_var`. With `fix_gamma`, gamma is taken as 1.
+//! Shapes: data [N, C, …]; gamma, beta, moving_mean and moving_var `[C]`. The last two are auxiliary states. At inference,
+//! and with `use_global_stats`, mean and var are the moving statistics. Otherwise, they are the mean and the biased variance
+//! of the batch. Outputs: out, shaped like data; mean `[C]`; inverse standard deviation `[C]` under the name `var`. Mean and
+//! deviation are hidden unless `output_mean_var`. With `fix_gamma`, gamma is taken as 1.
 //!
 //! In training a call rewrites the moving statistics, `moving = momentum · moving + (1 - momentum) · batch`, unless
 //! `use_global_stats`. With `fix_gamma` it also sets gamma to ones.
 //!
-//! `_backward_BatchNorm` computes the gradients of data, gamma and beta from the gradient of out and from the second
-//! and third output. Gradients of mean and var are ignored. Statistics of the batch depend on data; moving ones are
-//! constants. A fixed gamma has gradient 0.
+//! `_backward_BatchNorm` computes the gradients of data, gamma and beta from the gradient of out and from the second and
+//! third output. Gradients of the outputs mean and var are ignored. Statistics of the batch depend on data; moving
+//! statistics are constants. A fixed gamma has gradient 0.
 //!
 //! MXNet: `BatchNorm`, also `_npx_batch_norm`. Dtypes: data f32 f64 f16 bf16; statistics and parameters are f32 if data
 //! is f16 or bf16.

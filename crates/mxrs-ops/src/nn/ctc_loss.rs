@@ -2,17 +2,18 @@
 //! label, for any timing. Graves, Fernández, Gomez and Schmidhuber, ICML 2006.
 //!
 //! data (T, N, C) holds activations, to which softmax over C is applied; label (N, L) holds the classes of each label,
-//! padded at the end; out is (N). One class is the blank. With `blank_label` first it is class 0, labels are 1 to C - 1
-//! and the padding is 0. With last it is class C - 1, labels are 0 to C - 2 and the padding is -1. `use_data_lengths`
-//! and `use_label_lengths` add inputs (N) with the length of each sequence and label, instead of T and of the padding.
+//! padded at the end; out is (N). One class is the blank. If `blank_label` is `first`, the blank is class 0, labels are 1 to
+//! C - 1, and the padding of label is 0. If it is `last`, the blank is class C - 1, labels are 0 to C - 2, and the padding
+//! is -1. With `use_data_lengths`, another input (N) holds the length of each sequence, which is T otherwise. With
+//! `use_label_lengths`, another input (N) holds the length of each label, which otherwise ends at the padding.
 //!
-//! A path is a class for each of the T times. It produces the label that remains when repeated classes and then blanks
-//! are removed. If no path of a sequence can produce its label, the loss is 0, as in MXNet, and so is the gradient
-//! (MXNet leaves the gradient uninitialized).
+//! A path is a class for each of the T times. It produces the label that remains when first repeated classes and then blanks
+//! are removed. If no path of a sequence can produce its label, the loss is 0, as in MXNet. The gradient is 0 too, which
+//! MXNet leaves uninitialized.
 //!
 //! The hidden second output (T, N, C) is the gradient of each loss by data: `softmax - γ`, where γ is the probability of
-//! each class at each time, given that the path produces the label. `_backward_ctc_loss(ograd, grad)` multiplies it by
-//! `ograd`.
+//! each class at each time, given that the path produces the label. `_backward_ctc_loss(ograd, grad)` multiplies this
+//! gradient by `ograd`.
 //!
 //! MXNet: `CTCLoss`, also `ctc_loss`, `_contrib_CTCLoss`, `_contrib_ctc_loss`. Dtypes: f32 f64 for data; label and lengths
 //! may have any type.

@@ -1,11 +1,11 @@
 //! Dropout: at inference `out = data`, a view; in training `out = data · mask`. Srivastava et al. 2014.
 //!
-//! The hidden second output is the mask, shaped like data with 1 on the shared `axes`. Each element is `1 / (1 - p)`
-//! with probability `1 - p`, else 0; every call draws a new mask. At inference it is all ones. Element `i` of the mask
-//! is kept if uniform number `i` of the call is below `1 - p`.
+//! The hidden second output is the mask, shaped like data with 1 on the shared `axes`. In training every call draws a new
+//! mask: element `i` is `1 / (1 - p)` if uniform random number `i` of the call is below `1 - p`, else 0. At inference the
+//! mask is all ones.
 //!
-//! The gradient of data is `ograd · mask`, computed by `_backward_Dropout(ograd, mask)`; it is a view if nothing is
-//! dropped.
+//! The gradient of data is `ograd · mask`, computed by `_backward_Dropout(ograd, mask)`; this gradient is a view of ograd if
+//! nothing is dropped.
 //!
 //! MXNet: `Dropout`, also `_npx_dropout`. Dtypes: f32 f64 f16 bf16.
 

@@ -1,7 +1,7 @@
 //! `out = data · weightᵀ + bias`: a matrix product with each row of data.
 //!
-//! data [N, …] is viewed as [N, K] with `flatten`; otherwise the last axis is K and the others are kept. weight [H, K],
-//! bias `[H]` unless `no_bias`; out [N, H], or [N, …, H] without `flatten`.
+//! With `flatten`, data [N, …] is viewed as [N, K], and out is [N, H]. Without `flatten`, the last axis of data is K, the
+//! others are kept, and out is [N, …, H]. The weight is [H, K]; the bias, which is absent with `no_bias`, is `[H]`.
 //!
 //! Its gradients are computed by `_backward_FullyConnected_data`, `_backward_FullyConnected_weight` and
 //! `_backward_FullyConnected_bias`.
@@ -45,7 +45,7 @@ pub fn define() -> OpDef {
     }
 }
 
-/// Infers the shapes of data, weight, bias if there is one, and out.
+/// Infers the shapes of the inputs (`data`, `weight` and, if there is one, `bias`) and of the output.
 fn infer_shape(params: &FullyConnectedParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
     let hidden = match usize::try_from(params.num_hidden) {
         Ok(n) if n > 0 => n,
@@ -95,7 +95,8 @@ fn infer_shape(params: &FullyConnectedParams, inputs: &mut [PartialShape], outpu
     Ok(())
 }
 
-/// Computes out from data, weight and, if there is one, bias. The values are in row-major order and not yet rounded.
+/// Computes the output, of shape `out`, from the inputs `data`, `weight` and, if there is one, `bias`. The values are in
+/// row-major order and not yet rounded.
 fn values(inputs: &[RefInput<'_>], out: &Shape) -> Vec<f64> {
     let (hidden, columns) = (inputs[1].desc.shape[0], inputs[1].desc.shape[1]);
     let (x, w) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));
@@ -149,7 +150,7 @@ impl Product for FullyConnected {
     }
 }
 
-/// Computes `data = ograd · weight`.
+/// Computes the gradient of data, `ograd · weight`.
 fn to_data(_: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
     let (hidden, columns) = (inputs[1].desc.shape[0], inputs[1].desc.shape[1]);
     let (g, w) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));
@@ -159,7 +160,7 @@ fn to_data(_: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>],
     Ok(())
 }
 
-/// Computes `weight = ogradᵀ · data`.
+/// Computes the gradient of the weight, `ogradᵀ · data`.
 fn to_weight(_: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
     let (hidden, columns) = (outputs[0].desc.shape[0], outputs[0].desc.shape[1]);
     let (g, x) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));

@@ -1,8 +1,8 @@
 //! Local response normalization across channels: `out[n, c] = data[n, c] · (knorm + alpha / nsize · Σ data[n,
 //! c']²)^-beta`, `c'` over the `nsize` channels around `c` (fewer at the border). Krizhevsky et al. 2012.
 //!
-//! data and out [N, C, H, W]; the hidden second output holds the base of the power, `norm = knorm + alpha / nsize · Σ
-//! data²`. `nsize` is odd.
+//! data and out have the shape [N, C, H, W]. The hidden second output holds the base of the power,
+//! `norm = knorm + alpha / nsize · Σ data²`. `nsize` is odd.
 //!
 //! `_backward_LRN(ograd, data)` computes the gradient and recomputes `norm`.
 //!

@@ -1,10 +1,10 @@
 //! `out = e^(data / temperature) / Σ e^(data / temperature)`, the sum over `axis`; out has the shape of data.
 //!
-//! With `use_length`, a second input `length`, shaped like data without `axis`, holds the number of leading elements of
-//! each row that are used; the others are 0 in the output. `dtype` sets the element type of the output.
+//! With `use_length`, a second input `length`, shaped like data without `axis`, holds for each row the number of leading
+//! elements that are used. All other elements are 0 in the output. `dtype` sets the element type of the output.
 //!
-//! The gradient of data, `out · (ograd - Σ ograd · out) / temperature`, is computed by `_backward_softmax`; a length
-//! has no gradient.
+//! The gradient of data, `out · (ograd - Σ ograd · out) / temperature`, is computed by `_backward_softmax`; `length` has no
+//! gradient.
 //!
 //! MXNet: `softmax`, also `_npx_softmax`. Dtypes: f32 f64 f16 bf16; length i32 or i64.
 
@@ -75,7 +75,7 @@ pub(super) fn define_backward() -> OpDef {
                 false => vec!["ograd", "output", "data"],
             },
         },
-        // Only the type of data is used, because the gradient has the same type.
+        // Of data, only the type is read: it is the type of the gradient.
         ignored_inputs: &[2],
         infer_shape: infer_backward_shape,
         infer_dtype: infer_backward_dtype,

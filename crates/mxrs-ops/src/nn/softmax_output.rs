@@ -1,22 +1,24 @@
 //! Softmax with a built-in cross-entropy gradient. Forward, at inference and in training, it is a softmax and does not
 //! read the label.
 //!
-//! data [N, …], out shaped like data. By default each row of N is one distribution over all its elements; with
-//! `preserve_shape` the last axis is the distribution, with `multi_output` axis 1. The label is [N, …] without the axis of
-//! the distribution, or shaped like data (probabilities). With `multi_output`, its axes after N may be merged into one, or
-//! axis 1 may be kept with size 1.
+//! data has the shape [N, …], and so has out. By default each of the N rows is one distribution over all its elements. With
+//! `preserve_shape` the last axis is the distribution, with `multi_output` axis 1 is. The label has the shape of data
+//! without the axis of the distribution, or, if it holds probabilities, the shape of data. With `multi_output`, the axes of
+//! the label after N may be merged into one, or axis 1 may be kept with size 1.
 //!
 //! The gradient of data, computed by `_backward_SoftmaxOutput(output, label)`, is that of the cross-entropy, `out -
 //! target`, times `grad_scale`; the gradient of out is ignored.
 //!
-//! The target is 1 at the label and 0 elsewhere. With `smooth_alpha` a it is `1 - a` and `a / (size - 1)`, but with
-//! `multi_output` there is no smoothing. If the label, truncated to an integer, is outside the classes, the target has no 1.
-//! If the label is a distribution, it is the target itself. Rows of an ignored label get gradient 0.
+//! The target is 1 at the label and 0 elsewhere. Label smoothing with `a = smooth_alpha` replaces 1 by `1 - a` and 0 by
+//! `a / (size - 1)`; with `multi_output` there is no smoothing. If the label, truncated to an integer, is outside the
+//! classes, the target has no 1. If the label is a distribution, the target is the label. Rows of an ignored label get
+//! gradient 0.
 //!
 //! The gradient is divided by 1 (`null`), by the number of labels (`batch`; with `multi_output`, of images), or by the
-//! number of labels other than `ignore_label` (`valid`). With `multi_output`, unless by `valid`, the gradient is also
-//! divided by the number of positions of an image. Gradients of distributions are not divided. With `out_grad` the gradient
-//! is multiplied by the gradient of out (MXNet 1.9.1: by out itself). A label has gradient 0.
+//! number of labels other than `ignore_label` (`valid`). With `multi_output`, unless `normalization` is `valid`, the
+//! gradient is also divided by the number of positions of an image. If labels are distributions, the gradient is not
+//! divided. With `out_grad` the gradient is multiplied by the gradient of out (MXNet 1.9.1: by out itself). The label has
+//! gradient 0.
 //!
 //! MXNet: `SoftmaxOutput`, also `Softmax`. Dtypes: f32 f64 f16 bf16; the label has the dtype of data.
 
@@ -123,8 +125,8 @@ fn define_backward() -> OpDef {
             let Some((forward, ograd)) = inputs.split_at_mut_checked(2) else { return Ok(()) };
             ograd.iter_mut().try_for_each(|ograd| unify(&mut outputs[0], ograd, "ograd"))?;
             unify(&mut outputs[0], &mut forward[0], "output")?;
-            // The forward call assumes one form of the label. In the backward call, the label may have several forms until
-            // its rank is known.
+            // Inference of the forward call assumes one shape of the label if its rank is unknown. The backward call must
+            // accept every allowed shape, so it waits for the rank.
             match forward[1].ndim() {
                 Some(_) => infer_shape(params, forward, outputs),
                 None => Ok(()),
@@ -173,7 +175,7 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
     if label.ndim().is_none() {
         return learn(label, &accepted[0], "label");
     }
-    // The rank of the label is known: of the accepted forms, the first that agrees with the label is used.
+    // The rank of the label is known: of the accepted shapes, the first that agrees with the label is used.
     let fits = |form: &&PartialShape| (*form).clone().merge(label).is_ok();
     match accepted.iter().find(fits) {
         Some(form) => learn(label, form, "label"),

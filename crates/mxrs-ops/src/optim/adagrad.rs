@@ -101,7 +101,7 @@ pub fn define() -> OpDef {
 
 const ALL: &[(&str, &str)] = &[("lr", "0.1"), ("rescale_grad", "0.5"), ("clip_gradient", "0.6"), ("epsilon", "0.001")];
 
-/// `_adagrad_update`.
+/// Defines the operator `_adagrad_update`.
 pub(crate) fn define_decayed() -> OpDef {
     const WITH_DECAY: &[(&str, &str)] =
         &[("lr", "0.1"), ("wd", "0.01"), ("rescale_grad", "0.5"), ("clip_gradient", "0.6")];

@@ -39,7 +39,7 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// Updates the moments and returns the new weight; `rates` are lr, wd and eta.
+    /// Updates the moments and returns the new weight. The field `rates` holds lr, wd and eta, in this order.
     pub fn apply(self, scale: f64, weight: f64, grad: f64, states: &mut [f64]) -> f64 {
         let [lr, wd, eta] = self.rates.map(f64::from);
         move_moments(states, clip(scale * grad, self.clip_gradient), self.betas[0], self.betas[1]);

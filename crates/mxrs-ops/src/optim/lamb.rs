@@ -1,10 +1,11 @@
 //! LAMB: a step in Adam's direction, with a length proportional to the norm of the weight. You et al., arXiv:1904.00962.
 //!
-//! Phase 1: `h = clip(g)`, moments as in `adam.rs`; the result is `m / (sqrt(v) + epsilon) + wd · w`, where m and v are
-//! the moments, divided by `1 - beta^t` with `bias_correction`. Phase 2: `w -= lr · r1 / r2 · g`, where g is that
-//! result, r1 is the norm of the weight, limited to `lower_bound` and `upper_bound` unless they are negative, and r2 is
-//! the norm of g. If a norm is 0, the ratio is 1. In mixed precision the master weight replaces the weight, and g is
-//! f32.
+//! Phase 1: `h = clip(g)`, moments as in `adam.rs`. The result is `d = m / (sqrt(v) + epsilon) + wd · w`, where m and v are
+//! the moments; with `bias_correction` they are divided by `1 - beta^t`.
+//!
+//! Phase 2: `w -= lr · r1 / r2 · d`. Here r1 is the norm of the weight, limited to `lower_bound` and `upper_bound` unless
+//! they are negative, and r2 is the norm of d, which is the input `g`. If a norm is 0, the ratio `r1 / r2` is 1. In mixed
+//! precision the master weight replaces the weight, and d is f32.
 //!
 //! MXNet: `lamb_update_phase1`, `lamb_update_phase2`, `mp_lamb_update_phase1`, `mp_lamb_update_phase2`.
 //! Dtypes f32 f64 f16 bf16; mixed: f16 bf16.

@@ -82,7 +82,7 @@ pub fn define() -> OpDef {
     )
 }
 
-/// `_nag_mom_update`.
+/// Defines the operator `_nag_mom_update`.
 pub(crate) fn define_in_place() -> OpDef {
     updates::define::<NagInPlaceParams, 3, false>(
         "_nag_mom_update",

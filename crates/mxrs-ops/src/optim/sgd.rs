@@ -54,7 +54,7 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// `lr · (clip(g) + wd · w)`.
+    /// The change without momentum: `lr · (clip(g) + wd · w)`.
     pub fn descent(self, weight: f64, grad: f64) -> f64 {
         self.lr * (clip(self.rescale_grad * grad, self.clip_gradient) + self.wd * weight)
     }

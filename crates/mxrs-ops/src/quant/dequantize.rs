@@ -1,7 +1,7 @@
 //! Converts integers to the real numbers that they represent: `out = data · quantum`.
 //!
-//! data of any shape, min_range and max_range `[1]`, out like data. Ranges with several elements belong to axis 1 of
-//! data.
+//! Shapes: data any; min_range and max_range `[1]`; out as data. If the ranges have several elements, each belongs to one
+//! position along axis 1 of data.
 //!
 //! MXNet: `_contrib_dequantize`. Dtypes: i8 u8, and, beyond MXNet, the i32 sums that products return.
 

@@ -1,9 +1,9 @@
 //! Quantizes real numbers to 8-bit integers in a range given by two tensors; also returns that range.
 //!
-//! data of any shape, min_range and max_range `[1]`, out like data, min_output and max_output `[1]`. All else is as in
-//! [`_contrib_quantize_v2`](super::quantize_v2).
+//! Shapes: data any; min_range, max_range, min_output and max_output `[1]`; out as data. Integers and ranges follow the
+//! rules of [`_contrib_quantize_v2`](super::quantize_v2).
 //!
-//! MXNet: `_contrib_quantize`, which uses 127 or 255 levels, so its integers can be one less. Dtypes: f32.
+//! MXNet: `_contrib_quantize`, whose integers can be one less, because it uses 127 or 255 levels. Dtypes: f32.
 
 use crate::families::quantized::{
     OUTPUTS, floats, learn_range_types, learn_ranges, range, require_type, sample, to_integer, write_ranges,

@@ -1,9 +1,10 @@
-//! Quantizes real numbers to 8-bit integers: `out = round(data / quantum)`. The range is the calibrated one or, without
-//! calibration, that of the data; it is also returned.
+//! Quantizes real numbers to 8-bit integers: `out = round(data / quantum)`. The range is the calibrated range or, without
+//! calibration, that of the data. The operator returns this range too.
 //!
-//! data of any shape, out of the same shape, min_output and max_output `[1]`. `out_type` auto is uint8 for a calibrated
-//! range without negative numbers, else int8. The range of int8 is reported symmetric. In uint8, numbers below 0 become 0.
-//! Data that is already quantized is returned unchanged, with the calibrated range, or else -127.5 to 127.5 or 0 to 255.5.
+//! Shapes: data any; out as data; min_output and max_output `[1]`. The `out_type` `auto` means uint8 for a calibrated range
+//! without negative numbers, else int8. The range of int8 is reported symmetric. In uint8, numbers below 0 become 0. Data
+//! that is already quantized is returned unchanged. Its range is the calibrated range or, without calibration, -127.5 to
+//! 127.5 for int8 and 0 to 255.5 for uint8.
 //!
 //! MXNet: `_contrib_quantize_v2`. Dtypes: f32; i8 and u8 are passed on if `out_type` names them. Data that is all zeros
 //! becomes zeros (MXNet: 127).

@@ -1,9 +1,9 @@
-//! Relu of a quantized tensor: negative integers become 0. The range is passed on.
+//! Relu of a quantized tensor: negative integers become 0. The range is returned unchanged.
 //!
-//! data of any shape, min_data and max_data `[1]`, out like data, min_output and max_output `[1]`.
+//! Shapes: data any; min_data, max_data, min_output and max_output `[1]`; out as data.
 //!
-//! MXNet: `_contrib_quantized_act`. Dtypes: i8 u8; out has data's type (in MXNet out is i8 for u8 data). `act_type` is
-//! relu.
+//! MXNet: `_contrib_quantized_act`. Dtypes: i8 u8; out has data's type (in MXNet out is i8 for u8 data). The only `act_type`
+//! is relu.
 
 use crate::families::quantized::{
     ACTIVATIONS, OUTPUTS, floats, integers, learn_range_types, learn_ranges, ranges, require_type, sample, write_ranges,

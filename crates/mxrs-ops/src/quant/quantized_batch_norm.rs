@@ -1,7 +1,8 @@
-//! Batch normalization of a quantized tensor with its moving statistics, to i8 in the calibrated range.
+//! Batch normalization of a quantized tensor by moving statistics; the result is i8 in the calibrated range.
 //!
-//! Inputs and parameters as in [`BatchNorm`](crate::nn::batch_norm), but the statistics are plain inputs, since there
-//! is no training; then min_data and max_data `[1]`. out like data, min_output and max_output `[1]`.
+//! Inputs and parameters are those of [`BatchNorm`](crate::nn::batch_norm), followed by the inputs min_data and max_data
+//! `[1]`. The statistics are plain inputs, not auxiliary states, because there is no training. Outputs: out, shaped like
+//! data, and min_output and max_output `[1]`.
 //!
 //! MXNet: `_contrib_quantized_batch_norm`. MXNet's operator needs the calibrated range too, but ignores fix_gamma; this
 //! operator takes gamma as 1 with fix_gamma. Dtypes: data i8 u8, the others f32; out i8.

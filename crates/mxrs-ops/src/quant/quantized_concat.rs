@@ -1,7 +1,8 @@
 //! Concatenates quantized tensors along one axis. Tensors with a smaller range are converted to the largest range.
 //!
-//! data arg0, arg1, … as in [`Concat`](crate::shape::concat), then arg0_min, arg0_max, arg1_min, … `[1]`. out is u8 if
-//! all inputs are, else i8. Its range extends from the smallest minimum, or 0, to the largest maximum, or 0.
+//! The inputs are arg0, arg1, … as in [`Concat`](crate::shape::concat), then their ranges arg0_min, arg0_max, arg1_min, …,
+//! each `[1]`. out is u8 if all inputs are u8, else i8. Its range extends from the smallest minimum, or 0, to the largest
+//! maximum, or 0.
 //!
 //! MXNet: `_contrib_quantized_concat`. Dtypes: i8 u8, which may differ between inputs.
 

@@ -1,8 +1,8 @@
 //! Convolution of integers: products of 8-bit integers, summed in 32 bits, and the range of the sums.
 //!
-//! data, weight, bias and parameters as in [`Convolution`](crate::nn::convolution), with channels before space;
-//! min_data, max_data, min_bias, max_bias `[1]`; min_weight, max_weight `[1]`, or `[O]` for a range per output channel.
-//! out is i32; min_output and max_output are like min_weight.
+//! data, weight, bias and parameters are those of [`Convolution`](crate::nn::convolution), with channels before space.
+//! Shapes of the ranges: min_data, max_data, min_bias, max_bias `[1]`; min_weight, max_weight `[1]`, or `[O]` for a range
+//! per output channel. out is i32; min_output and max_output have the shape of min_weight.
 //!
 //! MXNet: `_contrib_quantized_conv`. In MXNet, data is only u8, num_group is 1, and a weight has one range; the range of
 //! out is nevertheless that of i8 data, and the integers of the bias are added regardless of its range. In this operator, a

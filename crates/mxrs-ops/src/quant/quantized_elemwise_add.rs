@@ -1,10 +1,10 @@
 //! The sum of two quantized tensors of the same shape, and its range.
 //!
-//! lhs, rhs and out of the same shape; lhs_min, lhs_max, rhs_min, rhs_max, min_output and max_output `[1]`. With a
-//! calibrated range, out has 8 bits (u8 if both sides are u8, else i8), and its range is the calibrated one. Without,
-//! out is i32, in the range of the sum of the largest absolute values of both sides.
+//! lhs, rhs and out have the same shape; lhs_min, lhs_max, rhs_min, rhs_max, min_output and max_output are `[1]`. With a
+//! calibrated range, out has 8 bits (u8 if both sides are u8, else i8), and its range is the calibrated range. Without a
+//! calibrated range, out is i32, and its range extends to ± the sum of the largest absolute values of both sides.
 //!
-//! MXNet: `_contrib_quantized_elemwise_add`. If the sides have different types, it rounds the u8 side one extra time;
+//! MXNet: `_contrib_quantized_elemwise_add`. If the sides have different types, MXNet rounds the u8 side one extra time;
 //! this operator rounds sums once. Dtypes: i8 u8, which may differ between the sides.
 
 use super::quantize_v2::extent;

@@ -1,11 +1,11 @@
 //! The product of two quantized tensors of the same shape, and its range.
 //!
-//! lhs, rhs and out of the same shape; lhs_min, lhs_max, rhs_min, rhs_max, min_output and max_output `[1]`. With a
-//! calibrated range out is i8; without, it is the i32 product of the integers, in the range of `quantum(lhs) ·
-//! quantum(rhs)`. With `enable_float_output` out is the f32 product, the only output.
+//! lhs, rhs and out have the same shape; lhs_min, lhs_max, rhs_min, rhs_max, min_output and max_output are `[1]`. With a
+//! calibrated range, out is i8. Without one, out is the i32 product of the integers, with the quantum
+//! `quantum(lhs) · quantum(rhs)`. With `enable_float_output`, out is the f32 product and the only output.
 //!
 //! MXNet: `_contrib_quantized_elemwise_mul`, which MXNet cannot call imperatively. MXNet truncates i8 results and does not
-//! saturate them; this operator rounds and saturates them, as all operators here do. Dtypes: i8.
+//! saturate them; this operator rounds and saturates them, as do all quantized operators of this crate. Dtypes: i8.
 
 use super::quantized_elemwise_add::{INPUTS, infer_pair};
 use crate::families::quantized::{
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use mxrs_op::TensorDesc;
 
-    /// Compares with MXNet's formula (quantized_elemwise_mul.cc of 1.9.1), computed in f32 as in MXNet.
+    /// Compares i8 products with MXNet's formula (quantized_elemwise_mul.cc of 1.9.1), computed in f32 as in MXNet.
     #[test]
     fn products_are_those_of_mxnets_formula() {
         let op = define();

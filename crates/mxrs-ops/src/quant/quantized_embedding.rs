@@ -1,4 +1,4 @@
-//! Looks up rows of a quantized table: `out[…, :] = weight[data[…], :]`; the range of the weight is passed on.
+//! Looks up rows of a quantized table: `out[…, :] = weight[data[…], :]`; the range of the weight is returned unchanged.
 //!
 //! data of any shape holds row numbers, which are truncated to integers and limited to 0 … input_dim - 1; weight
 //! [input_dim, output_dim], min_weight and max_weight `[1]`; out has data's shape followed by output_dim; min_output

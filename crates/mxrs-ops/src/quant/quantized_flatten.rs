@@ -1,6 +1,6 @@
-//! Keeps the first axis of a quantized tensor and merges all others; the range is passed on.
+//! Keeps the first axis of a quantized tensor and merges all others; the range is returned unchanged.
 //!
-//! data [N, a, b, …], min_data and max_data `[1]`, out [N, a·b·…], min_output and max_output `[1]`.
+//! Shapes: data [N, a, b, …]; out [N, a·b·…]; min_data, max_data, min_output and max_output `[1]`.
 //!
 //! MXNet: `_contrib_quantized_flatten`. Dtypes: i8 u8.
 

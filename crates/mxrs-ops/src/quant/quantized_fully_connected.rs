@@ -1,8 +1,8 @@
 //! Matrix product of integers: products of 8-bit integers, summed in 32 bits, and the range of the sums.
 //!
-//! data, weight, bias and parameters as in [`FullyConnected`](crate::nn::fully_connected); min_data, max_data,
-//! min_bias, max_bias `[1]`; min_weight, max_weight `[1]`, or, if out is [N, H], `[H]` for a range per output. out is
-//! i32; min_output and max_output are like min_weight.
+//! data, weight, bias and parameters are those of [`FullyConnected`](crate::nn::fully_connected). Shapes of the ranges:
+//! min_data, max_data, min_bias, max_bias `[1]`; min_weight, max_weight `[1]`, or, if out is [N, H], `[H]` for a range per
+//! output. out is i32; min_output and max_output have the shape of min_weight.
 //!
 //! MXNet: `_contrib_quantized_fully_connected`. In MXNet, a weight has one range, and 127 and 255 levels are used, which
 //! makes the range of out 0.8 or 0.6 % larger. Dtypes: data i8 u8, weight i8, bias i8 or, beyond MXNet, f32; the range of an

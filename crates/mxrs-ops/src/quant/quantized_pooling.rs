@@ -1,6 +1,6 @@
-//! The maximum or mean of each window of a quantized tensor. The range is passed on; a mean is rounded.
+//! The maximum or mean of each window of a quantized tensor. The range is returned unchanged; a mean is rounded.
 //!
-//! data, out and parameters as in [`Pooling`](crate::nn::pooling), with min_data, max_data, min_output and max_output
+//! data, out and parameters are those of [`Pooling`](crate::nn::pooling); min_data, max_data, min_output and max_output are
 //! `[1]`.
 //!
 //! MXNet: `_contrib_quantized_pooling`, for max and avg with channels before two or three spatial axes. Dtypes: i8 u8.

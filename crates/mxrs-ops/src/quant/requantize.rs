@@ -1,9 +1,10 @@
-//! Converts sums of products, in 32 bits, to 8-bit integers: `out = round(data · quantum / quantum of out)`; also
-//! returns the range.
+//! Converts 32-bit sums of products to 8-bit integers: `out = round(data · quantum(data) / quantum(out))`. Also returns the
+//! range of out.
 //!
-//! data of any shape, min_range and max_range `[1]`, out like data, min_output and max_output `[1]`. The range of out
-//! is the calibrated one, made symmetric for int8 and `0, max` for uint8; without one, it is that of the values in
-//! data. Ranges with several elements belong to axis 1 of data; out has one range nevertheless.
+//! Shapes: data any; min_range, max_range, min_output and max_output `[1]`; out as data. The range of out is the calibrated
+//! range, made symmetric for int8, and starting at 0 for uint8. Without calibration, the range of the values in data takes
+//! its place. If min_range and max_range have several elements, each belongs to one position along axis 1 of data; out has
+//! one range nevertheless.
 //!
 //! MXNet: `_contrib_requantize`, which uses 127 levels in out, so its integers can differ by one. Dtypes: i32.
 

@@ -1,6 +1,6 @@
 //! Position of the largest element along an axis; the first, if there are several. NaN counts as largest.
 //!
-//! [a, b] over axis 1 gives `[a]`. Without an axis the position is that in the flattened tensor and the result is
+//! [a, b] over axis 1 gives `[a]`. Without an axis, the result is a position in the flattened tensor, and its shape is
 //! `[1]`. The result has the dtype of data, so positions are exact up to 2^24 in f32, and up to 2048 in f16.
 //!
 //! Gradient: 0.
@@ -59,7 +59,7 @@ pub fn define() -> OpDef {
     }
 }
 
-/// Position within the group of its first largest element; 0 in an empty group.
+/// Position, within the group, of the first of its largest elements; 0 for an empty group.
 fn first_largest(group: &[usize], is_larger: impl Fn(usize, usize) -> bool) -> f64 {
     let mut best = 0;
     for place in 1..group.len() {

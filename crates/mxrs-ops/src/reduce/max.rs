@@ -44,7 +44,7 @@ pub fn define() -> OpDef {
 
 const BACKWARD: &str = "_backward_max";
 
-/// Takes (ograd, data, out), returns ograd where data equals out and 0 elsewhere.
+/// Defines the backward operator: it takes (ograd, data, out) and returns ograd where data equals out and 0 elsewhere.
 fn backward() -> OpDef {
     OpDef {
         summary: "ograd where data is the maximum",

@@ -1,5 +1,5 @@
-//! `out = max(data, scalar)`, elementwise; out has the shape and dtype of data, to which the scalar is converted. NaN
-//! stays NaN.
+//! `out = max(data, scalar)`, elementwise; `out` has the shape and dtype of `data`. The scalar is first converted to that
+//! dtype. NaN stays NaN.
 //!
 //! Gradient: `ograd` where data is at least the scalar, else 0; 0 where data is NaN.
 //!

@@ -1,4 +1,4 @@
-//! `out = data * scalar`, elementwise; out has the shape and dtype of data, to which the scalar is converted.
+//! `out = data * scalar`, elementwise; `out` has the shape and dtype of `data`. The scalar is first converted to that dtype.
 //!
 //! Gradient: `ograd · scalar`.
 //!

@@ -86,8 +86,8 @@ const DATA: [usize; 1024] = {
     positions
 };
 
-/// Takes (ograd, arg0, arg1, …), returns for each argument its range of ograd. The content of the arguments is not
-/// read.
+/// Defines the backward operator: it takes (ograd, arg0, arg1, …) and returns for each argument its range of ograd. The
+/// content of the arguments is not read.
 fn backward() -> OpDef {
     OpDef {
         summary: "splits ograd like the arguments",

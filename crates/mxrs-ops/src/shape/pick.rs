@@ -2,7 +2,7 @@
 //! `[a]`. With `keepdims` the axis is kept with size 1 in index and out; without `keepdims`, index may still have the axis.
 //! Without an axis, the flattened data is one row, of which one element is picked.
 //!
-//! Indices outside the axis are limited to its ends (mode `clip`) or wrap around (`wrap`); fractions are truncated.
+//! Indices outside the axis are limited to its ends (mode `clip`) or wrap around (`wrap`); fractional indices are truncated.
 //!
 //! Gradient: `ograd` at the elements that were picked, 0 elsewhere; an index has no gradient.
 //!
@@ -56,8 +56,8 @@ pub fn define() -> OpDef {
 
 const BACKWARD: &str = "_backward_pick";
 
-/// Takes (ograd, data, index), returns zeros of data's shape with ograd at the elements that were picked. The content
-/// of data is not read.
+/// Defines the backward operator: it takes (ograd, data, index) and returns ograd at the elements that were picked, 0
+/// elsewhere. The content of data is not read.
 fn define_backward() -> OpDef {
     OpDef {
         summary: "ograd where it was picked",

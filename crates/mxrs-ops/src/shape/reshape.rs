@@ -1,9 +1,9 @@
 //! The same elements in row-major order under another shape. A view.
 //!
-//! Codes in `shape`, applied to the axes of data in order: a positive number is a size; 0 copies the axis; -1 is
-//! inferred; -2 copies all remaining axes; -3 merges two axes; -4 splits an axis into the next two numbers, one of
-//! which may be -1. `reverse` applies them from right to left. The older `target_shape` has sizes, and 0 for an
-//! inferred size; with it, `keep_highest` keeps the first axis.
+//! Codes in `shape`, applied to the axes of data in order: a positive number is a size; 0 copies the axis; -1 is inferred;
+//! -2 copies all remaining axes; -3 merges two axes; -4 splits an axis into the next two numbers, one of which may be -1.
+//! `reverse` applies the codes from right to left. The older `target_shape` lists sizes, with 0 for an inferred size.
+//! `keep_highest` has an effect only with `target_shape`: it keeps the first axis.
 //!
 //! Gradient: `ograd` in the shape of data, a view.
 //!
@@ -51,8 +51,8 @@ pub fn define() -> OpDef {
     }
 }
 
-/// Sizes of the result, and the axes of the result and of the input whose products must be equal: those that remain
-/// after copied, merged and split axes are removed from both.
+/// The result of matching codes with the axes of the input. Copied, merged and split axes are settled; the remaining axes of
+/// the input and of the result must have equal products.
 #[derive(Default)]
 struct Matched {
     out: Vec<Option<usize>>,
@@ -62,7 +62,7 @@ struct Matched {
     out_left: Vec<usize>,
     /// Axes of the input that no copy, merge or split used.
     in_left: Vec<usize>,
-    /// Pairs (axis of the input, axis of the result) that are equal.
+    /// Pairs (axis of the input, axis of the result) of equal size.
     copied: Vec<(usize, usize)>,
 }
 
@@ -129,7 +129,7 @@ fn match_codes(params: &ReshapeParams, codes: &[i64], dims: &[Option<usize>]) ->
     Ok(m)
 }
 
-/// The two sizes that an axis is split into.
+/// The two sizes that an axis of size `size` is split into, by the codes `a` and `b`.
 fn split(params: &ReshapeParams, a: i64, b: i64, size: Option<usize>) -> Result<(Option<usize>, Option<usize>)> {
     let wrong =
         || bad_attribute("Reshape", "shape", "two sizes after -4 that multiply to the axis", params.shape.to_text());
@@ -230,7 +230,8 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
     Ok(())
 }
 
-/// If nothing is known of data, a list of plain sizes still gives the shape of the result.
+/// Infers what it can of the result if not even the rank of data is known. Each code from -1 up stands for one axis of the
+/// result, so a list of such codes gives the rank.
 fn learn_from_sizes(params: &ReshapeParams, out: &mut PartialShape) -> Result<()> {
     let is_plain = !params.shape.is_empty() && params.shape.iter().all(|code| *code >= -1);
     if is_plain {
@@ -240,7 +241,7 @@ fn learn_from_sizes(params: &ReshapeParams, out: &mut PartialShape) -> Result<()
     Ok(())
 }
 
-/// Without a target, the output's shape is inferred from elsewhere and must have the same number of elements.
+/// Checks that the output has as many elements as data, if both shapes are known.
 fn check_count(data: &PartialShape, out: &PartialShape) -> Result<()> {
     match (data.known(), out.known()) {
         (Some(from), Some(to)) if from.n_elements() != to.n_elements() => {

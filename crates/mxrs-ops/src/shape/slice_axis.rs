@@ -69,7 +69,8 @@ pub fn define() -> OpDef {
 
 const BACKWARD: &str = "_backward_slice_axis";
 
-/// Takes (ograd, data), returns zeros of data's shape with ograd in the range. The content of data is not read.
+/// Defines the backward operator: it takes (ograd, data) and returns ograd in the range, 0 elsewhere. The content of data is
+/// not read.
 fn backward() -> OpDef {
     OpDef {
         summary: "ograd in a range of zeros",

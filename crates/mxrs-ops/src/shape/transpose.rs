@@ -1,5 +1,5 @@
-//! `out[i(axes)] = data[i]`: the axes in another order; reversed if `axes` is empty. [a, b, c] with axes (2, 0, 1)
-//! gives [c, a, b].
+//! Puts the axes in another order: axis `k` of out is axis `axes[k]` of data. If `axes` is empty, the order is reversed. [a,
+//! b, c] with axes (2, 0, 1) gives [c, a, b].
 //!
 //! Gradient: `ograd` with its axes in the inverse order.
 //!

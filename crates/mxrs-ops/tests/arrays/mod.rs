@@ -12,7 +12,7 @@ enum Number {
     Word(String),
 }
 
-/// An array: shape, element type (float32 if the file names none), and numbers.
+/// An array: shape, element type (float32 if the recording names none), and numbers.
 #[derive(Deserialize)]
 pub struct Array {
     shape: Vec<usize>,

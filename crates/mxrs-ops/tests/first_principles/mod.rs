@@ -1,6 +1,7 @@
-//! Compares calls that MXNet's wheel cannot run with the definitions of their operators: its convolution has no
-//! channels-last form on a CPU, its `same` pooling refuses one spatial axis, which is the only case that `same` supports,
-//! and its inference rarely works from outputs to inputs.
+//! Compares calls that MXNet's Python package cannot run with the definitions of their operators:
+//! - convolution with channels last, which MXNet does not have on a CPU;
+//! - `same` pooling, which supports only one spatial axis, but is refused by MXNet for one axis;
+//! - shape inference from outputs to inputs, which MXNet rarely supports.
 
 use super::*;
 

@@ -1,5 +1,5 @@
 //! Compares gradients with MXNet 1.9.1 where finite differences are meaningless: at kinks, ties and special values.
-//! `tests/mxnet/make_gradients.py` makes the recording; the gradients of the outputs are 1, 2, 3, ….
+//! `tests/mxnet/make_gradients.py` makes the recording. In it, the elements of every output's gradient are 1, 2, 3, ….
 
 use crate::arrays::Array;
 use mxrs_op::{Attrs, OpSet};

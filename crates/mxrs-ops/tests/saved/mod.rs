@@ -1,11 +1,12 @@
-//! The tensors that a gradient keeps alive: the forward tensors that it requests and that some call in it reads.
+//! Finds the tensors that a gradient keeps alive: the forward tensors that the gradient requests, and that at least one of
+//! its calls reads.
 
 use mxrs_op::{Attrs, GradValue, Gradient, GradientScope, OpDef, OpParams, OpSet};
 use mxrs_types::Result;
 use std::collections::BTreeSet;
 
-/// Records which forward tensors are read. Values 0, 1, … are the inputs; the outputs follow, then the results of
-/// calls.
+/// Records which forward tensors the calls of a gradient read. Values are numbered: first the inputs of the forward call,
+/// then its outputs, then the results of the gradient's calls.
 struct Reads<'a> {
     ops: &'a OpSet,
     attrs: Attrs,
@@ -54,7 +55,7 @@ impl GradientScope for Reads<'_> {
     }
 }
 
-/// Names of the tensors that are read: `x0`, `x1`, … for inputs and `y0`, … for outputs.
+/// Names of the forward tensors that the gradient of `op` reads: `x0`, `x1`, … for inputs and `y0`, … for outputs.
 fn kept(ops: &OpSet, op: &OpDef) -> Vec<String> {
     let Gradient::By(function) = op.gradient else { return Vec::new() };
     let attrs = (op.samples)().swap_remove(0).attrs;

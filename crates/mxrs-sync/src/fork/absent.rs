@@ -1,4 +1,5 @@
-//! For systems without `fork`, and for loom and Miri, which do not support it: guards are accepted and never called.
+//! The functions of [`crate::fork`] for systems without `fork`, and for loom and Miri, which do not support it: guards
+//! are accepted and never called.
 
 use super::ForkGuard;
 use crate::Rank;

@@ -17,9 +17,9 @@ static WATCHED: AtomicBool = AtomicBool::new(false);
 /// Keeps the registry's lock and the prepared guards during a fork, between the two handlers.
 struct AcrossFork(UnsafeCell<Option<(MutexGuard<'static, Registry>, Fork)>>);
 
-// SAFETY: only a thread that holds the registry's lock uses the cell. `before` takes the lock and stores its guard
-// here, and `after` takes both out again and drops the guard. POSIX calls both handlers on the forking thread, which is
-// the only thread of the child.
+// SAFETY: only a thread that holds the registry's lock uses the cell. `before` takes the lock and stores the lock's
+// guard in the cell; `after` takes the content out of the cell and drops the guard. POSIX calls both on the forking
+// thread, which is the only thread of the child.
 unsafe impl Sync for AcrossFork {}
 
 static ACROSS: AcrossFork = AcrossFork(UnsafeCell::new(None));
@@ -96,7 +96,8 @@ extern "C" fn after_in_child() {
     });
 }
 
-/// Calls `parent` or `child` of all guards and releases the registry's lock, then drops the guards; returns the failures.
+/// Calls `parent` or `child` of all guards and releases the registry's lock, then drops the guards; returns the panics
+/// of hooks.
 fn after(side: Side) -> Vec<String> {
     // SAFETY: `before` ran on this thread, which still holds the lock; see `AcrossFork`.
     let Some((mut registry, fork)) = (unsafe { (*ACROSS.0.get()).take() }) else { return Vec::new() };
@@ -109,6 +110,7 @@ fn after(side: Side) -> Vec<String> {
 
 /// Catches panics, because a handler that unwound into the C library would abort the process.
 fn never_unwinding(work: impl FnOnce()) {
-    // Panics of hooks are caught one by one. What remains are panics of a guard's destructor or of a log subscriber.
+    // Panics of hooks are caught one by one. This catches the others: those of a guard's destructor or of a log
+    // subscriber.
     let _ = catch_unwind(AssertUnwindSafe(work));
 }

@@ -1,24 +1,24 @@
 //! Prepares a process for `fork`: before the fork, locks are taken and threads are paused; after it, locks are released
 //! and state is reset.
 //!
-//! `fork` copies the memory of a process, but only the calling thread. A lock held by another thread at that moment
-//! stays locked in the child forever, the data that it guards may be half changed, and the other threads do not exist
-//! there. So code that owns threads or shared state registers a [`ForkGuard`], which the process's `pthread_atfork`
-//! handlers call. (Loops need none: a [`crate::Team`] itself detects that its threads are gone.)
+//! `fork` copies the memory of a process, but only the calling thread. The other threads do not exist in the child. So
+//! a lock that one of them held at that moment stays locked in the child forever, and the data that it guards may be
+//! half changed. Therefore code that owns threads or shared state registers a [`ForkGuard`], which the process's
+//! `pthread_atfork` handlers call. (Loops need none: a [`crate::Team`] itself detects that its threads are gone.)
 //!
 //! # Order
 //!
 //! - **F1** Before the fork each guard's [`ForkGuard::prepare`] and then its [`ForkGuard::hold`] is called, the guards
 //!   in ascending [`Rank`] and those of one rank in the order of registration. So outer locks are taken before inner
 //!   ones, as in the rest of the program, and preparing cannot deadlock with a working thread. The engine comes before
-//!   storage, because tasks allocate and free: when storage prepares, no worker can hold a pool. Then come kernel
-//!   caches, then guards that take no further lock (profiler, random streams). Settings need no guard, because they are
-//!   an immutable snapshot.
+//!   storage, because tasks allocate and free memory: when storage prepares, no worker can hold the lock of a storage
+//!   pool. Then come kernel caches, then guards that take no further lock (profiler, random streams). Settings need no
+//!   guard, because they are an immutable snapshot.
 //! - **F2** After the fork, in reverse order, each guard's locks are released and then its [`ForkGuard::parent`] or
 //!   [`ForkGuard::child`] is called.
 //! - **F3** The list of guards is locked ([`Rank::Fork`], the outermost rank) from before the first `prepare` until
 //!   after the last other call. So no guard is added or removed in between, and two forks take turns. Therefore a hook
-//!   must not register or unregister guards, and no ranked lock may be held while doing so elsewhere.
+//!   must not register or unregister a guard, and other code must not do it while it holds a ranked lock.
 //! - **F4** A hook that panics stops neither the fork nor the other hooks. If it panics before the fork, the locks that
 //!   the guard held are released, and its `parent` or `child` is not called. The failure is logged after the fork; a
 //!   failure in the child is logged at the child's next [`register`].
@@ -27,20 +27,21 @@
 //!
 //! # What a guard may do
 //!
-//! `prepare` may run on any thread, including one of the library's own if a task forks, so it must not wait for its own
-//! thread. It should pause threads, not end them, and keep errors for later. `child` runs in a process with one thread,
-//! which often replaces itself by another program immediately. So it resets state and starts nothing; threads start again
-//! at their first use. It must not log: a thread of the parent may have been logging, and the locks that it held (of
-//! standard output, or of a subscriber) are locked forever. The same holds for the message of a panic, so a panic in
-//! `child` may hang.
+//! `prepare` may run on any thread. If a task forks, this is a thread of the library, so `prepare` must not wait for
+//! the thread on which it runs. It should pause threads, not end them, and keep errors for later. `child` runs in a
+//! process with one thread, which often replaces itself by another program immediately. So it resets state and starts
+//! nothing; threads start again at their first use. It must not log: a thread of the parent may have been logging, and
+//! the locks that it held (of standard output, or of a subscriber) are locked forever. The same holds for the message
+//! of a panic, so a panic in `child` may hang.
 //!
 //! # Why the locks of this crate survive
 //!
-//! [`crate::Mutex`] and [`crate::Condvar`] are the standard library's. On Linux each is just a word that the kernel
-//! watches: the forking thread may unlock in the child what it locked in the parent, and the parent's sleeping threads
-//! are unknown there. Locks that queue their sleepers in a table in memory (such as parking_lot's) do not survive, even
-//! if the forking thread holds all of them: the child inherits the queues, whose nodes are on the stacks of threads
-//! that no longer exist, and the table's own inner locks, which any sleeping or waking thread may have held.
+//! [`crate::Mutex`] and [`crate::Condvar`] are the standard library's. On Linux each of them is only a word in memory,
+//! and the kernel keeps the sleeping threads. So the forking thread may unlock in the child what it locked in the
+//! parent, and the child has no list of threads that sleep in the parent. Locks that queue their sleepers in a table in
+//! memory (such as parking_lot's) do not survive, even if the forking thread holds all of them. The child inherits
+//! their queues, whose nodes are on the stacks of threads that no longer exist. It also inherits the table's own locks,
+//! which another thread may have held.
 //!
 //! No guard can repair a `OnceLock` that another thread was initializing at that moment; the child must not use it. So
 //! values that are made once are made before the first fork, or may be made twice.
@@ -71,10 +72,11 @@ pub trait ForkGuard: Send + Sync {
     fn hold<'a>(&'a self, kept: &mut Kept<'a>) {
         let _ = kept;
     }
-    /// Called after the fork in the parent, even if the fork failed: undoes [`ForkGuard::prepare`]. The locks are free
-    /// again.
+    /// Called after the fork in the parent, even if the fork failed: undoes [`ForkGuard::prepare`]. The locks from
+    /// [`ForkGuard::hold`] are released by then.
     fn parent(&self);
-    /// Called after the fork in the child: discards threads, starts nothing, logs nothing. The locks are free again.
+    /// Called after the fork in the child: discards threads, starts nothing, logs nothing. The locks from
+    /// [`ForkGuard::hold`] are released by then.
     fn child(&self);
 }
 
@@ -118,8 +120,8 @@ pub fn watch() {
     atfork::watch();
 }
 
-/// The number of forks between the process in which counting began and this one: 0 in the former, 1 in its children, 2 in
-/// their children.
+/// The number of forks that lead from the process in which [`watch`] was first called to this process: 0 in that
+/// process itself, 1 in its children, 2 in their children.
 ///
 /// Code that starts threads stores this number; if it has changed, the threads do not exist any more.
 #[inline]

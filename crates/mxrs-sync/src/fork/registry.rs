@@ -1,4 +1,5 @@
-//! The list of guards, and the order in which a fork calls them. It does not know the handlers of the system.
+//! The list of guards, and the order in which a fork calls them. The handlers that the system calls are not in this
+//! file.
 
 use super::{ForkGuard, Kept};
 use crate::Rank;
@@ -30,7 +31,7 @@ struct Entry {
     guard: Weak<dyn ForkGuard>,
 }
 
-/// A guard between its calls before a fork and its call after it.
+/// A guard during a fork: its `prepare` and `hold` were called, and its `parent` or `child` was not called yet.
 struct Prepared {
     /// Borrows from `guard`, so this field comes first and is dropped first.
     kept: Kept<'static>,
@@ -40,8 +41,8 @@ struct Prepared {
     whole: bool,
 }
 
-/// All guards between their calls before a fork and after it, in the order of their `prepare`. Tied to the forking
-/// thread, as locks are.
+/// All guards during a fork, in the order in which their `prepare` was called. The value is tied to the forking thread,
+/// as locks are.
 pub(super) struct Fork(Vec<Prepared>);
 
 /// Guards whose fork is over. Dropped after the registry's lock is released, because dropping the last reference may
@@ -77,8 +78,8 @@ impl Registry {
         let mut kept = Kept::default();
         let whole = self.call("prepare", rank, || guard.prepare()) && {
             // SAFETY: only the lifetime changes. `hold` is written for every lifetime, so it can store its borrow only
-            // in `kept`. `kept` is emptied before `guard` is dropped, in `finish` or, by the order of the fields, with
-            // the `Prepared`.
+            // in `kept`. `kept` is emptied before `guard` is dropped: either in `finish`, or when the `Prepared` is
+            // dropped, because `kept` is its first field.
             let lasting: &'static dyn ForkGuard = unsafe { &*Arc::as_ptr(&guard) };
             self.call("hold", rank, || lasting.hold(&mut kept))
         };
@@ -174,7 +175,7 @@ mod tests {
         guards: Vec<(u64, Arc<dyn ForkGuard>)>,
     }
 
-    /// Three guards, added out of order; the second of `Storage` fails in `fails_in`.
+    /// Three guards, added out of order. The second guard of rank `Storage` panics in the hook named `fails_in`.
     fn sample(fails_in: &'static str) -> Sample {
         let log = Arc::new(Mutex::new(Vec::new()));
         let mut registry = Registry::new();
@@ -187,12 +188,12 @@ mod tests {
     }
 
     impl Sample {
-        /// The calls of hooks since the last call of this function.
+        /// The hooks that were called since the last call of this function.
         fn said(&self) -> String {
             self.log.lock().unwrap().drain(..).collect::<Vec<_>>().join(", ")
         }
 
-        /// One fork as seen from `side`: the calls before it and after it.
+        /// Simulates one fork as seen from `side`; returns the hooks that were called before it and after it.
         fn fork(&mut self, side: Side) -> [String; 2] {
             let fork = self.registry.prepare();
             let before = self.said();

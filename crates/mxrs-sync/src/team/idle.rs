@@ -1,9 +1,9 @@
 //! How a waiting thread polls, and for how long before it sleeps.
 //!
-//! Waking a sleeping thread costs the waker a system call and the loop tens of microseconds. So a thread that had work
-//! a moment ago polls a little longer than the usual pause between two loops of one network. It adapts: after a wait
-//! longer than that, it polls half as long the next time, so that a program that rarely runs loops wastes almost no
-//! time in unused threads. A thread that has polled for long yields between two polls; if the team has more threads
+//! Waking a sleeping thread costs the waker a system call and the loop tens of microseconds. So a waiting thread first
+//! polls for a time that is a little longer than the usual pause between two loops of one network. After a wait longer
+//! than this time, the thread polls only half as long in the next wait. So the threads of a program that rarely runs
+//! loops waste almost no time. A thread that has polled for long yields between two polls; if the team has more threads
 //! than there are processors, it yields from the start.
 
 use crate::{hint, thread};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// The longest time to poll.
 const LONG: Duration = Duration::from_micros(250);
-/// The shortest time to poll, and the longest for an oversubscribed team.
+/// The shortest time to poll. The threads of an oversubscribed team never poll longer.
 const SHORT: Duration = Duration::from_micros(20);
 /// The time to poll without yielding.
 const SELFISH: Duration = Duration::from_micros(150);

@@ -11,26 +11,28 @@
 //! - **T3** A run starts by storing a new epoch after the job. A thread acts on each epoch at most once.
 //! - **T4** A run ends when every chunk is finished. So when `run` returns, no thread can use the body any more; that
 //!   makes lending a borrowed closure sound.
-//! - **T5** With at most `n` chunks, `hands` is their number and chunk `i` belongs to thread `i`, from the moment it
-//!   sees the epoch until it stores the epoch in its *slot*, which marks the chunk as finished. So all chunks are in
-//!   progress at the same time. With more chunks, `hands` is 0 and the chunks are taken from `left`, the number not yet
-//!   taken: a thread that decreases it while it is positive owns a chunk. A thread that comes too late finds none and
-//!   is not waited for. If it comes so late that it takes a chunk of the next run, that is allowed, because it reads
-//!   the job only then (T2).
+//! - **T5** With at most `n` chunks, `hands` is the number of chunks, and chunk `i` belongs to thread `i`. The thread
+//!   owns its chunk from the moment at which it sees the epoch until it stores the epoch in its *slot*, which marks the
+//!   chunk as finished. So all chunks are in progress at the same time. With more chunks, `hands` is 0, and threads
+//!   take chunks from `left`, the number of chunks not yet taken: a thread that decreases `left` while it is positive
+//!   owns a chunk. A late thread finds no chunk, and the caller does not wait for it. A thread may even be so late that
+//!   it takes a chunk of the next run; this is allowed, because it reads the job only after taking the chunk (T2).
 //! - **T6** An idle thread polls for a while, then sets `asleep` in its slot, polls again, and parks. A sequentially
-//!   consistent fence separates these two steps, and another one separates the caller's store of the epoch from its
-//!   last check of `asleep`, so one of them sees the other. The caller makes that last check late, and only if a thread
-//!   has not finished long after the caller itself: nearly always the caller sees a sleeping thread without a fence,
-//!   directly after the store. Wake-ups spread as a tree: thread `i` wakes `4i + 1 ..= 4i + 4`.
+//!   consistent fence lies between setting `asleep` and polling again. Another one lies between the caller's store of
+//!   the epoch and its last check of `asleep`. So the thread sees the epoch, or the caller sees the thread asleep. The
+//!   caller makes this last check only if a thread has not finished long after the caller itself. Nearly always it is
+//!   not needed, because the caller already saw the sleeping thread without a fence, directly after the store. Wake-ups
+//!   spread as a tree: thread `i` wakes `4i + 1 ..= 4i + 4`.
 //! - **T7** The caller waits in the same way, with `waiting` in the role of `asleep`.
 //! - **T8** A run from inside a body, or while another caller uses the team, or with one chunk, runs on the caller
 //!   only.
 //! - **T9** A team stores the [`fork::generation`] in which its threads were started. In a forked child they do not
 //!   exist, and the board, `busy` and the locks may be in any state. So in a child the team has size 1, every run
-//!   happens on the caller and uses none of these, and dropping the team joins no thread. A thread that was in a body
-//!   when that body forked notices at its next wait: the caller's run panics, and a team thread ends.
+//!   happens on the caller alone and does not use the board, `busy` or the locks, and dropping the team joins no
+//!   thread. A thread that was in a body when that body forked notices at its next wait: the caller's run panics, and a
+//!   team thread ends.
 //! - **T10** Threads that are kept back take no chunk from `left`, and later runs do not count them. A run that has
-//!   already assigned chunks to them by number keeps them until it ends, so T4 and T5 hold for it.
+//!   already assigned chunks to such threads by number uses them until it ends, so T4 and T5 hold for that run.
 //!
 //! `idle` decides how long a thread polls before it parks.
 
@@ -119,7 +121,7 @@ impl Team {
     }
 
     /// Excludes the last `threads` of the team's threads from loops from now on, so that their CPUs are free for other
-    /// work; the caller always takes part. The last call wins.
+    /// work; the caller always takes part. A later call replaces this setting.
     ///
     /// ```
     /// use mxrs_sync::{Team, TeamConfig};

@@ -75,10 +75,10 @@ pub(super) struct Shared {
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-// SAFETY: all fields except `job` are Send and Sync. One thread at a time writes `job`, and not while another may read
-// it (T1, T2): the release of `state` or `left` and its acquire by the reader order the write before the read; the
-// release of a slot or of `finished` and its acquire by the caller order the next write after it. The body behind the
-// pointer is Sync, so any thread may call it, and it outlives its readers (T4).
+// SAFETY: all fields except `job` are Send and Sync. One thread at a time writes `job`, and not while another thread
+// may read it (T1, T2). The write comes before the read, because the writer releases `state` or `left` and the reader
+// acquires it. The next write comes after the read, because the reader releases its slot or `finished` and the caller
+// acquires it. The body that `job` points to is Sync, so any thread may call it, and it outlives its readers (T4).
 unsafe impl Send for Shared {}
 // SAFETY: the argument for `Send` also covers shared use.
 unsafe impl Sync for Shared {}
@@ -136,7 +136,7 @@ impl Shared {
         self.generation != fork::generation()
     }
 
-    /// Stores the handles to wake threads 1, 2, …; called once, before the first run.
+    /// Stores the handles with which threads 1, 2, … can be woken; called once, before the first run.
     pub(super) fn can_wake(&self, handles: Vec<thread::Thread>) {
         let _ = self.handles.set(handles);
     }
@@ -214,12 +214,13 @@ impl Shared {
                 drop(first);
                 discard(panic);
             }
-            // The caller sees this flag together with the end of the chunk.
+            // When the caller sees that the chunk is finished, it also sees this flag.
             self.panicked.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Runs chunks while `left`, the count before a chunk is taken, is positive; returns the number of chunks that it ran.
+    /// Runs chunks until none is left; returns the number of chunks that it ran. `left` is the count from before the
+    /// first chunk was taken.
     fn take_chunks(&self, job: Job, mut left: isize) -> usize {
         let mut n_taken = 0;
         while left > 0 {
@@ -231,7 +232,7 @@ impl Shared {
         n_taken
     }
 
-    /// The loop of team thread `me`.
+    /// The main loop of team thread `me`: waits for runs and works on them until the team is stopped.
     pub(super) fn serve(&self, me: usize) {
         self.pin(me);
         let mut last = 0;
@@ -300,7 +301,8 @@ impl Shared {
         }
     }
 
-    /// Takes a chunk of the run that is current at that moment; returns `left` from before.
+    /// Takes a chunk of the run that is current at that moment; returns the value of `left` from before; `None` if no
+    /// chunk is left.
     fn take_first(&self) -> Option<isize> {
         let mut left = self.left.load(Ordering::Relaxed);
         while left > 0 {
@@ -328,7 +330,7 @@ impl Shared {
         }
     }
 
-    /// T7: wakes the caller if it waits, after the end of a chunk was published.
+    /// T7: called after a thread has stored that its chunks are finished; wakes the caller if it waits.
     fn wake_caller(&self) {
         fence(Ordering::SeqCst);
         if self.waiting.load(Ordering::Relaxed)
@@ -380,8 +382,8 @@ impl Shared {
     }
 }
 
-/// Drops the payload of a panic that is not reported. If the payload's own drop panics, that must not unwind this thread,
-/// which would leave the run before its chunks are finished (T4); such a payload, and that of its drop's panic, are leaked.
+/// Drops the payload of a panic that is not reported. If this drop panics too, the new panic is caught and its payload
+/// leaked: unwinding would make this thread leave the run before its chunks are finished (T4).
 pub(super) fn discard(payload: Box<dyn Any + Send>) {
     if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(second);

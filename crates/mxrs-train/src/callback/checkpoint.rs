@@ -43,8 +43,8 @@ impl Checkpoints {
         Self { keep: (Some(n), self.keep.1), ..self }
     }
 
-    /// Keeps the checkpoint with the best first validation metric in addition: the smallest value if the metric is an error
-    /// or a loss, otherwise the largest.
+    /// Also keeps the checkpoint whose first validation metric is best: the smallest value if the metric is an error or a
+    /// loss, otherwise the largest.
     #[must_use]
     pub fn keep_best(self) -> Self {
         Self { keep: (self.keep.0, true), ..self }
@@ -73,7 +73,7 @@ impl EpochEndCallback for Checkpoints {
 
     fn validation_end(&mut self, at: &EpochEnd<'_>) -> Result<()> {
         // Nothing is written here: the states record the best epoch only if `fit` keeps the best checkpoint, and then `fit`
-        // writes it.
+        // writes this record.
         self.keeper().validated(at.epoch + 1, at.validation, |_| Ok(()))
     }
 }

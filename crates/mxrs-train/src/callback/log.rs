@@ -27,7 +27,7 @@ impl BatchEndCallback for LogTrainMetric {
     }
 }
 
-/// Prints `Epoch[0] Validation-accuracy=0.401234`. [`Module::fit`](crate::Module::fit) does so by itself.
+/// Prints `Epoch[0] Validation-accuracy=0.401234`. [`Module::fit`](crate::Module::fit) prints this line without a callback.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LogValidationMetrics;
 

@@ -88,7 +88,7 @@ impl Monitor {
         Ok(Self { options, pattern, shared: Arc::new(shared), step: 0 })
     }
 
-    /// Whether the batch that comes after `n_before` batches is printed.
+    /// Whether the statistics of the batch that comes after `n_before` batches are printed.
     fn prints(&self, n_before: u64) -> bool {
         self.options.interval > 0 && n_before.is_multiple_of(self.options.interval)
     }

@@ -5,7 +5,7 @@ use mxrs_exec::Imperative;
 use mxrs_ndarray::NdArray;
 use mxrs_types::{DType, Error, Result};
 
-/// `max(0, Σ (p - a)² - Σ (p - b)² + margin)` for a positive example `a` and a negative one `b`.
+/// `max(0, Σ (p - a)² - Σ (p - b)² + margin)` for a prediction `p`, a positive example `a` and a negative example `b`.
 #[derive(Clone, Copy, Debug)]
 pub struct TripletLoss {
     /// Distance by which the positive example must be nearer; default 1.
@@ -61,7 +61,7 @@ impl CosineEmbeddingLoss {
         let norms = nd.maximum_scalar(&nd.mul(&norm(a)?, &norm(&b)?)?, 1e-12)?;
         let cosine = nd.div(&product, &norms)?;
         let label = label_like(nd, label, &cosine)?;
-        // (1 + l) / 2 is 1 for alike and 0 for unlike.
+        // For a label l, (1 + l) / 2 is 1 for a pair that belongs together and 0 for another pair.
         let alike = nd.mul_scalar(&nd.add_scalar(&label, 1.0)?, 0.5)?;
         let unlike = nd.rsub_scalar(&alike, 1.0)?;
         let near = nd.mul(&alike, &nd.rsub_scalar(&cosine, 1.0)?)?;
@@ -70,9 +70,9 @@ impl CosineEmbeddingLoss {
     }
 }
 
-/// For each vector, the softmax of minus its squared distances to the vectors of the other batch is compared, by
-/// Kullback-Leibler divergence, with a target that has most probability at the vector's own partner. Every other vector of
-/// the batch is a negative example. Bonadiman, Kumar and Mittal, arXiv:1905.12786.
+/// Takes, for each vector, the softmax of minus its squared distances to the vectors of the other batch. The loss is the
+/// Kullback-Leibler divergence of this softmax from a target that has most probability at the vector's own partner. Every
+/// other vector of the batch is a negative example. Bonadiman, Kumar and Mittal, arXiv:1905.12786.
 #[derive(Clone, Copy, Debug)]
 pub struct SdmlLoss {
     /// Probability that is spread over the other vectors of the batch; default 0.3.

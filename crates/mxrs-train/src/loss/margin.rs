@@ -5,7 +5,7 @@ use mxrs_exec::Imperative;
 use mxrs_ndarray::NdArray;
 use mxrs_types::Result;
 
-/// `max(0, margin - p l)`.
+/// `max(0, margin - p l)` for a prediction `p` and a label `l`.
 #[derive(Clone, Copy, Debug)]
 pub struct HingeLoss {
     /// Smallest product of prediction and label without loss; default 1.
@@ -55,7 +55,7 @@ impl SquaredHingeLoss {
     }
 }
 
-/// `ln(1 + e^(-p l))`.
+/// `ln(1 + e^(-p l))` for a prediction `p` and a label `l`.
 #[derive(Clone, Copy, Debug)]
 pub struct LogisticLoss {
     /// Whether labels are 1 and -1 (default); otherwise they are 1 and 0.

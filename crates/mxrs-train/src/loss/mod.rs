@@ -89,7 +89,7 @@ fn softrelu(nd: &Imperative, x: &NdArray) -> Result<NdArray> {
     one(nd, "Activation", &[("act_type", "softrelu")], &[x])
 }
 
-/// The first output of a call.
+/// Calls the operator `op` and returns its first output.
 fn one(nd: &Imperative, op: &str, attrs: &[(&str, &str)], inputs: &[&NdArray]) -> Result<NdArray> {
     let attrs: Attrs = attrs.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
     let mut outputs = nd.invoke(op, &attrs, inputs)?;

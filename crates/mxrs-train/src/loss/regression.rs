@@ -5,7 +5,7 @@ use mxrs_exec::Imperative;
 use mxrs_ndarray::NdArray;
 use mxrs_types::Result;
 
-/// `(p - l)² / 2`.
+/// `(p - l)² / 2` for a prediction `p` and a label `l`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct L2Loss;
 
@@ -21,7 +21,7 @@ impl L2Loss {
     }
 }
 
-/// `|p - l|`.
+/// `|p - l|` for a prediction `p` and a label `l`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct L1Loss;
 
@@ -36,7 +36,7 @@ impl L1Loss {
     }
 }
 
-/// `d² / 2ρ` where the error `d` is below `ρ`, else `d - ρ / 2`.
+/// `d² / 2ρ` if the absolute error `d` is below `ρ`, otherwise `d - ρ / 2`.
 #[derive(Clone, Copy, Debug)]
 pub struct HuberLoss {
     /// Error at which the loss changes from quadratic to linear; default 1.
@@ -64,12 +64,13 @@ impl HuberLoss {
     }
 }
 
-/// `l (ln(l + 1e-12) - p)` of log-probabilities `p`, summed over each example as in MXNet 1.9 (other losses take the mean).
+/// `l (ln(l + 1e-12) - p)` for log-probabilities `p` and label probabilities `l`, summed over each example as in MXNet 1.9
+/// (other losses take the mean).
 #[derive(Clone, Copy, Debug)]
 pub struct KlDivLoss {
     /// Whether predictions already are logarithms of probabilities (default). Otherwise a log-softmax is applied to them.
     pub from_logits: bool,
-    /// Axis of that softmax; default the last.
+    /// Axis of the log-softmax; default the last.
     pub axis: i64,
 }
 
@@ -92,7 +93,8 @@ impl KlDivLoss {
     }
 }
 
-/// `e^p - l p`, or `p - l ln(p + ε)` if predictions are not logarithms. The result is one number for the batch, as in Gluon.
+/// `e^p - l p` for a prediction `p` and a label `l`; `p - l ln(p + ε)` if predictions are not logarithms. The result is one
+/// number for the batch, as in Gluon.
 #[derive(Clone, Copy, Debug)]
 pub struct PoissonNllLoss {
     /// Whether predictions are logarithms (default).

@@ -29,8 +29,8 @@ impl CtcLoss {
     /// shorter labels are padded with -1.
     ///
     /// # Errors
-    /// Returns an error if predictions do not have three axes or labels two, if a label is not a class or a length is not
-    /// valid, or if an operator fails.
+    /// Returns an error if predictions do not have three axes or labels do not have two, if a label is not a class or a length
+    /// is not valid, or if an operator fails.
     pub fn call(
         &self,
         nd: &Imperative,

@@ -5,7 +5,7 @@ use mxrs_exec::Imperative;
 use mxrs_ndarray::NdArray;
 use mxrs_types::Result;
 
-/// Binary cross-entropy of the sigmoid: `relu(x) - x l + ln(1 + e^-|x|)`.
+/// Binary cross-entropy of the sigmoid of a prediction `x` with a label `l`: `relu(x) - x l + ln(1 + e^-|x|)`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SigmoidBceLoss {
     /// Whether predictions already are probabilities (default: no).
@@ -33,7 +33,7 @@ impl SigmoidBceLoss {
             match self.pos_weight {
                 None => nd.add(&nd.sub(&nd.relu(pred)?, &nd.mul(pred, &label)?)?, &tail)?,
                 Some(weight) => {
-                    // x - x l + (1 + (w - 1) l) (ln(1 + e^-|x|) + relu(-x))
+                    // With w = `pos_weight`, the loss is x - x l + (1 + (w - 1) l) (ln(1 + e^-|x|) + relu(-x))
                     let factor = nd.add_scalar(&nd.mul_scalar(&label, weight - 1.0)?, 1.0)?;
                     let tail = nd.add(&tail, &nd.relu(&nd.negative(pred)?)?)?;
                     nd.add(&nd.sub(pred, &nd.mul(pred, &label)?)?, &nd.mul(&factor, &tail)?)?

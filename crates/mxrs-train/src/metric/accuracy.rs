@@ -5,7 +5,7 @@ use super::View;
 use super::deferred::{Mean, Measure};
 use mxrs_types::{Error, Result};
 
-/// `Accuracy`, also `acc`.
+/// MXNet's metric `Accuracy`, also named `acc`.
 pub(super) struct Accuracy {
     /// Axis of the classes.
     pub axis: i64,

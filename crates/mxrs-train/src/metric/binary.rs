@@ -14,6 +14,8 @@ pub(super) enum Average {
 }
 
 impl Average {
+    /// The kind of average that `word` names.
+    ///
     /// # Errors
     /// Returns an error if the word is neither `macro` nor `micro`.
     pub fn parse(word: &str) -> Result<Self> {

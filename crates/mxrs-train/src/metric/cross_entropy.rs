@@ -4,7 +4,7 @@ use super::View;
 use super::deferred::{Mean, Measure};
 use mxrs_types::{Error, Result};
 
-/// `CrossEntropy`, also `ce`; `NegativeLogLikelihood`, also `nll_loss`.
+/// MXNet's metrics `CrossEntropy`, also named `ce`, and `NegativeLogLikelihood`, also named `nll_loss`.
 pub(super) struct CrossEntropy {
     /// The printed name.
     pub name: &'static str,

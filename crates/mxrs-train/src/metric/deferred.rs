@@ -51,14 +51,14 @@ impl Mean {
     }
 }
 
-/// A batch whose results are still being computed.
+/// A batch whose results may not be computed yet.
 struct Pending<P> {
     readings: Vec<Reading<Result<P>>>,
     /// Whether the batch came after the last local reset.
     is_local: bool,
 }
 
-/// A metric of one [`Measure`].
+/// A metric whose values a [`Measure`] computes in engine tasks.
 pub(super) struct Deferred<M: Measure> {
     measure: Arc<M>,
     name: String,
@@ -68,8 +68,8 @@ pub(super) struct Deferred<M: Measure> {
     global: M::Total,
 }
 
-/// Largest number of batches that may be pending. With more, `update` waits for the oldest, which bounds the memory that
-/// they hold.
+/// Largest number of batches that may be pending. With more, `update` waits for the oldest batch. This bounds the memory that
+/// pending batches hold.
 const MOST_PENDING: usize = 64;
 
 impl<M: Measure> Deferred<M> {

@@ -1,11 +1,11 @@
-//! `f1`: the harmonic mean of precision and recall of a binary classification; 0 where neither is defined.
+//! `f1`: the harmonic mean of precision and recall of a binary classification; 0 if there are no true positives.
 
 use super::View;
 use super::binary::{Average, BinaryTotal, Counts};
 use super::deferred::Measure;
 use mxrs_types::Result;
 
-/// `F1`.
+/// MXNet's metric `F1`.
 pub(super) struct F1(pub Average);
 
 /// `part / (part + rest)`, or 0 if both are 0.

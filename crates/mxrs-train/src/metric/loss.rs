@@ -4,7 +4,7 @@ use super::View;
 use super::deferred::{Mean, Measure};
 use mxrs_types::Result;
 
-/// `Loss`, and also `Torch` and `Caffe`, which differ only in their names.
+/// MXNet's metrics `Loss`, `Torch` and `Caffe`, which differ only in their names.
 pub(super) struct Loss {
     /// The printed name.
     pub name: &'static str,

@@ -5,7 +5,7 @@ use super::binary::{Average, BinaryTotal, Counts};
 use super::deferred::Measure;
 use mxrs_types::Result;
 
-/// `MCC`.
+/// MXNet's metric `MCC`.
 pub(super) struct Mcc(pub Average);
 
 fn score(counts: &Counts) -> f64 {

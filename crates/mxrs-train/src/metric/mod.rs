@@ -90,7 +90,8 @@ pub trait EvalMetric: Send {
     /// Name and value of each contained metric since the last reset of either kind; NaN if nothing was counted.
     ///
     /// # Errors
-    /// Returns an error if shapes or labels do not fit, or if a prediction could not be computed.
+    /// Returns an error if the shapes of labels and predictions do not match, if a label is invalid, or if a prediction could
+    /// not be computed.
     fn get(&mut self) -> Result<Vec<(String, f64)>>;
 
     /// Like [`get`](Self::get), but since the last [`reset`](Self::reset).

@@ -6,7 +6,7 @@ use super::deferred::Measure;
 use mxrs_types::{Error, Result};
 use std::collections::BTreeMap;
 
-/// `PCC`.
+/// MXNet's metric `PCC`.
 pub(super) struct Pcc;
 
 /// Number of examples for each pair of predicted and true class.

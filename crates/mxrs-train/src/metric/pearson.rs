@@ -6,10 +6,10 @@ use super::binary::Average;
 use super::deferred::{Mean, Measure};
 use mxrs_types::{Error, Result};
 
-/// `PearsonCorrelation`, also `pearsonr`.
+/// MXNet's metric `PearsonCorrelation`, also named `pearsonr`.
 pub(super) struct Pearson(pub Average);
 
-/// Means and sums of products of deviations.
+/// Means of predictions and labels, and sums of the products of their deviations from these means.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Moments {
     n: f64,

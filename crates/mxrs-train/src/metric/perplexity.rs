@@ -5,7 +5,7 @@ use super::View;
 use super::deferred::{Mean, Measure};
 use mxrs_types::{Error, Result};
 
-/// `Perplexity`.
+/// MXNet's metric `Perplexity`.
 pub(super) struct Perplexity {
     /// Label that is not counted.
     pub ignore_label: Option<i64>,

@@ -8,11 +8,11 @@ use mxrs_types::{Error, Result};
 /// The kind of error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Regression {
-    /// `MAE`.
+    /// The absolute error: MXNet's metric `MAE`.
     Absolute,
-    /// `MSE`.
+    /// The squared error: MXNet's metric `MSE`.
     Squared,
-    /// `RMSE`.
+    /// The root of the mean squared error: MXNet's metric `RMSE`.
     RootSquared,
 }
 

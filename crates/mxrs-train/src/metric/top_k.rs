@@ -6,7 +6,7 @@ use super::deferred::{Mean, Measure};
 use mxrs_sync::atomic::{AtomicBool, Ordering};
 use mxrs_types::{Error, Result};
 
-/// `TopKAccuracy`, also `top_k_accuracy` and `top_k_acc`.
+/// MXNet's metric `TopKAccuracy`, also named `top_k_accuracy` and `top_k_acc`.
 pub(super) struct TopK {
     k: usize,
     /// Whether the warning that there are fewer classes than `k` was logged.
@@ -14,6 +14,8 @@ pub(super) struct TopK {
 }
 
 impl TopK {
+    /// A metric for the `k` largest elements.
+    ///
     /// # Errors
     /// Returns an error if `k` is less than 2.
     pub fn new(k: i64) -> Result<Self> {

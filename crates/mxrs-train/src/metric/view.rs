@@ -27,7 +27,7 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     /// Returns an error if the element type is not a number type that metrics can read, or if the length of `bytes` does not
-    /// match.
+    /// match shape and type.
     pub(crate) fn new(shape: &Shape, dtype: DType, bytes: &'a [u8], n_rows: usize) -> Result<Self> {
         let mut shape = shape.clone();
         let row = shape.get(1..).unwrap_or_default().iter().product::<usize>() * dtype.size_of();

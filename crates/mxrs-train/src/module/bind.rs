@@ -106,8 +106,8 @@ impl Module {
     }
 
     /// Shapes and dtypes of the parameters that the module has or was loaded with. Not all of them follow from the inputs: a
-    /// range per channel has as many elements as the parameter file says. Empty if the shapes do not fit the network: then
-    /// setting the parameters fails with an error that names them.
+    /// quantization range per channel has as many elements as the parameter file says. The result is empty if the shapes do
+    /// not fit the network: then setting the parameters fails with an error that names the parameters.
     fn given_params(&self, inputs: &[(&str, Shape)]) -> Vec<(String, Shape, DType)> {
         let (args, aux) = self.param_ids();
         let of_param = |id: &NodeId| {
@@ -138,8 +138,8 @@ impl Module {
         Ok(given.iter().filter(is_kept).map(|(name, _, dtype)| (name.clone(), *dtype)).collect())
     }
 
-    /// Makes the executor for inputs of these shapes the current one, and binds it first if there is none. Executors for
-    /// other shapes than the first have gradients only if they are bound in training.
+    /// Makes the executor for inputs of these shapes the current one, and binds it first if no executor has these shapes.
+    /// Executors for other shapes than the first have gradients only if they are bound in training.
     pub(super) fn choose(&mut self, data: &[Shape], labels: Option<&[Shape]>, is_train: bool) -> Result<()> {
         let needs_gradients = is_train && self.how.training;
         let fits = |bound: &Bound| {
@@ -160,7 +160,7 @@ impl Module {
         let new_data = as_shaped(&first.data, data, "inputs")?;
         let new_labels = match labels {
             Some(labels) => as_shaped(&first.labels, labels, "labels")?,
-            // Without labels, only the number of rows of their shapes is adapted.
+            // If no label shapes are given, those of the first executor are used with the new number of rows.
             None => {
                 let rows = data.first().and_then(|shape| shape.first().copied()).unwrap_or(1);
                 let resize = |desc: &DataDesc| {

@@ -17,7 +17,8 @@ impl Module {
     /// `<prefix>-NNNN.params`. [`init_params`](Self::init_params) sets the parameters, once the module is bound.
     ///
     /// # Errors
-    /// Returns an error if either file cannot be read (the error names it), or if the options do not have an operator.
+    /// Returns an error if either file cannot be read (the error names it), or if the host's options lack an operator of the
+    /// network.
     pub fn load(prefix: impl AsRef<Path>, epoch: u64, host: &impl Host, names: ModuleNames) -> Result<Self> {
         let options = host.bind_options();
         let (symbol, params) = (symbol_path(&prefix), checkpoint_path(&prefix, epoch));
@@ -34,9 +35,9 @@ impl Module {
     /// Writes `<prefix>-symbol.json` and `<prefix>-NNNN.params`, and if `with_states` is set, also `<prefix>-NNNN.states`,
     /// from which training resumes at epoch `epoch`. Each file appears complete or not at all.
     ///
-    /// The states belong to the training that [`fit`](Self::fit) started, or to the one that [`restore`](Self::restore)
-    /// continued if its checkpoint is the newest under this prefix; otherwise to a new training. In all cases
-    /// [`newest`](crate::resume::newest) finds them.
+    /// The states belong to the training that [`fit`](Self::fit) started. After [`restore`](Self::restore), they belong to the
+    /// restored training if its checkpoint is the newest under this prefix. In other cases they belong to a new training.
+    /// [`newest`](crate::resume::newest) always finds them.
     ///
     /// # Errors
     /// Returns an error if there are no parameters yet or they could not be computed, or if a file cannot be written; with

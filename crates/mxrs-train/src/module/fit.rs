@@ -26,7 +26,7 @@ pub enum Outcome {
 /// The result of a training.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FitReport {
-    /// How it ended.
+    /// How the training ended.
     pub outcome: Outcome,
     /// The batch that comes next.
     pub position: Position,
@@ -58,11 +58,12 @@ impl Module {
     /// Reading data, computing and updating metrics overlap: the next batch is read while the engine computes.
     ///
     /// # Errors
-    /// Returns the error of any part of the training. In the first epoch, fails if a label is not a class. Before the first
-    /// epoch, fails if checkpoints do not fit on the disk or the folder cannot be written, if another training holds the
-    /// lock of the prefix, or if it would resume within an epoch of other batches. Returns an error instead of writing a
-    /// checkpoint if a trained parameter or an auxiliary state is not finite: the error names it, its epoch and the last
-    /// good checkpoint, which is kept.
+    /// Returns the error of any part of the training. It also fails:
+    /// - before the first epoch, if checkpoints do not fit on the disk, if their folder cannot be written, if another training
+    ///   holds the lock of the prefix, or if the training would resume within an epoch that had other batches;
+    /// - in the first epoch, if a label is not a class;
+    /// - instead of writing a checkpoint, if a trained parameter or an auxiliary state is not finite. The error names the
+    ///   array, the epoch and the last good checkpoint, which is kept.
     pub fn fit(
         &mut self,
         train: &mut dyn DataIter,
@@ -165,8 +166,8 @@ impl Module {
         Ok(Loop { options, run, keeper, _lock: lock, saved, finite: FiniteWatch::default(), labels, report })
     }
 
-    /// Restores the checkpoint from which the training resumes, if there is one. Fails if it lies within an epoch of other
-    /// batches.
+    /// Restores the checkpoint from which the training resumes, if there is one. Fails if the checkpoint lies within an epoch
+    /// that had other batches.
     fn going_on(&mut self, now: &Run, options: &FitOptions) -> Result<Option<Restored>> {
         if let Some(restored) = options.restored {
             restored.check(now)?;

@@ -107,7 +107,7 @@ impl FiniteWatch {
     pub fn tell(&mut self, left: usize) -> Result<()> {
         while self.pending.len() > left {
             let Some((epoch, nbatch, reading)) = self.pending.pop_front() else { break };
-            // Errors are ignored: reading the output returns the same error.
+            // Errors of the output are ignored here, because code that reads the output gets the same error.
             if let Ok(Ok(Some(value))) = reading.wait()
                 && !std::mem::replace(&mut self.is_told, true)
             {
@@ -130,7 +130,7 @@ pub(crate) struct NotFinite {
 }
 
 /// The first trained parameter or auxiliary state with an element that is NaN or infinite. Parameters in `fixed` are not
-/// checked: one may be a mask with minus infinity.
+/// checked: a fixed parameter may be a mask that contains minus infinity.
 pub(crate) fn not_finite(params: &Checkpoint, fixed: &[String]) -> Option<NotFinite> {
     let trained = params.arg.iter().filter(|(name, _)| !fixed.contains(name));
     trained.chain(&params.aux).find_map(|(name, tensor)| {

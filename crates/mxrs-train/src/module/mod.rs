@@ -46,7 +46,7 @@ pub struct Module {
     is_initialized: bool,
     update: Option<Updater>,
     params: Vec<Parameter>,
-    /// The current training. In a cell because saving a checkpoint, which takes `&self`, may assign its number.
+    /// The current training. In a cell because saving a checkpoint, which takes `&self`, may assign the training's number.
     training: RefCell<Training>,
 }
 
@@ -145,11 +145,11 @@ impl Module {
         self.update.as_ref()
     }
 
-    /// Sets the optimizer, such as `Sgd { lr: 0.1, ..Sgd::default() }`. It updates the parameters that are not fixed and
-    /// have gradients. Gradients are divided by the batch size. Multipliers of learning rate and weight decay are those of
-    /// the optimizer; for variables without one, those of the attributes `__lr_mult__` and `__wd_mult__`. MXNet's module
-    /// reads these attributes only if it creates the optimizer by its name, and does not change an optimizer that it is
-    /// given.
+    /// Sets the optimizer, such as `Sgd { lr: 0.1, ..Sgd::default() }`. It updates the parameters that are not fixed and have
+    /// gradients. Gradients are divided by the batch size. Multipliers of learning rate and weight decay are those of the
+    /// optimizer. For a variable to which the optimizer assigns none, they are the attributes `__lr_mult__` and `__wd_mult__`.
+    /// MXNet's module reads these attributes only if it creates the optimizer by its name, and does not change an optimizer
+    /// that it is given.
     ///
     /// # Errors
     /// Returns an error if the module is not bound for training, if a setting of the optimizer is out of range, or if the
@@ -243,7 +243,7 @@ impl Module {
     }
 }
 
-/// The error of a call that needs the call `first` before it.
+/// The error of a method that was called before the method `first`.
 fn unbound(first: &str) -> Error {
     Error::invalid("module", "a call before the ones it needs", format!("{first} first"))
 }

@@ -56,8 +56,8 @@ pub struct CheckpointOptions {
     pub every_n_batches: Option<u64>,
     /// How many checkpoints of epochs are kept; `None` means all.
     pub keep_last: Option<usize>,
-    /// Whether the checkpoint with the best first validation metric is kept in addition. If the training ended before an
-    /// epoch was validated, the epoch is validated when training resumes.
+    /// Whether the checkpoint whose first validation metric is best is kept in addition. If the training ended before an epoch
+    /// was validated, the epoch is validated when training resumes.
     pub keep_best: bool,
 }
 
@@ -84,13 +84,14 @@ pub struct FitOptions {
     /// Checkpoints; `None` means none. The checkpoint of an epoch's end is written before the epoch's callbacks and before
     /// validation.
     pub checkpoint: Option<CheckpointOptions>,
-    /// Whether to resume from the newest complete checkpoint of that prefix, if there is one. Resuming within an epoch needs
-    /// the same batch size, number of batches and [`data_seed`](Self::data_seed).
+    /// Whether to resume from the newest complete checkpoint under the prefix of [`checkpoint`](Self::checkpoint), if there is
+    /// one. Resuming within an epoch needs the same batch size, number of batches and [`data_seed`](Self::data_seed).
     pub resume: bool,
-    /// Resumes from this checkpoint instead, which was already restored into the module. If it is the checkpoint that
-    /// [`newest`](crate::resume::newest) finds under the prefix of [`checkpoint`](Self::checkpoint), the training keeps its
-    /// number and may remove checkpoints with that number. Otherwise, and from states without a number, the training gets a
-    /// new number, and existing checkpoints stay until they are overwritten.
+    /// A checkpoint that was already restored into the module; training resumes from it, even without
+    /// [`resume`](Self::resume). If it is the checkpoint that [`newest`](crate::resume::newest) finds under the prefix of
+    /// [`checkpoint`](Self::checkpoint), the training keeps its number and may remove checkpoints with that number. In other
+    /// cases, or if its states have no number, the training gets a new number, and existing checkpoints stay until they are
+    /// overwritten.
     pub restored: Option<Restored>,
     /// The lock of the checkpoints' prefix, if the caller holds it already. Otherwise [`fit`](crate::Module::fit) takes it.
     pub lock: Option<Arc<PrefixLock>>,

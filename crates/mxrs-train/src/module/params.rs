@@ -51,9 +51,9 @@ impl Module {
     /// gammas and variances by 1. Does nothing if the parameters already have values, unless `force` is set.
     ///
     /// # Errors
-    /// Returns an error if the module is not bound, if neither an attribute nor the name of a variable says how to
-    /// initialize it, if an array has another shape (the error names the first one, with both shapes), or if arrays are
-    /// missing or superfluous and the options do not allow that.
+    /// Returns an error if the module is not bound, if neither an attribute nor the name of a variable says how to initialize
+    /// it, or if an array has another shape than its parameter (the error names the first such array, with both shapes).
+    /// Missing and superfluous arrays are errors too, unless the options allow them.
     pub fn init_params(&mut self, given: Option<&Checkpoint>, options: &InitOptions) -> Result<()> {
         self.first()?;
         if self.is_initialized && !options.force {

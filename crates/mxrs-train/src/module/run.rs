@@ -19,7 +19,7 @@ impl Deref for Owned {
     }
 }
 
-/// Moves a tensor into an array of its shape: the engine copies it once.
+/// Writes a tensor into an array of the same shape, converted to the array's dtype. The engine copies the elements once.
 fn feed(array: &NdArray, dense: Dense) -> Result<()> {
     let dense = match dense.dtype() == array.dtype() {
         true => dense,
@@ -109,7 +109,7 @@ impl Module {
     }
 
     /// Updates the metric with labels and outputs of the last batch, of which the last `pad` rows are padding; does not wait
-    /// for them.
+    /// for the outputs.
     ///
     /// # Errors
     /// Fails as [`EvalMetric::update_named`] does.

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 /// The training that a module is in, from one call of `fit` or `restore` to the next.
 #[derive(Debug, Default)]
 pub(super) struct Training {
-    /// Description of its batches, without a number.
+    /// Description of the training's batches. The number in it is not used.
     batches: Run,
-    /// The checkpoint from which it resumed.
+    /// The checkpoint from which the training resumed.
     from: Option<Restored>,
-    /// What its checkpoints record for each prefix.
+    /// What the training's checkpoints record, for each of their prefixes.
     under: Vec<Under>,
 }
 
@@ -21,9 +21,9 @@ pub(super) struct Under {
     prefix: PathBuf,
     /// Number of the training under this prefix.
     pub number: u64,
-    /// Whether it continues a training that has checkpoints under this prefix, and keeps its number.
+    /// Whether the training continues one that has checkpoints under this prefix, and so keeps the number of that one.
     pub goes_on: bool,
-    /// The best epoch so far and its value.
+    /// The best epoch so far and its metric value.
     pub best: Option<(u64, f64)>,
 }
 
@@ -33,9 +33,9 @@ impl Training {
         Self { batches, from, under: Vec::new() }
     }
 
-    /// What checkpoints with this prefix record. The first call decides: the training keeps its number if the newest
-    /// checkpoint under the prefix is the one that it resumed from. Otherwise it starts there at `position` with a new
-    /// number.
+    /// What checkpoints with this prefix record. The first call for a prefix decides: if the newest checkpoint under the
+    /// prefix is the one from which the training resumed, the training keeps its number; otherwise it begins at `position`
+    /// with a new number.
     ///
     /// # Errors
     /// Returns an error if the name is not UTF-8 or the folder cannot be read.

@@ -1,10 +1,10 @@
 //! Chooses the checkpoint that training resumes from if several trainings wrote checkpoints under one prefix.
 //!
-//! Each training has a number, which its states files contain (`run.rs`); the training with the highest number is chosen.
-//! States without a number were written by MXNet or by an earlier version of this crate. They are chosen instead only if
-//! they are newer, which their position shows: they lie after the last position of the numbered training, and after all
-//! states without a number that existed when it wrote its states (the states record this). If only the modification times of
-//! files contradict this choice, a warning names the files.
+//! Each training has a number, which its states files contain (`run.rs`). The training with the highest number is chosen.
+//! States without a number were written by MXNet or by an earlier version of this crate. They are chosen instead only if their
+//! position shows that they are newer: it lies after the last position of the numbered training, and after all states without
+//! a number that existed when this training wrote its states (its states record their last position). If only the modification
+//! times of files contradict this choice, a warning names the files.
 
 use super::run::{Head, named};
 use super::{Found, Position, Restored, TrainingState, find};
@@ -34,7 +34,7 @@ impl Choice {
             match head.map(|head| head.number) {
                 Some(0) if known.is_some_and(|known| found.position <= known) => choice.passed_over.push(found),
                 Some(number) if number > 0 && number < last => {}
-                // States without a readable header are too damaged to show which training wrote them.
+                // States whose header cannot be read are candidates too: nothing shows which training wrote them.
                 _ => choice.candidates.push(found),
             }
         }
@@ -63,9 +63,9 @@ fn written(found: &Found) -> Option<SystemTime> {
     std::fs::metadata(found.states()).and_then(|file| file.modified()).ok()
 }
 
-/// The newest complete checkpoint of the training with the highest [number](super::Run::number) under this prefix, or a
-/// newer checkpoint without a number, such as one that MXNet wrote after resuming from it. Incomplete checkpoints are
-/// skipped with a warning. Checkpoints of other trainings are not considered.
+/// The newest complete checkpoint of the training with the highest [number](super::Run::number) under this prefix. If a newer
+/// checkpoint without a number exists, it is used instead; MXNet writes such a checkpoint after it resumed from the numbered
+/// one. Incomplete checkpoints are skipped with a warning. Checkpoints of other trainings are not considered.
 ///
 /// # Errors
 /// Fails as [`find`] does.

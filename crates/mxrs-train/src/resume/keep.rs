@@ -34,8 +34,8 @@ fn is_better(metric: &str, new: f64, old: Option<f64>) -> bool {
 }
 
 impl Keeper {
-    /// Keeps the last `keep_last` checkpoints (all if it is `None`), and with `keep_best` also the one with the best first
-    /// validation metric: the smallest value if the metric is an error or a loss, otherwise the largest.
+    /// Keeps the last `keep_last` checkpoints (all if it is `None`), and with `keep_best` also the one whose first validation
+    /// metric is best: the smallest value if the metric is an error or a loss, otherwise the largest.
     pub fn new(prefix: impl Into<PathBuf>, keep_last: Option<usize>, keep_best: bool) -> Self {
         let keep_last = keep_last.map(|n| n.max(1));
         Self { prefix: prefix.into(), keep_last, keep_best, ..Self::default() }
@@ -46,7 +46,7 @@ impl Keeper {
         (self.written, self.best, self.within) = (written, best, within);
     }
 
-    /// The best epoch so far and its value.
+    /// The best epoch so far and its metric value.
     pub fn best(&self) -> Option<(u64, f64)> {
         self.best
     }
@@ -79,8 +79,8 @@ impl Keeper {
         if is_best { None } else { done.checked_sub(1) }
     }
 
-    /// Records the validation metrics of an epoch. If it is the best so far, `tell` writes that down; then the previous best
-    /// is removed if it need not be kept.
+    /// Records the validation metrics of an epoch. If the epoch is the best so far, calls `tell` to record that; then removes
+    /// the checkpoint of the previous best epoch, unless it must be kept.
     ///
     /// # Errors
     /// Returns the error of `tell`.
@@ -96,7 +96,8 @@ impl Keeper {
             return Ok(());
         }
         let best = (epochs_done, *value);
-        // From this line on, a killed process must not leave states that name the removed checkpoint as the best.
+        // `tell` comes before the removal, so that a killed process never leaves states that name a removed checkpoint as the
+        // best.
         tell(best)?;
         let replaced = self.best.replace(best);
         if let Some((old, _)) = replaced.filter(|(old, _)| !self.written.contains(old)) {
@@ -105,7 +106,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// Removes the states first, so that a process killed in between leaves parameters without states.
+    /// Removes the states first, so that a process killed between the two removals leaves parameters without states.
     fn remove(&self, position: Position) {
         for suffix in [".states", ".params"] {
             // An error is ignored: the file may already be removed.

@@ -18,7 +18,7 @@ const NUMBER: &str = "train.run";
 const BATCH_SIZE: &str = "train.batch_size";
 const EPOCH_SIZE: &str = "train.epoch_size";
 const SEED: &str = "train.seed";
-/// Key of the last position of states without a number that lay after this file's own position when it was written.
+/// Key of the entry for [`Head::behind`] in a states file.
 const BEHIND: &str = "train.behind";
 
 /// Number of files that a warning names.
@@ -64,9 +64,9 @@ pub struct Difference {
 pub struct Restored {
     /// The batch that comes next.
     pub position: Position,
-    /// The training that wrote it.
+    /// The training that wrote the checkpoint.
     pub run: Run,
-    /// The best epoch so far and its value.
+    /// The best epoch so far and its metric value.
     pub best: Option<(u64, f64)>,
 }
 
@@ -175,7 +175,8 @@ pub(super) fn named(files: &[&Found]) -> String {
 pub(super) struct Head {
     /// Number of the training; 0 if the file has none or has another format.
     pub number: u64,
-    /// The last position of states without a number that lay after this file's own position when it was written.
+    /// The last position, after that of the file, at which states without a number existed when the file was written; `None`
+    /// if there were none.
     pub behind: Option<Position>,
 }
 
@@ -208,8 +209,8 @@ impl Head {
         Some(Self { number, behind: text(BEHIND).and_then(Position::of_text) })
     }
 
-    /// The header entry that names the last states without a number after `position` at this moment, which are older than
-    /// the file being written. `None` if there are none.
+    /// The entry for [`Head::behind`] in a states file that is being written for `position`. `None` if no states without a
+    /// number exist after `position`.
     ///
     /// # Errors
     /// Fails as [`find`] does.

@@ -19,9 +19,9 @@ const BEST: &str = "train.best";
 /// States of the optimizer as they were read from a file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OptimizerStates {
-    /// Written by this crate.
+    /// States that this crate wrote.
     Own(SavedStates),
-    /// Written by MXNet. The key of a parameter is its name, or its index among the arguments that are not inputs.
+    /// States that MXNet wrote. The key of a parameter is its name, or its index among the arguments that are not inputs.
     Pickled(PickledStates),
 }
 
@@ -192,9 +192,9 @@ pub(crate) fn set_best(prefix: &Path, best: (u64, f64)) -> Result<()> {
 /// A states file that was found in the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The position in its name.
+    /// The position in the file's name.
     pub position: Position,
-    /// The prefix of its name, with the folder.
+    /// The prefix of the file's name, with the folder.
     pub prefix: PathBuf,
 }
 

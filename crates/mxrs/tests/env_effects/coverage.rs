@@ -1,8 +1,8 @@
-//! Checks the states that `mxrs env` prints: a variable that is in effect in some build is read by the code and has a test
-//! of its effect in this folder, and no other variable is read.
+//! Checks the states that `mxrs env` prints: if a variable is in effect in some build, the code reads it and a test in this
+//! folder tests its effect. The code reads no other variable.
 
 use crate::runtime;
-use mxrs::env::{Capability, Registered, field_paths, registry};
+use mxrs_env::{Capability, Registered, field_paths, registry};
 use std::path::Path;
 
 /// The test files that observe effects, without `rules.rs`, which names all variables.

@@ -5,11 +5,11 @@ use crate::graphs::{bind, chain};
 use crate::log_lines::log_lines;
 use crate::probe::Probe;
 use crate::{Vars, builder, runtime};
-use mxrs::engine::{PoolId, Property};
 use mxrs::exec::{CachedOp, CachedOpFlags, autograd};
 use mxrs::ndarray::NdArray;
 use mxrs::types::Device;
 use mxrs::{Error, Runtime};
+use mxrs_engine::{PoolId, Property};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -208,7 +208,7 @@ fn d30_inference_of_a_cached_graph_is_one_push_or_one_per_operator() {
     let pushes = |vars: Vars<'_>, is_train: bool| {
         let runtime = runtime(vars);
         let nd = runtime.imperative().unwrap();
-        // With `static_alloc`, memory is not freed by a task of its own.
+        // With `static_alloc`, no separate task frees memory.
         let flags = CachedOpFlags { static_alloc: true, ..runtime.cached_op_flags() };
         let op = CachedOp::new(&nd, &chain(&runtime, 20), flags).unwrap();
         let x = NdArray::from_slice(runtime.arrays(), [4], &[0.0f32; 4]).unwrap();

@@ -5,7 +5,7 @@ use crate::{Vars, builder, check_older_name, log_lines};
 use mxrs::Runtime;
 use mxrs::exec::Executor;
 use mxrs::graph::Symbol;
-use mxrs::op::{Answer, Backend, FUSED_OP, Kernel, Offer, OpCall, ReferenceBackend, TensorDesc};
+use mxrs_op::{Answer, Backend, FUSED_OP, Kernel, Offer, OpCall, ReferenceBackend, TensorDesc};
 use std::sync::Arc;
 
 /// A backend that supports only fused calls.
@@ -73,10 +73,10 @@ fn lines(vars: Vars<'_>) -> Vec<String> {
 #[test]
 fn d87_verbose_tells_the_time_of_the_pass() {
     assert!(lines(&[]).is_empty() && lines(&[("MXNET_RTC_VERBOSE", "0")]).is_empty());
-    let told = lines(&[("MXNET_RTC_VERBOSE", "1")]);
-    assert_eq!(told.len(), 1, "once, at bind: {told:?}");
-    assert!(told[0].starts_with("5 pointwise calls in 1 fused calls"), "{told:?}");
-    assert!(told[0].ends_with('s'), "a time: {told:?}");
+    let logged = lines(&[("MXNET_RTC_VERBOSE", "1")]);
+    assert_eq!(logged.len(), 1, "once, at bind: {logged:?}");
+    assert!(logged[0].starts_with("5 pointwise calls in 1 fused calls"), "{logged:?}");
+    assert!(logged[0].ends_with('s'), "a time: {logged:?}");
     let off = [("MXNET_RTC_VERBOSE", "1"), ("MXNET_USE_FUSION", "0")];
     assert!(lines(&off).is_empty());
 }

@@ -4,9 +4,9 @@
 
 use crate::door::Door;
 use crate::{Vars, runtime, warnings};
-use mxrs::engine::gpu::{GpuDevice, GpuSync, SimulatedGpu, SimulatedGpuCall, SimulatedStream, StreamUse, Touch};
-use mxrs::engine::{Engine, EngineKind, PoolId, Property};
-use mxrs::types::{Device, DeviceStream, StreamId};
+use mxrs_engine::gpu::{GpuDevice, GpuSync, SimulatedGpu, SimulatedGpuCall, SimulatedStream, StreamUse, Touch};
+use mxrs_engine::{Engine, EngineKind, PoolId, Property};
+use mxrs_types::{Device, DeviceStream, StreamId};
 use std::collections::BTreeSet;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! D74, D75 and D76, with the older names O9 to O11: the oneDNN backend.
 
-/// Names of the variables, which [`crate::coverage`] searches for, in builds with and without oneDNN.
+/// The next three constants are names of variables. [`crate::coverage`] searches for them in this file, also in builds without
+/// oneDNN.
 const ENABLED: &str = "MXNET_ONEDNN_ENABLED";
 const CACHE: &str = "MXNET_ONEDNN_CACHE_NUM";
 #[cfg_attr(not(any(feature = "onednn", feature = "onednn-dynamic")), allow(dead_code))]

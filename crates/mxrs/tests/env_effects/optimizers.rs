@@ -60,12 +60,12 @@ fn d79_lower_limits_are_told_once() {
     {
         let ((n, _), lines) = log_lines(|| updates(&[(SIZE, size)], optimizer, 100, 2));
         assert_eq!(n, 2 * n_calls, "{optimizer} with {size}");
-        let told: Vec<&String> = lines.iter().filter(|line| line.contains("weights by one call")).collect();
+        let logged: Vec<&String> = lines.iter().filter(|line| line.contains("weights by one call")).collect();
         let is_as_expected = match limit {
-            Some(limit) => told.len() == 1 && told[0].contains(optimizer) && told[0].contains(limit),
-            None => told.is_empty(),
+            Some(limit) => logged.len() == 1 && logged[0].contains(optimizer) && logged[0].contains(limit),
+            None => logged.is_empty(),
         };
-        assert!(is_as_expected, "{optimizer} with {size}: {told:?}");
+        assert!(is_as_expected, "{optimizer} with {size}: {logged:?}");
     }
 }
 

@@ -105,7 +105,7 @@ impl Backend for Only {
 
 struct Nothing;
 
-// `Kernel::run` is an unsafe function.
+// Unsafe code is allowed because `Kernel::run` is an unsafe function.
 #[allow(unsafe_code)]
 impl Kernel for Nothing {
     fn name(&self) -> &str {

@@ -50,7 +50,7 @@ impl Backend for Probe {
 
 struct ProbeKernel(Arc<Look>);
 
-// `Kernel::run` is an unsafe function.
+// Unsafe code is allowed because `Kernel::run` is an unsafe function.
 #[allow(unsafe_code)]
 impl Kernel for ProbeKernel {
     fn name(&self) -> &str {

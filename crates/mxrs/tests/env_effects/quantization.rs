@@ -27,8 +27,8 @@ fn lines(vars: Vars<'_>) -> Vec<String> {
 fn b37_logs_each_node_that_is_changed_or_left() {
     assert_eq!(lines(&[]), [""; 0]);
     assert_eq!(lines(&[(VERBOSE, "0")]), [""; 0]);
-    let told = lines(&[(VERBOSE, "1")]);
-    assert!(told.contains(&"INFO fc is quantized.".to_owned()), "{told:?}");
-    assert!(told.contains(&"INFO act is NOT quantized. (tanh: no quantized form)".to_owned()), "{told:?}");
-    assert!(told.contains(&"INFO Can't find calibration result for x_quantize (x)".to_owned()), "{told:?}");
+    let logged = lines(&[(VERBOSE, "1")]);
+    assert!(logged.contains(&"INFO fc is quantized.".to_owned()), "{logged:?}");
+    assert!(logged.contains(&"INFO act is NOT quantized. (tanh: no quantized form)".to_owned()), "{logged:?}");
+    assert!(logged.contains(&"INFO Can't find calibration result for x_quantize (x)".to_owned()), "{logged:?}");
 }

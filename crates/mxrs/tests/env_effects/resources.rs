@@ -5,12 +5,12 @@ use crate::probe::Probe;
 use crate::{Vars, builder, runtime};
 use half::f16;
 use mxrs::engine::Engine;
-use mxrs::engine::gpu::{GpuDevice, SimulatedGpu};
 use mxrs::exec::autograd;
-use mxrs::ndarray::{NdArray, TempSpaces};
 use mxrs::op::Attrs;
 use mxrs::storage::{SimulatedMemory, Storage, StorageConfig};
 use mxrs::types::Device;
+use mxrs_engine::gpu::{GpuDevice, SimulatedGpu};
+use mxrs_ndarray::{NdArray, TempSpaces};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -112,8 +112,9 @@ fn d83_generators_of_a_gpu_take_turns() {
     }
 }
 
-/// Values of MXNet 1.9.1, recorded by `tests/mxnet/make_narrow_sums.py`. The last column is the sum of all probabilities. It is 1
-/// unless the sum of exponentials is too large for float16 to grow further.
+/// Values of MXNet 1.9.1, recorded by `tests/mxnet/make_narrow_sums.py`. The last column is the sum of all probabilities. It
+/// is 1, except where MXNet sums the exponentials in float16 and the sum becomes so large that adding a term no longer changes
+/// it.
 const MXNET_SOFTMAX: [(&str, &str, [f32; 4], f32); 4] = [
     ("0", "softmax", [1.825_094_2e-4, 3.252_029_4e-4, 2.132_654_2e-4, 3.802_776_3e-4], 1.555),
     ("0", "log_softmax", [-8.609_375, -8.031_25, -8.453_125, -7.875], 1.555),

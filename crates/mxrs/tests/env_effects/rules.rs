@@ -3,8 +3,8 @@
 use crate::door::Door;
 use crate::{builder, runtime, warnings};
 use mxrs::Runtime;
-use mxrs::env::{ALIASES, MapSource, Origin, Registered, Settings, Snapshot, registry};
 use mxrs::types::ErrorKind;
+use mxrs_env::{ALIASES, MapSource, Origin, Registered, Settings, Snapshot, registry};
 use std::collections::BTreeSet;
 use std::process::Command;
 

@@ -7,8 +7,8 @@ use crate::log_lines::log_lines;
 use crate::probe::Probe;
 use crate::{Vars, builder};
 use mxrs::graph::Symbol;
-use mxrs::sync::{affinity, physical_cores};
 use mxrs::{Model, Runtime};
+use mxrs_sync::{affinity, physical_cores};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -84,7 +84,7 @@ fn d9_pins_each_thread_to_a_cpu_of_its_own() {
     let allowed = affinity::current().expect("Linux reports it");
     let n_cpus = allowed.len().to_string();
     let value = "granularity=fine,compact,1,0";
-    if mxrs::sync::Topology::read().is_none() {
+    if mxrs_sync::Topology::read().is_none() {
         // On a system without sysfs, the value is checked, and a log line says that it has no effect.
         assert!(is_said_to_have_no_effect(value));
         return;
@@ -100,7 +100,7 @@ fn d9_pins_each_thread_to_a_cpu_of_its_own() {
         assert_eq!(pinned, each_alone, "{value}");
     }
     // With the granularity `core`, a thread may run on all logical processors of its core.
-    let topology = mxrs::sync::Topology::read().expect("it was there");
+    let topology = mxrs_sync::Topology::read().expect("it was there");
     for value in ["compact", "granularity=core,scatter"] {
         let mut pinned = masks(value);
         pinned.sort();
@@ -125,12 +125,12 @@ fn d9_pins_each_thread_to_a_cpu_of_its_own() {
 #[cfg(target_os = "linux")]
 fn d9_norespect_takes_processors_that_the_process_was_kept_from() {
     let allowed = affinity::current().expect("Linux shows it");
-    if mxrs::sync::Topology::read().is_none() || allowed.len() < 2 {
+    if mxrs_sync::Topology::read().is_none() || allowed.len() < 2 {
         eprintln!("skipped: it takes two processors that can be seen");
         return;
     }
-    // The affinity mask of the building thread counts for the runtime, so a new thread is restricted; other tests are not
-    // affected.
+    // A runtime uses the affinity mask of the thread that builds it. So only a new thread is restricted, which does not affect
+    // other tests.
     let masks = |value: &'static str, first: usize| {
         let kept = thread::spawn(move || {
             affinity::pin_current(&[first]).expect("it may run there");
@@ -148,7 +148,7 @@ fn d9_norespect_takes_processors_that_the_process_was_kept_from() {
 #[test]
 #[cfg(target_os = "linux")]
 fn d9_warns_of_processors_that_cannot_be_used() {
-    if mxrs::sync::Topology::read().is_none() {
+    if mxrs_sync::Topology::read().is_none() {
         return;
     }
     let warned = |value: &str| {

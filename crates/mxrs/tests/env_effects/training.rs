@@ -176,7 +176,8 @@ fn d88_equal_calls_are_made_once() {
     assert_eq!(n_sums(&[("MXNET_ELIMINATE_COMMON_EXPR", "0")]), 2);
 }
 
-/// Operators that sum the gradients of a value with `n_uses` uses: number of n-ary sums, and of additions in place.
+/// `sums` returns how the gradients of a value with `n_uses` uses are summed: the number of n-ary sums, and the number of
+/// additions in place.
 #[test]
 fn b27_from_so_many_gradients_on_they_are_added_in_place() {
     let sums = |n_uses: usize, vars: Vars<'_>| {

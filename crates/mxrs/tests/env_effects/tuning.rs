@@ -125,7 +125,7 @@ fn m11_a_file_of_no_use_is_ignored_with_a_warning() {
     };
     about(&foreign(|machine| machine.cpu.push('x')), "other processors or versions");
     about(&foreign(|machine| machine.mxrs.push('x')), "other processors or versions");
-    // An algorithm that does not exist.
+    // The file names an algorithm that does not exist.
     about(&text.replace("f2x2_3x3@1", "f2x2_3x3@999"), "of no use");
 }
 

@@ -8,7 +8,7 @@ use crate::door::Door;
 use crate::{Vars, runtime};
 use mxrs::Runtime;
 use mxrs::data::{DataLoader, Dataset, DecodeLimits, Image, ImageOptions, ImageThreads, prepare_on, resize, resize_on};
-use mxrs::engine::PoolId;
+use mxrs_engine::PoolId;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;

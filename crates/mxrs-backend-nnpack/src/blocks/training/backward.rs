@@ -1,4 +1,4 @@
-//! `_backward_bn_relu`: sums the gradient over a block of channels, then computes the gradient of its data.
+//! `_backward_bn_relu`: sums the output's gradient over a block of channels, then computes the gradient of the data.
 
 use super::super::batch_norm::Factors;
 use super::Problem;
@@ -6,8 +6,8 @@ use super::factors::given_factors;
 use super::forward::put;
 use super::sums::{Products, Sums, let_through, products};
 use super::sweep::{self, Kept, Sweep};
+use crate::dispatch::for_each_set;
 use crate::gemm::lanes::Lanes;
-use crate::isa::for_each_set;
 use crate::layouts::BLOCK;
 use mxrs_op::{Kernel, KernelArgs};
 use mxrs_types::{Result, WriteReq};
@@ -28,14 +28,14 @@ struct Planes<'a> {
     /// Values that are subtracted from the gradient: the first as they are, the second times the distance of the data
     /// from the mean.
     less: &'a [[f32; BLOCK]; 2],
-    /// Whether the result is added to the old value.
+    /// Whether the result is added to the old values in `dst`.
     adds: bool,
     /// Whether the result is stored past the caches.
     past_caches: bool,
 }
 
 for_each_set! {
-    /// Returns the code for the gradient of the data.
+    /// Returns the function that computes the gradient of the data.
     fn gradient: unsafe fn(planes: &Planes<'_>) = gradient_of
 }
 
@@ -73,7 +73,7 @@ struct Call<'a> {
     problem: &'a Problem,
     /// The output's gradient, data, gamma, beta, mean and inverse standard deviation.
     inputs: [*const f32; 6],
-    /// Null if the gradient of the data is not requested.
+    /// The gradient of the data; null if it is not requested.
     dst: *mut f32,
     adds: bool,
     products: unsafe fn(&Products<'_>, &mut Sums),
@@ -157,7 +157,7 @@ impl Sweep for Call<'_> {
 }
 
 impl Backward {
-    /// Makes the kernel with this name.
+    /// Makes the kernel, which has the name `name` in traces.
     pub fn new(name: String, problem: Problem) -> Self {
         Self { name, problem }
     }

@@ -4,7 +4,7 @@ use super::super::batch_norm::Factors;
 use super::Problem;
 use crate::layouts::BLOCK;
 
-/// Returns the factors of a block. Entries of padding channels are 0, so their values stay 0.
+/// Returns the factors of a block. Entries of padding channels are 0, so the values in padding channels stay 0.
 ///
 /// # Safety
 /// `gamma` and `beta` must have a value for every channel of `problem`.
@@ -27,7 +27,8 @@ pub unsafe fn factors(
     factors
 }
 
-/// Returns the factors for statistics that are inputs, and the inverse standard deviations of the block.
+/// Returns the factors of a block whose statistics are inputs of the call, and the inverse standard deviations of its
+/// channels.
 ///
 /// # Safety
 /// All four inputs must have a value for every channel of `problem`.

@@ -1,9 +1,9 @@
 //! Batch normalization with ReLU in training: forward, recomputation of its output, and backward.
 //!
-//! The statistics and the gradient of a channel need all images before any of them can be written. So a thread takes a
-//! block of 16 channels and visits its plane of every image twice: first to sum, then to write. In the second visit
-//! much of the data is still in a cache. Sums are made per plane and added in the order of the images, so results have
-//! the same bits on any number of threads.
+//! The statistics and the gradient of a channel are sums over all images. No output can be written before these sums are
+//! complete. So a thread takes a block of 16 channels and visits its plane of every image twice: first to sum, then to
+//! write. In the second visit much of the data is still in a cache. Sums are made per plane and added in the order of
+//! the images, so results have the same bits on any number of threads.
 //!
 //! The gradient needs neither the output nor a mask: it derives from the data which values ReLU let through, by exactly
 //! the operations of the forward pass.
@@ -17,12 +17,12 @@ mod sweep;
 
 use super::Build;
 use super::batch_norm::{Factors, Run, normalize};
-use crate::Isa;
 use crate::epilogue::Bounds;
 use crate::layouts::{BLOCK, LARGE_BYTES, NAME, blocked, image};
 use mxrs_op::{Kernel, OpCall, PlannedKernel};
 use mxrs_ops::fused::bn_relu_training::{BACKWARD, FORWARD, RECOMPUTE};
 use mxrs_ops::nn::batch_norm::BatchNormParams;
+use mxrs_processor::Isa;
 use mxrs_types::Layout;
 use std::sync::Arc;
 
@@ -70,8 +70,8 @@ impl Problem {
         let past_caches = self.is_large() && !std::ptr::eq(src, dst);
         let run = Run { src, dst, len: self.plane(), factors, bounds: Bounds::RELU, past_caches };
         // SAFETY: both planes have `self.plane()` values, as `Run::len` says. `past_caches` holds only if the planes
-        // differ; tensors are aligned to 64 bytes and a plane is a multiple of 64 bytes, so it begins at a cache line
-        // and fills whole ones.
+        // differ; tensors are aligned to 64 bytes and a plane is a multiple of 64 bytes, so a plane begins at a cache
+        // line and fills whole cache lines.
         unsafe { normalize(self.isa)(&run) }
     }
 

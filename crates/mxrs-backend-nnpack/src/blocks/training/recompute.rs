@@ -5,7 +5,7 @@ use super::Problem;
 use super::factors::given_factors;
 use std::ops::Range;
 
-/// Returns the kernel with this name.
+/// Returns the kernel, which has the name `name` in traces.
 pub fn kernel(name: String, problem: Problem) -> PassKernel {
     PassKernel { name, pass: Box::new(Recompute { problem }), threads: problem.threads }
 }

@@ -2,23 +2,24 @@
 //! `f64`.
 
 use super::super::batch_norm::Factors;
+use crate::dispatch::for_each_set;
 use crate::gemm::lanes::Lanes;
-use crate::isa::for_each_set;
 use crate::layouts::BLOCK;
 
-/// Pixels of a partial sum. They stay in the first-level cache between the passes for mean and variance.
+/// Number of pixels of a partial sum. These pixels stay in the first-level cache between the passes for mean and
+/// variance.
 const PARTIAL: usize = 128;
 
-/// Two sums per channel and the number of pixels: mean and squared distance from it (forward), or two sums of the
-/// gradient (backward).
+/// Two sums per channel and the number of pixels: forward, the mean and the squared distances from it; backward, two
+/// sums of the gradient.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Sums {
     /// Number of pixels.
     pub count: f64,
-    /// Means; or sums of gradients.
+    /// Forward: means. Backward: sums of gradients.
     pub first: [f64; BLOCK],
-    /// Sums of squared distances from the mean; or of gradients times distances from the mean.
+    /// Forward: sums of squared distances from the mean. Backward: sums of gradients times distances from the mean.
     pub second: [f64; BLOCK],
 }
 
@@ -26,8 +27,8 @@ impl Sums {
     /// The sums over zero pixels.
     pub const NONE: Self = Self { count: 0.0, first: [0.0; BLOCK], second: [0.0; BLOCK] };
 
-    /// Merges the means and squared distances of `count` other pixels. Chan, Golub and LeVeque, Updating formulae and a
-    /// pairwise algorithm for computing sample variances, 1979.
+    /// Merges the means and squared distances of `count` other pixels, as in Chan, Golub and LeVeque, Updating formulae
+    /// and a pairwise algorithm for computing sample variances, 1979.
     #[inline(always)]
     pub fn join_moments(&mut self, count: f64, first: &[f64; BLOCK], second: &[f64; BLOCK]) {
         let all = self.count + count;
@@ -60,7 +61,7 @@ pub struct Moments {
 }
 
 for_each_set! {
-    /// Returns the code for the moments of a plane.
+    /// Returns the function that computes the moments of a plane.
     pub fn moments: unsafe fn(plane: &Moments, to: &mut Sums) = moments_of
 }
 
@@ -105,8 +106,8 @@ pub struct Products<'a> {
 }
 
 for_each_set! {
-    /// Returns the code that sums the part of the gradient that ReLU let through, alone and times the distance of the
-    /// data from the mean.
+    /// Returns the function that computes two sums of the part of the gradient that ReLU let through: the sum of its
+    /// values, and the sum of its values times the distance of the data from the mean.
     pub fn products: unsafe fn(planes: &Products<'_>, to: &mut Sums) = products_of
 }
 
@@ -144,7 +145,7 @@ unsafe fn products_of<L: Lanes>(planes: &Products<'_>, to: &mut Sums) {
 }
 
 /// Returns the gradient where ReLU let the value through and 0 elsewhere, and the distance of the data from the mean.
-/// Uses exactly the operations of the forward pass, so both agree on every value.
+/// Uses exactly the operations of the forward pass, so both passes agree on which values are positive.
 ///
 /// # Safety
 /// The processor must have the instructions of `L`.

@@ -37,13 +37,14 @@ pub trait Sweep: Sync {
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Kept {
-    /// Mean and inverse standard deviation; or the gradients of gamma and beta.
+    /// Forward: mean and inverse standard deviation. Backward: the gradients of gamma and beta.
     pub results: [[f32; BLOCK]; 2],
     /// Factors that the implementation of [`Sweep`] chooses.
     pub factors: [[f32; BLOCK]; 2],
 }
 
-/// The scratch memory of a sweep: the [`Kept`] of every block, then the sums per image of the remaining blocks.
+/// The scratch memory of a sweep: the [`Kept`] of every block, then the sums per image of the blocks that all threads
+/// process together.
 struct Scratch {
     sums: *mut Sums,
     kept: *mut Kept,
@@ -82,8 +83,8 @@ pub fn scratch_bytes(problem: &Problem) -> usize {
 /// [`Kept`].
 ///
 /// # Safety
-/// `args` must be the arguments of the call that `sweep` describes, under the conditions of [`Sweep::write`] for every
-/// plane, and its scratch memory must have [`scratch_bytes`].
+/// `args` must be the arguments of the call that `sweep` describes. The conditions of [`Sweep::write`] must hold for
+/// every plane. The scratch memory must have [`scratch_bytes`] bytes.
 pub unsafe fn run<S: Sweep>(
     problem: &Problem,
     sweep: &S,
@@ -109,7 +110,7 @@ pub unsafe fn run<S: Sweep>(
                 (0..images).for_each(|n| sweep.join(&mut all, &sweep.gather(n, block)));
                 let kept = sweep.settle(block, &all);
                 *scratch.kept.add(block) = kept;
-                // In reverse order, because the images read last may still be in the caches.
+                // In reverse order, because the images that were read last may still be in the caches.
                 (0..images).rev().for_each(|n| sweep.write(n, block, &kept));
             }
         }

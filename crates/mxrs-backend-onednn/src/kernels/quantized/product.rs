@@ -20,6 +20,7 @@ use mxrs_ops::fused::FusedAct;
 use mxrs_ops::fused_quantized::{Addend, FusedPlaces, FusedType, Requantized, WithRequantized};
 use mxrs_ops::nn::convolution::ConvolutionParams;
 use mxrs_ops::nn::fully_connected::FullyConnectedParams;
+use mxrs_processor::Feature;
 use mxrs_types::{DType, Error, Layout, Result};
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -66,10 +67,7 @@ pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
 /// Whether the library adds 8-bit products in 32 bits. Without VNNI instructions it adds pairs of products in 16 bits,
 /// which saturate, and halves weights that are multiplied with signed data.
 fn is_exact() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return is_x86_feature_detected!("avx512vnni") || is_x86_feature_detected!("avxvnni");
-    #[cfg(not(target_arch = "x86_64"))]
-    return true;
+    cfg!(not(target_arch = "x86_64")) || Feature::Avx512Vnni.is_there() || Feature::AvxVnni.is_there()
 }
 
 /// Everything that describes a primitive of the call, except the scale of its sum.

@@ -73,7 +73,7 @@ fn threads(runtime: &Runtime) -> String {
 
 fn affinity(runtime: &Runtime) -> String {
     let topology = mxrs::settings::topology(runtime.settings());
-    let config = mxrs::settings::team(runtime.settings(), mxrs::sync::physical_cores(), topology.as_ref());
+    let config = mxrs::settings::team(runtime.settings(), mxrs_sync::physical_cores(), topology.as_ref());
     match config.cpus {
         Some(cpus) => format!("pinned to cpus {cpus:?}"),
         None => "not pinned (KMP_AFFINITY)".into(),

@@ -25,9 +25,9 @@ pub fn hardware() -> Section {
     let logical = std::thread::available_parallelism().map_or(1, usize::from);
     section.add(
         "CPUs",
-        format!("{} physical cores, {logical} logical, usable by this process", mxrs::sync::physical_cores()),
+        format!("{} physical cores, {logical} logical, usable by this process", mxrs_sync::physical_cores()),
     );
-    section.add("CPU features", cpu_features());
+    section.add("CPU features", mxrs_processor::feature_names());
     if let Some(bytes) = memory_bytes() {
         section.add("Memory", format!("{} MiB", bytes >> 20));
     }
@@ -39,27 +39,6 @@ pub fn memory_bytes() -> Option<u64> {
     let text = field("/proc/meminfo", "MemTotal")?;
     let kib: u64 = text.split_whitespace().next()?.parse().ok()?;
     kib.checked_mul(1024)
-}
-
-/// The instruction sets that kernels may use.
-fn cpu_features() -> Vec<&'static str> {
-    let mut found = Vec::new();
-    #[cfg(target_arch = "x86_64")]
-    {
-        macro_rules! check {
-            ($($name:tt),+) => { $(if std::is_x86_feature_detected!($name) { found.push($name); })+ };
-        }
-        check!("sse4.1", "avx", "fma", "f16c", "avx2", "avxvnni", "avx512f", "avx512bw", "avx512vl", "avx512vnni");
-        check!("avx512bf16", "avx512fp16");
-    }
-    #[cfg(target_arch = "aarch64")]
-    {
-        macro_rules! check {
-            ($($name:tt),+) => { $(if std::arch::is_aarch64_feature_detected!($name) { found.push($name); })+ };
-        }
-        check!("neon", "fp16", "dotprod", "bf16", "i8mm", "sve", "sve2");
-    }
-    found
 }
 
 fn first_line(path: &str) -> String {

@@ -59,7 +59,7 @@ struct Section {
     heading: &'static str,
     /// Key of the section in JSON.
     key: &'static str,
-    /// Names and values.
+    /// Lines of the section: names and values.
     lines: Vec<(String, Value)>,
 }
 
@@ -76,7 +76,8 @@ impl Section {
 /// Runs the command.
 ///
 /// # Errors
-/// Fails if a variable has an invalid value; with `--self-test`, also if a kernel differs from its reference kernel.
+/// Fails if an environment variable has an invalid value; with `--self-test`, also if a kernel differs from its reference
+/// kernel.
 pub fn run(args: &Args) -> Outcome {
     let runtime = start::runtime(None)?;
     let mut sections = Vec::new();
@@ -107,7 +108,7 @@ pub fn run(args: &Args) -> Outcome {
         sections.push(section);
         failed = n_failed;
     }
-    // This section comes last, so that it includes the allocations of the others.
+    // This section comes last, so that it includes the allocations of the other sections.
     if args.mxnet {
         sections.push(storage::section(&runtime));
     }

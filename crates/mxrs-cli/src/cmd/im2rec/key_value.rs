@@ -24,7 +24,8 @@ const KEYS: [(&str, &str); 11] = [
 /// Packs one list into a record file.
 ///
 /// # Errors
-/// Fails as the other form of the command does; also if a key is unknown or a value is not a number.
+/// Fails if a key is unknown or a value is not a number, if settings contradict each other, if a file cannot be read or
+/// written, or, with `--strict`, if an image could not be packed.
 pub(super) fn run(args: &Args, is_progress_wanted: bool) -> Outcome {
     let usage = |text: String| Err(Failure::Usage(text));
     let [out, pairs @ ..] = &args.rest[..] else {
@@ -61,7 +62,7 @@ pub(super) fn run(args: &Args, is_progress_wanted: bool) -> Outcome {
     };
     let quality = u8::try_from(number("quality")?)
         .map_err(|_| Failure::Usage(format!("quality={}: expected 1 to 100", text("quality"))))?;
-    // The default quality is meant for JPEG, so it is used only if it was given.
+    // A quality is used only if it was given, because the default quality is meant for JPEG.
     let is_given = pairs.iter().any(|pair| pair.starts_with("quality="));
     let color = number("color")?;
     if !(-1..=1).contains(&color) {
@@ -69,7 +70,8 @@ pub(super) fn run(args: &Args, is_progress_wanted: bool) -> Outcome {
     }
     let interpolation = match InterMethod::from_number(number("inter_method")?) {
         Ok(InterMethod::Fixed(way)) => way,
-        // For the methods that choose by size, area interpolation is used, because images usually become smaller.
+        // Other methods choose an interpolation by the size of the image. Area interpolation replaces them, because images
+        // usually become smaller.
         Ok(_) => Interpolation::Area,
         Err(e) => return usage(e.to_string()),
     };

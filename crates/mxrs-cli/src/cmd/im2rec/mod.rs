@@ -91,7 +91,8 @@ enum Kind {
 }
 
 impl Kind {
-    /// MXNet's default quality of 95 is meant for JPEG. For PNG, OpenCV uses level 3 if none is given.
+    /// The encoding with this quality. If it is `None`, the default is MXNet's quality of 95 for JPEG, and OpenCV's level 3
+    /// for PNG.
     fn encoding(self, quality: Option<u8>) -> Encoding {
         match self {
             Self::Jpg => Encoding::Jpeg { quality: quality.unwrap_or(95) },

@@ -11,7 +11,7 @@ use serde::Serialize;
 pub struct Compared {
     /// Name of the algorithm.
     pub algorithm: String,
-    /// Bytes of the plan.
+    /// Bytes of memory that the algorithm's plan needs.
     pub bytes: usize,
     /// `bytes` divided by the lower bound; `None` if nothing has to be planned.
     pub ratio: Option<f64>,

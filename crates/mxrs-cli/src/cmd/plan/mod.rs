@@ -82,8 +82,8 @@ impl Mode {
 /// Runs the command.
 ///
 /// # Errors
-/// Fails if the graph cannot be read or an input has no shape, if no backend supports an operator, if a variable is invalid,
-/// or if the output cannot be written.
+/// Fails if the graph cannot be read or an input has no shape, if no backend supports an operator, if an environment variable
+/// is invalid, or if the output cannot be written.
 pub fn run(args: &Args) -> Outcome {
     let runtime = start::runtime_with(Some(&args.compute), &args.set)?;
     let subject = args.subject.load(&runtime)?;

@@ -62,7 +62,7 @@ impl Row {
 /// Prints one table row per pass.
 ///
 /// # Errors
-/// Returns the errors of printing.
+/// Returns an error if printing fails.
 pub fn print(dry: &DryGraph, format: ListFormat) -> Outcome {
     let rows: Vec<Row> = dry.passes().iter().map(Row::new).collect();
     let cells = rows.iter().map(Row::cells);

@@ -6,7 +6,7 @@ use mxrs::exec::{PlannedGraph, PlannedTensor, TensorKind};
 use std::cmp::Reverse;
 use std::fmt::Write;
 
-/// Size of the picture in pixels; the margins follow.
+/// Size of the picture in pixels. The next four constants are its margins.
 const SIZE: (f64, f64) = (1280.0, 760.0);
 const LEFT: f64 = 90.0;
 const RIGHT: f64 = 20.0;
@@ -75,7 +75,7 @@ fn style() -> String {
     style
 }
 
-// Writing to a string cannot fail.
+// The result of `writeln!` is ignored, because writing to a string cannot fail.
 fn line(content: &mut String, class: &str, x1: f64, y1: f64, x2: f64, y2: f64) {
     let [x1, y1, x2, y2] = [x1, y1, x2, y2].map(number);
     let _ = writeln!(content, "<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>");

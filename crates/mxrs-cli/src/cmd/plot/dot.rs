@@ -8,7 +8,7 @@ pub fn text(title: &str, drawing: &Drawing) -> String {
     let mut text = format!("digraph {} {{\n", quoted(title));
     text += "  node [style=filled, fixedsize=false, fontname=\"Helvetica\", shape=box];\n";
     text += "  edge [fontname=\"Helvetica\", fontsize=10];\n";
-    // Writing to a string cannot fail.
+    // The results of `writeln!` are ignored, because writing to a string cannot fail.
     for (i, node) in drawing.nodes.iter().enumerate() {
         let shape = if node.is_variable { ", shape=oval" } else { "" };
         let label = quoted(&node.lines.join("\n"));

@@ -44,8 +44,8 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// Fails if the graph cannot be read, if shapes do not fit it, if it has too many nodes for a picture, or if a file cannot
-/// be written.
+/// Fails if the graph cannot be read, if shapes do not fit the graph, if the graph has too many nodes for a picture, or if a
+/// file cannot be written.
 pub fn run(args: &Args) -> Outcome {
     let runtime = start::runtime(None)?;
     let subject = args.subject.load(&runtime)?;

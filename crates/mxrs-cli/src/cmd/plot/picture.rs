@@ -6,8 +6,8 @@ use dagre::graph::{Graph, GraphOptions};
 use dagre::{EdgeLabel, LayoutOptions, NodeLabel, layout};
 use std::fmt::Write;
 
-/// Sizes in pixels: height of a line of text, width of a character, padding around the text, margin around the drawing,
-/// height of the title.
+/// The next five constants are sizes in pixels: height of a line of text, width of a character, padding around the text,
+/// margin around the drawing, height of the title.
 const LINE: f64 = 15.0;
 const CHARACTER: f64 = 6.7;
 const PADDING: f64 = 9.0;
@@ -46,7 +46,7 @@ pub fn draw(title: &str, drawing: &Drawing) -> String {
 
     let (mut edges, mut nodes) = (String::new(), String::new());
     let (mut right, mut bottom) = (MARGIN + title.chars().count() as f64 * CHARACTER, MARGIN + TITLE);
-    // Writing to a string cannot fail.
+    // The results of `writeln!` are ignored, because writing to a string cannot fail.
     for edge in &drawing.edges {
         let Some(label) = graph.edge(&edge.from.to_string(), &edge.to.to_string(), None) else { continue };
         let points: Vec<String> = label.points.iter().map(|p| format!("{},{}", number(p.x), number(p.y))).collect();

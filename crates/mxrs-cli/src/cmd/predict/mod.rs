@@ -126,8 +126,7 @@ pub fn run(args: &Args, with_progress: bool) -> Outcome {
     }
 }
 
-/// Runs one batch. If kernels run on other threads, their error is returned when the result is read, which is in this
-/// function.
+/// Runs one batch and reads its result. Kernels may run on other threads: their errors are returned when the result is read.
 fn predict(predictor: &Predictor, data: &[f32]) -> Outcome<Vec<f32>> {
     Ok(predictor.predict(data)?)
 }

@@ -10,7 +10,7 @@ use mxrs::types::{Error, ErrorKind, Shape};
 use mxrs::{Result, Runtime};
 use std::path::Path;
 
-/// Bytes per image of a batch in addition to its pixels: label and number.
+/// Bytes per image of a batch in addition to its pixels: its label and its record number.
 const BESIDE_PIXELS: u64 = 12;
 
 /// Runs the float network on the records and collects ranges. Returns an empty table if the mode needs no ranges.
@@ -70,8 +70,8 @@ fn expect_room(args: &Args) -> Outcome {
     room::expect("a batch of images", bytes).map_err(refused)
 }
 
-/// Converts an error of a batch: values that are not finite are failures at run time, a shape that does not fit is a usage
-/// error.
+/// Converts an error of a batch: values that are not finite are failures at run time, a shape that does not fit the network is
+/// a usage error.
 fn fed(error: Error) -> Failure {
     match error.kind() {
         ErrorKind::InvalidValue { .. } => Failure::Run(error),

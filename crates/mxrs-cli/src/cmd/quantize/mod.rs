@@ -101,7 +101,7 @@ pub struct Args {
     format: Format,
 }
 
-/// Parses the value of an option that is one of several words.
+/// Parses an option whose value is one of several words.
 fn word<T: std::str::FromStr<Err = Error>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error: Error| error.to_string())
 }

@@ -26,9 +26,9 @@ pub struct Report {
 struct Layer {
     name: String,
     op: String,
-    /// `quantized`, `folded` or `left`.
+    /// What was done with the node: `quantized`, `folded` or `left`.
     outcome: &'static str,
-    /// The node into which it is folded, or the reason why it is not quantized.
+    /// The node into which this node is folded, or the reason why this node is not quantized.
     #[serde(skip_serializing_if = "String::is_empty")]
     note: String,
 }

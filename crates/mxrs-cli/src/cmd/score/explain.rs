@@ -27,10 +27,10 @@ pub struct Layer {
     /// Operations of the direct algorithm per second, in units of 1e9; `None` if the layer has no product.
     #[serde(skip_serializing_if = "Option::is_none")]
     gflops: Option<f64>,
-    /// Speed divided by the peak in its dtype; `None` if the peak is unknown.
+    /// The layer's speed divided by the processor's peak in the layer's dtype; `None` if the peak is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     of_peak: Option<f64>,
-    /// Bytes of inputs and outputs, each read or written once, per second, in units of 1e9.
+    /// Memory traffic per second in units of 1e9 bytes, if every input is read once and every output is written once.
     gbytes_per_sec: f64,
 }
 
@@ -42,7 +42,7 @@ pub struct Explained {
     layers_ms: f64,
     /// Time of a run in which layers are not timed, in milliseconds.
     whole_ms: f64,
-    /// Peak by dtype of the layers' products, where it is known.
+    /// The processor's peak for each dtype of the layers' products, if it is known.
     peak_gflops: BTreeMap<&'static str, f64>,
 }
 

@@ -136,8 +136,9 @@ fn network(args: &Args, runtime: &Runtime, name: &str, report: &mut Report) -> O
     Ok(())
 }
 
-/// One measurement. A problem of this measurement only is its status, for example a dtype without effect if several dtypes
-/// are given. Invalid flags or files and interrupts end the command.
+/// Measures one network with one batch size and dtype. A problem that concerns only this measurement is returned as its
+/// status; an example is a dtype without effect, if several dtypes are given. Invalid flags, invalid files and interrupts end
+/// the command.
 fn cell(
     args: &Args,
     runtime: &Runtime,

@@ -110,7 +110,7 @@ impl Report {
             mxrs: env!("CARGO_PKG_VERSION"),
             device: device.to_string(),
             threads: runtime.team().size(),
-            affinity: settings::team(runtime.settings(), mxrs::sync::physical_cores(), topology.as_ref()).cpus,
+            affinity: settings::team(runtime.settings(), mxrs_sync::physical_cores(), topology.as_ref()).cpus,
             engine: runtime.engine().config().kind.word(),
             backends: loaded.iter().map(|loaded| format!("{} {}", loaded.backend.name(), loaded.version)).collect(),
             num_batches,

@@ -1,7 +1,7 @@
 //! `--plot FILE`: curves of loss, accuracy, learning rate and speed over the epochs, drawn again after each epoch. Their
-//! points are stored in a file next to the picture. A resumed training loads the points before its position from there, if
-//! the file belongs to the training that it resumes. Checkpoints identify the training: without checkpoints, no later
-//! training uses the points.
+//! points are stored in a file next to the picture. A resumed training loads from that file the points before its position, if
+//! the file belongs to the training that it resumes. The file identifies its training by the checkpoints of the training: if a
+//! training writes none, no later training uses its points.
 
 mod draw;
 mod points;
@@ -88,7 +88,7 @@ const LEARNING_RATE: &str = "learning rate";
 const SPEED: &str = "images per second";
 
 impl Curves {
-    /// Empty curves, which are drawn into this file.
+    /// Empty curves, to be drawn into the file `path`.
     ///
     /// # Errors
     /// [`Failure::Usage`] if the name ends in neither `.svg` nor `.png`; another failure if the file cannot be written.
@@ -121,7 +121,7 @@ impl Curves {
     }
 
     /// Loads the points of the training with this number up to `epochs` from the file next to the picture. `is_same` says
-    /// whether that training itself continues, and not a new one from its checkpoint.
+    /// whether that training itself continues; otherwise a new training starts from its checkpoint.
     pub fn go_on(&self, number: u64, is_same: bool, epochs: f64) {
         let Some(owner) = self.owner(number) else { return };
         let curves = points::load(&self.path, &owner, epochs);
@@ -198,7 +198,7 @@ impl EpochEndCallback for Curves {
     fn epoch_end(&mut self, at: &EpochEnd<'_>) -> Result<()> {
         let done = at.epoch + 1;
         let is_saved = |saved: &Checkpoints| done.is_multiple_of(saved.period) || done == saved.num_epochs;
-        // In other epochs this training writes no checkpoint, and an existing one may be another training's.
+        // If this training writes no checkpoint after this epoch, an existing checkpoint may belong to another training.
         if self.checkpoints.as_ref().is_some_and(is_saved) {
             self.identify(Position::epoch(done));
         }

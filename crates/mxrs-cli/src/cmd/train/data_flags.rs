@@ -241,7 +241,7 @@ mod tests {
         data: Data,
     }
 
-    /// If a parameter had no flag, its error would be reported as an error of the file.
+    /// If a parameter had no flag, an invalid value would be reported as an error of the record file.
     #[test]
     fn every_parameter_has_its_flag() {
         let command = Line::command();

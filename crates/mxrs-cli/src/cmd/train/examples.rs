@@ -27,7 +27,7 @@ impl Source {
     /// Opens the files that the flags name, or the files of MNIST in the folder that the settings name.
     ///
     /// # Errors
-    /// [`Failure::Input`] if a file is missing or malformed; [`Failure::Usage`] if a parameter does not fit.
+    /// [`Failure::Input`] if a file is missing or malformed; [`Failure::Usage`] if an iterator parameter has an invalid value.
     pub fn open(plan: &Plan, settings: &Settings) -> Outcome<Self> {
         if plan.data.benchmark {
             let n_examples = BENCHMARK_BATCHES.saturating_mul(plan.batch_size as u64);
@@ -40,7 +40,7 @@ impl Source {
     }
 }
 
-/// Opens the record files of the flags.
+/// Opens the record files that the flags name.
 fn records(plan: &Plan) -> Outcome<Source> {
     let data = &plan.data;
     let Some(path) = &data.data_train else {
@@ -59,7 +59,8 @@ fn records(plan: &Plan) -> Outcome<Source> {
     Ok(Source { train, eval, n_examples })
 }
 
-/// Number of examples in an epoch: the number of records if it is known, even if `--num-examples` differs.
+/// Number of examples in an epoch: the number of records `there` if it is known, otherwise the value of `--num-examples`. Logs
+/// a warning if the two differ.
 fn counted(plan: &Plan, there: Option<u64>, from: &str) -> u64 {
     match (plan.data.num_examples, there) {
         (Some(said), Some(there)) if said != there => {
@@ -73,7 +74,7 @@ fn counted(plan: &Plan, there: Option<u64>, from: &str) -> u64 {
 /// An iterator over the batches of a record file, which are decoded ahead.
 ///
 /// # Errors
-/// Fails as [`Source::open`] does.
+/// Fails if a file is missing or malformed, or if an iterator parameter has an invalid value.
 pub fn record_iterator(
     plan: &Plan,
     path: &Path,
@@ -116,7 +117,7 @@ fn mnist(plan: &Plan, settings: &Settings) -> Outcome<Source> {
             ("last_batch_handle", "pad"),
         ];
         let settings = MnistIter::from_params(&parameters).map_err(Failure::binding)?;
-        // As in MXNet's script, which reads the files itself.
+        // `shuffle` and `white` are set as in MXNet's script, which reads the files itself.
         let settings = MnistIter { shuffle, white: 255, ..settings };
         Ok::<_, Failure>(Box::new(settings.build().map_err(Failure::input)?))
     };

@@ -17,9 +17,9 @@ pub struct GoingOn {
     /// The batch that comes next.
     pub position: Position,
     /// Whether the training that wrote the checkpoint continues (`--resume`). With `--load-epoch` a new training starts from
-    /// it.
+    /// the checkpoint.
     is_resumed: bool,
-    /// The states file or, without states, the parameter file.
+    /// Path of the states file, or of the parameter file if there are no states.
     path: PathBuf,
 }
 
@@ -57,8 +57,9 @@ impl GoingOn {
         Ok(Some(Self { params: loaded, state, position, is_resumed: false, path }))
     }
 
-    /// Checks that training can resume with the batches of these flags. Within an epoch they must be the same as before, so
-    /// that the rest of the epoch is the same. At the end of an epoch, differences are only logged.
+    /// Checks that training can resume with the batches that the flags describe. If the checkpoint lies within an epoch, the
+    /// batches must be the same as before, because they complete that epoch. At the end of an epoch, differences are only
+    /// logged.
     ///
     /// # Errors
     /// [`Failure::Usage`] that names the flag, its value and the value in the checkpoint.
@@ -98,13 +99,14 @@ impl GoingOn {
         )))
     }
 
-    /// The point from which updates are counted by epochs. It is the first epoch, or the current one if earlier epochs had
-    /// other numbers of batches, so that the update count is not `epoch_size` times the epochs done.
+    /// The epoch from which updates are counted as `epoch_size` per epoch. It is the first epoch if the update count is
+    /// `epoch_size` times the epochs done. Otherwise it is the current epoch, because earlier epochs had other numbers of
+    /// batches.
     pub fn anchor(&self, epoch_size: u64) -> Anchor {
         let Position { epoch, batch } = self.position;
         let by_epochs = epoch.saturating_mul(epoch_size);
         match self.state.as_ref().and_then(n_updates).map(|n| n.saturating_sub(batch)) {
-            // Without a count, the number of updates follows from the epochs done.
+            // If the states record no update count, it is computed from the epochs done.
             None => Anchor { epoch, num_update: by_epochs },
             Some(counted) if counted == by_epochs => Anchor::default(),
             Some(counted) => Anchor { epoch, num_update: counted },

@@ -3,44 +3,44 @@
 /// The trainers, each named after a training script of MXNet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// `train_imagenet.py`.
+    /// The trainer like `train_imagenet.py`.
     Imagenet,
-    /// `train_mnist.py`.
+    /// The trainer like `train_mnist.py`.
     Mnist,
-    /// `train_cifar10.py`.
+    /// The trainer like `train_cifar10.py`.
     Cifar10,
-    /// `fine-tune.py`.
+    /// The trainer like `fine-tune.py`.
     FineTune,
 }
 
 /// Defaults of a trainer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Defaults {
-    /// `--network`.
+    /// Default of `--network`.
     pub network: &'static str,
-    /// `--num-layers`.
+    /// Default of `--num-layers`.
     pub num_layers: Option<usize>,
-    /// `--num-classes`.
+    /// Default of `--num-classes`.
     pub num_classes: usize,
-    /// `--num-examples`; 0 means the number of records in the file.
+    /// Default of `--num-examples`; 0 means the number of records in the file.
     pub num_examples: u64,
-    /// `--image-shape`.
+    /// Default of `--image-shape`.
     pub image_shape: [usize; 3],
-    /// `--num-epochs`.
+    /// Default of `--num-epochs`.
     pub num_epochs: u64,
-    /// `--lr`.
+    /// Default of `--lr`.
     pub lr: f64,
-    /// `--lr-step-epochs`.
+    /// Default of `--lr-step-epochs`.
     pub lr_step_epochs: &'static str,
-    /// `--mom`.
+    /// Default of `--mom`.
     pub mom: f64,
-    /// `--wd`.
+    /// Default of `--wd`.
     pub wd: f64,
-    /// `--batch-size`.
+    /// Default of `--batch-size`.
     pub batch_size: usize,
-    /// `--disp-batches`.
+    /// Default of `--disp-batches`.
     pub disp_batches: usize,
-    /// `--pad-size`.
+    /// Default of `--pad-size`.
     pub pad_size: usize,
 }
 

@@ -27,7 +27,8 @@ pub struct Anchor {
     pub num_update: u64,
 }
 
-/// A schedule by epochs of `epoch_size` updates each, for an optimizer whose count before the anchor has other epochs.
+/// A schedule for epochs of `epoch_size` updates each, used by an optimizer that counted other numbers of updates in the
+/// epochs before the anchor.
 #[derive(Debug)]
 struct Anchored {
     schedule: Arc<dyn LrScheduler>,
@@ -66,7 +67,7 @@ impl LrScheduler for Anchored {
 }
 
 impl Schedule {
-    /// The schedule of the flags. Its steps are at epochs of `epoch_size` updates each.
+    /// The schedule that the flags describe. Its steps are at epochs of `epoch_size` updates each.
     ///
     /// # Errors
     /// [`Failure::Usage`] if the steps are not a list of epochs.
@@ -117,7 +118,8 @@ impl Schedule {
     }
 }
 
-/// Settings of `lbsgd` from the flags for large batches. `begin` is the epoch from which it counts updates.
+/// Settings of the optimizer `lbsgd` for large batches, from the flags. `begin` is the epoch from which `lbsgd` counts
+/// updates.
 fn large_batch(plan: &Plan, begin: u64, epoch_size: u64) -> Vec<(&'static str, String)> {
     let training = &plan.training;
     let batch_size = plan.batch_size as u64;
@@ -149,7 +151,7 @@ fn warn_of_large_batch(plan: &Plan) {
 /// The optimizer of the flags, which counts updates from the anchor.
 ///
 /// # Errors
-/// [`Failure::Usage`] if no optimizer has the name, or if it refuses a setting.
+/// [`Failure::Usage`] if no optimizer has the name in `--optimizer`, or if the optimizer refuses a setting.
 pub fn optimizer(runtime: &Runtime, plan: &Plan, schedule: &Schedule, anchor: Anchor) -> Outcome<Box<dyn Optimizer>> {
     let training = &plan.training;
     let mut parameters = vec![
@@ -228,7 +230,7 @@ mod tests {
         assert_close(&rates(&["--lr-step-epochs", "0,3"], anchor, [8, 17, 18]), &[0.1, 0.1, 0.01]);
         let power = ["--num-epochs", "4", "--lr-step-epochs", "pow2"];
         assert_close(&rates(&power, anchor, [7, 17, 27]), &[0.25, 0.0625, 0.0]);
-        // If the count is that of epochs of 10 updates, the anchor changes nothing.
+        // 20 updates in two epochs are 10 per epoch, so this anchor changes nothing.
         let same = Anchor { epoch: 2, num_update: 20 };
         assert_close(&rates(&["--lr-step-epochs", "3"], same, [21, 30, 31]), &[1.0, 1.0, 0.1]);
     }

@@ -16,7 +16,7 @@ pub fn metrics(top_k: usize, losses: &str) -> Outcome<CompositeEvalMetric> {
     for name in losses.split(',').map(str::trim).filter(|name| !name.is_empty()) {
         let loss = match name {
             "ce" | "nll-loss" => metric::create(name, &[]).map_err(usage)?,
-            // Other spellings in MXNet's script.
+            // Other spellings of `nll-loss` that MXNet's script accepts.
             "nll" | "nll_loss" => metric::create("nll-loss", &[]).map_err(usage)?,
             other => return Err(Failure::Usage(format!("--loss: `{other}` is not ce or nll-loss"))),
         };

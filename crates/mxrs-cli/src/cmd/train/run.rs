@@ -44,7 +44,7 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
         return test_io::run(plan, &mut *source.train);
     }
     let epoch_size = source.n_examples.div_ceil(plan.batch_size as u64);
-    // Taken before a checkpoint is searched, because another training could write a newer one.
+    // The lock is taken before the search for a checkpoint, because another training could write a newer checkpoint.
     let lock = plan.training.model_prefix.as_deref().map(PrefixLock::take).transpose()?.map(Arc::new);
     let from = GoingOn::open(plan)?;
     if let Some(from) = &from {

@@ -11,14 +11,19 @@ use std::sync::Arc;
 #[cfg(all(test, not(loom)))]
 pub(crate) mod tests;
 
-/// Checks that conflicting accesses of launches and of the host are ordered. Two accesses conflict if they overlap and one
-/// of them writes.
+/// Checks that conflicting accesses of launches and of the host are ordered. Two accesses conflict if they share memory
+/// and at least one of them writes it.
 ///
-/// Order is defined by vector clocks. A launch comes after what its stream held before, after the events that the
-/// stream waits for, and after what the host knew to be done when it enqueued the launch, by waiting for a stream or an
-/// event or by querying a finished event. A launch is judged when it is enqueued, so a missing wait is found even if
-/// the device happened to be fast. That holds without exception while the device is held
-/// ([`super::SimulatedGpu::hold`]), because no query then finds a finished event.
+/// Order is defined by vector clocks. A launch comes after:
+///
+/// - the earlier work of its stream;
+/// - the events that its stream waits for;
+/// - what the host knew to be finished when it enqueued the launch, because it had waited for a stream or an event, or
+///   had queried a finished event.
+///
+/// A launch is judged when it is enqueued, so a missing wait is found even if the device happened to be fast. The
+/// exception is a query that happens to find a finished event; while the device is held
+/// ([`super::SimulatedGpu::hold`]), no query does.
 ///
 /// The host is one agent: what one thread has waited for counts as known to all threads. So a missing order between
 /// threads of the host is found only if two [`HostAccess`]es overlap.
@@ -140,7 +145,7 @@ impl Checker {
         let mut opened = Vec::with_capacity(touches.len());
         for touch in touches {
             let site = Site { name: Arc::clone(&name), stream: None, touch: touch.clone() };
-            // A program may also read what it writes: its own accesses do not conflict.
+            // The touches of one access do not conflict with one another: a program may also read what it writes.
             let mine = opened.clone();
             state.judge(&site, &clock, &mine);
             let number = state.n_opened;
@@ -201,7 +206,8 @@ impl State {
         clock
     }
 
-    /// Records a violation for each conflicting access that is not before `clock`.
+    /// Records a violation for each earlier access that conflicts with `site` and is not before `clock`. `mine` are the
+    /// numbers of host accesses to ignore.
     fn judge(&mut self, site: &Site, clock: &Clock, mine: &[u64]) {
         let past = self.past.iter().filter(|past| past.tick > clock.of(past.agent)).map(|past| &past.site);
         let open = self.open.iter().filter(|(number, _)| !mine.contains(number)).map(|(_, site)| site);
@@ -210,8 +216,8 @@ impl State {
         self.violations.extend(found);
     }
 
-    /// Keeps an access and drops the earlier accesses that it covers: an access ordered after the new one is also ordered
-    /// after those.
+    /// Keeps a new access and drops the earlier accesses that it covers: an access that comes after the new one also
+    /// comes after the dropped ones.
     fn keep(&mut self, new: Past, clock: &Clock) {
         self.past.retain(|old| {
             let is_before = old.tick <= clock.of(old.agent);

@@ -10,7 +10,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest wait of the host: a test that waits for work it holds back should fail instead of hanging.
+/// The longest time that the host waits: a test that waits for work that the test itself holds back should fail instead
+/// of hanging.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// An event of a simulated GPU.

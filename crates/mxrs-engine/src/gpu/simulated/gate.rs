@@ -35,7 +35,7 @@ impl Gate {
         }
     }
 
-    /// Waits until `n` bodies have reached the gate, at most ten seconds; returns the number that have.
+    /// Waits until `n` bodies have reached the gate, at most ten seconds; returns the number of bodies that reached it.
     pub fn wait_for(&self, n: usize) -> usize {
         let (visitors, changed) = &*self.0;
         let until = Instant::now() + Duration::from_secs(10);

@@ -10,13 +10,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(super) enum Command {
-    /// Runs a closure; fails instead if `fails` is set.
+    /// Runs `body`; if `fails` is set, the launch fails instead and `body` does not run.
     Launch { name: Arc<str>, number: u64, fails: bool, body: Box<dyn FnOnce() + Send> },
     /// Marks an event as reached.
     Record(Arc<Mark>),
     /// Waits until another stream's event is reached.
     Wait(Arc<Mark>),
-    /// Wakes the host, which synchronizes: reports the failure of the stream and clears it.
+    /// Wakes the thread of the host that waits for the stream, reports the stream's failure to it and clears the
+    /// failure.
     Synchronize(Arc<Mark>),
 }
 

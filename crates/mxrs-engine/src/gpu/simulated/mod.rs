@@ -83,8 +83,8 @@ impl SimulatedGpu {
         Self::build(device, latency, Checker::new())
     }
 
-    /// Makes a second device of the same machine: streams of both may wait for each other's events, and they share one
-    /// checker.
+    /// Makes a second device of the same machine: streams of either device may wait for events of the other, and both
+    /// devices share one checker.
     pub fn beside(&self, device: Device) -> Arc<Self> {
         Self::build(device, self.latency, Arc::clone(&self.shared.checker))
     }
@@ -106,16 +106,16 @@ impl SimulatedGpu {
         &self.shared.checker
     }
 
-    /// Keeps every stream from starting further work until the guard is dropped. A wait of the host meanwhile fails
-    /// after 30 seconds.
+    /// Keeps every stream from starting further work until the guard is dropped. If the host waits for held work
+    /// meanwhile, the wait fails after 30 seconds.
     pub fn hold(&self) -> Hold {
         Hold::new(&self.shared.holds)
     }
 
     /// Makes the `nth` launch fail, counted from 1 over all streams. Its closure does not run, and neither does work
-    /// that comes after it in order, in its stream or in one that waits for it. Events after it and
-    /// [`DeviceStream::synchronize`] report the failure. Work enqueued on a stream after it was synchronized runs
-    /// again. (A real device would stay unusable.)
+    /// that is ordered after the launch, in its stream or in a stream that waits for it. Later events and
+    /// [`DeviceStream::synchronize`] report the failure. After a stream is synchronized, new work on it runs again. (A
+    /// real device would stay unusable.)
     pub fn fail_launch(&self, nth: u64) {
         self.shared.log.fail_launch(nth);
     }
@@ -187,11 +187,11 @@ impl Drop for SimulatedGpu {
             lane.close();
         }
         if std::thread::panicking() {
-            // A failed test may have left work that waits for something that will not happen.
+            // Does not join the threads: a failed test may have left work that waits forever.
             return;
         }
         for thread in lanes.threads.drain(..) {
-            // A closure may own the device, and so drop it here on a stream's own thread.
+            // A closure may own the device and so drop it on a stream's own thread, which cannot join itself.
             if thread.thread().id() != thread::current().id() {
                 let _ = thread.join();
             }

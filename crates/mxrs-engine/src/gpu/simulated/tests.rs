@@ -185,7 +185,7 @@ fn events_outlive_streams_and_streams_the_device() {
     }
 }
 
-/// The last owner of the device may be a launch.
+/// The closure of a launch may be the last owner of the device, and so drop it on a thread of the device.
 #[test]
 fn the_device_may_end_on_its_own_thread() {
     let gpu = SimulatedGpu::new(Device::gpu(0));

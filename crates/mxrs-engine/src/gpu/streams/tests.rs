@@ -127,7 +127,7 @@ fn the_end_empties_the_streams_and_closes_the_device() {
     assert_eq!(gpu.calls().last(), Some(&SimulatedGpuCall::Close));
 }
 
-/// A failure that a wait for everything reported does not stop later tasks.
+/// After a wait for everything has reported a failure, that failure does not stop later tasks.
 #[test]
 fn a_synchronization_reports_a_failure_once() {
     let gpu = SimulatedGpu::new(Device::gpu(0));
@@ -187,7 +187,8 @@ fn d58_a_scope_orders_the_auxiliary_stream() {
         gpu.checker().assert_clean();
         assert_eq!(gpu.counters().stream_waits, if with_aux { 6 } else { 0 });
         assert_eq!((gpu.counters().synchronizations, gpu.counters().event_waits), (0, 0));
-        // Writing the same cell on both streams inside the scope is an error of the body.
+        // Both streams write the same cell inside the scope: this is a mistake of the body, which the checker must
+        // find.
         let scope = streams.aux_scope(|aux| {
             launch(aux, Touch::write_cell(0));
             launch(&streams.main, Touch::write_cell(0));
@@ -214,7 +215,8 @@ fn a_task_is_marked_at_the_end_of_both_streams() {
         let mut waits = task.waits();
         var.before(true, &mut waits);
         task.start(&waits, &ReportedFailures::default()).unwrap();
-        // Launches on the main stream, then on the auxiliary one, which the body does not order again.
+        // The body launches on the main stream, then on the auxiliary stream, then on the main stream again, without
+        // ordering the third launch after the second.
         launch(task.main(), Touch::write(0..2));
         launch(task.aux().unwrap().unwrap(), Touch::write_cell(0));
         assert!(task.aux().unwrap().is_some());
@@ -242,7 +244,7 @@ fn host_mode_waits_for_both_streams_and_tells_their_failure() {
     gpu.checker().assert_clean();
 }
 
-/// If the device returns no event, the task's work is done when the task fails.
+/// If the device cannot record an event, the task fails, but only after its work is finished.
 #[test]
 fn without_an_event_the_host_waits() {
     let gpu = SimulatedGpu::with_latency(Device::gpu(0), std::time::Duration::from_millis(2));

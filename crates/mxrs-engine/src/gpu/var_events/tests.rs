@@ -1,6 +1,6 @@
-//! The events that a variable names are sufficient, and none of them is superfluous.
+//! Tests that waiting for the events of a variable orders its accesses, and that none of these events is superfluous.
 
-// The integration tests of GPUs run the same programs on an engine.
+// Programs of accesses; the integration tests of GPUs also run them on an engine.
 #[path = "../../../tests/support/accesses.rs"]
 mod accesses;
 
@@ -153,7 +153,7 @@ fn failures_of_sources_only() {
     let mut waits = Waits::of_stream(b.id());
     written.before(true, &mut waits);
     waits.place(&*b, &reported).unwrap();
-    // A later failure is reported independently.
+    // Later work fails too, and this second failure must be reported on its own.
     SimulatedStream::of(&*a).unwrap().launch("too", || {}).unwrap();
     written.after(&a.record().unwrap(), true);
     let mut waits = Waits::of_host();
@@ -241,8 +241,8 @@ fn run(steps: &[Step], n_streams: usize, n_vars: usize, held: bool, without: Opt
     Outcome {
         values: accesses::plain(&values),
         n_violations: gpu.checker().violations().len(),
-        // Without the hold, querying an event that happens to be finished also orders accesses, and `order` does not
-        // contain that.
+        // Counted only while the device is held: otherwise a query that finds a finished event also orders accesses,
+        // and `order` does not know of such queries.
         n_unordered: if held { order.unordered().len() } else { 0 },
         n_waits,
     }

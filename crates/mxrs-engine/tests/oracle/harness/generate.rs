@@ -1,4 +1,4 @@
-//! Random programs, each a function of its seed only.
+//! Makes random programs; each depends only on its seed.
 
 use super::program::{Delay, Ending, Line, Phase, Program, Task, Wait};
 use mxrs_engine::{EngineKind, Property};
@@ -11,7 +11,8 @@ use std::ops::Range;
 pub const MAX_TASKS: usize = 200;
 /// The largest number of variables of one program.
 pub const MAX_VARS: usize = 100;
-/// The device ids of tasks. The engine finds the pools of ids below 8 without a lock, so 9 is one that needs the lock.
+/// The device ids of tasks. The engine finds the pools of ids below 8 without a lock, so 9 is an id that needs the
+/// lock.
 const DEVICES: [u32; 5] = [0, 1, 2, 3, 9];
 
 /// The parameters with which this program's lines are drawn.
@@ -31,7 +32,7 @@ struct Style {
     delays: f64,
     sleeps: bool,
     next_id: usize,
-    /// Tasks still to be drawn.
+    /// The number of tasks still to be drawn.
     budget: usize,
 }
 
@@ -68,7 +69,8 @@ pub fn program(seed: u64, kind: EngineKind, is_async: bool) -> Program {
     let n_phases = one_of(&mut style.rng, &[1, 1, 1, 2, 3]);
     let n_threads = one_of(&mut style.rng, &[1, 1, 2, 3]);
     if n_threads > 1 && style.bulks > 0.0 {
-        // A buffered task whose variable another thread deletes meanwhile may be refused after its push has returned.
+        // Such programs have no deletions: if another thread deleted a variable of a buffered task, the task might be
+        // refused after its push has returned.
         style.deletes = 0.0;
     }
     let mut phases = Vec::new();
@@ -84,7 +86,7 @@ pub fn program(seed: u64, kind: EngineKind, is_async: bool) -> Program {
     Program { seed, kind, is_async, cpu_workers, priority_workers, n_vars, phases, ends_with_stop, epilogue }
 }
 
-/// The variables that some deletion of the program names.
+/// The variables that the program deletes.
 fn deleted(phases: &[Phase]) -> BTreeSet<usize> {
     fn walk(lines: &[Line], found: &mut BTreeSet<usize>) {
         for line in lines {
@@ -107,7 +109,7 @@ fn one_of<T: Copy>(rng: &mut ChaCha8Rng, choices: &[T]) -> T {
 }
 
 impl Style {
-    /// Each thread has some variables of its own, and all threads share the rest.
+    /// Draws the lines of one thread. Each thread has some variables of its own, and all threads share the rest.
     fn thread(&mut self, share: usize, n_vars: usize, thread: usize, n_threads: usize) -> Vec<Line> {
         let own = if n_threads == 1 { 0..n_vars } else { thread * n_vars / 6..(thread + 1) * n_vars / 6 };
         let mut lines = Vec::new();

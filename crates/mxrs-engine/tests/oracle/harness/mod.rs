@@ -98,7 +98,8 @@ fn run(program: &Program) -> Result<Tally, String> {
             let (mut notes, mut _scope) = (Vec::new(), None);
             for line in lines {
                 if let Line::Bulk(n) = line {
-                    // The old scope has to end first; a new one with limit 0 would only lower the limit.
+                    // The scope of the last such line has to end first: scopes nest, so a new scope inside it could not
+                    // end the collecting.
                     drop(_scope.take());
                     _scope = (*n > 0).then(|| world.engine.bulk(*n));
                 }
@@ -126,18 +127,19 @@ fn run(program: &Program) -> Result<Tally, String> {
     } else {
         sleep_until_idle(&world);
     }
-    // Nothing runs from here on, so each answer is certain. Waits for deleted variables are refused.
+    // No task runs from here on, so the rules determine the result of each wait. Waits for deleted variables are
+    // refused.
     let in_turn = |var: usize| if var.is_multiple_of(2) { Wait::Read(var) } else { Wait::Write(var) };
     let turn = program.seed as usize % program.n_vars;
     waits.extend((turn..program.n_vars).chain(0..turn).map(|var| world.wait(in_turn(var))));
     waits.extend([Wait::All, Wait::All].map(|wait| world.wait(wait)));
-    // All failures have been reported, so variables can be used again.
+    // All failures have been reported, so this task must run.
     world.push(&program.epilogue);
     waits.push(world.wait(Wait::All));
     judge::judge(program, &world, &waits)
 }
 
-/// Stops and starts the engine: nothing is pending in between, and nothing is accepted.
+/// Stops and starts the engine. Checks that in between no task is pending, no thread is left, and pushes are refused.
 fn restart(world: &World) {
     let engine = &world.engine;
     engine.stop();
@@ -156,7 +158,7 @@ fn restart(world: &World) {
     }
 }
 
-/// Waits until nothing is pending; unlike the engine's wait, takes no error.
+/// Waits until no task is pending, by polling the counters: unlike a wait of the engine, this reports no failure.
 fn sleep_until_idle(world: &World) {
     let mut pause = Duration::from_micros(20);
     loop {

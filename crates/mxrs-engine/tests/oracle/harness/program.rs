@@ -15,13 +15,14 @@ pub struct Program {
     pub n_vars: usize,
     /// The phases, which run one after the other; all threads of a phase end before the next begins.
     pub phases: Vec<Phase>,
-    /// Whether a stop waits for all tasks at the end, which reports no errors; otherwise the counters are polled.
+    /// How the run waits for all tasks at its end, without reporting failures: true for stopping the engine, false for
+    /// polling its counters.
     pub ends_with_stop: bool,
     /// The task that is pushed last, when every failure has been reported, so it must run.
     pub epilogue: Task,
 }
 
-/// The lines of one to three threads, and whether the engine restarts when all have ended.
+/// The lines of one to three threads, and whether the engine restarts when all these threads have ended.
 #[derive(Clone, Debug)]
 pub struct Phase {
     pub threads: Vec<Vec<Line>>,
@@ -72,7 +73,8 @@ pub enum Delay {
 #[derive(Clone, Debug)]
 pub struct Task {
     pub id: usize,
-    /// The variables read, as given to the engine: they may repeat, and may also be written.
+    /// The variables read, as given to the engine: the list may have duplicates and variables that are also in
+    /// `writes`.
     pub reads: Vec<usize>,
     pub writes: Vec<usize>,
     pub property: Property,
@@ -101,7 +103,8 @@ impl Task {
 }
 
 impl Program {
-    /// Visits every line, outer before inner, with the id of the task whose body contains it.
+    /// Visits every line, a task before the lines of its body. `f` also gets the id of the task whose body contains the
+    /// line.
     pub fn visit<'p>(&'p self, mut f: impl FnMut(&'p Line, Option<usize>)) {
         fn walk<'p>(lines: &'p [Line], parent: Option<usize>, f: &mut impl FnMut(&'p Line, Option<usize>)) {
             for line in lines {

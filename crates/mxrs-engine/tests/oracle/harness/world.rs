@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
-/// A closed interval of the program's clock.
+/// A closed interval of time, measured by the clock of [`World::now`].
 pub type Span = (u64, u64);
 
 /// An engine with its variables, and the notes on every task.
@@ -19,9 +19,10 @@ pub struct World {
     pub engine: Engine,
     pub vars: Vec<Var>,
     clock: AtomicU64,
-    /// The values that the variables protect.
+    /// The values that the program's tasks compute, one per variable of the engine.
     values: Vec<AtomicU64>,
-    /// The bodies that are using each variable: their number, or a large negative number for a writer (E3).
+    /// For each variable, the number of bodies that are reading it, or a large negative number if a body is writing it
+    /// (E3).
     inside: Vec<AtomicI32>,
     notes: Vec<Mutex<Note>>,
     complaints: Mutex<Vec<String>>,
@@ -80,8 +81,8 @@ impl World {
         })
     }
 
-    /// The next time of the clock. Relaxed, because the clock must not order anything itself; operations that the engine
-    /// orders get times in the same order.
+    /// The next time of the clock. The operation is relaxed, because the clock must not order memory accesses itself;
+    /// operations that the engine orders get times in the same order.
     pub fn now(&self) -> u64 {
         self.clock.fetch_add(1, Ordering::Relaxed)
     }
@@ -102,13 +103,13 @@ impl World {
         std::mem::take(&mut *self.complaints.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
     }
 
-    /// Makes one call, records it, and returns the note of a wait.
+    /// Makes one call and records it. If the call is a wait, returns its note.
     pub fn play(self: &Arc<Self>, line: &Line) -> Option<WaitNote> {
         match line {
             Line::Push(task) => self.push(task),
             Line::Delete { id, var } => self.delete(*id, *var),
             Line::Wait(wait) => return Some(self.wait(*wait)),
-            // The thread that executes the lines keeps the scope.
+            // Ignored here: the caller, which executes the lines of a thread, opens the scope and keeps it.
             Line::Bulk(_) => {}
         }
         None
@@ -173,8 +174,8 @@ fn answer_of(result: Result<()>) -> Answer {
     }
 }
 
-/// The task whose body failed: each injected failure contains `#id#`; a task that never completed is named by the
-/// engine.
+/// The id of the task whose body failed, from the error's text: each injected failure contains `#id#`. If a task
+/// dropped its completion, the engine's own text contains its name.
 fn failing_task(error: &Error) -> Option<usize> {
     let text = error.to_string();
     let between = |before: &str, after: &str| text.split_once(before)?.1.split_once(after)?.0.parse().ok();
@@ -200,7 +201,7 @@ struct Body {
     ran: bool,
 }
 
-/// The notes of a body about its start.
+/// What a body notes when it starts.
 struct Begun {
     at: u64,
     seen: Vec<u64>,
@@ -220,8 +221,8 @@ impl Body {
         }
     }
 
-    /// Completes on another thread, and twice; the second completion must be refused (E6). The captured values are dropped
-    /// before the task ends.
+    /// Runs a body that completes its task on another thread, and completes it twice; the second completion must be
+    /// refused (E6). The captured values are dropped before the task ends.
     fn run_on_another_thread(mut self, context: &RunContext, done: Completion) {
         let begun = self.begin(context);
         let (world, id) = (Arc::clone(&self.world), self.task.id);

@@ -29,9 +29,9 @@ use std::sync::Arc;
 pub struct CachedOpFlags {
     /// Keep the memory of intermediate values from call to call. If false, each call allocates it.
     pub static_alloc: bool,
-    /// Requires `static_alloc`. Keep the addresses that the steps use, except for steps that use arrays of one call only
-    /// (outputs, and inputs that are not in `param_indices`). If a parameter gets another array, all addresses are found
-    /// again. Shapes may still change from call to call, because there is a plan for each signature.
+    /// Requires `static_alloc`. Keep the addresses that the steps use. Not kept are the addresses of steps that use arrays
+    /// of one call only: outputs, and inputs that are not in `param_indices`. If a parameter gets another array, all
+    /// addresses are computed again. Shapes may still change from call to call, because there is a plan for each signature.
     pub static_shape: bool,
     /// Without `static_alloc`, a graph with at most this many operators runs operator by operator.
     pub inline_limit: usize,
@@ -42,10 +42,11 @@ pub struct CachedOpFlags {
     pub backward_bulk_size: usize,
     /// The number of plans to keep (`MXRS_PLAN_CACHE`).
     pub plan_cache: usize,
-    /// Inputs that may be another array in every call. An input that is in neither list counts as one of these.
+    /// Inputs that may be a different array in every call. An input that is neither in this list nor in `param_indices` is
+    /// treated as if it were in this list.
     pub data_indices: Vec<usize>,
-    /// Inputs that rarely change. With `static_alloc`, calls that are not recorded keep packed copies of them in the
-    /// layouts that kernels read, until the content or the array changes.
+    /// Inputs that rarely change. With `static_alloc`, calls that are not recorded keep packed copies of these inputs in
+    /// the layouts that kernels read. A copy is kept until the array or its content changes.
     pub param_indices: Vec<usize>,
 }
 
@@ -71,8 +72,8 @@ pub struct CachedOpStats {
     pub plans_made: u64,
     /// Number of states made. A state is the memory for the intermediate values of one call at a time.
     pub states_made: u64,
-    /// How often the addresses of a plan's forward steps were found: once per call, or with `static_shape` once per state
-    /// and once for each change of a parameter's array.
+    /// How often the addresses of a plan's forward steps were computed: once per call. With `static_shape`: once per state,
+    /// and once more each time that a parameter gets another array.
     pub bindings_made: u64,
 }
 
@@ -168,7 +169,8 @@ impl CachedOp {
         let run = self.forward(&plan, &mut state, &bound, &outputs, random);
         run.context(|| "calling a cached graph")?;
         if !plan.has_gradient() {
-            // A later call that takes the state pushes its tasks after those of this call.
+            // The state can be given back before its tasks have run, because a later call that takes it pushes its tasks
+            // after those of this call.
             plan.give_back(state);
             return Ok(outputs);
         }
@@ -266,7 +268,8 @@ impl CachedOp {
         random: RandomCalls,
     ) -> Result<()> {
         let nd = &self.0.imperative;
-        // Gradients and head gradients have no arrays yet. The forward steps do not use them.
+        // Fills a list of arrays up to `n` with an empty array. It stands for gradients and head gradients, which have no
+        // arrays yet and which the forward steps do not use.
         let pad = |arrays: &[NdArray], n: usize| -> Vec<NdArray> {
             let missing = n.saturating_sub(arrays.len());
             arrays.iter().cloned().chain(std::iter::repeat_n(nd.void().clone(), missing)).collect()

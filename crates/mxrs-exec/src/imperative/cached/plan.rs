@@ -54,7 +54,8 @@ pub struct Plan {
     pub outputs: Vec<(Shape, DType)>,
     /// Inputs that the forward steps rewrite.
     pub rewrites: Vec<usize>,
-    /// Rewritten inputs whose value may differ afterwards, so that a value saved from them before is out of date.
+    /// Inputs whose value the forward steps may change. A value that was saved from such an input before the call is out of
+    /// date.
     pub spoilt: Vec<usize>,
     /// Inputs that the gradient reads.
     pub reads: Vec<usize>,
@@ -86,7 +87,7 @@ impl Plan {
         let given: Vec<Given<'_>> =
             names.iter().zip(&signature.inputs).map(|(name, (shape, dtype))| (*name, shape, *dtype)).collect();
         let known = known(graph, &[], &given, options)?;
-        // In calls that are recorded, parameters are expected to change from call to call.
+        // In recorded calls no input is constant, because parameters are expected to change from call to call.
         let is_constant =
             |index| flags.static_alloc && signature.wants.is_none() && flags.param_indices.contains(&index);
         let place = |(index, id): (usize, &mxrs_graph::NodeId)| (*id, Bound { index, is_constant: is_constant(index) });
@@ -222,7 +223,7 @@ pub struct State {
     halves: [Option<Half>; 2],
 }
 
-/// Addresses that stay valid while the parameters are the same arrays.
+/// One half of a program with its addresses, which stay valid as long as the parameters are the arrays `params`.
 struct Half {
     steps: Arc<ReadySteps>,
     params: Vec<NdArray>,
@@ -244,8 +245,8 @@ impl State {
     }
 
     /// The forward steps or the gradient steps with addresses for these arrays, ready to run. With `static_shape`, steps
-    /// that use only parameters and temporary values keep their addresses until a parameter is another array. The flag is
-    /// true if all addresses were found now.
+    /// that use only parameters and temporary values keep their addresses until a parameter is another array. Also returns
+    /// whether this call computed all addresses, because none were kept.
     pub fn ready(
         &mut self,
         plan: &Plan,
@@ -278,7 +279,7 @@ impl State {
         (ReadyProgram::of(steps, &per_call[begin..end], planned, memory, bound, outputs, team), is_new)
     }
 
-    /// The memory that [`ReadyProgram::over`] takes.
+    /// The arena and the packed constants of this state, as [`ReadyProgram::over`] takes them.
     fn memory(&self) -> Memory {
         (self.arena.clone(), self.packed.clone())
     }

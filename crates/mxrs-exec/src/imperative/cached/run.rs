@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub struct CachedRun {
     graph: Arc<Graph>,
     plan: Arc<Plan>,
-    /// The intermediate values; `None` after a gradient that did not retain the tape.
+    /// The intermediate values; `None` once a gradient has been computed without retaining the tape.
     state: Mutex<Option<State>>,
     random: RandomCalls,
 }
@@ -61,8 +61,8 @@ impl CachedRun {
         self.push_backward(imperative, inputs, outputs, out_grads, state)
     }
 
-    /// The outputs that the gradient reads, checked for overwriting. An empty array stands for each output that it does not
-    /// read.
+    /// The outputs of the call that the gradient reads. Returns an error if one of them was overwritten. An empty array
+    /// stands for each output that the gradient does not read.
     fn outputs(&self, imperative: &Imperative, node: &Arc<Node>, history: &History) -> Result<Vec<NdArray>> {
         let is_checked = imperative.checks_versions();
         let get = |(i, saved): (usize, &Option<Saved>)| match saved {
@@ -72,7 +72,8 @@ impl CachedRun {
         history.outputs.iter().enumerate().map(get).collect()
     }
 
-    /// The inputs of the call. The inputs that the gradient reads are checked for overwriting, with `all` every argument.
+    /// The inputs of the call. Returns an error if an input that the gradient reads was overwritten. With `all`, this check
+    /// covers every argument.
     fn inputs(&self, imperative: &Imperative, node: &Arc<Node>, history: &History, all: bool) -> Result<Vec<NdArray>> {
         let mut inputs = Vec::with_capacity(history.inputs.len());
         for (i, link) in history.inputs.iter().enumerate() {
@@ -120,8 +121,8 @@ impl CachedRun {
         Ok(grads)
     }
 
-    /// Computes the gradient as recorded calls: runs the graph again operator by operator, with the same random numbers and
-    /// without rewriting its auxiliary states, and differentiates along the tape of this run.
+    /// Computes the gradient as recorded calls: runs the graph again operator by operator and differentiates along the tape
+    /// of this second run. The second run draws the same random numbers and does not rewrite auxiliary states.
     fn differentiable(
         &self,
         imperative: &Imperative,
@@ -131,8 +132,8 @@ impl CachedRun {
         out_grads: Vec<Option<NdArray>>,
         inputs: &[NdArray],
     ) -> Result<Vec<Option<NdArray>>> {
-        // Each input becomes a new node of the tape. One input may depend on another outside the graph, and a gradient
-        // through that dependency is not part of this call's gradient.
+        // Each input becomes a new node of the tape. Thus an input that was computed from another input, outside the graph,
+        // counts as independent of it: the gradient through that computation is not part of the gradient of this call.
         let mut handles = Vec::with_capacity(inputs.len());
         for (array, link) in inputs.iter().zip(&history.inputs) {
             let handle = array.detach();

@@ -24,7 +24,7 @@ fn d10_in_place_pairs_and_bytes() {
     let p = relu_relu();
     let on = p.plan(&PlanOptions::default());
     let off = p.plan(&PlanOptions { enable_inplace: false, ..PlanOptions::default() });
-    // `x` belongs to the caller, so the first step takes its own memory.
+    // `x` belongs to the caller, so the first step needs other memory; the later steps work in place.
     assert_eq!((on.report.n_inplace, on.report.bytes), (2, 4000));
     // Without pairs each step needs input and output at the same time; memory is still reused after release.
     assert_eq!((off.report.n_inplace, off.report.lower_bound_bytes), (0, 8000));
@@ -52,9 +52,9 @@ fn d11_sweeps_and_reports_every_range() {
     let report = p.plan(&explicit(16)).report;
     let ranges: Vec<u32> = report.tried.iter().map(|t| t.match_range).collect();
     assert_eq!(ranges, [1, 2, 4, 8, 16]);
-    // Computed by hand: a storage is free two steps after it was made, when the request is 9 times as large. Ranges
-    // below 9 make all four storages; with 16, the request of 9 units takes the storage of 1 unit (which grows), and the
-    // request of 27 units that of 3.
+    // Computed by hand: a storage is free two steps after it was made, and the request at that step is 9 times as large.
+    // With ranges below 9, no storage is reused, so there are four. With range 16, the request of 9 units takes the storage
+    // of 1 unit, which grows, and the request of 27 units takes the storage of 3 units.
     let bytes: Vec<usize> = report.tried.iter().map(|t| t.bytes).collect();
     assert_eq!(bytes, [160, 160, 160, 160, 144]);
     assert_eq!((report.algorithm, report.bytes), (Algorithm::Pool { match_range: 16 }, 144));
@@ -82,7 +82,7 @@ fn d11_takes_the_smallest_that_is_large_enough_else_the_largest() {
     assert_eq!(total(100), 64 + 256 + 320);
     // The storage of 320 bytes grows, not that of 64.
     assert_eq!(total(1000), 64 + 256 + 1000);
-    // All free storages are too small by more than the range, or too large.
+    // For the first request all free storages are too small by more than the range, for the second too large.
     assert_eq!([total(320 * 16 + 1), total(3)], [64 + 256 + 320 + 320 * 16 + 1, 64 + 256 + 320 + 3]);
 }
 
@@ -98,8 +98,8 @@ fn b28_off_tries_one_range() {
 #[test]
 fn unset_takes_the_smallest_of_all() {
     let report = powers_of_three().plan(&PlanOptions::default()).report;
-    // The outputs of 9 and 27 units are alive at the same time: 36 units are 144 bytes, which the pool reaches. The offset
-    // planner does not, because 27 units are 108 bytes, and the next aligned offset is 128.
+    // The outputs of 9 and 27 units are alive at the same time: 36 units are 144 bytes, and the pool needs no more. The
+    // offset planner needs more, because 27 units are 108 bytes, and the next aligned offset is 128.
     assert_eq!(report.lower_bound_bytes, 144);
     assert_eq!(report.bytes, 144);
     assert_eq!(report.offset_bytes, Some(128 + 36));

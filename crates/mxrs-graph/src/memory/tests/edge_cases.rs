@@ -45,7 +45,7 @@ fn an_identity_shares_with_later_readers_but_is_then_protected() {
     for options in all_options().into_iter().filter(|o| o.enable_inplace) {
         let plan = p.plan(&options);
         assert_eq!(plan.storage(a), plan.storage(view));
-        // `a` is still to be read, so its view must not be overwritten.
+        // A later step reads `a`, so no step may overwrite `view`, which shares the memory of `a`.
         assert_eq!(plan.inplace.len(), 1);
         assert_eq!(run(&p, Some(&plan)), run(&p, None));
     }
@@ -137,7 +137,7 @@ fn skip_chain(n: usize) -> Program {
 fn offsets_come_close_to_the_bound_on_long_programs() {
     let report = skip_chain(3000).plan(&PlanOptions::default()).report;
     assert_eq!(report.algorithm, Algorithm::Offset);
-    // The published greedy planner stays within a few percent of the bound; the pool does not.
+    // The offset planner stays close to the lower bound; every plan of the pool is larger.
     let (offset, bound) = (report.bytes as f64, report.lower_bound_bytes as f64);
     assert!(offset / bound < 1.25, "{report}");
     assert!(report.tried.iter().all(|t| t.bytes > report.bytes), "{report}");

@@ -1,6 +1,6 @@
-//! Runs a program on real bytes, twice: with separate memory for every entry, and in the plan's memory, where every
-//! byte is overwritten as soon as it is not needed. Each step's outputs depend on every byte that it reads, so one
-//! wrong byte is detected.
+//! Runs a program on real bytes, twice: with separate memory for every entry, and in the plan's memory, where every byte is
+//! overwritten as soon as it is not needed. The outputs of a step depend on every byte that the step reads, so one wrong
+//! byte is detected.
 
 use super::program::Program;
 use crate::EntryId;

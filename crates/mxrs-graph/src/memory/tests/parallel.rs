@@ -8,7 +8,7 @@ use crate::memory::{Algorithm, MemoryPlan, Placement, PlanOptions, StorageId};
 use proptest::prelude::*;
 use rustc_hash::FxHashSet;
 
-/// The variables that steps list as read and written: a storage if the entry has one, otherwise the entry itself.
+/// A variable that steps list as read or written: the storage of an entry if it has one, otherwise the entry.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Variable {
     Storage(StorageId),
@@ -29,8 +29,8 @@ fn overlaps(plan: &MemoryPlan, a: StorageId, b: StorageId) -> bool {
     a.device == b.device && a.offset_bytes < end(b) && b.offset_bytes < end(a)
 }
 
-/// The reads and writes of every step. With `has_reuse_edges`, the first writer of a storage lists as written every
-/// storage used earlier whose bytes overlap with it, as an offset plan requires.
+/// The variables that every step reads, and those that it writes. With `has_reuse_edges`, the first writer of a storage also
+/// lists as written every earlier storage whose bytes overlap with that storage, as an offset plan requires.
 fn lists(program: &Program, plan: &MemoryPlan, has_reuse_edges: bool) -> Vec<[FxHashSet<Variable>; 2]> {
     let mut in_use: Vec<StorageId> = Vec::new();
     let mut lists = Vec::new();
@@ -53,8 +53,8 @@ fn lists(program: &Program, plan: &MemoryPlan, has_reuse_edges: bool) -> Vec<[Fx
     lists
 }
 
-/// For each step, the steps that must run before it: those pushed earlier that write what it lists, or read what it
-/// writes.
+/// For each step, the steps that must run before it: the steps pushed earlier that write a variable that this step lists, or
+/// that read a variable that this step writes.
 fn before(lists: &[[FxHashSet<Variable>; 2]]) -> Vec<Vec<usize>> {
     let waits = |earlier: &[FxHashSet<Variable>; 2], [reads, writes]: &[FxHashSet<Variable>; 2]| {
         !earlier[1].is_disjoint(reads) || !earlier[1].is_disjoint(writes) || !earlier[0].is_disjoint(writes)
@@ -71,7 +71,7 @@ fn order(before: &[Vec<usize>], choices: &[u16]) -> Vec<usize> {
         let is_ready = |s: &usize| !order.contains(s) && before[*s].iter().all(|b| order.contains(b));
         let ready: Vec<usize> = (0..before.len()).filter(is_ready).collect();
         let choice = choices.next().map_or(0, |c| *c as usize);
-        // Late steps first, so that a missing dependency is detected.
+        // Prefers late steps, so that a missing dependency is detected.
         order.push(ready[ready.len() - 1 - choice % ready.len().min(3)]);
     }
     order

@@ -34,8 +34,8 @@ impl Program {
         plan_memory(&self.steps, &self.entries, &self.heads, options).unwrap()
     }
 
-    /// The first and last step at which each entry's content matters, found by search instead of counting; `None` if it
-    /// is never read.
+    /// The first and last step at which each entry's content matters; `None` if the content is never read. Found by search,
+    /// while the planner counts reads.
     pub fn lifetimes(&self) -> Vec<Option<(usize, usize)>> {
         let mut found = vec![None; self.entries.len()];
         for (e, life) in found.iter_mut().enumerate() {
@@ -78,7 +78,7 @@ pub fn all_options() -> Vec<PlanOptions> {
     ]
 }
 
-/// One random step: the entries to read and the sizes to make.
+/// The random choices for one step: the entries that it reads, the sizes of its outputs, its pairs and its scratch memory.
 #[derive(Clone, Debug)]
 struct Wish {
     reads: Vec<u16>,

@@ -85,7 +85,7 @@ fn peak_live(program: &Program, plan: &MemoryPlan) -> usize {
     sum
 }
 
-/// The size of the best range that the pool tried.
+/// The size of the smallest plan among the ranges that the pool tried.
 fn least(report: &PlanReport) -> usize {
     report.tried.iter().map(|t| t.bytes).min().unwrap_or(usize::MAX)
 }
@@ -93,7 +93,7 @@ fn least(report: &PlanReport) -> usize {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// P1, P2, P3, P4, P5, P6, P7, P8, P9 for every algorithm and switch.
+    /// Checks P1, P2, P3, P4, P5, P6, P7, P8 and P9 for every algorithm and option.
     #[test]
     fn p1_to_p9_hold(program in programs(60)) {
         let plain = run(&program, None);
@@ -112,7 +112,7 @@ proptest! {
             prop_assert_eq!(&program.plan(&options), &plan);
             // P7: results are those without sharing. `run` also asserts P3 and P4.
             prop_assert_eq!(&run(&program, Some(&plan)), &plain, "P7 with {:?}", options);
-            // P8 and P9: the upper and the lower bound of the size.
+            // P8 and P9 are the upper and the lower bound of the plan's size.
             let report = &plan.report;
             let n_planned = plan.storages.len();
             let padding = if report.algorithm == Algorithm::Offset && !options.allow_pool { 63 * n_planned } else { 0 };
@@ -129,8 +129,8 @@ proptest! {
         }
     }
 
-    /// The default plan is at most as large as the plan of each range that it tries, and as a plan without reuse. Other
-    /// ranges or more colors may happen to give a smaller plan, because the choices are greedy.
+    /// The default plan is at most as large as the plans of all ranges that were tried, and as a plan without reuse. Other
+    /// ranges or more colors may happen to give a smaller plan, because the algorithms are greedy.
     #[test]
     fn the_default_is_never_larger_than_what_it_competes_with(program in programs(40)) {
         let default = program.plan(&PlanOptions::default()).report;

@@ -88,7 +88,7 @@ fn set() -> OpSet {
     .unwrap()
 }
 
-/// Builds a graph of calls given as (kind, first input, second input), where inputs are earlier entries; the last `n_heads`
+/// Builds a graph of calls, each given as (kind, first input, second input). Inputs are earlier entries; the last `n_heads`
 /// calls are heads.
 fn net(ops: &OpSet, calls: &[(u8, u16, u16)], n_heads: usize) -> Graph {
     let mut b = GraphBuilder::new();
@@ -116,7 +116,8 @@ fn types(graph: &Graph) -> Vec<DType> {
     infer_dtypes(graph, given, None).unwrap().complete(graph).unwrap()
 }
 
-/// The node name and output index of the entry from which `entry` was converted.
+/// If a conversion made `entry`, looks through the conversion. Returns the node name and output index of the unconverted
+/// entry.
 fn behind(graph: &Graph, entry: Entry) -> (String, u32) {
     let node = graph.node(entry.node);
     match node.op_name() {
@@ -171,7 +172,7 @@ proptest! {
     }
 }
 
-/// The conversions for calls given as (kind, first, second) of [`net`].
+/// Builds a graph of `calls` with [`net`], and returns the names of the conversions that `autocast` inserts.
 fn casts(calls: &[(u8, u16, u16)]) -> Vec<String> {
     let ops = set();
     let graph = autocast(&net(&ops, calls, calls.len()), &ops, HALF).unwrap();
@@ -180,7 +181,7 @@ fn casts(calls: &[(u8, u16, u16)]) -> Vec<String> {
 
 #[test]
 fn casts_stand_where_types_change() {
-    // A product, a call that follows it, and a loss: the head of each is in float32.
+    // A product, a call that accepts any type, and a loss, which needs float32.
     let expected = ["data_amp_cast_bfloat16", "weight0_amp_cast_bfloat16", "n1_output_amp_cast_float32"];
     assert_eq!(casts(&[(0, 0, 0), (1, 1, 0), (4, 2, 0)])[..3], expected);
     // Without a product, nothing is converted.

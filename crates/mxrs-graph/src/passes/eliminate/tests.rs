@@ -12,7 +12,8 @@ fn op_count(graph: &Graph, op: &str) -> usize {
     graph.nodes().iter().filter(|n| n.op_name() == op).count()
 }
 
-/// G18, by comparing every pair: no two mergeable calls are equal, unless one waits for a node after the other.
+/// Checks G18 by comparing every pair: no two calls that may be merged are equal, unless one waits for a node after the
+/// other.
 fn nothing_left(graph: &Graph) -> bool {
     let is_head = |id: NodeId| graph.heads().iter().any(|h| h.node == id);
     let mut seen: HashMap<Key, NodeId> = HashMap::new();
@@ -43,15 +44,15 @@ proptest! {
         prop_assert!(nothing_left(&less), "{:?}", less);
         let again = eliminate_common(&less, &ops).unwrap();
         prop_assert_eq!(format!("{again:?}"), format!("{less:?}"));
-        // Any order that respects the edges gives the same values, so no necessary edge was lost. The graph's own edges
-        // do not order the readers of a state against its writer, so each state has only one reader here.
+        // Any order that respects the edges gives the same values, so no necessary edge was lost. Edges of the graph do not
+        // order the readers of an auxiliary state against its writer, so in these graphs each state has only one reader.
         let order = run::any_order(&less, picked[0].into());
         prop_assert_eq!(order.len(), less.n_nodes());
         let any = run::run_in(&less, &Given::default(), order);
         let heads: Vec<_> = less.heads().iter().map(|h| any.entries[less.entry_id(*h).index()].clone()).collect();
         prop_assert_eq!(heads, run::heads(&graph, &Given::default()));
 
-        // The same holds for a training graph, whose forward part stays in front.
+        // Checks the same for a training graph, and that its forward part stays in front.
         let request = GradientRequest::of_variables(&graph, ["x0", "x1", "x2"]).unwrap();
         let training = gradient(&graph, &ops, &request).unwrap();
         let merged = training.eliminate_common(&ops).unwrap();
@@ -120,8 +121,8 @@ fn dependencies_are_united_and_never_close_a_cycle() {
     assert_eq!(graph.node(graph.find("later").unwrap()).control_deps, [graph.find("after_a").unwrap()]);
 }
 
-/// An output that is listed twice stays, because the caller requested it twice; if two outputs are merged into one, a copy
-/// keeps them distinct.
+/// An output that is listed twice stays listed twice, because the caller requested this. If two different outputs are
+/// merged, a copy keeps them distinct.
 #[test]
 fn g17_outputs_listed_twice_and_merged() {
     let ops = smooth::set();
@@ -135,7 +136,7 @@ fn g17_outputs_listed_twice_and_merged() {
     assert_eq!((op_count(&graph, "Sin"), op_count(&graph, "_copy")), (1, 1));
 }
 
-/// Building a graph always drops nodes that no output needs, so there is no pass for that.
+/// Building a graph always drops nodes that no output needs, so no pass has to drop them.
 #[test]
 fn what_no_output_needs_is_dropped_by_the_builder() {
     let ops = smooth::set();

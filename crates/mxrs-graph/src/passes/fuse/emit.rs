@@ -11,9 +11,9 @@ use std::sync::Arc;
 struct Emit<'g> {
     graph: &'g Graph,
     out: GraphBuilder,
-    /// For each old node, the node of `out` that it has become or is part of.
+    /// For each old node, the node of `out` that replaces it, alone or together with other nodes.
     nodes: Vec<Option<NodeId>>,
-    /// For each old entry, the entry of `out`.
+    /// For each old entry, the entry of `out` with the same value.
     entries: Vec<Option<Entry>>,
     /// For each node of `out`, the old entries of its outputs.
     origins: Vec<Vec<EntryId>>,
@@ -107,7 +107,7 @@ impl Emit<'_> {
         Ok(())
     }
 
-    /// Adds the new node of some old nodes; its outputs are the given old entries.
+    /// Adds `node`, which replaces the old nodes `olds`. Its outputs have the values of the old entries `outputs`.
     fn add(&mut self, olds: &[NodeId], node: Node, outputs: Vec<EntryId>) {
         let new = self.out.push(node);
         olds.iter().for_each(|old| self.nodes[old.index()] = Some(new));
@@ -117,7 +117,7 @@ impl Emit<'_> {
         self.origins.push(outputs);
     }
 
-    /// The fused call of a set; `None` if no other node reads the set.
+    /// The call that would replace a set; `None` if no other node reads the set.
     fn propose(&self, sets: &Sets<'_>, set: NodeId) -> Result<Option<Proposal>> {
         let (members, inputs, outputs) = (sets.members(&set), sets.inputs(set), sets.outputs(set));
         if outputs.is_empty() {

@@ -1,20 +1,20 @@
 //! Pointwise fusion: sets of calls that work element by element become one `_FusedOp` each ([`mxrs_op::Fused`]), whose
 //! kernel does not store the values between them in memory.
 //!
-//! Sets grow along edges. Every set has a position in an order of execution. Two sets connected by an edge are merged
-//! if the earlier one can wait for the later one, or the later one can run as early as the earlier one, without passing
-//! anything that it reads or that reads it (including control dependencies). So a set has one position in an order of
-//! execution, and no path leaves it and returns. The work per edge is constant.
+//! Sets grow along edges. Every set has one position in an order of execution. Two sets connected by an edge are merged in
+//! two cases: the earlier set can wait until the position of the later set, or the later set can run at the position of the
+//! earlier set. The set that moves must not pass a node that it reads, that reads it, or to which a control dependency
+//! connects it. So no path leaves a set and returns. The work per edge is constant.
 //!
-//! The calls of a set have the same shape, the same `__ctx_group__` and the same class, which the caller defines (such as a
-//! layout), and are on the same side of the border between forward part and gradient. Never fused: calls that are views or
-//! read only the shape of an input in the current mode, calls with subgraphs, and calls that read a variable which some call
-//! rewrites. A set has at most 16 inputs and outputs together, at most 8 of them outputs, and at most 32 calls.
+//! The calls of a set have the same shape, the same `__ctx_group__` and the same class. The caller defines the class, such
+//! as a layout. All calls of a set belong to the forward part, or all belong to the gradient. Never fused: calls that are
+//! views or read only the shape of an input in the current mode, calls with subgraphs, and calls that read a variable which
+//! some call rewrites. A set has at most 16 inputs and outputs together, at most 8 of them outputs, and at most 32 calls.
 //!
-//! Invariants: F1 sets are convex; F2 values are those of the separate calls, on one backend bit for bit; F3 no set
-//! spans forward part and gradient; F4 the number of calls decreases, because a set has at least two; F5 values that
-//! other nodes read, and heads, still exist. G3 holds: the forward part stays in front. The caller has to check that
-//! planned bytes do not increase (G14), and can request a smaller [`Reach`].
+//! Invariants: F1 sets are convex; F2 values equal those of the separate calls, bit for bit if one backend runs both; F3 no
+//! set spans forward part and gradient; F4 the number of calls decreases, because a set has at least two; F5 values that
+//! other nodes read, and heads, still exist. G3 holds: the forward part stays in front. The caller has to check that planned
+//! bytes do not increase (G14), and can request a smaller [`Reach`].
 
 mod emit;
 #[cfg(test)]
@@ -31,11 +31,11 @@ use std::sync::Arc;
 /// How far apart two calls may be in the order of execution to be fused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Any distance.
+    /// Calls at any distance may be fused.
     Any,
-    /// Any distance, as long as the bytes alive between them do not increase.
+    /// Calls at any distance may be fused, unless that increases the bytes alive between them.
     SameBytes,
-    /// No call outside the set is between them.
+    /// Calls may be fused if no call outside the set is between them.
     Neighbors,
 }
 
@@ -59,8 +59,7 @@ pub struct FusionRequest<'a> {
     pub is_train: bool,
     /// How far apart fused calls may be.
     pub reach: Reach,
-    /// The class of a call; only queried for pointwise calls. Calls of the same class may be fused, and a call without a
-    /// class is not fused.
+    /// Returns the class of a pointwise call. Calls of the same class may be fused; a call without a class is not fused.
     pub class: &'a dyn Fn(NodeId) -> Option<u64>,
     /// Whether to fuse a set; otherwise its calls stay separate.
     pub accept: &'a dyn Fn(&ProposedSet<'_>) -> bool,
@@ -90,11 +89,12 @@ pub struct FusedGraph {
     pub sets: Vec<Vec<NodeId>>,
     /// For each entry of `graph`, the entry of the old graph.
     pub entries: Vec<EntryId>,
-    /// For each old node, the node that it has become or is part of; `None` if it is gone.
+    /// For each old node, the new node that replaces it, alone or together with other nodes; `None` if the old node was
+    /// dropped.
     pub nodes: Vec<Option<NodeId>>,
 }
 
-/// Fuses pointwise calls; `None` if there is nothing to fuse.
+/// Fuses pointwise calls. Returns `None` if no set of calls is fused.
 ///
 /// # Errors
 /// If the shapes or types belong to another graph.

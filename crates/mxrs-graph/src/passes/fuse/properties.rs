@@ -49,7 +49,7 @@ impl Asked {
     }
 }
 
-/// For each node, the nodes that must run earlier: its inputs and control dependencies, and theirs.
+/// For each node, the nodes that must run earlier: its inputs and control dependencies, and the ancestors of these.
 fn ancestors(graph: &Graph) -> Vec<BTreeSet<NodeId>> {
     let mut all: Vec<BTreeSet<NodeId>> = Vec::new();
     for node in graph.nodes() {
@@ -100,7 +100,7 @@ fn check(old: &Graph, new: &FusedGraph, asked: &Asked) -> Checked {
         let deps = node.inputs.iter().map(|e| e.node).chain(node.control_deps.iter().copied());
         prop_assert!(deps.into_iter().all(|dep| dep < id), "ids are an order of execution");
     }
-    // F5: heads, and every entry with the value of its old entry.
+    // F5: the heads still exist, and every entry has the value of its old entry.
     prop_assert_eq!(new.entries.len(), new.graph.n_entries());
     for (head, was) in new.graph.heads().iter().zip(old.heads()) {
         prop_assert_eq!(new.entries[new.graph.entry_id(*head).index()], old.entry_id(*was), "F5");
@@ -112,7 +112,7 @@ fn check(old: &Graph, new: &FusedGraph, asked: &Asked) -> Checked {
     for found in [run::run(&new.graph, &Given::default()), run::run_in(&new.graph, &Given::default(), order)] {
         for (value, was) in found.entries.iter().zip(&new.entries) {
             let (maker, _) = old.entry_at(*was);
-            // In another order a state is rewritten at another time.
+            // In another order an auxiliary state is rewritten at another time, so its value may differ.
             if !old.node(maker).is_variable() {
                 prop_assert_eq!(value, &expected.entries[was.index()], "F2: {}", old.entry_name(*was));
             }

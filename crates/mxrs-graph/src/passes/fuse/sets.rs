@@ -19,15 +19,17 @@ const MAX_READERS: usize = 64;
 pub struct Sets<'g> {
     graph: &'g Graph,
     reach: Reach,
-    /// The properties that two calls of a set must have in common, as a number; `None` for nodes that are not fused.
+    /// For each node, a number that stands for the properties that all calls of a set must share; `None` for nodes that are
+    /// not fused.
     classes: Vec<Option<u32>>,
     /// For each node, the representative of its set.
     set_of: Vec<NodeId>,
-    /// The nodes of a set in order, stored at its representative; empty if the representative is the only node.
+    /// For the representative of each set, the nodes of the set in order; empty if the set has only one node.
     members: Vec<Vec<NodeId>>,
-    /// The position of a set, stored at its representative: the id of one of its nodes.
+    /// For the representative of each set, the position of the set, which is the id of one of its nodes.
     places: Vec<usize>,
-    /// For each position: the position itself if it has a set with calls, otherwise a later position.
+    /// For each position: the position itself if a set with calls is at it, otherwise a later position to continue the
+    /// search at.
     next_taken: Vec<usize>,
     is_head: Vec<bool>,
     /// For each node, the nodes that wait for it without reading it.
@@ -39,7 +41,7 @@ pub struct Sets<'g> {
 /// Finds the sets of a graph.
 pub fn grow<'g>(graph: &'g Graph, request: &FusionRequest<'_>) -> Sets<'g> {
     let mut sets = Sets::singles(graph, request);
-    // Two passes, because an obstacle for a pair may disappear once their neighbors are merged.
+    // Walks twice over the graph, because an obstacle between two sets may disappear when their neighbors are merged.
     for (id, node) in graph.iter().chain(graph.iter()) {
         for input in &node.inputs {
             sets.join(input.node, id);
@@ -48,7 +50,7 @@ pub fn grow<'g>(graph: &'g Graph, request: &FusionRequest<'_>) -> Sets<'g> {
     sets
 }
 
-/// For each node, a number shared by calls that may be fused.
+/// Returns a number for each node. Calls with the same number may be fused.
 fn classes(graph: &Graph, request: &FusionRequest<'_>) -> Vec<Option<u32>> {
     let mut is_rewritten = vec![false; graph.n_nodes()];
     for node in graph.nodes() {
@@ -138,7 +140,7 @@ impl<'g> Sets<'g> {
         self.inputs_of(self.members(&set), |other| other == set)
     }
 
-    /// The entries of a set that other nodes read, and heads.
+    /// The entries of a set that are heads or that nodes outside the set read.
     pub fn outputs(&self, set: NodeId) -> Vec<EntryId> {
         self.outputs_of(self.members(&set), |other| other == set)
     }
@@ -164,7 +166,7 @@ impl<'g> Sets<'g> {
         members.iter().flat_map(|id| self.graph.output_ids(*id)).filter(is_read_outside).collect()
     }
 
-    /// The first position from `place` on that has a set with calls.
+    /// The first position from `place` on that a set with calls occupies.
     fn taken_from(&mut self, place: usize) -> usize {
         let mut root = place;
         while self.next_taken[root] != root {
@@ -268,7 +270,8 @@ impl<'g> Sets<'g> {
             })
     }
 
-    /// Whether keeping the inputs of `early` until `late` costs no more bytes than are saved by values between the two.
+    /// Whether moving `early` to the position of `late` costs no memory: the inputs of `early` that live longer have at most
+    /// as many bytes as the values that are no longer stored between the two sets.
     fn waits_for_free(&self, early: NodeId, late: NodeId, outputs: &[EntryId]) -> bool {
         let by_late = self.inputs(late);
         let is_kept_longer = |entry: &EntryId| {
@@ -279,7 +282,8 @@ impl<'g> Sets<'g> {
         lost <= self.vanished(early, outputs)
     }
 
-    /// Whether making the outputs of `late` earlier costs no more bytes than are saved by values that can be freed earlier.
+    /// Whether moving `late` to the position of `early` costs no memory: the outputs of `late`, which are made earlier, have
+    /// at most as many bytes as the values that are no longer stored or freed earlier.
     fn hurries_for_free(&self, late: NodeId, early: NodeId, outputs: &[EntryId]) -> bool {
         let made_earlier = |entry: &&EntryId| self.set_of[self.graph.entry_at(**entry).0.index()] == late;
         let lost = self.bytes(outputs.iter().filter(made_earlier).copied().filter(|e| self.is_planned(*e)));

@@ -99,7 +99,7 @@ fn f1_paths_outside_keep_calls_apart() {
     }
 }
 
-/// Two sets connected by a call are merged, no matter which of them has to move.
+/// A call that reads two sets merges them, no matter which of the sets has to move.
 #[test]
 fn branches_meet() {
     let mut net = Net::new();
@@ -132,7 +132,7 @@ fn g14_same_bytes_keeps_nothing_more_alive() {
         let t = ["t1", "t2", "t3"].map(|name| net.call("Opaque", name, &[x]));
         let one = net.call(first, "one", if first == "Add" { &t[..2] } else { &t[..1] });
         let two = net.call("Add", "two", &[one, t[2]]);
-        // `two` comes after the third term, so that the term is made between the sums.
+        // `two` comes after the third term in id order, so the third term is made between the two sums.
         net.graph(&[two])
     };
     let (sum, sine) = (terms("Add"), terms("Sin"));
@@ -160,8 +160,8 @@ fn g14_what_hurries_keeps_nothing_more_alive() {
     assert_eq!(sets(&head, fuse_all(&head, Reach::SameBytes)), [["a", "b", "c"]]);
     assert_eq!(sets(&inner, fuse_all(&inner, Reach::Any)), [["a", "b", "c"]]);
     assert_eq!(sets(&inner, fuse_all(&inner, Reach::SameBytes)), [["b", "c"]]);
-    // `a` cannot wait, because `outside` waits for it; if `fan` ran at the position of `a`, two tensors would be alive
-    // instead of one.
+    // `a` cannot run later, because `outside` waits for `a`. If `fan` ran at the position of `a`, its two outputs would be
+    // alive during `outside`, instead of the output of `a`.
     let mut net = Net::new();
     let x = net.variable("x");
     let a = net.call("Sin", "a", &[x]);
@@ -187,8 +187,8 @@ fn f3_forward_and_gradient_stay_apart() {
     assert!(fuse_where(&graph, Reach::Any, 2, &|_| Some(0)).is_none());
 }
 
-/// Calls are not fused if they read variables that some call rewrites, do not read an input, are views, or differ in shape
-/// or context group.
+/// Two calls are not fused if they differ in shape or context group. A call is never fused if it reads a variable that some
+/// call rewrites, does not read one of its inputs, or is a view.
 #[test]
 fn what_is_never_fused() {
     let two = |change: &dyn Fn(&mut Net, Entry) -> Entry| {
@@ -248,7 +248,7 @@ fn what_is_never_fused() {
     assert!(of(&[flat(3), flat(3)], &[DType::F32; 3]).is_err());
 }
 
-/// A set is full at 16 tensors or 32 calls; the rest becomes other sets.
+/// A set has at most 16 tensors and at most 32 calls; further calls form other sets.
 #[test]
 fn sets_are_bounded() {
     let mut net = Net::new();

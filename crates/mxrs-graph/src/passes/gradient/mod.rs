@@ -1,9 +1,9 @@
 //! The training graph: a graph, followed by the calls that compute the gradients of its heads.
 //!
-//! It is built by a reverse sweep over the nodes. Each entry collects the terms of its gradient from its readers. When all
-//! readers have been visited, the terms are summed, and the entry's operator adds calls of other operators that compute the
-//! gradients of its inputs ([`mxrs_op::GradientFn`]). Only entries on a path from a wanted entry to a head take part. A
-//! gradient without terms is zero, costs nothing, and ends the sweep on that path.
+//! The training graph is built by a reverse sweep over the nodes of the forward graph. Each entry collects the terms of its
+//! gradient from its readers. When all readers have been visited, the terms are summed, and the operator that makes the
+//! entry adds calls that compute the gradients of its inputs ([`mxrs_op::GradientFn`]). Only entries on a path from a wanted
+//! entry to a head take part. A gradient without terms is zero, costs nothing, and ends the sweep on that path.
 
 mod request;
 mod scope;
@@ -20,10 +20,9 @@ use mxrs_types::{Error, Result};
 
 /// A graph together with the calls that compute its gradients.
 ///
-/// Invariant G3: the first [`n_forward_nodes`](Self::n_forward_nodes) nodes are those of the forward graph, with the
-/// same ids. Node ids are an order of execution. After the forward nodes they follow the reverse sweep and not the
-/// depth-first walk of [`GraphBuilder::build`](crate::GraphBuilder::build), so that a gradient is used soon after it is
-/// made.
+/// Invariant G3: the first [`n_forward_nodes`](Self::n_forward_nodes) nodes are those of the forward graph, with the same
+/// ids. Node ids are an order of execution. The ids of the gradient's calls follow the reverse sweep, not the depth-first
+/// walk of [`GraphBuilder::build`](crate::GraphBuilder::build), so that a gradient is used soon after it is made.
 #[derive(Debug)]
 pub struct TrainingGraph {
     /// The graph. Its heads are the forward heads, followed by one gradient per wanted entry.
@@ -34,8 +33,8 @@ pub struct TrainingGraph {
     pub n_forward_heads: usize,
     /// The wanted entries: head `n_forward_heads + i` is the gradient of `wanted[i]`.
     pub wanted: Vec<Entry>,
-    /// For each forward head, the variable that contains the gradient of that head. `None` if no such variable is read:
-    /// gradients of heads are ones, the head is a loss that ignores it, or the head depends on no wanted entry.
+    /// For each forward head, the variable that contains the gradient of that head. `None` if there is no such variable:
+    /// gradients of heads are ones, the head is a loss that ignores its gradient, or the head depends on no wanted entry.
     pub head_grads: Vec<Option<NodeId>>,
 }
 
@@ -71,15 +70,17 @@ impl TrainingGraph {
 
 /// Builds the gradients of `request`.
 ///
-/// Every gradient is a separate head: if two would be the same entry, or one is a variable or a forward output, a
-/// `_copy` is inserted. Calls that compute gradients are named `<node>_backward` and sums `<node>_grad_sum`, followed
-/// by a number if the name is taken. They are marked with [`Node::backward_of`](crate::Node::backward_of) and inherit
-/// `__ctx_group__`.
+/// Every gradient is a separate head: a `_copy` is inserted if two gradients would be the same entry, or if a gradient is a
+/// variable or a forward output. Calls that compute gradients are named `<node>_backward` and sums `<node>_grad_sum`,
+/// followed by a number if the name is taken. These calls and sums are marked with
+/// [`Node::backward_of`](crate::Node::backward_of), and inherit `__ctx_group__` from the forward node.
 ///
 /// # Errors
-/// If a wanted entry is not in the graph, or no head depends on it (unless [`Unreachable::Zeros`]); if an operator on the
-/// path is not differentiable or its gradient is declared wrongly; if an operator for sums and constants (`ones_like`,
-/// `zeros_like`, `add_n`, `_grad_add`, `_copy`) is needed and missing in `ops`.
+/// Fails in each of these cases:
+/// - a wanted entry is not in the graph;
+/// - no head depends on a wanted entry, and the request does not ask for [`Unreachable::Zeros`];
+/// - an operator between a wanted entry and a head is not differentiable, or its gradient is declared wrongly;
+/// - `ones_like`, `zeros_like`, `add_n`, `_grad_add` or `_copy` is needed, but is not in `ops`.
 pub fn gradient(graph: &Graph, ops: &OpSet, request: &GradientRequest) -> Result<TrainingGraph> {
     let training = sweep::run(graph, ops, request)?;
     training.check_prefix(graph)?;

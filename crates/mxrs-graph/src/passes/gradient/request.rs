@@ -6,10 +6,11 @@ use mxrs_types::{Error, Result};
 /// The source of the gradients of the heads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HeadGrads {
-    /// All ones.
+    /// The gradient of every head is all ones.
     #[default]
     Ones,
-    /// A new variable per head, named `<output>_grad`; a head that is listed twice gets two, which are added.
+    /// The gradient of every head is a new variable, named `<output>_grad`. A head that is listed twice gets two variables,
+    /// which are added.
     Variables,
 }
 
@@ -32,9 +33,9 @@ pub struct GradientRequest {
     pub head_grads: HeadGrads,
     /// What to do about wanted entries that no head depends on.
     pub unreachable: Unreachable,
-    /// A sum of at least this number of terms is a chain of `_grad_add`, each of which runs as soon as its term is
-    /// available, instead of one `add_n` (`MXNET_EXEC_INPLACE_GRAD_SUM_CAP`). All readers are counted, whether or not they
-    /// contribute a term.
+    /// The number of terms from which a sum is a chain of `_grad_add` instead of one `add_n`
+    /// (`MXNET_EXEC_INPLACE_GRAD_SUM_CAP`). Each `_grad_add` runs as soon as its term is available. All readers of the entry
+    /// are counted as terms, whether or not they contribute one.
     pub sum_cap: usize,
 }
 
@@ -55,7 +56,7 @@ impl GradientRequest {
     /// Requests the gradients of the variables with these names.
     ///
     /// # Errors
-    /// If no variable of the graph has one of the names.
+    /// Fails if a name is not that of a variable of the graph.
     pub fn of_variables<'a>(graph: &Graph, names: impl IntoIterator<Item = &'a str>) -> Result<Self> {
         let entry = |name: &str| match graph.find(name).filter(|id| graph.node(*id).is_variable()) {
             Some(id) => Ok(Entry::new(id, 0)),

@@ -1,8 +1,8 @@
 //! The terms of each entry's gradient, and their sum.
 //!
-//! A few terms become one `add_n` when all are available. If there may be many, each is added by `_grad_add` as soon as
-//! it is available, and the call that makes a term waits for the sum of the earlier ones, so that only two terms are
-//! alive at a time. Both methods add from the first term to the last.
+//! If an entry has few readers, its terms become one `add_n` when all are available. If it has many readers, a `_grad_add`
+//! adds each term as soon as the term is available. The call that makes a term then waits for the sum of the earlier terms,
+//! so that only two terms are alive at a time. Both methods add from the first term to the last.
 
 use super::sweep::Sweep;
 use crate::{Entry, EntryId, NodeId};
@@ -12,7 +12,7 @@ use mxrs_types::Result;
 /// The terms collected for an entry.
 #[derive(Default)]
 pub(super) struct Terms {
-    /// Terms that are not summed yet; at most one if they are added one by one.
+    /// Terms that are not summed yet. If terms are added one by one, the list holds at most one term or partial sum.
     list: Vec<Entry>,
     /// Whether `list[0]` is a partial sum, which `add_term` made.
     has_partial: bool,
@@ -44,7 +44,7 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    /// Sums the terms of `entry`, all of whose readers have been visited.
+    /// Sums the terms of `entry`, after all its readers have been visited.
     pub(super) fn close(&mut self, entry: EntryId) -> Result<Option<Entry>> {
         let list = std::mem::take(&mut self.terms[entry.index()].list);
         let sum = match list.as_slice() {

@@ -11,15 +11,15 @@ use rustc_hash::FxHashSet;
 /// The annotation that gradient calls inherit, so that they run on the device of the forward call.
 const CTX_GROUP: &str = "__ctx_group__";
 
-/// The state of one sweep.
+/// The state of one reverse sweep.
 pub(super) struct Sweep<'g> {
     pub graph: &'g Graph,
     pub ops: &'g OpSet,
-    /// Forward nodes with their ids, followed by gradient calls.
+    /// The training graph under construction: the forward nodes with their ids, followed by gradient calls.
     pub out: GraphBuilder,
     names: UniqueNames,
     pub sum_cap: usize,
-    /// The terms of each entry.
+    /// The terms of the gradient of each entry.
     pub terms: Vec<Terms>,
     /// For each entry, the number of terms that its gradient may get.
     pub n_readers: Vec<u32>,
@@ -184,12 +184,12 @@ impl<'g> Sweep<'g> {
         self.is_wanted[self.graph.entry_id(entry).index()] || self.depends[entry.node.index()]
     }
 
-    /// Whether the gradient of an input is wanted; never for an auxiliary state.
+    /// Whether the gradient of an input is wanted. It is never wanted for an auxiliary state.
     pub(super) fn wants_input(&self, node: &Node, position: usize) -> bool {
         position < node.n_arguments() && self.wants_entry(node.inputs[position])
     }
 
-    /// Adds a call that helps to compute the gradient of `of`.
+    /// Adds a call that belongs to the gradient of node `of`.
     pub(super) fn add_call(
         &mut self,
         op: &str,

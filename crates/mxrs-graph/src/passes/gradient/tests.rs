@@ -74,7 +74,7 @@ proptest! {
         }
         let names: std::collections::HashSet<&str> = training.graph.nodes().iter().map(|n| n.name.as_str()).collect();
         prop_assert_eq!(names.len(), training.graph.n_nodes());
-        // G9: finite differences, whose own error is estimated by halving the step.
+        // G9: compares gradients with finite differences, whose error is estimated by halving the step.
         let values = run::heads(&training.graph, &Given::default());
         for (i, name) in NAMES.iter().enumerate() {
             for element in 0..run::LENGTH {
@@ -84,7 +84,8 @@ proptest! {
                 prop_assert!(close(found, narrow, slack), "{name}[{element}]: {found} against {narrow} ({slack})");
             }
         }
-        // G12: an operator of these tests makes at most three calls, and an entry one sum.
+        // G12: in these tests the gradient function of an operator adds at most three calls, and each entry needs at most
+        // one sum.
         let calls = graph.nodes().iter().filter(|n| !n.is_variable()).count();
         prop_assert!(training.graph.n_nodes() - training.n_forward_nodes <= 6 * calls + 2 * graph.heads().len() + 3);
         prop_assert!(training.graph.nodes().iter().all(|n| n.clone_of.is_none()));
@@ -108,13 +109,13 @@ proptest! {
         for ((p, q), both) in p.iter().flatten().zip(q.iter().flatten()).zip(both.iter().flatten()) {
             prop_assert!((a * p + b * q - both).abs() <= 1e-9 * (1.0 + p.abs() + q.abs()), "{p} {q} {both}");
         }
-        // Ones in the variables have the same effect as `Ones`.
+        // If the variables for gradients of heads contain ones, the gradients are those of `HeadGrads::Ones`.
         let ones = gradient(&graph, &ops, &GradientRequest::of_variables(&graph, NAMES).unwrap()).unwrap();
         let plain = run::heads(&ones.graph, &Given::default()).split_off(ones.n_forward_heads);
         prop_assert_eq!(with(&|_| vec![1.0; run::LENGTH]), plain);
     }
 
-    /// Both methods of summing add from the first term to the last.
+    /// A chain of `_grad_add` and one `add_n` give equal sums, because both add from the first term to the last.
     #[test]
     fn sums_are_equal_whatever_the_cap((choices, picked) in choices(), cap in 0usize..6) {
         let ops = smooth::set();
@@ -166,7 +167,7 @@ fn gradients_are_heads_of_their_own() {
 fn only_the_paths_wanted_are_built() {
     let mut net = Net::new();
     let (a, b) = (Symbol::variable("a"), Symbol::variable("b"));
-    // `b` passes through an operator without a gradient, which is allowed if `b` is not wanted.
+    // An operator without a gradient reads `b`, which is allowed if the gradient of `b` is not wanted.
     let blocked = net.call("Opaque", "blocked", &[&b]);
     let product = net.call("Mul", "product", &[&a, &blocked]);
     let graph = product.graph().unwrap();
@@ -177,7 +178,7 @@ fn only_the_paths_wanted_are_built() {
     let error = gradient(&graph, &net.ops, &GradientRequest::of_variables(&graph, ["a", "b"]).unwrap()).unwrap_err();
     let text = error.to_string();
     assert!(text.contains("Opaque") && text.contains("`blocked`"), "{text}");
-    // If an inner entry is wanted, nothing before it is visited.
+    // If the gradient of an inner entry is wanted, the sweep visits nothing before that entry.
     let inner = GradientRequest::new(vec![Entry::new(graph.find("blocked").unwrap(), 0)]);
     let training = gradient(&graph, &net.ops, &inner).unwrap();
     let values = run::heads(&training.graph, &Given::default());
@@ -189,7 +190,8 @@ fn zeros_stop_the_sweep() {
     let mut net = Net::new();
     let x = Symbol::variable("x");
     for stopper in ["Sign", "Blocked"] {
-        // The operator without a gradient comes before an operator whose gradient is zero, so its gradient is not requested.
+        // `Opaque` has no gradient. It comes before an operator whose gradient is zero, so the gradient of `Opaque` is not
+        // requested.
         let opaque = net.call("Opaque", "opaque", &[&x]);
         let stopped = net.call(stopper, "stopped", &[&opaque]);
         let graph = stopped.graph().unwrap();

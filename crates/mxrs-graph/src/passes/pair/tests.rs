@@ -6,8 +6,8 @@ use crate::test_ops::smooth;
 use crate::{GradientRequest, GraphBuilder, first_recomputed, gradient, recompute};
 use mxrs_op::Attrs;
 
-/// A chain of `n` layers of Norm, Tanh and Sin. `then` may add calls and returns the heads, given the outputs of the Norms
-/// and the last output.
+/// A chain of `n` layers of Norm, Tanh and Sin. `then` gets the outputs of the Norms and the last output; it may add calls,
+/// and returns the heads.
 fn chain(n: usize, force: &str, then: impl Fn(&mut GraphBuilder, &[Entry], Entry) -> Vec<Entry>) -> TrainingGraph {
     let ops = smooth::set();
     let mut b = GraphBuilder::new();
@@ -33,7 +33,7 @@ fn paired(training: &TrainingGraph) -> Option<TrainingGraph> {
     paired_with(training, &[0])
 }
 
-/// Fuses the pairs with a gradient that reads the inputs `kept_inputs` of the first calls.
+/// Fuses the pairs. The gradient of a fused call reads those inputs of the first call that `kept_inputs` lists.
 fn paired_with(training: &TrainingGraph, kept_inputs: &'static [usize]) -> Option<TrainingGraph> {
     let ops = smooth::set();
     let pair = Pair {
@@ -88,7 +88,7 @@ fn pairs_become_one_call_forward_and_backward() {
 
 #[test]
 fn what_others_read_is_left_alone() {
-    // Not fused are pairs whose first output is a head or has a second reader, and calls with annotations.
+    // A pair is not fused if the output of its first call is a head or has a second reader, or if a call is annotated.
     let head = chain(3, "", |_, norms, last| vec![last, norms[1]]);
     let reader = chain(3, "", |b, norms, last| {
         let ops = smooth::set();
@@ -105,13 +105,14 @@ fn what_others_read_is_left_alone() {
     }
 }
 
-/// First outputs are recomputed from values that are kept in any case, until the wanted number of bytes is freed.
+/// The first outputs of fused calls are recomputed from values that are kept in any case, until the wanted number of bytes
+/// is freed.
 #[test]
 fn g13_first_outputs_are_made_again() {
     let all = chain(6, "", |_, _, last| vec![last]);
     let pairs = paired(&all).unwrap();
     for (wanted, n) in [(0, 0), (1, 1), (4, 2), (5, 3), (1000, 6)] {
-        // The bytes of a call are its number of outputs, 2.
+        // Each call counts as many bytes as it has outputs; a fused call has 2.
         let stored = first_recomputed(&pairs, wanted, |id| pairs.graph.node(id).n_outputs);
         let less = recompute(&pairs, |id| stored[id.index()]).unwrap();
         assert_eq!((count(&less, "NormTanhAgain"), count(&less, "NormTanh")), (n, 6), "{wanted}");
@@ -120,14 +121,14 @@ fn g13_first_outputs_are_made_again() {
             let node = less.graph.node(clone);
             assert_eq!(node.clone_of, Some(original));
             assert_eq!((node.n_outputs, node.inputs[1]), (1, Entry::new(original, 1)));
-            // Only the forward part reads the original's first output.
+            // Only the forward part reads the first output of the original call.
             let readers = less.graph.consumers(less.graph.output_id(original, 0));
             assert!(readers.iter().all(|(reader, _)| less.is_forward(*reader)));
         }
         assert_same(&all, &less);
     }
-    // A tensor that the gradient does not read otherwise is not kept for recomputation: in a chain only the first
-    // call's data exist anyway.
+    // A tensor that no gradient reads is not kept only for recomputation. In this chain, only the data of the first call, a
+    // variable, exist in any case.
     let forgetful = paired_with(&all, &[]).unwrap();
     let stored = first_recomputed(&forgetful, 1000, |_| 1);
     assert_eq!(stored.iter().filter(|stored| !**stored).count(), 1);

@@ -1,4 +1,4 @@
-//! The replacement of a chain: checked when it is proposed, added to the new graph at the chain's position.
+//! The replacement of a chain: [`Emission::propose`] makes and checks it, [`Emission::emit`] adds it to the new graph.
 
 use super::grow::ChainCall;
 use super::{Partitioning, Rewrite, UniqueNames};
@@ -24,8 +24,8 @@ pub struct Emission {
 }
 
 impl Emission {
-    /// The replacement of this chain. `None` if the pattern has none, if its outputs differ from those of the chain, or if
-    /// it is not accepted.
+    /// The replacement of `chain`. `None` if the pattern offers no replacement, if the outputs of the replacement differ
+    /// from those of the chain, or if the request does not accept the replacement.
     pub fn propose(
         graph: &Graph,
         with: &Partitioning<'_>,
@@ -53,7 +53,8 @@ impl Emission {
         let (Some(last), Some((inputs, is_constant)), Some(end)) = (calls.last(), of_last, members.last()) else {
             return Ok(None);
         };
-        // The first output must be the same, other outputs only if they are read.
+        // The first output of the replacement must have the shape and type of the chain's output. Other outputs must too if
+        // they are read.
         let is_read = |i: usize| i == 0 || chain.last().is_some_and(|call| call.is_read.get(i) == Some(&true));
         let is_same = |i: usize| !is_read(i) || last.outputs.get(i) == end.outputs.get(i);
         if !(0..end.outputs.len()).all(is_same) {
@@ -67,7 +68,7 @@ impl Emission {
             is_constant: &is_constant,
             is_train: false,
         };
-        // Calls that prepare the replacement only pay off if they run once.
+        // All calls but the last prepare the replacement, which pays off only if they run once.
         let prepares_once = calls.iter().rev().skip(1).all(|c| c.is_constant);
         let is_wanted = prepares_once && (with.accept)(&Proposal { pattern, members: &members, call });
         let members = chain.iter().map(|call| call.id).collect();
@@ -83,8 +84,9 @@ impl Emission {
         }
     }
 
-    /// Adds the calls, and their outputs to `made`. The last added call has the name of the chain's last call, so that
-    /// outputs keep their names, and waits for everything that any call of the chain waited for.
+    /// Adds the calls to the new graph, and the descriptions of their outputs to `made`. The last added call has the name of
+    /// the chain's last call, so that outputs keep their names. It waits for everything that any call of the chain waited
+    /// for.
     pub fn emit(
         &self,
         graph: &Graph,
@@ -134,7 +136,7 @@ fn describe(
 ) -> Result<(TensorDesc, bool)> {
     let found = match operand {
         Operand::Input { member, position } => members.get(member).and_then(|m| {
-            // A value made inside the chain is gone.
+            // A replacement cannot read a value that is made inside the chain.
             let is_inner = member > 0 && m.entered_by == position;
             let desc = (!is_inner).then(|| m.inputs.get(position)).flatten()?;
             Some((desc.clone(), m.is_constant.get(position).copied()?))

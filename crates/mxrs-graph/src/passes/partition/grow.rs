@@ -8,16 +8,16 @@ use mxrs_op::{Member, Pattern, Stage, TensorDesc};
 #[derive(Clone, Debug)]
 pub struct ChainCall {
     pub id: NodeId,
-    /// The name of its stage of the pattern.
+    /// The name of the pattern's stage that accepted the call.
     pub stage: &'static str,
     /// The position of the input by which the call reads the previous call.
     pub entered_by: usize,
     inputs: Vec<TensorDesc>,
     outputs: Vec<TensorDesc>,
     is_constant: Vec<bool>,
-    /// Pairs of its inputs and the outputs of the previous call that they read.
+    /// Pairs (position of an input of this call, index of the output of the previous call that it reads).
     reads: Vec<(usize, usize)>,
-    /// For each output, whether it is read.
+    /// For each output, whether a call reads it or it is a head.
     pub is_read: Vec<bool>,
 }
 
@@ -65,7 +65,7 @@ impl ChainCall {
     }
 }
 
-/// A list of calls each of which reads the previous one.
+/// A list of calls, each of which reads the previous call.
 pub struct Chain {
     pub calls: Vec<ChainCall>,
 }
@@ -90,7 +90,7 @@ impl<'a> Grower<'a> {
         Self { graph, with, is_head, is_waited_for, is_taken: vec![false; graph.n_nodes()] }
     }
 
-    /// The longest chain of the pattern from this seed; `None` if it has fewer than two calls.
+    /// The longest chain of calls that begins with `seed` and matches the pattern; `None` if it has fewer than two calls.
     pub fn grow(&self, pattern: &Pattern, seed: NodeId) -> Option<Chain> {
         let mut chain = Chain { calls: vec![self.accepted(&pattern.seed, &[], seed, 0)?] };
         let mut stages = pattern.then.iter();
@@ -104,12 +104,12 @@ impl<'a> Grower<'a> {
         (chain.calls.len() > 1).then_some(chain)
     }
 
-    /// Excludes these calls from other chains.
+    /// Excludes the calls `members` from later chains.
     pub fn take(&mut self, members: &[NodeId]) {
         members.iter().for_each(|id| self.is_taken[id.index()] = true);
     }
 
-    /// The call as the next part of the chain, if it fits this stage.
+    /// Call `id` as the next call of `chain`, if it matches `stage`.
     fn accepted(&self, stage: &Stage, chain: &[ChainCall], id: NodeId, position: usize) -> Option<ChainCall> {
         let node = self.graph.node(id);
         let can_stand = stage.ops.contains(&node.op_name())
@@ -127,7 +127,8 @@ impl<'a> Grower<'a> {
         accepts.then_some(call)
     }
 
-    /// The reader of the first output and the position of its input, if nothing else uses the node.
+    /// The only reader of the node's first output, and the position at which it reads this output. `None` if anything else
+    /// uses the node.
     fn only_reader(&self, id: NodeId) -> Option<(NodeId, usize)> {
         let entry = self.graph.output_id(id, 0);
         let (reader, position) = match self.graph.consumers(entry) {
@@ -150,7 +151,7 @@ fn is_plain(node: &Node) -> bool {
     !has_effect && node.subgraphs.is_empty() && node.backward_of.is_none() && node.clone_of.is_none()
 }
 
-/// The device group; a chain stays on one device.
+/// The device group of a node. All calls of a chain have the same group, so a chain stays on one device.
 fn group(node: &Node) -> Option<&str> {
     node.attrs.get("__ctx_group__")
 }

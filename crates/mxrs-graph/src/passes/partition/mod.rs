@@ -1,9 +1,9 @@
 //! Partitioning for inference: replaces chains of calls by fewer calls, as [patterns](Pattern) define.
 //!
-//! Seeds are visited in order of execution. A chain grows from its seed as long as only its next call uses the last
-//! result. An output that another call reads, that is a head, or that a call waits for without reading ends the chain,
-//! and so does a call that belongs to another chain. If the longest chain is not accepted, shorter ones from the same
-//! seed are proposed. The replacement takes the position of the chain's last call.
+//! Seeds are visited in order of execution. A chain grows from its seed as long as only one call uses the result of the last
+//! call. So the chain ends at an output that is a head, that several calls read, or that a call waits for without reading.
+//! It also ends before a call that belongs to another chain. If the longest chain is not accepted, shorter chains from the
+//! same seed are proposed. The replacement takes the position of the chain's last call.
 //!
 //! So a chain is closed: data and control dependencies leave it only at its end. A path that leaves it never returns, and no
 //! search for cycles is needed:
@@ -26,7 +26,7 @@ use mxrs_types::Result;
 
 /// The input of partitioning.
 pub struct Partitioning<'a> {
-    /// The patterns to search for; a seed takes the first that fits.
+    /// The patterns to search for; a seed takes the first pattern that matches.
     pub patterns: &'a [Pattern],
     /// The operators that replacements call.
     pub ops: &'a OpSet,
@@ -45,7 +45,7 @@ pub struct Region {
     pub pattern: &'static str,
     /// The calls of the chain in the old graph, in order.
     pub members: Vec<NodeId>,
-    /// The node of the new graph that has the output of the chain.
+    /// The node of the new graph that makes the output of the chain.
     pub node: NodeId,
 }
 
@@ -64,7 +64,7 @@ pub struct Partitioned {
     pub graph: Graph,
     /// The shape and type of every entry of the new graph.
     pub descs: Vec<TensorDesc>,
-    /// The new id of each old node; `None` for calls that are gone.
+    /// The new id of each old node; `None` for calls that are not in the new graph.
     pub new_ids: Vec<Option<NodeId>>,
     /// The chains that were replaced.
     pub regions: Vec<Region>,
@@ -75,7 +75,7 @@ pub struct Partitioned {
 /// Replaces the chains of a graph.
 ///
 /// # Errors
-/// If a pattern names an operator that `ops` does not have, or specifies impossible parameters.
+/// Fails if the replacement of a pattern calls an operator that `ops` does not have, or with impossible parameters.
 pub fn partition(graph: &Graph, with: &Partitioning<'_>) -> Result<Partitioned> {
     let mut grower = Grower::new(graph, with);
     let mut chosen: Vec<Option<Emission>> = (0..graph.n_nodes()).map(|_| None).collect();
@@ -118,7 +118,7 @@ pub fn partition(graph: &Graph, with: &Partitioning<'_>) -> Result<Partitioned> 
     finish(rewrite.finish(heads)?, made, regions, declined)
 }
 
-/// The longest part of the chain, from its seed on, whose replacement is accepted.
+/// The replacement of the longest part of the chain, from its seed on, for which a replacement is accepted.
 fn longest_accepted(
     graph: &Graph,
     with: &Partitioning<'_>,
@@ -133,8 +133,8 @@ fn longest_accepted(
     Ok(None)
 }
 
-/// Assigns the descriptions in `made` to the nodes of the new graph. Nodes were added in the order of `made`; nodes that no
-/// head needs have been dropped.
+/// Assigns the descriptions in `made` to the nodes of the new graph. `made` lists all added nodes in order, but the graph
+/// lacks the nodes that no head needs.
 fn finish(
     rewritten: Rewritten,
     made: Vec<Vec<TensorDesc>>,

@@ -40,7 +40,7 @@ fn check(old: &Graph, new: &Partitioned, salt: u64) -> Result<(), TestCaseError>
             prop_assert!(!(is_left && comes_back), "a path through {outside}");
         }
     }
-    // G21, also in any other order of execution.
+    // G21: the outputs are the same, also in any other order of execution.
     prop_assert_eq!(old.output_names(), new.graph.output_names());
     let expected = heads(old, &Given::default());
     let run = run_in(&new.graph, &Given::default(), any_order(&new.graph, salt));
@@ -74,12 +74,13 @@ proptest! {
         let graph = random_graph(&choices, &chosen);
         let new = partitioned(&graph);
         check(&graph, &new, salt)?;
-        // No chain is left that could be replaced. Constant shifts are excluded, because they can be folded again.
+        // No chain is left that could be replaced. Patterns with constant shifts are excluded, because the calls that fold a
+        // shift can match again.
         let mut joins = pattern();
         joins.then.remove(0);
         let again = partitioned_with(&new.graph, &smooth::set(), &[joins], &|_| true);
         prop_assert_eq!(again.regions.len(), 0, "{:?}", new.graph);
-        // The same holds if some proposals are rejected.
+        // G19 to G21 also hold if some proposals are rejected.
         let picky = |p: &Proposal<'_>| (salt >> (p.members.len() + p.call.inputs.len())) & 1 == 0;
         check(&graph, &partitioned_with(&graph, &smooth::set(), &[pattern()], &picky), salt)?;
     }

@@ -92,7 +92,7 @@ fn g20_of_two_products_in_one_sum_the_first_takes_it() {
     net.scale("t", "x");
     net.call("Add", "a", &["s", "t"]);
     net.call("Tanh", "y", &["a"]);
-    // After the replacement, the second chain has to run before the first.
+    // The chain of `s` takes the sum, so its replacement reads `t` and has to run after `t`.
     assert_eq!(ops_after(&net.heads(&["y"])), ["Scale", "ScaleSumTanh"]);
 }
 
@@ -116,7 +116,7 @@ fn residual_units_become_two_calls_each() {
 
 #[test]
 fn g20_a_path_that_leaves_and_comes_back_ends_the_chain() {
-    // The path leads from the product through a sine into the product's own sum.
+    // The path leads from the product `s` through the sine into the sum that also reads `s`.
     let mut net = Net::new();
     net.scale("s", "x");
     net.call("Sin", "side", &["s"]);
@@ -270,7 +270,8 @@ fn a_pattern_that_asks_for_an_unknown_operator_is_an_error() {
         super::partition(&graph, &with).err().unwrap().to_string()
     };
     assert!(error(&wrong).contains("Missing"));
-    // The second call's first input is the output of the first call, which is gone.
+    // The wrong replacement reads the first input of the second call. That is the output of the first call, which the
+    // replacement removes.
     wrong.replace = |_| {
         let inputs = vec![mxrs_op::Operand::Input { member: 1, position: 0 }];
         Some(vec![mxrs_op::NewCall { op: "Sin", suffix: "", attrs: mxrs_op::Attrs::new(), inputs }])

@@ -68,7 +68,8 @@ pub fn partitioned(graph: &Graph) -> Partitioned {
     partitioned_with(graph, &smooth::set(), &[pattern()], &|_| true)
 }
 
-/// Builds a graph from calls given by operator, name and inputs; a name that is not a call is a variable.
+/// Builds a graph from calls, each given by operator, name and names of the inputs. A name that belongs to no call is that
+/// of a variable.
 pub struct Net {
     builder: GraphBuilder,
     ops: OpSet,
@@ -90,7 +91,7 @@ impl Net {
         Entry::new(id, 0)
     }
 
-    /// Adds a call that also waits for other nodes.
+    /// Adds a call that also waits for the nodes `deps`, without reading them.
     pub fn call_after(&mut self, op: &str, name: &str, inputs: &[&str], deps: &[&str]) -> NodeId {
         let inputs = inputs.iter().map(|input| self.entry(input)).collect();
         let id = self.builder.add_op(self.ops.get(op).unwrap(), name, Attrs::new(), inputs).unwrap();
@@ -104,7 +105,7 @@ impl Net {
         self.call_after(op, name, inputs, &[])
     }
 
-    /// Adds `Scale` of `data` with its own constants.
+    /// Adds a `Scale` of `data`, whose weight and bias are new constants.
     pub fn scale(&mut self, name: &str, data: &str) -> NodeId {
         self.call("Scale", name, &[data, &format!("c{name}_weight"), &format!("c{name}_bias")])
     }
@@ -135,7 +136,7 @@ pub fn random_graph(choices: &Choices, heads: &[u16]) -> Graph {
             let mut fresh = |name: &str| Entry::new(b.add_variable(format!("{name}{i}_{k}"), Attrs::new()), 0);
             let (op, inputs) = match kind {
                 0 | 1 => ("Scale", vec![p, fresh("cw"), fresh("cb")]),
-                // The mean is a constant every other time.
+                // In half of the cases the mean is a constant.
                 2 => ("Shift", vec![p, fresh(if second % 2 == 0 { "cm" } else { "m" })]),
                 3 => ("Add", vec![q, p]),
                 4 => ("Add", vec![p, q]),

@@ -7,18 +7,19 @@ use super::{must_store, recompute};
 use crate::{NodeId, TrainingGraph};
 use mxrs_types::{Error, Result};
 
-/// The number of choices tried of each kind.
+/// The number of candidates of each kind that are tried.
 const N_STEPS: usize = 8;
 
-/// Finds the cheapest choice of calls to store whose planned bytes are within `budget_bytes`. The candidates are
-/// prefixes of the calls in order of cost per byte, checkpoints on the chain, and segments of several sizes. `None` if
-/// the graph fits without recomputation.
+/// Finds the cheapest choice of calls to store whose planned bytes are within `budget_bytes`. Three kinds of choices are
+/// tried: recomputing the calls with the lowest cost per byte, checkpoints on a chain, and segments of several sizes.
+/// Returns `None` if the graph is within the budget without recomputation.
 ///
 /// `bytes` are the bytes of a call's outputs, `cost` is the work of a call in any unit, and `planned_bytes` is the
 /// planner's result for a training graph.
 ///
 /// # Errors
-/// Fails if no choice fits; the error contains the fewest bytes that were reached. Also fails if `planned_bytes` fails.
+/// Fails if no choice is within the budget; the error contains the fewest bytes that were reached. Also fails if
+/// `planned_bytes` fails.
 pub fn within_budget(
     training: &TrainingGraph,
     budget_bytes: usize,
@@ -33,7 +34,7 @@ pub fn within_budget(
     let mut candidates = Vec::new();
     for stored in choices(training, bytes, &cost) {
         let candidate = recompute(training, |id| stored[id.index()])?;
-        // The forward ids of both graphs are the same.
+        // The forward nodes of `candidate` and `training` have the same ids, so `cost` may be called with ids of either.
         let work: f64 = candidate.graph.nodes().iter().filter_map(|n| n.clone_of).map(&cost).sum();
         candidates.push((work, candidate));
     }
@@ -52,13 +53,14 @@ pub fn within_budget(
     ))
 }
 
-/// Sets of calls to store, as one flag per forward node.
+/// The choices to try, each as one flag per forward node: whether to store it.
 fn choices(training: &TrainingGraph, bytes: impl Fn(NodeId) -> usize, cost: &impl Fn(NodeId) -> f64) -> Vec<Vec<bool>> {
     let line = Line::of(training, bytes);
     let n_nodes = training.n_forward_nodes;
     let mut choices = Vec::new();
 
-    // The calls in order of cost per saved byte; each step recomputes an equal share of the bytes.
+    // Recomputes the calls in order of cost per saved byte. From one choice to the next, the recomputed calls have an equal
+    // share of the bytes more.
     let must = must_store(training);
     let mut cheap: Vec<usize> =
         (0..line.calls.len()).filter(|i| line.saved[*i] > 0 && !must[line.calls[*i].index()]).collect();

@@ -1,10 +1,10 @@
 //! Checkpoints on a chain: the best choice of calls to store, by dynamic programming.
 //!
-//! The forward part can be cut where a single call connects the calls before and after the cut. If a set of such calls
-//! is stored, the memory consists of their bytes plus those of the largest segment between two of them, which is
-//! recomputed for its backward part. For each bound on the size of segments, a pass over the chain finds the fewest
-//! bytes to store; the best bound wins. The result is exact for chains of up to 89 stages, for which all bounds are tried.
-//! For longer chains, evenly spaced bounds are tried.
+//! The forward part can be cut where a single call connects the calls before and after the cut. Such calls are the *stages*.
+//! If some stages are stored, the segment between two of them is recomputed for its backward part. So the memory consists of
+//! the bytes of the stored stages and of the largest segment. For each bound on the size of segments, a pass over the chain
+//! finds the stages with the fewest bytes to store. The bound with the least memory is chosen. The result is exact for
+//! chains of up to 89 stages, for which all bounds are tried. For longer chains, evenly spaced bounds are tried.
 
 use super::cuts::Line;
 use crate::{NodeId, TrainingGraph};
@@ -13,12 +13,12 @@ use std::collections::VecDeque;
 /// The largest number of bounds to try.
 const MAX_BOUNDS: usize = 4096;
 
-/// The largest number of steps of all passes together, unless the smallest number of bounds needs more; a bound takes
-/// one step per stage.
+/// The limit on bounds times stages, which sets the number of bounds for long chains. At least `MAX_BOUNDS / 64` bounds are
+/// tried, even if this limit is exceeded.
 const MAX_STEPS: usize = 1 << 22;
 
-/// The forward calls to store, as one flag per forward node, for the smallest sum of stored bytes and largest segment;
-/// the last segment is stored too. `bytes` are the bytes of a call's outputs.
+/// Chooses the forward calls to store, as one flag per forward node. The choice minimizes the sum of the stored bytes and
+/// the bytes of the largest segment. The last segment is stored too. `bytes` are the bytes of a call's outputs.
 pub fn chain_checkpoints(training: &TrainingGraph, bytes: impl Fn(NodeId) -> usize) -> Vec<bool> {
     let line = Line::of(training, bytes);
     let stages = Stages::of(&line);
@@ -27,16 +27,17 @@ pub fn chain_checkpoints(training: &TrainingGraph, bytes: impl Fn(NodeId) -> usi
     line.stored(training.n_forward_nodes, best.into_iter().map(|stage| stages.positions[stage]), from)
 }
 
-/// A chain of stages: the calls that may be stored, and the bytes between them.
+/// A chain of stages, which are the calls that may be stored, and the bytes between them.
 #[derive(Debug, Default)]
 pub(super) struct Stages {
-    /// The position in the line of each call that may be stored.
+    /// For each stage, its position in the [`Line`] of forward calls.
     pub positions: Vec<usize>,
     /// The bytes of each stage.
     pub bytes: Vec<usize>,
-    /// For each stage, the saved bytes of the calls before it that are not stages; then the total.
+    /// For each stage, the saved bytes of the calls before it that are not stages. The last item is the total of all such
+    /// calls.
     pub before: Vec<usize>,
-    /// For each stage, the saved bytes of the stages before it; then the total.
+    /// For each stage, the saved bytes of the stages before it. The last item is the total of all stages.
     pub own_before: Vec<usize>,
 }
 
@@ -60,20 +61,23 @@ impl Stages {
         stages
     }
 
-    /// The saved bytes between stage `from` and stage `to`, excluding both; `None` is the start, `len()` the end.
+    /// The saved bytes between stage `from` and stage `to`, excluding both. `None` is the start of the chain; the number of
+    /// stages is its end.
     pub fn between(&self, from: Option<usize>, to: usize) -> usize {
         let start = from.map_or(0, |f| self.before[f] + self.own_before[f + 1]);
         self.before[to] + self.own_before[to] - start
     }
 
-    /// The stages to store if no segment may be larger than `bound`, and their bytes; `None` if a single stage is
-    /// larger.
+    /// The stages to store if no segment may be larger than `bound`, and their bytes: `(bytes, stages)`. `None` if even the
+    /// segment between two adjacent stages is larger.
     pub fn cheapest(&self, bound: usize) -> Option<(usize, Vec<usize>)> {
         let n = self.positions.len();
-        // The fewest stored bytes up to and including each stage and the end; and the stage stored before it.
+        // `least`: for each stage, and for the end, the fewest bytes stored up to there if that stage is stored. `from`: the
+        // stage stored before it.
         let mut least: Vec<Option<usize>> = vec![None; n + 1];
         let mut from: Vec<Option<usize>> = vec![None; n + 1];
-        // The possible predecessors, cheapest first, each later than the cheaper ones. `None` is the start.
+        // The stages that may be stored before the current stage, with their `least` bytes, cheapest first. Each is later
+        // than all cheaper ones. `None` is the start.
         let mut window: VecDeque<(Option<usize>, usize)> = VecDeque::from([(None, 0)]);
         for to in 0..=n {
             while window.front().is_some_and(|(f, _)| self.between(*f, to) > bound) {
@@ -93,7 +97,7 @@ impl Stages {
         least[n].map(|stored| (stored, chosen))
     }
 
-    /// The bounds to try, ascending: all sums between two stages, or evenly spaced ones if there are too many.
+    /// The bounds to try, ascending: the bytes between any two stages, or evenly spaced numbers if those are too many.
     pub fn bounds(&self) -> Vec<usize> {
         let n = self.positions.len();
         let total = self.between(None, n);
@@ -109,7 +113,7 @@ impl Stages {
         bounds
     }
 
-    /// The stages to store for the least memory; of equally good choices, the one with the largest segments.
+    /// The stages to store for the least memory. Of equally good choices, it is the one with the largest bound.
     pub fn best(&self) -> Vec<usize> {
         let mut best: Option<(usize, Vec<usize>)> = None;
         for bound in self.bounds().into_iter().rev() {

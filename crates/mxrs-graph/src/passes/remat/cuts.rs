@@ -8,9 +8,10 @@ pub(super) struct Line {
     pub calls: Vec<NodeId>,
     /// The bytes of the outputs of each call.
     pub bytes: Vec<usize>,
-    /// The bytes of each call that the backward part keeps alive: the gradient reads it, and it can be recomputed.
+    /// The bytes of each call that gradients keep alive and that recomputation can save; 0 if no gradient reads the call, or
+    /// if it must be stored.
     pub saved: Vec<usize>,
-    /// The position of the last forward call that reads each call; its own position if there is none.
+    /// For each call, the position of the last forward call that reads it, or its own position if none does.
     last_reader: Vec<usize>,
 }
 
@@ -40,12 +41,13 @@ impl Line {
         Self { calls, bytes, saved, last_reader }
     }
 
-    /// The calls up to `position` that calls after it read.
+    /// The positions of the calls at or before `position` that a call after `position` reads.
     pub fn crossing(&self, position: usize) -> impl Iterator<Item = usize> + '_ {
         (0..=position).filter(move |i| self.last_reader[*i] > position)
     }
 
-    /// For the cut after each position: the bytes of the calls that cross it, and whether only the last call does.
+    /// For the cut after each position: the bytes of the calls before the cut that calls after it read, and whether only the
+    /// call right before the cut is read.
     pub fn cuts(&self) -> Vec<(usize, bool)> {
         let mut ends: Vec<Vec<usize>> = vec![Vec::new(); self.calls.len()];
         let (mut bytes, mut n) = (0usize, 0usize);

@@ -3,10 +3,10 @@
 use super::{is_read, must_store};
 use crate::{Node, NodeId, TrainingGraph};
 
-/// The forward calls to store, as one flag per forward node: all except some whose first output the operator can
-/// [recompute](mxrs_op::OpDef::recompute) from tensors that gradients read in any case. These are chosen from the first call on,
-/// until `wanted_bytes` are freed, because the gradients of the first calls run last, when few other values are kept.
-/// `bytes` are the bytes of a call's outputs.
+/// Chooses the forward calls to store, as one flag per forward node. A call is not stored if its operator can
+/// [recompute](mxrs_op::OpDef::recompute) the first output from tensors that gradients read in any case. Such calls are
+/// taken from the first one on, until `wanted_bytes` are freed, because the gradients of the first calls run last, when few
+/// other values are kept. `bytes` are the bytes of a call's outputs.
 pub fn first_recomputed(training: &TrainingGraph, wanted_bytes: usize, bytes: impl Fn(NodeId) -> usize) -> Vec<bool> {
     let graph = &training.graph;
     let must = must_store(training);

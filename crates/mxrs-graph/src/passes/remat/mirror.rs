@@ -3,7 +3,7 @@
 use super::{is_read, must_store};
 use crate::{Node, NodeId, TrainingGraph};
 
-/// The rule for an operator.
+/// Whether calls of an operator are recomputed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mirroring {
     /// Never recomputed, even if forced (`Dropout`).
@@ -15,13 +15,14 @@ pub enum Mirroring {
     Candidate,
 }
 
-/// The forward calls to store, as one flag per forward node: those that are not candidates by `rule`, corrected by the
-/// `__force_mirroring__` annotation of each call (`1`, `True`, `0`, `False`); and those candidates that take no more
-/// bytes than the values that would have to be kept to recompute them (of a convolution and the relu after it, one
-/// output is kept).
+/// Chooses the forward calls to store, as one flag per forward node:
+/// - calls that are not candidates by `rule`. The annotation `__force_mirroring__` of a call (`1`, `True`, `0`, `False`)
+///   overrides the rule, except [`Mirroring::Never`];
+/// - candidates whose outputs take no more bytes than the values that would have to be kept to recompute them. So of a
+///   convolution and the relu after it, one output is kept.
 ///
-/// Forcing works even if `MXNET_BACKWARD_DO_MIRROR` is off: then the caller passes a rule without candidates. `bytes` are
-/// the bytes of a call's outputs.
+/// The annotation works even if `MXNET_BACKWARD_DO_MIRROR` is off: in this case the caller passes a rule without candidates.
+/// `bytes` are the bytes of a call's outputs.
 pub fn mirror(
     training: &TrainingGraph,
     rule: impl Fn(&Node) -> Mirroring,
@@ -42,13 +43,13 @@ pub fn mirror(
     frontier.stored
 }
 
-/// The border between stored and recomputed calls.
+/// The choice of stored and recomputed calls, which [`Self::advance`] improves step by step.
 struct Frontier<'g, B> {
     training: &'g TrainingGraph,
     bytes: B,
-    /// The choice so far.
+    /// For each forward node, whether it is stored.
     stored: Vec<bool>,
-    /// Calls that are always stored: outputs of the graph, and calls whose clone could give another result.
+    /// For each forward node, whether it is always stored: it is a head, or a clone could give another result.
     is_fixed: Vec<bool>,
     /// For each forward node, whether a gradient call reads an output of it.
     is_kept: Vec<bool>,
@@ -77,11 +78,11 @@ impl<'g, B: Fn(NodeId) -> usize> Frontier<'g, B> {
         clones
     }
 
-    /// Stores every group of calls that share values kept only for their clones, if that frees at least as many bytes
-    /// as it takes; returns whether there was such a group.
+    /// Finds groups of calls whose clones read common values that are kept only for clones. Stores the calls of a group,
+    /// instead of those values, if that frees at least as many bytes as it takes. Returns whether such a group was found.
     fn advance(&mut self, forced: &[bool]) -> bool {
         let clones = self.clones();
-        // A group next to one that was just stored waits for the next round.
+        // A group that shares a call with a group just stored waits for the next call of this function.
         let mut is_settled = vec![false; self.training.n_forward_nodes];
         let mut has_advanced = false;
         for source in (0..self.training.n_forward_nodes).map(NodeId::new) {
@@ -116,7 +117,7 @@ impl<'g, B: Fn(NodeId) -> usize> Frontier<'g, B> {
         !self.training.graph.node(id).is_variable() && !self.is_kept[i] && !self.is_fixed[i] && self.stored[i]
     }
 
-    /// The calls read by the group that are kept only for clones.
+    /// The calls that are kept only for clones, and that a call of `group` reads.
     fn sources(&self, group: &[NodeId]) -> Vec<NodeId> {
         let graph = &self.training.graph;
         let inputs = group.iter().flat_map(|id| {
@@ -130,7 +131,7 @@ impl<'g, B: Fn(NodeId) -> usize> Frontier<'g, B> {
     }
 }
 
-/// The calls that read the content of an output of this call.
+/// The calls that read the content of an output of call `id`.
 fn readers(training: &TrainingGraph, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
     let graph = &training.graph;
     let all = graph.output_ids(id).flat_map(|entry| graph.consumers(entry));

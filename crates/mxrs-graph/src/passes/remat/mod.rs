@@ -3,14 +3,15 @@
 //!
 //! Every strategy ([`first_recomputed`], [`mirror`], [`sqrt_segments`], [`chain_checkpoints`], [`within_budget`]) returns a
 //! set of forward calls to *store*; [`recompute`] clones the other calls. A forward call is recomputed at most once,
-//! together with everything that it needs, directly before the first gradient call that reads it, and it waits for the
-//! preceding gradient call. If an operator can [recompute](mxrs_op::OpDef::recompute) its first output from its other outputs,
-//! these are kept and only the first output is recomputed.
+//! together with everything that it needs. Its clone runs directly before the first gradient call that reads it, and waits
+//! for the gradient call before that. If an operator can [recompute](mxrs_op::OpDef::recompute) its first output from its
+//! other outputs, the other outputs are kept and only the first is recomputed.
 //!
-//! - G13 no value, gradient, auxiliary state or random number changes: clones refer to their original
-//!   ([`Node::clone_of`](crate::Node::clone_of)), so that the executor repeats its random numbers and lets them rewrite
-//!   nothing.
-//! - G14 planned bytes never increase: [`recompute_if_smaller`] gives up if they would, and a budget is met or refused.
+//! - G13 no value, gradient, auxiliary state or random number changes: a clone refers to its original
+//!   ([`Node::clone_of`](crate::Node::clone_of)), so that the executor gives the clone the same random numbers and lets it
+//!   rewrite nothing.
+//! - G14 planned bytes never increase: [`recompute_if_smaller`] returns `None` if they would, and [`within_budget`] meets
+//!   its budget or fails.
 
 mod budget;
 mod chain;
@@ -37,9 +38,9 @@ use std::sync::Arc;
 
 /// Lets the backward part read clones of the forward calls for which `is_stored` is false.
 ///
-/// Always stored: outputs of the graph, which are alive anyway; calls with subgraphs; and calls that read a variable
-/// which some call rewrites in training, because a clone would read the new content. A call that rewrites inputs itself
-/// may be cloned, but its outputs must not depend on the old content (otherwise store it). Tensors that a gradient call
+/// Always stored: outputs of the graph, which are alive anyway; calls with subgraphs; and calls that read a variable which
+/// some call rewrites in training, because a clone would read the new content. A call that rewrites inputs itself may be
+/// cloned. If its outputs depend on the old content of these inputs, the caller must store it. Tensors that a gradient call
 /// reads only for their shape are not recomputed.
 ///
 /// # Errors
@@ -55,7 +56,7 @@ pub fn recompute(training: &TrainingGraph, is_stored: impl Fn(NodeId) -> bool) -
         recomputing: FxHashMap::default(),
         graph,
     };
-    // The last gradient call before the current one.
+    // The gradient call that was copied last.
     let mut before: Option<NodeId> = None;
     for (id, old) in graph.iter() {
         if id.index() == training.n_forward_nodes {
@@ -77,7 +78,7 @@ pub fn recompute(training: &TrainingGraph, is_stored: impl Fn(NodeId) -> bool) -
     training.after(pass.rewrite.finish(heads)?)
 }
 
-/// Calls [`recompute`] for each choice, and returns the result with the fewest planned bytes, the first of equal ones.
+/// Calls [`recompute`] for each choice, and returns the result with the fewest planned bytes; of equal results, the first.
 /// `None` if no choice has fewer bytes than the graph itself (G14).
 ///
 /// # Errors
@@ -113,9 +114,9 @@ struct Recompute<'g> {
     graph: &'g Graph,
     rewrite: Rewrite<'g>,
     names: UniqueNames,
-    /// For each entry, whether gradient calls read the original.
+    /// For each entry, whether gradient calls read the original entry instead of a clone's output.
     is_kept: Vec<bool>,
-    /// The new id of the clone of each forward node.
+    /// For each forward node, the new id of its clone, if it has been cloned.
     clones: Vec<Option<NodeId>>,
     /// The operators that recompute first outputs, by the name of the original operator.
     recomputing: FxHashMap<&'static str, Arc<OpDef>>,
@@ -143,14 +144,15 @@ impl Recompute<'_> {
         old.inputs.iter().enumerate().map(input).collect()
     }
 
-    /// The operator that recomputes the first output of a call.
+    /// The operator that recomputes the first output of the call `node`, if there is one.
     fn recomputing(&mut self, node: &Node) -> Option<Arc<OpDef>> {
         let op = node.op.as_ref()?;
         let define = op.recompute?;
         Some(self.recomputing.entry(op.name).or_insert_with(|| Arc::new(define())).clone())
     }
 
-    /// Makes the missing clones that the gradient call `reader` reads, and the clones that these read.
+    /// Makes the missing clones that the gradient call `reader` needs, directly or as inputs of other clones. They wait for
+    /// `before`.
     fn clone_for(&mut self, reader: NodeId, before: Option<NodeId>) -> Result<()> {
         let mut missing: Vec<NodeId> = Vec::new();
         let mut stack = vec![reader];
@@ -199,7 +201,7 @@ fn kept_entries(training: &TrainingGraph, is_stored: impl Fn(NodeId) -> bool) ->
     let mut kept = vec![true; graph.n_entries()];
     for (id, node) in graph.iter().take(training.n_forward_nodes) {
         if !node.is_variable() && !is_stored(id) {
-            // The first output is recomputed from the others.
+            // A recomputing operator reads the other outputs, so only the first output is not kept.
             let n_lost = if node.op.as_ref().is_some_and(|op| op.recompute.is_some()) { 1 } else { node.n_outputs };
             graph.output_ids(id).take(n_lost).for_each(|e| kept[e.index()] = false);
         }

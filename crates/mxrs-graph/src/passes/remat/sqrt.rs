@@ -1,14 +1,15 @@
-//! Segments of about √n of the saved bytes: memory grows with the square root of the depth, at the cost of one more forward
-//! run. Chen, Xu, Zhang and Guestrin, "Training deep nets with sublinear memory cost", arXiv:1604.06174.
+//! Recomputes the forward part in about √n segments of equal bytes: memory grows with the square root of the depth, at the
+//! cost of one more forward run. Chen, Xu, Zhang and Guestrin, "Training deep nets with sublinear memory cost",
+//! arXiv:1604.06174.
 
 use super::cuts::Line;
 use crate::{NodeId, TrainingGraph};
 
-/// The forward calls to store, as one flag per forward node: those that cross the cuts between about √n segments of
-/// equal bytes, for n calls that gradients read, and all of the last segment. `bytes` are the bytes of a call's
-/// outputs.
+/// Chooses the forward calls to store, as one flag per forward node. The calls are cut into about √n segments of equal
+/// bytes, where n is the number of calls that gradients read. Stored are the calls before a cut that calls after it read,
+/// and all calls of the last segment. `bytes` are the bytes of a call's outputs.
 ///
-/// Each cut is where the fewest bytes cross, at most half a segment after the segment is full.
+/// Each cut is made where the stored calls have the fewest bytes, at most half a segment after the segment is full.
 pub fn sqrt_segments(training: &TrainingGraph, bytes: impl Fn(NodeId) -> usize) -> Vec<bool> {
     let line = Line::of(training, bytes);
     let n_saved = line.saved.iter().filter(|b| **b > 0).count();
@@ -18,7 +19,8 @@ pub fn sqrt_segments(training: &TrainingGraph, bytes: impl Fn(NodeId) -> usize) 
     line.stored(training.n_forward_nodes, stored.0, stored.1)
 }
 
-/// The positions to store for segments that are full at `target` bytes, and the start of the last segment.
+/// Cuts the line into segments of about `target` bytes. Returns the positions of the calls to store, and the position at
+/// which the last segment starts.
 pub(super) fn in_segments(line: &Line, target: usize) -> (Vec<usize>, usize) {
     let cuts = line.cuts();
     let target = target.max(1);

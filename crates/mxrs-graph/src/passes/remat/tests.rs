@@ -27,8 +27,8 @@ fn chain(n: usize) -> TrainingGraph {
     gradient(&graph, &ops, &GradientRequest::of_variables(&graph, ["x"]).unwrap()).unwrap()
 }
 
-/// The largest number of entries of calls that are alive at the same time, if each is freed after the last call that reads
-/// it.
+/// The largest number of entries that are alive at the same time, if each entry is freed after the last call that reads it.
+/// Variables are not counted.
 fn peak(training: &TrainingGraph) -> usize {
     let graph = &training.graph;
     let mut last = vec![0; graph.n_entries()];
@@ -57,7 +57,7 @@ fn planned(training: &TrainingGraph) -> Result<usize> {
     Ok(peak(training))
 }
 
-/// G3 and G13: bit-equal values and states, in id order and in any order that the edges allow.
+/// Checks G3 and G13: values and states of both graphs are bit-equal, in id order and in any order that the edges allow.
 fn same(a: &TrainingGraph, b: &TrainingGraph, salt: u64) -> std::result::Result<(), TestCaseError> {
     prop_assert_eq!(a.n_forward_nodes, b.n_forward_nodes);
     for (x, y) in a.graph.nodes()[..a.n_forward_nodes].iter().zip(b.graph.nodes()) {
@@ -124,7 +124,7 @@ proptest! {
                 prop_assert!(peak(&less) < peak(&all));
             }
         }
-        // A budget is met, or refused with the fewest bytes, which are a budget that can be met.
+        // A budget is met or refused. The error names the fewest bytes, and a budget of that size is met.
         let cost = |id: NodeId| 1.0 + id.index() as f64;
         let budget = peak(&all) * 3 / 4;
         let fits = match within_budget(&all, budget, bytes, cost, planned) {
@@ -161,7 +161,7 @@ proptest! {
             let mut from = None;
             let mut largest = 0;
             for to in chosen.iter().copied().chain([n]) {
-                // Sums the bytes between the stages, and those of the stages that are not stored.
+                // The bytes of a segment: those between its stages, and those of its stages, which are not stored.
                 let first = from.map_or(0, |f: usize| f + 1);
                 let inside = (first..=to).map(|i| between[i]).sum::<usize>() + (first..to).map(|i| bytes[i]).sum::<usize>();
                 largest = largest.max(inside);
@@ -188,7 +188,7 @@ fn deep_chains_take_the_root_of_their_depth() {
             assert!(n_clones(&less) < n);
             same(&all, &less, 1).unwrap();
         }
-        // With half of the memory, about half of the calls are recomputed.
+        // With half of the memory, at most three quarters of the calls are recomputed.
         let half = within_budget(&all, n / 2, |_| 1, |_| 1.0, planned).unwrap().unwrap();
         assert!(peak(&half) <= n / 2 && n_clones(&half) <= n * 3 / 4, "{} {}", peak(&half), n_clones(&half));
     }
@@ -222,7 +222,8 @@ fn force_mirroring_decides_except_where_never() {
     assert_eq!(stored[1..], [false, true, true, false, true, true]);
 }
 
-/// A value that would be kept only for a clone is not kept if the clone's own output is no larger (D50).
+/// A call is stored instead of recomputed if its output is no larger than the value that would be kept only for its clone
+/// (D50).
 #[test]
 fn only_what_frees_bytes_is_mirrored() {
     let ops = smooth::set();
@@ -255,7 +256,8 @@ fn only_what_frees_bytes_is_mirrored() {
     let one = graph(1);
     // Storing a `Tanh` instead of its `Sin` takes equal bytes, fewer bytes, and more bytes.
     assert_eq!([2, 1, 3].map(|bytes| n_mirrored(&one, bytes)), [0, 0, 3]);
-    // If two clones read the same value, storing both takes more bytes than it frees.
+    // If two clones read the same value, storing both calls frees this value only once. So both are stored only if they are
+    // half as large.
     let two = graph(2);
     assert_eq!([2, 1].map(|bytes| n_mirrored(&two, bytes)), [6, 0]);
 }
@@ -267,7 +269,7 @@ fn the_best_of_several_choices_is_taken() {
     let (nothing, sqrt) = (vec![false; all.n_forward_nodes], sqrt_segments(&all, |_| 1));
     let alone = |stored: &Vec<bool>| recompute_if_smaller(&all, std::slice::from_ref(stored), planned).unwrap();
     let expected = peak(&alone(&sqrt).unwrap());
-    // If nothing is stored, everything is recomputed before the first gradient call.
+    // If nothing is stored, everything is recomputed before the first gradient call, so the peak is higher.
     assert!(alone(&nothing).is_none_or(|less| peak(&less) > expected));
     for choices in [[nothing.clone(), sqrt.clone()], [sqrt, nothing]] {
         let best = recompute_if_smaller(&all, &choices, planned).unwrap().unwrap();
@@ -276,7 +278,7 @@ fn the_best_of_several_choices_is_taken() {
     assert!(recompute_if_smaller(&all, &[], planned).unwrap().is_none());
 }
 
-/// A clone of a call that reads a state which another call rewrites would see the new content, so the call is stored.
+/// A call that reads a state is stored if another call rewrites this state, because a clone would read the new content.
 #[test]
 fn readers_of_rewritten_states_are_stored() {
     let ops = smooth::set();

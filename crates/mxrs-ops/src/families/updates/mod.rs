@@ -31,7 +31,7 @@ pub trait Rule: Parameters {
         1
     }
 
-    /// Sizes of the vectors that all weights share, in the order of the inputs after the groups.
+    /// Sizes of the vectors that all weights share. These vectors are the last inputs, after the groups.
     fn shared_sizes(&self) -> Vec<usize> {
         Vec::new()
     }
@@ -55,7 +55,8 @@ pub fn clip(x: f64, bound: f32) -> f64 {
     if bound >= 0.0 { numeric::clip(x, f64::from(-bound), f64::from(bound)) } else { x }
 }
 
-/// The number of weights, at most one more than the limit, so that an impossible number does not make huge lists.
+/// The number of weights that the parameters name. Numbers above the limit become the limit plus one, so that an impossible
+/// number does not make huge lists.
 fn count<R: Rule>(params: &OpParams) -> usize {
     usize::try_from(params.get::<R>().n_weights()).unwrap_or(0).min(MAX_WEIGHTS + 1)
 }
@@ -68,7 +69,7 @@ pub fn counted(op: &str, key: &str, n: i32) -> Result<usize> {
     }
 }
 
-/// An operator with groups of `STRIDE` inputs each. The last of a group is the master weight if `IS_MIXED`.
+/// Defines an operator with groups of `STRIDE` inputs each. If `IS_MIXED`, the last input of a group is the master weight.
 pub fn define<R: Rule, const STRIDE: usize, const IS_MIXED: bool>(
     name: &'static str,
     summary: &'static str,
@@ -108,7 +109,7 @@ fn check<R: Rule>(rule: &R) -> Result<usize> {
     Ok(n)
 }
 
-/// Infers that every tensor of a group has the shape of its weight.
+/// Infers that every tensor of a group has the shape of the group's weight.
 pub fn infer_shape<R: Rule, const STRIDE: usize>(
     params: &OpParams,
     inputs: &mut [PartialShape],

@@ -10,8 +10,9 @@ fn input(shape: &[usize], (low, high): Filled) -> SampleInput {
     SampleInput { shape: Shape::from(shape), fill: Fill::Uniform(low, high), dtype: None }
 }
 
-/// Samples with one weight: one for each of these lists of attributes, and one without elements. `states` are the
-/// bounds of the inputs after weight and gradient; `shared` is a vector of one element after them.
+/// Samples with one weight: one for each entry of `attrs`, and samples of other shapes with the first entry. `states` bounds
+/// the values of the inputs after weight and gradient. `shared`, if given, bounds the value of a last input with one
+/// element.
 pub fn single(attrs: &[(&'static str, &[(&str, &str)])], states: &[Filled], shared: Option<Filled>) -> Vec<Sample> {
     let of = |name: &'static str, attrs: &[(&str, &str)], shape: &[usize]| {
         let tensors = [(-1.0, 1.0), (-2.0, 2.0)].iter().chain(states).map(|fill| input(shape, *fill));

@@ -11,7 +11,7 @@ const MAX_REWRITTEN: usize = 4;
 struct Of<const STRIDE: usize>;
 
 impl<const STRIDE: usize> Of<STRIDE> {
-    /// Positions of the inputs of every group except its weight and gradient.
+    /// The positions of all inputs except weights and gradients, group after group.
     const REWRITTEN: [usize; MAX_WEIGHTS * MAX_REWRITTEN] = {
         let mut table = [0; MAX_WEIGHTS * MAX_REWRITTEN];
         let per_group = STRIDE - 2;

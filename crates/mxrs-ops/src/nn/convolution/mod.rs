@@ -3,8 +3,8 @@
 //! `out[n, o, y] = bias[o] + Σ_c Σ_k data[n, c, y·stride + k·dilate - pad] · weight[o, c, k]`, `c` over the group of
 //! `o`.
 //!
-//! data [N, C, D?, H?, W], weight [O, C/groups, kd?, kh?, kw], bias `[O]` unless `no_bias`, out [N, O, d?, h?, w] with
-//! `h = (H + 2·pad - dilate·(kh - 1) - 1) / stride + 1`. In the layouts NHWC and NDHWC, the channels come last in data,
+//! Shapes: data [N, C, D?, H?, W], weight [O, C/groups, kd?, kh?, kw], bias `[O]` unless `no_bias`, out [N, O, d?, h?, w]
+//! with `h = (H + 2·pad - dilate·(kh - 1) - 1) / stride + 1`. In the layouts NHWC and NDHWC, the channels come last in data,
 //! out and weight ([O, kh, kw, C/groups]). Cells outside data are 0.
 //!
 //! Its gradients are computed by `_backward_Convolution_data`, `_backward_Convolution_weight` and
@@ -67,10 +67,10 @@ op_params! {
 }
 
 impl ConvolutionParams {
-    /// Kernel, stride, dilation and padding, checked.
+    /// Checks kernel, stride, dilation and padding.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::Attribute`] naming the parameter.
+    /// Fails with [`mxrs_types::ErrorKind::Attribute`], which names the invalid parameter.
     pub fn window(&self) -> Result<Window> {
         let window = Window::new("Convolution", &self.kernel, &self.stride, &self.dilate, &self.pad)?;
         if let Some(layout) = self.layout
@@ -104,7 +104,7 @@ pub fn define() -> OpDef {
     }
 }
 
-/// Infers the shapes of data, weight, bias if there is one, and out.
+/// Infers the shapes of the inputs (`data`, `weight` and, if there is one, `bias`) and of the output.
 fn infer_shape(params: &ConvolutionParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
     let window = params.window()?;
     let is_last = params.is_channels_last();
@@ -155,7 +155,8 @@ fn infer_shape(params: &ConvolutionParams, inputs: &mut [PartialShape], outputs:
     Ok(())
 }
 
-/// Calls `visit` for every product of data and weight, with the flat positions of both factors and of the sum in out.
+/// Calls `visit` for every product of an element of data and an element of the weight. The arguments are the flat positions
+/// of both factors, and of the sum in the output.
 fn for_each_product(
     params: &ConvolutionParams,
     [data, weight, out]: [&Shape; 3],
@@ -188,7 +189,8 @@ fn for_each_product(
     Ok(())
 }
 
-/// Computes out from data, weight and, if there is one, bias. The values are in row-major order and not yet rounded.
+/// Computes the output, of shape `out`, from the inputs `data`, `weight` and, if there is one, `bias`. The values are in
+/// row-major order and not yet rounded.
 fn values(params: &ConvolutionParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<f64>> {
     let [data, weight] = [&inputs[0].desc.shape, &inputs[1].desc.shape];
     let (x, w) = (numeric::read(&inputs[0]), numeric::read(&inputs[1]));

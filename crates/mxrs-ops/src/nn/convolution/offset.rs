@@ -1,13 +1,15 @@
 //! `_backward_Convolution_offset`: the gradient of an offset per channel that is added to data before a convolution.
 //!
 //! The result equals the gradient of data, summed over images and pixels, but is computed without the gradient of data. Cell
-//! `k` of the window contributes `weight[o, c, k] · Σ g[n, o, y]`, where the sum is over the windows `y` whose cell `k` is
-//! not padding. On each axis these windows are a range. These ranges have few distinct ends, which cut the axis into
-//! [pieces](Reach), so each element of g is added only to the sum of its piece.
+//! `k` of the window contributes `weight[o, c, k] · Σ ograd[n, o, y]`, where the sum is over the windows `y` whose cell `k`
+//! is not padding. On each axis these windows are a range. The ranges of all cells have few distinct ends, which cut the
+//! axis into [pieces](Reach). So each element of ograd is added only once, to the sum of its piece.
 //!
-//! ograd [N, O, …out], weight as in `Convolution`, data [N, C, …] of which only the shape is used, out `[C]`. The gradient
-//! of `BatchNorm` calls this operator if the gradient of its data is not needed: a network that begins with `BatchNorm`, as
-//! the residual networks of MXNet's examples do, needs only the gradient of its β.
+//! Shapes: ograd [N, O, …], as the output of the convolution; weight as in `Convolution`; data [N, C, …]; out `[C]`. Only
+//! the shape of data is used.
+//!
+//! The gradient of `BatchNorm` calls this operator if the gradient of its data is not needed. The residual networks of
+//! MXNet's examples are such a case: they begin with a `BatchNorm`, of which only β needs a gradient.
 
 use super::{Convolution, ConvolutionParams};
 use crate::dtypes::FLOATS;
@@ -33,8 +35,7 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// Computes the pieces for `windows` windows of `cells` cells on an axis of `size` cells, with stride, dilation and
-    /// padding.
+    /// Computes the pieces of an axis of `size` positions, for `windows` windows of `cells` cells each.
     pub fn new([size, windows, cells]: [usize; 3], [stride, dilate, pad]: [usize; 3]) -> Self {
         let range = |k: usize| {
             let begin = pad.saturating_sub(k * dilate).div_ceil(stride);
@@ -61,7 +62,7 @@ impl Reach {
     }
 }
 
-/// Defines the operator.
+/// Defines the operator `_backward_Convolution_offset`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "gradient of a number per channel added to the data of Convolution",

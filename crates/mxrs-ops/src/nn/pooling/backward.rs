@@ -13,7 +13,7 @@ use mxrs_op::{
 };
 use mxrs_types::{PartialShape, Result};
 
-/// The operators that compute the gradient.
+/// The operators that compute the gradient of `Pooling`.
 pub fn companions() -> Vec<OpDef> {
     let define = |name| OpDef {
         infer_shape: infer_backward_shape,

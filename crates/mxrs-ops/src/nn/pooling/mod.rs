@@ -1,15 +1,18 @@
 //! Pooling over one to three spatial axes: the maximum, mean, sum or p-norm of each window.
 //!
-//! data [N, C, D?, H?, W], out [N, C, d?, h?, w]. With `pooling_convention` valid,
-//! `h = floor((H + 2·pad - k) / stride) + 1`; full rounds up instead; same, which needs one spatial axis without
-//! padding, gives `ceil(W / stride)`. With `global_pool` the window is the whole image, and stride and padding are
-//! ignored. A mean divides by the number of cells of the window within the padded image, or within the image itself if
-//! `count_include_pad` is false. In the layouts NWC, NHWC and NDHWC the channels come last. lp is the p-th root of `Σ
-//! x^p`, with the sign of x for odd p. A window without cells gives the lowest number (max) or 0. The maximum of a
-//! window with a NaN is NaN.
+//! Shapes: data [N, C, D?, H?, W], out [N, C, d?, h?, w]. In the layouts NWC, NHWC and NDHWC the channels come last.
+//! `pooling_convention` sets the number of windows:
+//! - `valid`: `h = floor((H + 2·pad - k) / stride) + 1`;
+//! - `full`: the same quotient, rounded up;
+//! - `same`, for one spatial axis without padding: `w = ceil(W / stride)`.
 //!
-//! The second, hidden output of max pooling is the workspace of MXNet's CPU build. It is counted, but its content is
-//! unspecified.
+//! With `global_pool` the window is the whole image, and stride and padding are ignored. A mean divides by the number of
+//! cells of the window within the padded image, or within the image itself if `count_include_pad` is false. lp is the p-th
+//! root of `Σ x^p`, with the sign of x for odd p. A window without cells gives the lowest number (max) or 0. The maximum of
+//! a window with a NaN is NaN.
+//!
+//! The second, hidden output of max pooling is the workspace of MXNet's CPU build. This output is counted, but its content
+//! is unspecified.
 //!
 //! The gradient is computed by `_backward_Pooling(ograd, data, output)` for max and lp, and by
 //! `_backward_Pooling_average(ograd, data)`, which needs only data's shape, for avg and sum. If a window has several
@@ -91,10 +94,11 @@ impl PoolingParams {
         self.count_include_pad.unwrap_or(true)
     }
 
-    /// Kernel, stride and padding, checked. `space` are the spatial sizes of the image, which a global window covers.
+    /// Checks kernel, stride and padding, and returns them as a window. `space` are the spatial sizes of the image; a global
+    /// window covers the whole image.
     ///
     /// # Errors
-    /// [`mxrs_types::ErrorKind::Attribute`] naming the parameter.
+    /// Fails with [`mxrs_types::ErrorKind::Attribute`], which names the invalid parameter.
     pub fn window(&self, space: &[usize]) -> Result<Window> {
         if self.global_pool {
             let ones = PerAxis::from_elem(1, space.len());
@@ -142,8 +146,8 @@ impl PoolingParams {
         }
     }
 
-    /// Whether MXNet's CPU build counts a workspace as second output, which is so for max pooling with an explicit kernel
-    /// and channels before space.
+    /// Whether MXNet's CPU build counts a workspace as second output. It does for max pooling with an explicit kernel and
+    /// channels before space.
     pub fn has_workspace_output(&self) -> bool {
         self.pool_type == PoolType::Max && (1..=3).contains(&self.kernel.len()) && !self.is_channels_last()
     }

@@ -55,7 +55,7 @@ pub fn compare(expected: &[Vec<f32>], got: &[Vec<f32>]) -> Outcome<f32> {
         let allowed = 1e-6 + TOLERANCE * scale;
         let equal = |a: f32, b: f32| a == b || (a.is_nan() && b.is_nan());
         let differences = expected.iter().zip(got).filter(|(a, b)| !equal(**a, **b)).map(|(a, b)| (a - b).abs());
-        // NaN in only one of the two counts as an infinite difference.
+        // An element that is NaN in only one of the two outputs counts as an infinite difference.
         let difference = differences.fold(0.0_f32, |most, d| if d.is_nan() { f32::INFINITY } else { most.max(d) });
         if difference > allowed {
             let rule = format!("at most {allowed:.3e} for elements up to {scale:.3e}");

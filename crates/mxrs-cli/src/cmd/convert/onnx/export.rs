@@ -72,8 +72,8 @@ fn input_shape(text: &str) -> Result<(Option<String>, Shape), String> {
 /// Runs the command.
 ///
 /// # Errors
-/// Fails if a file cannot be read, if shapes do not fit, if ONNX cannot express a node, or if the written model computes
-/// other outputs.
+/// Fails if a file cannot be read, if shapes do not fit the network, if ONNX cannot express a node, or if the written model
+/// computes other outputs.
 pub fn run(args: &Args) -> Outcome {
     let runtime = start::runtime(None)?;
     let (source, out) = match (&args.network, args.files.as_slice()) {
@@ -110,7 +110,8 @@ fn refused(error: Error) -> Failure {
     }
 }
 
-/// Shapes of the inputs for the comparison. The batch size of a network by name is reduced to 2, which is enough.
+/// Shapes of the inputs for the comparison. The batch size of a network by name is reduced to 2, which is enough to compare
+/// outputs.
 fn compared_inputs(args: &Args, options: &ExportOptions) -> Vec<(String, Shape)> {
     let mut inputs = options.inputs.clone();
     if args.network.is_some() {
@@ -174,7 +175,7 @@ fn network(args: &Args, name: &str) -> Outcome<Source> {
     let Parts { graph, params, input } =
         Network::seeded(name, args.dtype, args.seed).map_err(Failure::binding)?.into_parts();
     let shape = input.shape(args.batch_size.unwrap_or(1) as usize);
-    // A 16-bit network converts its float32 input itself.
+    // The input is float32 for every dtype: a 16-bit network converts it itself.
     let options = options(args, name, DType::F32, vec![(input.name, shape)]);
     Ok(Source { graph, params, options })
 }

@@ -35,7 +35,7 @@ fn with_font() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let font = epaint_default_fonts::UBUNTU_LIGHT;
-        // If the font could not be read, drawing would fail with an error.
+        // An error is ignored here: if the font cannot be read, drawing fails with an error.
         let _ = plotters::style::register_font("sans-serif", FontStyle::Normal, font);
     });
 }

@@ -89,8 +89,8 @@ fn touches(rng: &mut ChaCha8Rng, n_cells: u64) -> Vec<Touch> {
     (0..rng.random_range(1..=2)).map(|_| one(rng)).collect()
 }
 
-/// Random launches, events and waits, with far too few waits or nearly enough: the checker reports a violation if and
-/// only if the graph has an unordered pair.
+/// Random launches, events and waits; some programs have far too few waits and some nearly enough. The checker reports
+/// a violation if and only if the graph has an unordered pair of conflicting actions.
 #[test]
 fn agrees_with_reachability() {
     let mut n_clean = 0;

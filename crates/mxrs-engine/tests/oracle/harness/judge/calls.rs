@@ -18,8 +18,8 @@ struct Call {
 }
 
 impl Judge<'_> {
-    /// Collects which call reported which failure. E13: each failure at most once, and only failures that happened. E5
-    /// for the naive engine: a push returns its body's error.
+    /// Collects which call reported which failure. Checks E13: each failure was reported at most once, and had
+    /// happened. Under the naive engine, also checks that each push returned the error of its body.
     pub(super) fn gather_tellings(&mut self, waits: &[WaitNote]) {
         let naive = self.program.kind == EngineKind::Naive;
         let mut told: Vec<(usize, Span, String)> = Vec::new();
@@ -64,7 +64,7 @@ impl Judge<'_> {
         self.wrong.extend(wrong);
     }
 
-    /// E11: every use of a deleted variable is refused, and nothing else is.
+    /// Checks E11: the engine refused every use of a deleted variable, and no other use.
     pub(super) fn refusals(&mut self, world: &World, waits: &[WaitNote]) {
         let deletions: Vec<(usize, usize, Span)> = self
             .acts
@@ -103,7 +103,7 @@ impl Judge<'_> {
         }
     }
 
-    /// E7: a wait for all ended only after the tasks that it covers. The same holds for the waits for one variable.
+    /// Checks E7: each wait, for all tasks or for one variable, ended only after the tasks that it covers.
     pub(super) fn done_when_waited_for(&mut self, waits: &[WaitNote]) {
         let (mut wrong, hides) = (Vec::new(), self.hides_pushes());
         for note in waits.iter().filter(|note| !is_refusal(&note.answer)) {

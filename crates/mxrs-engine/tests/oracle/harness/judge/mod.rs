@@ -2,11 +2,13 @@
 //!
 //! The order of two tasks on a variable is read from the notes; everything else follows from it. First the order itself
 //! is judged: exclusion (E3), and that one total order agrees with all variables and with each thread's own order (E4).
-//! Then a serial interpreter executes the tasks in such an order and determines what each must have read, whether it
-//! had to run, and which failures each variable carries. A wait in the middle of a program may take a failure before or
-//! after a running task looks for it; both are right, so the interpreter keeps *sets* of failures: one that is
-//! certainly gone is excluded, and one that may be gone allows both outcomes. If no wait overlaps with tasks, every set
-//! has one element.
+//! Then a serial interpreter executes the tasks in this total order. It determines what each task must have read,
+//! whether the task had to run, and which failures each variable carries.
+//!
+//! A wait in the middle of a program may take a failure before or after a running task looks for it, and both are
+//! right. So the interpreter keeps *sets* of possible failures: a failure that was certainly reported is not in the
+//! set; a failure that may have been reported allows both outcomes. If no wait overlaps with tasks, every set has one
+//! element.
 //!
 //! `calls` judges the result of each call, `order` finds the order, `serial` is the interpreter.
 
@@ -19,7 +21,8 @@ use super::world::{Note, Span, WaitNote, World};
 use super::{Tally, is_refusal};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The failing task whose error a variable carries, or `None`; several where the notes allow several.
+/// What a variable may carry: each element is a task whose failure it may carry, or `None` for no failure. There are
+/// several elements if the notes allow several outcomes.
 type Taint = BTreeSet<Option<usize>>;
 
 /// A task or deletion that was accepted.
@@ -47,9 +50,9 @@ impl Act<'_> {
 
 /// An event that reports failures.
 enum Telling {
-    /// The answer of one call.
+    /// One call returned the failure of the task `failure`.
     One { failure: usize, during: Span },
-    /// A wait for all.
+    /// A wait for all tasks, which counts all failures so far as reported.
     All { during: Span },
 }
 
@@ -61,10 +64,10 @@ struct Judge<'p> {
     certain: bool,
 }
 
-/// Compares a run with the rules.
+/// Compares the notes on one run with the rules.
 ///
 /// # Errors
-/// One line for each violation of a rule.
+/// Fails if the run broke a rule; the text has one line for each violation.
 pub fn judge(program: &Program, world: &World, waits: &[WaitNote]) -> Result<Tally, String> {
     let mut judge =
         Judge { program, acts: BTreeMap::new(), tellings: Vec::new(), wrong: world.take_complaints(), certain: true };
@@ -72,7 +75,7 @@ pub fn judge(program: &Program, world: &World, waits: &[WaitNote]) -> Result<Tal
     judge.gather_tellings(waits);
     judge.refusals(world, waits);
     judge.done_when_waited_for(waits);
-    // Without all acts, or without an order, the interpreter cannot run.
+    // The interpreter needs all acts and their order, so it runs only if nothing was wrong so far.
     if judge.wrong.is_empty() {
         let lists = judge.lists();
         if let Some(order) = judge.total_order(&lists) {
@@ -96,7 +99,7 @@ pub fn judge(program: &Program, world: &World, waits: &[WaitNote]) -> Result<Tal
 }
 
 impl<'p> Judge<'p> {
-    /// Collects the accepted acts. E6: each ran or was skipped once, and dropped its captured values once.
+    /// Collects the accepted acts. Checks E6: each ran or was skipped once, and dropped its captured values once.
     fn gather(&mut self, world: &World) {
         let (mut lines, program) = (Vec::new(), self.program);
         program.visit(|line, parent| lines.push((line, parent)));
@@ -109,7 +112,7 @@ impl<'p> Judge<'p> {
                 Line::Wait(_) | Line::Bulk(_) => continue,
             };
             let note = world.note(id).clone();
-            // An act without a push belongs to a task that was refused or skipped.
+            // A line without a noted push is in the body of a task that was refused or skipped, so it was never pushed.
             let Some((push, answer)) = note.push.clone() else { continue };
             let refused = is_refusal(&answer);
             if note.drops != 1 || note.runs > 1 || (refused && note.runs > 0) {
@@ -145,16 +148,16 @@ impl<'p> Judge<'p> {
         self.wrong.push(text);
     }
 
-    /// Whether an act counted as pushed at that moment: its push had returned, it was running, or the task that pushes
-    /// it was pending.
+    /// Whether an act counted as pushed at the time `at`: its push had returned, or it was running, or the task whose
+    /// body pushes it counted as pushed.
     fn pending_or_done(&self, act: &Act<'_>, at: u64) -> bool {
         act.push.1 < at
             || act.span.0 < at
             || act.parent.and_then(|parent| self.acts.get(&parent)).is_some_and(|p| self.pending_or_done(p, at))
     }
 
-    /// Whether a wait for one variable may miss pushes that have returned, because they may be in another thread's
-    /// buffer.
+    /// Whether a wait for one variable may miss tasks whose push has returned, because they may still be in another
+    /// thread's buffer.
     fn hides_pushes(&self) -> bool {
         self.program.bulks() && self.program.phases.iter().any(|phase| phase.threads.len() > 1)
     }

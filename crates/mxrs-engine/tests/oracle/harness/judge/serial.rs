@@ -9,9 +9,9 @@ use mxrs_engine::Property;
 use std::collections::BTreeSet;
 
 impl Judge<'_> {
-    /// Executes the acts in order. E4: each read the values that the interpreter computes. E12, E15: each ran if and
-    /// only if the failures allow it. Returns what each variable carried: entry k + 1 is the state after its k-th
-    /// writer.
+    /// Executes the acts in this order. Checks E4: each act read the values that the interpreter computes. Checks E12
+    /// and E15: each act ran if and only if the failures allow it. Returns the history of each variable, in which entry
+    /// k is the state after its k-th writer.
     pub(super) fn interpret(&mut self, order: &[usize], world: &World) -> Vec<History> {
         let n_vars = self.program.n_vars;
         let mut values = vec![0_u64; n_vars];
@@ -132,8 +132,8 @@ impl Judge<'_> {
         })
     }
 
-    /// E12, E13: each wait returns what its variable may have carried; success means that every failure was already
-    /// reported.
+    /// Checks E12 and E13. If a wait returned a failure, its variable may have carried that failure. If a wait
+    /// succeeded, its variable may have carried no failure, or only one that was already reported.
     pub(super) fn answers(&mut self, waits: &[WaitNote], histories: &[History]) {
         let mut wrong = Vec::new();
         for note in waits.iter().filter(|note| !is_refusal(&note.answer)) {
@@ -144,8 +144,8 @@ impl Judge<'_> {
                     histories[var].between(if self.hides_pushes() { 0 } else { begin }, end)
                 }
                 Wait::All => {
-                    // The wait may return any failure so far. It must not succeed if a failure certainly happened before
-                    // and was certainly not reported.
+                    // The wait may return any failure so far. It must not succeed if some failure certainly happened
+                    // before the wait and was certainly not reported by another call.
                     let failed = self.acts.values().filter(|act| act.failed() && act.span.1 < end);
                     let possible: BTreeSet<usize> = failed.map(|act| act.id).collect();
                     let is_due = |id: &usize| {
@@ -200,8 +200,8 @@ impl History {
         &self.states[self.states.len() - 1].taint
     }
 
-    /// Everything that the variable may carry for a wait in this span, which sees all writes pushed earlier and may see
-    /// more.
+    /// Everything that the variable may carry during a wait from `begin` to `end`. The wait covers all writes pushed
+    /// before it, and may also see later ones.
     fn between(&self, begin: u64, end: u64) -> Taint {
         let first = self.states.iter().rposition(|s| s.writer.is_none() || s.pushed < begin).unwrap_or(0);
         let seen = self.states[first..].iter().enumerate().filter(|(at, s)| *at == 0 || s.begin < end);

@@ -1,21 +1,20 @@
 //! Measures the peak speed of this processor's multiply-adds, which kernels are compared with.
 
-use crate::Isa;
-use crate::isa::Set;
 #[cfg(target_arch = "x86_64")]
-use crate::processor::Matrices;
+use crate::Feature;
+use crate::{Isa, Set};
 use mxrs_sync::Team;
 use mxrs_types::DType;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Independent sums, enough to keep all units busy.
+/// Number of independent sums: enough to keep all units busy.
 const SUMS: usize = 24;
 /// Steps between two readings of the clock.
 const STEPS: usize = 4000;
 
-/// Measures the float32 operations per second of all threads of the team together; a multiply-add counts as two.
-/// Repeats for `patience` and returns the best. Nothing is read from memory.
+/// Measures the float32 operations per second of all threads of the team together; a multiply-add counts as two. Repeats
+/// the measurement for `patience` and returns the largest result. The measured loop reads nothing from memory.
 pub fn peak_flops(team: &Team, patience: Duration) -> f64 {
     // The result is never `None`, because every processor multiplies float32.
     peak_ops(team, DType::F32, patience).unwrap_or_default()
@@ -24,8 +23,10 @@ pub fn peak_flops(team: &Team, patience: Duration) -> f64 {
 /// Measures like [`peak_flops`], for values of `dtype`: float32, int8, uint8, or bfloat16, which is widened if the
 /// processor cannot multiply it.
 ///
-/// Returns `None` for other dtypes, for integers if the processor has no instruction that multiplies and adds them, and
-/// if the processor has matrix units for the dtype, which are not measured.
+/// Returns `None` in these cases:
+/// - The dtype is not one of the four above.
+/// - The dtype is an integer, and the processor has no instruction that multiplies and adds such integers.
+/// - The processor has matrix units for the dtype. These are not measured.
 pub fn peak_ops(team: &Team, dtype: DType, patience: Duration) -> Option<f64> {
     let multiplier = Multiplier::of(dtype)?;
     let (started, mut best) = (Instant::now(), f64::INFINITY);
@@ -40,15 +41,15 @@ pub fn peak_ops(team: &Team, dtype: DType, patience: Duration) -> Option<f64> {
 /// The instructions to measure. A value exists only if the processor has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Multiplier {
-    /// Float32, with the instructions of this set.
+    /// Instructions of this set that multiply float32.
     Single(Set),
-    /// Pairs of bfloat16.
+    /// Instructions that multiply pairs of bfloat16.
     #[cfg(target_arch = "x86_64")]
     Pairs,
-    /// 8-bit integers in groups of four, 64 at a time.
+    /// Instructions that multiply 8-bit integers in groups of four, 64 at a time.
     #[cfg(target_arch = "x86_64")]
     Fours512,
-    /// 8-bit integers in groups of four, 32 at a time.
+    /// Instructions that multiply 8-bit integers in groups of four, 32 at a time.
     #[cfg(target_arch = "x86_64")]
     Fours256,
 }
@@ -66,18 +67,18 @@ impl Multiplier {
 
     #[cfg(target_arch = "x86_64")]
     fn of_bfloat16() -> Option<Self> {
-        if !is_x86_feature_detected!("avx512bf16") {
+        if !Feature::Avx512Bf16.is_there() {
             return Some(Self::Single(Isa::best().set()));
         }
-        (!Matrices::Bfloat16.is_there()).then_some(Self::Pairs)
+        (!Feature::AmxBf16.is_there()).then_some(Self::Pairs)
     }
 
     #[cfg(target_arch = "x86_64")]
     fn of_bytes() -> Option<Self> {
-        if is_x86_feature_detected!("avx512vnni") {
-            return (!Matrices::Bytes.is_there()).then_some(Self::Fours512);
+        if Feature::Avx512Vnni.is_there() {
+            return (!Feature::AmxInt8.is_there()).then_some(Self::Fours512);
         }
-        is_x86_feature_detected!("avxvnni").then_some(Self::Fours256)
+        Feature::AvxVnni.is_there().then_some(Self::Fours256)
     }
 
     #[cfg(not(target_arch = "x86_64"))]
@@ -90,7 +91,7 @@ impl Multiplier {
         None
     }
 
-    /// Products that one step adds to one sum.
+    /// Number of products that one step adds to one sum.
     fn products(self) -> usize {
         match self {
             Self::Single(Set::Portable) => 4,

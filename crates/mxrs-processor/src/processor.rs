@@ -1,12 +1,13 @@
 //! Identifies this processor. The identity selects the costs for estimates, and is stored with the results of
 //! measurements.
 
+use crate::Feature;
 use std::fmt;
 
 /// A kind of processor, as it identifies itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Processor {
-    /// The manufacturer: `AuthenticAMD`. Empty if the processor does not report one.
+    /// The manufacturer, such as `AuthenticAMD`. Empty if the processor does not report one.
     pub vendor: String,
     /// The manufacturer's number of the family.
     pub family: u32,
@@ -31,15 +32,12 @@ impl Processor {
     /// instructions. Intel's instruction for pairs of bfloat16 has half the speed of float32 (174 compared to 350
     /// GFLOP/s on family 6, model 207); only its matrix units are faster.
     pub fn multiplies_bfloat16() -> bool {
-        #[cfg(target_arch = "x86_64")]
-        return Self::here().vendor != "GenuineIntel" || Matrices::Bfloat16.is_there();
-        #[cfg(not(target_arch = "x86_64"))]
-        return true;
+        Self::here().vendor != "GenuineIntel" || Feature::AmxBf16.is_there()
     }
 
     /// The generation if the processor is AMD's Zen 4 or Zen 5, which run 512-bit instructions at different speeds;
     /// otherwise `None`.
-    pub(crate) fn zen(&self) -> Option<u8> {
+    pub fn zen(&self) -> Option<u8> {
         if self.vendor != "AuthenticAMD" {
             return None;
         }
@@ -58,29 +56,6 @@ impl fmt::Display for Processor {
         }
         let Self { vendor, family, model, stepping, brand } = self;
         write!(f, "{vendor} family {family} model {model} stepping {stepping} {brand}")
-    }
-}
-
-/// Units that multiply matrices (AMX), by the element type.
-#[cfg(target_arch = "x86_64")]
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Matrices {
-    /// Bfloat16.
-    Bfloat16,
-    /// 8-bit integers.
-    Bytes,
-}
-
-#[cfg(target_arch = "x86_64")]
-impl Matrices {
-    /// Whether the processor that runs this program reports units for this element type.
-    pub fn is_there(self) -> bool {
-        use std::arch::x86_64::__cpuid;
-        let bit = match self {
-            Self::Bfloat16 => 22,
-            Self::Bytes => 25,
-        };
-        __cpuid(0).eax >= 7 && __cpuid(7).edx >> bit & 1 == 1
     }
 }
 

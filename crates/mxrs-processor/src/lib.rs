@@ -1,0 +1,36 @@
+//! The processor that runs this program: its instruction sets ([`Isa`]), further features ([`Feature`]), its identity
+//! ([`Processor`]) and its peak speed ([`peak_ops`]).
+//!
+//! Only this crate asks the processor what it has. The crate does not know operators, kernels or their costs: a backend
+//! asks which instructions there are and decides what to do with them.
+//!
+//! ```
+//! use mxrs_processor::{Isa, Processor, peak_flops};
+//! use mxrs_sync::Team;
+//! use std::time::Duration;
+//!
+//! println!("{}", Processor::here());
+//! // The widest instruction set that this processor has; kernels can also be made for narrower ones.
+//! let best = Isa::best();
+//! assert_eq!(Isa::available().last(), Some(&best));
+//! // The speed that kernels are compared with, measured on one thread with these instructions.
+//! let flops = peak_flops(&Team::serial(), Duration::from_millis(1));
+//! println!("{}: {:.0} GFLOP/s", best.name(), flops / 1e9);
+//! # assert!(flops > 0.0);
+//! ```
+//!
+//! Read next: `isa.rs` for what each instruction set demands of a processor, `feature.rs` for instructions that only some
+//! loops need.
+#![allow(unsafe_code)]
+// This crate needs unsafe code for one reason. `peak.rs` measures loops compiled for instructions that it has detected
+// on this processor.
+
+mod feature;
+mod isa;
+mod peak;
+mod processor;
+
+pub use feature::{Feature, feature_names};
+pub use isa::{Isa, Set};
+pub use peak::{peak_flops, peak_ops};
+pub use processor::Processor;

@@ -1,0 +1,28 @@
+//! The parts of a runtime that training uses: optimizers by name, and [`mxrs_train::Host`].
+
+use crate::Runtime;
+use mxrs_exec::BindOptions;
+use mxrs_ndarray::ArrayContext;
+use mxrs_optim::Optimizer;
+use mxrs_types::Result;
+
+impl Runtime {
+    /// Creates an optimizer by MXNet's name, with settings as text: [`mxrs_optim::create`]. Rust code usually uses types
+    /// such as [`optimizers::Sgd`](mxrs_optim::optimizers::Sgd) instead.
+    ///
+    /// # Errors
+    /// Returns an error if the name is unknown or the optimizer refuses a setting.
+    pub fn optimizer(&self, name: &str, params: &[(&str, &str)]) -> Result<Box<dyn Optimizer>> {
+        mxrs_optim::create(name, params)
+    }
+}
+
+impl mxrs_train::Host for Runtime {
+    fn arrays(&self) -> &ArrayContext {
+        Self::arrays(self)
+    }
+
+    fn bind_options(&self) -> BindOptions {
+        Self::bind_options(self)
+    }
+}
