@@ -1,8 +1,8 @@
 //! Parses `KMP_AFFINITY`: `[modifier,...]type[,permute[,offset]]`.
 //!
 //! Modifiers are `granularity=fine|thread|core`, `respect|norespect`, `verbose|noverbose`, `warnings|nowarnings` and
-//! `proclist=[...]`. An entry of the list is a processor `3`, a range `0-6` or `0-6:2`, or a set `{0,1}` for one thread,
-//! which may use all processors of the set. Blanks around the parts are ignored.
+//! `proclist=[...]`. An entry of the list is a processor `3`, a range `0-6` or `0-6:2`, or a set `{0,1}`. A set is for one
+//! thread, which may use all processors of the set. Blanks around the parts are ignored.
 
 use crate::{Kind, Setting};
 

@@ -1,5 +1,5 @@
-//! The part of mxrs or of the machine that a variable needs in order to have an effect, and the state of a variable that
-//! lacks it.
+//! Capabilities: the parts of mxrs or of the machine that variables need in order to have an effect. The state of a
+//! variable says whether its capability is there.
 //!
 //! A row names one [`Capability`]. This crate does not know which capabilities exist. The facade supplies [`Capabilities`],
 //! and the [`State`] of a row follows from both.

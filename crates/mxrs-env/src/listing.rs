@@ -153,8 +153,8 @@ impl Listing {
         text
     }
 
-    /// A JSON array of objects with the keys `name`, `value`, `origin`, `default`, `in_effect`, `state` (`in effect`, `needs`
-    /// or `not yet`), `why` (null for a variable in effect) and `meaning`.
+    /// A JSON array of objects with the keys `name`, `value`, `origin`, `default`, `in_effect`, `state`, `why` and
+    /// `meaning`. `state` is `in effect`, `needs` or `not yet`; `why` is null for a variable in effect.
     pub fn to_json(&self) -> String {
         let objects = self.rows.iter().map(|row| Object {
             name: &row.name,

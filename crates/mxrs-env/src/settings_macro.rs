@@ -2,9 +2,10 @@
 
 /// Declares a struct of settings. Each entry has a doc comment, a field, its type, a default and the variable.
 ///
-/// After the variable, `[id read-time needs]` may follow, where `needs` is a [`Capability`](crate::Capability), and then,
-/// after a comma, a [`Kind`](crate::Kind) that is narrower than that of the field's type. The default `unset` goes with an
-/// `Option`; `unset("…")` describes what happens if the variable is not set. Texts in defaults must not contain escapes.
+/// After the variable, `[id read-time needs]` may follow, where `needs` is a [`Capability`](crate::Capability). Then a
+/// comma and a [`Kind`](crate::Kind) may follow that is narrower than the kind of the field's type. The default `unset`
+/// goes with an `Option`; `unset("…")` describes what happens if the variable is not set. Texts in defaults must not
+/// contain escapes.
 ///
 /// ```
 /// use mxrs_env::{Group, Kind, MapSource, Snapshot};

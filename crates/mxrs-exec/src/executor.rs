@@ -59,8 +59,9 @@ impl Executor {
     /// caller fills.
     ///
     /// # Errors
-    /// Returns an error if a name is unknown, shapes contradict each other or stay unknown, no backend runs some operator,
-    /// memory runs out, or a parameter has another shape or type in an executor of the same pool.
+    /// Returns an error if a name is unknown, if shapes contradict each other or stay unknown, or if no backend runs some
+    /// operator. Returns an error if memory runs out, or if a parameter has another shape or type in an executor of the
+    /// same pool.
     pub fn simple_bind(
         graph: &Graph,
         context: &ArrayContext,
@@ -74,8 +75,8 @@ impl Executor {
     /// lacks are ignored. The listed inputs get new arrays. Labels that inference ignores need not be given.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::simple_bind`], or an error if a parameter is missing or has another shape, or if an
-    /// array that an operator rewrites (a moving mean, say) shares memory with another array.
+    /// Returns the errors of [`Self::simple_bind`]. Returns an error if a parameter is missing or has another shape.
+    /// Returns an error if an array that an operator rewrites, such as a moving mean, shares memory with another array.
     pub fn bind(
         graph: &Graph,
         context: &ArrayContext,

@@ -1,9 +1,9 @@
 //! Lowering: turns a graph into a program, with a kernel for every node and copies where a layout changes.
 //!
-//! Layouts are decided forward: a node gets its inputs in the layouts that their producers chose, its backend says which
-//! layouts it wants, and a copy is inserted (once per value and layout) if the two differ. A copy of a constant is a
-//! *prepare* step, which runs when the constant changes and not in every run. At inference, a call that depends on
-//! constants only is a prepare step too.
+//! Layouts are decided from the first node to the last. A node gets its inputs in the layouts that their producers chose.
+//! The kernel of the node determines which layouts it needs. If a layout differs, a copy is inserted, once per value and
+//! layout. A copy of a constant is a *prepare* step, which runs when the constant changes and not in every run. At
+//! inference, a call that depends on constants only is a prepare step too.
 //!
 //! - Needs a graph with shapes and types, after all graph passes.
 //! - Promises steps in an order in which each step comes after those whose outputs it reads, and the same for prepare

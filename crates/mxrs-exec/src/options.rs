@@ -69,9 +69,9 @@ pub struct BindOptions {
     /// names and bits; gradients of values that were computed twice are summed in another order. Without `_copy` among
     /// [`Self::ops`] nothing is merged.
     pub eliminate_common: bool,
-    /// Whether several pointwise calls become one (`MXNET_USE_FUSION`), if a backend other than the reference runs the
-    /// fused call, the number of kernels falls and the arena does not grow. On one backend this changes no bit of the
-    /// results.
+    /// Whether several pointwise calls become one call (`MXNET_USE_FUSION`). Calls are fused only if a backend other than
+    /// the reference runs the fused call, the number of kernels falls and the arena does not grow. On one backend, fusion
+    /// changes no bit of the results.
     pub fuse: bool,
     /// Whether to log which calls were fused and how long that took (`MXNET_RTC_VERBOSE`).
     pub fuse_verbose: bool,

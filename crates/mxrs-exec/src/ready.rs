@@ -1,8 +1,8 @@
 //! A program with memory: all addresses are fixed. The program can run any number of times, one run at a time.
 //!
 //! Why kernels may use the raw tensors of a ready program:
-//! 1. The ready program owns the bound and output arrays, the packed constants and the arena, alone or together with other
-//!    ready programs, so addresses stay valid.
+//! 1. The ready program owns the bound and output arrays, the packed constants and the arena, so addresses stay valid. It
+//!    may own them together with other ready programs.
 //! 2. A run consists of engine tasks. Each task holds the variables of the bound arrays and outputs that its steps use. It
 //!    also writes a variable that stands for the arena and the packed constants, unless these belong to one task only.
 //!    Therefore no other task uses this memory at the same time, and no two runs on one memory overlap.
@@ -109,9 +109,10 @@ impl<'a> Addresses<'a> {
                 _ => (std::ptr::null_mut(), 0),
             },
         };
-        // SAFETY: the program being built owns the memory of each origin, and it has at least `len` bytes: arrays used by a
-        // step have the value's shape and dtype, packed blocks and arena storages were made with its size, and a part ends
-        // within its whole. The head of this file says why this memory may be used during runs.
+        // SAFETY: the program that is being built owns the memory of each origin. The memory has at least `len` bytes: an
+        // array that a step uses has the shape and dtype of the value, a packed block or an arena storage was made with the
+        // size of the value, and a part ends within its whole. The head of this file says why this memory may be used
+        // during runs.
         unsafe { RawTensor::new(ptr, len) }
     }
 

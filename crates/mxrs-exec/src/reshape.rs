@@ -24,9 +24,10 @@ impl Executor {
     /// the rules of [`MemoryPool`](crate::MemoryPool) apply to them.
     ///
     /// # Errors
-    /// Returns an error if an array that is not named would change its shape without [`ReshapeOptions::partial_shaping`],
-    /// if an array would grow without [`ReshapeOptions::allow_up_sizing`], or if the executor is
-    /// [frozen](Executor::freeze), and the errors of [`Executor::simple_bind`].
+    /// Returns the errors of [`Executor::simple_bind`], or an error in one of these cases:
+    /// - An array that `shapes` does not name would change its shape, and [`ReshapeOptions::partial_shaping`] is false.
+    /// - An array would grow, and [`ReshapeOptions::allow_up_sizing`] is false.
+    /// - The executor is [frozen](Executor::freeze).
     pub fn reshape(&self, shapes: &[(&str, Shape)], options: ReshapeOptions) -> Result<Self> {
         if self.is_frozen {
             return Err(refusal("reshape"));

@@ -74,9 +74,11 @@ impl Executor {
     /// gradients of the outputs, in order. None are needed if every output is a loss, which ignores them.
     ///
     /// # Errors
-    /// Returns an error if the graph was bound without gradients, if there was no `forward_train` since the last `backward`
-    /// or `forward`, if another executor of the same pool ran since, or if the number, a shape or a dtype of the head
-    /// gradients is wrong, and the errors of [`Self::forward`].
+    /// Returns the errors of [`Self::forward`], or an error in one of these cases:
+    /// - The graph was bound without gradients.
+    /// - There was no `forward_train` since the last `backward` or `forward`.
+    /// - Another executor of the same pool ran after the last `forward_train`.
+    /// - The number, a shape or a dtype of the head gradients is wrong.
     #[track_caller]
     pub fn backward(&self, head_grads: &[NdArray]) -> Result<()> {
         if self.training.gradients.is_empty() {
@@ -113,8 +115,8 @@ impl Executor {
     /// report, without prepare steps.
     ///
     /// # Errors
-    /// Returns an error if steps are not pushed in order, or if another executor of the pool ran since step 0, and the
-    /// errors of [`Self::forward`].
+    /// Returns the errors of [`Self::forward`]. Returns an error if steps are not pushed in order, or if another executor
+    /// of the pool ran after step 0.
     #[track_caller]
     pub fn partial_forward(&self, is_train: bool, step: usize) -> Result<usize> {
         let runner = self.runner(is_train)?;

@@ -156,8 +156,8 @@ impl Runner {
         [0..*n_forward, *n_forward..steps.len()]
     }
 
-    /// Pushes one step alone. If `watch` is given, returns copies of the step's outputs with their names and operator, and
-    /// copies of its inputs too if the flag in `watch` is true.
+    /// Pushes one step alone. If `watch` is given, returns copies of the outputs of the step, with their names and
+    /// operator. If the flag in `watch` is true, returns copies of the inputs too.
     ///
     /// # Errors
     /// Returns the errors of [`Self::forward`], or an error if memory runs out or no backend copies from some layout.

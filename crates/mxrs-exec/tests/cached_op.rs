@@ -102,8 +102,8 @@ fn two_steps(nd: &Imperative, f: impl Fn(&[NdArray]) -> Result<NdArray>) -> Vec<
     seen
 }
 
-/// C1 and C4: a cached graph has the same results, bit for bit, as its operators called one by one, with static and with
-/// dynamic memory, for any bulk size.
+/// C1 and C4: a cached graph has the same results, bit for bit, as its operators called one by one. This holds with static
+/// and with dynamic memory, and for any bulk size.
 #[test]
 fn c1_c4_a_cached_graph_is_its_operators() {
     let nd = imperative();

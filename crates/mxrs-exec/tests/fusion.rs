@@ -162,8 +162,8 @@ fn runs(graph: &Graph, shape: &Shape, options: &BindOptions) -> (Left, [Executor
     (left, reports.map(|report| report.expect("bound for both")))
 }
 
-/// D86: a chain of five pointwise calls is one fused call with equal results, unless fusion is off or only the reference
-/// backend would run the fused call.
+/// D86: a chain of five pointwise calls becomes one fused call with equal results. It stays as it is if fusion is off, or
+/// if only the reference backend would run the fused call.
 #[test]
 fn d86_a_chain_of_five_is_one_fused_call() {
     let (graph, shape) = (chain(), Shape::from([3, 5]));

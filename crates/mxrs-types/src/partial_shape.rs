@@ -54,8 +54,8 @@ impl PartialShape {
         self.0.as_ref().map_or(1, |d| d.iter().filter(|x| x.is_none()).count())
     }
 
-    /// Adds the sizes that `other` knows. Returns whether a size or the rank became known, or `Err(())` if the two
-    /// contradict each other (the caller knows the operator and argument to name in its error).
+    /// Adds the sizes that `other` knows. Returns whether a size or the rank became known. Returns `Err(())` if the two
+    /// shapes contradict each other; the caller makes the error, because it knows the operator and the argument to name.
     #[allow(clippy::result_unit_err)]
     pub fn merge(&mut self, other: &Self) -> Result<bool, ()> {
         let Some(theirs) = &other.0 else { return Ok(false) };

@@ -15,9 +15,9 @@ impl Shape {
     /// The largest number of axes that a shape read from a file may have.
     pub const MAX_NDIM: usize = 32;
 
-    /// The largest number of elements that a tensor of a graph may have: 2^40, or 4 TiB of float32. It far exceeds the
-    /// memory of machines, and is so far below 2^63 that sizes computed from it (bytes, padding to blocks of channels,
-    /// sums over a graph) do not overflow.
+    /// The largest number of elements that a tensor of a graph may have: 2^40, or 4 TiB of float32. This limit far exceeds
+    /// the memory of machines. It is so far below 2^63 that no size computed from it overflows: bytes, padding to blocks of
+    /// channels, sums over a graph.
     pub const MAX_ELEMENTS: usize = 1 << 40;
 
     /// The shape of a scalar.

@@ -28,9 +28,9 @@ impl fmt::Display for StreamId {
 ///
 /// Any number of threads may use a stream at the same time; the order of their work is then unspecified.
 ///
-/// If enqueued work fails, all later work of the stream is invalid, and so are events recorded after the failed work and
-/// the work of streams that wait for these events. Each of them returns the failure. A device may return the failure from
-/// unrelated work as well.
+/// If enqueued work fails, all later work of the stream is invalid. Events that are recorded after the failed work are
+/// invalid too, and so is the work of streams that wait for these events. All of these return the failure. A device may
+/// return the failure from unrelated work as well.
 pub trait DeviceStream: Send + Sync + fmt::Debug {
     /// The identity of the stream.
     fn id(&self) -> StreamId;

@@ -78,5 +78,5 @@ fn a_shape_is_refused_wherever_it_is_a_flag() {
 
 #[test]
 fn bounds_of_errors_say_when_they_hold() {
-    assert!(mxrs(["score", "--help"]).ok().contains("Within 8 millionths, with 256 input channels"));
+    assert!(mxrs(["score", "--help"]).ok().contains("Differences of at most 8e-6, with 256 input channels"));
 }

@@ -28,6 +28,6 @@ settings! {
         /// Accumulates sums in a wider type than that of the input. With 0, softmax and log_softmax of 16-bit floats
         /// accumulate in 16 bits, as in MXNet, which is slower and less accurate. All other sums are accumulated in the
         /// wider type even then. MXNet compensates the rounding of these sums, so the results hardly differ.
-        safe_accumulation: bool = 1, "MXNET_SAFE_ACCUMULATION" [D85 Process Core];
+        safe_accumulation: bool = 1, "MXNET_SAFE_ACCUMULATION" [D85 EveryUse Core];
     }
 }

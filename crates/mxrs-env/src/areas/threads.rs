@@ -17,9 +17,9 @@ settings! {
         /// Number of workers, shared by all CPU devices, for tasks that a program pushes to the engine with the property
         /// `CpuPrioritized`. mxrs itself pushes no such tasks: in MXNet they belong to key-value stores.
         cpu_priority_workers: NonZeroUsize = 4, "MXNET_CPU_PRIORITY_NTHREADS" [D5 Engine Core];
-        /// Replaces `MXNET_CPU_WORKER_NTHREADS` in a process that was forked from one in which a runtime had started, as
-        /// the worker processes of a data loader are in MXNet. The workers of mxrs' own `DataLoader` are threads and share
-        /// the engine of their process.
+        /// Replaces `MXNET_CPU_WORKER_NTHREADS` in a forked process whose parent process had started a runtime. In MXNet
+        /// the workers of a data loader are such processes. The workers of mxrs' own `DataLoader` are threads and share the
+        /// engine of their process.
         mp_workers: NonZeroUsize = 1, "MXNET_MP_WORKER_NTHREADS" [D6 Process Fork];
         /// Number of threads that share the work on one image inside a worker of a data loader: a forked process, or a
         /// thread of `DataLoader`. Below 1 the calling thread works alone. Applies to image transforms that are given

@@ -121,8 +121,8 @@ impl Array {
     /// A range of positions of one axis: `x.slice(0, 1..3)`, `x.slice(1, ..-1)`. Negative positions count from the end.
     ///
     /// # Errors
-    /// Returns the error that the array carries, or an error if the array has no such axis, or the range is empty or
-    /// exceeds the axis.
+    /// Returns the error that the array carries. Returns an error if the array has no such axis, or if the range is empty
+    /// or exceeds the axis.
     #[track_caller]
     pub fn slice(&self, axis: i64, range: impl RangeBounds<i64>) -> Result<Self> {
         let begin = match range.start_bound() {

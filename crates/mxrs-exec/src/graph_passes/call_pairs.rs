@@ -2,7 +2,7 @@
 //! declares (batch normalization and ReLU).
 //!
 //! - Needs a training graph.
-//! - Promises the same values. The activation and its gradient then need no separate pass over memory, and the output of
+//! - Promises the same values. The activation and its gradient no longer need a separate pass over memory. The output of
 //!   the first call is kept only if another call reads it. Both fused calls need a kernel that is not the reference.
 //! - Switch: [`BindOptions::fuse`] (`MXNET_USE_FUSION`), on by default.
 

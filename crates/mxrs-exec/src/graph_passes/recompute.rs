@@ -21,8 +21,8 @@ use rustc_hash::FxHashMap;
 /// Clones the calls that are to be computed again, if that makes the planned arena smaller.
 ///
 /// # Errors
-/// Returns an error if a budget cannot be met (the error gives the smallest budget that can), or if a candidate cannot be
-/// lowered or planned.
+/// Returns an error if a budget cannot be met; the error gives the smallest budget that can. Returns an error if a
+/// candidate cannot be lowered or planned.
 pub fn run(state: &GraphState, context: &Context<'_>) -> Result<Option<GraphState>> {
     if state.gradients.is_empty() {
         return Ok(None);

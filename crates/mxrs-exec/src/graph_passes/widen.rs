@@ -56,8 +56,8 @@ fn without(half: DType, forward: &ForwardGraph, context: &Context<'_>) -> Result
     Ok(Some(GraphState::new(Arc::new(wide.graph), Typed { known, bound })))
 }
 
-/// Whether widening a call makes it faster. That is so if a float32 kernel other than the reference exists, and if the
-/// half-precision call would run on the reference kernel or take longer than in float32.
+/// Whether widening a call makes it faster. Two conditions must hold. A float32 kernel other than the reference exists. In
+/// half precision the call would run on the reference kernel, or take longer than in float32.
 fn gains(graph: &Graph, id: NodeId, descs: &[TensorDesc], half: DType, options: &BindOptions, is_train: bool) -> bool {
     let Some((op, params)) = graph.node(id).call() else { return false };
     let inputs: Vec<TensorDesc> = graph.input_ids(id).map(|entry| descs[entry.index()].clone()).collect();

@@ -26,9 +26,9 @@ impl Default for BackwardOptions {
 }
 
 impl Imperative {
-    /// Computes the gradients of the heads with respect to every marked array that they depend on, and puts each into the
-    /// gradient array of its mark. `head_grads` are the gradients of the heads, in order; `None` stands for ones. An empty
-    /// list stands for ones for all heads.
+    /// Computes the gradients of the heads with respect to every marked array that the heads depend on. Each gradient is
+    /// put into the gradient array of the marked array. `head_grads` are the gradients of the heads, in order; `None`
+    /// stands for an array of ones, and an empty list for ones for all heads.
     ///
     /// # Errors
     /// Returns an error if a head was not made by a recorded call, or if the heads depend on no marked array. Returns an

@@ -88,8 +88,8 @@ fn check_outputs(prepared: &Prepared, outputs: &[&NdArray]) -> Result<()> {
     Ok(())
 }
 
-/// The input that is the same memory as output `o`, if the kernel can run in place and no other input or output shares this
-/// memory.
+/// The pair of an input and output `o` that are the same memory. `None` if there is no such input, if the kernel cannot run
+/// in place, or if another input or output shares this memory.
 fn exact_alias(prepared: &Prepared, inputs: &[&NdArray], outputs: &[&NdArray], o: usize) -> Option<(usize, usize)> {
     let output = outputs[o];
     let is_same =

@@ -116,9 +116,9 @@ impl Imperative {
     /// the current mode.
     ///
     /// # Errors
-    /// Returns an error if the operator is unknown, refuses the attributes, the number of inputs, their shapes or types,
-    /// runs on no backend, or if an array is on another device. The error names the operator and the argument. Under
-    /// `NaiveEngine` also returns the error of the kernel.
+    /// Returns an error if the operator is unknown, if it refuses the attributes or the number, shapes or types of the
+    /// inputs, or if it runs on no backend. Returns an error if an array is on another device. The error names the operator
+    /// and the argument. Under `NaiveEngine` also returns the error of the kernel.
     #[track_caller]
     pub fn invoke(&self, op: &str, attrs: &Attrs, inputs: &[&NdArray]) -> Result<Vec<NdArray>> {
         let operands: Vec<Operand<'_>> = inputs.iter().map(|array| Operand::Array(array)).collect();

@@ -1,7 +1,7 @@
 //! Additions in place: the step that makes the later term of a sum adds it to the earlier term, and the addition is left out.
 //!
-//! In `s = _grad_add(a, b)`, or in another sum of two gradients, the term that is made first keeps its memory, and the kernel
-//! that makes the other term [adds](mxrs_op::Kernel::adds) to it. Addition commutes, so no bit changes.
+//! In `s = _grad_add(a, b)`, or in another sum of two gradients, the term that is made first keeps its memory. The kernel
+//! that makes the other term [adds](mxrs_op::Kernel::adds) it to this memory. Addition commutes, so no bit changes.
 //!
 //! - Needs the steps of a training program. An addition stays a step in three cases. First, another step reads a term after
 //!   the sum may have overwritten it. Second, a term is a bound array or an output, or belongs to the other half of the

@@ -1,10 +1,10 @@
 //! Fused additions: the kernel that makes the later term of `s = a + b` makes the sum directly, and the addition is left
 //! out.
 //!
-//! - Needs a program with a gradient, and a kernel of the later term that takes the other term as [an additional
+//! - Needs a program with a gradient. The kernel of the later term must be able to take the other term as [an additional
 //!   input](mxrs_op::Kernel::fuse_add). In a program without a gradient, [patterns](crate::BindOptions::patterns) decide
-//!   which sums are fused. An addition stays if another step reads the later term, if the term belongs to the other half of
-//!   the program, or if the term is a recomputation of one that is kept.
+//!   which sums are fused. An addition stays a step if another step reads the later term, if this term belongs to the other
+//!   half of the program, or if it is a recomputation of a value that is kept.
 //! - Promises the same values within one rounding. Unlike an [addition in place](super::add_in_place) it does not change
 //!   the earlier term, so other steps may read that term: a residual network's shortcut, which the gradient needs. The
 //!   planner may still put the sum into the memory of the earlier term.

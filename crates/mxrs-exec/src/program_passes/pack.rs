@@ -1,11 +1,11 @@
 //! Packing: orders the prepare steps, which make constants, and plans the memory of the values that only prepare steps
 //! read.
 //!
-//! A constant may be computed first and then packed: a weight with a normalization folded into it, then in a kernel's
-//! layout. Its first form is needed only until the second is made. Such *passing* values share one block of memory, which
-//! is planned like the temporary values of a run, and the steps are ordered so that few of them live at a time. Therefore a
-//! passing value is lost soon after it is made. To run a step that reads a passing value, the step that makes the value has
-//! to run again first.
+//! A constant may be made in two steps. For instance, a normalization is folded into a weight, and the result is copied to
+//! the layout of a kernel. The result of the first step is needed only until the second has run. Such *passing* values
+//! share one block of memory, which is planned like the temporary values of a run. The steps are ordered so that few
+//! passing values are alive at the same time. Therefore a passing value is lost soon after it is made. To run a step that
+//! reads a passing value, the step that makes the value has to run again first.
 //!
 //! - Needs the prepare steps in an order in which each comes after the steps whose outputs it reads, as `lower` leaves
 //!   them.

@@ -1,4 +1,4 @@
-//! D80 to D83: workspaces and random generators that operators share.
+//! D80 to D83 and D85: workspaces and random generators that operators share, and the width of sums.
 
 use crate::door::Door;
 use crate::probe::Probe;
@@ -126,7 +126,7 @@ const MXNET_SOFTMAX: [(&str, &str, [f32; 4], f32); 4] = [
 fn d85_sums_of_16_bits_are_narrow_if_asked_for() {
     let row: Vec<f16> = (0..5000_u32).map(|i| f16::from_f32((i * 37 % 64) as f32 / 64.0 - 0.5)).collect();
     for (safe, op, first, total) in MXNET_SOFTMAX {
-        let runtime = runtime(&[("MXNET_SAFE_ACCUMULATION", safe)]);
+        let runtime = builder(&[("MXNET_SAFE_ACCUMULATION", safe)]).build().unwrap();
         let nd = runtime.imperative().unwrap();
         for (shape, axis) in [([1, 5000], "1"), ([5000, 1], "0")] {
             let x = NdArray::from_slice(runtime.arrays(), shape, &row).unwrap();

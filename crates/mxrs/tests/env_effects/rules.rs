@@ -113,6 +113,7 @@ const VARIABLES: &[(&str, Accepts)] = &[
     ("MXNET_USE_OPERATOR_TUNING", Types),
     ("MXRS_TUNING_CACHE", OffOrPath),
     ("MXNET_ENFORCE_DETERMINISM", Bool),
+    ("MXNET_SAFE_ACCUMULATION", Bool),
     ("MXNET_OPTIMIZER_AGGREGATION_SIZE", Range(1, 60)),
     ("MXNET_SUBGRAPH_BACKEND", Backend),
     ("MXNET_SUBGRAPH_VERBOSE", Range(0, 2)),

@@ -4,6 +4,8 @@
 //! converted to quanta of out beforehand, so that the primitive multiplies the sums of each channel once, adds, and
 //! rounds once. ReLU only depends on the sign and needs no scale; unsigned results imply ReLU.
 
+mod params;
+
 use super::{floats, image, layouts, numbers, range, ranges, write_ranges, written_ranges};
 use crate::accumulate::{self, Written};
 use crate::cache::Prepared;
@@ -17,37 +19,13 @@ use mxrs_onednn_sys::{result, sys};
 use mxrs_op::{Kernel, KernelArgs, OpCall};
 use mxrs_ops::Range;
 use mxrs_ops::fused::FusedAct;
-use mxrs_ops::fused_quantized::{Addend, FusedPlaces, FusedType, Requantized, WithRequantized};
+use mxrs_ops::fused_quantized::{Addend, FusedPlaces, FusedType, Requantized};
 use mxrs_ops::nn::convolution::ConvolutionParams;
-use mxrs_ops::nn::fully_connected::FullyConnectedParams;
 use mxrs_processor::Feature;
 use mxrs_types::{DType, Error, Layout, Result};
+use params::{Params, split};
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// The parameters of either product.
-enum Params {
-    Convolution(ConvolutionParams),
-    FullyConnected(FullyConnectedParams),
-}
-
-/// Splits a call into product and epilogue; without an epilogue, out is i32.
-fn split(call: &OpCall<'_>) -> std::result::Result<(Params, Option<Requantized>), String> {
-    let p = call.params;
-    Ok(match call.op.name {
-        "_contrib_quantized_conv" => (Params::Convolution(p.get::<ConvolutionParams>().clone()), None),
-        "_contrib_quantized_fully_connected" => (Params::FullyConnected(p.get::<FullyConnectedParams>().clone()), None),
-        "_sg_quantized_conv" => {
-            let both = p.get::<WithRequantized<ConvolutionParams>>();
-            (Params::Convolution(both.product.clone()), Some(both.epilogue.clone()))
-        }
-        "_sg_quantized_fully_connected" => {
-            let both = p.get::<WithRequantized<FullyConnectedParams>>();
-            (Params::FullyConnected(both.product.clone()), Some(both.epilogue.clone()))
-        }
-        name => return Err(format!("{name} is not a quantized product")),
-    })
-}
 
 /// Checks that the backend takes the call.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {

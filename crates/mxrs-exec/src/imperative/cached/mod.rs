@@ -1,8 +1,8 @@
 //! A graph as a function of arrays: MXNet's CachedOp.
 //!
-//! A call looks up its signature (shapes, types, mode, and the inputs whose gradients are wanted) among the kept plans,
-//! makes output arrays, and pushes the steps of the plan. A recorded call is one node of the tape: forward and gradient are
-//! one program. Its intermediate values stay in a *state* until the gradient has been computed.
+//! A call looks for a kept plan with its signature: shapes, types, mode, and the inputs whose gradients are wanted. It
+//! makes output arrays and pushes the steps of the plan. A recorded call is one node of the tape: forward and gradient are
+//! one program. The intermediate values of the call stay in a *state* until the gradient has been computed.
 
 mod plan;
 mod replay;
@@ -144,8 +144,9 @@ impl CachedOp {
     /// operators rewrite auxiliary states. The call is recorded if recording is on and an input is tracked.
     ///
     /// # Errors
-    /// Returns an error if the number of inputs is wrong, the inputs are on different devices, shapes or types do not fit
-    /// the graph, no backend runs some operator, or memory runs out; while recording, also if an operator has no gradient.
+    /// Returns an error if the number of inputs is wrong, if the inputs are on different devices, or if shapes or types
+    /// contradict the graph. Returns an error if no backend runs some operator, or if memory runs out. While calls are
+    /// recorded, also returns an error if an operator has no gradient.
     #[track_caller]
     pub fn call(&self, inputs: &[&NdArray]) -> Result<Vec<NdArray>> {
         let site = Location::caller();
@@ -169,8 +170,8 @@ impl CachedOp {
         let run = self.forward(&plan, &mut state, &bound, &outputs, random);
         run.context(|| "calling a cached graph")?;
         if !plan.has_gradient() {
-            // The state can be given back before its tasks have run, because a later call that takes it pushes its tasks
-            // after those of this call.
+            // The state may be given back before its tasks have run: a later call that takes the state pushes its own tasks
+            // after them.
             plan.give_back(state);
             return Ok(outputs);
         }

@@ -297,9 +297,9 @@ impl State {
             arena = Some(to.clone());
             let task = self.engine.task("copy of a state").device(Device::cpu(0)).read(&self.var).write(&var);
             task.push(move |_| {
-                // SAFETY: `to` is a new block allocated with `from.len()` bytes, so the two do not overlap and the copy
-                // fits, and this task keeps both alive. The task holds the variable of `from` for reading, so no task
-                // writes it meanwhile, and the variable of `to` for writing, so later tasks on the new state wait.
+                // SAFETY: `to` is a new block of `from.len()` bytes, so the blocks do not overlap and the copy fits. This
+                // task keeps both blocks alive. It holds the variable of `from` for reading, so no task writes `from`
+                // meanwhile. It holds the variable of `to` for writing, so later tasks on the new state wait.
                 unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), to.as_ptr(), from.len()) };
                 Ok(())
             })?;
