@@ -17,7 +17,8 @@ const ALIGNMENT: usize = 64;
 /// is not exactly the same memory. An output is the memory of an input if it is in place, or if it is an input that the operator
 /// rewrites.
 pub fn run_kernel(kernel: &dyn Kernel, args: &KernelArgs<'_>) -> Result<()> {
-    let is_aligned = |tensor: &RawTensor<'_>| tensor.len_bytes() == 0 || tensor.as_ptr().addr().is_multiple_of(ALIGNMENT);
+    let is_aligned =
+        |tensor: &RawTensor<'_>| tensor.len_bytes() == 0 || tensor.as_ptr().addr().is_multiple_of(ALIGNMENT);
     assert!(args.inputs.iter().chain(args.outputs).all(is_aligned), "a tensor is not aligned to {ALIGNMENT} bytes");
     for (i, output) in args.outputs.iter().enumerate() {
         let is_output_twice = args.outputs[..i].iter().any(|other| other.overlaps(output));
