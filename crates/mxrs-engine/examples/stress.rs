@@ -1,8 +1,9 @@
 //! Runs random programs on every kind of engine and compares each with a serial interpreter of the rules.
 //!
-//! `cargo run --release -p mxrs-engine --example stress -- --programs 10000`, or `cargo xtask stress`. Options:
-//! `--programs N` of each kind (10000), `--seed S` of the first (0), `--kind WORD` of `MXNET_ENGINE_TYPE` (all),
-//! `--threads N` programs at a time (2). A failure prints its seed and a small program that shows it.
+//! `cargo run --release -p mxrs-engine --example stress -- --programs 10000`, or `cargo xtask stress`. Options, with
+//! defaults in parentheses: `--programs N`, the number for each kind (10000); `--seed S`, the seed of the first program
+//! (0); `--kind WORD`, a value of `MXNET_ENGINE_TYPE` (all kinds); `--threads N`, the number of programs at a time (2).
+//! A failure prints its seed and a small program that shows it.
 #![cfg_attr(loom, allow(unused))]
 
 #[cfg(not(loom))]

@@ -8,7 +8,7 @@ use mxrs_sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct EngineCounters {
-    /// Tasks accepted; a bulk counts as one.
+    /// Tasks accepted; a bulk counts as one task.
     pub pushed: u64,
     /// Tasks that were pushed as part of a bulk.
     pub bulked: u64,

@@ -4,9 +4,9 @@
 //!   collect, wait, or start or end workers. Every worker finishes its task and pauses. Queued tasks stay queued. No
 //!   error is reported and none is lost.
 //! - **In the parent**: workers and threads continue.
-//! - **In the child**: only the thread that forked exists. Queued tasks are queued in the child too, and run once it
-//!   first pushes or waits, on workers started then: [`crate::EngineConfig::child_workers`] for each CPU device. GPUs
-//!   cannot be used: tasks for them, and tasks that use their results, fail with an error that says so.
+//! - **In the child**: only the thread that forked exists. Queued tasks stay queued in the child too. At its first push
+//!   or wait the child starts workers, which run these tasks: [`crate::EngineConfig::child_workers`] for each CPU
+//!   device. GPUs cannot be used: tasks for them, and tasks that use their results, fail with an error that says so.
 //!
 //! A task may fork while the other workers pause. A task that has not ended after ten seconds is left running: it never
 //! ends in the child, and neither does work started by a [`crate::TaskBuilder::push_async`] body.

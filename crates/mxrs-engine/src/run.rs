@@ -242,8 +242,8 @@ impl Inner {
         next
     }
 
-    /// Runs a task on the thread that completed the last task for which it had to wait. It runs after the task that the
-    /// thread is completing, so that a long chain of such tasks is a loop and not a recursion.
+    /// Runs a task on the thread that completed the last task for which it had to wait. The task runs after the thread
+    /// has completed its current task, so that a long chain of such tasks is a loop and not a recursion.
     #[cold]
     fn run_here(self: &Arc<Self>, task: Task) {
         let mut task = Some(task);

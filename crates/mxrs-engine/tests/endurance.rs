@@ -80,7 +80,8 @@ fn e10_accepted_tasks_run_whatever_stops_and_starts_meanwhile() {
                         let own = engine.new_var();
                         let mut runs = 0;
                         while !over.load(Ordering::Relaxed) {
-                            // Large, so that a push takes long and stops happen during it.
+                            // The body captures this large value, so that a push takes long and stops happen during the
+                            // push.
                             let ballast = [device as u8; 1 << 16];
                             let task = engine.task("heavy").device(Device::cpu(device)).write(&own).read(var);
                             let pushed = task.push(move |_| {

@@ -36,7 +36,8 @@ pub trait Group: DeserializeOwned {
     }
 }
 
-/// Resolves the rows of `G` and deserializes them. `resolver` keeps errors; the fields concerned then have their defaults.
+/// Resolves the rows of `G` and deserializes them. `resolver` keeps errors; a field whose value has an error gets its
+/// default.
 pub(crate) fn load<G: Group>(resolver: &mut Resolver<'_>) -> G {
     let mut pairs = Vec::with_capacity(G::ROWS.len());
     for row in G::ROWS {

@@ -90,7 +90,7 @@ impl Kind {
     /// zeros, bools as `true` and `false`, strings and paths unchanged.
     ///
     /// # Errors
-    /// Returns what was expected, worded for an error message, such as `an integer >= 1`.
+    /// Returns the accepted values in the words of an error message, such as `an integer >= 1`.
     pub fn check(&self, text: &str) -> Result<String, String> {
         match *self {
             Self::Bool => {
@@ -162,7 +162,7 @@ fn check_int(text: &str, min: i128, max: i128) -> Result<String, String> {
             _ => Err(String::new()),
         };
     }
-    // A text such as 1e6 is meant as a number, so the hint shows how to write it.
+    // A text such as `1e6` is probably meant as a number, so the hint shows how to write this number.
     match text.parse::<f64>() {
         Ok(value) if value.fract() == 0.0 && value.abs() < 1e15 && (min..=max).contains(&(value as i128)) => {
             Err(format!(" (write {})", value as i128))

@@ -55,8 +55,8 @@ pub struct Listing {
 }
 
 impl Settings {
-    /// Every variable and older name, or those of one area, with its value and with the state that follows from these
-    /// capabilities.
+    /// All variables and older names, or only those of `area`. Each has its value, and the state that follows from
+    /// `capabilities`.
     pub fn listing(&self, area: Option<Area>, capabilities: &Capabilities) -> Listing {
         let all = self.registered().filter(|entry| area.is_none_or(|area| entry.area() == area));
         Listing { rows: all.map(|entry| self.view(&entry, capabilities)).collect() }

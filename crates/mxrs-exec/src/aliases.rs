@@ -7,7 +7,7 @@ use mxrs_ndarray::NdArray;
 use mxrs_types::{Error, Result};
 use rustc_hash::FxHashSet;
 
-/// One array of an executor. It lies in memory from [`Self::begin`] to [`Self::end`].
+/// One array of an executor, with its name and whether it is written.
 struct Place<'a> {
     name: String,
     array: &'a NdArray,

@@ -14,8 +14,8 @@ pub fn folded_nodes(source: &Source<'_>) -> Vec<bool> {
     constants(source.graph, source.bound)
 }
 
-/// For each node, whether its outputs are the same in every inference run: constants that no call writes to, and calls that
-/// depend on nothing else.
+/// For each node, whether its outputs are the same in every inference run. That is so for constants that no call writes to,
+/// and for calls that depend on such nodes only.
 pub fn constants(graph: &Graph, bound: &FxHashMap<NodeId, Bound>) -> Vec<bool> {
     let mut is_rewritten = vec![false; graph.n_nodes()];
     for node in graph.nodes() {

@@ -28,8 +28,8 @@ const LARGE_GRAPH: usize = 1000;
 ///
 /// [`forward`](Self::forward) runs the graph as at inference, [`forward_train`](Self::forward_train) as in training. After
 /// `forward_train`, [`backward`](Self::backward) computes the gradients that [`BindOptions::gradients`] requests. Outputs
-/// are the same arrays in every run. Calls return before the work is done; reading an array waits for it and returns its
-/// error.
+/// are the same arrays in every run. Calls return before the work is done. Reading an array waits for the work that writes
+/// it, and returns the error of this work.
 ///
 /// Temporary memory is in a [`MemoryPool`], which the training run and the inference run share, and which other executors
 /// may share too.

@@ -6,9 +6,9 @@
 //! [`BucketingExecutor`]). [`Imperative`] calls single operators on arrays, records the calls for gradients ([`autograd`]),
 //! and runs graphs as functions ([`CachedOp`]).
 //!
-//! The reference kernels are the only backend that this crate knows by name. It names two groups of operators: those that
-//! sum gradients of recorded calls, and common ones that have a method each. Whatever else binding does with additions,
-//! concatenations and products, it learns from the definitions of these operators.
+//! The reference kernels are the only backend that this crate knows by name. The crate names two groups of operators: the
+//! operators that sum gradients of recorded calls, and common operators that have a method each. Whatever else binding does
+//! with additions, concatenations and products, it learns from the definitions of these operators.
 //!
 //! ```
 //! use mxrs_engine::{Engine, EngineConfig};

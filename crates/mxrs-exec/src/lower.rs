@@ -6,8 +6,8 @@
 //! inference, a call that depends on constants only is a prepare step too.
 //!
 //! - Needs a graph with shapes and types, after all graph passes.
-//! - Promises steps in an order in which each step comes after those whose outputs it reads, and the same for prepare
-//!   steps.
+//! - Promises an order of the steps in which each step comes after the steps whose outputs it reads. The same holds for
+//!   prepare steps.
 //! - Contains three decisions that no separate pass could make: kernels (`choose.rs`), because a kernel decides the layouts
 //!   of its inputs; layouts, because a copy of a constant is a constant itself; and constant folding (`constants.rs`),
 //!   because it decides which inputs of the next call are constants, and thereby its kernel.

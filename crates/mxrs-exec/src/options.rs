@@ -20,9 +20,9 @@ use std::sync::Arc;
 pub enum Recompute {
     /// Recomputes only calls with the annotation.
     Off,
-    /// Frees about a tenth of the arena by recomputations that take only one pass over memory: outputs that their operator
-    /// can compute [again](mxrs_op::OpDef::recompute) from tensors that are kept anyway, such as ReLUs after batch
-    /// normalization.
+    /// Frees about a tenth of the arena by recomputations that take only one pass over memory. Recomputed are outputs that
+    /// their operator can [recompute](mxrs_op::OpDef::recompute) from tensors that are kept anyway, such as the outputs of
+    /// ReLUs after batch normalization.
     #[default]
     Light,
     /// Recomputes cheap calls (`MXNET_BACKWARD_DO_MIRROR`): all except random and [costly](mxrs_op::OpDef::is_costly) operators.
@@ -87,8 +87,9 @@ pub struct BindOptions {
     /// The number of weights that one call of an aggregating optimizer updates (`MXNET_OPTIMIZER_AGGREGATION_SIZE`). Code
     /// that makes an optimizer by name for the bound graph reads it.
     pub optimizer_aggregation: usize,
-    /// Whether products of bfloat16 compute in bfloat16 at inference, if kernels exist. If false, they are widened, as products
-    /// of float16 are. Set it to false on processors whose bfloat16 products are slower than those of float32.
+    /// Whether products of bfloat16 compute in bfloat16 at inference, if kernels exist. If false, they are widened, as
+    /// products of float16 are. It should be false on processors on which products of bfloat16 are slower than products of
+    /// float32.
     pub half_products: bool,
     /// Names of optional graph passes to leave out; none by default. For tests, and to find the pass that causes a
     /// difference.
@@ -96,8 +97,8 @@ pub struct BindOptions {
     /// Whether [`DryGraph::passes`](crate::DryGraph::passes) includes the graph after each pass and the figures of its
     /// program. Makes binding take several times as long.
     pub trace_passes: bool,
-    /// Operators whose slow kernels were already reported in the log. Graphs bound with the same value log each operator
-    /// once.
+    /// Operators about whose slow kernels a warning was already logged. Graphs that are bound with the same value log one
+    /// warning per operator.
     pub warned: Arc<Warned>,
     /// The operators that gradients and [`Self::patterns`] may use.
     pub ops: OpSet,
@@ -109,8 +110,8 @@ pub struct BindOptions {
     pub default_dtype: DType,
     /// Element types given for variables, by name.
     pub dtypes: Vec<(String, DType)>,
-    /// Shapes given for variables, by name, for parameters whose shape does not follow from the inputs, such as ranges per
-    /// channel.
+    /// Shapes of variables, by name. They are needed for parameters whose shape does not follow from the inputs, such as
+    /// ranges per channel.
     pub shapes: Vec<(String, Shape)>,
     /// The memory to share with other executors, or `None` for a separate pool.
     pub pool: Option<MemoryPool>,

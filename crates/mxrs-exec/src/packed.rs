@@ -6,8 +6,8 @@
 //!   Meanwhile the task holds the lock of the store.
 //! - Every task that reads the constant holds the source arrays for reading. If it began before they changed, the change
 //!   waited until the task ended.
-//! - If the reading task begins after the change, it first looks for constants that are out of date. For this it waits for
-//!   the lock of the store, and then finds the constant up to date.
+//! - If the reading task begins after the change, it first looks for constants that are out of date. For that it waits for
+//!   the lock of the store. Once it has the lock, the constant is up to date.
 //!
 //! Frozen executors hold no arrays; their constants are never written again.
 

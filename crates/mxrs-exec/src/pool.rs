@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// pool.
 ///
 /// A pool is given to [`BindOptions::pool`](crate::BindOptions::pool), or taken from an executor ([`Executor::pool`]).
-/// - Temporaries of all executors use the same bytes, so the first executor bound should be the one that needs most.
+/// - Temporaries of all executors use the same bytes, so the executor that needs most should be bound first.
 /// - Parameters, their gradients and auxiliary states are the same arrays in all executors: shapes and types must agree.
 /// - Inputs, labels, outputs and their gradients are views of one buffer per name, as large as the largest view so far. The
 ///   buffer holds the data of the executor that was fed or run last: feed before a run, and read after it.

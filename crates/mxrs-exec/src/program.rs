@@ -229,7 +229,7 @@ pub struct Program {
     pub values: Vec<Value>,
     /// Prepare steps: they pack and compute constants, and run when an array that these depend on has changed.
     pub prepare: Vec<Step>,
-    /// The steps of one run: the forward steps, then those of the gradient.
+    /// The steps of one run: the forward steps, then the steps of the gradient.
     pub steps: Vec<Step>,
     /// The number of forward steps.
     pub n_forward: usize,

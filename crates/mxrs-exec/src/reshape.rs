@@ -20,8 +20,8 @@ pub struct ReshapeOptions {
 
 impl Executor {
     /// An executor of the same graph for inputs of other shapes. Arrays that keep their shape are shared. An array that
-    /// shrinks is a view of the beginning of the old one. Gradients are treated alike. Both executors share temporaries, so
-    /// the rules of [`MemoryPool`](crate::MemoryPool) apply to them.
+    /// shrinks becomes a view of the beginning of the old array. The same rules apply to gradient arrays. Both executors
+    /// share temporaries, so the rules of [`MemoryPool`](crate::MemoryPool) apply to them.
     ///
     /// # Errors
     /// Returns the errors of [`Executor::simple_bind`], or an error in one of these cases:

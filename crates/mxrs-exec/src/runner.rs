@@ -150,7 +150,7 @@ impl Runner {
         push(&self.engine, segment, writes, |index| &self.bound[index], |index| &self.outputs[index], body)
     }
 
-    /// The steps of the forward half, and those of the gradient.
+    /// The steps of the forward half, and the steps of the gradient.
     pub fn halves(&self) -> [Range<usize>; 2] {
         let Program { n_forward, steps, .. } = &*self.planned.program;
         [0..*n_forward, *n_forward..steps.len()]

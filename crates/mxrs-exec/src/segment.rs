@@ -1,8 +1,8 @@
 //! Cuts a program into segments, determines which arrays each segment reads and writes, and pushes the segments to the
 //! engine.
 //!
-//! Executors, cached graphs and imperative calls all push steps by [`push`]. So there is one place that makes a task hold
-//! all arrays that its kernels use.
+//! Executors, cached graphs and imperative calls all push steps by [`push`]. So only this file has to make sure that a task
+//! holds all arrays that its kernels use.
 
 use crate::program::{Origin, Program};
 use mxrs_engine::{Engine, OpName, Var};

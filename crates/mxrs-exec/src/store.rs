@@ -175,7 +175,7 @@ impl PackedStore {
         in_use.iter().map(|constant| constant.block.len()).sum()
     }
 
-    /// Like [`own`], but takes constants that other executors have already, and allocates only the rest.
+    /// Like [`own`], but uses the constants that other executors already have, and allocates only the missing ones.
     ///
     /// # Errors
     /// Returns an error if memory runs out.

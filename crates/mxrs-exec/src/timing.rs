@@ -17,7 +17,7 @@ pub struct StepTimes {
 }
 
 impl Executor {
-    /// Runs inference `2 * n_runs` times. In every other run each step is timed. Waits until all runs are done.
+    /// Runs inference `2 * n_runs` times. In every second run, each step is timed. Waits until all runs are done.
     ///
     /// # Errors
     /// Returns the errors of [`Executor::forward`] and of kernels.
@@ -42,8 +42,9 @@ impl Executor {
 }
 
 impl Executor {
-    /// Runs training with gradients `2 * n_runs` times. In every other run each step is pushed alone and waited for. The
-    /// steps are those of [`Executor::training_report`] without prepare steps. Waits until all runs are done.
+    /// Runs training with gradients `2 * n_runs` times. In every second run, each step is pushed alone and waited for. The
+    /// times are in the order of the steps in [`Executor::training_report`], without prepare steps. Waits until all runs
+    /// are done.
     ///
     /// # Errors
     /// Returns the errors of [`Executor::forward_train`], [`Executor::backward`] and kernels.

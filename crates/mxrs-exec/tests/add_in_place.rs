@@ -216,7 +216,7 @@ fn g15_only_kernels_that_can_add_are_asked_to() {
     }
 }
 
-/// Planning without binding leaves out the same additions as binding, in the same memory.
+/// Planning without binding leaves out the same additions as binding, and needs an arena of the same size.
 #[test]
 fn planning_without_binding_leaves_out_the_same_additions() {
     let (graph, options) = (fan(10), training(true, GradReq::Write));

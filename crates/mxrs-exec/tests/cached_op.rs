@@ -261,7 +261,7 @@ fn a6_second_derivatives_through_a_cached_graph_are_exact() {
         assert_eq!(op.input_names(), ["x", "y"]);
         let x = array(&nd, [3], &[1.0, 2.0, -3.0]);
         nd.attach_grad(&x, GradReq::Write).unwrap();
-        // y = 2x depends on the other input, so the result is 3x³.
+        // The input y = 2x depends on the input x, so the result is x³ + 2x · x² = 3x³.
         let z = {
             let _record = autograd::record();
             let y = nd.mul_scalar(&x, 2.0).unwrap();

@@ -1,5 +1,5 @@
-//! Tests gradients that a kernel makes in its own layout: the next step copies each to its array, and then its memory is
-//! free.
+//! Tests gradients that a kernel makes in its own layout: the next step copies each to its array, so that the memory of the
+//! original is free from then on.
 
 mod common;
 

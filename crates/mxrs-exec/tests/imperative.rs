@@ -223,7 +223,7 @@ fn rewritten_inputs_share_no_memory_with_others() {
     let var = f32s(&nd, [1], &[1.0]);
     let attrs = Attrs::from([("momentum", "0.5")]);
     let _train = autograd::train_mode();
-    // Beta and the moving mean are the same array. The call must read beta before it is rewritten.
+    // Beta and the moving mean are the same array. The call must read beta before it rewrites the moving mean.
     let y = nd.batch_norm(&x, (&gamma, &both), (&both, &var), &attrs).unwrap();
     let total: f32 = y.to_vec::<f32>().unwrap().iter().sum();
     assert!(total.abs() < 1e-5, "{total}");

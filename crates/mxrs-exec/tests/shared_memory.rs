@@ -114,7 +114,7 @@ fn b1_inference_twice_is_equal() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// B2: for a random sequence of shapes, buckets compute the same as new executors that share only parameters.
+    /// B2: for a random sequence of shapes, buckets compute the same results as new executors that share only parameters.
     #[test]
     fn b2_buckets_equal_fresh_executors(keys in prop::collection::vec(key(), 1..7), largest in key()) {
         let context = context(EngineKind::ThreadedPerDevice, 2);
@@ -285,7 +285,7 @@ fn runs_of_a_pool_do_not_mix() {
     });
 }
 
-/// B2: a reshaped executor computes the same as a new one, in the arrays of the old executor.
+/// B2: a reshaped executor computes the same results as a new executor, in the arrays of the old executor.
 #[test]
 fn b2_reshaped_executors_equal_fresh_ones() {
     let context = context(EngineKind::ThreadedPerDevice, 2);

@@ -32,7 +32,7 @@ impl Drop for Chunk {
 }
 
 /// A dense array. The handle is cheap to clone, `Send` and `Sync`; clones and views share storage. A
-/// [recorder](Recorded) treats clones as the same array, and views as arrays of their own.
+/// [recorder](Recorded) treats clones as the same array, and views as separate arrays.
 #[derive(Clone)]
 pub struct NdArray(Arc<Handle>);
 
@@ -204,7 +204,7 @@ impl NdArray {
         unsafe { std::slice::from_raw_parts_mut(self.as_ptr(), self.size_bytes()) }
     }
 
-    /// Runs `f` over the bytes as an engine task that reads them, and waits for it.
+    /// Runs `f` over the bytes of this array in an engine task that reads the array, and waits for the result.
     ///
     /// # Errors
     /// Returns the deferred error of the task that should have written the array. Fails with `NotBuilt` for device

@@ -16,9 +16,9 @@ use std::sync::Arc;
 pub enum ViewOf {
     /// Some rows of axis 0.
     Rows {
-        /// The first row.
+        /// The first row of the view.
         begin: usize,
-        /// The row after the last one.
+        /// The row after the last row of the view.
         end: usize,
     },
     /// All elements in another shape.

@@ -142,7 +142,7 @@ pub fn current() -> Option<Vec<usize>> {
     (rc == 0).then(|| (0..MASK_WORDS * bits).filter(|cpu| words[cpu / bits] >> (cpu % bits) & 1 == 1).collect())
 }
 
-/// Pins the calling thread to some CPUs, between which the system may move it.
+/// Pins the calling thread to `cpus`; the system may move the thread from one of these CPUs to another.
 ///
 /// # Errors
 /// Fails with [`mxrs_types::ErrorKind::InvalidValue`] if the process may use none of these CPUs, or if the system
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn scatter_alternates_sockets() {
         assert_eq!(cpu_list(Placement::Scatter, 0, 0, &eight()).unwrap(), [0, 2, 1, 3, 4, 6, 5, 7]);
-        // compact,2 and scatter,0 give the same order: the hardware thread varies slowest.
+        // `compact,2` and `scatter,0` give the same order: the hardware thread varies slowest.
         assert_eq!(cpu_list(Placement::Compact, 2, 0, &eight()), cpu_list(Placement::Scatter, 0, 0, &eight()));
     }
 

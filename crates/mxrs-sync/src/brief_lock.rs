@@ -1,9 +1,9 @@
 //! A lock for sections of at most a few microseconds that call no foreign code.
 //!
-//! Taking it is one atomic operation and releasing it a plain store: a quarter of the cost of an ordinary lock. The
-//! price is that waiting threads are not woken: they spin, then yield, then sleep for short times. So the lock suits
-//! data that nearly always the same thread uses, or that several threads use for short moments. An example is the cache
-//! of a thread that another thread sometimes empties.
+//! Taking the lock is one atomic operation, and releasing it is a plain store: a quarter of the cost of an ordinary
+//! lock. The price is that waiting threads are not woken: they spin, then yield, then sleep for short times. So the
+//! lock suits data that nearly always the same thread uses, or that several threads use for short moments. An example
+//! is the cache of a thread that another thread sometimes empties.
 //!
 //! The lock has no queue of waiting threads, so it can be held across a fork: the child can release it although the
 //! waiting threads do not exist there.

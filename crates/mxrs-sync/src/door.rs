@@ -27,7 +27,7 @@ pub mod atomic {
     /// Makes a sequentially consistent read-modify-write a full barrier before later loads.
     ///
     /// On x86-64 such an operation is a full barrier by itself, so this costs nothing. On other processors, and under
-    /// loom and Miri, it is a fence. Call it directly after the operation.
+    /// loom and Miri, this function is a fence. Call it directly after the operation.
     #[inline]
     pub fn fence_after_rmw() {
         #[cfg(all(target_arch = "x86_64", not(any(loom, miri))))]
@@ -258,7 +258,8 @@ mod locks {
             self.0.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner)
         }
 
-        /// The same as [`Condvar::wait`], because loom does not model time; never reports that the time ran out.
+        /// [`Condvar::wait`] without a time limit, because loom does not model time; never reports that the time ran
+        /// out.
         pub fn wait_for<'a, T>(
             &self,
             guard: MutexGuard<'a, T>,

@@ -34,7 +34,8 @@ impl Topology {
         Self::of(crate::affinity::current()?)
     }
 
-    /// All CPUs that are online, including those that this process may not use; `None` as for [`Self::read`].
+    /// All CPUs that are online, including those that this process may not use; `None` in the same cases as
+    /// [`Self::read`].
     pub fn read_online() -> Option<Self> {
         let text = std::fs::read_to_string("/sys/devices/system/cpu/online").ok()?;
         Self::of(ranges(text.trim())?)

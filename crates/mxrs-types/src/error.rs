@@ -15,9 +15,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// An error is one word wide. Cloning is cheap enough for the engine to keep a deferred error and return it to several
 /// waiters. Two errors are equal if their kinds and chains are; sources are not compared.
 ///
-/// `Display` is for users: the message of the kind, with that of its source, and one line for each step of the chain.
-/// `Debug` is for developers: the parts with their names. [`source`](std::error::Error::source) returns the error that
-/// caused this one, with its own type.
+/// `Display` is for users: the message of the kind, the message of the source, and one line for each operation of the
+/// chain. `Debug` is for developers: the fields of the error with their names. [`source`](std::error::Error::source)
+/// returns the error that caused this error, with its own type.
 ///
 /// ```
 /// use mxrs_types::{Error, ErrorKind};

@@ -26,7 +26,7 @@ pub enum Layout {
     Opaque {
         /// Name of the backend that can read it.
         backend: &'static str,
-        /// The backend's identifier of the form. Equal ids mean the same order of elements.
+        /// The number by which the backend identifies the packed form. Equal numbers mean the same order of elements.
         id: u64,
         /// The size in bytes.
         size_bytes: usize,

@@ -47,7 +47,7 @@ impl Shape {
     /// The number of elements, checked. For tensors of graphs, whose attributes and shapes may come from a hostile file.
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Overflow`] if there are more than [`Self::MAX_ELEMENTS`].
+    /// Returns [`ErrorKind::Overflow`] if the shape has more than [`Self::MAX_ELEMENTS`] elements.
     pub fn checked_n_elements(&self) -> Result<usize, Error> {
         match self.n_elements() {
             n if n <= Self::MAX_ELEMENTS => Ok(n),

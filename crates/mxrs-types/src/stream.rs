@@ -64,8 +64,8 @@ pub trait DeviceEvent: Send + Sync + fmt::Debug {
     /// The stream on which the event was recorded.
     fn stream(&self) -> StreamId;
 
-    /// The number of the event among those of its stream. Later events have larger numbers, so if an event is finished, all
-    /// events of the stream with smaller numbers are finished too.
+    /// The number of the event among the events of its stream. Later events have larger numbers, so if an event is
+    /// finished, all events of the stream with smaller numbers are finished too.
     fn place(&self) -> u64;
 
     /// Whether the work before the event is done and no longer uses memory. Once true, it stays true. Failed work counts as

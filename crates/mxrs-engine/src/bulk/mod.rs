@@ -84,7 +84,7 @@ impl Buffers {
 pub struct BulkScope {
     engine: Engine,
     buffer: Option<Arc<Buffer>>,
-    /// Whether this scope opened the buffer, and so closes it.
+    /// Whether this scope opened the buffer, and so must close it when it is dropped.
     outermost: bool,
     before: usize,
     /// Makes the scope `!Send`: it belongs to the thread that made it.

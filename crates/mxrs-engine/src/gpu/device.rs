@@ -41,6 +41,6 @@ pub trait GpuDevice: Send + Sync + fmt::Debug {
         Ok(())
     }
 
-    /// Called when the engine is gone: all its streams are empty, and it has dropped them.
+    /// Called when the engine is dropped, after all its streams on this GPU have become empty and were dropped.
     fn close(&self) {}
 }

@@ -27,7 +27,7 @@ impl<'v> Use<'v> {
         Self { tagged, _borrowed: PhantomData }
     }
 
-    /// The same use, for another task.
+    /// Makes a use of the same variable, also reading or writing, for another task.
     ///
     /// # Safety
     /// The variable is kept alive until the other task is appended to its variables' queues.

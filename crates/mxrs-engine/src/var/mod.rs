@@ -43,8 +43,8 @@
 //! - **E1** `readers >= -1`, and -1 exactly while a write has been granted and is not completed.
 //! - **E2** Without a writer the queue is empty.
 //! - **E3** Exclusion: two running tasks never share a variable that either writes.
-//! - **E4** Results equal those of running the tasks one by one in push order; with several pushing threads, in some order
-//!   that keeps each thread's own and is the same on all variables.
+//! - **E4** Results equal those of running the tasks one by one in the order of their pushes. With several pushing
+//!   threads, this is some order of all tasks that keeps the order of each thread and is the same on all variables.
 //! - **E5** `version` counts completed writes, including failed and skipped ones, under every scheduler; reads never
 //!   change it.
 //! - **E6** A pushed task runs or is skipped exactly once, and completes exactly once; completing it again is an error

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// E16: scopes nest, the innermost limit applies, and lowering it pushes what exceeds it.
+/// E16: scopes nest, the innermost limit applies, and lowering the limit pushes the collected tasks if they exceed the
+/// new limit.
 #[test]
 fn e16_scopes_nest() {
     for kind in THREADED {

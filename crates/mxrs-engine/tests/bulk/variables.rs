@@ -113,8 +113,8 @@ fn e16_e11_a_refused_task_leaves_nothing_behind() {
             let (log, _scope) = (Log::default(), engine.bulk(100));
             engine.task("note").write(&used).push(note(&log, 0)).unwrap();
             assert!(engine.task("bad").reads([&used, &fresh, &gone]).push(note(&log, 9)).is_err());
-            // Collected tasks use `used`, so its deletion comes after them. None uses `fresh`, so another thread's
-            // deletion of it pushes nothing.
+            // Collected tasks use `used`, so its deletion comes after them. No collected task uses `fresh`, so a
+            // deletion of `fresh` by another thread pushes nothing.
             thread::scope(|scope| {
                 let thread = scope.spawn(|| engine.delete_var(fresh.clone(), || {}));
                 assert!(thread.join().unwrap());

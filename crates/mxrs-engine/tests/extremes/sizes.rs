@@ -58,7 +58,7 @@ fn a_chain_of_100_000_skipped_tasks() {
     }
 }
 
-/// E14: a hundred thousand readers after one writer, and a writer after all of them.
+/// E14: one writer, then a hundred thousand readers, then another writer: all of them complete.
 #[test]
 fn a_fan_of_100_000_readers() {
     for kind in THREADED {

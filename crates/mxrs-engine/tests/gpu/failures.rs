@@ -28,8 +28,8 @@ fn host_mode_makes_a_failed_launch_the_tasks_error() {
     }
 }
 
-/// In event mode a failed launch is reported by the next wait for a variable that the task wrote, or for one that was
-/// computed from it.
+/// In event mode a failed launch is reported by the next wait for a variable that the task wrote, or for a variable
+/// that was computed from such a variable.
 #[test]
 fn event_mode_tells_at_the_next_wait() {
     for kind in KINDS {

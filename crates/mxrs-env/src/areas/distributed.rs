@@ -72,7 +72,7 @@ settings! {
         transport: Transport = zmq, "DMLC_PS_VAN_TYPE" [B10 Owner Distributed];
         /// The most messages that wait for one receiver.
         water_mark: Option<usize> = unset("unbounded"), "DMLC_PS_WATER_MARK" [B11 Owner Distributed];
-        /// Number of this process among those of its role. The runtime writes it.
+        /// Number of this process among the processes with its role. The runtime sets this variable.
         rank: Option<i64> = unset("written by the runtime"), "DMLC_RANK" [B12 Owner Distributed];
         /// Makes the scheduler listen on every interface.
         kubernetes: bool = 0, "DMLC_USE_KUBERNETES" [B13 Owner Distributed];
@@ -88,9 +88,9 @@ settings! {
         resend_timeout_ms: u64 = 1000, "PS_RESEND_TIMEOUT" [B18 Owner Distributed], Kind::int(1, u64::MAX as i128);
         /// Percentage of received messages that are dropped, for tests.
         drop_percent: u8 = 0, "PS_DROP_MSG" [B19 Owner Distributed], Kind::int(0, 100);
-        /// The launcher that started the job. The launcher sets it.
+        /// The launcher that started the job. The launcher sets this variable.
         cluster: Option<Cluster> = unset("set by the launcher"), "DMLC_JOB_CLUSTER" [B20 Process Distributed];
-        /// Index of this process in its role. The launcher sets it.
+        /// Index of this process among the processes with its role. The launcher sets this variable.
         task_id: Option<usize> = unset("set by the launcher"), "DMLC_TASK_ID" [B21 Process Distributed];
     }
 }

@@ -23,8 +23,8 @@ settings! {
         /// Seconds after which a warning is logged if operators are pending but none has ended. The warning says what they
         /// wait for.
         stall_secs: Option<NonZeroU64> = unset("no such warning"), "MXRS_ENGINE_STALL_SECS" [M4 Engine Core];
-        /// Milliseconds that the engine waits for pending operators when it ends. Operators that are then still pending are
-        /// abandoned, and their number is logged.
+        /// Milliseconds that the engine waits for pending operators when it ends. Operators that are still pending after
+        /// this time are abandoned, and their number is logged.
         exit_timeout_ms: Option<u64> = unset("as long as they take"), "MXRS_EXIT_TIMEOUT_MS" [M5 Engine Core];
     }
 }

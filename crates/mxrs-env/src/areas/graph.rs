@@ -9,8 +9,9 @@ settings! {
         use_fusion: bool = 1, "MXNET_USE_FUSION" [D86 Owner Core];
         /// Computes equal operators with equal inputs once.
         eliminate_common: bool = 1, "MXNET_ELIMINATE_COMMON_EXPR" [D88 Owner Core];
-        /// Backend for which graphs are partitioned at inference: chains of calls for which it has one kernel become one
-        /// call. `MKLDNN` and `ONEDNN` mean the same; `NONE` leaves graphs whole. If unset, every backend decides.
+        /// Backend for which graphs are partitioned at inference: if the backend has one kernel for a chain of calls, the
+        /// chain becomes one call. `MKLDNN` and `ONEDNN` mean the same; `NONE` leaves graphs whole. If unset, every backend
+        /// decides.
         subgraph_backend: Option<String> = unset("all that have fused kernels"), "MXNET_SUBGRAPH_BACKEND"
             [D92 Owner Core];
         /// If a gradient has at least this many terms, they are added in place, one after another. Fewer terms are added by

@@ -25,9 +25,9 @@ settings! {
         /// Factor by which a released block may be larger or smaller than the request that reuses it. Several factors up to
         /// this one are tried. 0: released blocks are not reused.
         match_range: usize = 16, "NNVM_EXEC_MATCH_RANGE" [D11 Owner Core];
-        /// Number of colors of the operators of a graph, at most `MXNET_GPU_WORKER_NTHREADS`. Results and workspaces of
-        /// operators of one color share storage; those of different colors do not. More colors cost memory and allow more
-        /// parallel work.
+        /// Number of colors of the operators of a graph, at most `MXNET_GPU_WORKER_NTHREADS`. Operators of the same color
+        /// share storage for results and workspaces; operators of different colors do not. More colors cost memory and
+        /// allow more parallel work.
         num_temp: NonZeroUsize = 1, "MXNET_EXEC_NUM_TEMP" [D12 Owner Core];
         /// Tries several match ranges; 0: only the value of `NNVM_EXEC_MATCH_RANGE`.
         sweep_match_range: bool = 1, "NNVM_AUTO_SEARCH_MATCH_RANGE" [B28 Owner Core];

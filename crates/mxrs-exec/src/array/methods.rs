@@ -100,7 +100,8 @@ impl Array {
         self.by(|nd, array| nd.softmax(array, axis))
     }
 
-    /// The elements in another shape. A size of -1 means the size that fits, 0 the size of the same axis of this array.
+    /// The elements in another shape. In `shape`, -1 stands for the size that makes the number of elements right, and 0 for
+    /// the size of the same axis of this array.
     ///
     /// # Errors
     /// Returns the error that the array carries, or an error if the shape has another number of elements.

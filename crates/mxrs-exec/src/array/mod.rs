@@ -4,7 +4,7 @@
 //! An operator such as `+` cannot return a `Result`. An [`Array`] that an operator could not make (because shapes do not
 //! broadcast, say) therefore carries the error, and so do all arrays computed from it. The next method that returns a
 //! `Result` returns the error, with the place of the expression in the source. The engine reports the errors of kernels in
-//! the same manner: an array whose kernel failed carries the error, and its reader gets it.
+//! the same manner: if the kernel of an array failed, the array carries the error, and reading the array returns it.
 //!
 //! ```
 //! # use mxrs_engine::{Engine, EngineConfig};
@@ -107,7 +107,7 @@ impl Imperative {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the number of elements is not that of the shape, or memory runs out.
+    /// Returns an error if the shape has another number of elements than `elements`, or if memory runs out.
     pub fn array<T: Element>(&self, shape: impl Into<Shape>, elements: &[T]) -> Result<Array> {
         Ok(Array::new(self, Ok(NdArray::from_slice(self.context(), shape, elements)?)))
     }

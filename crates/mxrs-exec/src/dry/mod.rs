@@ -32,8 +32,8 @@ pub struct PlannedGraph {
     pub inplace_adds: Vec<String>,
     /// Number of calls that compute a value a second time.
     pub n_recomputed: usize,
-    /// Multiply-adds of recomputed steps divided by those of all other steps: an estimate of the extra time. Steps limited by
-    /// memory bandwidth take more than this.
+    /// Multiply-adds of recomputed steps divided by the multiply-adds of all other steps: an estimate of the extra time.
+    /// For steps that are limited by memory bandwidth, the estimate is too small.
     pub recomputed_work: f64,
     /// The planner's figures.
     pub report: PlanReport,
@@ -72,7 +72,7 @@ impl PlannedGraph {
 /// inference or (with [`BindOptions::gradients`]) a training step, and allocates nothing.
 ///
 /// # Errors
-/// Returns the errors of `simple_bind`, except those of allocation.
+/// Returns the errors of `simple_bind`, except for errors of allocation.
 pub fn plan_graph(
     graph: &Graph,
     inputs: &[(&str, Shape)],

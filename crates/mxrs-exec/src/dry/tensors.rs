@@ -18,7 +18,8 @@ pub enum TensorKind {
     Workspace,
 }
 
-/// The memory of one tensor of a program, or of several tensors that use it one after the other in place.
+/// One piece of memory in the arena. It belongs to one tensor, or to several tensors one after the other, if steps run in
+/// place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedTensor {
     /// Name of the step that makes the tensor.

@@ -2,7 +2,8 @@
 //!
 //! - `eliminate-common` needs the graph as the caller gave it, `eliminate-common-gradient` the training graph: the gradient
 //!   often repeats calls of the forward graph.
-//! - Both promise the same outputs, bit by bit. Gradients of values that were computed twice are summed in another order.
+//! - Both promise the same outputs, bit by bit. But if a value was computed twice, the terms of its gradient are summed in
+//!   another order.
 //! - Switch: [`BindOptions::eliminate_common`] (`MXNET_ELIMINATE_COMMON_EXPR`), on by default. The operator `_copy` must be
 //!   among [`BindOptions::ops`]: if two heads are equal, the second becomes a copy, so that each head is an entry of its
 //!   own.

@@ -219,8 +219,8 @@ impl ForwardGraph {
         training.head_grads.iter().enumerate().map(wanted).collect()
     }
 
-    /// Shapes and types of every entry of a training graph, and the arrays of its variables: first those of the forward
-    /// graph, then those of the head gradients.
+    /// Shapes and types of every entry of a training graph, and the arrays of its variables: first the variables of the
+    /// forward graph, then the head gradients.
     fn typed(&self, training: &TrainingGraph, options: &BindOptions) -> Result<Typed> {
         let mut given: Vec<(String, Shape, DType)> = Vec::new();
         for &id in self.graph.variables() {

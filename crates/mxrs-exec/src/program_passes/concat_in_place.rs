@@ -104,8 +104,8 @@ fn candidates(program: &Program) -> Vec<usize> {
 /// them.
 fn in_place(program: &Program, which: Which, steps: &[usize]) -> Option<Program> {
     let uses = Uses::of(program);
-    // Goes from the last step to the first, so that a whole that is itself a part of a later whole is known as such. It has
-    // no memory of its own in which its parts could lie.
+    // Goes from the last step to the first, so that outer concatenations come before inner ones. A value that is a part of
+    // an outer concatenation has no memory of its own in which its own parts could lie.
     let mut is_part = vec![false; program.values.len()];
     let mut found = Vec::new();
     for (at, step) in program.steps.iter().enumerate().rev().filter(|(at, _)| steps.contains(at)) {

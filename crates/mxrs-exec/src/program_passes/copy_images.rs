@@ -6,14 +6,15 @@ use mxrs_types::{Error, Result, WriteReq};
 /// The fewest bytes that a thread copies.
 const PIECE_BYTES: usize = 1 << 16;
 
-/// A kernel that copies contiguous images to images with a fixed distance.
+/// A kernel that copies images. In the input they are contiguous; in the output there is a fixed distance from image to
+/// image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyImages {
     /// Number of images.
     pub n: usize,
     /// Bytes of one image.
     pub image: usize,
-    /// Bytes from the beginning of one image of the output to that of the next; at least `image`.
+    /// Bytes from the beginning of one image of the output to the beginning of the next image; at least `image`.
     pub distance: usize,
 }
 

@@ -5,9 +5,9 @@
 //!   input](mxrs_op::Kernel::fuse_add). In a program without a gradient, [patterns](crate::BindOptions::patterns) decide
 //!   which sums are fused. An addition stays a step if another step reads the later term, if this term belongs to the other
 //!   half of the program, or if it is a recomputation of a value that is kept.
-//! - Promises the same values within one rounding. Unlike an [addition in place](super::add_in_place) it does not change
-//!   the earlier term, so other steps may read that term: a residual network's shortcut, which the gradient needs. The
-//!   planner may still put the sum into the memory of the earlier term.
+//! - Promises the same values within one rounding. Unlike an [addition in place](super::add_in_place), a fused addition
+//!   does not change the earlier term. So other steps may read that term, such as the shortcut of a residual network, which
+//!   the gradient needs. The planner may still put the sum into the memory of the earlier term.
 //! - Switch: [`PlanOptions::enable_inplace`], on by default.
 
 use super::state::ProgramState;

@@ -204,8 +204,8 @@ mod tests {
     use mxrs_op::TensorDesc;
     use mxrs_types::DType;
 
-    /// A program with values of 16 elements: first `n_bound` bound arrays, then `n_packed` packed values. Each prepare step
-    /// is given by its inputs and its output. One step of a run reads `read`.
+    /// A program with values of 16 elements: first `n_bound` bound arrays, then `n_packed` packed values. `prepare` gives
+    /// the inputs and the output of each prepare step. The only step of a run reads the values `read`.
     fn program(n_bound: usize, n_packed: usize, prepare: &[(&[usize], usize)], read: &[usize]) -> Program {
         let value = |origin| Value { desc: TensorDesc::dense([16], DType::F32), origin };
         let bound = (0..n_bound).map(|index| value(Origin::Bound(index)));
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn what_is_passed_on_shares_memory() {
-        // Two weights. Each is folded (values 2 and 3) and then packed (values 4 and 5).
+        // There are two weights, values 0 and 1. Each is folded (values 2 and 3) and then packed (values 4 and 5).
         let program = program(2, 4, &[(&[0], 2), (&[1], 3), (&[2], 4), (&[3], 5)], &[4, 5]);
         let (order, program, preparation) = packed(program);
         assert_eq!(order, [2, 4, 3, 5]);

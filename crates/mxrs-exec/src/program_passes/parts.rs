@@ -39,8 +39,8 @@ pub fn places(whole: &TensorDesc, parts: &[&TensorDesc]) -> Option<Vec<Place>> {
     }
     let element = whole.dtype.size_of();
     let whole_image = whole.size_bytes() / n_images;
-    // Number of positions of the axis in one block, and number of elements from the beginning of one block to that of the
-    // next.
+    // Number of positions of the axis in one block, and number of elements from the beginning of one block to the beginning
+    // of the next.
     let (block, distance) = match &whole.layout {
         Layout::RowMajor => (1, whole.shape[axis + 1..].iter().product::<usize>()),
         Layout::Blocked { strides, blocks, .. } => {
@@ -156,7 +156,7 @@ mod tests {
         for (make, sizes, expected) in [
             (rows as fn(_) -> _, &[16, 4, 5][..], &[0, 1024, 1280][..]),
             (blocked, &[16, 32, 16], &[0, 1024, 3072]),
-            // The last part may end within a block, because the whole ends at the same element.
+            // The last part may end within a block, because the whole ends at the last element of this part.
             (blocked, &[16, 20], &[0, 1024]),
         ] {
             let places = along_channels(make, 1, sizes).expect("places");

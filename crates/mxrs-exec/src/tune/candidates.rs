@@ -1,8 +1,8 @@
 //! The candidates of a search: kernels, with the time of the copies that their layouts make necessary.
 //!
 //! If an algorithm cannot read its data in the layout in which they arrive, the time of a copy is added to its own time.
-//! The estimated choice has an output layout that later layers will probably read. If the output of an algorithm has
-//! another layout, the time of a copy to the former is added too.
+//! Later layers will probably read the output layout of the estimated choice. If the output of an algorithm has another
+//! layout, the time of a copy to that layout is added too.
 
 use super::bench::Bench;
 use crate::choose::choose_reorder;

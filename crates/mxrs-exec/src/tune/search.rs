@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 /// The most runs of one candidate.
 const ROUNDS: usize = 8;
-/// A candidate is not run again if its time exceeds that of the fastest by this factor: the first factor applies after one
-/// round, the second after more.
+/// A candidate is not run again if its time divided by the time of the fastest candidate exceeds this factor. The first
+/// factor applies after one round, the second after more rounds.
 const HOPELESS: [f64; 2] = [1.6, 1.25];
 /// If the fastest candidate takes fewer seconds than this, all candidates run a second time, because another process may
 /// have disturbed the first round.

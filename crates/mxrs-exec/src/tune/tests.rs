@@ -169,7 +169,7 @@ fn the_fastest_way_of_all_backends_wins_and_is_known_then() {
     assert!(kernel.seconds < kernel.seconds_of_estimate, "{kernel:?}");
     let runs = world.runs();
     assert_eq!(world.choose(&tuning), ("fast".into(), ChosenBy::Search));
-    // In another process the same result counts as cached.
+    // `is_new: false` makes the results look like results of an earlier process.
     let kept = found.into_iter().map(|(call, kernel)| (call, KnownKernel { is_new: false, ..kernel }));
     let known = Tuning { known: Some(Arc::new(KnownKernels::new(kept))), ..Tuning::default() };
     assert_eq!(world.choose(&known), ("fast".into(), ChosenBy::Cache));

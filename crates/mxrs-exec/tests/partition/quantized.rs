@@ -1,4 +1,5 @@
-//! Tests that chains of quantized calls become one call each, with results within one quantum of those of the chain.
+//! Tests that chains of quantized calls become one call each, with results that differ from the results of the chain by at
+//! most one quantum.
 
 use super::nets::Net;
 use super::{common, fused, ops, partitioning};
@@ -158,7 +159,8 @@ fn g21_a_sum_that_is_requantized_is_made_by_the_product() {
         };
         let graph = net.0.graph(&[&end]);
         let all = Fusions::default();
-        // The tolerance covers the rounding of the terms, that of the sum, and how the second product amplifies both.
+        // The tolerance covers the rounding of the terms and of the sum, and the factor by which the second product
+        // amplifies both.
         let got = ops_after(&graph, &Fusions { dequantize: false, ..all }, 8.0);
         let expected = ["_contrib_quantize_v2", "_sg_quantized_conv", "_sg_quantized_conv", "_contrib_dequantize"];
         assert_eq!(got, expected, "unsigned: {is_unsigned}");

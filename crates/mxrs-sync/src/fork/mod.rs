@@ -8,12 +8,12 @@
 //!
 //! # Order
 //!
-//! - **F1** Before the fork each guard's [`ForkGuard::prepare`] and then its [`ForkGuard::hold`] is called, the guards
-//!   in ascending [`Rank`] and those of one rank in the order of registration. So outer locks are taken before inner
-//!   ones, as in the rest of the program, and preparing cannot deadlock with a working thread. The engine comes before
-//!   storage, because tasks allocate and free memory: when storage prepares, no worker can hold the lock of a storage
-//!   pool. Then come kernel caches, then guards that take no further lock (profiler, random streams). Settings need no
-//!   guard, because they are an immutable snapshot.
+//! - **F1** Before the fork, [`ForkGuard::prepare`] and then [`ForkGuard::hold`] of each guard are called. Guards are
+//!   called in ascending [`Rank`], and guards of one rank in the order of their registration. So outer locks are taken
+//!   before inner ones, as in the rest of the program, and preparing cannot deadlock with a working thread. The engine
+//!   comes before storage, because tasks allocate and free memory: when storage prepares, no worker can hold the lock
+//!   of a storage pool. Then come kernel caches, then guards that take no further lock (profiler, random streams).
+//!   Settings need no guard, because they are an immutable snapshot.
 //! - **F2** After the fork, in reverse order, each guard's locks are released and then its [`ForkGuard::parent`] or
 //!   [`ForkGuard::child`] is called.
 //! - **F3** The list of guards is locked ([`Rank::Fork`], the outermost rank) from before the first `prepare` until
@@ -43,8 +43,8 @@
 //! their queues, whose nodes are on the stacks of threads that no longer exist. It also inherits the table's own locks,
 //! which another thread may have held.
 //!
-//! No guard can repair a `OnceLock` that another thread was initializing at that moment; the child must not use it. So
-//! values that are made once are made before the first fork, or may be made twice.
+//! No guard can repair a `OnceLock` that another thread was initializing at that moment; the child must not use such a
+//! value. So values that are made once are made before the first fork, or may be made twice.
 //!
 //! Only the C library's `fork` calls the hooks; a direct system call or `vfork` does not. On systems other than Unix
 //! this module does nothing.

@@ -1,10 +1,10 @@
 //! How a waiting thread polls, and for how long before it sleeps.
 //!
-//! Waking a sleeping thread costs the waker a system call and the loop tens of microseconds. So a waiting thread first
-//! polls for a time that is a little longer than the usual pause between two loops of one network. After a wait longer
-//! than this time, the thread polls only half as long in the next wait. So the threads of a program that rarely runs
-//! loops waste almost no time. A thread that has polled for long yields between two polls; if the team has more threads
-//! than there are processors, it yields from the start.
+//! Waking a sleeping thread costs the waking thread a system call, and delays the loop by tens of microseconds. So a
+//! waiting thread first polls for a time that is a little longer than the usual pause between two loops of one network.
+//! After a wait longer than this time, the thread polls only half as long in the next wait. So the threads of a program
+//! that rarely runs loops waste almost no time. A thread that has polled for long yields between two polls; if the team
+//! has more threads than there are processors, it yields from the start.
 
 use crate::{hint, thread};
 use std::time::{Duration, Instant};

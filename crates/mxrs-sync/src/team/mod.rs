@@ -190,8 +190,8 @@ impl Team {
         }
         let inside = Inside::enter();
         // SAFETY: only the lifetime changes. `run` returns when the last chunk is finished (T4), so no thread uses the
-        // body after the borrow ends. It unwinds earlier only in a forked process, which has no threads that could use
-        // it (T9), because panics of bodies are caught one by one.
+        // body after the borrow ends. `run` unwinds earlier only in a forked process, which has no threads that could
+        // use it (T9), because panics of bodies are caught one by one.
         let body = unsafe { std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), *const shared::Body>(body) };
         shared.run(Job { body, n_chunks });
         drop(inside);

@@ -178,7 +178,7 @@ impl Plan {
         u64::from(self.planned.program.n_random)
     }
 
-    /// Number of bound arrays: the inputs, then the gradients of the outputs.
+    /// Number of arrays that the program reads: the inputs, then the gradients of the outputs.
     pub fn n_bound(&self) -> usize {
         let n_inputs = self.planned.program.values.iter();
         let indexes = n_inputs.filter_map(|v| match v.origin {
@@ -188,7 +188,7 @@ impl Plan {
         indexes.max().unwrap_or(0)
     }
 
-    /// Number of output arrays: the outputs, then the gradients.
+    /// Number of arrays that the program makes: the outputs, then the gradients of the inputs.
     pub fn n_outputs(&self) -> usize {
         self.outputs.len() + self.gradients.len()
     }
@@ -325,7 +325,7 @@ impl Drop for State {
 /// Pushes segments that run on a state.
 ///
 /// # Errors
-/// Returns the errors of the engine; with `NaiveEngine` also those of kernels.
+/// Returns the errors of the engine; with `NaiveEngine` also the errors of kernels.
 pub fn push_segments(
     engine: &Engine,
     segments: &[Segment],
