@@ -29,9 +29,9 @@ pub enum AffinityType {
 /// The unit to which one thread is bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Granularity {
-    /// One logical processor (`fine` and `thread` mean the same).
+    /// A thread is bound to one logical processor (`fine` and `thread` mean the same).
     Thread,
-    /// All logical processors of one core.
+    /// A thread is bound to all logical processors of one core.
     Core,
 }
 

@@ -1,8 +1,8 @@
 //! Capabilities: the parts of mxrs or of the machine that variables need in order to have an effect. The state of a
 //! variable says whether its capability is there.
 //!
-//! A row names one [`Capability`]. This crate does not know which capabilities exist. The facade supplies [`Capabilities`],
-//! and the [`State`] of a row follows from both.
+//! A row names one [`Capability`]. This crate does not know which capabilities exist. The facade supplies [`Capabilities`].
+//! The [`State`] of a row follows from its capability and from this set.
 
 use crate::Row;
 use std::collections::BTreeMap;

@@ -11,9 +11,9 @@ use std::fmt;
 pub enum Origin {
     /// The default, because no value was given.
     Default,
-    /// The variable of the canonical name.
+    /// The environment variable with the canonical name.
     Environment,
-    /// A variable of an older name.
+    /// An environment variable with an older name.
     Alias,
     /// An explicit argument of the API.
     Api,

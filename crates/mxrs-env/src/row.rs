@@ -5,20 +5,20 @@ use crate::{Capability, Kind};
 /// When a variable is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReadTime {
-    /// Once, when the runtime starts.
+    /// The variable is read once, when the runtime starts.
     Process,
-    /// When the engine starts, and again when it restarts.
+    /// The variable is read when the engine starts, and again when the engine restarts.
     Engine,
-    /// At first use, then fixed for the process.
+    /// The variable is read at its first use. Its value is then fixed for the process.
     FirstUse,
-    /// Each time the object that it configures is built.
+    /// The variable is read each time that an object that it configures is built.
     Owner,
-    /// At every use.
+    /// The variable is read at every use.
     EveryUse,
 }
 
 impl ReadTime {
-    /// A short phrase for the documentation.
+    /// A short phrase for the documentation, such as `engine start`.
     pub const fn text(self) -> &'static str {
         match self {
             Self::Process => "process start",

@@ -119,8 +119,8 @@ impl Settings {
         Self::from_snapshot_with(snapshot, &[])
     }
 
-    /// Like [`from_snapshot`](Self::from_snapshot), with the variables of crates outside mxrs ([`Group::ROWS`]). These are
-    /// checked and listed, and their names are known.
+    /// Like [`from_snapshot`](Self::from_snapshot), with the variables of crates outside mxrs ([`Group::ROWS`]). These
+    /// variables are checked and listed, and their names are known.
     ///
     /// # Errors
     /// Returns the errors of [`from_snapshot`](Self::from_snapshot).

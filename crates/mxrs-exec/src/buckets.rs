@@ -22,9 +22,9 @@ pub struct Bucket {
 /// Makes the graph of a key.
 type Generate<K> = dyn Fn(&K) -> Result<Bucket> + Send + Sync;
 
-/// Executors by key (a sequence length, say). Each is bound at the first request for its key. All share one [`MemoryPool`]:
-/// parameters and gradients are the same arrays in all executors, and temporaries, inputs and outputs lie in memory as
-/// large as the largest executor needs.
+/// Executors by key, such as a sequence length. Each executor is bound at the first request for its key. All executors
+/// share one [`MemoryPool`]: parameters and gradients are the same arrays in all of them. Temporaries, inputs and outputs
+/// share memory that is as large as the largest executor needs.
 pub struct BucketingExecutor<K> {
     context: ArrayContext,
     options: BindOptions,

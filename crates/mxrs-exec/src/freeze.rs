@@ -20,9 +20,9 @@ impl Executor {
     }
 
     /// Like [`Self::freeze`], but fills the bound arrays first. `read` gets the name of an array and the array, and pushes
-    /// a [write](NdArray::write_later) of its content. It is called once for each array that is kept. For an array that
-    /// constants are made from, it is called shortly before these constants are made. Therefore the parameters to release
-    /// are not all in memory at the same time.
+    /// a [write](NdArray::write_later) of its content. `read` is called once for each array that is kept. For an array that
+    /// constants are made from, `read` is called shortly before these constants are made. Therefore the parameters to
+    /// release are not all in memory at the same time.
     ///
     /// # Errors
     /// Returns the errors of [`Self::freeze`], of `read`, and of the writes that `read` pushed.

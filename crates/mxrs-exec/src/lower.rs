@@ -282,7 +282,8 @@ impl Lowering<'_> {
         let origin = if is_folded { Origin::Packed } else { Origin::Temporary };
         let output = self.add_value(desc, origin, is_folded);
         self.of_entry.insert(entry, output);
-        // Hidden outputs of views (Dropout's mask) exist for training only. They get values that no step reads.
+        // Hidden outputs of views, such as the mask of Dropout, are needed in training only. Here they get values that no
+        // step reads.
         for hidden in self.graph.output_ids(id).skip(1) {
             let value = self.add_value(self.desc(hidden), Origin::Temporary, false);
             self.of_entry.insert(hidden, value);

@@ -26,12 +26,12 @@ pub struct Monitor {
 }
 
 impl Executor {
-    /// Calls `callback` for every visible output of every node that runs from now on. With `monitor_all` it is also called
-    /// for the inputs of each node, before the outputs. It is called on the thread that runs the executor, in the order in
-    /// which nodes are pushed. While a monitor is set, each node is one task.
+    /// Calls `callback` for every visible output of every node that runs from now on. With `monitor_all`, `callback` is
+    /// also called for the inputs of each node, before the outputs. The calls are made on the thread that runs the
+    /// executor, in the order in which nodes are pushed. While a monitor is set, each node is one task.
     ///
-    /// A weight that its kernel keeps packed in another layout is not shown. A call that replaces several nodes shows its
-    /// own outputs. Outputs that no step reads are not computed, and not shown.
+    /// Weights that a kernel keeps packed in another layout are not shown. If a call replaces several nodes, the outputs of
+    /// this call are shown. Outputs that no step reads are not computed, and not shown.
     ///
     /// The callback must not run an executor of the same pool. If it does, the monitored run fails.
     pub fn set_monitor(&self, callback: impl Fn(&Monitored<'_>) + Send + Sync + 'static, monitor_all: bool) {

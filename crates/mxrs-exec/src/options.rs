@@ -60,8 +60,8 @@ pub struct BindOptions {
     pub bulk_train_backward: usize,
     /// Gradients to compute. `None` binds without gradients: for inference, or training runs without `backward`.
     pub gradients: Option<GradRequests>,
-    /// If a gradient has at least this many terms, they are added one after another; fewer terms are added by one operator
-    /// (`MXNET_EXEC_INPLACE_GRAD_SUM_CAP`).
+    /// If a gradient has at least this many terms, the terms are added one after another; fewer terms are added by one
+    /// operator (`MXNET_EXEC_INPLACE_GRAD_SUM_CAP`).
     pub grad_sum_cap: usize,
     /// Which activations the gradient recomputes instead of keeping them.
     pub recompute: Recompute,

@@ -57,7 +57,7 @@ pub const REORDER: &str = "reorder";
 pub struct Step {
     /// Name of the node that the step comes from, with a suffix for inserted copies.
     pub name: String,
-    /// Operator, or [`REORDER`].
+    /// Name of the operator, or [`REORDER`] for a copy to another layout.
     pub op: String,
     /// Whether the step only adds or concatenates its inputs.
     pub combines: Combines,
@@ -227,7 +227,7 @@ pub fn without_additions<Found>(
 pub struct Program {
     /// All values. A [`ValueId`] is an index in this list.
     pub values: Vec<Value>,
-    /// Prepare steps: they pack and compute constants, and run when an array that these depend on has changed.
+    /// Prepare steps: they pack and compute constants. They run when an array that a constant depends on has changed.
     pub prepare: Vec<Step>,
     /// The steps of one run: the forward steps, then the steps of the gradient.
     pub steps: Vec<Step>,

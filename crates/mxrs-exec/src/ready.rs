@@ -1,8 +1,8 @@
 //! A program with memory: all addresses are fixed. The program can run any number of times, one run at a time.
 //!
 //! Why kernels may use the raw tensors of a ready program:
-//! 1. The ready program owns the bound and output arrays, the packed constants and the arena, so addresses stay valid. It
-//!    may own them together with other ready programs.
+//! 1. Addresses stay valid, because the ready program owns the bound and output arrays, the packed constants and the arena.
+//!    Other ready programs may own them too.
 //! 2. A run consists of engine tasks. Each task holds the variables of the bound arrays and outputs that its steps use. It
 //!    also writes a variable that stands for the arena and the packed constants, unless these belong to one task only.
 //!    Therefore no other task uses this memory at the same time, and no two runs on one memory overlap.
@@ -49,7 +49,7 @@ pub struct ReadySteps {
 pub struct ReadyProgram {
     /// Steps that other ready programs may share.
     shared: Arc<ReadySteps>,
-    /// Steps whose addresses differ in this program, by ascending index. They replace the shared ones.
+    /// Steps whose addresses differ in this program, by ascending index. They replace the steps in `shared`.
     own: Vec<(usize, ReadyStep)>,
     bound: Vec<NdArray>,
     team: Arc<Team>,
@@ -191,8 +191,8 @@ impl<'a> Addresses<'a> {
 }
 
 impl ReadySteps {
-    /// Finds the addresses of these steps. They are valid for ready programs with the same memory and the same arrays. A
-    /// program that uses other arrays in some steps must replace these steps.
+    /// Computes the addresses of the steps in `range`. The addresses are valid for ready programs with the same memory and
+    /// the same arrays. A program that uses other arrays in some steps must replace those steps.
     pub fn new(
         planned: &Planned,
         memory: &Memory,

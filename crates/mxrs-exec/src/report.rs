@@ -11,15 +11,15 @@ use mxrs_op::FUSED_OP;
 pub struct StepReport {
     /// Name of the step's node.
     pub name: String,
-    /// Operator, or `reorder`.
+    /// Name of the operator, or `reorder` for a copy to another layout.
     pub op: String,
     /// Backend of the kernel; empty for a view, which runs no kernel.
     pub backend: &'static str,
     /// Name of the kernel.
     pub kernel: String,
-    /// Inputs: dtype, shape, layout.
+    /// Dtype, shape and layout of each input, as text.
     pub inputs: Vec<String>,
-    /// Outputs: dtype, shape, layout.
+    /// Dtype, shape and layout of each output, as text.
     pub outputs: Vec<String>,
     /// Number of calls of the graph that the step runs: more than one for a fused call.
     pub n_calls: usize,

@@ -71,7 +71,8 @@ impl Executor {
     }
 
     /// Pushes the computation of the gradients of the last [`forward_train`](Self::forward_train). `head_grads` are the
-    /// gradients of the outputs, in order. None are needed if every output is a loss, which ignores them.
+    /// gradients of the outputs, in order. The list may be empty if every output is a loss, because a loss ignores the
+    /// gradient of its output.
     ///
     /// # Errors
     /// Returns the errors of [`Self::forward`], or an error in one of these cases:

@@ -281,7 +281,7 @@ impl Runner {
         }
         let mut first = 0;
         while first < n_prepare {
-            // One task runs several steps, until the arrays that can be released after them have more than `MUCH` bytes.
+            // Adds steps to one task until the arrays that can be released after the task have more than `MUCH` bytes.
             let (mut end, mut n_bytes) = (first, 0);
             while end < n_prepare && n_bytes <= MUCH {
                 n_bytes += last[end].iter().map(|index| packing.bound()[*index].size_bytes()).sum::<usize>();

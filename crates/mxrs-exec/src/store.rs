@@ -269,7 +269,8 @@ mod tests {
             assert!(kept.iter().all(|kept| !Arc::ptr_eq(kept, &constant)), "two weights got one id");
             assert!(Arc::ptr_eq(&constant, &bind(&weight)));
             drop(constant);
-            // At most two constants are known: the one in use and the one just dropped. Each has two keys.
+            // At most two constants are known: the constant in use and the constant that was just dropped. Each constant
+            // has two keys.
             let known = store.0.known.0.lock();
             let sizes = (known.ids.len(), known.constants.len());
             assert!(sizes.0 <= 4 && sizes.1 <= 2, "round {round}: {sizes:?} ids and constants");

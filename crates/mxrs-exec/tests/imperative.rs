@@ -78,7 +78,7 @@ fn outputs_may_be_inputs_wholly_or_in_part() {
     let (low, high) = (x.slice(0, 3).unwrap(), x.slice(1, 4).unwrap());
     add(&[&low, &low], &high);
     assert_eq!(x.to_vec::<f32>().unwrap(), [22.0, 44.0, 88.0, 132.0]);
-    // A reduction into an existing array.
+    // The output of a reduction is an existing array.
     let total = f32s(&nd, [1], &[0.0]);
     nd.invoke_into("sum", &Attrs::new(), &[&x], &[&total]).unwrap();
     assert_eq!(total.to_vec::<f32>().unwrap(), [286.0]);

@@ -146,8 +146,8 @@ fn gradients_are_shown_too() {
         told[..3].iter().map(|t| t.0.as_str()).collect::<Vec<_>>(),
         ["square0_output", "tanh0_output", "sigmoid0_output"]
     );
-    // Every tensor has the same values as without sums in place. Two terms are not shown, because sums were made in their
-    // place.
+    // Every tensor has the values that it has if no sum overwrites one of its terms. Two terms are not shown, because their
+    // memory holds a sum.
     assert!(told.iter().all(|seen| expected.contains(seen)));
     assert_eq!(expected.len(), told.len() + 2);
     assert_eq!(told.last().unwrap().1, executor.gradient("x").unwrap().to_vec::<f32>().unwrap());

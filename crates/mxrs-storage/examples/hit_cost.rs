@@ -11,7 +11,8 @@ use std::time::Instant;
 const N_HITS: u32 = 5_000;
 const N_ROUNDS: usize = 300;
 
-/// Nanoseconds per hit in the fastest of `N_ROUNDS` rounds; other programs on the machine slow down the other rounds.
+/// Measures the nanoseconds per hit in `N_ROUNDS` rounds and returns the smallest, because other programs on the machine can
+/// slow a round down.
 fn hits(storage: &Storage, size_bytes: usize, begin: &Barrier) -> Result<f64> {
     let mut best = f64::INFINITY;
     for _ in 0..N_ROUNDS {

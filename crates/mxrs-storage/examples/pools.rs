@@ -42,7 +42,7 @@ fn main() -> Result<()> {
     }
 
     println!();
-    // Lists live memory by tag, and registers a hook that releases some memory when it is short.
+    // Lists live memory by tag, and registers a hook that releases some memory when the device has too little.
     let small = Arc::new(SimulatedMemory::new(GPU, 8 << 20).unbacked());
     let storage = Storage::builder(StorageConfig::default()).device(small).build()?;
     let _weights = storage.allocate(GPU, 3 << 20, Tag::new("weights").scoped("net:"))?;

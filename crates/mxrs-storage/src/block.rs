@@ -73,7 +73,7 @@ impl Block {
         self.len() == 0
     }
 
-    /// The size of the block: the request as its pool rounded it up.
+    /// The size of the block in bytes: the requested size, rounded up by the pool.
     pub fn block_bytes(&self) -> usize {
         self.record.block_bytes()
     }
@@ -116,7 +116,7 @@ impl Block {
         self.record.pool().and_then(|pool| unsafe { pool.as_ref() }.segments())
     }
 
-    /// Reports to the observer, if one listens, that the block is being freed.
+    /// Reports to the observer, if there is one, that the block is being freed.
     #[inline]
     fn report(&self, pool: NonNull<Pool>) {
         // SAFETY: the block is live, so its pool is alive.

@@ -11,7 +11,7 @@ pub struct PoolConfig {
     /// Percentage of the device's memory, 0 to 100. If a cache miss would leave less than this free, the cache is
     /// emptied first.
     pub reserve_percent: u8,
-    /// `Naive`: a request of more than this many bytes is rounded up to a multiple of this number. At least 1, which
+    /// `Naive`: a request of more than this many bytes is rounded up to a multiple of this number. At least 1; the value 1
     /// disables this rounding.
     pub large_alloc_round_size: usize,
     /// `Round`: base-2 logarithm of the size above which blocks grow linearly. 20 to 34.
@@ -33,7 +33,7 @@ impl Default for PoolConfig {
 }
 
 impl PoolConfig {
-    /// The default settings with this kind of pool.
+    /// The default settings, except that the kind of pool is `kind`.
     pub fn of_kind(kind: PoolKind) -> Self {
         Self { kind, ..Self::default() }
     }
@@ -145,18 +145,18 @@ pub(crate) const fn device_word(kind: DeviceKind) -> &'static str {
 /// Settings of all pools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StorageConfig {
-    /// Host memory.
+    /// Settings for ordinary host memory.
     pub cpu: PoolConfig,
-    /// Memory of graphics processors, one pool each.
+    /// Settings for the memory of GPUs; each GPU has a pool of its own.
     pub gpu: PoolConfig,
-    /// Page-locked host memory, one pool for each device id.
+    /// Settings for page-locked host memory; each device id has a pool of its own.
     pub cpu_pinned: PoolConfig,
-    /// Disables all pools, independent of the other fields (`MXNET_USE_NAIVE_STORAGE_MANAGERS`).
+    /// Disables all pools, whatever the other fields say (`MXNET_USE_NAIVE_STORAGE_MANAGERS`).
     pub naive_storage_manager: bool,
 }
 
 impl StorageConfig {
-    /// The same settings for all three kinds of device.
+    /// Uses the settings `pool` for all three kinds of device.
     pub fn uniform(pool: PoolConfig) -> Self {
         Self { cpu: pool, gpu: pool, cpu_pinned: pool, naive_storage_manager: false }
     }

@@ -17,7 +17,7 @@ pub struct ForkGuard {
     held: BriefLock<Option<OnOneThread>>,
 }
 
-/// The locks held between `prepare` and its counterpart.
+/// The locks held from `prepare` until `parent` or `child`.
 struct OnOneThread {
     // Fields are dropped in this order, which is also the order in which the locks are released.
     _segments: Option<HeldSegments>,
@@ -52,8 +52,9 @@ impl ForkGuard {
         drop(held);
     }
 
-    /// Releases the locks in the child process, which has no other thread. Blocks that other threads had cached are
-    /// reused; memory that they were just allocating from the device or returning to it is lost.
+    /// Releases the locks in the child process, which has no other thread. Blocks that other threads of the parent had
+    /// cached can be reused. Memory that those threads were allocating from the device or returning to it during the fork is
+    /// lost.
     pub fn child(&self) {
         let held = self.held.lock().take();
         if let Some(held) = held {

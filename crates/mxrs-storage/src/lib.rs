@@ -36,8 +36,8 @@
 //! ```
 //!
 //! Read next: [`Storage`] for use, the source of `pool` for the steps and the rules of the protocol, [`DeviceMemory`] to add
-//! a device, [`SimulatedMemory`] to test against one that fails on command; `docs/design/0004-cache-layout.md` for why it is
-//! built this way.
+//! a device, [`SimulatedMemory`] to test with a device that fails on command; `docs/design/0004-cache-layout.md` for why it
+//! is built this way.
 //!
 //! Unsafe code: a block is raw memory that is mapped, handed out and returned by hand. `memory` asks the system for
 //! memory, including memory shared with other processes. `pool` calls [`DeviceMemory::free`] exactly once per

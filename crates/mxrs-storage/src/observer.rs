@@ -9,7 +9,7 @@ use mxrs_types::Device;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct PoolEvent<'a> {
-    /// The device that was requested.
+    /// The device that the owner requested.
     pub device: Device,
     /// The first address.
     pub address: usize,
@@ -39,7 +39,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// An observer is switched on from the start.
+    /// Holds `observer`, which is switched on from the start.
     pub(crate) fn new(observer: Option<Arc<dyn PoolObserver>>) -> Self {
         Self { on: AtomicBool::new(observer.is_some()), observer }
     }

@@ -42,7 +42,7 @@ pub(crate) mod cell {
     #[cfg(loom)]
     pub(crate) use loom::cell::UnsafeCell;
 
-    /// A cell with the interface of loom's, for builds without loom.
+    /// A cell with the interface of loom's cell, for builds without loom.
     #[cfg(not(loom))]
     #[derive(Debug, Default)]
     pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);

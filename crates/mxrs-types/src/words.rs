@@ -87,7 +87,7 @@ words! {
     pub enum EngineKind, "engine kind", default ThreadedPerDevice {
         /// A pool of workers for each device and purpose.
         ThreadedPerDevice = "ThreadedEnginePerDevice",
-        /// One pool of 16 workers and one worker for copies between devices, first in, first out.
+        /// One pool of 16 workers, and one worker for copies between devices. Tasks run first in, first out.
         Threaded = "ThreadedEngine",
         /// Runs each task on the pushing thread before the push returns. The push returns the error of the task. For
         /// debugging.
@@ -98,17 +98,17 @@ words! {
 words! {
     /// A value of `MXNET_ENGINE_TYPE`: an [`EngineKind`], with or without the suffix `Async`.
     pub enum EngineType, "engine type", default PerDevice {
-        /// [`EngineKind::Naive`].
+        /// Selects [`EngineKind::Naive`].
         Naive = "NaiveEngine",
-        /// [`EngineKind::Threaded`].
+        /// Selects [`EngineKind::Threaded`].
         Threaded = "ThreadedEngine",
-        /// [`EngineKind::ThreadedPerDevice`].
+        /// Selects [`EngineKind::ThreadedPerDevice`].
         PerDevice = "ThreadedEnginePerDevice",
-        /// [`EngineKind::Naive`]; the suffix has no effect.
+        /// Selects [`EngineKind::Naive`]; the suffix `Async` has no effect.
         NaiveAsync = "NaiveEngineAsync",
-        /// [`EngineKind::Threaded`], with GPU operators ordered by device events.
+        /// Selects [`EngineKind::Threaded`], with GPU operators ordered by device events.
         ThreadedAsync = "ThreadedEngineAsync",
-        /// [`EngineKind::ThreadedPerDevice`], with GPU operators ordered by device events.
+        /// Selects [`EngineKind::ThreadedPerDevice`], with GPU operators ordered by device events.
         PerDeviceAsync = "ThreadedEnginePerDeviceAsync",
     }
 }

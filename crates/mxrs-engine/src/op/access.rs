@@ -27,7 +27,7 @@ impl<'v> Use<'v> {
         Self { tagged, _borrowed: PhantomData }
     }
 
-    /// Makes a use of the same variable, also reading or writing, for another task.
+    /// Makes a use for another task: of the same variable, and a read or a write like `access`.
     ///
     /// # Safety
     /// The variable is kept alive until the other task is appended to its variables' queues.

@@ -14,8 +14,8 @@ settings! {
         /// decides.
         subgraph_backend: Option<String> = unset("all that have fused kernels"), "MXNET_SUBGRAPH_BACKEND"
             [D92 Owner Core];
-        /// If a gradient has at least this many terms, they are added in place, one after another. Fewer terms are added by
-        /// one operator.
+        /// If a gradient has at least this many terms, the terms are added in place, one after another. Fewer terms are
+        /// added by one operator.
         grad_sum_cap: usize = 8, "MXNET_EXEC_INPLACE_GRAD_SUM_CAP" [B27 FirstUse Core],
             Kind::int(2, usize::MAX as i128);
         /// Makes the backward pass of recorded operators fail if a value that it reads was overwritten meanwhile. The error

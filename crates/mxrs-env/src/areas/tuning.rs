@@ -13,11 +13,11 @@ const TUNABLE: [DType; 8] =
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(try_from = "String")]
 pub enum OperatorTuning {
-    /// No type, and nothing is measured.
+    /// Measured times are used for no type, and nothing is measured.
     Off,
-    /// Every type that can be tuned.
+    /// Measured times are used for every type that can be tuned.
     All,
-    /// Only these types, in the order given.
+    /// Measured times are used for these types only. They are in the order given.
     Only(Vec<DType>),
 }
 

@@ -6,15 +6,15 @@ use mxrs_graph::{MemoryPlan, Placement};
 /// The purpose of a tensor in the arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TensorKind {
-    /// Made and used in the forward half.
+    /// The tensor is made and used in the forward half.
     Forward,
-    /// Made in the forward half and kept for the gradient.
+    /// The tensor is made in the forward half and kept for the gradient.
     Kept,
-    /// Computed a second time, for the gradient.
+    /// The tensor is computed a second time, for the gradient.
     Recomputed,
-    /// Made in the gradient half.
+    /// The tensor is made in the gradient half.
     Gradient,
-    /// Temporary memory of one kernel.
+    /// The tensor is scratch memory of one kernel.
     Workspace,
 }
 

@@ -200,7 +200,7 @@ fn training_graph(old: &TrainingGraph, fused: FusedGraph) -> TrainingGraph {
     }
 }
 
-/// These descriptions in row-major layout, as a call describes its outputs to a backend.
+/// Copies of the descriptions `descs` in row-major layout: the form in which a call describes its outputs to a backend.
 fn row_major(descs: &[TensorDesc]) -> Vec<TensorDesc> {
     descs.iter().map(|desc| desc.with_layout(Layout::RowMajor)).collect()
 }

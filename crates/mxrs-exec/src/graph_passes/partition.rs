@@ -55,8 +55,8 @@ pub fn run(state: &GraphState, context: &Context<'_>) -> Result<Option<GraphStat
     Ok(Some(state))
 }
 
-/// Whether to make a replacement. With a `name`, it is made if the backend of that name has a kernel for it. Without, it is
-/// made if any backend has one, or if the chain runs on reference kernels anyway.
+/// Whether to make a replacement. If there is a `name`, the replacement is made if the backend of that name has a kernel
+/// for it. Otherwise it is made if any backend has a kernel for it, or if the chain runs on reference kernels anyway.
 fn is_gain(backends: &[Arc<dyn Backend>], name: Option<&str>, proposal: &Proposal<'_>) -> bool {
     if let Some(name) = name {
         let mut named = backends.iter().filter(|backend| backend.name() == name);

@@ -60,7 +60,8 @@ fn recomputed(
         }
         Recompute::Mirror => vec![mirror(graph, rule, bytes)],
         Recompute::Sqrt => vec![sqrt_segments(graph, bytes)],
-        // Both ways are compared: if much of the graph is not a chain, segments that cut several branches save more memory.
+        // Both candidates are compared: if much of the graph is not a chain, segments that cut several branches save more
+        // memory.
         Recompute::Chain => vec![chain_checkpoints(graph, bytes), sqrt_segments(graph, bytes)],
         Recompute::Budget(budget) => {
             let work = work(&lower(graph)?);

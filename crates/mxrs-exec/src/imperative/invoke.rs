@@ -112,8 +112,8 @@ impl Imperative {
     }
 
     /// Calls an operator and returns its visible outputs. The outputs are ready once the engine has run the call; reading
-    /// one waits for that. Auxiliary states come last among the inputs. They are rewritten if the operator rewrites them in
-    /// the current mode.
+    /// an output waits until then. Auxiliary states come last among the inputs. They are rewritten if the operator rewrites
+    /// them in the current mode.
     ///
     /// # Errors
     /// Returns an error if the operator is unknown, if it refuses the attributes or the number, shapes or types of the

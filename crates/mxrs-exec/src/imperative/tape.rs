@@ -82,15 +82,15 @@ impl Link {
 
 /// How the gradient of a node is computed.
 pub enum How {
-    /// By the gradient function that the operator declares.
+    /// The gradient is computed by the gradient function that the operator declares.
     Call(Arc<Prepared>),
     /// The node is a reshape. The gradient of the input is the gradient of the output in the shape of the input.
     Reshape,
     /// The node is a view of the rows `begin..end` of axis 0. The gradient of the input is zero outside these rows.
     Rows { begin: usize, end: usize },
-    /// By the backward closure of a user's function.
+    /// The gradient is computed by the backward closure of a user's function.
     Function(RecordedFunction),
-    /// By the gradient of a cached graph.
+    /// The gradient is computed by the gradient half of a cached graph.
     Cached(Arc<CachedRun>),
 }
 
@@ -201,7 +201,7 @@ impl Drop for Node {
     }
 }
 
-/// An output of a node. Each tracked array carries one.
+/// An output of a node. Each tracked array carries the entry that it is.
 #[derive(Clone)]
 pub struct Entry {
     pub node: Arc<Node>,

@@ -24,7 +24,8 @@ pub struct Place {
 /// The places of all parts, or `None` if some image of some part does not lie in one piece in the whole. Images lie in one
 /// piece in two cases:
 /// - The concatenation is along the first axis that is longer than 1.
-/// - It is along the second axis, in row-major order or in blocks of channels that all parts but the last fill.
+/// - The concatenation is along the second axis, in row-major order or in blocks of channels that all parts but the last
+///   fill.
 pub fn places(whole: &TensorDesc, parts: &[&TensorDesc]) -> Option<Vec<Place>> {
     let differs = |axis: &usize| parts.iter().any(|part| part.shape.get(*axis) != whole.shape.get(*axis));
     let axis = (0..whole.shape.len()).find(differs)?;

@@ -19,7 +19,7 @@ pub struct ProgramState {
     planning_time: OnceLock<Duration>,
 }
 
-/// A program with its memory plan: the result of all passes of binding. It has no memory yet. Any number of [ready
+/// A program with its memory plan: the result of all passes of binding. The program has no memory yet. Any number of [ready
 /// programs](crate::ready::ReadyProgram) can be made from it.
 pub struct Planned {
     /// The program after the last pass.

@@ -2,9 +2,9 @@
 //!
 //! The seconds that a backend offers are an estimate. The fastest kernel on a machine is known only by timing, which takes
 //! seconds for a network. So binding times nothing unless that is requested, and otherwise uses given
-//! [results](KnownKernels) of earlier [searches](Search). Only calls at inference with constant weights are tuned, and only
-//! if they can be run by several [algorithms](mxrs_op::Backend::algorithms). This module knows no operators, files or
-//! processors. The code that stores results has to know for which machine they hold.
+//! [results](KnownKernels) of earlier [searches](Search). A call is tuned only if it is at inference, has constant weights,
+//! and can be run by several [algorithms](mxrs_op::Backend::algorithms). This module knows no operators, files or
+//! processors. The code that stores results has to know for which machine the results hold.
 
 mod bench;
 mod candidates;
@@ -25,17 +25,17 @@ use std::sync::Arc;
 /// How the kernel of a call was chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ChosenBy {
-    /// By the estimates of the backends, or because there was only one kernel.
+    /// The kernel was chosen by the estimates of the backends, or because there was only one kernel.
     #[default]
     Estimate,
-    /// By the result of a search in an earlier process.
+    /// The kernel was chosen by the result of a search in an earlier process.
     Cache,
-    /// By a search in this process.
+    /// The kernel was chosen by a search in this process.
     Search,
 }
 
 impl ChosenBy {
-    /// A word for reports.
+    /// The word for the way of choosing, for reports.
     pub fn word(self) -> &'static str {
         match self {
             Self::Estimate => "estimate",

@@ -29,7 +29,7 @@ const LEAST_GAIN: f64 = 0.01;
 pub struct TunedCall {
     /// Name of the node.
     pub node: String,
-    /// Operator.
+    /// Name of the operator.
     pub op: &'static str,
     /// Type and shape of the first output.
     pub output: String,

@@ -183,8 +183,8 @@ fn the_fastest_way_of_all_backends_wins_and_is_known_then() {
 
 #[test]
 fn a_layout_costs_its_copies() {
-    // The other layout saves 2 ms but costs two copies of 4 ms. In the second case it saves far more than a busy machine
-    // adds to the copies.
+    // In the first case, the kernel in the other layout saves 2 ms but needs two copies of 4 ms. In the second case, it
+    // saves so much more that delays on a busy machine do not matter.
     let other = Timed { is_turned: true, ..algorithm("other layout", 3) };
     let world = World::new(&[("a", 0.5, &[algorithm("plain", 5)]), ("b", 1.0, &[other])]);
     assert_eq!(world.choose(&searching(patient())).0, "plain");

@@ -16,11 +16,11 @@ pub trait GrowableMemory: Send + Sync {
     /// if there is no such range. Takes almost no memory, even for a long range.
     fn reserve(&self, size_bytes: usize) -> Option<NonNull<u8>>;
 
-    /// Adds memory behind all of these units, or none of them; the memory is not initialized.
+    /// Adds uninitialized memory behind all units of the range. If that fails, no unit gets memory.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfMemory`](mxrs_types::ErrorKind::OutOfMemory) if there is not enough memory (the pool replaces
-    /// the figures by its own); any other kind if the device fails.
+    /// [`ErrorKind::OutOfMemory`](mxrs_types::ErrorKind::OutOfMemory) if there is not enough memory (the pool replaces the
+    /// byte counts in the error by its own); any other kind if the device fails.
     ///
     /// # Safety
     /// The range is whole units of one reservation of this object, none of which has memory.

@@ -1,8 +1,8 @@
 //! The process's own allocator, which keeps freed memory.
 
-/// Returns memory to the system that the process has freed but its allocator keeps. Binding a graph of thousands of
-/// nodes frees tens of megabytes of plans that were not chosen; if the allocator kept them, they would count as memory
-/// of the process.
+/// Returns to the system the memory that the process has freed but that its allocator keeps. Binding a graph of thousands of
+/// nodes frees tens of megabytes of plans that were not chosen; if the allocator kept them, they would count as memory of
+/// the process.
 ///
 /// Takes milliseconds. Has an effect only with glibc's allocator.
 pub fn return_freed_heap() {

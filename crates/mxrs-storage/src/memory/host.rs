@@ -14,14 +14,14 @@ use std::time::{Duration, Instant};
 pub(super) const LARGE_BYTES: usize = 2 << 20;
 
 /// Requests of at least this many bytes, below [`LARGE_BYTES`], are allocated zeroed with only the alignment that the
-/// process's allocator guarantees: it then takes fresh memory from the system without touching it. With a larger
-/// alignment the allocator would write the zeros itself.
+/// process's allocator guarantees. The allocator then takes fresh memory from the system, which is zero already. With a
+/// larger alignment it would write the zeros itself.
 const UNTOUCHED_BYTES: usize = 128 << 10;
 
 /// The alignment that the process's allocator guarantees by itself.
 const HEAP_ALIGNMENT: usize = 16;
 
-/// The time for which the system's figures are used before they are read again.
+/// The system's figures of free memory are used for this long before they are read again.
 const INFO_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The memory of this machine, or the part of it that the process's control group may use.
@@ -33,7 +33,7 @@ pub struct HostMemory {
     device: Device,
     probe: SystemProbe,
     started: Instant,
-    /// Milliseconds after `started` when the figures should be read again.
+    /// The time at which the figures should be read again, in milliseconds after `started`.
     probe_due_ms: AtomicU64,
     total: AtomicU64,
     /// Free bytes at the last reading, plus the bytes that this object had allocated at that time.

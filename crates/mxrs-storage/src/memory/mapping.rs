@@ -21,7 +21,8 @@ pub(super) fn map(size_bytes: usize, used_bytes: usize) -> Option<NonNull<u8>> {
 }
 
 /// The number of bytes of a mapping of `len` bytes that are advised to use huge pages. The last huge page is left out if
-/// much of it is a pool's rounding: it then has small pages, of which the untouched ones are never allocated.
+/// much of it is a pool's rounding. That part of the mapping then has small pages, and the system never allocates those that
+/// are not written.
 fn advised_bytes(len: usize, used_bytes: usize) -> usize {
     let is_rounded = len.saturating_sub(used_bytes) > LARGE_BYTES / 16;
     if len > LARGE_BYTES && len.is_multiple_of(LARGE_BYTES) && is_rounded { len - LARGE_BYTES } else { len }

@@ -40,18 +40,18 @@ pub struct MemoryInfo {
 /// [`device`](Self::device) is a host device ([`Device::is_host`]), the host may read and write it. (A device for tests
 /// may return addresses without memory behind them if its maker has promised that nothing accesses them.)
 pub unsafe trait DeviceMemory: Send + Sync {
-    /// The device.
+    /// The device whose memory this is.
     fn device(&self) -> Device;
 
     /// Allocates `size_bytes` (at least 1) bytes of uninitialized memory.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfMemory`](mxrs_types::ErrorKind::OutOfMemory) if there is not enough memory (the pool replaces
-    /// the figures by its own); any other kind if the device fails.
+    /// [`ErrorKind::OutOfMemory`](mxrs_types::ErrorKind::OutOfMemory) if there is not enough memory (the pool replaces the
+    /// byte counts in the error by its own); any other kind if the device fails.
     fn allocate(&self, size_bytes: usize) -> Result<NonNull<u8>>;
 
-    /// [`allocate`](Self::allocate) with the information that `used_bytes` were requested and the rest is rounding by
-    /// the pool. Later owners may use all of it.
+    /// [`allocate`](Self::allocate) with the information that the first owner requested only `used_bytes`, which the pool
+    /// rounded up to `size_bytes`. Later owners may use all `size_bytes`.
     ///
     /// # Errors
     /// The same as for [`allocate`](Self::allocate).
@@ -69,7 +69,7 @@ pub unsafe trait DeviceMemory: Send + Sync {
 
     /// Free and total memory. For page-locked memory these are the system's figures, not those of a GPU.
     ///
-    /// A pool calls this on a cache miss, so it may cost a system call, but not milliseconds.
+    /// A pool calls this on a cache miss, so it may make a system call, but must not take milliseconds.
     fn info(&self) -> MemoryInfo;
 
     /// The interface for adding memory behind reserved addresses; `None` if the device does not have it.
@@ -78,7 +78,7 @@ pub unsafe trait DeviceMemory: Send + Sync {
     }
 }
 
-/// The error of a device that has not enough memory; the pool adds the details.
+/// The error of a device that does not have `size_bytes` of memory; the pool adds the details.
 pub(crate) fn refused(device: Device, size_bytes: usize) -> Error {
     Error::out_of_memory(device, size_bytes as u64, "the device refused")
 }

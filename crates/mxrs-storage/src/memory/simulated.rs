@@ -89,8 +89,8 @@ pub struct SimulatedMemory {
     backed: bool,
     latency: Duration,
     hook: Option<Hook>,
-    /// The size of a unit, and of the longest range of addresses that can be reserved; `None` if reserving is not
-    /// supported.
+    /// The size of a unit, and the length of the longest range of addresses that can be reserved, in bytes. `None` if the
+    /// device cannot reserve addresses.
     growable: Option<(usize, usize)>,
     /// The number of requests so far, including refused ones.
     n_requests: AtomicU64,
@@ -107,7 +107,7 @@ struct State {
     /// Requests whose number is a multiple of this are refused; 0 refuses none.
     failing_multiple: u64,
     ranges: Ranges,
-    /// The number of addresses used so far, if there is no memory behind addresses.
+    /// Without memory behind addresses: the number of addresses used so far.
     address_space: usize,
 }
 
@@ -115,7 +115,7 @@ struct State {
 const UNBACKED_START: usize = 1 << 60;
 
 impl SimulatedMemory {
-    /// Makes `total_bytes` bytes of `device`, backed by host memory that can be read and written.
+    /// Simulates `device` with `total_bytes` bytes, backed by host memory that can be read and written.
     pub fn new(device: Device, total_bytes: u64) -> Self {
         Self {
             device,
@@ -132,7 +132,7 @@ impl SimulatedMemory {
     /// Uses addresses without memory behind them, so that terabytes cost nothing and a host access crashes.
     ///
     /// # Panics
-    /// Panics for a host device: safe code writes to its memory. See [`Self::unbacked_host`].
+    /// Panics for a host device, because safe code writes to the memory of a host device. See [`Self::unbacked_host`].
     #[must_use]
     pub fn unbacked(mut self) -> Self {
         assert!(!self.device.is_host(), "{}: memory of the host needs something behind it", self.device);
@@ -172,7 +172,8 @@ impl SimulatedMemory {
         self
     }
 
-    /// Refuses the `nth` request, counted from 1 since this object was made. May be called several times.
+    /// Refuses the `nth` request, counted from 1 since this object was made. Several calls of this method mark several
+    /// requests.
     pub fn fail_on_request(&self, nth: u64) {
         self.state.lock().failing_requests.insert(nth);
     }
@@ -192,7 +193,7 @@ impl SimulatedMemory {
         self.state.lock().calls.clone()
     }
 
-    /// The counters now.
+    /// The current values of the counters.
     pub fn counters(&self) -> SimulatedCounters {
         self.state.lock().counters
     }
@@ -221,8 +222,8 @@ impl SimulatedMemory {
         })
     }
 
-    /// Counts a request and refuses it if it is marked to fail, if there is not enough memory, or if `give` returns
-    /// `None`.
+    /// Counts a request, and refuses it (returns `None`) if it is marked to fail, if there is not enough memory, or if
+    /// `give` returns `None`.
     fn request<T>(&self, size_bytes: usize, give: impl FnOnce(&mut State) -> Option<T>) -> Option<T> {
         let nth = self.n_requests.fetch_add(1, Ordering::Relaxed) + 1;
         let mut state = self.state.lock();

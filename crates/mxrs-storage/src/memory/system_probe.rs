@@ -21,8 +21,8 @@ impl SystemProbe {
         Self { proc_dir: proc_dir.into(), cgroup_dir: cgroup_dir.into() }
     }
 
-    /// The tightest of all limits. A system without these files counts as having unlimited memory, so that the cache is
-    /// not emptied because of a shortage that was never measured.
+    /// The tightest of the limits of machine and control groups. A system without these files counts as having unlimited
+    /// memory, so that a cache is not emptied for an unmeasured shortage.
     pub(super) fn read(&self) -> MemoryInfo {
         let machine = self.machine().unwrap_or(MemoryInfo { free: u64::MAX >> 1, total: u64::MAX >> 1 });
         self.control_groups().into_iter().fold(machine, |tightest, group| MemoryInfo {

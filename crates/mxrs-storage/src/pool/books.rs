@@ -16,7 +16,7 @@ pub(super) struct Books {
     pub(super) stats: PoolStats,
     pub(super) roster: Roster,
     inventory: Inventory,
-    /// Whether the last handle is gone, so that freed blocks go directly to the device.
+    /// Whether the last handle of the storage is gone, so that freed blocks go directly to the device.
     pub(super) orphaned: bool,
 }
 
@@ -54,7 +54,7 @@ impl Books {
         self.container.put(record);
     }
 
-    /// Makes memory from the device a live block.
+    /// Makes a live block of memory that the device has just provided.
     pub(super) fn grow(&mut self, memory: Grown, class: SizeClass, request: Request) -> RecordRef {
         let (size, bytes) = (request.size, memory.bytes);
         if !self.container.regroups() {
@@ -66,8 +66,8 @@ impl Books {
         record
     }
 
-    /// Frees a live block and counts it by `count`; the caller then adds it to a list. Returns its tag, to be dropped
-    /// without a lock.
+    /// Frees a live block and counts it by `count`; the caller then adds the record to a list. Returns its tag, to be
+    /// dropped without a lock.
     pub(super) fn retire(&mut self, record: RecordRef, count: impl FnOnce(&mut Counts, usize, usize)) -> Option<Tag> {
         // SAFETY: the caller is the owner, and `&mut self` shows that the lock of the books is held.
         let (size, tag) = unsafe { record.retire() };
@@ -77,7 +77,7 @@ impl Books {
         tag
     }
 
-    /// Frees a live block that must not come out of the container again.
+    /// Frees a live block that the container must not hand out again.
     pub(super) fn discard(&mut self, record: RecordRef) -> (Option<Segment>, Option<Tag>) {
         let tag = self.retire(record, Counts::freed);
         self.roster.leave(record);
@@ -108,14 +108,14 @@ impl Books {
         self.stats.shrank(segment.bytes);
     }
 
-    /// The statistics, given the number and bytes of blocks that threads cache. The caller has added the counts of all
-    /// threads.
+    /// The statistics, given the number and bytes of blocks that threads cache. The caller has already added the counts of
+    /// all threads to `self.stats`.
     pub(super) fn snapshot(&self, with_threads: (u64, u64)) -> PoolStats {
         let mut stats = self.stats;
         let inside = self.container.inside();
         (stats.cached_blocks, stats.cached_bytes) = (inside.0 + with_threads.0, inside.1 + with_threads.1);
-        // The sum of the peaks of threads that did not peak at the same time may exceed what was ever held, so it is
-        // limited.
+        // The threads may have reached their peaks at different times, so the sum of these peaks may exceed what was ever
+        // held. Therefore the sum is limited.
         stats.peak_live_requested = stats.peak_live_requested.min(stats.peak_reserved).max(stats.live_requested);
         debug_assert_eq!(stats.reserved, stats.live_blocks_bytes + stats.cached_bytes, "S3");
         stats

@@ -21,7 +21,7 @@ pub(crate) enum Growth {
     Allocate(usize),
     /// The device adds memory behind reserved addresses, which are now set aside.
     Commit(Claim),
-    /// The device first reserves another range of addresses, of the first of these lengths that it can reserve.
+    /// The device first reserves another range of addresses. The pool tries these two lengths in order.
     Reserve([usize; 2]),
 }
 
@@ -32,8 +32,8 @@ pub(crate) enum Growth {
 /// reserve, asks the device, and waits for events. A record is *outside* while it is live or cached by a thread, and
 /// *inside* between [`put`](Self::put) and [`take`](Self::take).
 ///
-/// A container that *joins* blocks creates and destroys records as it splits and joins. It sets a block with events
-/// *apart*, to serve only its own class, until the pool reports that the events are finished.
+/// A container that *joins* blocks creates and destroys records as it splits and joins. It sets a block with events *apart*:
+/// that block serves only its own class until the pool reports that the events are finished.
 pub(crate) trait Container: Send {
     /// How many bytes all threads together may cache, if the pool holds `reserved` bytes.
     fn front_bytes(&self, _reserved: u64) -> usize {
@@ -62,20 +62,20 @@ pub(crate) trait Container: Send {
     /// Adds a range of addresses that the device has reserved.
     fn add_range(&mut self, _start: NonNull<u8>, _bytes: usize) {}
 
-    /// Makes a live block of this class from memory that the device has just provided, and keeps the rest. The block's
-    /// record points to `memory.pool`, which came from an `Arc`.
+    /// Makes a live block of this class from memory that the device has just provided, and keeps the rest of that memory.
+    /// The block's record points to `memory.pool`, which came from an `Arc`.
     fn grow(&mut self, memory: Grown, class: SizeClass, request: Request) -> RecordRef;
 
     /// Called if the device refused to add memory behind addresses that were set aside.
     fn not_grown(&mut self, _claim: Claim) {}
 
-    /// Takes a block that has no owner and must not be reused. Returns what can go back to the device now.
+    /// Receives a block that has no owner and must not be reused. Returns the memory that can go back to the device now.
     fn discard(&mut self, record: RecordRef) -> Option<Segment>;
 
     /// Removes everything that is inside and can go back to the device.
     fn drain(&mut self) -> Vec<Segment>;
 
-    /// Called when the device has removed memory.
+    /// Called when the device has removed the memory of `_leaving`.
     fn left(&mut self, _leaving: Leaving) {}
 
     /// The number and bytes of blocks inside.
@@ -89,19 +89,19 @@ pub(crate) trait Container: Send {
         Vec::new()
     }
 
-    /// Called when events are finished: blocks without other events may be joined. Returns the container's copies of
-    /// the events, which must be dropped without a lock.
+    /// Called when the events of these blocks are finished: a block that has got no other events may be joined. Returns the
+    /// container's copies of the events, which must be dropped without a lock.
     fn join(&mut self, _finished: &[Apart]) -> Vec<Events> {
         Vec::new()
     }
 
-    /// Called for events that will never finish: their blocks must not be reused. Returns the number of bytes, and
-    /// copies of the events as in [`join`](Self::join).
+    /// Called for blocks whose events will never finish; these blocks must not be reused. Returns the number of their bytes,
+    /// and the container's copies of the events, as [`join`](Self::join) does.
     fn abandon(&mut self, _unending: &[Apart]) -> (u64, Vec<Events>) {
         (0, Vec::new())
     }
 
-    /// Ends the container: returns the reserved ranges as first address and length.
+    /// Ends the container. Returns the first address and the length of each reserved range.
     fn close(&mut self) -> Vec<(NonNull<u8>, usize)> {
         Vec::new()
     }
@@ -112,8 +112,8 @@ pub(crate) trait Container: Send {
     }
 }
 
-/// A block that was set apart at some moment. It may have changed or been destroyed since, so its record must not be
-/// read.
+/// A block that was set apart when this value was made. The block may have changed or been destroyed since, so its record
+/// must not be read.
 pub(crate) struct Apart {
     pub(crate) record: RecordRef,
     pub(crate) key: usize,

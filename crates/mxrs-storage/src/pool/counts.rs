@@ -24,7 +24,7 @@ impl Counts {
         self.high = self.high.max(self.live_requested);
     }
 
-    /// Undoes `hit`, because the block could not be used.
+    /// Undoes [`hit`](Self::hit) for a block that could not be used.
     pub(super) fn unhit(&mut self, requested: usize, block_bytes: usize) {
         self.hits = self.hits.wrapping_sub(1);
         self.live_requested -= requested as i64;
@@ -40,8 +40,8 @@ impl Counts {
     }
 }
 
-/// The numbers of live blocks wrap around between reports, because a thread that frees may report before the thread
-/// that allocated. They are exact once all have reported.
+/// A thread that frees a block may report before the thread that allocated it, so the numbers of live blocks may wrap below
+/// zero for a while. They are exact once all threads have reported.
 impl PoolStats {
     /// Adds the counts of a thread and resets them.
     pub(super) fn fold(&mut self, counts: &mut Counts) {
@@ -60,7 +60,7 @@ impl PoolStats {
         self.peak_live_requested = self.peak_live_requested.max(live_requested);
     }
 
-    /// Counts a block from the device that got an owner.
+    /// Counts a block of new memory from the device that got an owner.
     pub(super) fn grew(&mut self, requested: usize, block_bytes: usize, device_bytes: usize) {
         self.system_requests += 1;
         self.reserved += device_bytes as u64;

@@ -6,7 +6,7 @@ use super::counts::Counts;
 use super::record::{Record, RecordRef, Segment};
 use mxrs_types::{DeviceStream, Result};
 
-/// What to do about events that are not finished.
+/// Whether to wait for events that are not finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Patience {
     /// Do not wait for unfinished events.
@@ -28,7 +28,8 @@ impl Pool {
                 .try_for_each(|event| stream.wait_for(&**event)),
             None => events.iter().try_for_each(|event| event.wait()),
         };
-        // The events that a stream waits for may still be unfinished, and the next owner may be another stream.
+        // The events are kept: the stream only waits for them, so they may be unfinished, and the next owner may use another
+        // stream.
         if stream.is_some() || outcome.is_err() {
             Record::mark(&record, events.into_iter().filter(|event| !event.is_finished()));
         }
@@ -38,7 +39,7 @@ impl Pool {
         })
     }
 
-    /// Puts a block back on top of its list and undoes the hit.
+    /// Puts a block back on top of the list that it was taken from, and undoes the counting of the hit.
     fn unhit(&self, record: RecordRef) {
         let tag = self.with_books(|books| {
             let tag = books.retire(record, Counts::unhit);
@@ -63,7 +64,7 @@ impl Pool {
         if !self.joins {
             return false;
         }
-        // Events are queried while no lock is held. The blocks may change meanwhile, which the container notices.
+        // Events are queried while no lock is held. If a block changes meanwhile, the container notices it.
         let mut apart = self.books.lock().container.apart();
         let mut unending = Vec::new();
         for block in &mut apart {

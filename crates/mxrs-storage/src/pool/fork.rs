@@ -8,7 +8,7 @@ use mxrs_sync::{Arc, BriefGuard};
 
 /// The locks of several pools. Dropping it releases them.
 pub(crate) struct HeldPools {
-    // Fields are dropped in this order, so all locks are released before the pools that they belong to are dropped.
+    // Fields are dropped in the order of declaration, so all locks are released before the pools that own them are dropped.
     _books: Vec<BriefGuard<'static, Books>>,
     _caches: Vec<BriefGuard<'static, Contents>>,
     _threads: Vec<BriefGuard<'static, Threads>>,
@@ -26,7 +26,7 @@ impl HeldPools {
         let mut caches = Vec::new();
         for cache in threads.iter().flat_map(|threads| &threads.caches) {
             let guard = cache.lock();
-            // SAFETY: the locked lists of threads keep every cache in place until after its guard is dropped.
+            // SAFETY: the lists of threads are locked, so every cache stays in place until its guard is dropped.
             caches
                 .push(unsafe { std::mem::transmute::<BriefGuard<'_, Contents>, BriefGuard<'static, Contents>>(guard) });
         }

@@ -43,7 +43,7 @@ impl Container for FreeLists {
 
     fn drain(&mut self) -> Vec<Segment> {
         (self.n_blocks, self.n_bytes) = (0, 0);
-        // SAFETY: a record inside has left the roster, and the lists have the only copy.
+        // SAFETY: a record inside the container has left the roster, and these lists have the only copy.
         self.by_key.drain().flat_map(|(_, records)| records).map(|record| unsafe { record.destroy() }).collect()
     }
 

@@ -1,4 +1,4 @@
-//! Frees a block: into the thread's own magazine, into the container, or directly to the device.
+//! Frees a block: moves it into the thread's own magazine or into the container, or returns it directly to the device.
 
 use super::books::Books;
 use super::counts::Counts;
@@ -10,14 +10,15 @@ use mxrs_sync::Arc;
 use std::ptr::NonNull;
 
 impl Pool {
-    /// Frees a live block: into the thread's cache, into the container, or to the device if nothing is cached.
+    /// Frees a live block: moves it into the thread's cache or the container, or returns it to the device if the pool caches
+    /// nothing.
     ///
     /// # Safety
     /// The caller owns the live block of `record`, which `pool` allocated, and does not use it any more.
     #[inline]
     pub(crate) unsafe fn free(pool: NonNull<Self>, record: RecordRef) {
-        // SAFETY: the block is live, so by rule 8 the pool exists. The pool may not exist after the lock below is released,
-        // so no reference to it is kept.
+        // SAFETY: the block is live, so by rule 8 the pool exists. Once the lock below is released, the pool may be gone, so
+        // no reference to it is kept.
         let (id, caches, joins) = unsafe { (pool.as_ref().id, pool.as_ref().caches, pool.as_ref().joins) };
         if caches && !(joins && record.is_marked()) {
             let freed = thread_cache::with(id, |cache| {
@@ -48,8 +49,8 @@ impl Pool {
         unsafe { Self::free_slowly(pool, record) }
     }
 
-    /// Makes room in the block's magazine, or makes one, and adds the block; false if the block is too large to be
-    /// cached.
+    /// Makes room in the magazine of the block's class, or makes a new magazine, and adds the block. Returns false if the
+    /// block is too large to be cached.
     #[cold]
     fn push_slowly(&self, cache: &mut Contents, record: RecordRef) -> bool {
         let mut books = self.books.lock();
@@ -61,7 +62,8 @@ impl Pool {
             cache.take_all().into_iter().for_each(|older| books.put(older));
         }
         if cache.has_room(record.key()).is_none() {
-            // If every granule is a class of its own, magazines of sizes that never return would accumulate.
+            // If blocks are joined, every multiple of the granule is a class of its own. Without this limit, magazines of
+            // sizes that are never requested again would accumulate.
             if self.joins && cache.n_classes() >= thread_cache::FRONT {
                 cache.clear().into_iter().for_each(|older| books.put(older));
             }
@@ -73,7 +75,8 @@ impl Pool {
         cache.push(record)
     }
 
-    /// Frees a live block if the calling thread has no cache, or the pool caches nothing.
+    /// Frees a live block in the cases that [`free`](Self::free) does not handle: the calling thread has no cache, or the
+    /// pool caches nothing.
     #[cold]
     unsafe fn free_slowly(pool: NonNull<Self>, record: RecordRef) {
         // SAFETY: the block is live, so the pool exists by rule 8, and the pointer came from its `Arc`.
@@ -108,7 +111,7 @@ impl Pool {
         }
     }
 
-    /// Frees a live block and returns it to the device after its events.
+    /// Frees a live block: waits for its events, then returns its memory to the device.
     ///
     /// # Safety
     /// The same as for [`free`](Self::free).
@@ -124,7 +127,8 @@ impl Pool {
             (segment, tag, books.orphaned)
         };
         let (segment, tag, orphaned) = if this.joins {
-            // More memory can be returned with the block if its free neighbors are in the container.
+            // Moves the cached blocks into the container: if neighbors of the block are free there, more memory can be
+            // returned with it.
             this.frozen(|books, caches| {
                 search::gather(books, caches);
                 discard(books)

@@ -1,5 +1,5 @@
-//! In a debug build, records every range that a pool holds from its device, and panics at the first wrong step of a
-//! faulty device or container.
+//! In a debug build, records every range of memory that a pool has from its device, and panics when a device or a container
+//! makes an error, such as returning a range twice.
 //!
 //! In a release build the methods do nothing and the map stays empty.
 

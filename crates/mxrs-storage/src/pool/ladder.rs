@@ -17,7 +17,8 @@ use mxrs_types::{DeviceKind, Error, ErrorKind, Result};
 use std::ptr::NonNull;
 use std::time::Duration;
 
-/// A refused request waits for other threads that are returning memory, in naps of this length, at most 10 s in total.
+/// After a refusal, a request sleeps for this long at a time while other threads are returning memory, at most 10 s in
+/// total.
 const RETURN_NAP: Duration = Duration::from_micros(200);
 const RETURN_NAPS: u32 = 50_000;
 
@@ -66,13 +67,13 @@ impl Pool {
         bytes
     }
 
-    /// Announces memory that has left the books and is not returned yet; [`finish_return`](Self::finish_return) must
-    /// follow. The caller holds the lock of the books.
+    /// Announces that memory has left the books but is not yet returned to the device;
+    /// [`finish_return`](Self::finish_return) must follow. The caller holds the lock of the books.
     pub(super) fn begin_return(&self) {
         self.returning.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns memory that was announced. The caller holds no lock.
+    /// Returns to the device the memory that [`begin_return`](Self::begin_return) announced. The caller holds no lock.
     pub(super) fn finish_return(&self, segments: impl IntoIterator<Item = Segment>) {
         let _returning = Returning(self);
         segments.into_iter().for_each(|segment| self.give_back(segment));
@@ -165,7 +166,7 @@ impl Pool {
         }
     }
 
-    /// Takes a block from the container, or decides how to grow.
+    /// Takes a block from the container, or if there is none, decides how to grow.
     fn hit_or_begin(&self, class: SizeClass, request: &mut Option<Request>) -> std::result::Result<RecordRef, Growth> {
         let mut books = self.books.lock();
         match books.take(class) {
@@ -183,7 +184,7 @@ impl Pool {
         class: SizeClass,
         request: &mut Option<Request>,
     ) -> Result<RecordRef> {
-        // If the memory is not only for this request, all of it counts as used.
+        // If later requests share the memory, all of it counts as used.
         let used =
             request.as_ref().map_or(bytes, |request| if bytes == class.block_bytes { request.size } else { bytes });
         let ptr = self.memory.allocate_for(bytes, used).map_err(|error| self.refused(error))?;

@@ -10,8 +10,8 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
-/// The bits of `state` with the number of threads that have a chunk by number: 0 for none, [`STOP`] for the end of the
-/// team.
+/// The low bits of `state`. They hold how many threads get the chunk with their own thread number, or 0 if threads take chunks as
+/// they come. [`STOP`] means that the team ends.
 const HANDS: u64 = EPOCH - 1;
 /// One step of the epoch, which is in the high bits of `state`.
 const EPOCH: u64 = 1 << 20;

@@ -269,8 +269,8 @@ impl CachedOp {
         random: RandomCalls,
     ) -> Result<()> {
         let nd = &self.0.imperative;
-        // Fills a list of arrays up to `n` with an empty array. It stands for gradients and head gradients, which have no
-        // arrays yet and which the forward steps do not use.
+        // Extends a list of arrays to `n` arrays by an empty array. This array stands for gradients and head gradients,
+        // which have no arrays yet and which the forward steps do not use.
         let pad = |arrays: &[NdArray], n: usize| -> Vec<NdArray> {
             let missing = n.saturating_sub(arrays.len());
             arrays.iter().cloned().chain(std::iter::repeat_n(nd.void().clone(), missing)).collect()

@@ -49,8 +49,8 @@ impl CachedRun {
                 return Err(Error::invalid("gradient of a cached graph", "a call without state", "one backward"));
             };
             if retain {
-                // The gradient overwrites values that it no longer needs. It runs on a copy, so that it can be computed
-                // again.
+                // The gradient overwrites values that it no longer needs. Therefore it is computed on a copy of the state,
+                // so that the tape stays valid for another gradient.
                 let copy = state.duplicate(imperative.context());
                 *place = Some(state);
                 copy?

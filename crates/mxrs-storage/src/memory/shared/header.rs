@@ -23,7 +23,7 @@ const _: () = assert!(size_of::<Header>() == HEADER_BYTES);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unusable {
     Magic(u64),
-    /// The length in the header, and the number of bytes that follow it.
+    /// The length that the header states is wrong: that length, and the number of bytes that really follow the header.
     Length(u64, u64),
     NoOwner,
     TooMany,
@@ -33,22 +33,23 @@ impl Header {
     /// The header at the start of a mapping.
     ///
     /// # Safety
-    /// At least [`HEADER_BYTES`] bytes from `start`, which is a multiple of 64, are mapped, readable and writable for
-    /// as long as the result is used.
+    /// `start` is a multiple of 64. At least [`HEADER_BYTES`] bytes from it are mapped, readable and writable for as long as
+    /// the result is used.
     pub(super) unsafe fn at<'a>(start: NonNull<u8>) -> &'a Self {
         // SAFETY: the caller guarantees the bytes. Atomics allow concurrent writes by other processes, and every bit
         // pattern is valid.
         unsafe { start.cast::<Self>().as_ref() }
     }
 
-    /// Fills the header of a new segment, which has one mapping.
+    /// Fills the header of a new segment with `len` bytes of data and one mapping.
     pub(super) fn write(&self, len: u64) {
         self.len.store(len, Ordering::Relaxed);
         self.count.store(1, Ordering::Relaxed);
         self.magic.store(MAGIC, Ordering::Release);
     }
 
-    /// Counts one more mapping of a segment with `available` bytes after the header; returns the length of the data.
+    /// Adds one to the number of mappings of a segment with `available` bytes after the header; returns the length of the
+    /// data.
     pub(super) fn join(&self, available: u64) -> Result<u64, Unusable> {
         let magic = self.magic.load(Ordering::Acquire);
         if magic != MAGIC {
@@ -66,12 +67,13 @@ impl Header {
         }
     }
 
-    /// Counts one mapping less. The count never falls below 0, even if another process has written a wrong value.
+    /// Subtracts one from the number of mappings. The number never falls below 0, even if another process has written a
+    /// wrong value.
     pub(super) fn leave(&self) {
         let _ = self.count.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |count| count.checked_sub(1));
     }
 
-    /// The number of mappings that are counted now.
+    /// The number of mappings according to the header.
     pub(super) fn count(&self) -> u32 {
         self.count.load(Ordering::Acquire)
     }

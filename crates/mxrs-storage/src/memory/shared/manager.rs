@@ -1,6 +1,7 @@
 //! The memory of `cpu_shared`: each block is a segment of its own, which any number of processes may map.
 //!
-//! A block of another process that this process opens counts like one that it created, so the statistics count mappings.
+//! A block of another process counts, once this process has opened it, like a block that this process created. So the
+//! statistics count mappings.
 
 use super::segment::SharedSegment;
 use super::{SharedHandle, SharedId};
@@ -10,11 +11,11 @@ use mxrs_types::{Device, Result};
 use rustc_hash::FxHashMap;
 use std::ptr::NonNull;
 
-/// The memory of `cpu_shared`; see the module.
+/// The memory of `cpu_shared`; the head of this module explains it.
 pub(crate) struct SharedMemory {
     /// Host memory, used only for its free and total bytes.
     machine: HostMemory,
-    /// Ranks after the books of all pools in the order of locks, because all of them are held across a fork.
+    /// In the order of locks, this lock comes after the locks of the books of all pools: a fork holds all of them.
     mapped: BriefLock<Mapped>,
 }
 
@@ -30,8 +31,8 @@ impl SharedMemory {
         Self { machine, mapped: BriefLock::new(Rank::Storage, u64::MAX, Mapped::default()) }
     }
 
-    /// Maps a segment of another owner; returns the address and the length of its data. [`DeviceMemory::free`] ends the
-    /// mapping.
+    /// Maps the segment of `handle`, which another owner has created; returns the address and the length of its data.
+    /// [`DeviceMemory::free`] ends the mapping.
     pub(crate) fn open(&self, handle: SharedHandle) -> Result<(NonNull<u8>, usize)> {
         SharedSegment::open(handle).map(|segment| self.enter(segment))
     }
@@ -73,8 +74,8 @@ unsafe impl DeviceMemory for SharedMemory {
     }
 
     fn allocate(&self, size_bytes: usize) -> Result<NonNull<u8>> {
-        // The system allocates the memory immediately, and kills processes if there is too little; so a size above the
-        // total is refused here.
+        // The system allocates the memory of a segment immediately, and kills processes if there is too little memory. So a
+        // size above the total memory is refused here.
         let fits = size_bytes as u64 <= self.info().total;
         match if fits { SharedSegment::create(size_bytes)? } else { None } {
             Some(segment) => Ok(self.enter(segment).0),

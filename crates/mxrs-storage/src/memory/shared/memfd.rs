@@ -11,7 +11,7 @@ const LABEL: &CStr = c"mxrs";
 /// The seals of a segment: its size is final, and no seal can be added.
 const SEALS: libc::c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
 
-/// Creates a file of `len` bytes with memory allocated for all of them, whose size cannot change.
+/// Creates a file of `len` bytes, all with memory allocated. The size of the file cannot change.
 pub(super) fn create(len: u64) -> io::Result<OwnedFd> {
     // SAFETY: the label ends with a zero byte, and the call only creates a descriptor.
     let fd = unsafe { libc::memfd_create(LABEL.as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
@@ -45,14 +45,16 @@ fn repeat(mut call: impl FnMut() -> libc::c_int) -> io::Result<libc::c_int> {
     }
 }
 
-/// Whether no process can make the file shorter; `None` if the file does not support seals, so it is not a memfd.
+/// Whether no process can make the file shorter; `None` if the file does not support seals, which means that it is not a
+/// memfd.
 pub(super) fn cannot_shrink(fd: BorrowedFd<'_>) -> Option<bool> {
     // SAFETY: the borrowed descriptor is open, and the call only queries its file.
     let seals = repeat(|| unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GET_SEALS) }).ok()?;
     Some(seals & libc::F_SEAL_SHRINK != 0)
 }
 
-/// Whether the file consists of ordinary pages; files of the huge page file system need other lengths to be mapped.
+/// Whether the file consists of ordinary pages; false for a file of the huge page file system, which can be mapped only in
+/// other lengths.
 pub(super) fn has_ordinary_pages(fd: BorrowedFd<'_>) -> io::Result<bool> {
     let mut info = std::mem::MaybeUninit::<libc::statfs>::zeroed();
     // SAFETY: the kernel writes a `statfs`, and `info` has room for one.

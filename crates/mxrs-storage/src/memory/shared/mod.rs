@@ -1,15 +1,15 @@
 //! Host memory that another process can map: the memory of `cpu_shared`.
 //!
-//! A segment is an anonymous file of the kernel (`memfd_create`) that contains a header of 64 bytes and then the data.
-//! It has no name that could collide or be left behind: MXNet's search for a free name in up to ten attempts, and its
-//! removal of the name afterwards, are not needed. The file is identified by its descriptor, and the kernel frees it
-//! with the last descriptor and mapping, however their owners ended.
+//! A segment is an anonymous file of the kernel (`memfd_create`) that contains a header of 64 bytes and then the data. It
+//! has no name that could collide or be left behind: MXNet's search for a free name in up to ten attempts, and its removal
+//! of the name afterwards, are not needed. The file is identified by its descriptor, and the kernel frees it when its last
+//! descriptor and mapping are gone, even if their owners were killed.
 //!
 //! # From process to process
 //! A descriptor is passed in a message on a Unix socket (`SCM_RIGHTS`), as the standard input of a child, or by
-//! `/proc/<pid>/fd/<fd>` ([`SharedHandle::of`]). Every descriptor made here is closed on `exec`, so that a program
-//! started by the process does not get one by accident. A child that was forked and did not call `exec` has the
-//! parent's mappings, but its copies of blocks do not count.
+//! `/proc/<pid>/fd/<fd>` ([`SharedHandle::of`]). Every descriptor made here is closed on `exec`, so that a program started
+//! by the process does not inherit it by accident. A child that was forked and did not call `exec` has the parent's
+//! mappings, but its copies of blocks do not count.
 //!
 //! # The header
 //! Bytes 0 to 7 are `mxrsshm` and a version, 8 to 15 the length of the data, 16 to 19 the number of mappings, which is
@@ -38,7 +38,7 @@ mod segment;
 pub(crate) use manager::{HeldSegments, SharedMemory};
 pub use segment::SharedHandle;
 
-/// Identifies the descriptor of a shared block; valid as long as that process keeps the block.
+/// Identifies the descriptor of a shared block, in the process `pid`; valid as long as that process keeps the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SharedId {
     /// The process that has the descriptor.

@@ -1,4 +1,5 @@
-//! Shared memory on systems without `memfd_create`: the same names, whose use returns an error.
+//! Shared memory on systems without `memfd_create`: the same types and functions as on Linux, but every call returns an
+//! error.
 
 use super::SharedId;
 use mxrs_types::{Error, Result};
@@ -12,7 +13,7 @@ pub struct SharedHandle {
 }
 
 impl SharedHandle {
-    /// Opens the block that another process has under this descriptor.
+    /// Opens the block that another process has under the descriptor `_id`.
     ///
     /// # Errors
     /// [`ErrorKind::NotBuilt`](mxrs_types::ErrorKind::NotBuilt), always.

@@ -10,14 +10,15 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::ptr::NonNull;
 
 /// The descriptor of a shared block, to be sent to another process or received from one; see
-/// [`Storage::open_shared`](crate::Storage::open_shared). It maps nothing and is not counted.
+/// [`Storage::open_shared`](crate::Storage::open_shared). It maps nothing, so the number of mappings in the segment does not
+/// include it.
 #[derive(Debug)]
 pub struct SharedHandle {
     fd: OwnedFd,
 }
 
 impl SharedHandle {
-    /// Opens the block that another process has under this descriptor, using `/proc`. The system permits this only to a
+    /// Opens the block that another process has under the descriptor `id`, using `/proc`. The system permits this only to a
     /// process that may also debug the other process, normally one of the same user.
     ///
     /// # Errors
@@ -29,8 +30,8 @@ impl SharedHandle {
         if !is_memfd.to_string_lossy().starts_with("/memfd:") {
             return Err(Error::invalid("shared memory", is_memfd.display(), "a file made by memfd_create"));
         }
-        // Non-blocking, in case the descriptor has meanwhile become something else. The standard library sets
-        // close-on-exec.
+        // The file is opened non-blocking, in case the descriptor now refers to something else than a moment ago. The
+        // standard library sets close-on-exec.
         let file =
             OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(&path);
         let file = file.map_err(|error| Error::io(&path, &error))?;
@@ -56,14 +57,15 @@ impl AsFd for SharedHandle {
     }
 }
 
-/// A counted mapping. Dropping it unmaps the segment, decreases the count and closes the descriptor.
+/// A mapping that the header of its segment counts. Dropping it unmaps the segment, decreases the count and closes the
+/// descriptor.
 #[derive(Debug)]
 pub(crate) struct SharedSegment {
     start: NonNull<u8>,
     map_bytes: usize,
     len: usize,
     fd: OwnedFd,
-    /// The process that is counted: in a child made by `fork` this value is a copy that was never counted.
+    /// The process that made this mapping. In a child made by `fork`, this value is a copy that the header does not count.
     pid: u32,
 }
 
@@ -149,7 +151,7 @@ impl SharedSegment {
         self.len
     }
 
-    /// Identifies the descriptor.
+    /// Identifies the descriptor of this segment in this process.
     pub(crate) fn id(&self) -> SharedId {
         SharedId { pid: self.pid, fd: self.fd.as_raw_fd() }
     }
@@ -160,7 +162,7 @@ impl SharedSegment {
         Ok(SharedHandle { fd })
     }
 
-    /// The number of mappings that are counted now, in all processes.
+    /// The number of mappings of this segment in all processes, according to its header.
     pub(crate) fn count(&self) -> u32 {
         self.header().count()
     }
@@ -177,7 +179,7 @@ impl Drop for SharedSegment {
     }
 }
 
-/// Whether the system lacks memory or address space, and not something else.
+/// Whether the cause of the error is a lack of memory or of address space.
 fn is_shortage(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOMEM | libc::ENOSPC | libc::EFBIG))
         || error.kind() == io::ErrorKind::FileTooLarge

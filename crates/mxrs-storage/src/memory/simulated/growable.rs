@@ -35,7 +35,7 @@ impl SimulatedMemory {
         self.growable.map_or(1, |(unit, _)| unit)
     }
 
-    /// Removes the memory of these units; panics if one of them has none.
+    /// Removes the memory of the units from `address` on; panics if one of them has no memory.
     fn take_back(&self, state: &mut State, address: usize, size_bytes: usize) {
         for unit in units(address, size_bytes, self.unit()) {
             assert!(state.ranges.committed.remove(&unit), "{}: {unit:#x} has no memory", self.device);

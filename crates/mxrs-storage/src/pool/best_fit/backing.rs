@@ -24,9 +24,8 @@ pub(super) enum Backing {
 }
 
 impl Backing {
-    /// Reserves the first range, twice as long as the device's memory: memory that cannot be joined for a while leaves
-    /// holes, and the range should have room for them. If the system refuses that length, half of it is tried, and so
-    /// on.
+    /// Reserves the first range. It is twice as long as the device's memory, to have room for holes: memory that cannot be
+    /// joined for a while leaves them. If the system refuses a length, half of that length is tried.
     pub(super) fn open(memory: &dyn DeviceMemory, total: u64, granule: usize) -> (Self, Option<(NonNull<u8>, usize)>) {
         let growable = memory.growable().map(|growable| (growable, growable.unit_bytes()));
         if let Some((growable, unit)) = growable.filter(|(_, unit)| unit.is_power_of_two() && *unit >= granule) {
@@ -50,7 +49,7 @@ impl Backing {
         }
     }
 
-    /// The part of the free memory that may serve a request.
+    /// The arena whose free memory may serve a request of `block_bytes`.
     pub(super) fn arena(self, block_bytes: usize) -> Arena {
         match self {
             Self::Ranges { .. } => Arena::First,

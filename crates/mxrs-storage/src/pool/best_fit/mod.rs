@@ -1,26 +1,26 @@
 //! The container of `BestFit`, which cuts blocks out of longer free ranges and joins them again.
 //!
-//! Taking selects the shortest free range that fits and cuts it to the length of the block. Putting joins the block
-//! with the free ranges on both sides. The pool asks the device only for what is missing.
+//! `take` selects the shortest free range that fits and cuts it to the length of the block. `put` joins the block with the
+//! free ranges on both sides. The pool asks the device only for what is missing.
 //!
 //! If the device can add memory behind reserved addresses ([`GrowableMemory`](crate::GrowableMemory)), all blocks are
 //! in one range that grows at its end, unit by unit, so every remainder has neighbors that it can be joined with.
 //! Otherwise memory comes in [segments], and remainders are joined within them.
 //!
-//! How the rules of the pool are kept (with the numbers used there):
-//! - S2, S3: [`heap`] contains each address once; what is inside the container is free ranges, including remainders.
-//! - S7: if a block is freed directly, as much as possible is returned to the device: the units, or the segment, that
-//!   contain nothing else. The rest is ordinary free memory.
-//! - S9: ranges carry no events. A block with events is set apart as a whole, under its class, and serves only that
-//!   class. The pool checks such blocks before it grows, and waits for them before it gives up.
+//! How the container keeps the rules of the pool (numbered as in the head of the crate):
+//! - S2, S3: [`heap`] contains each address once. The container has only free ranges inside, including remainders.
+//! - S7: if a block is freed directly, as much of it as possible is returned to the device: the units, or the segment, that
+//!   contain no other block. The rest becomes ordinary free memory.
+//! - S9: ranges carry no events. A block with events is set apart as a whole, under its class, and serves only that class.
+//!   The pool checks whether the events are finished before it grows, and waits for them before it gives up.
 //! - S10: addresses whose memory is about to be added or removed are set aside in the heap, so no lock is held
 //!   meanwhile.
 //! - S11: a refused growth is undone.
 //!
-//! Blocks cached by threads cannot be joined. Therefore all threads together keep at most a 32nd of what the pool holds
-//! (2 MiB in a small pool), a thread that exceeds its share moves all its blocks into the container, and the pool moves
-//! the blocks of all threads into it before it grows. So the range grows only if all free memory, joined, does not
-//! serve the request.
+//! Blocks cached by threads cannot be joined. Therefore all threads together cache at most a 32nd of the pool's bytes (2 MiB
+//! in a small pool). A thread that exceeds its share moves all its blocks into the container. The pool moves the blocks of
+//! all threads into the container before it grows. So the range grows only if no free range can serve the request after
+//! everything has been joined.
 
 mod backing;
 mod heap;
@@ -62,13 +62,13 @@ const LEAST_FRONT: usize = 2 << 20;
 /// In debug builds all invariants of a heap are checked while it has at most this many chunks.
 const SMALL_HEAP: u64 = 256;
 
-/// The container; see the module.
+/// The container; the head of this module explains it.
 pub(super) struct BestFit {
     heap: Heap,
     backing: Backing,
     /// Reserved ranges: first address and length.
     ranges: Vec<(NonNull<u8>, usize)>,
-    /// The pool, set at its first growth; earlier there are no records.
+    /// The pool. Set at its first growth; no record needs it earlier.
     pool: *const Pool,
     apart: FxHashMap<usize, Vec<RecordRef>>,
     n_apart: u64,
@@ -108,8 +108,8 @@ impl BestFit {
     /// Destroys a record and makes its block free memory.
     fn give(&mut self, record: RecordRef) {
         let start = record.ptr().addr().get();
-        // SAFETY: the caller passes the last copy: a record of `put` has just left the roster, and one of `join` has left
-        // the roster before and now left `self.apart`.
+        // SAFETY: the caller passes the last copy of the record. `put` has just removed it from the roster; `join` passes a
+        // record that had left the roster earlier and has now left `self.apart`.
         drop(unsafe { record.destroy() });
         let known = self.heap.give(start).is_some();
         debug_assert!(known, "{start:#x} was given back, but is not live");
@@ -124,7 +124,7 @@ impl BestFit {
         Some(record)
     }
 
-    /// The index in `self.apart` of a block that was set apart; `None` if it no longer is.
+    /// The index in `self.apart` of a block that was set apart; `None` if the block is no longer set apart.
     fn place(&self, apart: &Apart) -> Option<usize> {
         self.apart.get(&apart.key)?.iter().position(|record| *record == apart.record)
     }
@@ -231,7 +231,7 @@ impl Container for BestFit {
         self.check();
     }
 
-    /// Free memory that a growth has set aside still counts as cached.
+    /// Free memory that a growth has set aside still counts as inside.
     fn inside(&self) -> (u64, u64) {
         let sums = self.heap.sums();
         (sums.free_chunks + sums.claimed_chunks + self.n_apart, sums.free_bytes + sums.claimed_bytes + self.apart_bytes)
@@ -266,13 +266,13 @@ impl Container for BestFit {
         let (mut bytes, mut gone) = (0, Vec::new());
         for apart in unending {
             let Some(at) = self.place(apart) else { continue };
-            // The block may have been used meanwhile for other work.
+            // The block may meanwhile have been reused and set apart again with new events; then it is not joined.
             if !apart.record.copy_events().iter().any(|event| apart.events.iter().any(|old| Arc::ptr_eq(event, old))) {
                 continue;
             }
             if let Some(record) = self.leave_apart(apart.key, at) {
-                // SAFETY: a record inside has left the roster, and the list had the only copy. In the heap the block
-                // stays live.
+                // SAFETY: a record inside the container has left the roster, and `self.apart` had the only copy. In the heap
+                // the block stays live.
                 let segment = unsafe { record.destroy() };
                 bytes += segment.bytes as u64;
                 gone.push(segment.events);
@@ -282,7 +282,7 @@ impl Container for BestFit {
         (bytes, gone)
     }
 
-    /// Returns no range if memory was abandoned, because work may still use it.
+    /// Returns no range if memory was abandoned, because pending work may still use that memory.
     fn close(&mut self) -> Vec<(NonNull<u8>, usize)> {
         if self.has_abandoned { Vec::new() } else { std::mem::take(&mut self.ranges) }
     }

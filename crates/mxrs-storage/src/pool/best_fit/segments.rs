@@ -12,7 +12,7 @@ const SMALL_SEGMENT: usize = 2 << 20;
 /// Requests up to this many bytes share segments of [`MEDIUM_SEGMENT`] bytes.
 const MEDIUM: usize = 10 << 20;
 const MEDIUM_SEGMENT: usize = 20 << 20;
-/// Larger segments are multiples of this many bytes.
+/// Segments of large requests are multiples of this many bytes.
 const LARGE_UNIT: usize = 2 << 20;
 
 /// The arena whose segments serve a request.

@@ -11,7 +11,7 @@ pub(super) enum State {
     Free,
     /// Addresses without memory behind them.
     Hole,
-    /// Memory that a thread is adding or removing; until it has finished, only that thread uses it.
+    /// Memory that a thread is adding or removing. Other threads do not use it until that thread has finished.
     Moving,
     /// The entry is unused.
     Unused,
@@ -63,7 +63,7 @@ impl Chunks {
             self.table[id as usize] = chunk;
             return id;
         }
-        // 2^32 ranges of the smallest size are 256 GiB of memory and 200 GiB of table.
+        // Not reached in practice: 2^32 ranges of the smallest size would be 256 GiB of memory, and their table 200 GiB.
         let id = ChunkId::try_from(self.table.len()).expect("fewer than 2^32 ranges");
         self.table.push(chunk);
         id
@@ -89,7 +89,8 @@ impl Chunks {
         rest
     }
 
-    /// Merges the range above into this one, which keeps its number. So the first range of a region keeps its number too.
+    /// Merges the range above range `id` into `id`, which keeps its number. So the first range of a region keeps its number
+    /// too.
     pub(super) fn absorb_above(&mut self, id: ChunkId) {
         let above = self[id].above;
         let absorbed = self[above];
@@ -102,13 +103,13 @@ impl Chunks {
         self.remove(above);
     }
 
-    /// The range below, if it is in this state.
+    /// The range directly below range `id`, if it is in state `state`.
     pub(super) fn below_in(&self, id: ChunkId, state: State) -> Option<ChunkId> {
         let below = self[id].below;
         (below != NONE && self[below].state == state).then_some(below)
     }
 
-    /// The range above, if it is in this state.
+    /// The range directly above range `id`, if it is in state `state`.
     pub(super) fn above_in(&self, id: ChunkId, state: State) -> Option<ChunkId> {
         let above = self[id].above;
         (above != NONE && self[above].state == state).then_some(above)

@@ -1,14 +1,14 @@
 //! The free ranges of a heap, ordered so that the best fit is found quickly.
 //!
 //! A range of at most [`N_BINS`] granules is in the bin of its exact length: a list, last in first out, so that a small
-//! request is served by reading one word of bits instead of searching a tree. Longer ranges are in a tree ordered by
-//! length, then by address: its first entry that is long enough is the shortest that fits, and the lowest in memory
-//! among those.
+//! request is served by reading one word of bits instead of searching a tree. Longer ranges are in a tree ordered by length,
+//! then by address. The first entry of the tree that is long enough is the best fit: the shortest range that fits, and the
+//! one with the lowest address if several are equally short.
 
 use super::{ChunkId, NONE};
 use std::collections::BTreeMap;
 
-/// Lengths, in granules, that have their own bin.
+/// Each length of 1 to this many granules has its own bin.
 const N_BINS: usize = 16;
 
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ pub(super) struct FreeSet {
     bins: [ChunkId; N_BINS],
     /// Bit `n` is set if bin `n` has a range.
     filled: u32,
-    /// Neighbors within a bin, by range.
+    /// For each range, its neighbors in the list of its bin.
     links: Vec<Links>,
     /// Ranges too long for a bin, by length and address.
     long: BTreeMap<(usize, usize), ChunkId>,
@@ -77,7 +77,7 @@ impl FreeSet {
         }
     }
 
-    /// A shortest range of at least `len` bytes.
+    /// The shortest range of at least `len` bytes, or one of several equally short ones.
     pub(super) fn best(&self, len: usize) -> Option<ChunkId> {
         let bin = self.bin(len);
         if bin < N_BINS {

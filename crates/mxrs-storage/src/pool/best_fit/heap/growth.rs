@@ -31,13 +31,13 @@ impl Growth {
 #[must_use = "pass it to `left`"]
 pub(crate) struct Leaving {
     id: ChunkId,
-    /// The first address.
+    /// The first address that loses its memory.
     pub(in crate::pool) start: usize,
-    /// The number of bytes.
+    /// The number of bytes that lose their memory.
     pub(in crate::pool) len: usize,
 }
 
-/// Where to grow: the hole, the bytes to add in it, and the adjacent free bytes.
+/// Where a heap grows: the hole, the bytes to add in it, and the adjacent free bytes.
 #[derive(Clone, Copy)]
 struct Plan {
     hole: ChunkId,
@@ -141,8 +141,8 @@ impl Heap {
         free.into_iter().filter_map(|id| self.detach(id, 0, usize::MAX)).collect()
     }
 
-    /// Frees a live chunk, and sets aside what can be removed of the units that it was in, or its segment. Also returns
-    /// its length; `None` if no live chunk starts at `start`.
+    /// Frees a live chunk. Sets aside the units that contained it, or its segment, as far as they can now be removed.
+    /// Returns the chunk's length and what was set aside; `None` if no live chunk starts at `start`.
     pub(in crate::pool::best_fit) fn give_directly(&mut self, start: usize) -> Option<(usize, Option<Leaving>)> {
         let (id, len) = self.give_chunk(start)?;
         Some((len, self.detach(id, start, start + len)))
@@ -177,7 +177,7 @@ impl Heap {
         Some(Leaving { id: middle, start: from, len: to - from })
     }
 
-    /// Records that the device has removed the memory: its addresses become a hole, or are dropped with their segment.
+    /// Records that the device has removed the memory. In a range, its addresses become a hole; a segment is dropped.
     pub(in crate::pool::best_fit) fn left(&mut self, leaving: Leaving) {
         match self.unit {
             Some(_) => self.make_hole(leaving.id),

@@ -1,5 +1,5 @@
-//! Best fit over address ranges: takes, splits, joins and returns them. It knows only addresses: no memory, no lock, no
-//! device.
+//! Best fit over address ranges: takes, splits, joins and returns them. This module only computes with addresses: it has no
+//! memory, no lock and no device.
 //!
 //! Memory is organized in *regions* of consecutive addresses. A region is divided into *chunks*: live, free, in motion
 //! between the heap and the device, or a *hole*: addresses without memory behind them. There are two kinds of region,
@@ -13,7 +13,7 @@
 //! - no two free chunks are adjacent, and no two holes are, because they are joined;
 //! - the free set contains exactly the free chunks; likewise the maps of holes and of live chunks;
 //! - holes begin and end at whole units;
-//! - the sums are those of the chunks.
+//! - every sum in [`Sums`] agrees with the chunks.
 
 mod check;
 mod chunks;
@@ -34,12 +34,13 @@ type ChunkId = u32;
 /// Stands for "no chunk".
 const NONE: ChunkId = ChunkId::MAX;
 
-/// Chunks of one arena never serve the requests of another.
+/// A part of the free memory. Chunks of one arena never serve the requests of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arena {
     /// All requests if memory is one growable range; small requests if it comes in segments.
     First,
-    /// Large requests if memory comes in segments: a small block among them that stays would prevent joining.
+    /// Large requests if memory comes in segments. They are separate because a small block that stays among large ones would
+    /// prevent joining.
     Large,
 }
 
@@ -51,7 +52,7 @@ pub(super) struct Sums {
     pub(super) free_chunks: u64,
     /// Free memory that a growth in progress has set aside.
     pub(super) claimed_bytes: u64,
-    /// The number of chunks of that memory.
+    /// The number of chunks of the memory in `claimed_bytes`.
     pub(super) claimed_chunks: u64,
     /// How often a free chunk was split because it was longer than the request.
     pub(super) splits: u64,
@@ -59,7 +60,7 @@ pub(super) struct Sums {
     pub(super) joins: u64,
 }
 
-/// The heap; see the module.
+/// The heap; the head of this module explains it.
 #[derive(Debug)]
 pub(super) struct Heap {
     granule: usize,
@@ -139,7 +140,7 @@ impl Heap {
         Some((self.make_free(id), len))
     }
 
-    /// Makes the first `len` bytes of a chunk live and the rest free. The chunk is in no set.
+    /// Makes the first `len` bytes of a chunk live and the rest free. The chunk must not be in the free set or in a map.
     fn make_live(&mut self, id: ChunkId, len: usize) -> usize {
         self.chunks[id].state = State::Live;
         if self.chunks[id].len > len {
@@ -153,7 +154,8 @@ impl Heap {
         start
     }
 
-    /// Makes a chunk free and joins it with its free neighbors; returns the resulting chunk. The chunk is in no set.
+    /// Makes a chunk free and joins it with its free neighbors; returns the resulting chunk. The given chunk must not be in
+    /// the free set or in a map.
     fn make_free(&mut self, id: ChunkId) -> ChunkId {
         let mut id = id;
         if let Some(above) = self.chunks.above_in(id, State::Free) {
@@ -171,7 +173,7 @@ impl Heap {
         id
     }
 
-    /// Makes a chunk a hole and joins it with adjacent holes. The chunk is in no set.
+    /// Makes a chunk a hole and joins it with adjacent holes. The chunk must not be in the free set or in a map.
     fn make_hole(&mut self, id: ChunkId) {
         let mut id = id;
         if let Some(above) = self.chunks.above_in(id, State::Hole) {

@@ -19,14 +19,14 @@ enum Cell {
 #[derive(Clone, Debug)]
 enum Step {
     Take(usize),
-    /// Index into the live chunks, modulo their number.
+    /// Frees the live chunk with this index, modulo the number of live chunks.
     Give(usize),
     GiveDirectly(usize),
     BeginGrowth(usize),
-    /// Index into the growths in progress, and whether the device added the memory.
+    /// Ends the growth in progress with this index; the flag tells whether the device added the memory.
     EndGrowth(usize, bool),
     DetachAll,
-    /// Index into the memory being removed.
+    /// Ends the removal with this index.
     Left(usize),
 }
 
@@ -44,7 +44,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..if cfg!(miri) { 10 } else { 200 })
 }
 
-/// A growth in progress: its length, and the cells that it set aside with their earlier states.
+/// A growth in progress: what the heap returned, the requested length, and the cells that were set aside with their earlier
+/// states.
 type Pending = (Growth, usize, Vec<(usize, Cell)>);
 
 /// A heap of ranges, the model, and the growths and removals whose second step is pending.
@@ -87,7 +88,7 @@ impl Pair {
         }
     }
 
-    /// The start and length in bytes of every maximal run of such cells.
+    /// The start and length in bytes of every maximal run of cells equal to `of`.
     fn runs(&self, of: Cell) -> Vec<(usize, usize)> {
         let mut runs = Vec::new();
         for (base, cells) in &self.regions {
@@ -174,7 +175,8 @@ impl Pair {
         if self.heap.longest_free() >= len {
             return;
         }
-        // The fewest units that make a fit, found by trying each hole and each number of units.
+        // The expected result: the fewest units after which the request fits, found by trying each hole and each number of
+        // units.
         let unit = UNIT * GRANULE;
         let free = self.runs(Cell::Free);
         let fewest = self.runs(Cell::Hole).into_iter().filter_map(|(start, hole)| {
@@ -333,7 +335,7 @@ fn growth_asks_only_for_what_is_missing() {
     let growth = heap.begin_growth(10 * unit).unwrap();
     let first = heap.grown(growth, 10 * unit);
     assert_eq!(heap.give(first), Some(10 * unit));
-    // Ten units are free at the end of the memory; two and a half more require three.
+    // The request is for 12.5 units. Ten units are free at the end of the memory; the missing 2.5 units require three.
     let growth = heap.begin_growth(12 * unit + unit / 2).unwrap();
     assert_eq!((growth.start, growth.len), (BASE + 10 * unit, 3 * unit));
     assert_eq!(heap.grown(growth, 12 * unit + unit / 2), BASE);
