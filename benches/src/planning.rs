@@ -1,4 +1,5 @@
-//! Training steps whose planning is timed: graphs, and the input that the graph passes make of them for the memory planner.
+//! The training steps whose planning is timed. Graph passes turn the graph of a step into a [`Program`], the input of the
+//! memory planner.
 
 use mxrs_graph::{
     Entry, EntryId, EntryKind, GradientRequest, Graph, HeadGrads, MemoryPlan, NameManager, PlanEntry, PlanOptions,
@@ -35,7 +36,8 @@ impl Program {
 }
 
 impl Training {
-    /// Takes a graph with one input of this shape. All other arguments are trained, except labels.
+    /// Trains the parameters of `graph`, whose argument `input` has the shape `shape`. All other arguments are parameters,
+    /// except labels.
     pub fn new(graph: Graph, input: &'static str, shape: Shape) -> Self {
         Self { graph, ops: mxrs_ops::catalog(), input, shape }
     }

@@ -19,7 +19,8 @@
 pub enum Event {
     /// Allocates a block.
     Alloc {
-        /// Number of the block, below [`Trace::n_ids`]. A live block has its number for itself; after a free it is reused.
+        /// Number of the block, below [`Trace::n_ids`]. Two live blocks never have the same number; the number of a freed
+        /// block is reused.
         id: usize,
         /// Size in bytes, at least 1.
         bytes: usize,
@@ -177,7 +178,7 @@ pub fn resnet50_training(batch: usize, iterations: usize) -> Trace {
     let mut kept = Vec::new();
     for conv in blocks.iter().flatten() {
         recorder.parameter(&mut kept, conv.weights());
-        // Scale, shift, running mean and running variance.
+        // The four parameters of the normalization: scale, shift, running mean and running variance.
         for _ in 0..4 {
             recorder.parameter(&mut kept, conv.channels_out);
         }
@@ -188,7 +189,8 @@ pub fn resnet50_training(batch: usize, iterations: usize) -> Trace {
     let image = floats(batch * 3 * 224 * 224);
     let mut data = recorder.alloc(image);
     for iteration in 0..iterations {
-        // Forward: each convolution keeps its output, the statistics, and the normalized output (ReLU works in place).
+        // Forward: each convolution keeps its output, the statistics of its normalization, and the normalized output (ReLU
+        // works in place).
         let mut passed: Vec<(Conv, Vec<usize>)> = Vec::new();
         for conv in blocks.iter().flatten() {
             let out = floats(conv.outputs(batch));
@@ -273,7 +275,8 @@ pub fn variable_length_recurrent(iterations: usize, seed: u64) -> Trace {
         let mut passed: Vec<Vec<usize>> = Vec::new();
         let embedded = recorder.alloc(states);
         for _ in 0..N_LAYERS {
-            // For every step: the four gates, cells, states, statistics, normalized states, and queries, keys and values.
+            // The arrays of one layer, for all steps of the sequences: gates (four), cells, states, statistics, normalized
+            // states, and queries, keys and values.
             let mut layer: Vec<usize> =
                 [4 * states, states, states, statistics, states, 3 * states].map(|bytes| recorder.alloc(bytes)).into();
             // The scores are temporary; only their softmax is kept.

@@ -42,8 +42,8 @@ fn best_fit_holds_at_most_a_twentieth_more_than_is_live() {
     }
 }
 
-/// Pools that round sizes to classes hold much more memory if sizes keep changing. This is the reason for a fourth kind of
-/// pool.
+/// Pools that round sizes to classes hold much more memory if sizes keep changing. This is the reason for the fourth kind of
+/// pool, BestFit.
 #[test]
 fn pools_of_classes_hold_more_where_lengths_vary() {
     let trace = variable_length_recurrent(60, 1);

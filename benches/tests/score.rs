@@ -11,8 +11,8 @@ use std::process::{Command, Output};
 
 const DIGITS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/digits");
 
-/// Writes an exporter that knows only LeNet. It is called as: convert onnx export --network N --batch-size B --no-check
-/// --seed S --save-params PREFIX OUT.
+/// Writes a shell script that exports networks in place of the program `mxrs`, but knows only LeNet. It is called with the
+/// arguments `convert onnx export --network N --batch-size B --no-check --seed S --save-params PREFIX OUT`.
 fn exporter(folder: &Path) -> PathBuf {
     let copies = format!(
         "[ $5 = lenet ] || {{ echo \"there is no $5\" >&2; exit 2; }}\n\
@@ -118,7 +118,7 @@ fn in_8_bits_everybody_has_a_figure_or_a_reason() {
     let flags = ["--peer", "mxrs,mxnet,openvino", "--dtype", "int8", "--format", "json"];
     let report: Value = serde_json::from_str(&said(&compare(folder.path(), "lenet", &flags))).unwrap();
     let notes = report["notes"].to_string();
-    // The script that stands for mxrs cannot quantize.
+    // The script that takes the place of `mxrs` cannot quantize.
     assert!(notes.contains("mxrs (every case): failed: mxrs quantize ended with exit status: 2"), "{notes}");
     assert!(notes.contains("OpenVINO (every case): not found: give --python PATH"), "{notes}");
     let missing = json!({ "name": "MXNet", "missing": "this comparison makes no int8 network for it" });

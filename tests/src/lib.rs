@@ -24,7 +24,8 @@ pub fn fixture(name: &str) -> PathBuf {
 }
 
 /// Random values of a parameter. Weights keep the size of activations (He initialization); other parameters differ from the
-/// value that has no effect. So outputs differ from class to class, without which a comparison would show nothing.
+/// value that would have no effect. This makes outputs differ from class to class. If all classes had the same output, a
+/// comparison would show nothing.
 ///
 /// # Errors
 /// Fails if a weight has fewer than two axes.

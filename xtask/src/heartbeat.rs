@@ -13,7 +13,7 @@ use crate::elapsed;
 use crate::native_build::NativeBuilds;
 
 const EVERY: Duration = Duration::from_secs(20);
-/// Number of beats without progress of oneDNN between two "still running" lines.
+/// Number of beats between two "still running" lines. Beats at which oneDNN's build reports progress do not count.
 const PLAIN_EVERY: u32 = 3;
 
 /// A thread that prints lines until this value is dropped.

@@ -1,4 +1,5 @@
-//! Runs commands: prints a header line, the output as it arrives, a heartbeat during the run, and a clear error at the end.
+//! Runs commands: prints a header line, the output as it arrives, a heartbeat during the run, and an error if the command
+//! fails.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, IsTerminal};

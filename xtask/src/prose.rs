@@ -61,8 +61,8 @@ pub fn of_rust(text: &str) -> Vec<Piece> {
         let rest = &text[at..];
         let (len, found) = token(rest);
         if let Some((kind, range)) = found {
-            // `split` and not `lines`, which would drop an empty comment line. Such a line separates two paragraphs of one
-            // piece.
+            // Calls `split` and not `lines`, because `lines` would drop an empty comment line at the end. An empty line
+            // separates two paragraphs of one piece.
             let lines = rest[range].split('\n').enumerate().map(|(i, text)| (line + i, text.to_owned())).collect();
             let before = text[..at].rsplit('\n').next().unwrap_or("");
             add(&mut pieces, Piece { kind, is_trailing: !before.trim().is_empty(), lines });

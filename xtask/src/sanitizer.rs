@@ -31,7 +31,7 @@ impl Sanitizer {
     /// The environment variable that sets the sanitizer's options, and its value.
     fn options(self) -> (&'static str, &'static str) {
         match self {
-            // Some tests fork and start threads in the child.
+            // `die_after_fork=0`, because some tests fork and start threads in the child process.
             Sanitizer::Thread => ("TSAN_OPTIONS", "exitcode=66:die_after_fork=0"),
             Sanitizer::Leak => ("LSAN_OPTIONS", "exitcode=23"),
         }
@@ -112,7 +112,7 @@ fn need_library_sources(session: &Session) -> Result<()> {
     install.context("the standard library's sources cannot be fetched (this needs rustup and the network)")
 }
 
-/// Checks that `run` fails with a report that contains `what`: a sanitizer must find a planted error.
+/// Runs a program with a planted error and checks that it fails with a sanitizer report that contains `what`.
 ///
 /// # Errors
 /// Fails if the run succeeds or fails with another message.

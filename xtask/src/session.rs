@@ -1,4 +1,5 @@
-//! The state of one invocation: the workspace, the kernels that it is built with, and the commands prepared for it.
+//! State of one invocation of `cargo xtask`: the workspace, the kernels that it is built with, and the commands prepared for
+//! it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

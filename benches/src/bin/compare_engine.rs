@@ -231,7 +231,7 @@ fn idle(loads: &[Load], args: &Args) -> Result<Section> {
         ours.wait()?;
     }
     let time = Duration::from_secs_f64(args.seconds.clamp(0.1, 1.0));
-    // A worker may look for work for a moment before it parks.
+    // Waits first, because a worker without work may search for some for a moment before it parks.
     std::thread::sleep(time / 10);
     let used = machine::idle_processor_time(time);
     let title = "Processor time of idle workers (mxrs)";

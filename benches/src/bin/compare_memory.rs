@@ -22,22 +22,22 @@ struct Args {
     /// Tables to make
     #[arg(long, value_enum, value_delimiter = ',', default_value = "networks,recompute")]
     part: Vec<Part>,
-    /// Networks of the first table
+    /// Networks in the report's first table
     #[arg(long, value_delimiter = ',', default_values_t = COMPARED.map(str::to_owned))]
     network: Vec<String>,
-    /// Batch sizes of the first table
+    /// Batch sizes in the report's first table
     #[arg(long, value_delimiter = ',', default_values_t = [1, 32])]
     batch: Vec<usize>,
-    /// Modes of the first table
+    /// Modes in the report's first table
     #[arg(long, value_enum, value_delimiter = ',', default_value = "inference,training")]
     mode: Vec<Mode>,
     /// Steps that each process runs
     #[arg(long, default_value_t = 2)]
     steps: usize,
-    /// Rows of the second table, each NETWORK:BATCH:VARIABLE=VALUE; resnet-1001 is for images of 28 x 28 pixels
+    /// Rows of the report's second table, each NETWORK:BATCH:VARIABLE=VALUE; resnet-1001 is for images of 28 x 28 pixels
     #[arg(long, value_delimiter = ',', default_values_t = SAVINGS.map(str::to_owned))]
     saving: Vec<String>,
-    /// Seconds to spend on the timed steps of the second table
+    /// Seconds to spend on the timed steps of the report's second table
     #[arg(long, default_value_t = 240.0)]
     seconds: f64,
     /// A Python with mxnet 1.9.1 and numpy 1.23.5

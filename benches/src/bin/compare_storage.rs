@@ -12,11 +12,11 @@ use mxrs_benches::summary::Summary;
 use mxrs_benches::traces::Trace;
 use std::process::{Command, ExitCode};
 
-/// Sizes of the warm allocations, in bytes: the two that the threads use, and a large one.
+/// Sizes in bytes of the small warm allocations. Large ones have [`LARGE`] bytes.
 const SIZES: [usize; 2] = [16 << 10, 48 << 10];
 const LARGE: usize = 1 << 20;
-/// Number of training steps of a trace that are timed. It is small because a heap that requests every block from the system
-/// is slow.
+/// Number of training steps of a trace that are timed. The number is small because a heap that requests every block from the
+/// system is slow.
 const TIMED_STEPS: usize = 5;
 
 /// Compares memory pools: time per call, and the ratio of memory held to memory live.
@@ -37,7 +37,8 @@ struct Args {
     /// How the report is printed
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// Only print the most bytes that this heap holds in the trace of --trace (this program starts itself with this flag)
+    /// Only print the largest number of bytes that this heap holds while the trace of --trace is replayed (this program
+    /// starts itself with this flag)
     #[arg(long, hide = true, requires = "trace")]
     held_by: Option<String>,
     /// The trace that --held-by replays
@@ -157,7 +158,7 @@ trait Use {
     fn with<H: Heap + 'static>(self, heap: H) -> Self::Output;
 }
 
-/// Creates the heap and runs `work` on it.
+/// Creates the heap `choice` and runs `work` on it.
 fn with_heap<U: Use>(choice: Choice, work: U) -> Result<U::Output> {
     Ok(match choice {
         Choice::Glibc => work.with(Glibc),
@@ -183,7 +184,7 @@ fn held_here(heap: &str, trace: &str, n_iterations: usize) -> Result<u64> {
     with_heap(Choice::parse(heap)?, MostHeld(&replay::trace(trace, n_iterations)?))?
 }
 
-/// Measures the most bytes that a heap holds, in a separate process so that the heap counts nothing else.
+/// Measures the largest number of bytes that a heap holds. Runs in a separate process, so that nothing else is counted.
 fn held_in_child(choice: Choice, word: &str, args: &Args) -> Result<u64> {
     let this = std::env::current_exe().context("where this program is")?;
     let iterations = args.iterations.to_string();
@@ -212,7 +213,7 @@ fn replays<'t>(choice: Choice, trace: &'t Trace) -> Result<Contestant<'t>> {
     with_heap(choice, Replays(choice.word(), trace))
 }
 
-/// The three rounds of one heap: one thread, one thread with a large size, two threads.
+/// The three rounds of one heap: small sizes on one thread, the large size on one thread, small sizes on two threads.
 struct Hits<'a> {
     name: String,
     n_pairs: usize,
@@ -232,7 +233,8 @@ impl<'a> Use for Hits<'a> {
                 Ok(times.sum::<Result<f64>>()? / sizes.len() as f64)
             })
         };
-        // First the two sizes one after the other, then the large size, then the same two sizes at the same time.
+        // First round: the two small sizes one after the other. Second: the large size. Third: the two small sizes at the
+        // same time, on two threads.
         vec![round(SIZES.map(|size| vec![size]).to_vec()), round(vec![vec![LARGE]]), round(vec![SIZES.to_vec()])]
     }
 }

@@ -47,7 +47,7 @@ struct Args {
 fn main() -> ExitCode {
     let args = Args::parse();
     let text = match &args.serve {
-        // `serve` prints its own answers, so no text is left to print.
+        // `serve` prints its answers itself, so the text to print at the end is empty.
         Some(word) => Kind::parse(word)
             .and_then(|kind| seat::serve(kind, args.openmp_library.as_deref(), args.pin))
             .map(|()| String::new()),

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Barrier, Mutex};
 use std::time::Instant;
 
-/// The next order for the pushing threads.
+/// What the pushing threads do next: push `n_operators` to the engine with index `peer`.
 #[derive(Clone, Copy)]
 struct Order {
     peer: usize,

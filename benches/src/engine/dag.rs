@@ -1,8 +1,8 @@
-//! A static graph executor in the manner of taskflow, measured for orientation.
+//! A static graph executor in the manner of taskflow, measured only for orientation.
 //!
-//! Dependencies are computed once: each operator has a list of successors and a count of predecessors. Running the graph
-//! only decrements the counts: no variable is examined, nothing is pushed, and no operator can be added, fail or be waited
-//! for alone. A dependency engine does all of that per operator.
+//! Dependencies are computed once: each operator has a list of successors and a count of predecessors. Running the graph only
+//! decrements the counts. It examines no variable and pushes nothing. An operator cannot be added, cannot fail, and cannot be
+//! waited for individually. A dependency engine offers all of that for every operator.
 
 use super::{Assignment, Operator, Peer};
 use anyhow::{Result, ensure};

@@ -1,5 +1,5 @@
-//! The operators that are pushed. Each is the sets of variables that it reads and writes; together they form a period, which
-//! is repeated.
+//! The operators that a measurement pushes to an engine. Each operator is described by the variables that it reads and
+//! writes. A load is a period of operators, which is pushed again and again.
 
 use anyhow::{Context, Result};
 use mxrs_models::{ModelOptions, model};
@@ -25,7 +25,7 @@ impl Operator {
     }
 }
 
-/// A period of operators.
+/// A sequence of operators that is pushed again and again.
 #[derive(Clone, Debug)]
 pub struct Load {
     name: String,

@@ -37,14 +37,14 @@ type CreateArray = unsafe extern "C" fn(
     out: *mut Handle,
 ) -> c_int;
 
-/// `mxnet::Context`.
+/// MXNet's C++ struct `mxnet::Context`, which names a device.
 #[repr(C)]
 struct Context_ {
     device_type: c_int,
     device_id: i32,
 }
 
-/// `cpu(0)`.
+/// The device `cpu(0)`.
 static CPU_0: Context_ = Context_ { device_type: 1, device_id: 0 };
 
 /// MXNet's engine. The library has only one engine, whose workers live until the process ends.

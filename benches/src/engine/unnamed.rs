@@ -1,4 +1,4 @@
-//! rayon's `scope`, measured for orientation: its tasks declare no variables.
+//! rayon's `scope` in place of an engine, measured only for orientation, because its tasks declare no variables.
 
 use super::{Assignment, Peer};
 use anyhow::Result;

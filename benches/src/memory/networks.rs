@@ -30,10 +30,9 @@ pub fn pair(case: &Case, peer: Option<(&Peer, &Path)>, options: BindOptions, n_s
     Pair { tensors, ours, theirs }
 }
 
-/// Checks that the machine has available `share` times the bytes planned for the case, plus a reserve.
+/// Checks that the memory available on the machine is at least `share` times the bytes planned for the case, plus a reserve.
 ///
-/// # Errors
-/// Fails if the machine has less, or if the case cannot be planned.
+/// # Errors Fails if less memory is available, or if the case cannot be planned.
 pub fn has_room(case: &Case, options: BindOptions, share: f64) -> Result<()> {
     room_for(total_bytes(case, options)? * share)
 }
@@ -48,8 +47,7 @@ pub fn total_bytes(case: &Case, options: BindOptions) -> Result<f64> {
 
 /// Checks that the machine has `bytes` of memory available, plus a reserve.
 ///
-/// # Errors
-/// Fails if the machine has less, or if the system does not report it.
+/// # Errors Fails if less memory is available, or if the system does not report how much is.
 pub fn room_for(bytes: f64) -> Result<()> {
     const SPARE: f64 = 768.0 * MIB;
     let needed = bytes + SPARE;
@@ -62,7 +60,7 @@ fn gib(bytes: f64) -> f64 {
     bytes / MIB / 1024.0
 }
 
-/// The table, without rows.
+/// The report's table of networks, still without rows.
 pub fn section() -> Section {
     Section::new(
         "networks",
@@ -86,7 +84,7 @@ pub fn section() -> Section {
     )
 }
 
-/// One row of the table.
+/// The row of one case in the table of networks.
 pub fn row(case: &Case, pair: &Pair, progress: &Progress) -> Vec<Cell> {
     let mut cells = vec![Cell::text(&case.network), Cell::text(case.mode.word()), Cell::Number(case.batch as f64, 0)];
     let why = |result: &Result<Footprint>| match result {

@@ -1,5 +1,5 @@
-//! Measures the memory that recomputation saves in a real process, and the time that it costs: runs the same network with an
-//! environment variable set and without.
+//! Measures the memory that recomputation saves in a real process, and the time that it costs: runs the same network with and
+//! without an environment variable that turns it on.
 
 use super::networks::{room_for, total_bytes};
 use super::run::{Bound, runtime};
@@ -36,8 +36,8 @@ impl FromStr for Saving {
     }
 }
 
-/// Results without (`off`) and with (`on`) the variable: memory of one process each, then times of both networks bound in
-/// this process, in alternating rounds.
+/// Results without (`off`) and with (`on`) the variable. Memory is that of one process each. Times are from this process, in
+/// which both networks are bound and run in alternating rounds.
 pub struct Measured {
     off: Footprint,
     on: Footprint,
@@ -54,7 +54,7 @@ pub fn measure(saving: &Saving, budget: Budget, n_steps: usize, progress: &Progr
     let set = [std::slice::from_ref(variable), &[]];
     let [on_runtime, off_runtime] = set.map(runtime);
     let (on_runtime, off_runtime) = (on_runtime?, off_runtime?);
-    // In the end both networks are bound at the same time.
+    // While steps are timed, both networks are bound at the same time.
     room_for(total_bytes(case, off_runtime.bind_options())? + total_bytes(case, on_runtime.bind_options())?)?;
     let off = child::footprint(case, &[], n_steps)?;
     progress.tick();
@@ -67,7 +67,7 @@ pub fn measure(saving: &Saving, budget: Budget, n_steps: usize, progress: &Progr
     Ok(Measured { off, on, seconds: [next(), next()] })
 }
 
-/// The table, without rows.
+/// The report's table of recomputation, still without rows.
 pub fn section() -> Section {
     Section::new(
         "recompute",
@@ -90,7 +90,7 @@ pub fn section() -> Section {
     )
 }
 
-/// One row of the table.
+/// The row of one network in the table of recomputation.
 pub fn row(saving: &Saving, measured: &Result<Measured>, progress: &Progress) -> Vec<Cell> {
     let (name, value) = &saving.variable;
     let case = &saving.case;

@@ -90,7 +90,7 @@ pub fn footprint(case: &Case, set: &[Variable], n_steps: usize) -> Result<Footpr
     Ok(Footprint { planned_bytes, packed_bytes, started_bytes, peak_bytes: resident::peak()?, step_seconds })
 }
 
-/// Fills an array by the last part of its name: weights with random numbers scaled to keep the size of activations,
+/// Fills an array according to the last part of its name: weights with random numbers scaled to keep the size of activations,
 /// normalization with ones and zeros, data with random pixels, labels with class numbers.
 fn fill(name: &str, array: &NdArray, n_classes: usize) -> Result<()> {
     let n = array.shape().n_elements();

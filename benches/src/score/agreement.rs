@@ -2,8 +2,9 @@
 
 use super::Dtype;
 
-/// Tolerance for 8-bit integers, which every library rounds in its own way. The likeliest class of the other library counts
-/// as the same as ours if we give it a probability that is at most this share below that of our likeliest class.
+/// Tolerance for 8-bit integers, which every library rounds in its own way. If the likeliest classes of two libraries differ,
+/// they still count as the same if our probability of the other library's class is at least our largest probability minus
+/// this fraction of it.
 pub const TOLERANCE_IN_8_BITS: f64 = 0.1;
 
 /// Agreement of the outputs of two libraries.
@@ -11,7 +12,7 @@ pub const TOLERANCE_IN_8_BITS: f64 = 0.1;
 pub struct Agreement {
     /// Number of compared images.
     pub n_images: usize,
-    /// Number of images for which both have the same likeliest class, up to the tolerance.
+    /// Number of images for which both libraries have the same likeliest class, up to the tolerance.
     pub n_same_class: usize,
     /// Largest difference of two probabilities; infinite if one of them is not a number.
     pub max_difference: f64,
@@ -40,7 +41,7 @@ impl Agreement {
         Some(Self { n_images, n_same_class, max_difference })
     }
 
-    /// The agreement over the images of both.
+    /// The agreement over the images of `self` and `other` together.
     pub fn and(self, other: Self) -> Self {
         Self {
             n_images: self.n_images + other.n_images,
@@ -89,7 +90,7 @@ mod tests {
             |theirs: &[f32], dtype: Dtype| Agreement::of(&ours, theirs, 1, tolerance(dtype)).unwrap().n_same_class;
         assert_eq!((same(&[0.3, 0.5, 0.2], Dtype::Float32), same(&[0.3, 0.5, 0.2], Dtype::Int8)), (0, 1));
         assert_eq!(same(&[0.3, 0.2, 0.5], Dtype::Int8), 0);
-        // Their first probability is not a number, so their likeliest class cannot count as the same as ours.
+        // The other library's first probability is not a number, so its likeliest class cannot count as the same as ours.
         assert_eq!(Agreement::of(&[0.38, 0.4], &[f32::NAN, 0.5], 1, TOLERANCE_IN_8_BITS).unwrap().n_same_class, 0);
     }
 

@@ -22,13 +22,13 @@ use std::time::Instant;
 pub struct Pair {
     /// One process alone.
     pub alone: Vec<f64>,
-    /// Two processes at the same time, added up.
+    /// Two processes at the same time; the sum of their speeds.
     pub together: Vec<f64>,
-    /// Two threads of one process, added up; only for mxrs.
+    /// Two threads of one process; the sum of their speeds. Only for mxrs.
     pub shared: Option<Vec<f64>>,
 }
 
-/// One CPU each of two different cores.
+/// Two CPUs that belong to different cores.
 fn two_cores(topology: Option<&Topology>) -> Result<[usize; 2], Failure> {
     let none = |why: &str| Failure::new("one core", why);
     let topology = topology.ok_or_else(|| none("the system does not tell which CPUs are of one core"))?;
@@ -87,14 +87,14 @@ const COLUMNS: [Column; 7] = [
     ("shared_ratio", "/ alone"),
 ];
 
-/// The table, without rows.
+/// The report's table of concurrent runs, still without rows.
 pub fn section() -> Section {
     let title = "Two at once, batch 1 and a core each: images per second of one process alone, of two processes, of \
                  two threads of one process with one set of weights (mxrs only)";
     Section::new("concurrent", title, &COLUMNS)
 }
 
-/// One row of the table.
+/// The row of one network and one peer in the table of concurrent runs.
 pub fn row(network: &str, peer: Peer, pair: &Result<Pair, Failure>) -> Vec<Cell> {
     let mut cells = vec![Cell::text(network), Cell::text(peer.heading())];
     match pair {

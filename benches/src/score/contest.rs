@@ -44,7 +44,8 @@ pub struct Measured {
     pub first_s: f64,
     /// Peak of the process's resident bytes after the rounds.
     pub peak_bytes: Option<u64>,
-    /// Its outputs compared with ours (8-bit outputs with ours in float32); `None` if they were not compared.
+    /// Comparison of the peer's outputs with ours, which are in float32 if the peer's are in 8 bits; `None` if they were not
+    /// compared.
     pub agreement: Option<Result<Agreement, Failure>>,
 }
 
@@ -150,7 +151,7 @@ fn answers(process: &mut Process, inputs: &[PathBuf], limit: Duration) -> Result
     Ok(all)
 }
 
-/// The order to run batches.
+/// The order (a JSON object) that makes a peer run batches.
 pub(super) fn run_order(seconds: f64, warm: bool) -> Value {
     json!({ "do": "run", "seconds": seconds, "warm": warm })
 }
@@ -210,7 +211,7 @@ pub fn contest(
         if round == 1 {
             begin = Moment::now(processor_seconds(&seats));
         }
-        // Another peer is the first in each round.
+        // Each round starts with a different peer.
         if !seats.is_empty() {
             seats.rotate_left(1);
         }

@@ -28,11 +28,12 @@ use std::time::Duration;
 const N_IMAGES: usize = 32;
 /// Seed of these images. It differs from the seed of the images for which outputs are compared.
 const SEED: u64 = 1;
-/// Mean and divisor that map pixels, 0 to 255, to the inputs of networks, -1 to 1.
+/// Pixels from 0 to 255 become network inputs from -1 to 1: this value is subtracted from each pixel, and the difference is
+/// divided by it.
 const MIDDLE: f32 = 127.5;
 
-/// What a peer is to load: its quantized files of the network, made now unless they exist already. A program that takes
-/// longer than `limit` to make them is killed.
+/// The order that makes a peer load its quantized files of the network. Makes these files unless they exist; a program that
+/// takes longer than `limit` to make them is killed.
 ///
 /// # Errors
 /// Fails with the reason if the peer has no int8 network in this comparison, or if its network cannot be made.

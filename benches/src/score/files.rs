@@ -16,7 +16,7 @@ const SEED: &str = "0";
 pub struct Files {
     folder: tempfile::TempDir,
     network: String,
-    /// Peers that have made files of their own from these, with the result of each attempt.
+    /// For each peer that has made files of its own from these files: the result of the attempt.
     made: RefCell<Vec<(Peer, Result<(), Failure>)>>,
 }
 

@@ -26,7 +26,7 @@ pub struct Found {
     pub contests: Vec<Contest>,
     /// Results of two instances at the same time; empty if that was not requested.
     pub pairs: Vec<Together>,
-    /// How it was measured.
+    /// Notes on how the run was measured.
     pub notes: Vec<String>,
 }
 

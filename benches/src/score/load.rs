@@ -13,7 +13,7 @@ pub struct Moment {
 
 impl Moment {
     /// The values now. `ours_s` is the processor time that our processes have used so far, in seconds. `None` if the system
-    /// does not report its own.
+    /// does not report the processor time of the whole machine.
     pub fn now(ours_s: f64) -> Option<Self> {
         let machine_s = busy_ticks(&std::fs::read_to_string("/proc/stat").ok()?)? / ticks_per_second();
         Some(Self { when: Instant::now(), machine_s, ours_s })

@@ -37,7 +37,8 @@ use clap::ValueEnum;
 use std::borrow::Cow;
 use std::fmt;
 
-/// Names of all networks, from a list that `cargo xtask` reads too, because it depends on no crate of the product.
+/// Names of all networks, from a text file. `cargo xtask` reads the same file, because it cannot depend on a crate of the
+/// product.
 pub fn networks() -> impl Iterator<Item = &'static str> {
     include_str!("networks.txt").lines()
 }

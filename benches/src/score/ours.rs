@@ -93,7 +93,7 @@ impl Network for Bound {
     }
 }
 
-/// The network of this name, built for bfloat16, with the parameters of the file rounded to the types that the network
+/// The network that `load` names, built for bfloat16. The parameters in the file are rounded to the types that this network
 /// requires.
 fn in_16_bits(runtime: &Runtime, load: &Load) -> Result<Model> {
     let built = model(&load.network, &ModelOptions { dtype: DType::BF16, ..ModelOptions::default() })?;

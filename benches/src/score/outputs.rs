@@ -17,8 +17,9 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// Files in the folder `path` if it is a folder or ends with a separator. Otherwise the files are `path` with other
-    /// endings; one of these endings in `path` itself is dropped. Missing folders are created.
+    /// Chooses the paths of the files. If `path` is a folder or ends with a separator, the files are in that folder.
+    /// Otherwise, each is `path` plus an ending; if `path` already ends with `.txt`, `.md`, `.json` or `.svg`, that ending is
+    /// removed first. Missing folders are created.
     ///
     /// # Errors
     /// Fails if a folder cannot be created.
@@ -52,7 +53,8 @@ impl Outputs {
         Ok(())
     }
 
-    /// Path of the file with this ending. It is appended, because the name itself may contain dots.
+    /// Path of the file with this ending. The ending is appended and replaces nothing, because the name itself may contain
+    /// dots.
     fn file(&self, ending: &str) -> PathBuf {
         let mut name = self.stem.clone().into_os_string();
         name.push(".");

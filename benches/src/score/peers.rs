@@ -13,7 +13,7 @@ pub enum Peer {
     Mxrs,
     /// MXNet 1.9.1, on the symbol and parameter file.
     Mxnet,
-    /// OpenVINO, on the ONNX file, as all peers below.
+    /// OpenVINO. It loads the ONNX file, like all peers that follow.
     Openvino,
     /// ONNX Runtime.
     Onnxruntime,

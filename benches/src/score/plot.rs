@@ -44,7 +44,7 @@ pub fn svg(contests: &[Contest], peers: &[Peer], machine: &str) -> Result<String
     }
     anyhow::ensure!(!panels.is_empty(), "there is nothing to draw: no network ran here");
     // The library measures text with a font. This one is registered so that the widths do not depend on the machine's fonts.
-    // If it could not be read, drawing would fail.
+    // The result is ignored: if the font could not be read, drawing would fail.
     let _ = plotters::style::register_font("sans-serif", FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT);
     let mut text = String::new();
     {
@@ -188,7 +188,7 @@ mod tests {
         ] {
             assert!(text.contains(words), "{words} in {text}");
         }
-        // tract never ran.
+        // tract took part in no contest, so the chart does not name it.
         assert!(text.starts_with("<svg") && !text.contains("tract"), "{text}");
         assert!(svg(&[], &PEERS, "a CPU").is_err());
     }

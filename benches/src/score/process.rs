@@ -72,8 +72,7 @@ impl Process {
 
     /// Waits for the answer to the last order.
     ///
-    /// # Errors
-    /// Fails like [`Self::ask`].
+    /// # Errors Fails if the process answers with an error, ends, or does not answer before the time `until`; then it is killed.
     pub fn receive(&mut self, until: Instant) -> Result<Value, Failure> {
         let answer = self.answers.recv_timeout(until.saturating_duration_since(Instant::now()));
         let answer = match answer {
@@ -140,7 +139,7 @@ pub fn finish(mut command: Command, what: &str, limit: Duration) -> Result<(), F
 /// A program in a process group of its own, so that signals also reach the processes that it starts.
 struct Group {
     child: Child,
-    /// Whether the program was waited for; then its process id may belong to another process.
+    /// Whether the program has ended and was waited for. If so, its process id may belong to another process.
     has_ended: bool,
 }
 
@@ -275,7 +274,7 @@ mod tests {
         spinning.args(["-c", "read -r line; echo '{}'; while :; do :; done"]);
         let mut peer = Process::start(spinning, None).unwrap();
         peer.ask(&json!({}), SOON).unwrap();
-        // The stop signal may not have been delivered yet when the call returns.
+        // Waits a moment, because the stop signal can take effect after `ask` has returned.
         std::thread::sleep(Duration::from_millis(50));
         let before = peer.processor_seconds().unwrap();
         std::thread::sleep(Duration::from_millis(300));

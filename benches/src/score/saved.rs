@@ -1,4 +1,4 @@
-//! Writes all results, round by round, as JSON, and reads them again.
+//! Writes all results of `compare score` as JSON, round by round, and reads them again.
 
 use super::agreement::Agreement;
 use super::concurrent::Pair;
@@ -78,8 +78,7 @@ fn together((network, peer, outcome): &Together) -> Value {
 
 /// Reads results from JSON that [`json()`] wrote.
 ///
-/// # Errors
-/// Fails if the text is not such JSON; the message says what is missing.
+/// # Errors Fails if the text is not JSON in this form; the message says what is missing.
 pub fn read(text: &str) -> Result<Found> {
     let value: Value = serde_json::from_str(text)?;
     let machine = &value["machine"];
@@ -117,7 +116,7 @@ fn to_measured(value: &Value) -> Result<Measured> {
         Ok(Agreement {
             n_images: count(value, "images")?,
             n_same_class: count(value, "same_class")?,
-            // JSON has no infinity; it was written as null.
+            // Infinity was written as null, because JSON has no infinity.
             max_difference: value["max_difference"].as_f64().unwrap_or(f64::INFINITY),
         })
     };

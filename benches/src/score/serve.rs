@@ -81,7 +81,7 @@ impl Load {
 
 /// A network that was loaded.
 pub trait Network {
-    /// Runs the last batch and waits for the outputs.
+    /// Runs the batch that was set last, and waits for the outputs.
     ///
     /// # Errors
     /// Returns the error that the library reports.
@@ -93,7 +93,7 @@ pub trait Network {
     /// Returns the error that the library reports.
     fn answer(&mut self, batch: &[f32]) -> Result<Vec<f32>>;
 
-    /// Runs the last batch repeatedly for this time, at least once.
+    /// Runs the batch that was set last, repeatedly for this time and at least once.
     ///
     /// # Errors
     /// Fails if [`Self::run`] does.
@@ -125,7 +125,7 @@ pub fn timed(time: Duration, mut run: impl FnMut() -> Result<()>) -> Result<Time
     Ok(Timed { n: f64::from(n), seconds: start.elapsed().as_secs_f64() })
 }
 
-/// Executes the orders in the lines of standard input, until it is closed.
+/// Executes the orders on standard input, one per line, until standard input is closed.
 ///
 /// # Errors
 /// Fails if standard input or output fails.
@@ -287,7 +287,7 @@ mod tests {
         let batch = uniform(30_000);
         assert!(batch.iter().all(|x| (-1.0..=1.0).contains(x)));
         let mean = batch.iter().sum::<f32>() / 30_000.0;
-        // Six standard deviations of the mean; each number has a standard deviation of 1/√3.
+        // The limit is six standard deviations of the mean; each number has a standard deviation of 1/√3.
         assert!(mean.abs() < 0.02, "{mean}");
         let positive_after_positive = batch.windows(2).filter(|pair| pair[0] > 0.0 && pair[1] > 0.0).count();
         assert!((7000..8000).contains(&positive_after_positive), "{positive_after_positive}");

@@ -17,11 +17,11 @@ pub const MODE: &str = "shared";
 /// Variable that sets the number of engine workers to the number of threads that run models.
 pub const WORKERS: (&str, &str) = ("MXNET_CPU_WORKER_NTHREADS", "2");
 
-/// A model bound twice to one shape.
+/// One model, bound twice to the same shape.
 pub(super) struct Shared([BoundModel; 2]);
 
 impl Shared {
-    /// Reads the files once and packs the weights once.
+    /// Binds the model twice, but reads the files and packs the weights only once.
     ///
     /// # Errors
     /// Fails if a file cannot be read or its network cannot be bound.

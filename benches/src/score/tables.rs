@@ -139,9 +139,9 @@ fn geometric_mean(values: &[f64]) -> Option<f64> {
     (n > 0).then(|| (values.iter().map(|value| value.ln()).sum::<f64>() / n as f64).exp())
 }
 
-/// Speed-up of each peer with more threads than the fewest measured, from its fastest rounds: the cases are not measured in
-/// alternation, and other load on the machine can only slow a round down. `None` if all cases have the same number of
-/// threads.
+/// Speed-up of each peer: its speed with more threads divided by its speed with the fewest threads measured. The speed is
+/// that of the fastest round, because cases are not measured in alternation and other load on the machine can only slow a
+/// round down. `None` if all cases have the same number of threads.
 fn scaling(contests: &[Contest], peers: &[Peer]) -> Option<Section> {
     let fewest = contests.iter().map(|contest| contest.case.threads).min()?;
     let title = format!("Speed with more threads / speed with {fewest}, fastest rounds");

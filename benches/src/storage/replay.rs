@@ -81,7 +81,7 @@ mod tests {
                 let held = most_held(&Pool::new(kind).unwrap(), &trace).unwrap();
                 assert!(held >= trace.peak_live(), "{word}, {kind}: {held} < {}", trace.peak_live());
             }
-            // The Unpooled strategy holds memory only while it is live, up to the rest of the last page of each block.
+            // The Unpooled strategy holds only live blocks, each rounded up to whole pages.
             let held = most_held(&Pool::new(PoolKind::Unpooled).unwrap(), &trace).unwrap();
             assert!(held < trace.peak_live() + (1 << 24), "{word}: {held}, live {}", trace.peak_live());
         }

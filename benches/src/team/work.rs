@@ -33,7 +33,7 @@ pub fn steps_for(time: Duration) -> u64 {
     (time.as_secs_f64() / shortest.as_secs_f64() * TRIED as f64) as u64
 }
 
-/// Runs a round. `run` runs one loop by calling its argument once for each chunk.
+/// Runs a round. `run` executes one loop: it calls its argument once for each chunk.
 pub fn measure(order: Order, mut run: impl FnMut(&(dyn Fn(usize) + Sync))) -> Answer {
     let body = |chunk: usize| {
         let (from, to) =
@@ -70,7 +70,7 @@ mod tests {
             (0..THREADS).for_each(body);
             let mut n_runs = n_runs.lock().unwrap();
             *n_runs += 1;
-            // A slow warm-up must not change the answer.
+            // The first loop takes much longer than all others. As part of the warm-up, it must not change the answer.
             if *n_runs <= WARM_UP {
                 std::thread::sleep(Duration::from_millis(10));
             }

@@ -92,7 +92,8 @@ fn write_sample(op: &Arc<OpDef>, sample: &Sample, dir: &Path) -> Result<bool> {
     Ok(true)
 }
 
-/// Writes a checkpoint of the digits data set as a model with a variable batch size, and one batch.
+/// Writes a checkpoint of the digits data set as an ONNX model with a variable batch size. Also writes one batch of inputs
+/// with the model's output.
 fn write_checkpoint(runtime: &Runtime, name: &str, dir: &Path) -> Result<()> {
     let model = Model::load(runtime, mxrs_tests::digits(name), 10)?;
     let mut params = Vec::new();

@@ -118,10 +118,10 @@ fn step(executor: &Executor) -> BTreeMap<String, Vec<f32>> {
 }
 
 /// The largest allowed relative distance of a gradient from its float32 value. Rounding errors of 2^-9 switch ReLUs on and
-/// off, which changes gradients far more than the errors themselves. PyTorch's autocast differs by 0.1 to 0.25 for weights
-/// of convolutions in such a residual network, by up to 0.39 for offsets of normalizations, and by less than 0.01 after the
-/// last normalization (`tests/pytorch/autocast_distance.py`). A constant added to all the data is removed by the next
-/// normalization, so the gradient of that offset comes only from the borders of images.
+/// off, which changes gradients far more than the errors themselves. PyTorch's autocast differs by 0.1 to 0.25 for weights of
+/// convolutions in such a residual network, by up to 0.39 for offsets of normalizations, and by less than 0.01 after the last
+/// normalization (`tests/pytorch/autocast_distance.py`). `bn_data_beta` has no limit: it adds a constant to all the data,
+/// which the next normalization removes, so its gradient comes only from the borders of images.
 fn tolerance(network: &str, name: &str) -> f64 {
     match (network, name) {
         (_, "output") | ("resnet8", "fc_weight" | "fc_bias") => 0.03,
@@ -168,7 +168,7 @@ fn no_call_of_a_step_runs_on_the_reference_kernels() {
         let steps = mixed.training_report().unwrap().steps;
         let slow: Vec<_> = steps.iter().filter(|step| step.backend == "reference").map(|step| &step.name).collect();
         assert!(slow.is_empty(), "{network}: {slow:?}");
-        // The kernels convert gradients of weights themselves, so that almost no separate conversions follow them.
+        // The kernels convert gradients of weights themselves, so almost no separate conversions of these gradients are left.
         let casts = steps.iter().filter(|step| step.op == "_backward_cast").count();
         assert!(casts <= 2, "{network}: {casts} conversions of gradients");
     }
@@ -183,7 +183,7 @@ fn convolutions(executor: &Executor) -> BTreeSet<(String, &'static str, String)>
     steps.map(|step| (step.name.clone(), step.backend, dtype(&step))).collect()
 }
 
-/// Without oneDNN, not all bfloat16 convolutions have a kernel on any processor, so all run in float32.
+/// Without oneDNN, every processor lacks a kernel for some of the bfloat16 convolutions, so all convolutions run in float32.
 #[test]
 fn a_step_without_kernels_for_bfloat16_is_on_those_for_float32() {
     let runtime = Runtime::builder().env(&MapSource::new([("MXNET_ONEDNN_ENABLED", "0")])).build().unwrap();

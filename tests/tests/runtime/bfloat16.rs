@@ -10,8 +10,8 @@ use mxrs::graph::{Graph, NameManager, Symbol, SymbolCall};
 use mxrs::ndarray::NdArray;
 use mxrs::types::{DType, Shape};
 
-/// Settings without oneDNN. Then only some products, those that suit Winograd's algorithm, have bfloat16 kernels, never all
-/// of a network.
+/// Settings that turn oneDNN off. Only the convolutions that suit Winograd's algorithm then have bfloat16 kernels, and no
+/// network consists only of those.
 const WITHOUT: [(&str, &str); 2] = [("MXNET_ONEDNN_ENABLED", "0"), ("OMP_NUM_THREADS", "1")];
 
 fn runtime(vars: &[(&str, &str)]) -> Runtime {
@@ -19,9 +19,9 @@ fn runtime(vars: &[(&str, &str)]) -> Runtime {
 }
 
 /// The largest allowed relative distance of logits from their float32 values. A bfloat16 number has 8 significant bits, so
-/// rounding changes it by up to 2^-9 of itself, at random. Each layer rounds its weights, its output and the values computed
-/// from that for the next layer. Independent errors add up like the square root of their number. An error above four times
-/// this estimate is not due to rounding.
+/// rounding changes it by up to 2^-9 of itself, at random. Each layer rounds its weights, its output, and the values that are
+/// computed from its output for the next layer. Independent errors add up like the square root of their number. An error
+/// above four times this estimate is not due to rounding.
 fn tolerance(n_layers: usize) -> f64 {
     4.0 * 2f64.powi(-9) * (3.0 * n_layers as f64).sqrt()
 }
@@ -79,7 +79,8 @@ fn resnet_152_in_bfloat16_answers_as_in_float32() {
     compare("resnet-152", [3, 33, 33]);
 }
 
-/// With 205 pixels, the smallest possible size, 7 pixels reach the last pooling layer. The next test needs 299 pixels for 8.
+/// Images have 205 by 205 pixels, the smallest possible size, of which 7 by 7 reach the last pooling layer. For the next
+/// test, of Inception-v3, it is 299 by 299 pixels, of which 8 by 8 do.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "large networks are slow in debug builds")]
 fn inception_bn_in_bfloat16_answers_as_in_float32() {
@@ -92,8 +93,8 @@ fn inception_v3_in_bfloat16_answers_as_in_float32() {
     compare("inception-v3", [3, 299, 299]);
 }
 
-/// A 1x1 convolution of `data` in a type; without oneDNN only float32 has a kernel. Returns its result in that type and cast
-/// to float32.
+/// A 1x1 convolution of `data`, computed in `dtype`; without oneDNN, only float32 has a kernel for it. Returns the result in
+/// `dtype`, and the same result cast to float32.
 fn layer(runtime: &Runtime, dtype: DType) -> [Symbol; 2] {
     let mut names = NameManager::new();
     let mut call = |op: &str, name: &str, attrs: &[(&str, &str)], input: &Symbol| {

@@ -25,7 +25,7 @@ fn bound(runtime: &Runtime, graph: &Graph, image: [usize; 3]) -> Executor {
     })
 }
 
-/// The probabilities, and the logits up to their common offset.
+/// The probabilities, and the logits shifted so that their mean is 0.
 fn answers(executor: &Executor) -> (Vec<f32>, Vec<f32>) {
     let probabilities = executor.outputs()[0].to_vec::<f32>().unwrap();
     let logs: Vec<f32> = probabilities.iter().map(|p| p.ln()).collect();
@@ -50,7 +50,7 @@ fn compare(name: &str, image: [usize; 3]) {
     for (got, want) in got_logits.iter().zip(&want_logits) {
         assert!((got - want).abs() <= 2e-2, "{name}: logit {got} for {want}");
     }
-    // Every forward runs the same kernels, and one more: the conversion of the data.
+    // A forward in float16 runs the kernels of a forward in float32, and at most one more: the conversion of the data.
     let ((n_short, short), (n_wide, wide)) = (random::work(&short), random::work(&wide));
     assert_eq!(short, wide, "{name}");
     assert!(n_short <= n_wide + 1, "{name}: {n_short} conversions");

@@ -54,14 +54,14 @@ fn small_inception_on_the_convolutions_of_mxrs() {
     compare("inception-bn", [3, 28, 28], DEEP);
 }
 
-/// With 205 pixels, the smallest possible size, 7 pixels reach the last pooling layer.
+/// Images have 205 by 205 pixels, the smallest possible size, of which 7 by 7 reach the last pooling layer.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "the reference kernels are slow in debug builds")]
 fn inception_bn_on_the_convolutions_of_mxrs() {
     compare("inception-bn", [3, 205, 205], DEEP);
 }
 
-/// With 299 pixels, the smallest possible size, 8 pixels reach the last pooling layer.
+/// Images have 299 by 299 pixels, the smallest possible size, of which 8 by 8 reach the last pooling layer.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "the reference kernels are slow in debug builds")]
 fn inception_v3_on_the_convolutions_of_mxrs() {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 const SEED: u64 = 7;
 const N_CLASSES: usize = 40;
-/// Names of convolutions and fully-connected layers at inference.
+/// Names of the operators that compute convolutions and fully-connected layers at inference.
 const PRODUCTS: [&str; 4] = ["Convolution", "_sg_conv", "FullyConnected", "_sg_fully_connected"];
 
 /// A network of the models, with values for all its inputs.
@@ -84,8 +84,8 @@ fn bound_with(
     executor
 }
 
-/// The logits of a network up to their common offset: logarithms of the probabilities minus their mean. Checks that classes
-/// differ and that no class is certain, so that comparing the logits is meaningful.
+/// The logits of a network, shifted so that their mean is 0: logarithms of the probabilities minus the mean of these
+/// logarithms. Checks that classes differ and that no class is certain, so that comparing the logits is meaningful.
 pub fn logits(executor: &Executor) -> Vec<f32> {
     let logs: Vec<f32> = executor.outputs()[0].to_vec::<f32>().unwrap().iter().map(|p| p.ln()).collect();
     let mean = logs.iter().sum::<f32>() / logs.len() as f32;
@@ -114,7 +114,7 @@ pub fn products(executor: &Executor) -> Vec<StepReport> {
     steps.into_iter().filter(|step| PRODUCTS.contains(&step.op.as_str())).collect()
 }
 
-/// The number of conversions in each forward, and the other steps: operator, kernel, outputs.
+/// The number of conversions in each forward, and the operator, kernel and outputs of each other step.
 pub fn work(executor: &Executor) -> (usize, Vec<(String, String, Vec<String>)>) {
     let steps = executor.report().unwrap().steps.into_iter().filter(|step| !step.is_prepare && step.kernel != "view");
     let is_conversion = |step: &StepReport| step.op == "Cast" || step.op == "_FusedOp";

@@ -78,7 +78,7 @@ fn accuracy(session: &Session, mxrs: &PathBuf, model: &str) -> Result<Reached> {
     summary(&run.capture()?).with_context(|| format!("reading what `{}` printed", run.line()))
 }
 
-/// Reads the fields `images` and `accuracy` of the summary. The whole output is one JSON document, or its last line is; the
+/// Reads the fields `images` and `accuracy` of the summary. `output`, or at least its last line, is a JSON document. The
 /// fields are at the top of the document or in its member `summary`.
 fn summary(output: &str) -> Result<Reached> {
     let whole = serde_json::from_str::<Value>(output).ok();
@@ -105,7 +105,7 @@ impl Row {
         Row { model, mxnet, reached }
     }
 
-    /// Whether both accuracies mean the same number of right answers.
+    /// Whether our accuracy and MXNet's mean the same number of right answers.
     fn agrees(&self) -> bool {
         let right = |accuracy: f64| (accuracy * self.reached.n_images as f64).round();
         right(self.mxnet) == right(self.reached.accuracy)

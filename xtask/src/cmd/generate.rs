@@ -75,7 +75,7 @@ fn generate(session: &Session) -> Result<PathBuf> {
     Ok(fresh)
 }
 
-/// Names of the files in `fresh` that `docs` lacks or has with other content.
+/// Names of the files in `fresh` that are missing in `docs` or differ from the file there.
 fn stale(fresh: &Path, docs: &Path) -> Result<Vec<String>> {
     let mut names = Vec::new();
     let mut n_files = 0;

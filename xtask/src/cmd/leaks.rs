@@ -15,7 +15,7 @@ use crate::workspace::rust_files;
 
 /// Crates of which all tests and examples are run.
 const PACKAGES: [&str; 2] = ["mxrs-storage", "mxrs-engine"];
-/// Cargo flags of the other tests that are run: those of the operator team, without the tests that fork.
+/// Cargo flags that select the tests of the thread team, without those that fork.
 const TEAM: [&str; 5] = ["-p", "mxrs-sync", "--lib", "--test", "team"];
 
 /// A program whose leaks the sanitizer must find before its results are trusted. It leaks many allocations, because the

@@ -25,7 +25,7 @@ pub struct Args {
     path: String,
 }
 
-/// A comment with its position and its item.
+/// A comment with its position and the item that it belongs to.
 struct Comment {
     place: String,
     item: String,

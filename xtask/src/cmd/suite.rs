@@ -66,7 +66,7 @@ impl Step {
             Step::Doc => doc::build(session, false),
             Step::Gen => generate::check(session),
         };
-        // A failed check counts as one failure, and so does a test program that did not compile or crashed.
+        // A failed check counts as one failure. So does a test program that crashed or did not compile.
         if result.is_err() && tally.failed == before {
             tally.failed += 1;
         }

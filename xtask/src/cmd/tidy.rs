@@ -9,10 +9,10 @@ use crate::tidy::{self, Level};
 /// Arguments of `tidy`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Do not check the generated tables, which need the generator built
+    /// Do not check the generated tables, because that check has to build the generator
     #[arg(long)]
     no_gen: bool,
-    /// Lower the limits in xtask/words.toml to the numbers of refused phrases that are left
+    /// Lower the limits in xtask/words.toml to the current numbers of refused phrases
     #[arg(long)]
     lower: bool,
 }

@@ -2,8 +2,9 @@
 //! time.
 //!
 //! A file in a subfolder of `src` is an operator file, unless it defines no `OpDef` and another file uses it. If an operator
-//! has a folder of its own, its `mod.rs` defines it and must use the other files there. A companion operator is declared by
-//! another operator's file with `<file>::define()`, so the catalog reaches it through that operator.
+//! has a folder of its own, the folder's `mod.rs` defines the operator and must use the folder's other files. A companion
+//! operator is declared by the file of another operator, with `<file>::define()`. The catalog reaches the companion through
+//! that other operator.
 
 use std::path::Path;
 

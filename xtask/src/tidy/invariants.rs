@@ -13,7 +13,7 @@ use super::Finding;
 use super::source::Source;
 use crate::workspace::Workspace;
 
-/// Package that states the rules, the letter of the rules, and their number.
+/// For each set of rules: the package that states them, their letter, and how many there are.
 const STATED: [(&str, char, u32); 9] = [
     ("mxrs-storage", 's', 13),
     ("mxrs-engine", 'e', 17),

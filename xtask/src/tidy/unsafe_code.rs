@@ -6,7 +6,7 @@ use super::Finding;
 use super::source::Source;
 use crate::workspace::Workspace;
 
-/// Finds crates of which only one of the root file and the manifest mentions unsafe code.
+/// Finds crates that allow unsafe code without giving a reason, or give a reason without allowing unsafe code.
 ///
 /// # Errors
 /// Fails if a file cannot be read.

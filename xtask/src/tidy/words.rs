@@ -1,8 +1,9 @@
-//! Rule: comments, documentation, messages and Markdown use plain words. Each phrase in [`PHRASES`] has a plainer one.
+//! Rule: comments, documentation, messages and Markdown use plain words. [`PHRASES`] lists the refused phrases, each with a
+//! plainer wording.
 //!
-//! `xtask/words.toml` lists the folders that still contain such phrases, each with their number, which may only fall: a
-//! larger number is an error, and `cargo xtask tidy --lower` writes smaller numbers. In all other folders every phrase is an
-//! error.
+//! `xtask/words.toml` lists the folders that still contain refused phrases, with the number of phrases in each folder. More
+//! phrases than listed are an error; `cargo xtask tidy --lower` lowers the listed numbers to the current ones. In folders
+//! that are not listed, every refused phrase is an error.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -76,7 +77,8 @@ pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Rewrites the list of folders with the numbers that have fallen. Folders without phrases are removed from the list.
+/// Rewrites the list of folders: a folder with fewer phrases than listed gets its current number, and a folder without
+/// phrases is removed.
 ///
 /// # Errors
 /// Fails if a file cannot be read or written.
@@ -111,7 +113,8 @@ fn ceilings(workspace: &Workspace) -> Result<BTreeMap<String, usize>> {
     toml::from_str(&read_text(&path)?).with_context(|| format!("{}: folders and numbers", path.display()))
 }
 
-/// All occurrences by folder: the folders of the members, `docs`, `docs/design`, and `.` for the Markdown files of the root.
+/// All refused phrases that occur, by folder: the folders of the members, `docs`, `docs/design`, and `.` for the Markdown
+/// files of the root.
 fn hits(workspace: &Workspace) -> Result<BTreeMap<String, Vec<Hit>>> {
     let mut all: BTreeMap<String, Vec<Hit>> = BTreeMap::new();
     for member in &workspace.members {
@@ -150,7 +153,8 @@ fn search(path: &Path, pieces: &[Piece], hits: &mut Vec<Hit>) {
     }
 }
 
-/// Whether the occurrence counts. "There is no" and "is no larger" do not.
+/// Whether `phrase`, found at position `at`, is refused. It is always refused unless it ends in " no": "there is no" and "is
+/// no larger" are allowed.
 fn is_refused(text: &str, phrase: &str, at: usize) -> bool {
     if !phrase.ends_with(" no") {
         return true;

@@ -43,7 +43,7 @@ impl Tools {
 }
 
 fn ensure(machine: &Machine) -> Option<PathBuf> {
-    // The build scripts use `CXX` first, too.
+    // The compiler in `CXX` comes first, as in the build scripts.
     let named = std::env::var("CXX").unwrap_or_default();
     let programs: Vec<&str> = if named.is_empty() { COMPILERS.to_vec() } else { vec![&named] };
     if let Some(found) = machine.find(&programs) {
@@ -85,7 +85,7 @@ mod tests {
         let machine = Machine { search: vec![dir.path().to_owned()], is_root: false };
         assert_eq!(ensure(&machine), None);
         machine::make_program(&dir.path().join("g++"));
-        // If the test process has the variable `CXX`, the variable wins.
+        // If the environment of the test has `CXX`, that compiler is used and the search cannot be tested.
         if std::env::var_os("CXX").is_none() {
             assert_eq!(ensure(&machine), Some(dir.path().join("g++")));
         }

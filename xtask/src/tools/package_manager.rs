@@ -49,7 +49,7 @@ impl PackageManager {
 
     fn commands(self, package: &str) -> Vec<Vec<&str>> {
         match self {
-            // A new system image has no package lists.
+            // `update` comes first, because a new system image has no package lists.
             PackageManager::AptGet => {
                 vec![vec!["update", "-q"], vec!["install", "-y", "-q", "--no-install-recommends", package]]
             }

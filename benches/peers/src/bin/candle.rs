@@ -1,5 +1,5 @@
-//! Runs Candle as a peer, with its evaluator of ONNX graphs. The evaluator reads the weights from the decoded ONNX file
-//! again in every run.
+//! Runs the library Candle as a peer, with Candle's evaluator of ONNX graphs. The evaluator reads the weights from the
+//! decoded ONNX file again in every run.
 
 use anyhow::{Context, Result, ensure};
 use candle_core::{Device, Tensor};

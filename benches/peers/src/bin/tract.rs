@@ -1,4 +1,4 @@
-//! Runs tract as a peer: its optimized plan, with matrix products on several threads.
+//! Runs the library tract as a peer: its optimized plan, with matrix products on several threads.
 
 use anyhow::{Context, Result, ensure};
 use mxrs_peers::serve::{Load, Network, serve};

@@ -14,23 +14,23 @@ pub struct Args {
     /// Tables: networks, recompute [default: both]
     #[arg(long, value_name = "TABLE,…")]
     part: Option<String>,
-    /// Networks of the first table [default: alexnet,vgg-16,inception-bn,inception-v3,resnet-50,resnet-152]
+    /// Networks in the report's first table [default: alexnet,vgg-16,inception-bn,inception-v3,resnet-50,resnet-152]
     #[arg(long, value_name = "NAME,…")]
     network: Option<String>,
-    /// Batch sizes of the first table [default: 1,32]
+    /// Batch sizes in the report's first table [default: 1,32]
     #[arg(long, value_name = "N,…")]
     batch: Option<String>,
-    /// Modes of the first table: inference, training [default: both]
+    /// Modes in the report's first table: inference, training [default: both]
     #[arg(long, value_name = "MODE,…")]
     mode: Option<String>,
     /// Steps that each process runs [default: 2]
     #[arg(long)]
     steps: Option<NonZeroUsize>,
-    /// Rows of the second table, each NETWORK:BATCH:VARIABLE=VALUE [default: resnet-50:32:MXNET_BACKWARD_DO_MIRROR=1,
-    /// resnet-1001:128:MXRS_REMAT=sqrt]
+    /// Rows of the report's second table, each NETWORK:BATCH:VARIABLE=VALUE [default:
+    /// resnet-50:32:MXNET_BACKWARD_DO_MIRROR=1, resnet-1001:128:MXRS_REMAT=sqrt]
     #[arg(long, value_name = "ROW,…")]
     saving: Option<String>,
-    /// Seconds to spend on the timed steps of the second table [default: 240]
+    /// Seconds to spend on the timed steps of the report's second table [default: 240]
     #[arg(long, value_parser = super::seconds)]
     seconds: Option<f64>,
     /// A Python 3.11 with mxnet==1.9.1 and numpy==1.23.5

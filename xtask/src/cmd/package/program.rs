@@ -1,4 +1,4 @@
-//! The programs that are built: the crate and features that each depends on, and its source.
+//! The programs that `cargo xtask package` builds: the crate and features that each program depends on, and its source.
 
 use toml::Value;
 
@@ -9,7 +9,7 @@ use crate::workspace::Member;
 /// A program that is built to test one packed crate.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Program {
-    /// The crate that it depends on.
+    /// The crate that the program depends on.
     pub package: String,
     /// Whether the program is that crate itself, because the crate is a program and not a library.
     pub is_package: bool,

@@ -6,7 +6,7 @@ use crate::elapsed;
 
 /// Results of one program.
 pub struct Row {
-    /// Crate and features.
+    /// Name of the program: its crate and features.
     pub program: String,
     /// Bytes of the packed crate.
     packed: u64,
@@ -43,8 +43,8 @@ impl Row {
     }
 }
 
-/// Makes the table. A build time covers only the crates that no earlier program has built, except for the facade without
-/// features.
+/// Makes the table. A program's build time does not include crates that were already built for an earlier program. The facade
+/// without features is an exception: all its crates are built again.
 pub fn show(rows: &[Row]) -> String {
     let head = ["crate", "packed", "crates", "build", "result"].map(str::to_owned);
     let lines: Vec<[String; 5]> = std::iter::once(head).chain(rows.iter().map(Row::cells)).collect();

@@ -20,7 +20,6 @@ use mxrs_op::{Kernel, KernelArgs, OpCall};
 use mxrs_ops::Range;
 use mxrs_ops::fused::FusedAct;
 use mxrs_ops::fused_quantized::{Addend, FusedPlaces, FusedType, Requantized};
-use mxrs_ops::nn::convolution::ConvolutionParams;
 use mxrs_processor::Feature;
 use mxrs_types::{DType, Error, Layout, Result};
 use params::{Params, split};

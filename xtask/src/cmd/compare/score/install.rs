@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(peers(&session, &args, cache.path()), Installed { tract: Some(program), ..expected });
     }
 
-    /// Writes a program that stands for Python and runs a shell script.
+    /// Writes a program that takes the place of Python in a test. It runs the shell script `script` instead.
     #[cfg(unix)]
     fn python(path: &Path, script: &str) {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();

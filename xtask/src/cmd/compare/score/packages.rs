@@ -31,8 +31,8 @@ pub const TORCH: Packages =
     Packages { ways: &[&TORCH_CPU, &[]], ..packages("PyTorch", &["torch>=2.4", "torchvision>=0.19"]) };
 /// Converts ONNX files to PyTorch networks.
 pub const ONNX2TORCH: Packages = packages("PyTorch", &["onnx2torch>=1.5.13"]);
-/// Quantizes networks for OpenVINO. It restricts NumPy's version, so it is installed after the other packages, which accept
-/// any.
+/// Quantizes networks for OpenVINO. It restricts NumPy's version, so it is installed after the other packages, which work
+/// with any version of NumPy.
 pub const NNCF: Packages = packages("OpenVINO in 8 bits", &["nncf>=2.14"]);
 /// Packages that ONNX Runtime's quantization imports.
 pub const ONNX: Packages = packages("ONNX Runtime in 8 bits", &["onnx>=1.16", "sympy>=1.12"]);

@@ -33,7 +33,7 @@ pub fn find_or_install(args: &Args, cache: &Path) -> Result<Option<PathBuf>> {
 
 const MODULE: &str = "grpc_tools.protoc";
 
-/// Writes a program that calls the module of this Python.
+/// Writes `program`, a shell script that runs the compiler as a module of this Python.
 fn write_program(program: &Path, python: &Path) -> std::io::Result<()> {
     let quoted = python.display().to_string().replace('\'', "'\\''");
     std::fs::write(program, format!("#!/bin/sh\nexec '{quoted}' -m {MODULE} \"$@\"\n"))?;
