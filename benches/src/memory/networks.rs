@@ -32,7 +32,8 @@ pub fn pair(case: &Case, peer: Option<(&Peer, &Path)>, options: BindOptions, n_s
 
 /// Checks that the memory available on the machine is at least `share` times the bytes planned for the case, plus a reserve.
 ///
-/// # Errors Fails if less memory is available, or if the case cannot be planned.
+/// # Errors
+/// Fails if less memory is available, or if the case cannot be planned.
 pub fn has_room(case: &Case, options: BindOptions, share: f64) -> Result<()> {
     room_for(total_bytes(case, options)? * share)
 }
@@ -47,7 +48,8 @@ pub fn total_bytes(case: &Case, options: BindOptions) -> Result<f64> {
 
 /// Checks that the machine has `bytes` of memory available, plus a reserve.
 ///
-/// # Errors Fails if less memory is available, or if the system does not report how much is.
+/// # Errors
+/// Fails if less memory is available, or if the system does not report how much is.
 pub fn room_for(bytes: f64) -> Result<()> {
     const SPARE: f64 = 768.0 * MIB;
     let needed = bytes + SPARE;

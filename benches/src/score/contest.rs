@@ -131,7 +131,7 @@ impl Seat {
     /// Images per second of one round.
     fn round(&mut self, batch: usize, plan: Plan) -> Result<f64, Failure> {
         // The pause since the last round may have put the peer's threads to sleep and emptied its caches. An uncounted batch
-        // warms them up, unless a batch is so long that this does not matter.
+        // warms up threads and caches. It is left out if a batch is so long that the pause does not matter.
         let warm = self.batch_s < plan.round_s / 4.0;
         let answer = self.process.ask(&run_order(plan.round_s, warm), plan.limit)?;
         let (n, seconds) = (number(&answer, "n")?, number(&answer, "seconds")?);

@@ -54,7 +54,7 @@ impl Process {
     /// Lets the process execute one order and stops it afterwards.
     ///
     /// # Errors
-    /// Fails if the process answers with an error, ends, or does not answer within `limit`; then it is killed.
+    /// Fails if the process answers with an error, ends, or does not answer within `limit`. If it does not answer, it is killed.
     pub fn ask(&mut self, order: &Value, limit: Duration) -> Result<Value, Failure> {
         self.send(order)?;
         self.receive(Instant::now() + limit)
@@ -72,7 +72,9 @@ impl Process {
 
     /// Waits for the answer to the last order.
     ///
-    /// # Errors Fails if the process answers with an error, ends, or does not answer before the time `until`; then it is killed.
+    /// # Errors
+    /// Fails if the process answers with an error, ends, or does not answer before the time `until`. If it does not answer, it
+    /// is killed.
     pub fn receive(&mut self, until: Instant) -> Result<Value, Failure> {
         let answer = self.answers.recv_timeout(until.saturating_duration_since(Instant::now()));
         let answer = match answer {
@@ -112,7 +114,7 @@ impl Process {
 ///
 /// # Errors
 /// Fails if the program cannot be started, fails (the error holds the last line of its stderr), or does not end within
-/// `limit`; then it is killed.
+/// `limit`. If it does not end, it is killed.
 pub fn finish(mut command: Command, what: &str, limit: Duration) -> Result<(), Failure> {
     let program = command.get_program().to_string_lossy().into_owned();
     let failed = |error: io::Error| Failure::new("failed", format!("starting {program}: {error}"));

@@ -78,7 +78,8 @@ fn together((network, peer, outcome): &Together) -> Value {
 
 /// Reads results from JSON that [`json()`] wrote.
 ///
-/// # Errors Fails if the text is not JSON in this form; the message says what is missing.
+/// # Errors
+/// Fails if the text is not JSON in this form; the message says what is missing.
 pub fn read(text: &str) -> Result<Found> {
     let value: Value = serde_json::from_str(text)?;
     let machine = &value["machine"];

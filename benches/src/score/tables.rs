@@ -10,7 +10,7 @@ const MIB: f64 = (1 << 20) as f64;
 const CASE: [Column; 5] =
     [("network", "network"), ("mode", "mode"), ("batch", "batch"), ("dtype", "type"), ("threads", "threads")];
 
-/// All tables of these contests. `peers` are the requested ones.
+/// All tables of these contests. `peers` are the requested peers.
 pub fn sections(contests: &[Contest], peers: &[Peer]) -> Vec<Section> {
     let speed = |measured: &Measured| Cell::summary(measured.speed(), 1.0, 2, "");
     let fastest = |measured: &Measured| Cell::number(measured.speed().map(|speed| speed.max), 2, "");

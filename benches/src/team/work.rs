@@ -70,7 +70,7 @@ mod tests {
             (0..THREADS).for_each(body);
             let mut n_runs = n_runs.lock().unwrap();
             *n_runs += 1;
-            // The first loop takes much longer than all others. As part of the warm-up, it must not change the answer.
+            // Loops of the warm-up take much longer than the others. They must not change the answer.
             if *n_runs <= WARM_UP {
                 std::thread::sleep(Duration::from_millis(10));
             }

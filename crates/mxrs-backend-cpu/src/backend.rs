@@ -19,23 +19,22 @@ pub struct CpuBackend {
 }
 
 impl CpuBackend {
-    /// Estimated time of a kernel relative to a well-tuned library: kernels are plain loops, vectorized by the
-    /// compiler. A vendor library or nnpack is preferred if it has a kernel.
+    /// How many times longer a kernel of this crate is estimated to take than one of a well-tuned library, because the
+    /// kernels are plain loops, vectorized by the compiler. So a vendor library or nnpack is preferred if it has a kernel.
     pub const TIMES_LIBRARY: f64 = 2.0;
 
-    /// Makes a backend for loops on this team, with the widest instructions of the processor.
+    /// Makes a backend whose loops run on this team, with the widest instructions of the processor.
     pub fn new(team: &Team) -> Arc<Self> {
         Self::with_level(team, Level::best())
     }
 
-    /// Makes a backend with these instructions.
+    /// Makes a backend whose loops use the instructions `level`.
     pub fn with_level(team: &Team, level: Level) -> Arc<Self> {
         Arc::new(Self { level, n_threads: team.size(), speed: Speed::here(team.size()), narrow_sums: false })
     }
 
     /// Makes a backend that takes every softmax and log_softmax of 16-bit floats and adds up their terms in 16 bits, as
-    /// MXNet does with `MXNET_SAFE_ACCUMULATION=0`. These kernels are slower and less accurate than those that they
-    /// replace.
+    /// MXNet does with `MXNET_SAFE_ACCUMULATION=0`. These kernels are slower and less accurate than the usual ones.
     pub fn with_narrow_sums(team: &Team) -> Arc<Self> {
         Arc::new(Self { narrow_sums: true, ..Arc::unwrap_or_clone(Self::new(team)) })
     }
@@ -73,8 +72,8 @@ impl Backend for CpuBackend {
             && let Some(planned) = kernels::plan_narrow_sums(call)
         {
             let build = planned?;
-            // The time is not an estimate: 0 makes this offer win over faster kernels, because the user has selected
-            // this arithmetic.
+            // The time 0 is not an estimate: it makes the executor prefer this kernel to faster ones, because the user has
+            // selected 16-bit sums.
             return Ok(Offer::new(0.0, || Ok(build())));
         }
         let build = self.look_at(call)?;

@@ -6,7 +6,7 @@
 
 use mxrs_processor::{Isa, Set};
 
-/// An instruction set that this processor has. That of AVX-512 includes
+/// An instruction set that this processor has. The set of AVX-512 includes
 /// [`Avx512Core`](mxrs_processor::Feature::Avx512Core), because loops over bytes and halves need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Level(Isa);
@@ -52,7 +52,7 @@ impl Level {
 
 /// A loop with its operands. `run` must be `#[inline(always)]`, and so must everything that it calls per element.
 pub(crate) trait Loop {
-    /// What the loop returns, in addition to what it writes.
+    /// The type of the value that the loop returns; it may also write to its operands.
     type Output;
     /// Runs the loop.
     fn run(self) -> Self::Output;

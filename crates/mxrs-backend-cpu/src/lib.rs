@@ -6,7 +6,7 @@
 //! softmax and its losses. Results do not depend on the number of threads or on the instruction set: the loops fix
 //! every rounding, and sums have a fixed order.
 //!
-//! The crate knows the operators of `mxrs-ops`. It does not know graphs, arrays, the environment or any other backend.
+//! The crate uses the operators of `mxrs-ops`. It does not depend on graphs, arrays, the environment or another backend.
 //!
 //! ```
 //! use mxrs_backend_cpu::CpuBackend;

@@ -26,7 +26,7 @@ pub trait Number: Element + PartialOrd {
     fn widen(self) -> Self::Wide;
     /// The sum of two wide terms.
     fn wide_plus(a: Self::Wide, b: Self::Wide) -> Self::Wide;
-    /// A wide sum as an element; integers keep the low bits.
+    /// Converts a wide sum to an element; integers keep the low bits.
     fn narrow(sum: Self::Wide) -> Self;
     /// Difference.
     fn minus(self, other: Self) -> Self;
@@ -34,9 +34,9 @@ pub trait Number: Element + PartialOrd {
     fn times(self, other: Self) -> Self;
     /// Quotient.
     fn over(self, other: Self) -> Self;
-    /// Negated.
+    /// The number with the opposite sign.
     fn negative(self) -> Self;
-    /// Magnitude.
+    /// The absolute value.
     fn magnitude(self) -> Self;
     /// Whether the element is NaN.
     fn is_nan(self) -> bool;
@@ -54,7 +54,7 @@ pub trait Number: Element + PartialOrd {
     }
 }
 
-/// A float with functions; [`math`] states the errors of the functions for `f32`.
+/// A float with mathematical functions; [`math`] states the errors of the functions for `f32`.
 pub trait Float: Number<Wide = f64> {
     /// `self * a + b`, rounded once.
     fn mul_add(self, a: Self, b: Self) -> Self;
@@ -255,7 +255,7 @@ macro_rules! halves {
 }
 halves!(f16, bf16);
 
-/// For the listed dtypes, evaluates to `Ok` of `$make`, in which `$t` is a type alias for the dtype. For other dtypes,
+/// If `$dtype` is in the list, evaluates to `Ok($make)`, where `$make` may use the type alias `$t` for the dtype. Otherwise
 /// evaluates to `$rest`.
 macro_rules! for_types {
     ([$($variant:ident: $type:ty),*], $dtype:expr, $t:ident => $make:expr, $other:ident => $rest:expr) => {
@@ -269,7 +269,7 @@ macro_rules! for_types {
     };
 }
 
-/// Like [`for_types`], for the integer types that have arithmetic.
+/// Calls [`for_types`] with a list of the integer types that have arithmetic.
 macro_rules! for_integers {
     ($dtype:expr, $t:ident => $make:expr, $other:ident => $rest:expr) => {
         $crate::number::for_types!([U8: u8, I8: i8, I32: i32, I64: i64], $dtype, $t => $make, $other => $rest)

@@ -4,7 +4,7 @@ use mxrs_op::{Kernel, KernelArgs, OpCall, PlannedKernel, TensorDesc};
 use mxrs_types::{DType, Layout, Result, WriteReq};
 use std::sync::Arc;
 
-/// Prepares the kernel of a call that is known to have one.
+/// A function that prepares the kernel of a call. It cannot fail.
 pub type Build = Box<dyn FnOnce() -> PlannedKernel>;
 
 /// The function that prepares a call, or the reason why there is no kernel for it.
@@ -22,7 +22,7 @@ impl<F: Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync> Kernel for Closure<F> {
         &self.name
     }
 
-    /// Every kernel of this crate adds its result to the old values piece by piece, from the L1 cache
+    /// For a request to add, every kernel of this crate adds its result to the old values piece by piece, from the L1 cache
     /// ([`crate::tensors`]).
     fn adds(&self, output: usize) -> bool {
         self.adds.get(output) == Some(&true)
@@ -48,7 +48,7 @@ pub fn adds(outputs: &[TensorDesc]) -> Vec<bool> {
     outputs.iter().map(|desc| desc.dtype != DType::Bool).collect()
 }
 
-/// The plan of a kernel whose tensors are all row-major. The kernel may run in place wherever the operator allows it.
+/// Plans a kernel whose tensors are all row-major. The kernel may run in place wherever the operator allows it.
 pub fn row_major(
     call: &OpCall<'_>,
     scratch_bytes: usize,
@@ -57,7 +57,8 @@ pub fn row_major(
     all_row_major(call, scratch_bytes, true, run)
 }
 
-/// Like [`row_major`], but never in place: for kernels that read other elements of an input than those they write.
+/// Does the same as [`row_major`], but the kernel never runs in place. For kernels that read an element of an input after
+/// another element has been written.
 pub fn out_of_place(
     call: &OpCall<'_>,
     scratch_bytes: usize,

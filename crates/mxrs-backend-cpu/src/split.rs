@@ -4,7 +4,7 @@ use crate::walk::{Axis, Cursor, n_steps};
 use mxrs_sync::Team;
 use std::ops::Range;
 
-/// Elements per thread below which waking another thread costs more than it saves.
+/// If a thread had fewer elements than this, waking another thread would cost more than it saves.
 const ELEMENTS_PER_THREAD: usize = 1 << 14;
 
 /// Runs `body` over disjoint ranges that cover `0..n`. Each item costs about as much as `elements` elements of an
@@ -29,8 +29,8 @@ pub fn in_numbered_ranges(
     team.run(n_chunks, &|chunk| body((chunk * per_chunk).min(n)..((chunk + 1) * per_chunk).min(n), chunk));
 }
 
-/// Like [`in_ranges`], over elements. Ranges begin at multiples of 64 elements, so that threads do not share cache
-/// lines.
+/// Runs `body` over disjoint ranges that cover `n` elements. Ranges begin at multiples of 64 elements, so that threads do
+/// not share cache lines.
 pub fn in_element_ranges(team: &Team, n: usize, body: &(dyn Fn(Range<usize>) + Sync)) {
     const LINE: usize = 64;
     in_numbered_ranges(team, usize::MAX, n.div_ceil(LINE), n, &|lines, _| {

@@ -11,7 +11,7 @@ use mxrs_types::{DType, Error, Result, WriteReq};
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Number of elements that are computed at a time if they are not written directly.
+/// An output that is computed in a buffer is computed in pieces of this many elements.
 pub const PIECE: usize = 1024;
 
 /// An input of a running call.
@@ -85,7 +85,7 @@ impl Mode {
     /// The mode for the request of output `index`, whose dtype is `dtype`.
     ///
     /// # Errors
-    /// If the request adds to an output of bools, which cannot be added to.
+    /// Fails if the request is to add to an output of bools.
     pub fn of(args: &KernelArgs<'_>, index: usize, dtype: DType) -> Result<Self> {
         let overlaps = || args.inputs.iter().any(|input| args.outputs[index].overlaps(input));
         match args.reqs.get(index).copied().unwrap_or_default() {
@@ -118,7 +118,7 @@ impl<'a, T: Element> Sink<'a, T> {
     /// Output `index`, whose dtype is `dtype`.
     ///
     /// # Errors
-    /// If the request adds to an output of bools, which cannot be added to.
+    /// Fails if the request is to add to an output of bools.
     pub fn of(args: &KernelArgs<'a>, index: usize, dtype: DType) -> Result<Self> {
         Ok(Self::with_mode(args, index, Mode::of(args, index, dtype)?))
     }
@@ -223,12 +223,12 @@ impl<'a, T: bytemuck::Pod> Scratch<'a, T> {
         unsafe { std::slice::from_raw_parts_mut(self.ptr.add(range.start), range.len()) }
     }
 
-    /// The written items, for reading.
+    /// Reads the same items, after they have been written.
     pub fn written(&self) -> Source<'a, T> {
         Source { ptr: self.ptr, len: self.len, memory: PhantomData }
     }
 
-    /// The items as a tensor for another call.
+    /// The items as a tensor that another kernel's call can use.
     ///
     /// # Safety
     /// While the other call runs, no slice of these items may exist outside that call.

@@ -1,8 +1,8 @@
-//! Loops over several tensors together: axes as loop nests, merged if memory allows, and their rows in order.
+//! Loop nests over the axes of several tensors together: merging loops, and visiting their steps in order.
 
 use smallvec::SmallVec;
 
-/// One loop: its size, and how far each of `N` tensors moves per step.
+/// One loop: its number of steps, and the distance that each of `N` tensors moves per step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Axis<const N: usize> {
     /// Number of steps.
@@ -14,8 +14,8 @@ pub struct Axis<const N: usize> {
 /// A loop nest, outermost first.
 pub type Axes<const N: usize> = SmallVec<[Axis<N>; 5]>;
 
-/// Returns the same nest with as few loops as possible: axes of size 1 are dropped, and neighboring axes are merged if
-/// all tensors move evenly across both.
+/// Returns a nest with the same steps in as few loops as possible. Axes of size 1 are dropped. Two neighboring axes are
+/// merged if in each tensor all their steps together have one constant stride.
 pub fn coalesce<const N: usize>(axes: impl IntoIterator<Item = Axis<N>>) -> Axes<N> {
     let mut joined: Axes<N> = SmallVec::new();
     for axis in axes.into_iter().filter(|axis| axis.size != 1) {

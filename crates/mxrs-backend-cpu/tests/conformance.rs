@@ -13,7 +13,7 @@ fn agrees_with_the_reference_on_every_sample() {
     let mut problems = Vec::new();
     let mut n_compared = 0;
     let ops = mxrs_ops::catalog();
-    // The test runner itself compares one thread with the team.
+    // `conformance::run` runs each call on one thread and on the team, and compares the results.
     let team = team(2);
     for level in Level::available() {
         let backend = CpuBackend::with_level(&team, level);
@@ -70,7 +70,7 @@ fn pointwise_operators_of_every_size() {
     assert!(n_compared > 500, "only {n_compared} comparisons");
 }
 
-/// Sizes that are larger than a piece, a block or a thread's share, but not multiples of them.
+/// Tests operators on sizes that are larger than a piece, a block or a thread's share, but not multiples of these.
 #[test]
 fn other_operators_of_sizes_that_are_cut() {
     let team = team(2);
@@ -145,7 +145,7 @@ fn other_operators_of_sizes_that_are_cut() {
     assert!(n_compared > 50);
 }
 
-/// The backend takes the operators of a training step, except products and operators with windows.
+/// The backend has kernels for the operators of a training step, except products and operators with windows.
 #[test]
 fn takes_what_a_training_step_is_made_of() {
     let ops = mxrs_ops::catalog();

@@ -1,4 +1,4 @@
-//! Tests that fused calls give the same bits as the single calls, for any memory of the outputs.
+//! Tests that fused calls give the same bits as the single calls, for outputs in their own memory and in that of an input.
 
 use mxrs_backend_cpu::{CpuBackend, Level};
 use mxrs_op::{

@@ -53,7 +53,7 @@ fn every_level_gives_the_same_bits() {
     assert!(n_compared > 500, "only {n_compared} comparisons");
 }
 
-/// A number just above halfway between two others must round up.
+/// A number slightly above the middle between two 16-bit floats must be rounded up.
 #[test]
 fn conversions_to_sixteen_bits_round_once() {
     let ops = mxrs_ops::catalog();
@@ -75,7 +75,7 @@ fn conversions_to_sixteen_bits_round_once() {
     }
 }
 
-/// Long rows, whose loops have a vectorized part and a remainder.
+/// Tests long rows, whose loops have a vectorized part and a remainder.
 #[test]
 fn every_level_gives_the_same_bits_on_long_rows() {
     let ops = mxrs_ops::catalog();

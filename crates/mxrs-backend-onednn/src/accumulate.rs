@@ -1,7 +1,8 @@
-//! Handles the requests other than to write. For a request to add, the kernel computes into separate memory, which is
-//! then added to the output. An output with a null request is computed into memory that is dropped.
+//! Handles the requests for an output that oneDNN does not know: add and null. For a request to add, the kernel computes
+//! into separate memory, which is then added to the output. For a null request, the kernel computes into memory that is
+//! dropped.
 //!
-//! Padding is also added; it is zero in both tensors, so it stays zero.
+//! The addition includes padding. The padding is zero in both tensors, so it stays zero.
 
 use crate::objects::MemDesc;
 use half::{bf16, f16};
@@ -15,7 +16,7 @@ pub struct Written {
     pub output: usize,
     /// Element type.
     pub dtype: DType,
-    /// Bytes in the output's layout.
+    /// Number of bytes of the output, including padding of its layout.
     pub n_bytes: usize,
 }
 
@@ -23,7 +24,7 @@ impl Written {
     /// Describes output `output`, which has the memory descriptor `md`.
     ///
     /// # Errors
-    /// The error that oneDNN reports.
+    /// Returns the error that oneDNN reports.
     pub fn of(output: usize, md: &MemDesc) -> Result<Self> {
         Ok(Self { output, dtype: md.dtype()?, n_bytes: md.size_bytes() })
     }
@@ -33,7 +34,7 @@ impl Written {
     }
 }
 
-/// Separate memory for an output, aligned as tensors are.
+/// Separate memory that replaces an output, with the alignment of tensors.
 struct Side {
     words: Vec<u64>,
     first: usize,
@@ -58,11 +59,11 @@ impl Side {
     }
 }
 
-/// Runs `kernel`, which overwrites the outputs in `written`, and obeys the request of each. Does not run `kernel` if
+/// Runs `kernel`, which overwrites the outputs in `written`, and obeys the request for each output. Does not run `kernel` if
 /// all requests of the call are null.
 ///
 /// # Errors
-/// Returns the error of the kernel, or an error if a request adds to an output of a dtype that oneDNN does not have.
+/// Returns the error of the kernel, or an error if a request is to add to an output whose dtype oneDNN does not have.
 pub fn run(
     args: &KernelArgs<'_>,
     written: &[Written],
@@ -93,7 +94,7 @@ pub fn run(
     Ok(())
 }
 
-/// Adds elements of this dtype to those of an output.
+/// Adds the elements of `from` to those of `to`; `dtype` is the dtype of both.
 fn add(dtype: DType, to: &mut [u8], from: &[u8]) -> Result<()> {
     match dtype {
         DType::F32 => add_typed::<f32>(to, from, |a, b| a + b),

@@ -15,15 +15,14 @@ use std::sync::Arc;
 pub struct OneDnnConfig {
     /// The threads that run the backend's loops.
     pub team: Arc<Team>,
-    /// Largest number of prepared primitives that are kept per operator (`MXNET_ONEDNN_CACHE_NUM`); `None` is
-    /// unbounded.
+    /// The cache keeps at most this many prepared primitives per operator (`MXNET_ONEDNN_CACHE_NUM`); `None` means no limit.
     pub cache_entries: Option<usize>,
     /// Whether the weights of fully-connected layers stay in row-major layout (`MXNET_ONEDNN_FORCE_FC_AB_FORMAT`).
     pub row_major_weights: bool,
 }
 
-/// Factor on the estimated time of a call if the library has no fast code for the layout of the data. Other backends
-/// that read blocks of channels are then preferred.
+/// The estimated time of a call is multiplied by this factor if the library has no fast code for the layout of the data.
+/// Then other backends that read blocks of channels are preferred.
 const AWKWARD: f64 = 2.0;
 
 /// oneDNN as a backend.
@@ -37,12 +36,12 @@ impl OneDnn {
     /// Opens the library.
     ///
     /// # Errors
-    /// The reason why this build or this machine has no oneDNN.
+    /// Returns the reason why oneDNN is missing from this build or does not run on this machine.
     pub fn new(config: OneDnnConfig) -> Result<Arc<Self>> {
         let library = Library::new(&config.team, config.row_major_weights)?;
         if let Some(entries) = config.cache_entries {
-            // oneDNN also keeps primitives in a cache; without this limit, the bound of the cache of this crate would
-            // not free any memory.
+            // oneDNN keeps primitives in a cache of its own. Without this limit, a primitive that the cache of this crate
+            // removes would stay in memory.
             // SAFETY: the call has no pointer arguments; it only sets a number inside the library.
             unsafe { result::set_primitive_cache_capacity(i32::try_from(entries).unwrap_or(i32::MAX))? };
         }
@@ -60,8 +59,8 @@ impl OneDnn {
         self.cache.counters()
     }
 
-    /// Returns the kernel of a call from the cache, or prepares a new one. `kind` distinguishes kernels that different
-    /// functions prepare.
+    /// Returns the kernel of a call from the cache, or calls `prepare` to make it. `kind` distinguishes kernels of one call
+    /// that different `prepare` functions make.
     fn prepared(&self, kind: &'static str, call: &OpCall<'_>, prepare: Prepare) -> Result<PlannedKernel> {
         let p = self.cache.get_or_prepare(kind, Signature::of(call), || prepare(&self.library, call))?;
         let Prepared { input_layouts, output_layouts, scratch_bytes, can_run_inplace, kernel } = p;
@@ -101,8 +100,8 @@ impl Backend for OneDnn {
         }
         let prepare = preparer(call)?;
         let prepared = move || self.prepared(call.op.name, call, prepare);
-        // Whether there are kernels for 16-bit and 8-bit types depends on the processor, and only the library knows.
-        // The prepared primitive stays in the cache for the next offer and for the kernel.
+        // Only the library knows whether this processor has kernels for 16-bit and 8-bit types, so the primitive is prepared
+        // here. It stays in the cache for the next offer and for the kernel.
         let is_half = |t: &TensorDesc| matches!(t.dtype, DType::F16 | DType::BF16);
         let is_special = matches!(call.op.name, "Cast" | "amp_cast") || kernels::is_quantized(call.op.name);
         if (is_special || call.inputs.iter().chain(call.outputs).any(is_half))
@@ -111,7 +110,7 @@ impl Backend for OneDnn {
         {
             return Err(error.to_string());
         }
-        // True if the library would copy data in blocks of channels to another layout, or only has a plain loop for it.
+        // True if, for data in blocks of channels, the library would copy the data to another layout or use a plain loop.
         let is_awkward = matches!(call.op.name, "Pooling" | "LRN")
             && matches!(call.inputs[0].layout, Layout::Blocked { .. })
             && prepared().is_ok_and(|planned| {
@@ -148,7 +147,7 @@ impl Backend for OneDnn {
             return Ok(None);
         }
         match kernels::reorder::prepare(&self.library, from, to) {
-            // The library has no copy between these layouts for this processor.
+            // On this processor, the library has no kernel that copies between these layouts.
             Err(error) if matches!(error.kind(), ErrorKind::NotBuilt { .. }) => Ok(None),
             other => other.map(Some),
         }

@@ -67,7 +67,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// Makes a cache of at most `max_entries` entries per operator; `None` is unbounded, 0 keeps none.
+    /// Makes a cache of at most `max_entries` entries per operator; `None` means no limit, and 0 that nothing is cached.
     pub fn new(max_entries: Option<usize>) -> Self {
         Self { operators: DashMap::new(), max_entries, creations: AtomicU64::new(0), hits: AtomicU64::new(0) }
     }
@@ -75,7 +75,7 @@ impl Cache {
     /// Returns the entry of this signature from the cache, or prepares a new entry.
     ///
     /// # Errors
-    /// Returns the error of `prepare`, which is not stored in the cache.
+    /// Returns the error of `prepare`; errors are not stored in the cache.
     pub fn get_or_prepare(
         &self,
         op: &'static str,

@@ -1,6 +1,6 @@
 //! The epilogue of a product: adds an operand, then applies a function, before the result is stored.
 //!
-//! oneDNN's sum reads the operand from the destination. If the operand of a call is other memory, it is first copied to
+//! oneDNN's sum reads the operand from the destination. If the operand of a call is in other memory, it is first copied to
 //! the destination.
 
 use crate::cache::Prepared;
@@ -30,15 +30,15 @@ impl Function {
     /// 1)`, with an `alpha` so large that only subnormal numbers fall between 0 and 1. NaN stays NaN, negative numbers
     /// become -0.
     ///
-    /// One number is wrong: -∞, which only occurs after overflow, becomes NaN (-∞ · 0) instead of 0. oneDNN has no
-    /// better function at this cost. Its maximum and minimum return the bound for NaN, so no chain with either keeps
-    /// NaN. Of the functions that keep NaN and positive numbers, all but ELU multiply, and -∞ times any number is not
-    /// finite. ELU with `alpha` 0 is always right, but its exponential is slow: a 1×1 convolution of 64 channels of
-    /// 56×56 pixels takes 25 % longer with it than with oneDNN's ReLU (46 % in bf16), and 3 % (6 %) longer with this
-    /// one.
+    /// One number is wrong: -∞, which only occurs after overflow, becomes NaN (-∞ · 0) instead of 0. oneDNN has no better
+    /// function at this cost. Its maximum and minimum return the bound for NaN, so no chain that contains one of them keeps
+    /// NaN. Of the functions that keep NaN and positive numbers, all except ELU multiply by a number, and -∞ times any
+    /// number is not finite. ELU with `alpha` 0 is always right, but its exponential is slow. A 1×1 convolution of 64
+    /// channels of 56×56 pixels takes 25 % longer with ELU than with oneDNN's ReLU (46 % in bf16), and 3 % longer with the
+    /// function used here (6 % in bf16).
     const RELU: Self = Self { algorithm: sys::dnnl_eltwise_hardswish, alpha: f32::MAX / 4.0, beta: 0.0 };
 
-    /// The function of a fused operator, or the reason why oneDNN does not have it.
+    /// oneDNN's form of the function `act`; `None` for no function. The error is the reason why oneDNN does not have it.
     fn of(act: FusedAct) -> std::result::Result<Option<Self>, String> {
         let algorithm = match act {
             FusedAct::None => return Ok(None),
@@ -66,7 +66,7 @@ pub fn append_relu(post_ops: &PostOps) -> Result<()> {
     unsafe { result::post_ops_append_eltwise(post_ops.0, algorithm, alpha, beta) }
 }
 
-/// The operations that follow the product.
+/// The operations that follow the product: an addition, then a function, each optional.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Epilogue {
     /// Position of the input that is added.
@@ -107,7 +107,7 @@ impl Epilogue {
         Attributes::user_scratchpad()?.with(&post_ops)
     }
 
-    /// Prepares the call of a product that was described with [`Self::attributes`] and writes output 0.
+    /// Prepares the call of a product. `product.pd` was made with [`Self::attributes`], and the call writes output 0.
     ///
     /// # Errors
     /// The error that oneDNN reports.
@@ -150,15 +150,15 @@ impl Epilogue {
 
 /// Tensors of a product, in the order data, weight, out.
 pub struct Product {
-    /// Descriptors in the arrangements that the primitive requires.
+    /// Their descriptors, in the arrangements that the primitive requires.
     pub tensors: [Arc<MemDesc>; 3],
-    /// The same arrangements as layouts of the executor.
+    /// The arrangements of `tensors`, as layouts of the executor.
     pub layouts: [Layout; 3],
-    /// The bias, row-major, if there is one.
+    /// The descriptor of the bias, which is row-major; `None` without a bias.
     pub bias: Option<MemDesc>,
 }
 
-/// Copies the operand to the output, unless the operand is the output's memory.
+/// Copies the operand to the output, unless both are the same memory.
 pub fn fetch(args: &KernelArgs<'_>, operand: usize, n_bytes: usize) {
     let (from, to) = (args.inputs[operand].as_ptr(), args.outputs[0].as_ptr());
     if std::ptr::eq(from, to) {

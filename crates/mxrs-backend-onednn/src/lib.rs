@@ -5,7 +5,7 @@
 //! their layout if the primitive accepts it. Gradients have the layout that the primitive writes. One result differs
 //! from the reference: ReLU after a fused product maps -∞ to NaN, and all other negative numbers to 0.
 //!
-//! The crate knows the operators of `mxrs-ops`. It does not know graphs, arrays, the environment or any other backend.
+//! The crate uses the operators of `mxrs-ops`. It does not depend on graphs, arrays, the environment or another backend.
 //!
 //! ```
 //! use mxrs_backend_onednn::{OneDnn, OneDnnConfig};

@@ -1,4 +1,4 @@
-//! The running library: engine, the team as a thread pool, streams, layouts, counters.
+//! The state of the opened library: its engine, its thread pool (the team), its streams, and the layouts that it uses.
 
 use crate::objects::{Attributes, EngineObject, MemDesc, PrimDesc, StreamObject, dims};
 use crate::registry::Registry;
@@ -23,11 +23,12 @@ impl ThreadPool for TeamPool {
     }
 }
 
-/// The state that all kernels share. Fields drop in order: streams before the pool that they run on, the engine last.
+/// The state that all kernels share. Fields are dropped in the order of declaration: the streams before the pool that they
+/// run on, and the engine last.
 pub struct Library {
     streams: Mutex<Vec<StreamObject>>,
     pool: Option<ThreadPoolHandle>,
-    /// The known layouts.
+    /// The layouts that have an arrangement in oneDNN.
     pub registry: Registry,
     attributes: Attributes,
     row_major_weights: bool,
@@ -40,7 +41,7 @@ impl Library {
     /// Opens the library on `team`.
     ///
     /// # Errors
-    /// The reason why this build or this machine has no oneDNN.
+    /// Returns the reason why oneDNN is missing from this build or does not run on this machine.
     pub fn new(team: &Arc<Team>, row_major_weights: bool) -> Result<Self> {
         let version = mxrs_onednn_sys::version()?;
         let pool = match version.cpu_runtime {
@@ -76,7 +77,7 @@ impl Library {
         if self.row_major_weights { MemDesc::dense(&sizes, dtype) } else { MemDesc::any(&sizes, dtype) }
     }
 
-    /// The attributes that every primitive is created with: the caller provides the scratch memory.
+    /// The attributes with which every primitive is created. They say that the caller provides the scratch memory.
     pub fn attributes(&self) -> sys::const_dnnl_primitive_attr_t {
         self.attributes.0
     }
@@ -115,7 +116,7 @@ impl Library {
     /// The descriptor of a tensor in its layout.
     ///
     /// # Errors
-    /// If oneDNN does not know the layout.
+    /// Fails if oneDNN does not have the layout.
     pub fn md(&self, desc: &mxrs_op::TensorDesc) -> Result<Arc<MemDesc>> {
         self.registry.md(desc)
     }

@@ -9,12 +9,12 @@ use std::ffi::{CStr, c_int, c_void};
 /// Sizes of a tensor in the integer type of oneDNN.
 pub type Dims = SmallVec<[i64; 6]>;
 
-/// Converts unsigned sizes.
+/// Converts sizes to the integer type of oneDNN.
 pub fn dims(sizes: impl IntoIterator<Item = usize>) -> Dims {
     sizes.into_iter().map(|d| d as i64).collect()
 }
 
-/// oneDNN's code of a dtype, if it has one.
+/// oneDNN's code of a dtype; `None` if oneDNN does not have the dtype.
 pub fn data_type(dtype: DType) -> Option<sys::dnnl_data_type_t> {
     Some(match dtype {
         DType::F32 => sys::dnnl_f32,
@@ -73,7 +73,7 @@ owner!(
     PostOps, sys::dnnl_post_ops_t, result::post_ops_destroy
 );
 owner!(
-    /// A memory object without a buffer of its own.
+    /// A memory object: a descriptor with a pointer to memory that it does not own.
     MemoryObject, sys::dnnl_memory_t, result::memory_destroy
 );
 owner!(
@@ -91,7 +91,7 @@ impl MemDesc {
         Self::strided(sizes, &strides, dtype)
     }
 
-    /// A plain descriptor with these strides, in elements.
+    /// A descriptor without blocks, with these strides in elements.
     pub fn strided(sizes: &[i64], strides: &[i64], dtype: DType) -> Result<Self> {
         let code = code(dtype)?;
         // SAFETY: callers pass one stride per size, so both arrays have `sizes.len()` items; the out pointer is valid.
@@ -116,7 +116,7 @@ impl MemDesc {
         .map(Self)
     }
 
-    /// The same memory viewed with other sizes, if the arrangement allows it.
+    /// Describes the same memory with other sizes; fails if the arrangement does not allow that.
     pub fn reshape(&self, sizes: &[i64]) -> Result<Self> {
         // SAFETY: `self` owns the descriptor, so it is alive; `sizes` has `sizes.len()` items, and the out pointer is
         // valid.
@@ -124,7 +124,8 @@ impl MemDesc {
             .map(Self)
     }
 
-    /// A part of the same memory: `sizes` elements from `offsets` on. The part must consist of whole blocks.
+    /// Describes a part of the tensor: on each axis, `sizes` elements from `offsets` on. The part must consist of whole
+    /// blocks.
     pub fn part(&self, sizes: &[i64], offsets: &[i64]) -> Result<Self> {
         debug_assert_eq!(sizes.len(), offsets.len());
         // SAFETY: `self` owns the descriptor, so it is alive; callers pass one size and one offset per axis of it, and
@@ -133,11 +134,11 @@ impl MemDesc {
             .map(Self)
     }
 
-    /// The same tensor in blocks of 16 channels, with a distance of `image_bytes` from one image to the next: a part of
-    /// a tensor with more channels. `None` for other arrangements.
+    /// Describes the same tensor as a part of a tensor with more channels: the distance from one image to the next is
+    /// `image_bytes`. `None` if the tensor is not in blocks of 16 channels.
     ///
     /// # Errors
-    /// The error that oneDNN reports, for example if the channels do not fill their blocks.
+    /// Returns the error that oneDNN reports, for example if the channels do not fill their blocks.
     pub fn with_image_stride(&self, image_bytes: usize) -> Result<Option<Self>> {
         if self.number(sys::dnnl_query_ndims_s32)? != 4 {
             return Ok(None);
@@ -168,7 +169,7 @@ impl MemDesc {
         unsafe { sys::dnnl_memory_desc_get_size(self.0) }
     }
 
-    /// Whether both describe the same arrangement.
+    /// Whether both descriptors describe the same arrangement.
     pub fn is_equal(&self, other: &Self) -> bool {
         // SAFETY: `self` and `other` own the descriptors, so both are alive.
         unsafe { sys::dnnl_memory_desc_equal(self.0, other.0) != 0 }
@@ -181,7 +182,7 @@ impl MemDesc {
         found.ok_or_else(|| backend_error(format!("element type {code}")))
     }
 
-    /// Returns the answer to a query for a number.
+    /// Returns the number that oneDNN answers to the query `what`.
     pub fn number(&self, what: sys::dnnl_query_t) -> Result<i32> {
         let mut value = 0i32;
         // SAFETY: `self` owns the descriptor, so it is alive. Callers pass only queries for which oneDNN writes an
@@ -190,7 +191,7 @@ impl MemDesc {
         Ok(value)
     }
 
-    /// Returns the answer to a query for `n` sizes.
+    /// Returns the `n` sizes that oneDNN answers to the query `what`.
     pub fn sizes(&self, what: sys::dnnl_query_t, n: usize) -> Result<Dims> {
         let mut pointer: *const sys::dnnl_dims_t = std::ptr::null();
         // SAFETY: `self` owns the descriptor, so it is alive. Callers pass only queries for which oneDNN writes a
@@ -217,7 +218,7 @@ impl PrimDesc {
         Ok((md.size_bytes() > 0).then_some(md))
     }
 
-    /// Like [`Self::md`], for arguments that must exist.
+    /// The descriptor of one argument, as [`Self::md`] returns it. Fails if the primitive does not use the argument.
     pub fn required_md(&self, what: sys::dnnl_query_t, index: usize) -> Result<MemDesc> {
         self.md(what, index)?.ok_or_else(|| backend_error("a primitive lacks an expected argument"))
     }
@@ -237,12 +238,12 @@ impl PrimDesc {
         unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
     }
 
-    /// Whether the implementation is a loop over single numbers, not code generated for this processor.
+    /// Whether the implementation is a plain loop over single numbers, and not code generated for this processor.
     pub fn is_plain_loop(&self) -> bool {
         self.implementation().starts_with("ref")
     }
 
-    /// Creates the primitive itself; this compiles code.
+    /// Creates the primitive that this descriptor describes; oneDNN compiles its code.
     pub fn primitive(&self) -> Result<Primitive> {
         // SAFETY: `self` owns the descriptor, so it is alive; the out pointer is valid.
         created(|out| unsafe { result::primitive_create(out, self.0) }).map(Primitive)
@@ -259,7 +260,7 @@ impl Attributes {
         Ok(attributes)
     }
 
-    /// Adds an epilogue; the list is copied.
+    /// Adds a copy of the epilogue `post_ops`.
     pub fn with(self, post_ops: &PostOps) -> Result<Self> {
         // SAFETY: `self` and `post_ops` own their objects, so both are alive; oneDNN copies the list.
         unsafe { result::primitive_attr_set_post_ops(self.0, post_ops.0)? };
@@ -268,7 +269,7 @@ impl Attributes {
 }
 
 impl PostOps {
-    /// An empty list.
+    /// An epilogue without operations.
     pub fn new() -> Result<Self> {
         // SAFETY: the out pointer is valid.
         created(|out| unsafe { result::post_ops_create(out) }).map(Self)
@@ -284,7 +285,7 @@ fn code(dtype: DType) -> Result<sys::dnnl_data_type_t> {
     data_type(dtype).ok_or_else(|| Error::not_built(format!("oneDNN on {dtype}"), "it has no such element type"))
 }
 
-/// Sizes of a shape.
+/// Converts the sizes of a shape to the integer type of oneDNN.
 pub fn shape_dims(shape: &Shape) -> Dims {
     dims(shape.iter().copied())
 }

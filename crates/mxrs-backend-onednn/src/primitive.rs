@@ -18,7 +18,7 @@ pub enum Slot {
     Input(usize),
     /// The n-th output.
     Output(usize),
-    /// The scratch memory, beginning with this byte.
+    /// The scratch memory, from this byte on.
     Scratch(usize),
 }
 
@@ -32,13 +32,13 @@ pub struct Argument {
     pub md: Arc<MemDesc>,
 }
 
-/// Describes a primitive again, with another arrangement of its output.
+/// A function that describes a primitive for an output in another arrangement.
 pub type Redescribe = dyn Fn(&Library, &MemDesc) -> Result<PrimDesc> + Send + Sync;
 
-/// Memory objects for one execution. They are kept between runs; one run at a time uses a set.
+/// One memory object for each argument. Sets are kept between runs; only one run at a time uses a set.
 struct ArgumentSet(Vec<MemoryObject>);
 
-/// A prepared primitive.
+/// A prepared primitive with its arguments.
 pub struct PrimitiveKernel {
     library: Arc<Library>,
     primitive: Primitive,
@@ -50,7 +50,7 @@ pub struct PrimitiveKernel {
 }
 
 impl PrimitiveKernel {
-    /// Compiles the primitive. Adds the argument for scratch memory, and also returns its size.
+    /// Compiles the primitive and adds the argument for scratch memory. Also returns the number of bytes of scratch memory.
     ///
     /// # Errors
     /// The error that oneDNN reports.
@@ -60,7 +60,7 @@ impl PrimitiveKernel {
         Ok((Arc::new(kernel), scratch.n_bytes()))
     }
 
-    /// Compiles the primitive like [`Self::new`], but its scratch memory becomes a part of `scratch`.
+    /// Compiles the primitive as [`Self::new`] does, but reserves its scratch memory as a part of `scratch`.
     ///
     /// # Errors
     /// The error that oneDNN reports.
@@ -77,8 +77,8 @@ impl PrimitiveKernel {
         Self::without_scratch(library, pd, arguments)
     }
 
-    /// Compiles the primitive like [`Self::new`], for a descriptor that was made without the attributes of this crate:
-    /// oneDNN owns the scratch memory.
+    /// Compiles a primitive whose descriptor was made without the attributes of [`Library`]; oneDNN allocates its scratch
+    /// memory.
     ///
     /// # Errors
     /// The error that oneDNN reports.
@@ -98,13 +98,13 @@ impl PrimitiveKernel {
         })
     }
 
-    /// The same primitive, with a function that describes it with another arrangement of its only output.
+    /// The same primitive, with a function that describes it for another arrangement of its only output.
     pub fn redescribed_by(self, redescribe: Arc<Redescribe>) -> Self {
         Self { redescribe: Some(redescribe), ..self }
     }
 
-    /// The same primitive with images of its output `image_bytes` apart. `None` if the library has no such primitive,
-    /// or one that needs more scratch memory.
+    /// The same primitive for an output whose images are `image_bytes` apart. `None` if the library has no such primitive,
+    /// or if it needs more scratch memory.
     ///
     /// # Errors
     /// The error that oneDNN reports.
@@ -152,7 +152,7 @@ impl PrimitiveKernel {
         self.arguments.iter().map(memory).collect::<Result<_>>().map(ArgumentSet)
     }
 
-    /// Runs the primitive. It overwrites its outputs, regardless of their requests.
+    /// Runs the primitive, which overwrites its outputs regardless of their requests.
     ///
     /// # Errors
     /// The error that oneDNN reports.

@@ -1,9 +1,9 @@
 //! Conversions between oneDNN's memory descriptors and [`Layout`].
 //!
-//! A layout that oneDNN chose is stored with its descriptor, so that a later call with a tensor in this layout finds
-//! the descriptor. Layouts that other backends chose are known if oneDNN has a tag for them. Layouts that are neither
-//! plain nor blocked arrangements of the tensor's own axes, such as packed weights, become [`Layout::Opaque`] with an
-//! id that is assigned here.
+//! A layout that oneDNN chose is stored with its descriptor, so that a later call with a tensor in this layout finds the
+//! descriptor. The descriptor of a layout that another backend chose is found if oneDNN has a tag for the layout. Layouts
+//! that are neither plain nor blocked arrangements of the tensor's own axes, such as packed weights, become
+//! [`Layout::Opaque`] with an id that is assigned here.
 
 use crate::objects::{Dims, MemDesc, backend_error, shape_dims};
 use dashmap::DashMap;
@@ -13,7 +13,7 @@ use mxrs_types::{Layout, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Known descriptors, by layout.
+/// The descriptors found so far, by layout.
 #[derive(Default)]
 pub struct Registry {
     blocked: DashMap<TensorDesc, Arc<MemDesc>>,
@@ -25,7 +25,7 @@ impl Registry {
     /// The descriptor of a tensor.
     ///
     /// # Errors
-    /// If oneDNN does not know the layout.
+    /// Fails if oneDNN has no arrangement for the layout.
     pub fn md(&self, desc: &TensorDesc) -> Result<Arc<MemDesc>> {
         match &desc.layout {
             Layout::RowMajor => MemDesc::dense(&at_least_1d(shape_dims(&desc.shape)), desc.dtype).map(Arc::new),
@@ -43,7 +43,7 @@ impl Registry {
         }
     }
 
-    /// Whether this backend knows the layout.
+    /// Whether oneDNN has an arrangement for the layout of the tensor.
     pub fn knows(&self, desc: &TensorDesc) -> bool {
         match &desc.layout {
             Layout::RowMajor => true,
@@ -64,7 +64,7 @@ impl Registry {
                 return Ok(());
             }
         }
-        // The layout may be a part of a tensor in blocks, with gaps between the images.
+        // The tensor may be a part of a larger tensor in blocks of channels, with gaps between the images.
         if let (Layout::Blocked { strides, .. }, 4) = (&desc.layout, desc.shape.ndim()) {
             let dense = MemDesc::tagged(&shape_dims(&desc.shape), desc.dtype, sys::dnnl_aBcd16b)?;
             if let Ok(Some(md)) = dense.with_image_stride(strides[0] * desc.dtype.size_of()) {
@@ -74,7 +74,7 @@ impl Registry {
         Ok(())
     }
 
-    /// The layout of a descriptor whose axes are those of `desc`.
+    /// The layout of the descriptor `md`, whose axes are those of `desc`.
     ///
     /// # Errors
     /// The error that oneDNN reports.
@@ -98,7 +98,7 @@ impl Registry {
         Ok(layout)
     }
 
-    /// The layout of packed weights: row-major if the primitive prefers that, otherwise opaque.
+    /// The layout of packed weights that have the descriptor `md`: row-major if `md` is, otherwise opaque.
     ///
     /// # Errors
     /// The error that oneDNN reports.
@@ -123,7 +123,7 @@ pub fn at_least_1d(sizes: Dims) -> Dims {
     if sizes.is_empty() { Dims::from_elem(1, 1) } else { sizes }
 }
 
-/// Whether the elements are in row-major order. Strides of axes of size 1 do not matter.
+/// Whether the elements are in row-major order without gaps. Strides of axes of size 1 do not matter.
 fn is_dense(md: &MemDesc, sizes: &[i64]) -> Result<bool> {
     if md.number(sys::dnnl_query_format_kind)? as u32 != sys::dnnl_blocked
         || md.number(sys::dnnl_query_inner_nblks_s32)? != 0

@@ -36,7 +36,7 @@ impl FloatPart {
         Self { start: plan.add(n * size_of::<f32>()), n }
     }
 
-    /// The values.
+    /// The `n` values of this part.
     ///
     /// # Safety
     /// The scratch memory of `args` must be as large as the plan that this part belongs to. No other slice of this part

@@ -1,5 +1,5 @@
-//! Tests `MXNET_ONEDNN_CACHE_NUM` (decision D75): calls with ten input shapes, on caches with at most three entries,
-//! without a bound, and with no entries.
+//! Tests `MXNET_ONEDNN_CACHE_NUM` (decision D75): calls with ten input shapes, with a cache of at most three entries, with
+//! an unbounded cache, and with no cache.
 
 use mxrs_backend_onednn::{OneDnn, OneDnnConfig};
 use mxrs_op::{Attrs, Backend, OpCall, TensorDesc};

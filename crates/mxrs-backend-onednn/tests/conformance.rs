@@ -26,7 +26,8 @@ fn agrees_with_the_reference_on_every_sample() {
     assert!(n_compared > 100, "only {n_compared} comparisons: does the backend still take anything?");
 }
 
-/// Whether 8-bit products are exact. Without VNNI oneDNN's products saturate, and the backend does not offer them.
+/// Whether the backend offers 8-bit products. It does so only if the processor has VNNI, because oneDNN's products saturate
+/// without it.
 fn has_exact_bytes() -> bool {
     Feature::Avx512Vnni.is_there() || Feature::AvxVnni.is_there()
 }

@@ -9,7 +9,7 @@ use mxrs_testkit::conformance::{Prepared, Runner, run_once, team};
 use mxrs_types::DType;
 use std::sync::Arc;
 
-/// Functions that propagate NaN and whose error is as small as that of the product.
+/// Functions whose error is as small as the product's error, and which return NaN for NaN.
 const FUNCTIONS: [&str; 7] = ["none", "relu", "sigmoid", "tanh", "square", "sqrt", "abs"];
 const FLOATS: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
 
@@ -18,7 +18,7 @@ fn backend(team: &Arc<Team>) -> Arc<OneDnn> {
         .expect("oneDNN is built in")
 }
 
-/// A convolution with relu that adds the tensor of the last shape.
+/// A sample of a convolution that adds the tensor of the last shape in `shapes`, then applies relu.
 fn conv(name: &'static str, attrs: &[(&'static str, &'static str)], shapes: &[&[usize]]) -> Sample {
     let all: Vec<_> = attrs.iter().copied().chain([("with_sum", "True"), ("act", "relu")]).collect();
     let none: [(&str, &str); 0] = [];
@@ -132,7 +132,7 @@ fn a_function_is_taken_with_every_type_that_the_product_is_taken_with() {
     }
 }
 
-/// Results to test, one per channel. They come from the bias, because all data are zero.
+/// The values to which the epilogue is applied, one per channel. They are the bias, because all data are zero.
 const SPECIAL: [f64; 8] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 0.0, 2.0, -3e38, 3e38];
 
 /// Functions and arguments for which oneDNN returns NaN and the reference does not: oneDNN's relu multiplies by a
@@ -157,7 +157,7 @@ fn what_is_not_finite_stays_so() {
         prepared.data[2] = AlignedBuffer::from_f64(&bias, dtype);
         let bias = prepared.data[2].to_f64(dtype);
         let planned = backend.plan(&prepared.call(op, &[false; 3])).expect("it supports the call");
-        // Data and weights may have any layout: zero bytes are zeros in each of them.
+        // Data and weights may have any layout, because their elements, all 0, are zero bytes in every layout.
         let bytes = |i: usize| prepared.inputs[i].with_layout(planned.input_layouts[i].clone()).size_bytes();
         let (data, weights) = (AlignedBuffer::zeroed(bytes(0)), AlignedBuffer::zeroed(bytes(1)));
         let out = prepared.outputs[0].with_layout(planned.output_layouts[0].clone());

@@ -1,5 +1,5 @@
-//! Runs samples on tensors in the layout in which a convolution writes them: in blocks of channels, padded if the
-//! channels do not fill a block. Numbers, requests and padding are checked as for row-major tensors.
+//! Runs samples on tensors in the layout in which a convolution writes them: in blocks of channels, padded if the channels
+//! do not fill a block. The tests check numbers, requests and padding, as they do for row-major tensors.
 
 use mxrs_backend_onednn::{OneDnn, OneDnnConfig};
 use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, OpDef, OpSet, RawTensor, TensorDesc};
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 /// Names of inputs that are parameters, which no convolution computes.
 const PARAMETERS: [&str; 2] = ["weight", "bias"];
-/// Number of channels of the convolution's other tensor.
+/// The convolution has the tested tensor as input or output; its other tensor has this many channels.
 const OTHER_CHANNELS: usize = 32;
 
 /// The computation that writes a tensor and so determines its layout.
@@ -71,7 +71,7 @@ fn copy(backend: &OneDnn, data: &AlignedBuffer, from: &TensorDesc, to: &TensorDe
     copy
 }
 
-/// Copies the inputs of a sample into layouts that `maker` chooses; with `only`, copies only that input. Returns the
+/// Copies the inputs of a sample into layouts that `maker` chooses: all inputs, or only the input `only`. Returns the
 /// description of the last copied input, or `None` if no input was copied.
 fn into_layouts(
     maker: Maker,
@@ -118,7 +118,7 @@ fn tensors_as_convolutions_leave_them() {
         for (sample, maker) in
             (op.samples)().iter().flat_map(|s| [Maker::Forward, Maker::Backward].map(|maker| (s.clone(), maker)))
         {
-            // First all inputs are in the layout, then one at a time, while the others are row-major.
+            // First all inputs are in the maker's layout; then one input at a time is, while the other inputs are row-major.
             for only in std::iter::once(None).chain((0..sample.inputs.len()).map(Some)) {
                 let Ok(mut prepared) = Prepared::new(op, &sample, DType::F32) else { continue };
                 let is_constant = vec![false; prepared.inputs.len()];
@@ -140,7 +140,7 @@ fn tensors_as_convolutions_leave_them() {
     let n_ops = |of: &dyn Fn(&Maker, bool) -> bool| met.iter().filter(|(maker, padded, _)| of(maker, *padded)).count();
     assert!(n_ops(&|maker, _| *maker == Maker::Forward) > 10, "{met:?}");
     assert!(n_ops(&|maker, _| *maker == Maker::Backward) > 10, "{met:?}");
-    // The kernels of these operators are loops of this crate, which support any layout.
+    // These operators must have been tested, because loops of this crate, which support any layout, run them.
     for name in ["_sg_bn_relu", "_sg_bn_relu_quantize"] {
         assert!(met.iter().any(|(_, _, op)| *op == name), "{name}: {met:?}");
     }

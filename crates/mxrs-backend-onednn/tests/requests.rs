@@ -8,7 +8,7 @@ use mxrs_testkit::conformance::Prepared;
 use mxrs_types::{DType, WriteReq};
 use std::collections::BTreeSet;
 
-/// Runs the kernel with memory for the `wanted` outputs only, and returns all outputs and rewritten inputs.
+/// Runs the kernel with memory only for the outputs that `wanted` marks. Returns all outputs, then the rewritten inputs.
 fn run(op: &OpDef, prepared: &Prepared, planned: &PlannedKernel, wanted: &[bool]) -> Vec<AlignedBuffer> {
     let n_plain = prepared.outputs.len() - prepared.rewrites.len();
     let mut outputs: Vec<AlignedBuffer> = (0..prepared.outputs.len())
@@ -66,7 +66,7 @@ fn an_output_does_not_depend_on_which_others_are_wanted() {
                 continue;
             }
             let planned = backend.plan(&call).expect("it supports the call");
-            // All buffers here are row-major.
+            // The layouts of inputs that are read must be row-major, because all buffers of this test are.
             let is_read = |i: &usize| !op.unread_inputs(prepared.is_train).any(|unread| unread == *i);
             let mut read = (0..prepared.inputs.len()).filter(is_read);
             if !read.all(|i| planned.input_layouts[i].is_row_major()) {

@@ -1,6 +1,6 @@
 //! Tests that sums of 16-bit numbers are computed with more digits and rounded once: a sum slightly more than halfway
-//! between two numbers is rounded up. Each image of the test has one nonzero number, because the numbers of one image
-//! are summed in float32.
+//! between two numbers is rounded up. Each image of the test has one nonzero number per channel, because the numbers of one
+//! image are summed in float32.
 
 use mxrs_backend_onednn::{OneDnn, OneDnnConfig};
 use mxrs_op::{Backend, Fill, Sample};
@@ -18,7 +18,7 @@ fn sums_of_short_numbers_are_rounded_once() {
     let ops = mxrs_ops::catalog();
     let op = ops.get("_backward_Convolution_bias").expect("it is in the catalog");
     let filters = CHANNELS.to_string();
-    // Half a unit in the last place of 1, and a number so small that 1 plus it is rounded to 1.
+    // Each case: a dtype, half a unit in the last place of 1, and a number so small that adding it to 1 gives 1.
     for (dtype, half, little) in
         [(DType::BF16, 0.5f64.powi(8), 0.5f64.powi(40)), (DType::F16, 0.5f64.powi(11), 0.5f64.powi(24))]
     {

@@ -1,8 +1,8 @@
-//! The cache of the compiled library, so that it is compiled once: `<cache>/<key>/libdnnl.a`.
+//! Keeps the compiled library as `<cache>/<key>/libdnnl.a`, so that it is compiled only once.
 //!
-//! Debug and release builds, and all workspaces that share the cache, use the same file. `libdnnl.sum` has the checksum
-//! of the archive when it was written. If the archive differs from it, or there is no such file, the library is
-//! compiled again. Simultaneous builds wait for each other by a lock on the file `lock`.
+//! Debug and release builds, and all workspaces that share the cache, use the same file. `libdnnl.sum` contains the checksum
+//! that the archive had when it was written. If the archive has another checksum, or one of the two files is missing, the
+//! library is compiled again. Simultaneous builds wait for each other by a lock on the file `lock`.
 
 #![allow(clippy::disallowed_methods, reason = "cargo describes the build in environment variables")]
 
@@ -24,7 +24,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Opens the folder of the plan's library, and waits for another build that uses it.
+    /// Opens the folder of the plan's library. Waits if another build is using the folder.
     ///
     /// # Errors
     /// Fails if the folder cannot be made or locked.
@@ -52,7 +52,7 @@ impl Entry {
         &self.dir
     }
 
-    /// Whether the library exists and has the checksum that was written.
+    /// Whether the library exists and has the checksum that `libdnnl.sum` states.
     pub fn holds_library(&self) -> bool {
         let archive = self.dir.join("libdnnl.a");
         let Ok(expected) = std::fs::read_to_string(self.dir.join("libdnnl.sum")) else { return false };

@@ -1,4 +1,4 @@
-//! Reads cargo's description of the build and prints the lines that link the library.
+//! Reads the settings that cargo passes to this build script, and prints the lines that make cargo link the library.
 
 // Cargo passes settings to build scripts in environment variables, and a build script has no other source of settings.
 #![allow(clippy::disallowed_methods, reason = "cargo describes the build in environment variables")]
@@ -16,7 +16,7 @@ pub fn library() {
     let vendor = PathBuf::from(variable("CARGO_MANIFEST_DIR")).join("vendor");
     // `mxrs-onednn-sys` reads this as DEP_DNNL_INCLUDE.
     println!("cargo::metadata=INCLUDE={}", vendor.join("include").display());
-    // docs.rs only builds documentation and links nothing.
+    // docs.rs only builds documentation, so there is nothing to compile or link.
     if std::env::var_os("DOCS_RS").is_some() {
         return;
     }
@@ -40,7 +40,7 @@ fn build(vendor: PathBuf) -> Result<(), String> {
     Ok(())
 }
 
-/// Fails for other targets than x86-64, because the vendored sources are for this architecture only.
+/// Returns an error for targets other than x86-64, because the vendored sources are for this architecture only.
 fn require_x86_64() -> Result<(), String> {
     let (arch, family) =
         (variable("CARGO_CFG_TARGET_ARCH"), std::env::var("CARGO_CFG_TARGET_FAMILY").unwrap_or_default());
@@ -55,8 +55,8 @@ fn require_x86_64() -> Result<(), String> {
     ))
 }
 
-/// The name of the C++ standard library, which oneDNN calls. `CXXSTDLIB` can name another library, as for the `cc`
-/// crate.
+/// The name of the C++ standard library, which oneDNN calls. The variable `CXXSTDLIB` can name another library, as it does
+/// for the crate `cc`.
 fn cpp_library() -> String {
     println!("cargo::rerun-if-env-changed=CXXSTDLIB");
     let usual = if variable("CARGO_CFG_TARGET_VENDOR") == "apple" { "c++" } else { "stdc++" };

@@ -34,11 +34,11 @@ enum Recipe {
     /// Generated C++ code that only emits machine code, with little optimization: it is long, and its own speed does
     /// not matter.
     Generated,
-    /// C and assembly.
+    /// C or assembly code.
     C,
 }
 
-/// Everything that determines the content of the library.
+/// Everything that determines the content of the compiled library: sources, flags and compilers.
 pub struct Plan {
     vendor: PathBuf,
     /// Paths relative to `vendor`. Large files come first, so that the last file to finish is a short one.
@@ -125,7 +125,7 @@ fn recipe(file: &str) -> Recipe {
 
 fn tool(recipe: Recipe) -> Result<cc::Tool, String> {
     let mut build = cc::Build::new();
-    // The options do not follow cargo's profile, because an unoptimized oneDNN is too slow, and its debug information
+    // These options do not depend on cargo's profile, because an unoptimized oneDNN is too slow, and its debug information
     // would take gigabytes.
     build.debug(false).warnings(false).pic(true).opt_level(if recipe == Recipe::Generated { 1 } else { 3 });
     for (name, value) in DEFINITIONS {
@@ -144,7 +144,7 @@ fn tool(recipe: Recipe) -> Result<cc::Tool, String> {
         build.cpp(true).std("c++11").flag("-fvisibility-inlines-hidden");
     }
     if recipe == Recipe::Generated {
-        // GCC 8 crashes in this pass on large generated files.
+        // Turns off an optimization pass in which GCC 8 crashes on large generated files.
         build.flag_if_supported("-fno-tree-dominator-opts");
     }
     build.try_get_compiler().map_err(|error| no_compiler(&error.to_string()))

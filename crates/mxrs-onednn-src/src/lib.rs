@@ -10,16 +10,16 @@
 //!
 //! # What a build needs
 //!
-//! Feature `compile`, which is on by default, a C++11 compiler (GCC or Clang) and a target of the `x86_64`
-//! architecture. CMake and settings are not needed. The first compilation takes a quarter of an hour on two cores. The
+//! A build needs feature `compile`, which is on by default, a C++11 compiler (GCC or Clang) and a target of the `x86_64`
+//! architecture. It needs no CMake and no settings. The first compilation takes a quarter of an hour on two cores. The
 //! library is kept in `mxrs-onednn` below cargo's target folder, or in the folder that the variable `MXRS_ONEDNN_CACHE`
 //! names; debug and release builds, and all workspaces that share the folder, use the same file. An interrupted compile
 //! continues where it stopped.
 //!
 //! # What is left out
 //!
-//! `vendor/` holds the files that such a build reads, unchanged. The code for GPUs, graphs and other processors is left
-//! out, and so are the primitives that mxrs does not call, such as RNN and resampling: oneDNN reports them as
-//! unimplemented. `vendor.py` writes that folder; the list of primitives in it says which primitives are kept.
+//! `vendor/` contains, unchanged, only those files of oneDNN that this build reads. The code for GPUs, graphs and other
+//! processors is left out, and so are the primitives that mxrs does not call, such as RNN and resampling: oneDNN reports
+//! them as unimplemented. The script `vendor.py` writes that folder; a list in the script says which primitives are kept.
 
 #![no_std]

@@ -1,9 +1,9 @@
-//! Raw bindings to oneDNN 3, which runs on a thread pool of the caller.
+//! Raw bindings to oneDNN 3. oneDNN runs on a thread pool that the caller owns.
 //!
-//! There are three layers. [`sys`] is the C interface (3.14, generated and committed). [`result`] has the same calls
-//! with errors instead of statuses. [`ThreadPool`] and [`ThreadPoolHandle`] lend the caller's threads to oneDNN. Owned
-//! objects, layouts and primitives for operators are in `mxrs-backend-onednn`. The crate does not know tensors,
-//! operators or the environment, and owns no thread.
+//! There are three layers. [`sys`] is the C interface (3.14, generated and committed). [`result`] has the same calls with
+//! errors instead of statuses. [`ThreadPool`] and [`ThreadPoolHandle`] lend the caller's threads to oneDNN. Owned objects,
+//! layouts and primitives for operators are in `mxrs-backend-onednn`. The crate has no tensors and no operators, reads no
+//! environment variables, and owns no thread.
 //!
 //! ```
 //! match mxrs_onednn_sys::version() {
@@ -20,12 +20,12 @@
 //! - Feature `dynamic` (with `default-features = false`): `libdnnl.so.3` is loaded at run time by [`open`]; nothing
 //!   native is built. Such a library usually has its own threads (OpenMP or TBB, see [`Version::cpu_runtime`]); then
 //!   [`ThreadPoolHandle::new`] returns an error. If both features are on, `static` wins.
-//! - Neither: everything compiles, [`is_available`] is false, and [`version`] returns the reason.
+//! - Neither feature: everything compiles, [`is_available`] is false, and [`version`] returns the reason.
 //!
 //! Read next: [`result`], which shows how to call oneDNN, then [`threadpool`].
 
-// The whole crate consists of foreign calls: into oneDNN, and between its C++ thread pool interface and the caller's
-// pool.
+// The whole crate consists of foreign calls: calls into oneDNN, and calls between oneDNN's C++ thread pool interface and the
+// caller's pool.
 #![allow(unsafe_code)]
 
 // `mxrs_onednn_src` has no code. Naming it makes rustc link the library that its build script compiled.

@@ -4,10 +4,11 @@
 //! estimated seconds. Only the seconds are compared, so a backend outside mxrs competes on the same terms as those of mxrs:
 //!
 //! - A backend that has measured its kernel offers the measured seconds.
-//! - Any other backend offers a multiple of [`Speed::library`](crate::Speed::library), the seconds that a well-tuned
-//!   library should take. The backends of mxrs do so: oneDNN offers this time itself (twice it if it has to copy or has
-//!   only plain loops), nnpack about 1.5 times (for convolutions its own estimates, from 0.2 times on), cpu twice. The
-//!   reference kernels offer the time of plain scalar loops, hundreds of times as much.
+//! - Any other backend offers a multiple of [`Speed::library`](crate::Speed::library), the seconds that a well-tuned library
+//!   should take. The backends of mxrs do so: oneDNN offers exactly this time, or twice this time if it has to copy or has
+//!   only plain loops. nnpack offers about 1.5 times this time, and for convolutions its own estimates, from 0.2 times this
+//!   time on. cpu offers twice this time. The reference kernels offer the time of plain scalar loops, which is hundreds of
+//!   times as long.
 
 use crate::{Kernel, OpCall, TensorDesc};
 use mxrs_types::{Error, Layout, Result};

@@ -1,7 +1,7 @@
 //! Converts elements of a dense tensor between bytes of any dtype and `f64` or `i64`.
 //!
-//! `f64` holds every element exactly except 64-bit integers beyond 2^53. Integer arithmetic uses `i64`, to which `u64`
-//! converts and back without loss by wrapping.
+//! `f64` holds every element exactly except 64-bit integers beyond 2^53. Integer arithmetic uses `i64`: converting a `u64` to
+//! `i64` and back wraps twice, and so loses nothing.
 
 use half::{bf16, f16};
 use mxrs_types::DType;

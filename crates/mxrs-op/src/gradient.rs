@@ -1,9 +1,9 @@
 //! The declaration of an operator's gradient: calls of other operators.
 //!
 //! A [`GradientFn`] runs once per call that a gradient flows through. It builds the gradients of the call's inputs from the
-//! inputs, the outputs and the gradients of the outputs. The calls that it makes become nodes of the gradient graph. A
-//! value that it does not request need not be kept until then. It depends on no kind of graph: the code that differentiates
-//! (a pass over a symbol graph, an imperative tape) implements [`GradientScope`].
+//! inputs, the outputs and the gradients of the outputs. The calls that it makes become nodes of the gradient graph. A value
+//! that the function does not request need not be kept until the function runs. The function depends on no kind of graph: the
+//! code that differentiates (a pass over a symbol graph, an imperative tape) implements [`GradientScope`].
 
 use crate::{Attrs, OpParams};
 use mxrs_types::Result;
@@ -50,8 +50,8 @@ pub trait GradientScope {
     fn n_inputs(&self) -> usize;
 
     /// The call of the gradient graph that made `value`, if `value` is its only output; `None` otherwise, or if calls run
-    /// immediately when they are made. Gradient rules use it to compute something from the inputs of that call instead. A
-    /// call whose outputs are then not read is left out of the graph.
+    /// immediately when they are made. Gradient rules use this to read the inputs of that call in place of `value`. If no
+    /// other call reads `value` either, the call that made it is left out of the graph.
     fn made_by(&mut self, value: GradValue) -> Option<MadeBy> {
         let _ = value;
         None
@@ -82,7 +82,7 @@ pub type GradientFn = fn(&OpParams, &mut dyn GradientScope) -> Result<Vec<Option
 pub enum Gradient {
     /// The operator is not differentiable. A request for its gradient is an error that names the operator.
     Undefined,
-    /// The gradient is zero with respect to every input: constants, indices, comparisons.
+    /// The gradient is zero with respect to every input, as for constants, indices and comparisons.
     Zero,
     /// The gradient is what this function builds.
     By(GradientFn),

@@ -2,9 +2,9 @@
 //!
 //! Contract of [`RawTensor`]: pointer and length describe memory that stays valid during [`Kernel::run`], and that no other
 //! code uses meanwhile if it is an output. The memory is aligned to 64 bytes, unless the tensor is empty. An output with
-//! [`WriteReq::Inplace`] is the same memory as one input. An output with [`WriteReq::Null`] may have no memory. No other
-//! two tensors of a call overlap. An input whose content the operator ignores may have no memory either. The executor
-//! guarantees this by means of the planner and the engine, and kernels rely on it.
+//! [`WriteReq::Inplace`] is the same memory as one input. An output with [`WriteReq::Null`] may have no memory. No other two
+//! tensors of a call overlap. An input whose content the operator ignores may have no memory either. The executor guarantees
+//! all of this by means of the planner and the engine, and kernels rely on it.
 
 use crate::RandomCall;
 use mxrs_sync::Team;
@@ -66,8 +66,7 @@ impl<'a> RawTensor<'a> {
     /// The bytes, for reading.
     ///
     /// # Safety
-    /// No code may write this memory while the slice exists. In particular it must not be an output in use that is the same
-    /// memory.
+    /// No code may write this memory while the slice exists. In particular, no output that shares this memory may be in use.
     pub unsafe fn bytes(&self) -> &'a [u8] {
         if self.len_bytes == 0 {
             // The empty slice is made of words, so that it is aligned for every dtype.
@@ -90,8 +89,8 @@ impl<'a> RawTensor<'a> {
             let empty: &'static mut [u64] = &mut [];
             return bytemuck::cast_slice_mut(empty);
         }
-        // SAFETY: the caller guarantees an output or scratch memory, which `new` and `from_mut_slice` require to be valid
-        // for writes during `'a`, and that no other slice of it exists.
+        // SAFETY: the caller guarantees that this is an output or scratch memory, and that no other slice of it exists. `new`
+        // and `from_mut_slice` require such memory to be valid for writes during `'a`.
         unsafe { std::slice::from_raw_parts_mut(self.ptr, self.len_bytes) }
     }
 }
@@ -118,18 +117,18 @@ pub trait Kernel: Send + Sync {
     /// Name of the implementation, for profiles: `onednn:brgconv:avx512_core`.
     fn name(&self) -> &str;
 
-    /// Whether a sum is made better by this kernel, with the request to [add](WriteReq::Add) to output `output`, than by
-    /// writing the output and adding it in a separate step. Every kernel can add, but one that would first write to other
-    /// memory should return false. The bits must be those of writing and then adding.
+    /// Whether the executor should let this kernel [add](WriteReq::Add) to output `output`, instead of letting it write the
+    /// output and adding that in a separate step. Every kernel can add, but a kernel that would first write to other memory
+    /// should return false. If true, adding must give the same bits as writing and then adding.
     fn adds(&self, output: usize) -> bool {
         let _ = output;
         false
     }
 
-    /// The same kernel, with `image_bytes` bytes from the beginning of one image of its only output (slice along the first
-    /// axis) to the next, because the output is a part of a larger tensor. Scratch memory, other tensors and the computed
-    /// bits stay the same. The kernel neither reads nor writes between the images. Returns `None` if the kernel cannot do
-    /// this.
+    /// The same kernel for an output with gaps between its images (the slices along the first axis), because the output is a
+    /// part of a larger tensor. The kernel has one output, and each image begins `image_bytes` bytes after the beginning of
+    /// the image before. Scratch memory, other tensors and the computed bits stay the same. The kernel neither reads nor
+    /// writes between the images. Returns `None` if the kernel cannot do this.
     fn strided(self: Arc<Self>, image_bytes: usize) -> Option<Arc<dyn Kernel>> {
         let _ = image_bytes;
         None

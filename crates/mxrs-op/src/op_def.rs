@@ -84,10 +84,11 @@ pub struct OpDef {
     /// Whether a call sums products with a weight, forward or as a gradient. The reference kernel is too slow for large
     /// calls of such an operator, and their type decides whether a graph is widened.
     pub is_product: bool,
-    /// An operator that computes the first output again, bit for bit, from the inputs that are not auxiliary states and the
-    /// other outputs. Set if that takes less time than the call itself. The other outputs are kept, and are small.
+    /// An operator that computes the first output again, bit for bit. Its inputs are the inputs of this operator without
+    /// auxiliary states, and then the other outputs, which are small and are kept. Set if this operator takes less time than
+    /// the call itself.
     pub recompute: Option<fn() -> OpDef>,
-    /// For an operator that replaces a pair of calls in a training step: the pair.
+    /// The pair of calls that this operator replaces in a training step, if it replaces any.
     pub pair: Option<&'static Pair>,
     /// What autocast does with calls of the operator.
     pub precision: fn(&OpParams) -> Precision,
@@ -325,8 +326,8 @@ impl OpDef {
         (self.infer_dtype)(params, inputs, outputs).map_err(|e| self.name_in(e))
     }
 
-    /// Puts this operator's name into an error. Shared inference functions write "operator" instead, and operators of one
-    /// family share a parameter struct.
+    /// Puts this operator's name into an error. Shared inference functions write "operator" in place of the name. A parameter
+    /// struct that several operators share has the name of only one of them.
     fn name_in(&self, mut error: Error) -> Error {
         if let ErrorKind::Attribute { op, .. } = error.kind_mut() {
             *op = self.name.into();

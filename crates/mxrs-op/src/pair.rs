@@ -10,15 +10,16 @@ pub struct Pair {
     pub first: &'static str,
     /// Whether a call may be the second call, given the name and attributes of its operator.
     pub is_second: fn(&str, &Attrs) -> bool,
-    /// Operators that compute the gradient of the second call. They take the gradient of its output, and the output.
+    /// Operators that compute the gradient of the second call. Their inputs are the gradient of that call's output, and that
+    /// output.
     pub second_gradients: &'static [&'static str],
-    /// Operator that computes the gradient of the first call. It takes the gradient of the call's output, its first inputs
-    /// in order, and its hidden outputs.
+    /// Operator that computes the gradient of the first call. Its inputs are the gradient of the call's output, some of the
+    /// call's inputs (the first ones, in order), and the call's hidden outputs.
     pub first_gradient: &'static str,
     /// Operator that computes both gradients in one call, with the parameters and outputs of [`Self::first_gradient`].
     pub gradient: &'static str,
-    /// Positions of the inputs of the first call that [`Self::gradient`] takes, after the gradient and before the hidden
-    /// outputs.
+    /// Positions of the inputs of the first call that are also inputs of [`Self::gradient`]. There they follow the gradient
+    /// of the output and precede the hidden outputs.
     pub kept_inputs: &'static [usize],
     /// For each input of [`Self::gradient`], the input of the first call that has its shape and type.
     pub gradient_inputs: &'static [usize],

@@ -32,9 +32,9 @@ pub struct Pattern {
     pub seed: Stage,
     /// The calls that may follow the seed, in this order. Any of them may be missing.
     pub then: Vec<Stage>,
-    /// Returns the calls that replace a chain of at least two calls, in order of execution; `None` if this chain stays as
-    /// it is. The last new call must give the first output of the chain's last call, and further outputs that other calls
-    /// read.
+    /// Returns the calls that replace a chain of at least two calls, in order of execution; `None` if this chain stays as it
+    /// is. The last new call must have the same first output as the chain's last call, and the same further outputs if other
+    /// calls read them.
     pub replace: fn(&[Member<'_>]) -> Option<Vec<NewCall>>,
 }
 
@@ -88,7 +88,7 @@ pub enum Operand {
     Input {
         /// Index of the call in the chain.
         member: usize,
-        /// Position of the input. It must not be an output of another call of the chain.
+        /// Position of the input. The value at this input must not be an output of another call of the chain.
         position: usize,
     },
     /// The first output of an earlier new call, given by its index.
@@ -105,7 +105,7 @@ pub struct NewCall {
     pub suffix: &'static str,
     /// Parameters and annotations.
     pub attrs: Attrs,
-    /// Inputs.
+    /// Where the inputs of the call come from.
     pub inputs: Vec<Operand>,
 }
 

@@ -13,7 +13,7 @@ pub enum Precision {
     /// Computes in float32: half inputs are widened. Correct for every operator.
     #[default]
     Float32,
-    /// Computes in half: float32 inputs are converted to it, and so is the output. For products (`BF16_FUNCS`).
+    /// Computes in half: float32 inputs are converted to half, and the output is half. For products (`BF16_FUNCS`).
     Short,
     /// Computes in half if an input is half already; the other inputs are then converted to half (`BF16_FP32_FUNCS`).
     Follows,

@@ -1,4 +1,5 @@
-//! What an operator says of itself, as one of a few words.
+//! Properties that an operator declares: whether it makes a view, works element by element or combines its inputs, and how
+//! accurate its kernels are.
 
 /// Whether the output of an operator is the memory of its first input, with another name or shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +32,8 @@ pub enum Combines {
     No,
     /// The output is the sum of all inputs, element by element, and all have one shape.
     Sum,
-    /// The operator is like [`Self::Sum`], and the inputs are terms of a gradient. Most terms have no other reader, so one
-    /// may overwrite another.
+    /// The operator is like [`Self::Sum`], and the inputs are terms of a gradient. Usually, only this sum reads a term, so
+    /// the sum may be made in the memory of a term.
     GradientSum,
     /// The output holds the inputs one after another along an axis.
     Concatenation,
@@ -52,7 +53,7 @@ pub enum Accuracy {
     Product,
     /// Special functions.
     Special,
-    /// Results rounded to 8-bit integers, or sums in units of their quanta: integers agree within one quantum, floats as in
-    /// [`Self::Product`].
+    /// Results rounded to 8-bit integers, or sums in units of their quanta: integers agree within one quantum (1), floats as
+    /// in [`Self::Product`].
     Quantum,
 }

@@ -19,7 +19,7 @@ pub struct Speed {
 
 /// Fraction of the peak, and of the bandwidth, that a well-tuned library reaches.
 const LIBRARY: f64 = 0.8;
-/// Number of threads that use the full bandwidth of the memory.
+/// Number of threads that together use the full bandwidth of the memory.
 const MEMORY_THREADS: usize = 2;
 /// Bytes per second that one thread moves.
 const BYTES_PER_THREAD: f64 = 20e9;

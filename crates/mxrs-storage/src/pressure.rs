@@ -48,7 +48,7 @@ impl PressureHooks {
         PressureGuard { hooks: Arc::downgrade(self), id }
     }
 
-    /// Runs all hooks while no lock is held; false if there are none or this thread is already running them.
+    /// Runs all hooks while no lock is held. Returns false if there are no hooks or this thread is already running them.
     pub(crate) fn run(&self, pressure: &Pressure) -> bool {
         let hooks: Vec<Hook> = self.list.lock().hooks.iter().map(|(_, hook)| Arc::clone(hook)).collect();
         if hooks.is_empty() || RUNNING.with(|running| running.replace(true)) {
@@ -68,8 +68,8 @@ impl Drop for Running {
     }
 }
 
-/// Keeps a hook of [`Storage::on_pressure`](crate::Storage::on_pressure) registered; dropping it removes the hook. It
-/// does not wait for a run that another thread has already begun.
+/// Keeps a hook of [`Storage::on_pressure`](crate::Storage::on_pressure) registered; dropping it removes the hook. Dropping
+/// does not wait until a hook that another thread is running has returned.
 #[must_use = "dropping the guard removes the hook"]
 pub struct PressureGuard {
     hooks: Weak<PressureHooks>,

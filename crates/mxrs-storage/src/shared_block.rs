@@ -27,8 +27,8 @@ impl Block {
 }
 
 impl Storage {
-    /// Opens the shared block of a descriptor as a block of `cpu_shared(0)`, with the same bytes as every other mapping
-    /// of it. Dropping it ends this mapping, and the last mapping frees the memory.
+    /// Opens the shared block of a descriptor as a block of `cpu_shared(0)`, which shares its bytes with every other
+    /// mapping. Dropping the block ends this mapping, and the end of the last mapping frees the memory.
     ///
     /// A process with the descriptor can write the bytes at any time. Order the accesses between the processes, and do
     /// not rely on earlier checks of the content.

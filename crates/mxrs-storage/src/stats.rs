@@ -1,9 +1,9 @@
-//! Statistics of a pool.
+//! The counters and sizes that a pool reports: in total, and by tag.
 
 /// Counters and sizes of one pool, at one moment. Sizes are in bytes.
 ///
-/// `reserved == live_blocks_bytes + cached_bytes` at every moment. A failed allocation changes `refusals`, the figures of
-/// pressure hooks if there are any and, if it made the pool empty its cache, the cached and flushed figures; nothing else.
+/// `reserved == live_blocks_bytes + cached_bytes` at every moment. A failed allocation changes only `refusals`; the figures
+/// of pressure hooks, if there are any; and the cached and flushed figures, if it made the pool empty its cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PoolStats {

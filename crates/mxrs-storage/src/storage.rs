@@ -21,10 +21,10 @@ pub struct Storage {
 
 pub(crate) struct Shared {
     config: StorageConfig,
-    /// Sorted by device, so `cpu(0)`, which always exists, comes first. Fixed once built, so finding a pool takes no
-    /// lock.
+    /// One slot for each pool, sorted by device: `cpu(0)`, which always exists, comes first. The list never changes, so
+    /// finding a pool takes no lock.
     slots: Vec<Slot>,
-    /// Whether the manager of a kind of device has been logged, by [`announcement_index`].
+    /// Whether the kind of pool of each kind of device has been logged; indexed by [`announcement_index`].
     announced: [AtomicBool; 4],
     /// Whether plain host memory replaces every `cpu_pinned` id, because no page-locked memory was registered.
     plain_pinned: bool,
@@ -64,9 +64,9 @@ impl StorageBuilder {
         self
     }
 
-    /// Builds the storage. Without a memory of `cpu` it uses the host's. Without one of `cpu_pinned` plain host memory
-    /// replaces it, with the settings of `cpu_pinned`. Without one of `cpu_shared` it uses memory that other processes
-    /// can map (on Linux; on other systems an allocation returns an error).
+    /// Builds the storage. If no memory of `cpu` was added, it uses the host's memory. If none of `cpu_pinned` was added, it
+    /// uses plain host memory with the settings of `cpu_pinned`. If none of `cpu_shared` was added, it uses memory that
+    /// other processes can map (on Linux; on other systems an allocation returns an error).
     ///
     /// # Errors
     /// [`ErrorKind::Env`](mxrs_types::ErrorKind::Env) if a setting is out of range, see [`StorageConfig::validate`].
@@ -99,7 +99,8 @@ impl StorageBuilder {
                 watch: Arc::new(Watch::new(self.observer)),
                 hooks: Arc::new(PressureHooks::default()),
             },
-            // Ranks before the lists of threads of all pools, which are ordered by their ids, starting at 1.
+            // Comes before the pools' lists of threads in the order of locks: those have the same rank, and the ids of their
+            // pools, from 1, as numbers.
             opening: BriefLock::new(Rank::StorageThreads, 0, ()),
         };
         Ok(Storage { shared: Arc::new(shared) })
@@ -120,7 +121,7 @@ impl Storage {
         StorageBuilder { config, memories: Vec::new(), observer: None }
     }
 
-    /// The settings.
+    /// The settings of the pools.
     pub fn config(&self) -> &StorageConfig {
         &self.shared.config
     }
@@ -130,13 +131,13 @@ impl Storage {
         self.shared.slots.iter().map(|slot| slot.device)
     }
 
-    /// Allocates at least `size_bytes` bytes on `device`, for the host or for a stream that does not know about earlier
-    /// work: if earlier owners left unfinished work on the memory, the calling thread waits for it. Size 0 returns an
-    /// empty block and uses no pool.
+    /// Allocates at least `size_bytes` bytes on `device`, for use by the host or by any stream: if earlier owners left
+    /// unfinished work on the memory, the calling thread waits for that work. Size 0 returns an empty block and uses no
+    /// pool.
     ///
-    /// A thread gets the block of this size class that it freed last, unless another thread took it; after its own
-    /// blocks it gets those that were freed elsewhere. Under [`PoolKind::BestFit`] that holds as long as the block has
-    /// not been joined with its neighbors.
+    /// A thread gets the block of this size class that it freed last, unless another thread took that block. If it has no
+    /// such block, it gets a block that another thread freed. Under [`PoolKind::BestFit`] this order holds only for blocks
+    /// that have not been joined with their neighbors.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](mxrs_types::ErrorKind::OutOfMemory) if the device has not enough memory, even after
@@ -193,7 +194,7 @@ impl Storage {
         block
     }
 
-    /// Returns all cached blocks of the device's pool to the device ("empty cache"), and returns their number of bytes.
+    /// Gives all cached blocks of the device's pool back to the device ("empty cache"). Returns the number of their bytes.
     /// Live blocks stay. A device that was never used has no cached blocks.
     pub fn release_all(&self, device: Device) -> u64 {
         self.shared.pool(device).map_or(0, |pool| pool.release_all())
@@ -223,10 +224,10 @@ impl Storage {
         }
     }
 
-    /// Runs `hook` if a device refuses a request although all cached blocks were returned to it, so that dispensable
-    /// memory can be released; then the request is repeated one last time. Hooks run on the thread that requests
-    /// memory, in the order in which they were added, while no lock of the storage is held. A hook may allocate; if
-    /// that fails, hooks do not run again.
+    /// Runs `hook` if a device refuses a request although all cached blocks were returned to it, so that dispensable memory
+    /// can be released; then the request is repeated one last time. Hooks run on the thread that requests memory, in the
+    /// order in which they were added, while no lock of the storage is held. A hook may allocate memory; if such an
+    /// allocation fails, no hooks run for it.
     ///
     /// The hook stays registered until the guard is dropped. If it owns a handle to this storage, it keeps the storage
     /// alive.
@@ -259,7 +260,7 @@ impl Shared {
         self.slots.binary_search_by_key(&device, |slot| slot.device).ok().map(|at| &self.slots[at])
     }
 
-    /// The pool of a device, made if this is its first use.
+    /// The pool of a device; makes the pool if this is the first use of the device.
     #[inline]
     fn pool_of(&self, device: Device) -> Result<&Arc<Pool>> {
         match self.slot(device) {
@@ -298,8 +299,9 @@ impl Shared {
         self.slots.iter().filter_map(|slot| slot.pool.get().cloned()).collect()
     }
 
-    /// Makes the pool of a slot. This happens outside `get_or_init`, because the pool queries the device, and no lock
-    /// may be held meanwhile. If two threads make a pool, one pool is stored, and the other, still empty, is dropped.
+    /// Makes the pool of a slot. This happens outside `get_or_init`, because the pool queries the device, and no lock may be
+    /// held meanwhile. If two threads make a pool for the same slot, one of the pools is stored, and the other, still empty,
+    /// is dropped.
     #[cold]
     fn open<'a>(&self, slot: &'a Slot) -> &'a Arc<Pool> {
         let kind = slot.device.kind;
@@ -321,7 +323,7 @@ impl Shared {
         // If another thread stored its pool first, this thread's pool is dropped here, after the lock is released, and
         // unreserves its addresses.
         drop(fresh);
-        // Shared memory is never pooled, so there is no manager to log.
+        // Shared memory is never pooled, so there is no kind of pool to log.
         let first = !self.announced[announcement_index(kind)].swap(true, Ordering::Relaxed);
         if first && kind != DeviceKind::CpuShared {
             let manager = match config.kind {
@@ -336,13 +338,13 @@ impl Shared {
 }
 
 impl Drop for Shared {
-    /// Orphans the pools when the last handle is dropped: from now on each block keeps its pool alive.
+    /// Orphans the pools when the last handle is dropped: from then on each live block keeps its pool alive.
     fn drop(&mut self) {
         self.slots.iter().filter_map(|slot| slot.pool.get()).for_each(Pool::orphan);
     }
 }
 
-/// The device whose pool serves `device`: ids of plain host memory do not matter.
+/// The device whose pool serves `device`: all ids of `cpu` share one pool, as do all ids of `cpu_shared`.
 const fn pool_device(device: Device) -> Device {
     match device.kind {
         DeviceKind::Cpu | DeviceKind::CpuShared => Device { kind: device.kind, id: 0 },

@@ -15,7 +15,7 @@ pub struct Tag {
 }
 
 impl Tag {
-    /// A tag of this name in the unknown scope.
+    /// A tag with this name and the scope `<unk>:`, which stands for an unknown scope.
     #[inline]
     pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
         Self { name: name.into(), scope: Self::default().scope }
@@ -27,7 +27,7 @@ impl Tag {
         matches!((&self.name, &self.scope), (Cow::Borrowed(_), Cow::Borrowed(_)))
     }
 
-    /// The same name in this scope.
+    /// Replaces the scope of the tag by `scope`.
     #[must_use]
     pub fn scoped(mut self, scope: impl Into<Cow<'static, str>>) -> Self {
         self.scope = scope.into();

@@ -1,7 +1,7 @@
-//! Every interleaving of two threads that use one size class of a pool, or two classes of a pool that joins blocks:
-//! `RUSTFLAGS="--cfg loom" cargo test -p mxrs-storage --release --test loom_pool`.
+//! Tests every interleaving of two threads that use one size class of a pool, or two classes of a pool that joins blocks. To
+//! run: `RUSTFLAGS="--cfg loom" cargo test -p mxrs-storage --release --test loom_pool`.
 //!
-//! The blocks have 2 MiB, because a thread caches only two of that size: a third freed block goes to the container.
+//! The blocks have 2 MiB, because a thread caches only two blocks of that size: a third freed block goes to the container.
 //!
 //! Unsafe code: the tests simulate a host device whose addresses have no memory behind them.
 #![cfg(loom)]
@@ -87,7 +87,7 @@ fn s3_freed_on_another_thread_and_stolen() {
             let storage = storage.clone();
             thread::spawn(move || {
                 drop(first);
-                // This thread still exists; the block is in its cache or was taken from it.
+                // This value is read before the thread ends: the freed block is in its cache or was taken from there.
                 storage.stats(CPU).live_blocks
             })
         };
@@ -132,7 +132,7 @@ fn s8_flush_against_a_hit() {
             let storage = storage.clone();
             thread::spawn(move || storage.allocate(CPU, SIZE, Tag::new("hit")).is_ok())
         };
-        // A request of another class: there is no room for it unless the cached block is released.
+        // Requests another class. The device has no room for it unless the pool releases the cached block.
         let large = storage.allocate(CPU, SIZE / 2, Tag::new("growth")).is_ok();
         let hit = other.join().unwrap();
         assert!(large || hit, "one of them has the memory");
@@ -221,7 +221,8 @@ fn half(storage: &Storage) -> Block {
     storage.allocate(CPU, SIZE / 2, Tag::new("half")).unwrap()
 }
 
-/// S8: blocks that the other thread caches, or is freeing, are joined before the pool grows; if they are live it grows.
+/// S8: blocks that the other thread caches, or is freeing, are joined before the pool grows. If they are still live, the
+/// pool grows.
 #[test]
 fn s8_best_fit_joins_what_the_other_thread_keeps() {
     model(Some(2), || {
@@ -246,7 +247,7 @@ fn s8_best_fit_joins_what_the_other_thread_keeps() {
     });
 }
 
-/// S6, S7: one thread calls release_all and frees a block directly while the other allocates one.
+/// S6, S7: one thread calls release_all and frees a block directly while the other thread allocates a block.
 #[test]
 fn s6_s7_best_fit_flush_and_direct_free_against_a_hit() {
     model(Some(2), || {

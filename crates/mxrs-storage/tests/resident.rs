@@ -1,5 +1,5 @@
-//! Untouched memory is not resident: fresh memory, and memory that a pool's rounding adds. The tests are a program of
-//! their own and take turns, because resident bytes are counted for the whole process.
+//! Untouched memory is not resident: fresh memory, and memory that a pool's rounding adds. These tests run in their own
+//! process and one after another, because resident bytes are counted for the whole process.
 #![cfg(target_os = "linux")]
 // The tests write the blocks through their pointers, as operators do.
 #![allow(unsafe_code)]

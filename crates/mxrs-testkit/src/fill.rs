@@ -46,19 +46,20 @@ impl Seeded {
     }
 }
 
-/// Factor by which a float range is scaled for integer inputs, so that they are small numbers and not all zero.
+/// Factor by which a float range is scaled for integer inputs, so that the integers are small and not all zero.
 const INTEGER_SCALE: f64 = 10.0;
 
 fn is_unsigned(dtype: DType) -> bool {
     matches!(dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64 | DType::Bool)
 }
 
-/// The content of one input as numbers, before rounding to `dtype`. `Values` repeat if there are fewer than elements.
+/// The content of one input as numbers, before rounding to `dtype`. If [`Fill::Values`] has fewer numbers than the input has
+/// elements, the numbers repeat.
 fn numbers(input: &SampleInput, dtype: DType, seed: &mut Seeded) -> Vec<f64> {
     let n = input.shape.n_elements();
     match &input.fill {
         Fill::Uniform(low, high) if dtype.is_float() => (0..n).map(|_| seed.uniform(*low, *high)).collect(),
-        // A float range such as (-1, 1) would give integers only zeros.
+        // Without the scale, a range such as (-1, 1) would give only the integers -1 and 0.
         Fill::Uniform(low, high) => {
             let low = if is_unsigned(dtype) { low.max(0.0) } else { *low };
             (0..n).map(|_| seed.uniform(low * INTEGER_SCALE, high * INTEGER_SCALE).floor()).collect()

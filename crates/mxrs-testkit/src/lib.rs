@@ -25,7 +25,8 @@
 //!
 //! Read next: [`tolerance`] for the tolerances, [`conformance`] for the checks of one case; `mxrs-ops` for the samples.
 #![allow(unsafe_code)]
-// Running a kernel is unsafe. `run_kernel.rs` runs kernels on buffers of tests; kernels with planted faults run other kernels.
+// Unsafe code is needed because it is unsafe to run a kernel. `run_kernel.rs` does so on buffers of tests, and test kernels
+// with planted faults run the kernels that they wrap.
 
 pub mod aligned;
 pub mod compare;

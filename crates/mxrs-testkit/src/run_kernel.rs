@@ -13,9 +13,9 @@ const ALIGNMENT: usize = 64;
 /// Returns the error of the kernel.
 ///
 /// # Panics
-/// Panics if a tensor is not aligned to 64 bytes, or if two outputs overlap, or if an output overlaps an input that
-/// is not exactly the same memory. An output is the memory of an input if it is in place, or if it is an input that the operator
-/// rewrites.
+/// Panics if a tensor is not aligned to 64 bytes, if two outputs overlap, or if an output overlaps an input without being
+/// exactly the same memory. An output has the memory of an input if it is computed in place, or if it is an input that the
+/// operator rewrites.
 pub fn run_kernel(kernel: &dyn Kernel, args: &KernelArgs<'_>) -> Result<()> {
     let is_aligned =
         |tensor: &RawTensor<'_>| tensor.len_bytes() == 0 || tensor.as_ptr().addr().is_multiple_of(ALIGNMENT);

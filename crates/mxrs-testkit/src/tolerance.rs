@@ -29,7 +29,7 @@ impl Tolerance {
     pub const BF16: Self = Self { rtol: 2e-2, atol: 1e-2 };
     /// Anything computed in `f64`.
     pub const F64: Self = Self { rtol: 1e-12, atol: 1e-14 };
-    /// One quantum of an integer grid; sums that use all 32 bits are rounded like `f32`.
+    /// One step of a quantized integer. Sums that use all 32 bits may also differ by as much as `f32` rounds them.
     pub const QUANTUM: Self = Self { rtol: 1e-6, atol: 1.0 };
     /// The length of a sum up to which [`Self::T3`] holds unchanged.
     const T3_TERMS: usize = 4096;

@@ -123,7 +123,7 @@ fn bound(runtime: &Runtime, graph: &Graph) -> Executor {
     executor
 }
 
-/// The bytes of numbers in this type, each rounded once.
+/// The bytes of `values` stored as `dtype`. Each number is rounded once.
 fn stored(shape: &Shape, values: &[f32], dtype: DType) -> Vec<u8> {
     Tensor::from_slice(shape.clone(), values).unwrap().cast(dtype).stored_bytes().to_vec()
 }

@@ -7,10 +7,11 @@ use mxrs::env::MapSource;
 use mxrs::types::DType;
 use std::collections::BTreeSet;
 
-/// The largest allowed difference of a logit, and so the relative difference of a probability, in networks of up to 53
-/// layers.
+/// The largest allowed difference of a logit in networks of up to 53 layers. It is about the relative difference of a
+/// probability.
 const NEAR: f32 = 2e-4;
-/// The same limit for deeper networks, where float32 and the transforms of Winograd's algorithm round more often.
+/// The largest allowed difference of a logit in deeper networks, where float32 and the transforms of Winograd's algorithm
+/// round more often.
 const DEEP: f32 = 5e-4;
 
 fn compare(name: &'static str, image: [usize; 3], most: f32) {

@@ -103,10 +103,10 @@ fn reports_follow_the_list_and_name_what_was_left_out() {
     }
 }
 
-/// Checks that each program pass changes some program. Otherwise the comparisons above would compare equal programs.
+/// Checks that each program pass changes some program. Otherwise the other tests of this file would compare equal programs.
 #[test]
 fn each_program_pass_changes_a_program_that_is_compared() {
-    // oneDNN is off, because only convolutions of mxrs can take an addition in training.
+    // oneDNN is off, because in training only mxrs's own convolutions can also do an addition.
     let runtime = Runtime::builder().env(&MapSource::new([("MXNET_ONEDNN_ENABLED", "0")])).build().unwrap();
     let changed = |name: &str, image: [usize; 3], is_train: bool| {
         let graph = crate::random::graph(name, DType::F32, image);

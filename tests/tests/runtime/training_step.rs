@@ -133,7 +133,8 @@ fn on_every_engine_and_with_each_planner_switch() {
     step(&runtime, "resnet8", |o| o.grad_sum_cap = 2);
 }
 
-/// Tests every pass with a switch, first with one switch changed, then with all, on both sets of kernels.
+/// Compares the step with the recording after each single change of a pass's option, and after all these changes together.
+/// Runs with all backends, and with the reference kernels alone.
 #[test]
 fn with_and_without_each_pass() {
     let switches: [fn(&mut BindOptions); 6] = [

@@ -95,7 +95,7 @@ fn build(session: &Session) -> Result<PathBuf> {
     let host = session.host()?;
     let target_dir = session.target_dir().join("fuzz");
     let cargo = if nightly { session.nightly("cargo").arg("build") } else { session.cargo("build") };
-    // With an explicit target, the flags do not apply to build scripts and procedural macros.
+    // If the target is named, cargo does not apply the coverage flags to build scripts and procedural macros.
     let cargo = cargo.args(["--manifest-path", "fuzz/Cargo.toml", "--release", "--bins", "--target", &host]);
     cargo.env("RUSTFLAGS", flags).env("CARGO_TARGET_DIR", &target_dir).stream()?;
     Ok(target_dir.join(host).join("release"))

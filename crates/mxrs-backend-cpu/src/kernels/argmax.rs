@@ -1,5 +1,5 @@
-//! Positions of the largest elements along an axis. If several are largest, the first one counts. NaN counts as
-//! largest.
+//! Positions of the largest elements along an axis. Of several equally large elements, the first counts. NaN counts as
+//! larger than any number.
 
 use super::rows::{Max, fold};
 use super::{around, for_number};
@@ -11,7 +11,7 @@ use crate::tensors::{Sink, Source};
 use mxrs_op::OpCall;
 use mxrs_ops::reduce::argmax::ArgmaxParams;
 
-/// Number of results that are searched together.
+/// Number of neighboring results that are computed together.
 const COLUMNS: usize = 256;
 
 /// Plans `argmax`.
@@ -77,7 +77,7 @@ fn first_largest<T: Number + 'static>(level: Level, row: &[T]) -> usize {
     row.iter().position(|x| *x == max || x.is_nan()).unwrap_or(0)
 }
 
-/// Compares row `k` with the best so far, column by column.
+/// Compares row `k` with the largest elements so far, column by column.
 struct BestLoop<'a, T> {
     k: usize,
     row: &'a [T],

@@ -25,7 +25,7 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
 fn binary<T: Number>(call: &OpCall<'_>, level: Level, f: impl Binary<T>) -> Build {
     let (dtype, to) = (call.outputs[0].dtype, &call.outputs[0].shape);
     let axes = coalesce(broadcast([&call.inputs[0].shape, &call.inputs[1].shape], to));
-    // If no axis is left after coalescing, there is one element.
+    // The strides of the innermost axis. If no axis is left after coalescing, the result has one element.
     let steps = axes.last().map_or([0, 0], |inner| inner.strides);
     row_major(call, 0, move |args| {
         let (left, right) = (Source::<T>::of(args, 0), Source::<T>::of(args, 1));

@@ -1,7 +1,7 @@
 //! Dropout and its gradient.
 //!
-//! Element `i` of the mask is kept if uniform number `i` of the call is below `1 - p`, as in the reference. Product and
-//! mask are each rounded once, so results have the reference's bits on any number of threads.
+//! Element `i` of the mask keeps its data if uniform number `i` of the call is below `1 - p`, as in the reference. Product
+//! and mask are each rounded once, so results have the reference's bits on any number of threads.
 
 use super::philox::fill_uniform;
 use crate::level::Level;
@@ -43,7 +43,7 @@ masked! {
     bf16: <bf16 as Float>::from_f64, |x: bf16, mask: bf16| bf16::from_f32(x.to_f32() * mask.to_f32());
 }
 
-/// Plans `Dropout`, and `_backward_Dropout` if something is dropped.
+/// Plans `Dropout`, and plans `_backward_Dropout` if the call drops elements.
 pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
     macro_rules! by_type {
         ($t:ident => $make:expr) => {
@@ -118,7 +118,7 @@ fn backward<T: Masked>(call: &OpCall<'_>) -> Build {
     })
 }
 
-/// If nothing is dropped: copies the data, and fills the mask with ones.
+/// Builds the kernel of a call that drops no elements: it copies the data and fills the mask with ones.
 fn keep_all<T: Masked>(call: &OpCall<'_>) -> Build {
     let (dtype, sizes) = (call.outputs[0].dtype, [0, 1].map(|i: usize| call.outputs[i].shape.n_elements()));
     row_major(call, 0, move |args| {
@@ -182,7 +182,8 @@ fn forward<T: Masked>(call: &OpCall<'_>, level: Level) -> Build {
     })
 }
 
-/// For a mask with one element per element of data: computes, stores and applies the mask piece by piece.
+/// Builds the kernel of a call whose mask has one element per element of data. It computes, stores and applies the mask
+/// piece by piece.
 fn of_each<T: Masked>(
     args: &KernelArgs<'_>,
     level: Level,
@@ -213,7 +214,7 @@ fn of_each<T: Masked>(
     });
 }
 
-/// For a mask that is shared along axes: computes the whole mask first.
+/// Builds the kernel of a call whose mask is shared along axes. It computes the whole mask first.
 fn shared<T: Masked>(
     args: &KernelArgs<'_>,
     level: Level,

@@ -1,4 +1,4 @@
-//! `_bn_fold_weight`: scales a weight channel by channel. A network does this once when it is prepared for inference.
+//! `_bn_fold_weight`: scales a weight channel by channel. This runs once, when a network is prepared for inference.
 
 use crate::level::{Level, Loop};
 use crate::number::Element;

@@ -25,7 +25,7 @@ pub fn plan(call: &OpCall<'_>, plan_wide: impl Fn(&OpCall<'_>) -> Planned) -> Pl
     let (inputs, outputs) = (widen(call.inputs), widen(call.outputs));
     let build_wide = plan_wide(&OpCall { inputs: &inputs, outputs: &outputs, ..*call })?;
     let is_read = |i: &usize| call.op.unread_inputs(call.is_train).all(|unread| unread != *i);
-    // Number of elements of each tensor that is kept in scratch memory.
+    // Number of elements that each tensor has in scratch memory: 0 for an input that is not read.
     let kept = inputs.iter().enumerate().map(|(i, desc)| if is_read(&i) { desc.shape.n_elements() } else { 0 });
     let kept: Vec<usize> = kept.chain([outputs[0].shape.n_elements()]).collect();
     let (op, n_inputs, adds) = (call.op.name, inputs.len(), adds(call.outputs));
@@ -52,8 +52,8 @@ pub fn plan(call: &OpCall<'_>, plan_wide: impl Fn(&OpCall<'_>) -> Planned) -> Pl
     }))
 }
 
-/// The `f32` kernel, and the places of its tensors in scratch memory: first byte and number of elements of each input,
-/// then of the output.
+/// The `f32` kernel, and the places of its tensors in scratch memory. A place is a first byte and a number of elements; the
+/// inputs come first, then the output.
 struct Around {
     wide: PlannedKernel,
     places: Vec<(usize, usize)>,

@@ -24,8 +24,8 @@ use mxrs_types::DType;
 /// Plans a call of a family; `None` for operators of other families.
 type Family = for<'a> fn(&OpCall<'a>, Level) -> Option<Planned>;
 
-/// Families that handle 16-bit floats themselves, or only copy elements. [`fold_weight`] handles them itself, because
-/// its inputs have two types, and [`half_precision`] widens only inputs of one type.
+/// Families that take 16-bit floats without [`half_precision`]: they only copy elements, or widen them themselves.
+/// [`fold_weight`] does so because its inputs have two types, which `half_precision` does not support.
 const OF_ANY_TYPE: [Family; 4] =
     [|call, _| moves::plan(call), |call, _| transpose::plan(call), dropout::plan, fold_weight::plan];
 
@@ -51,7 +51,7 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Planned {
     arithmetic(call)
 }
 
-/// The plan of the first family that has the operator.
+/// The plan of the first of these families that has the operator.
 fn first(families: &[Family], call: &OpCall<'_>, level: Level) -> Option<Planned> {
     families.iter().find_map(|family| family(call, level))
 }
@@ -62,19 +62,19 @@ pub fn plan_update(call: &OpCall<'_>, level: Level) -> Option<Planned> {
     update::plan(call, level)
 }
 
-/// Plans a kernel for 16-bit floats that also adds up in 16 bits; `None` for calls without such a kernel.
+/// Plans a kernel whose sums of 16-bit floats are also 16-bit floats; `None` for calls without such a kernel.
 pub fn plan_narrow_sums(call: &OpCall<'_>) -> Option<Planned> {
     narrow_sums::plan(call)
 }
 
-/// Evaluates an expression with a type alias for the dtype, for types with arithmetic except 16-bit floats.
+/// Evaluates an expression in which `$t` is a type alias for the dtype: any dtype with arithmetic except 16-bit floats.
 macro_rules! for_number {
     ($call:expr, $dtype:expr, $t:ident => $make:expr) => {
         $crate::number::for_integers!($dtype, $t => $make, other => $crate::kernels::for_float!($call, other, $t => $make))
     };
 }
 
-/// Like [`for_number`], for floats only.
+/// Does the same as [`for_number`], but only for `f32` and `f64`.
 macro_rules! for_float {
     ($call:expr, $dtype:expr, $t:ident => $make:expr) => {
         $crate::number::for_types!([F32: f32, F64: f64], $dtype, $t => $make,
@@ -82,7 +82,8 @@ macro_rules! for_float {
     };
 }
 
-/// Evaluates an expression with a type alias for the dtype, for any type that is only moved and added.
+/// Evaluates an expression in which `$t` is a type alias for the dtype: any dtype. The expression only moves and adds
+/// elements.
 macro_rules! for_element {
     ($call:expr, $dtype:expr, $t:ident => $make:expr) => {
         $crate::number::for_types!([F16: ::half::f16, BF16: ::half::bf16, Bool: u8], $dtype, $t => $make,
@@ -91,7 +92,8 @@ macro_rules! for_element {
 }
 use {for_element, for_float, for_number};
 
-/// The sizes of a tensor around one of its axes: product before, size, product after.
+/// Returns three numbers of elements: the product of the sizes before `axis`, the size of `axis`, and the product of the
+/// sizes after it.
 fn around(shape: &[usize], axis: usize) -> (usize, usize, usize) {
     (shape[..axis].iter().product(), shape[axis], shape[axis + 1..].iter().product())
 }

@@ -1,5 +1,4 @@
-//! Operators that move elements in long runs: copies with another shape, ranges of an axis, concatenating and
-//! splitting.
+//! Operators that move elements in long runs: copies with another shape, ranges of an axis, concatenation and splitting.
 
 use super::{around, for_element};
 use crate::number::Element;
@@ -82,8 +81,8 @@ fn axis_of(axis: i32, shape: &Shape) -> std::result::Result<usize, String> {
     shape.axis(i64::from(axis)).map_err(|error| error.to_string())
 }
 
-/// Forward: the runs that copy the range from the whole. Backward: the runs that write the whole, with zeros outside
-/// the range.
+/// The runs of `slice_axis`: forward, they copy the range from the whole tensor; backward, they write the whole tensor, with
+/// zeros outside the range.
 fn slice(call: &OpCall<'_>, is_back: bool) -> std::result::Result<Vec<Runs>, String> {
     let params = call.params.get::<SliceAxisParams>();
     let (whole, part) = if is_back {
@@ -109,8 +108,8 @@ fn slice(call: &OpCall<'_>, is_back: bool) -> std::result::Result<Vec<Runs>, Str
     ])
 }
 
-/// Forward: the runs that copy the parts one after another along an axis of the whole. Backward: the runs that copy the
-/// parts from the whole.
+/// The runs of a concatenation: forward, they copy the parts one after another along an axis of the whole tensor; backward,
+/// they copy the parts from the whole tensor.
 fn concat(call: &OpCall<'_>, is_back: bool) -> std::result::Result<Vec<Runs>, String> {
     let (whole, parts) =
         if is_back { (&call.inputs[0].shape, call.outputs) } else { (&call.outputs[0].shape, call.inputs) };

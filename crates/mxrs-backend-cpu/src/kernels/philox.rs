@@ -1,4 +1,5 @@
-//! Philox 4×32-10 for many blocks together: the bits of [`mxrs_op::RandomCall`], computed in vector registers.
+//! The random number generator Philox 4×32-10, many blocks at a time in vector registers, with the same bits as
+//! [`mxrs_op::RandomCall`].
 
 use crate::level::{Level, Loop};
 use mxrs_op::RandomCall;
@@ -11,8 +12,8 @@ pub const WORDS: usize = 4 * BLOCKS;
 const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
 const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
 
-/// Writes the uniform numbers of a call from word `start` on, which is a multiple of 4, as [`RandomCall::uniform`]
-/// defines them.
+/// Writes the uniform numbers of a call from number `start` on, as [`RandomCall::uniform`] defines them. `start` is a
+/// multiple of 4.
 pub fn fill_uniform(level: Level, random: RandomCall, start: u64, to: &mut [f32]) {
     debug_assert!(start.is_multiple_of(4));
     level.run(UniformLoop { random, first_block: start / 4, to });

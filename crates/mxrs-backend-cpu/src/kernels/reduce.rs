@@ -1,9 +1,9 @@
 //! Reductions over axes: sum, mean and maximum, and the sums that are gradients of a broadcast or of a bias.
 //!
-//! The axes form a loop nest of kept and reduced axes. If the innermost axis is reduced, each result folds rows into
-//! lanes; if it is kept, a row of results folds rows elementwise. If there are few results of many elements, the
-//! elements are cut into blocks, whose results are combined at the end. Blocks and lanes depend only on the shape, so
-//! the number of threads does not change the bits.
+//! The axes form a loop nest of kept and reduced axes. If the innermost axis is reduced, the rows of one result are folded
+//! into lanes. If it is kept, rows are folded elementwise into a row of results. If there are few results, each of many
+//! elements, the elements are cut into blocks whose partial results are combined at the end. Blocks and lanes depend only on
+//! the shape, so the number of threads does not change the bits.
 
 use super::rows::{Fold, LANES, Max, Sum, fold_each, fold_into, join_lanes};
 use super::{for_float, for_number};
@@ -20,9 +20,9 @@ use mxrs_types::{DType, Result, Shape};
 
 /// Number of results that are folded together.
 const COLUMNS: usize = 256;
-/// Number of units of work that is enough for a team of any usual size.
+/// If there are at least this many groups of results, a team of any usual size has enough work without blocks.
 const ENOUGH_UNITS: usize = 32;
-/// Units of work with fewer elements are not cut further.
+/// A block has at least this many elements.
 const BLOCK_ELEMENTS: usize = 1 << 15;
 
 /// Plans a reduction.
@@ -45,14 +45,14 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
     })
 }
 
-/// The shape of data with 1 on reduced axes.
+/// The shape of data in which every reduced axis has size 1.
 pub fn kept_shape(call: &OpCall<'_>, data: &Shape) -> std::result::Result<Shape, String> {
     let reduced = call.params.get::<ReduceParams>().reduced(data.ndim()).map_err(|error| error.to_string())?;
     Ok(data.iter().zip(reduced).map(|(size, is_reduced)| if is_reduced { 1 } else { *size }).collect())
 }
 
-/// The shape of a product's result with 1 on every axis but that of its bias. That axis is the channels: the second one
-/// for a convolution with channels before space, otherwise the last.
+/// The shape of a product's result in which every axis except the bias's axis has size 1. The bias's axis is that of the
+/// channels: the second one for a convolution with channels before space, otherwise the last.
 pub fn bias_shape(call: &OpCall<'_>, shape: &Shape) -> Shape {
     let is_second = call.op.name.contains("Convolution") && !call.params.get::<ConvolutionParams>().is_channels_last();
     let bias_axis = if is_second { 1 } else { shape.ndim().saturating_sub(1) };
@@ -67,11 +67,11 @@ fn mean<T: Float>(sum: f64, count: usize) -> T {
 struct Nest {
     /// Outer axes of the results, with strides in data.
     kept: Axes<1>,
-    /// Number of neighboring results whose elements are also neighbors; 1 if rows are reduced.
+    /// Number of neighboring results whose elements are also neighbors; 1 if the innermost axis is reduced.
     width: usize,
     /// Axes of the rows that are folded.
     reduced: Axes<1>,
-    /// Number of elements of a row that one result folds; 1 if results are neighbors.
+    /// Number of neighboring elements that one result folds; 1 if the innermost axis is kept.
     row: usize,
     n_blocks: usize,
 }

@@ -43,12 +43,12 @@ impl<T: Element> Unary<T> for Same {
     }
 }
 
-/// Returns the function that divides by the number of elements of a result.
+/// Returns the function that divides by the number of elements that each result reduces.
 fn by_count<T: Float>(large: &Shape, small: &Shape) -> Right<Over, T> {
     Right(Over, T::from_f64(large.n_elements() as f64 / small.n_elements() as f64))
 }
 
-/// Computes `out[i] = f(data[result of i])`.
+/// Computes `out[i] = f(data[r])`, where `r` is the index of the result that element `i` belongs to.
 fn stretch<T: Number>(call: &OpCall<'_>, level: Level, axes: Axes<1>, f: impl Unary<T>) -> Build {
     let dtype = call.outputs[0].dtype;
     let moves = axes.last().is_none_or(|inner| inner.strides != [0]);
@@ -71,8 +71,8 @@ fn stretch<T: Number>(call: &OpCall<'_>, level: Level, axes: Axes<1>, f: impl Un
     })
 }
 
-/// Computes the gradient of a maximum: nonzero at elements that equal their maximum. If `ONE`, all elements belong to
-/// one result.
+/// Computes the gradient of a maximum: nonzero at the elements that equal their maximum. If `ONE` is true, all elements of
+/// the row belong to one result.
 struct MaximaLoop<'a, T, const ONE: bool> {
     ograd: &'a [T],
     data: &'a [T],

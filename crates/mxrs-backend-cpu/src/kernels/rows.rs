@@ -3,8 +3,8 @@
 use crate::level::{Level, Loop};
 use crate::number::Number;
 
-/// Number of partial results that a slice is folded into: element `i` goes into number `i % LANES`. It is large enough
-/// to keep the widest registers busy.
+/// Number of partial results that a slice is folded into: element `i` goes into partial result `i % LANES`. It is large
+/// enough to keep the widest registers busy.
 pub const LANES: usize = 32;
 
 /// A function that folds many values into one. `add` and `join` must be `#[inline(always)]`.
@@ -53,7 +53,7 @@ impl<T: Number + 'static> Fold<T> for Max {
     }
 }
 
-/// The partial results of one value.
+/// The partial results of one slice, or of several slices that are folded into one value.
 pub type Lanes<P> = [P; LANES];
 
 struct FoldLoop<'a, T, F: Fold<T>>(&'a mut Lanes<F::Part>, &'a [T]);
@@ -99,7 +99,7 @@ pub fn fold_each<T: Copy, F: Fold<T>>(level: Level, parts: &mut [F::Part], row: 
     level.run(ColumnLoop::<T, F>(parts, row));
 }
 
-/// Combines all partial results, in halves.
+/// Combines all partial results: adds one half of them to the other, and repeats this until one is left.
 pub fn join_lanes<T, F: Fold<T>>(mut lanes: Lanes<F::Part>) -> F::Part {
     let mut n = LANES / 2;
     while n > 0 {

@@ -15,7 +15,7 @@ use mxrs_op::{KernelArgs, OpCall};
 use mxrs_ops::nn::softmax::SoftmaxParams;
 use mxrs_types::{DType, Result};
 
-/// Number of interleaved rows that are computed together.
+/// At most this many interleaved rows are computed together.
 const COLUMNS: usize = 256;
 
 /// Rows of `size` elements, of which `inner` rows are interleaved.
@@ -30,7 +30,7 @@ impl Rows {
     /// Runs `body(outer, first, width)` for pieces of interleaved rows that cover all rows.
     pub fn in_pieces(self, args: &KernelArgs<'_>, body: &(dyn Fn(usize, usize, usize) + Sync)) {
         let n_pieces = self.inner.div_ceil(COLUMNS);
-        // A row costs about as much as four passes over memory.
+        // A row costs about as much as four passes over its elements.
         let cost = 4 * self.size * self.inner.min(COLUMNS);
         in_ranges(args.team, self.outer * n_pieces, cost, &|pieces| {
             for piece in pieces {
@@ -129,7 +129,7 @@ impl<T: Float> Loop for QuotientLoop<'_, T> {
     }
 }
 
-/// One element of each of several rows.
+/// Computes the results of element `k` of several interleaved rows.
 struct ColumnsLoop<'a, T> {
     row: &'a [T],
     largest: &'a [T],
@@ -224,7 +224,7 @@ impl<T: Float> Loop for DotLoop<'_, T> {
     }
 }
 
-/// Computes `y (g - sum) / t`, with one sum, or one for each element.
+/// Computes `y (g - sum) / t`, with one sum for all elements or one sum for each element.
 struct GradientLoop<'a, T> {
     g: &'a [T],
     y: &'a [T],
@@ -278,7 +278,7 @@ fn backward<T: Float + 'static>(
         let read = |start: usize, end: usize| unsafe { (ograd.slice(start..end), output.slice(start..end)) };
         let mut sums = [0.0; COLUMNS];
         let sums = &mut sums[..width];
-        // Either one contiguous row, or one element of each of several rows at a time.
+        // One write of a contiguous row, or for interleaved rows, `size` writes of one element of each row.
         let (n_writes, len) = if rows.inner == 1 { (1, rows.size) } else { (rows.size, width) };
         for k in 0..n_writes {
             let (g, y) = read(at(k), at(k) + len);

@@ -1,5 +1,5 @@
-//! The gradient of `SoftmaxOutput`: `(out - target) · factor`. The target is one class of each row, or the label itself
-//! if that is a distribution.
+//! The gradient of `SoftmaxOutput`: `(out - target) · factor`. The label of a row is a class, from which the target is made,
+//! or a distribution, which is the target.
 
 use super::softmax::Rows;
 use super::{around, for_float};
@@ -13,7 +13,7 @@ use mxrs_ops::nn::softmax_output::{Normalization, SoftmaxOutputParams};
 use mxrs_types::{DType, Result};
 use std::ops::Range;
 
-/// The distributions in the data of `SoftmaxOutput`, its first input.
+/// The rows of the data of `SoftmaxOutput`, its first input; each row is one distribution.
 pub fn rows(call: &OpCall<'_>) -> Rows {
     let (params, shape) = (call.params.get::<SoftmaxOutputParams>(), &call.inputs[0].shape);
     let (outer, size, inner) = if params.multi_output {
@@ -47,7 +47,7 @@ struct Target<T> {
     /// Value of the target at other classes.
     off: T,
     factor: T,
-    /// A label whose rows have the gradient 0.
+    /// A row with this label has the gradient 0.
     ignored: Option<i64>,
 }
 
@@ -92,7 +92,7 @@ fn target<T: Float>(params: &SoftmaxOutputParams, rows: Rows, labels: &[T]) -> T
     }
 }
 
-/// The elements of one row from `first` on.
+/// Computes the gradient of the elements of one row from `first` on.
 struct RowLoop<'a, T> {
     target: Target<T>,
     y: &'a [T],
@@ -110,7 +110,7 @@ impl<T: Float> Loop for RowLoop<'_, T> {
         if target.ignored == Some(label) {
             to.fill(T::ZERO);
         } else {
-            // First computes all elements as if none were the label, then corrects the element of the label.
+            // First computes all elements as if none were the labeled class, then corrects the element of that class.
             for (to, y) in to.iter_mut().zip(y) {
                 *to = y.minus(target.off).times(target.factor);
             }
@@ -125,7 +125,7 @@ impl<T: Float> Loop for RowLoop<'_, T> {
     }
 }
 
-/// Element `k` of interleaved rows.
+/// Computes the gradient of element `k` of several interleaved rows.
 struct ColumnsLoop<'a, T> {
     target: Target<T>,
     y: &'a [T],
@@ -151,7 +151,7 @@ impl<T: Float> Loop for ColumnsLoop<'_, T> {
     }
 }
 
-/// The third input, if there is one.
+/// The third input of the call, the gradient of the output, if there is one.
 fn ograd_of<'a, T: Float>(args: &KernelArgs<'a>) -> Option<Source<'a, T>> {
     (args.inputs.len() > 2).then(|| Source::of(args, 2))
 }

@@ -10,9 +10,9 @@ use mxrs_op::{KernelArgs, OpCall};
 use mxrs_ops::shape::transpose::TransposeParams;
 use mxrs_types::{DType, Result};
 
-/// Elements of a block along the input's memory: a cache line of `f32`.
+/// Size of a block along the axis that is contiguous in the input: a cache line of `f32`.
 const ALONG_INPUT: usize = 16;
-/// Elements of a block along the output's memory.
+/// Size of a block along the axis that is contiguous in the output.
 const ALONG_OUTPUT: usize = 64;
 
 /// Plans `transpose`.
@@ -32,8 +32,8 @@ pub fn plan(call: &OpCall<'_>) -> Option<Planned> {
 }
 
 fn permute<T: Element>(call: &OpCall<'_>, axes: Axes<2>, dtype: DType) -> Build {
-    // The axis along which the input is contiguous. `None` if that is the last axis, so that rows are copied, or if no
-    // axis is contiguous.
+    // The axis along which the input is contiguous. `None` if the input is contiguous along the output's last axis, so that
+    // rows can be copied, or along no axis.
     let along = axes.iter().position(|axis| axis.strides[0] == 1).filter(|along| along + 1 < axes.len());
     out_of_place(call, 0, move |args| match along {
         Some(along) if n_steps(&axes) > 0 => turn::<T>(args, &axes, along, dtype),
@@ -56,7 +56,8 @@ fn copy_rows<T: Element>(args: &KernelArgs<'_>, axes: &Axes<2>, dtype: DType) ->
     Ok(())
 }
 
-/// Transposes the matrices of axis `along`, contiguous in the input, and the last axis, contiguous in the output.
+/// Transposes the matrices that two axes form: axis `along`, contiguous in the input, and the last axis, contiguous in the
+/// output.
 fn turn<T: Element>(args: &KernelArgs<'_>, axes: &Axes<2>, along: usize, dtype: DType) -> Result<()> {
     let (from, to) = (Source::<T>::of(args, 0), Sink::<T>::of(args, 0, dtype)?);
     let (input_axis, output_axis) = (axes[along], axes[axes.len() - 1]);
@@ -92,7 +93,7 @@ fn turn<T: Element>(args: &KernelArgs<'_>, axes: &Axes<2>, along: usize, dtype: 
     Ok(())
 }
 
-/// Copies column `p` of a block to `to`, as many elements as `to` has.
+/// Copies the first elements of column `p` of a block to `to`, as many as `to` has.
 fn column_of<T: Element>(block: &[[T; ALONG_INPUT]; ALONG_OUTPUT], p: usize, to: &mut [T]) {
     let p = p % ALONG_INPUT;
     match <&mut [T; ALONG_OUTPUT]>::try_from(&mut *to) {

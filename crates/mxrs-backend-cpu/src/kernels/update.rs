@@ -2,8 +2,8 @@
 //! weights, and Adam. A piece of weight, gradient and states is read into the L1 cache, updated there in `f32`, and
 //! written.
 //!
-//! If there are several weights, each is split over the team as in a call for one weight, so the bits are the same as
-//! those of single calls.
+//! If there are several weights, each is split over the team as in a call for one weight. So the results have the same bits
+//! as separate calls for each weight.
 
 use crate::level::{Level, Loop};
 use crate::number::Element;
@@ -24,15 +24,15 @@ use std::ops::Range;
 /// Largest number of states of a weight.
 const MOST_STATES: usize = 2;
 
-/// Pieces of weight, gradient and states.
+/// One piece of the weight, of the gradient and of each state.
 type Buffers = [[f32; PIECE]; 2 + MOST_STATES];
 
-/// The hyperparameters of a step except learning rate and weight decay.
+/// The hyperparameters of an update, except learning rate and weight decay.
 #[derive(Clone, Copy, Debug)]
 struct Rule {
     kind: Kind,
     rescale_grad: f32,
-    /// Bound of the gradients; infinite for none.
+    /// Gradients are clipped to ± this bound; infinite if they are not clipped.
     bound: f32,
 }
 
@@ -57,7 +57,8 @@ impl Rule {
     }
 }
 
-/// Learning rates and weight decays: known at planning, or the last two inputs.
+/// Learning rates and weight decays: numbers known when the call is planned, or the last two inputs, each with one value for
+/// each of this many weights.
 enum Rates {
     Known(Vec<(f32, f32)>),
     Inputs(usize),
@@ -134,9 +135,9 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
 struct Update {
     rule: Rule,
     rates: Rates,
-    /// Number of inputs per weight.
+    /// Number of inputs per weight: the weight, its gradient and its states.
     stride: usize,
-    /// Whether the last of these inputs is the master weight.
+    /// Whether the last of a weight's inputs is its master weight.
     is_mixed: bool,
     inputs: Vec<DType>,
     outputs: Vec<DType>,
@@ -179,7 +180,7 @@ impl Update {
         Ok(())
     }
 
-    /// Updates a piece of weight `which`.
+    /// Updates the elements `at` of weight `which` and of its states.
     ///
     /// # Safety
     /// During the call no other thread may read or write these elements of the group's tensors.
@@ -282,7 +283,7 @@ unsafe fn put<T: Element>(
     }
 }
 
-/// One step on a piece.
+/// The update of one piece, in the buffers.
 struct Step<'a> {
     rule: Rule,
     lr: f32,

@@ -45,7 +45,8 @@ pub fn exp(x: f32) -> f32 {
 /// Computes `e^x - 1`, also accurate for small `x`.
 #[inline(always)]
 pub fn exp_m1(x: f32) -> f32 {
-    // The bound is 88, because the power for it, `2^127`, is still finite. For larger `x`, `exp` gives the result.
+    // `x` is limited to 88, for which the power `2^n` is `2^127` and so still finite. For larger `x`, `exp` gives the
+    // result.
     let (n, less_1) = reduce(within(x, -30.0, 88.0));
     let power = power_of_2(n);
     let result = less_1.mul_add(power, power - 1.0);

@@ -35,7 +35,7 @@ fn assert_within(
 ) {
     let mut worst = (0.0, 0.0f32);
     let specials = [0.0, -0.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, f32::MIN_POSITIVE, 1e-45, -1e-45];
-    // An odd step between bit patterns visits all kinds of mantissas.
+    // The step between bit patterns is odd, so that the floats have all kinds of mantissas.
     let all = (0..=u32::MAX / 4_099).map(|i| f32::from_bits(i * 4_099)).filter(|x| range.contains(x));
     for x in specials.into_iter().chain(all) {
         let error = ulps(f(x), exact(f64::from(x)));

@@ -1,5 +1,5 @@
-//! Hyperbolic tangent. Below 0.6 it is `x + x³ P(x²)` with a polynomial `P` of degree 4 that minimizes the relative
-//! error (3e-9; Remez's algorithm); above, `1 - 2 / (e^2x + 1)`.
+//! Hyperbolic tangent. Below 0.6 it is `x + x³ P(x²)` with a polynomial `P` of degree 4 that minimizes the relative error
+//! (3e-9; Remez's algorithm); from 0.6 on, `1 - 2 / (e^2x + 1)`.
 
 use super::exp;
 

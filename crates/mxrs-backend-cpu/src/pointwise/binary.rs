@@ -1,4 +1,4 @@
-//! Arithmetic of two elements, and sums of any number.
+//! Arithmetic of two elements, and sums of any number of elements.
 
 use super::loops::{fold, functions, zip};
 use super::{StepCall, StepResult, for_numbers};
@@ -19,7 +19,7 @@ functions! {
     Smaller<T: Number>(a, b) = a.smaller(b);
 }
 
-/// Returns the step of arithmetic.
+/// Returns the step of an arithmetic operator; `None` for other operators.
 pub fn step(call: &StepCall<'_>) -> Option<StepResult> {
     let level = call.level;
     Some(match call.name {

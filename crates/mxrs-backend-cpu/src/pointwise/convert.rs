@@ -1,7 +1,7 @@
 //! Conversions between element types, and copies.
 //!
-//! Floats round to nearest even, and truncate and saturate when they become integers; integers keep their low bits; a
-//! bool is 1 unless the value is 0.
+//! Conversion to a float rounds to nearest even. Conversion of a float to an integer truncates and saturates; conversion of
+//! an integer to a shorter one keeps the low bits. A bool is 1 unless the value is 0.
 
 use super::half_precision::HalfFloat;
 use super::loops::{cast, cast_mut};
@@ -28,7 +28,7 @@ fn run<A: bytemuck::Pod, B: bytemuck::Pod>(
     Box::new(move |inputs, out| level.run(ConvertLoop(convert, cast(inputs[0]), cast_mut(out))))
 }
 
-/// Converts between plain numbers as `as` does.
+/// Makes a conversion between two types of numbers with Rust's `as`.
 macro_rules! plain {
     ($level:expr, $a:ident, $to:expr) => {{
         macro_rules! to {
@@ -57,7 +57,7 @@ macro_rules! plain {
     }};
 }
 
-/// The conversion from one type to another; `None` for types without operators.
+/// The conversion from one dtype to another; `None` for dtypes without operators.
 fn conversion(level: Level, from: DType, to: DType) -> Option<Run> {
     // A 16-bit float is converted to types other than f32 in two steps, first to f32, which is exact.
     let by_f32 = |widen: Run| {
@@ -93,12 +93,12 @@ fn in_steps(widen: &Run, narrow: &Run, to: DType, from: &[u8], out: &mut [u8]) {
     }
 }
 
-/// Copies the bytes.
+/// Makes the function of a step that copies the bytes.
 pub fn copy() -> Run {
     Box::new(|inputs, out| out.copy_from_slice(inputs[0]))
 }
 
-/// Returns the step of a conversion or copy.
+/// Returns the step of a conversion or copy; `None` for other operators.
 pub fn step(call: &StepCall<'_>) -> Option<StepResult> {
     let from = call.dtype();
     match call.name {

@@ -1,4 +1,4 @@
-//! Tensors of one value everywhere.
+//! Operators that fill a tensor with one value.
 
 use super::loops::cast_mut;
 use super::{Run, Step, StepCall, StepResult};
@@ -19,7 +19,7 @@ fn fill(dtype: DType, value: f64) -> Run {
     }
 }
 
-/// Returns the step of an operator that fills.
+/// Returns the step of an operator that fills a tensor with one value; `None` for other operators.
 pub fn step(call: &StepCall<'_>) -> Option<StepResult> {
     let value = match call.name {
         "zeros_like" | "_zeros" => 0.0,

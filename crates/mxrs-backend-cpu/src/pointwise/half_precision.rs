@@ -1,5 +1,5 @@
-//! 16-bit floats: a few hundred at a time are widened to `f32`; the function runs in `f32`, and its results are rounded
-//! once.
+//! Functions of 16-bit floats: a few hundred elements at a time are widened to `f32`, the function runs in `f32`, and its
+//! results are rounded once.
 
 use super::Run;
 use super::loops::{cast, cast_mut};
@@ -41,7 +41,7 @@ const MOST_INPUTS: usize = 4;
 /// Makes a function of 16-bit floats from one of `f32`.
 ///
 /// # Errors
-/// If there are more than [`MOST_INPUTS`] inputs.
+/// Fails if there are more than [`MOST_INPUTS`] inputs.
 pub fn widened(dtype: DType, n_inputs: usize, run: Run) -> Result<Run, String> {
     if n_inputs > MOST_INPUTS {
         return Err(format!("no kernel for {n_inputs} inputs of {dtype}"));

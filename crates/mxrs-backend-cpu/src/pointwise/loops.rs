@@ -16,7 +16,7 @@ pub trait Binary<T>: Copy + Send + Sync + 'static {
     fn at(self, a: T, b: T) -> T;
 }
 
-/// A function of two elements with a fixed second one.
+/// A function of one element: function `F` of two elements with a fixed second argument `T`.
 #[derive(Clone, Copy)]
 pub struct Right<F, T>(pub F, pub T);
 
@@ -27,7 +27,7 @@ impl<T: Copy + Send + Sync + 'static, F: Binary<T>> Unary<T> for Right<F, T> {
     }
 }
 
-/// A function of two elements with a fixed first one.
+/// A function of one element: function `F` of two elements with a fixed first argument `T`.
 #[derive(Clone, Copy)]
 pub struct Left<F, T>(pub F, pub T);
 
@@ -114,7 +114,7 @@ pub fn cast<T: bytemuck::Pod>(bytes: &[u8]) -> &[T] {
     if bytes.is_empty() { &[] } else { bytemuck::cast_slice(bytes) }
 }
 
-/// Like [`cast`], for writing.
+/// Casts the bytes of whole, aligned elements as [`cast`] does, for writing.
 pub fn cast_mut<T: bytemuck::Pod>(bytes: &mut [u8]) -> &mut [T] {
     if bytes.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(bytes) }
 }

@@ -1,4 +1,4 @@
-//! Operators whose output element `i` depends only on element `i` of each input, as single calls and fused.
+//! Operators whose output element `i` depends only on element `i` of each input, both as single calls and as fused calls.
 //!
 //! Each operator becomes a [`Step`], a function of slices. Single calls and chains of calls run the same steps, tile by
 //! tile ([`program`]), so a fused call gives the bits of the single calls.
@@ -27,11 +27,11 @@ use mxrs_types::DType;
 /// of elements.
 pub type Run = Box<dyn Fn(&[&[u8]], &mut [u8]) + Send + Sync>;
 
-/// One call, ready to run on any slices.
+/// The computation of one call, for slices of any length.
 pub struct Step {
     /// Positions of the inputs that the step reads, in the order in which `run` takes them.
     pub reads: Vec<usize>,
-    /// The function.
+    /// The function that computes the output.
     pub run: Run,
 }
 
@@ -63,7 +63,7 @@ impl StepCall<'_> {
     }
 }
 
-/// A step, or the reason why there is none.
+/// A step, or the reason why this backend has no step for the call.
 type StepResult = Result<Step, String>;
 
 /// Returns the step of a call.
@@ -76,8 +76,8 @@ pub fn step(call: &StepCall<'_>) -> StepResult {
     found.unwrap_or_else(|| Err(format!("no kernel for {}", call.name)))
 }
 
-/// For dtypes with arithmetic, evaluates to the step of `$make`, which makes a [`Run`] and in which `$t` is a type
-/// alias for the dtype. 16-bit floats are computed in `f32`.
+/// For dtypes with arithmetic, evaluates to a step that runs `$make`. `$make` makes a [`Run`] and may use the type alias
+/// `$t` for the dtype. 16-bit floats are computed in `f32`.
 macro_rules! for_numbers {
     ($call:expr, $n_inputs:expr, $t:ident => $make:expr) => {
         $crate::number::for_integers!($call.dtype(), $t => $make,
@@ -86,7 +86,7 @@ macro_rules! for_numbers {
     };
 }
 
-/// Like [`for_numbers`], for floats only, and evaluates to the [`Run`] instead of the step.
+/// The variant of [`for_numbers`] for floats only. It evaluates to the [`Run`] instead of the step.
 macro_rules! for_floats {
     ($call:expr, $n_inputs:expr, $t:ident => $make:expr) => {
         $crate::number::for_types!([F64: f64, F32: f32], $call.dtype(), $t => $make, other => match other {

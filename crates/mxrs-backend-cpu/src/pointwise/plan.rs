@@ -1,4 +1,4 @@
-//! Programs of calls: of a single pointwise operator, or of a fused call.
+//! Plans calls of single pointwise operators, and fused calls, as programs.
 
 use super::convert::copy;
 use super::program::{Program, ProgramStep, Value};
@@ -74,16 +74,16 @@ fn of_steps(call: &OpCall<'_>, steps: Vec<ProgramStep>, outputs: Vec<usize>, n_t
     })
 }
 
-/// Descriptions of the tensors of a call.
+/// The descriptions of all tensors of a call.
 struct Tensors {
     inputs: Vec<TensorDesc>,
     outputs: Vec<TensorDesc>,
 }
 
-/// The common layout of all tensors, and their number of elements in it. It is the layout of the first input that is
-/// not row-major; element `i` is then the same in all tensors. A layout with padding is used only if the padding stays
-/// zero. No such layout is used if tensors differ in dtype or shape, because no other kernel would know the layout for
-/// these tensors.
+/// Returns the common layout of all tensors, and the number of elements that a tensor has in it, including padding. The
+/// layout is that of the first input that is not row-major: if all tensors have it, element `i` is at the same place in all
+/// of them. The tensors are row-major instead if padding would not stay zero. They are also row-major if they differ in
+/// dtype or shape, because other kernels might not support the layout for these tensors.
 fn common_layout(call: &Tensors, steps: &[ProgramStep], outputs: &[usize]) -> (Layout, usize) {
     let n_elements = call.outputs.first().map_or(0, |desc| desc.shape.n_elements());
     let Some(leader) = call.inputs.iter().find(|desc| !desc.layout.is_row_major()) else {
@@ -101,9 +101,9 @@ fn common_layout(call: &Tensors, steps: &[ProgramStep], outputs: &[usize]) -> (L
     if fits { (leader.layout.clone(), n_stored) } else { (Layout::RowMajor, n_elements) }
 }
 
-/// Whether inputs of zeros give outputs of zeros. The function runs the steps to decide.
+/// Whether the steps compute zeros from zeros; decided by running them.
 fn keeps_zero(call: &Tensors, steps: &[ProgramStep], outputs: &[usize]) -> bool {
-    /// Number of zeros to try: more than a register has.
+    /// Number of elements to run the steps on: more than a vector register has.
     const N: usize = 32;
     let zeros = [0u64; N];
     let zeros: &[u8] = bytemuck::cast_slice(&zeros);
@@ -139,8 +139,8 @@ mod tests {
     use mxrs_testkit::AlignedBuffer;
     use mxrs_types::WriteReq;
 
-    /// Plans a call with these attributes on images of 20 channels in blocks of 16. Returns whether it stays in blocks,
-    /// and runs it there: every element, including padding, must equal `expected` of the inputs.
+    /// Plans a call with these attributes on images of 20 channels in blocks of 16, and returns whether the plan stays in
+    /// blocks. If it does, runs the call: every element, including padding, must equal `expected` of the inputs.
     fn blocks(name: &str, attrs: &[(&str, &str)], n_inputs: usize, expected: fn(f32, f32) -> f32) -> bool {
         let ops = mxrs_ops::catalog();
         let op = ops.get(name).unwrap();

@@ -31,7 +31,7 @@ pub struct ProgramStep {
     pub dtype: DType,
 }
 
-/// Steps, and which of their results are the outputs.
+/// The steps of a call or of a fused call, with the tiles and outputs for their results.
 pub struct Program {
     steps: Vec<ProgramStep>,
     /// For each step, the index of its tile in scratch memory.
@@ -48,7 +48,7 @@ pub struct Program {
     /// Number of elements of a tile.
     tile: usize,
     slot_bytes: usize,
-    /// Number of threads that have scratch memory.
+    /// Number of threads for which scratch memory is planned.
     n_threads: usize,
 }
 
@@ -100,7 +100,7 @@ impl Program {
     /// Runs the program.
     ///
     /// # Errors
-    /// If a request adds to an output of bools.
+    /// Fails if a request is to add to an output of bools.
     pub fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         let mode = |(i, desc): (usize, &TensorDesc)| Mode::of(args, i, desc.dtype);
         let modes: SmallVec<[Mode; 4]> = self.output_descs.iter().enumerate().map(mode).collect::<Result<_>>()?;
@@ -130,8 +130,8 @@ impl Program {
         }
     }
 
-    /// Runs all steps on these elements. `places` are the tiles in scratch memory, followed by an empty slice for each
-    /// output.
+    /// Runs all steps on the elements of one tile. `places` are the tiles in scratch memory, followed by an empty slice for
+    /// each output.
     fn run_tile<'a>(
         &self,
         elements: Range<usize>,
@@ -204,7 +204,8 @@ fn slots_of(steps: &[ProgramStep], outputs: &[usize]) -> (Vec<usize>, usize) {
     outputs.iter().for_each(|step| last_read[*step] = steps.len());
     let (mut slots, mut free, mut n_slots) = (Vec::with_capacity(steps.len()), Vec::new(), 0);
     for s in 0..steps.len() {
-        // Tiles last read by this step are freed only now, because a step must not write what it reads.
+        // Tiles that this step is the last to read become free only now, because a step must not write to a tile that it
+        // reads.
         slots.push(free.pop().unwrap_or_else(|| {
             n_slots += 1;
             n_slots - 1
@@ -225,7 +226,8 @@ mod tests {
             reads: reads.iter().map(|s| Value::Step(*s)).collect(),
             dtype: DType::F32,
         };
-        // A diamond, an unused value, and a chain.
+        // The steps 0 to 6 of the test: step 4 combines 1 and 2, which both read 0; nothing reads 3; and 5 and 6 follow 4 as
+        // a chain.
         let steps = vec![step(&[]), step(&[0]), step(&[0]), step(&[]), step(&[1, 2]), step(&[4]), step(&[5])];
         let (slots, n_slots) = slots_of(&steps, &[2, 6]);
         for (s, step) in steps.iter().enumerate() {

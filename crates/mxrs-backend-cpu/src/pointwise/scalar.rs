@@ -1,4 +1,4 @@
-//! Arithmetic of an element and the parameter `scalar`, which is first converted to the tensor's type.
+//! Arithmetic of an element and the parameter `scalar`, which is first converted to the dtype of the tensor.
 
 use super::binary::{Larger, Minus, Over, Plus, Smaller, Times};
 use super::loops::{Binary, Left, Right, functions, map, zip};
@@ -30,7 +30,7 @@ struct DividedBack<T>(T);
 impl<T: Float + 'static> Binary<T> for DividedBack<T> {
     #[inline(always)]
     fn at(self, g: T, x: T) -> T {
-        // Divides twice, because the square of `x` may be 0 or infinite even if the result is not.
+        // Divides by `x` twice, because the square of `x` may be 0 or infinite even if the result is neither.
         g.negative().times(self.0).over(x).over(x)
     }
 }
@@ -65,7 +65,7 @@ fn scalar<T: Number>(call: &StepCall<'_>) -> T {
     T::from_f64(elements::read_f64(bytes, call.dtype())[0])
 }
 
-/// Returns the step of arithmetic with a scalar.
+/// Returns the step of an arithmetic operator with a scalar; `None` for other operators.
 pub fn step(call: &StepCall<'_>) -> Option<StepResult> {
     let level = call.level;
     let one = |run: Result<_, String>| run.map(|run| Step::of_first(1, run));

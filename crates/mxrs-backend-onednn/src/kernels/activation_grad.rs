@@ -14,7 +14,7 @@ use mxrs_types::{DType, Result, bfloat16};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The operator whose gradient is computed.
+/// The operator whose gradient is computed. It decides what a slope of zero does to an infinite gradient.
 #[derive(Clone, Copy)]
 enum Function {
     /// Activation: a slope of zero turns an infinite gradient into NaN.
@@ -76,7 +76,7 @@ impl<W, N> Pass<'_, W, N> {
     }
 }
 
-/// A range of the elements.
+/// The elements of one range, which one thread computes.
 struct Part<'a, T, F> {
     ograd: Shared<T>,
     saved: Shared<T>,
@@ -114,8 +114,8 @@ impl Kernel for ActivationGrad {
     }
 }
 
-/// Prepares `_backward_Activation(ograd, saved)`, or the gradient of relu, sigmoid or tanh. Both tensors get the layout
-/// of the tensor that is not row-major.
+/// Prepares `_backward_Activation(ograd, saved)`, or the gradient of relu, sigmoid or tanh. If one of the two tensors is not
+/// row-major, the other one gets its layout.
 pub fn prepare(_library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let [ograd, saved] = call.inputs else { return Err(wrong_arity(call)) };
     let function = match call.op.name {

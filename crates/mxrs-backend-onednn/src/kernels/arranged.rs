@@ -1,8 +1,9 @@
-//! Images in the arrangement of the call, or in an arrangement for which the library has faster code.
+//! Chooses the arrangement of images: the arrangement that they have in the call, or one for which the library has faster
+//! code.
 //!
-//! Other backends keep images in blocks of 16 channels. On processors without 512-bit vectors the library has only
-//! plain loops for this arrangement, but fast code for channels last and for blocks of 8. On these processors images
-//! are copied.
+//! Other backends keep images in blocks of 16 channels. On processors without 512-bit vectors the library has only plain
+//! loops for this arrangement, but fast code for channels last and for blocks of 8. So on these processors images are copied
+//! to one of those arrangements.
 
 use crate::library::Library;
 use crate::objects::{MemDesc, PrimDesc, shape_dims};
@@ -21,7 +22,7 @@ pub struct Arranged {
     pub pd: PrimDesc,
 }
 
-/// Returns the primitive that `describe` makes for images in the arrangement of the call. If that is a plain loop,
+/// Returns the primitive that `describe` makes for images in the arrangement of the call. If this primitive is a plain loop,
 /// tries other arrangements.
 ///
 /// # Errors

@@ -9,7 +9,8 @@ use mxrs_op::{OpCall, View};
 use mxrs_types::{Layout, Result};
 use std::sync::Arc;
 
-/// Checks that the gradient of a Dropout is a product: something is dropped, and the mask is not shared.
+/// Checks that the gradient of a Dropout is the product of gradient and mask: the Dropout drops elements, and no elements
+/// share an entry of the mask.
 pub fn check_mask(call: &OpCall<'_>) -> std::result::Result<(), String> {
     match call.inputs {
         [ograd, mask] if ograd.shape == mask.shape && (call.op.view)(call.params, call.is_train) == View::No => Ok(()),
@@ -25,7 +26,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         "elemwise_div" => sys::dnnl_binary_div,
         _ => sys::dnnl_binary_add,
     };
-    // Both operands and the result have one layout; if the operands differ, one is reordered.
+    // Both operands and the result have one layout. If the layouts of the operands differ, one operand is reordered.
     let leader = call.inputs.iter().find(|t| !t.layout.is_row_major()).unwrap_or(&call.inputs[0]);
     let md = library.md(leader)?;
     let pd = library.prim_desc(|out| {
@@ -52,7 +53,8 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         input_layouts: vec![leader.layout.clone(); 2],
         output_layouts: vec![leader.layout.clone()],
         scratch_bytes,
-        // If there is padding, oneDNN may clear the output first, so the output must not be the second operand.
+        // If the layout has padding, oneDNN may clear the output before it reads the second operand, so they must not be the
+        // same memory.
         can_run_inplace: leader.size_bytes() == leader.with_layout(Layout::RowMajor).size_bytes(),
         kernel,
     })

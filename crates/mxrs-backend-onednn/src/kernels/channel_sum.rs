@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 /// Largest number of channels that are summed together.
 const LANES: usize = 16;
-/// Number of additions in `f32` before the partial sum is added in `f64`.
+/// A partial sum in `f32` has at most this many additions; partial sums are added in `f64`.
 const RUN: usize = 512;
 
-/// Describes the index of the elements of a group of neighboring channels: `outer · o + group · g + step · s + lane`.
+/// Describes at which index an element of a group of neighboring channels lies: `outer · o + group · g + step · s + lane`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Walk {
     channels: usize,
@@ -81,7 +81,7 @@ impl Walk {
         for o in 0..self.n_outer {
             let first = o * self.outer + g * self.group;
             if self.lanes == 1 {
-                // If a channel is one contiguous row, all lanes sum parts of that row.
+                // If the elements of a channel are one contiguous row, each lane sums a part of that row.
                 for run in x[first..first + self.n_steps].chunks(RUN * LANES) {
                     let mut partial = [0.0f32; LANES];
                     let whole = run.chunks_exact(LANES);
@@ -130,7 +130,7 @@ impl Walk {
 
 struct ChannelSum {
     walk: Walk,
-    /// Dtype of the elements.
+    /// Dtype of the elements that are added.
     dtype: DType,
     /// Dtype of the sums: the dtype of the elements, or float32.
     sums: DType,

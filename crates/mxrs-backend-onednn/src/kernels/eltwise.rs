@@ -19,7 +19,8 @@ fn algorithm(call: &OpCall<'_>) -> std::result::Result<sys::dnnl_alg_kind_t, Str
         "Activation" => match call.params.get::<ActivationParams>().act_type {
             ActType::Sigmoid => Ok(sys::dnnl_eltwise_logistic),
             ActType::Tanh => Ok(sys::dnnl_eltwise_tanh),
-            // oneDNN's softrelu loses four digits for small results, and oneDNN does not have softsign.
+            // The other functions are SoftReLU and softsign: oneDNN's softrelu loses four digits for small results, and
+            // oneDNN does not have softsign.
             other => Err(format!("act_type {}", other.to_word())),
         },
         name => Err(format!("{name} is not an eltwise function of oneDNN")),
@@ -31,7 +32,7 @@ fn is_relu(call: &OpCall<'_>) -> bool {
         || call.op.name == "Activation" && call.params.get::<ActivationParams>().act_type == ActType::Relu
 }
 
-/// The function that prepares the call, if the backend takes it.
+/// Returns the function that prepares the call, or the reason why the backend refuses the call.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<Prepare, String> {
     if is_relu(call) {
         // oneDNN's ReLU maps NaN to 0; the ReLU of this crate keeps NaN.

@@ -1,10 +1,10 @@
-//! Parts that the loops of this crate share: ranges for the threads of a team, pointers to tensors that threads write,
-//! and code for the registers of the processor.
+//! Parts that the loops of this crate share: ranges for the threads of a team, pointers to tensors that threads write, and
+//! versions of a loop compiled for the vector registers that the processor has.
 
 use mxrs_sync::Team;
 use std::ops::Range;
 
-/// Elements per thread below which waking another thread costs more than it saves.
+/// If a thread had fewer elements than this, waking another thread would cost more than it saves.
 const ELEMENTS_PER_THREAD: usize = 1 << 14;
 
 /// A pointer that the threads of a team share; each uses its own range.
@@ -34,8 +34,8 @@ pub fn in_ranges(team: &Team, n: usize, elements: usize, body: &(dyn Fn(Range<us
 
 /// Computes `to[i] = f(i, from[i])` for every element.
 ///
-/// If `f` may return an element unchanged and runs in place, the compiler turns `f` into a branch, one element at a
-/// time. Such an `f` should compute the value that it keeps.
+/// If `f` may return an element unchanged and the loop runs in place, the compiler makes a branch of `f` and computes one
+/// element at a time. Such an `f` should compute the unchanged value, for example by adding 0.
 ///
 /// # Safety
 /// Both pointers must be valid for `n` elements that no other thread writes; they must be equal or not overlap.
@@ -56,36 +56,36 @@ pub unsafe fn map<T: Copy>(from: *const T, to: *mut T, n: usize, f: impl Fn(usiz
 /// Computes `to[i] = f(a[i], b[i])` for every element. In place, `f` is compiled as in [`map`].
 ///
 /// # Safety
-/// All pointers must be valid for `n` elements that no other thread writes. `to` must be equal to `a`, to `b` or to
-/// both, or overlap neither.
+/// All pointers must be valid for `n` elements that no other thread writes. `to` must be equal to `a`, `b` or both, or must
+/// not overlap them.
 #[inline(always)]
 pub unsafe fn zip<T: Copy>(a: *const T, b: *const T, to: *mut T, n: usize, f: impl Fn(T, T) -> T) {
     if std::ptr::eq(a, b) {
-        // SAFETY: the contract of this function is that of `map`, since `a` and `b` are equal.
+        // SAFETY: `a` and `b` are equal, so the contract of this function implies that of `map`.
         unsafe { map(a, to, n, |_, x| f(x, x)) }
     } else if std::ptr::eq(b, to) {
         // SAFETY: the caller promises `n` elements. `to` equals `b` and `b` differs from `a`, so by the contract `to`
         // does not overlap `a`.
         let a = unsafe { std::slice::from_raw_parts(a, n) };
-        // SAFETY: the contract of this function is that of `map` for `b` and `to`, which are equal.
+        // SAFETY: `b` and `to` are equal, so the contract of this function implies that of `map` for them.
         unsafe { map(b, to, n, |i, y| f(a[i], y)) }
     } else {
         // SAFETY: the caller promises `n` elements. `to` differs from `b`, so by the contract `to` does not overlap
         // `b`.
         let b = unsafe { std::slice::from_raw_parts(b, n) };
-        // SAFETY: the contract of this function is that of `map` for `a` and `to`.
+        // SAFETY: the contract of this function implies that of `map` for `a` and `to`.
         unsafe { map(a, to, n, |i, x| f(x, b[i])) }
     }
 }
 
-/// A loop that can be compiled for several instruction sets. Functions that it calls without inlining, and closures,
-/// are compiled only once, for the registers of any processor.
+/// A loop that can be compiled for several instruction sets. Closures, and functions that it calls without inlining, are
+/// compiled only once, for the basic instruction set.
 pub trait Loop {
     /// Runs the loop. It must be marked `#[inline(always)]`, and so must everything that it calls.
     fn run(self);
 }
 
-/// [`map`] as a loop.
+/// A [`Loop`] that computes [`map`].
 pub struct MapLoop<'a, T, F> {
     from: *const T,
     to: *mut T,
@@ -109,7 +109,7 @@ impl<T: Copy, F: Fn(T) -> T> Loop for MapLoop<'_, T, F> {
     }
 }
 
-/// Runs a loop, in a version compiled for wide registers if the processor has them. The results are the same.
+/// Runs a loop. If the processor has wide registers, a version that is compiled for them runs, with the same results.
 pub fn wide(body: impl Loop) {
     #[cfg(target_arch = "x86_64")]
     {
@@ -125,8 +125,8 @@ pub fn wide(body: impl Loop) {
     body.run();
 }
 
-/// Runs a loop like [`wide`], with another version for the widest registers. It is for loops that gain from it, such as
-/// those between f32 and bytes.
+/// Runs a loop as [`wide`] does, but with a third version, for the widest registers. For loops that are faster with them,
+/// such as those that convert between f32 and bytes.
 pub fn widest(body: impl Loop) {
     #[cfg(target_arch = "x86_64")]
     {

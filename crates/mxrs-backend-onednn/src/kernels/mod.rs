@@ -1,5 +1,5 @@
-//! One file per kind of primitive. Each has `check`, which checks that the backend takes the call, and `prepare`, which
-//! prepares it. `loops`, `one_to_one` and `workspace` are shared by several.
+//! One file per kind of primitive. Each has `check`, which checks whether it supports a call, and `prepare`, which makes the
+//! kernel for the call. `loops`, `one_to_one` and `workspace` are shared by several files.
 
 pub mod activation_grad;
 pub mod arranged;
@@ -27,10 +27,10 @@ use mxrs_op::OpCall;
 use mxrs_types::{Error, Result};
 use std::sync::Arc;
 
-/// A function that prepares a call that was checked.
+/// A function that makes the kernel for a call that has passed `check`.
 pub type Prepare = fn(&Arc<Library>, &OpCall<'_>) -> Result<Prepared>;
 
-/// The function that prepares this call.
+/// Returns the function that makes the kernel for this call.
 ///
 /// # Errors
 /// Returns the reason as text if there is no such function.

@@ -1,5 +1,5 @@
-//! Primitives with one input and one output. The input is in its own layout, or in a layout that it is copied to. The
-//! output is in the layout that the primitive chooses. The hidden outputs after the first are not computed, because the
+//! Primitives with one input and one output. The input keeps its layout, or is first copied to another layout. The output is
+//! in the layout that the primitive chooses. The hidden outputs that follow it are not computed, because this backend's
 //! gradients do not use them.
 
 use super::arranged::Arranged;
@@ -13,8 +13,8 @@ use mxrs_op::OpCall;
 use mxrs_types::{Layout, Result};
 use std::sync::Arc;
 
-/// Prepares the primitive for data in this arrangement. `redescribe` describes the primitive with another arrangement
-/// of the output.
+/// Prepares the primitive for data in this arrangement. `redescribe` describes the primitive for an output in another
+/// arrangement.
 ///
 /// # Errors
 /// The error that oneDNN reports.

@@ -1,4 +1,4 @@
-//! `max(x, 0)` that keeps NaN, over the raw elements of any layout.
+//! ReLU: computes `max(x, 0)` and keeps NaN, over the raw elements of any layout.
 //!
 //! ReLU is elementwise and keeps zeros, so padding stays zero and the arrangement does not matter.
 

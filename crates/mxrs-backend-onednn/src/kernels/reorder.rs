@@ -9,8 +9,8 @@ use mxrs_op::{Kernel, OpCall, TensorDesc};
 use mxrs_types::{DType, Layout, Result};
 use std::sync::Arc;
 
-/// Returns the descriptors of source and destination. Packed weights may have more axes than the tensor, for groups.
-/// Then the other tensor is also viewed with these axes.
+/// Returns the descriptors of source and destination. If one of them is packed weights with groups, it has an axis for the
+/// groups in addition to the tensor's axes. Then the other one is also viewed with that axis.
 fn ends(library: &Arc<Library>, from: &TensorDesc, to: &TensorDesc) -> Result<(Arc<MemDesc>, Arc<MemDesc>)> {
     let (a, b) = (library.md(from)?, library.md(to)?);
     let sizes = |md: &MemDesc| -> Result<Dims> {
@@ -33,7 +33,7 @@ fn build(library: &Arc<Library>, from: &TensorDesc, to: &TensorDesc) -> Result<A
     let pd = library.prim_desc(|out| {
         // SAFETY: the out pointer is valid, and both descriptors are alive during the call.
         unsafe {
-            // Reorders run outside the planned arena, so oneDNN owns the scratch memory that they need.
+            // The memory plan has no scratch memory for reorders, so oneDNN allocates what they need.
             let (engine, attributes) = (library.engine(), std::ptr::null());
             result::reorder_primitive_desc_create(out, src.0, engine, dst.0, engine, attributes)
         }
@@ -50,7 +50,7 @@ pub fn prepare(library: &Arc<Library>, from: &TensorDesc, to: &TensorDesc) -> Re
     Ok(build(library, from, to)?)
 }
 
-/// Checks that both types of a Cast are floating-point types, between which oneDNN and MXNet both round to nearest.
+/// Checks that both types of a Cast are floating-point types. Between these, oneDNN rounds to nearest, as MXNet does.
 pub fn check_cast(call: &OpCall<'_>) -> std::result::Result<(), String> {
     let is_ours = |t: &TensorDesc| matches!(t.dtype, DType::F32 | DType::F16 | DType::BF16);
     if is_ours(&call.inputs[0]) && is_ours(&call.outputs[0]) {

@@ -41,7 +41,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         input_layouts: vec![leader.layout.clone(); call.inputs.len()],
         output_layouts: vec![leader.layout.clone()],
         scratch_bytes,
-        // It is not documented which implementations may read what they have written.
+        // An implementation might read an input after writing the output; oneDNN does not document which ones do.
         can_run_inplace: false,
         kernel,
     })

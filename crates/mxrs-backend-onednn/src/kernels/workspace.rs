@@ -19,7 +19,7 @@ pub struct Gradient<'a> {
     pub forward: &'a PrimDesc,
     /// Arrangement of data.
     pub data: Arc<MemDesc>,
-    /// Arguments of the gradient, without its workspace.
+    /// Arguments of the gradient's primitive, except the workspace.
     pub arguments: Vec<Argument>,
 }
 

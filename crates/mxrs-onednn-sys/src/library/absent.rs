@@ -1,4 +1,4 @@
-//! The functions that find oneDNN, for builds without oneDNN: all return an error.
+//! The functions that find oneDNN, for builds without oneDNN: all functions return an error.
 
 use super::Version;
 use crate::sys::Table;

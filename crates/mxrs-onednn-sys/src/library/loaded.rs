@@ -13,7 +13,7 @@ struct Loaded {
 
 /// The loaded library. It is set once, after the check that the library is oneDNN 3.
 static LOADED: OnceLock<Loaded> = OnceLock::new();
-/// Locked while loading, so that two threads do not load two files.
+/// Locked while a thread loads the library, so that two threads do not load two files.
 static LOADING: Mutex<()> = Mutex::new(());
 
 pub(crate) fn table() -> Option<&'static Table> {

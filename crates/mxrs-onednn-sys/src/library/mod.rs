@@ -1,4 +1,5 @@
-//! Finds oneDNN: linked, loaded, or not present. One of three files with the same functions is compiled.
+//! Finds oneDNN. Of the three files `linked`, `loaded` and `absent`, which have the same functions, one is compiled: that
+//! for the features of this build.
 
 #[cfg(any(feature = "static", feature = "dynamic"))]
 mod query;
@@ -21,13 +22,13 @@ pub const DEFAULT_LIBRARY: &str = "libdnnl.so.3";
 
 /// Opens the library and returns its version.
 ///
-/// With feature `static` there is nothing to load, and `path` must be `None`. With `dynamic` the first successful call
-/// loads `path`, or [`DEFAULT_LIBRARY`], for the rest of the process; calls into [`crate::sys`] before that find no
-/// library. Loading runs the initializers of that file: name only libraries you trust.
+/// With feature `static` there is nothing to load, and `path` must be `None`. With `dynamic` the first successful call loads
+/// `path`, or [`DEFAULT_LIBRARY`], for the rest of the process. Until then, calls of functions in [`crate::sys`] find no
+/// library. Loading runs the initializers of that file, so name only files that you trust.
 ///
 /// # Errors
-/// `NotBuilt` if neither feature is on. `Backend` if the file cannot be loaded or is not oneDNN 3. `InvalidValue` if
-/// `path` is given although the library is linked, or if another file is already loaded.
+/// `NotBuilt` if neither feature is on. `Backend` if the file cannot be loaded or is not oneDNN 3. `InvalidValue` if `path`
+/// is given although the library is linked, or if a library was already loaded from another file.
 ///
 /// ```
 /// match mxrs_onednn_sys::open(None) {
@@ -39,8 +40,8 @@ pub fn open(path: Option<&Path>) -> Result<Version> {
     source::open(path)
 }
 
-/// Version of the library. Loads the library if necessary, like `open(None)`, but accepts a library that was opened by
-/// path.
+/// Version of the library. If no library is loaded yet, loads it as `open(None)` does; otherwise returns the version of the
+/// loaded one, from whatever path.
 ///
 /// # Errors
 /// `NotBuilt` if neither feature is on. `Backend` if the file cannot be loaded or is not oneDNN 3.

@@ -14,7 +14,7 @@ impl Version {
         unsafe { Self::from_raw(raw) }
     }
 
-    /// The version of a library that is not yet in use.
+    /// The version of a library whose functions are in `table`, before the library is used.
     #[cfg(all(feature = "dynamic", not(feature = "static")))]
     pub(super) fn from_table(table: &sys::Table) -> Result<Self> {
         let raw = table.version();

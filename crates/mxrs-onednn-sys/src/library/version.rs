@@ -31,7 +31,7 @@ pub enum CpuRuntime {
     Tbb,
     /// The caller owns the threads: see [`crate::ThreadPool`].
     ThreadPool,
-    /// A runtime that this crate does not know, by its number in the C headers.
+    /// Another runtime, with its number in the C headers.
     Other(u32),
 }
 

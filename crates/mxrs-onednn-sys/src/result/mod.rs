@@ -27,11 +27,11 @@ pub use status::check;
 use crate::{ThreadPoolHandle, sys};
 use mxrs_types::{Error, ErrorKind, Result};
 
-/// Runs `call` with a pointer to which it writes the object that it creates, and returns that object, which is never
-/// null.
+/// Runs `call` with a pointer to a variable, to which `call` writes the object that it creates. Returns that object, which
+/// is never null.
 ///
 /// # Errors
-/// The error of `call`, or `Backend` if it succeeds without creating an object.
+/// Returns the error of `call`, or `Backend` if `call` succeeds without creating an object.
 pub fn created<T>(call: impl FnOnce(*mut *mut T) -> Result<()>) -> Result<*mut T> {
     let mut object = std::ptr::null_mut();
     call(&raw mut object)?;
@@ -42,8 +42,8 @@ pub fn created<T>(call: impl FnOnce(*mut *mut T) -> Result<()>) -> Result<*mut T
     Ok(object)
 }
 
-/// Creates a stream of a CPU `engine` whose work runs on `pool`, or on the library's own threads if there is no pool.
-/// With the THREADPOOL runtime, a stream without a pool runs all work on the calling thread.
+/// Creates a stream of a CPU `engine`. The stream's work runs on `pool`. Without a pool it runs on the library's own threads
+/// or, with the THREADPOOL runtime, on the calling thread.
 ///
 /// # Errors
 /// `Backend` if oneDNN refuses.

@@ -2,8 +2,8 @@
 //!
 //! Written by `generate.py`; do not edit.
 
-/// Hands all functions to the macro `$then`: those that return a status, then those that return a value.
-/// `as` precedes the name under which `crate::result` has the function.
+/// Calls the macro `$then` with all functions: first those that return a status, then those that return a value. The word
+/// after `as` is the function's name in `crate::result`.
 macro_rules! all_functions {
     ($then:ident) => {
         $then! {

@@ -1,4 +1,4 @@
-//! The functions, resolved by the linker.
+//! The functions of oneDNN's C interface, resolved by the linker.
 
 use super::types::*;
 

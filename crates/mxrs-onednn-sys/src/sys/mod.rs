@@ -1,8 +1,8 @@
 //! oneDNN's C interface: types, constants and functions under their C names.
 //!
-//! Written from the headers of oneDNN 3.14 by `generate.py` and committed, so building needs no libclang. The same
-//! functions exist with every feature: linked with `static`, through a table with `dynamic`. If there is no library, or
-//! the loaded one is too old to have a function, calls return `dnnl_unimplemented`, zero or null.
+//! Written from the headers of oneDNN 3.14 by `generate.py` and committed, so building needs no libclang. The same functions
+//! exist with every feature: with `static` they are linked, with `dynamic` they are called through a table. If there is no
+//! library, or the loaded one is too old to have a function, calls return `dnnl_unimplemented`, zero or null.
 
 // Names and grouping are those of the C headers, which have no docs; oneDNN's manual describes the functions.
 #![allow(non_camel_case_types, non_upper_case_globals, non_snake_case, missing_docs)]

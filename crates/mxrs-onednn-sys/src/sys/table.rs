@@ -1,4 +1,4 @@
-//! The functions, called through a table that is filled at run time if a library is loaded.
+//! The functions of oneDNN's C interface, called through a table that is filled when a library is loaded at run time.
 
 use super::constants::dnnl_unimplemented;
 use super::types::*;
@@ -22,7 +22,7 @@ macro_rules! through_table {
             /// Every symbol of `library` with the name of a function of oneDNN 3 must be that function.
             #[cfg(feature = "dynamic")]
             pub(crate) unsafe fn of(library: &libloading::Library) -> Self {
-                // SAFETY: the caller ensures that the symbols are oneDNN's functions; the types are those of its
+                // SAFETY: the caller ensures that the symbols are oneDNN's functions; the types are those of oneDNN's
                 // headers.
                 unsafe {
                     Self {

@@ -18,9 +18,9 @@ impl ThreadPoolHandle {
     /// Makes the C++ object for `pool`.
     ///
     /// # Errors
-    /// `NotBuilt` if oneDNN cannot run on the caller's threads: feature `static` is off, there is no library, or its
-    /// runtime is not THREADPOOL. A stream without a pool then uses the library's own threads. `InvalidValue` if the
-    /// pool reports no threads, or more than an `i32` can hold.
+    /// `NotBuilt` if oneDNN cannot run on the caller's threads, because feature `static` is off, there is no library, or its
+    /// runtime is not THREADPOOL. (If there is a library, a stream without a pool then uses the library's own threads.)
+    /// `InvalidValue` if the pool reports no threads, or more than an `i32` can hold.
     pub fn new(pool: Arc<dyn ThreadPool>) -> Result<Self> {
         let runtime = version()?.cpu_runtime;
         if runtime != crate::CpuRuntime::ThreadPool {
@@ -40,13 +40,13 @@ impl ThreadPoolHandle {
         self.adapter.as_ptr()
     }
 
-    /// Number of threads that oneDNN assumes.
+    /// Number of threads that oneDNN assumes the pool to have.
     pub fn n_threads(&self) -> usize {
         // `new` has checked that the number is positive.
         self.n_threads.unsigned_abs() as usize
     }
 
-    /// Makes oneDNN plan primitives that *the calling thread* creates from now on for this pool's number of threads.
+    /// From now on, oneDNN plans the primitives that *the calling thread* creates for this pool's number of threads.
     ///
     /// # Errors
     /// `Backend` if oneDNN refuses.
@@ -55,8 +55,8 @@ impl ThreadPoolHandle {
         unsafe { result::threadpool_interop_set_max_concurrency(self.n_threads) }
     }
 
-    /// Returns an error if the pool has panicked since the last call. Call it after executing: the calling thread has
-    /// finished the loop, so the results are right, but the pool is probably unusable.
+    /// Returns an error if the pool has panicked since the last call. Call this after executing a primitive. After a panic
+    /// the results are right, because the calling thread has run the remaining items, but the pool is probably unusable.
     ///
     /// # Errors
     /// `Panicked` with the message of the first panic.

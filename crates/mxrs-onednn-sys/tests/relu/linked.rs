@@ -48,7 +48,7 @@ impl ThreadPool for Scoped {
                 }
                 self.workers.lock().unwrap().insert(std::thread::current().id());
                 body(i);
-                // Let the other threads take some of the items.
+                // Yields, so that the other threads take some of the items.
                 std::thread::yield_now();
             }
             INSIDE.set(false);

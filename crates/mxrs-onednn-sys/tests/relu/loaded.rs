@@ -1,4 +1,4 @@
-//! Tests that oneDNN, loaded from the path of the system's loader, works on its own threads.
+//! Tests that oneDNN works on its own threads if it is a library that the system's loader finds.
 
 use crate::compute::{expected, input, relu};
 use mxrs_onednn_sys::{ThreadPool, ThreadPoolHandle, open, version};

@@ -1,5 +1,5 @@
-//! One call of the graph while it is converted to nodes of a model: the names of its inputs, its shapes, and the nodes
-//! written so far.
+//! One call of the graph while it is converted to nodes of an ONNX model: the names of the call's inputs, its shapes, and
+//! the nodes written so far.
 //!
 //! An operator is written in steps. Each step is a node with one output, whose name is unique. The value that the
 //! operator's function returns becomes the output of the call, and the step that computes it gets the name of the call.
@@ -14,7 +14,7 @@ use mxrs_graph::{EntryId, Graph, Node, NodeId};
 use mxrs_op::param::Parameters;
 use mxrs_types::{DType, Result, Shape};
 
-/// The name of the value that an operator computes, or the reason why it cannot be written.
+/// The name of the value that a call computes, or the reason why the call cannot be exported.
 pub(super) type Answer = Result<String, Refusal>;
 
 /// The parts of a model that are written so far.
@@ -25,11 +25,11 @@ pub(super) struct Written {
     pub constants: IndexMap<String, TensorProto>,
     pub value_names: Names,
     pub node_names: Names,
-    /// Name of each entry of the graph that is written.
+    /// The name in the model of each entry of the graph that has been written.
     pub values: IndexMap<EntryId, String>,
 }
 
-/// A call that is being written.
+/// A call of the graph that is being converted to nodes of the model.
 pub(super) struct Call<'a> {
     pub graph: &'a Graph,
     pub facts: &'a Facts,
@@ -46,7 +46,8 @@ impl<'a> Call<'a> {
     /// Parameters of the operator.
     ///
     /// # Panics
-    /// If the operator has parameters of another type; the list of operators pairs each operator with its function.
+    /// Panics if the operator's parameters are not of type `P`. This does not happen, because the list of operators pairs
+    /// each operator with the right function.
     pub fn params<P: Parameters>(&self) -> &'a P {
         let (_, params) = self.node().call().expect("a call, no variable");
         params.get()
@@ -68,7 +69,8 @@ impl<'a> Call<'a> {
     /// Name of input `index`.
     pub fn input(&self, index: usize) -> String {
         let entry = self.input_id(index);
-        // Nodes come after the nodes that they read, so the name is normally known; otherwise the entry's own name is used.
+        // A node is written after the nodes that it reads, so the name is normally known. Otherwise the name that the graph
+        // gives the entry is used.
         self.written.values.get(&entry).cloned().unwrap_or_else(|| self.graph.entry_name(entry))
     }
 
@@ -97,7 +99,7 @@ impl<'a> Call<'a> {
         self.facts.dtype(self.output_id())
     }
 
-    /// An axis of input 0, counted from the start.
+    /// Converts `axis`, which may be negative, to an axis of input 0, counted from the start.
     pub fn axis(&self, axis: i64) -> Result<usize> {
         self.shape(0).axis(axis)
     }
@@ -118,10 +120,10 @@ impl<'a> Call<'a> {
         output
     }
 
-    /// Adds a constant; `part` is its role in the call, and part of its name.
+    /// Adds a constant. `part` is the role of the constant in the call and becomes part of its name.
     ///
     /// # Errors
-    /// If the array is not dense.
+    /// Fails if the array is not dense.
     pub fn constant(&mut self, part: &str, tensor: Tensor) -> Result<String> {
         let name = self.written.value_names.claim(&format!("{}_{part}", self.node().name));
         self.written.constants.insert(name.clone(), from_tensor(&name, tensor)?);
@@ -131,7 +133,7 @@ impl<'a> Call<'a> {
     /// Adds a constant list of integers.
     ///
     /// # Errors
-    /// None in practice, because a list always makes a dense array.
+    /// Never fails in practice, because a list always makes a dense array.
     pub fn ints(&mut self, part: &str, values: &[i64]) -> Result<String> {
         self.constant(part, Tensor::from_slice([values.len()], values)?)
     }
@@ -147,8 +149,8 @@ impl<'a> Call<'a> {
     /// Reshapes a value to the shape of the output.
     ///
     /// # Errors
-    /// Refuses if the batch size is open and several sizes depend on it, or if the array is empty, because ONNX cannot
-    /// distinguish size 0 from its code 0.
+    /// Returns a refusal in two cases: the batch size is open and several sizes depend on it; or the array is empty, because
+    /// in ONNX's `Reshape` the size 0 means "copy the size of the input".
     pub fn reshape_to_output(&mut self, value: &str) -> Answer {
         let target = self.reshape_target()?;
         let target = self.ints("shape", &target)?;
@@ -169,7 +171,7 @@ impl<'a> Call<'a> {
     /// Adds the output's shape as a constant.
     ///
     /// # Errors
-    /// Refuses if the batch size is open and a size depends on it.
+    /// Returns a refusal if the batch size is open and a size depends on it.
     pub fn output_sizes(&mut self) -> Answer {
         let sizes = self.facts.fixed_sizes(self.output_id());
         match sizes.into_iter().map(|size| size.map(|size| size as i64)).collect::<Option<Vec<_>>>() {

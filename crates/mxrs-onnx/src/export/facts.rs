@@ -11,15 +11,15 @@ use mxrs_types::{DType, PartialShape, Result, ResultExt, Shape};
 pub(super) struct Facts {
     shapes: Vec<Shape>,
     dtypes: Vec<DType>,
-    /// The shapes if the batch is twice as large; `None` if the batch size is fixed.
+    /// The shapes that the values have if the batch is twice as large; `None` if the batch size is fixed.
     doubled: Option<Vec<Shape>>,
 }
 
 impl Facts {
     /// Infers all shapes and types from the inputs and the parameters.
     ///
-    /// Returns the errors of inference. If the batch size is to be open, this includes the error for a graph that works only
-    /// for one batch size.
+    /// Returns the errors of inference. If the batch size is open, the graph is also inferred for twice that size, so a
+    /// graph that works for only one batch size is an error.
     pub fn new(graph: &Graph, params: &IndexMap<String, Tensor>, options: &ExportOptions) -> Result<Self> {
         let is_variable = |name: &str| graph.find(name).is_some_and(|id| graph.node(id).is_variable());
         let known: Vec<(&str, &Tensor)> =
@@ -49,21 +49,21 @@ impl Facts {
         Ok(Self { shapes, dtypes, doubled })
     }
 
-    /// The shape for the given batch size.
+    /// The shape of a value, for the batch size of the options.
     pub fn shape(&self, entry: EntryId) -> &Shape {
         &self.shapes[entry.index()]
     }
 
-    /// The element type.
+    /// The element type of a value.
     pub fn dtype(&self, entry: EntryId) -> DType {
         self.dtypes[entry.index()]
     }
 
-    /// The sizes that do not depend on the batch; `None` for each size that does.
+    /// The sizes of a value; `None` in place of each size that depends on the batch size.
     pub fn fixed_sizes(&self, entry: EntryId) -> Vec<Option<usize>> {
         let shape = self.shape(entry);
         let doubled = self.doubled.as_ref().map_or(shape, |doubled| &doubled[entry.index()]);
-        // Only sizes depend on the batch, so the number of axes is the same.
+        // The number of axes does not depend on the batch size, so both shapes have the same number.
         shape.iter().zip(doubled.iter()).map(|(a, b)| (a == b).then_some(*a)).collect()
     }
 

@@ -9,9 +9,10 @@ use mxrs_types::DType::{self, BF16, F16, F32, F64, I8, I16, I32, I64};
 
 /// How an operator is written as ONNX nodes.
 pub(super) enum Form {
-    /// As one node of the ONNX operator with this name, with the same inputs and no attributes, for these dtypes.
+    /// The operator becomes one node of the ONNX operator with this name, with the same inputs and no attributes. Only calls
+    /// with these dtypes can be written.
     Same(&'static str, &'static [DType]),
-    /// By a function that writes the nodes.
+    /// This function writes the nodes.
     By(fn(&mut Call<'_>) -> Answer),
 }
 
@@ -56,7 +57,7 @@ const FORMS: &[(&str, Form)] = &[
     ("amp_cast", By(elementwise::cast)),
     ("argmax", By(reduce::argmax)),
     ("broadcast_add", Same("Add", NUMBERS)),
-    // ONNX does not define the division of an integer by 0.
+    // Not for integers: ONNX does not define the division of an integer by 0.
     ("broadcast_div", Same("Div", FLOATS)),
     ("broadcast_mul", Same("Mul", NUMBERS)),
     ("broadcast_sub", Same("Sub", NUMBERS)),

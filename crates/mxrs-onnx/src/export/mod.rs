@@ -18,14 +18,14 @@ use mxrs_format::onnx::{Dimension, GraphProto, ModelProto, NodeProto, TensorProt
 use mxrs_graph::{EntryId, Graph, NodeId};
 use mxrs_types::{Error, Result, ResultExt};
 
-/// Name of the batch size in the model, if it is open.
+/// In the model, an open batch size has this name.
 const BATCH: &str = "N";
 
 /// Converts a graph to a model that computes the same at inference. Parameters that no node reads are left out.
 ///
 /// # Errors
 /// Returns [`mxrs_types::ErrorKind::NotBuilt`] with all nodes that ONNX cannot express; also fails for variables that are
-/// neither inputs nor parameters, for shapes that do not fit the graph, and for options out of range.
+/// neither inputs nor parameters, for input shapes with which the graph is not valid, and for options out of range.
 pub fn export(
     graph: &Graph,
     params: impl IntoIterator<Item = (String, Tensor)>,
@@ -110,8 +110,8 @@ fn write_calls(graph: &Graph, facts: &Facts, written: &mut Written) -> Result<()
     }
 }
 
-/// The reason for refusing a node if an output other than its first is used. ONNX has only the first ones; the others are
-/// workspaces, masks and statistics for training.
+/// If an output of the node other than the first is used, returns the reason why the node is refused. ONNX only has the
+/// first outputs; the others are workspaces, masks and statistics for training.
 fn used_beyond_first(graph: &Graph, id: NodeId) -> Option<String> {
     let is_used = |entry: &EntryId| {
         !graph.consumers(*entry).is_empty() || graph.heads().iter().any(|head| graph.entry_id(*head) == *entry)
@@ -120,7 +120,7 @@ fn used_beyond_first(graph: &Graph, id: NodeId) -> Option<String> {
     Some(format!("its output `{}` is used, which ONNX does not compute", graph.entry_name(used)))
 }
 
-/// Gives the value that a call returned the name of the call's output.
+/// Renames `value`, which the call computed, to the name of the call's output.
 fn settle(graph: &Graph, id: NodeId, value: String, n_nodes: usize, written: &mut Written) {
     let entry = graph.output_id(id, 0);
     let made_by = (n_nodes..written.nodes.len()).rev().find(|at| written.nodes[*at].output.contains(&value));
@@ -135,7 +135,8 @@ fn settle(graph: &Graph, id: NodeId, value: String, n_nodes: usize, written: &mu
             written.nodes[at].name = written.node_names.claim(&graph.node(id).name);
             written.values.insert(entry, output);
         }
-        // The call returned one of its inputs, but an output of the model must be computed by a node.
+        // The call returned one of its inputs and is an output of the model, which a node must compute, so an `Identity`
+        // node is written.
         (None, Some(output)) => {
             let name = written.node_names.claim(&graph.node(id).name);
             written.nodes.push(NodeProto::new("Identity", name, [value], [output]));
@@ -146,7 +147,7 @@ fn settle(graph: &Graph, id: NodeId, value: String, n_nodes: usize, written: &mu
     }
 }
 
-/// The outputs of the model. An output that is a variable or already listed gets its own `Identity` node.
+/// The outputs of the model. An output that is a variable, or that is listed twice, gets an `Identity` node of its own.
 fn outputs(graph: &Graph, facts: &Facts, options: &ExportOptions, written: &mut Written) -> Vec<ValueInfoProto> {
     let mut listed: Vec<ValueInfoProto> = Vec::new();
     for head in graph.heads() {

@@ -11,7 +11,7 @@ pub const OPSETS: RangeInclusive<i64> = 13..=17;
 pub struct ExportOptions {
     /// Inputs with their shapes, in the order of the model's inputs. Every other variable needs a parameter.
     pub inputs: Vec<(String, Shape)>,
-    /// Dtype of the inputs. Parameters are converted to the dtypes inferred from it.
+    /// Dtype of the inputs. The dtypes of the parameters are inferred from it, and the parameters are converted to them.
     pub dtype: DType,
     /// Version of ONNX's operators, one of [`OPSETS`].
     pub opset: i64,

@@ -27,7 +27,7 @@ impl<'m> Assembly<'m> {
     pub fn new(graph: &'m GraphProto, opset: i64, options: &'m Options) -> Self {
         let arrays = graph.initializer.iter().map(|array| (array.name.as_str(), array)).collect();
         let mut names = Names::default();
-        // Values keep their names; a node whose name collides with one gets another name.
+        // A constant keeps its name; a node whose name collides with the name of a constant gets another name.
         for array in &graph.initializer {
             names.claim(&array.name);
         }
@@ -54,7 +54,7 @@ impl<'m> Assembly<'m> {
         self.arrays.insert(name, array);
     }
 
-    /// Adds a variable that the user feeds.
+    /// Adds an input of the model as a variable.
     pub fn add_input(&mut self, name: &str, shape: PartialShape) {
         self.names.claim(name);
         let entry = Entry::new(self.builder.add_variable(name, Attrs::new()), 0);
@@ -75,7 +75,7 @@ impl<'m> Assembly<'m> {
         self.arrays.get(name).map(|array| to_tensor(array, &self.options.limits)).transpose()
     }
 
-    /// The entry of a value that is used as an operand. A constant becomes a parameter.
+    /// The entry of the value `name`, for use as an operand. If the value is a constant, it becomes a parameter.
     ///
     /// # Errors
     /// Returns an error for an invalid constant, and for a name that no value has.
@@ -93,12 +93,12 @@ impl<'m> Assembly<'m> {
         Ok(entry)
     }
 
-    /// Whether an entry is a variable, which auxiliary states must be.
+    /// Whether an entry is a variable. An auxiliary state must be one.
     pub fn is_variable(&self, entry: Entry) -> bool {
         self.builder.node(entry.node).is_some_and(mxrs_graph::Node::is_variable)
     }
 
-    /// The shape, as far as it follows from the inputs.
+    /// The shape of an entry, as far as it can be inferred from the inputs.
     pub fn shape(&self, entry: Entry) -> PartialShape {
         self.shapes.get(&entry).cloned().unwrap_or_default()
     }
@@ -126,7 +126,7 @@ impl<'m> Assembly<'m> {
         self.values.insert(name.to_owned(), entry);
     }
 
-    /// The finished graph.
+    /// Returns the finished graph with its parameters.
     ///
     /// # Errors
     /// Returns the error of the builder.
@@ -139,7 +139,7 @@ impl<'m> Assembly<'m> {
     }
 }
 
-/// The shape, if all its sizes are known.
+/// Returns the shape if all sizes are known.
 pub(super) fn known(shape: &PartialShape) -> Option<Shape> {
     shape.known()
 }

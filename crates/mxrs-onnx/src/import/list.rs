@@ -56,7 +56,8 @@ const READERS: &[(&str, Read)] = &[
     ("Unsqueeze", shape::unsqueeze),
 ];
 
-/// Names of the ONNX operators that can be imported, in alphabetical order. `Constant` can be imported too.
+/// Names of the ONNX operators that can be imported, in alphabetical order. `Constant`, which is not in the list, can be
+/// imported too.
 pub fn imported_operators() -> impl Iterator<Item = &'static str> {
     READERS.iter().map(|(name, _)| *name)
 }
@@ -79,7 +80,7 @@ pub(super) fn read(node: &mut Reading<'_, '_>) -> Result<(), Refusal> {
         return refuse(format!("its output `{second}` is not computed here"));
     }
     let entry = read(node)?;
-    // An attribute that is ignored could change the result.
+    // Refuses a node with an attribute that was not read, because the attribute could change the result.
     if let Some(unread) = node.unread() {
         return refuse(format!("attribute `{unread}` is not read"));
     }

@@ -1,4 +1,5 @@
-//! One node of a model that is being read: its attributes, each of which must be read, its inputs and its output.
+//! One node of a model that is being imported: its attributes, inputs and output. A node with an attribute that the import
+//! does not read is refused.
 
 use super::assembly::Assembly;
 use crate::refusal::{Refusal, refuse};
@@ -59,13 +60,13 @@ impl<'a, 'm> Reading<'a, 'm> {
         Ok(self.attribute(name, AttributeKind::Tensor)?.and_then(|attribute| attribute.t.as_deref()))
     }
 
-    /// Refuses the node if an integer attribute has a value other than `only`.
+    /// Refuses the node if the integer attribute `name` has a value other than `only`.
     pub fn require_int(&mut self, name: &str, only: i64) -> Result<(), Refusal> {
         let got = self.int(name, only)?;
         if got == only { Ok(()) } else { refuse(format!("attribute `{name}` is {got}, only {only} is read")) }
     }
 
-    /// Refuses the node if a text attribute has a value that is not in `known`.
+    /// Refuses the node if the text attribute `name` has a value that is not in `known`.
     pub fn require_text(&mut self, name: &str, known: &[&str]) -> Result<(), Refusal> {
         let text = self.attribute(name, AttributeKind::String)?.and_then(|attribute| attribute.s.as_deref());
         let text = text.map(String::from_utf8_lossy);
@@ -75,7 +76,7 @@ impl<'a, 'm> Reading<'a, 'm> {
         }
     }
 
-    /// Marks attributes as read that have no effect in mxrs.
+    /// Marks attributes that have no effect in mxrs as read.
     pub fn ignore(&mut self, names: &[&str]) {
         self.seen.extend(names.iter().map(|name| name.to_string()));
     }
@@ -113,7 +114,7 @@ impl<'a, 'm> Reading<'a, 'm> {
         Ok(self.assembly.array(self.input_name(index)?)?)
     }
 
-    /// Input `index` as constant integers; `None` if it is absent.
+    /// The integers of input `index`, which must be a constant; `None` if the node does not have this input.
     pub fn constant_ints(&self, index: usize) -> Result<Option<Vec<i64>>, Refusal> {
         if !self.has_input(index) {
             return Ok(None);
@@ -124,7 +125,8 @@ impl<'a, 'm> Reading<'a, 'm> {
         }
     }
 
-    /// The axes of a reduction or shape change: a constant input from version `input_since`, an attribute in older versions.
+    /// The axes of a reduction or shape change. They are a constant input from operator version `input_since` on, and an
+    /// attribute in older versions.
     pub fn axes(&mut self, input_since: i64) -> Result<Option<Vec<i64>>, Refusal> {
         if self.opset() >= input_since { self.constant_ints(1) } else { Ok(self.ints("axes")?.map(<[i64]>::to_vec)) }
     }

@@ -51,7 +51,7 @@ pub struct Fused {
 
 impl Fused {
     /// Makes parameters. Checks that every call is pointwise and has the number of inputs that its operator needs, and that
-    /// every named value exists where it is used.
+    /// every value exists where a call or an output uses it.
     ///
     /// # Errors
     /// Returns [`InvalidValue`](mxrs_types::ErrorKind::InvalidValue) for the first check that fails.

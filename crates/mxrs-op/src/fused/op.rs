@@ -10,11 +10,12 @@ use mxrs_types::{DType, Error, Result};
 /// Name of the operator.
 pub const FUSED_OP: &str = "_FusedOp";
 
-/// The number of inputs for which in-place pairs are declared.
+/// Number of inputs, counted from the first, that may share memory with an output.
 const SHARING_INPUTS: usize = 16;
 const SHARING_OUTPUTS: usize = 8;
 
-/// In-place pairs of each input with each output. Pairs that exceed the inputs or outputs of a call are ignored.
+/// Pairs of an input and an output that may share memory: every input with every output. Pairs that exceed the inputs or
+/// outputs of a call are ignored.
 static INPLACE: [(usize, usize); SHARING_INPUTS * SHARING_OUTPUTS] = pairs();
 
 const fn pairs() -> [(usize, usize); SHARING_INPUTS * SHARING_OUTPUTS] {

@@ -206,7 +206,7 @@ impl Pool {
     /// Empties the cache and waits for other threads that are returning memory.
     fn make_room(&self) -> u64 {
         let released = self.flush();
-        // This is rare and takes as long as the device, so polling is sufficient.
+        // Waiting is rare and takes as long as the device needs to take memory back, so polling is sufficient.
         let mut n_naps = 0;
         while self.returning.load(Ordering::Acquire) > 0 && n_naps < RETURN_NAPS {
             mxrs_sync::thread::sleep(RETURN_NAP);
@@ -226,7 +226,7 @@ impl Pool {
         Err(Error::new(ErrorKind::Backend { backend: "device memory", message }))
     }
 
-    /// Adds the pool's figures to an out-of-memory error; other errors get the size of the request.
+    /// Adds the pool's byte counts to an out-of-memory error, and the size of the request to any other error.
     fn explain(&self, error: Error, requested: usize, released: u64) -> Error {
         match error.kind() {
             ErrorKind::OutOfMemory { .. } => self.out_of_memory(requested, released),
@@ -274,7 +274,7 @@ impl Pool {
     }
 }
 
-/// Takes the request, which can be given to one block only.
+/// Takes the request out of the option, because only one block can have it.
 fn taken(request: &mut Option<Request>) -> Request {
     match request.take() {
         Some(request) => request,
@@ -287,8 +287,8 @@ struct Returning<'a>(&'a Pool);
 
 impl Drop for Returning<'_> {
     fn drop(&mut self) {
-        // The child of a fork resets the count to 0, possibly while the forking thread has such a guard; so the count
-        // must not wrap below 0. Release: a thread that reads 0 finds the memory returned.
+        // The child of a fork resets the count to 0, possibly while the forking thread has a `Returning`. So the count must
+        // not wrap below 0. Release: a thread that reads 0 finds the memory returned.
         let _ = self.0.returning.fetch_update(Ordering::Release, Ordering::Relaxed, |n| n.checked_sub(1));
     }
 }

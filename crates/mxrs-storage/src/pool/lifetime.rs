@@ -8,7 +8,8 @@ use mxrs_sync::Arc;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number that identifies the pool in the process. The counter is not loom's atomic, because it orders nothing.
+/// A number that identifies the pool in the process. The counter is a standard atomic and not one of loom, because no other
+/// access is ordered by it.
 pub(super) fn next_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -62,7 +63,7 @@ impl Drop for Pool {
         let ranges = self.books.lock().container.close();
         for (start, bytes) in ranges {
             // SAFETY: the range was reserved with this length and is unreserved once. No block is left in it, because blocks
-            // keep their pool; and no work uses it, because the container would not have returned it otherwise.
+            // keep their pool; and no work uses it, because the container returns only ranges that no work uses.
             unsafe { growable.unreserve(start, bytes) };
         }
     }

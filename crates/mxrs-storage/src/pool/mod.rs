@@ -13,34 +13,36 @@
 //! [`Storage::on_pressure`](crate::Storage::on_pressure), empty the cache again and try one last time.
 //! Freeing puts the block on top of its magazine; a full magazine first moves its older half to the container.
 //!
-//! In front of a container that joins blocks ([`best_fit`]) all magazines together hold a bounded number of bytes,
-//! because blocks cached by a thread cannot be joined. Before (4) all blocks that threads cache go into the container,
-//! which then searches again; it also searches before each request of (5) to (7), and requests only what is missing, in
-//! reserved addresses if the device has them.
+//! In front of a container that joins blocks ([`best_fit`]) all magazines together hold a bounded number of bytes, because
+//! blocks cached by a thread cannot be joined. Before (4) all blocks that threads cache go into the container, and the pool
+//! searches the container again. The pool also searches it before each request of (5) to (7). It requests only the missing
+//! bytes, behind reserved addresses if the device has them.
 //!
 //! # Rules
-//! 1. **Order of locks**: list of threads, caches by number, books. Step (1) and an ordinary free take one lock, the
-//!    cache of the calling thread, which other threads take only under rule 3; they write no memory that another thread's
-//!    hit reads or writes.
+//! 1. **Order of locks**: list of threads, caches by number, books. Step (1) and an ordinary free take one lock, the cache
+//!    of the calling thread. Other threads take that lock only under rule 3. So these steps write no memory that another
+//!    thread's hit reads or writes.
 //! 2. A block moves between a magazine and the container under both locks, between two magazines under rule 3.
 //! 3. A step that must see all blocks in one state (a miss, a flush, a snapshot) *freezes* the pool: it locks the list of
 //!    threads, every cache and the books. So a miss is certain: at one instant no thread had a block of that class.
 //!    Memory does not grow because one thread allocates what another frees.
 //! 4. S3: while a pool is frozen, `reserved` is the sum of live and cached blocks. Each thread counts in its own cache;
 //!    a thread that holds its lock together with the books adds the counts to them.
-//! 5. S10: no lock is held while the device is called, an event is waited for, or a hook or an observer runs. So blocks
-//!    that leave are first taken out of the books, and a refused request waits for those on their way.
+//! 5. S10: no lock is held while the device is called, an event is waited for, or a hook or an observer runs. So a block
+//!    that leaves is first taken out of the books, and a refused request waits until all leaving blocks have reached the
+//!    device.
 //! 6. S11: the books are written only after the device has granted a request.
-//! 7. S9: a block carries the events of its former owners. A hit on a stream makes that stream wait for those of other
-//!    streams and keeps them, because the wait itself may lie in the future; a hit without a stream waits on the host and
-//!    drops them; a block leaves for the device only when all are finished. Where blocks are joined, one with
-//!    events bypasses the magazines and stays whole until they are finished: (3) checks them, (4) and (6) wait.
+//! 7. S9: a block carries the events of its former owners. A hit on a stream makes that stream wait for the events of other
+//!    streams. The block keeps these events, because the stream may not have reached the wait yet. A hit without a stream
+//!    waits on the host and drops the events. A block returns to the device only when all its events are finished. In a pool
+//!    that joins blocks, a block with events bypasses the magazines and stays whole until they are finished: step (3) checks
+//!    its events, steps (4) and (6) wait for them.
 //! 8. **Lifetime**: a block points to its pool without counting, so that a hit touches no shared counter. While a
-//!    [`Storage`](crate::Storage) handle exists it owns the pool. Dropping the last handle freezes the pool, marks
-//!    every cache *orphaned*, gives each live block a counted reference of its own ([`Pool::orphan`]), and returns what
-//!    is cached. A thread that frees a block checks the mark under a lock of rule 3, before the block counts as freed;
-//!    from then on blocks go directly back to the device, and the last block drops the pool. A pool without handles
-//!    does not allocate.
+//!    [`Storage`](crate::Storage) handle exists it owns the pool. Dropping the last handle freezes the pool, marks every
+//!    cache *orphaned*, gives each live block a counted reference of its own ([`Pool::orphan`]), and returns what is cached.
+//!    A thread that frees a block checks the mark under a lock of rule 3, before the block counts as freed. If the mark is
+//!    set, the block goes directly back to the device; the last block drops the pool. A pool without handles does not
+//!    allocate.
 //! 9. A thread that ends puts its cache into the container. A thread that is already ending, or has no cache yet, works
 //!    with the books directly.
 //! 10. Across a fork all locks are held by the forking thread ([`ForkGuard`](crate::ForkGuard)), so the child finds every
@@ -93,16 +95,16 @@ pub(crate) struct Pool {
     /// The device in its canonical form (`cpu(0)` for every cpu).
     device: Device,
     memory: Arc<dyn DeviceMemory>,
-    /// The same memory, if other processes can map it.
+    /// The pool's memory, if other processes can map it.
     segments: Option<Arc<SharedMemory>>,
     rounding: Rounding,
     /// Whether freed blocks are cached, some of them by threads.
     caches: bool,
     /// Whether the container joins blocks, and therefore limits what threads cache.
     joins: bool,
-    /// Whether memory is returned in other pieces than it was provided: as units of a range.
+    /// Whether memory is returned to the device as units of a range, so in other pieces than it was provided in.
     regroups: bool,
-    /// Bytes of the device that growth should leave free as long as cached memory can be released.
+    /// The number of the device's bytes that a growth must leave free, unless nothing is left to release from the cache.
     reserve_bytes: u64,
     watch: Arc<Watch>,
     hooks: Arc<PressureHooks>,
@@ -127,7 +129,7 @@ pub(crate) struct Surroundings {
 }
 
 impl Pool {
-    /// Makes a pool. Queries the device's size, so the caller must hold no lock.
+    /// Makes a pool. This queries the device's size, so the caller must hold no lock.
     pub(crate) fn new(
         device: Device,
         memory: Arc<dyn DeviceMemory>,
@@ -167,7 +169,7 @@ impl Pool {
         self
     }
 
-    /// The memory, if other processes can map it.
+    /// The pool's memory, if other processes can map it.
     pub(crate) fn segments(&self) -> Option<&SharedMemory> {
         self.segments.as_deref()
     }

@@ -1,6 +1,6 @@
-//! The record of one piece of memory, live or cached, which moves with it.
+//! The record of one piece of memory, live or cached. A block is passed on by passing a pointer to its record.
 //!
-//! A hit moves one pointer, and a thread with all locks of a pool can list all live blocks with their tags.
+//! So a hit moves one pointer. A thread that holds all locks of a pool can list all live blocks with their tags.
 
 use super::Pool;
 use super::best_fit::Leaving;
@@ -39,7 +39,7 @@ struct Owner {
 pub(crate) struct Record {
     ptr: NonNull<u8>,
     block_bytes: usize,
-    /// The key of the class that it was made for, under which it is cached.
+    /// The key of the size class that the block was made for. The block is cached under this key.
     key: usize,
     /// The pool, from an `Arc` but not counted; null for an empty block, which has no pool.
     pool: *const Pool,
@@ -128,7 +128,7 @@ impl Record {
         self.key
     }
 
-    /// The pool; `None` for an empty block. It exists while the block is live.
+    /// The pool of the block; `None` for an empty block. The pool exists while the block is live.
     #[inline]
     pub(crate) fn pool(&self) -> Option<NonNull<Pool>> {
         NonNull::new(self.pool.cast_mut())
@@ -152,8 +152,8 @@ impl Record {
     /// The caller holds the lock of the list it has just taken the record from.
     #[inline]
     pub(crate) unsafe fn revive(&self, request: Request) {
-        // SAFETY: only the caller has the record, and a reader under all locks waits for the lock that the caller
-        // holds.
+        // SAFETY: only the caller has the record. Any other reader needs all locks of the pool, so it waits for the lock
+        // that the caller holds.
         let owner = unsafe { &mut *self.owner.get() };
         debug_assert!(!owner.is_live, "block {:p} was handed out, but is live as {}", self.ptr, owner.request.tag);
         // SAFETY: `owner.request` is valid for writes; its old value has a static tag and needs no drop.
@@ -161,13 +161,14 @@ impl Record {
         owner.is_live = true;
     }
 
-    /// Removes the owner. Returns the number of bytes it requested, and its tag if the tag has to be dropped.
+    /// Removes the owner. Returns the number of bytes that the owner requested, and the owner's tag if it has to be dropped.
     ///
     /// # Safety
     /// The caller is the owner, and holds the lock of the list that it is about to put the record into.
     #[inline]
     pub(crate) unsafe fn retire(&self) -> (usize, Option<Tag>) {
-        // SAFETY: the caller is the owner, and a reader under all locks waits for the lock that the caller holds.
+        // SAFETY: the caller is the owner. Any other reader needs all locks of the pool, so it waits for the lock that the
+        // caller holds.
         let owner = unsafe { &mut *self.owner.get() };
         debug_assert!(owner.is_live, "block {:p} was given up twice, last by {}", self.ptr, owner.request.tag);
         owner.is_live = false;
@@ -204,7 +205,7 @@ impl Record {
         self.mark(events);
     }
 
-    /// Copies all events; no event is added meanwhile.
+    /// Copies all events, under the lock that also guards adding them.
     pub(crate) fn copy_events(&self) -> Events {
         self.events.lock().clone()
     }

@@ -8,12 +8,12 @@ use mxrs_types::PoolKind;
 /// The size of the block for a request, and the key under which it is kept when free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SizeClass {
-    /// Requests with equal keys share blocks; a larger request never has a smaller key.
+    /// Requests with equal keys can use each other's blocks. A larger request never has a smaller key.
     pub(crate) key: usize,
     pub(crate) block_bytes: usize,
 }
 
-/// A rounding policy, from validated settings.
+/// A rounding policy. Its numbers come from validated settings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rounding {
     /// Rounds to multiples of `page`, and above `large` to multiples of `large`; the key is the size.
@@ -36,7 +36,7 @@ impl Rounding {
         }
     }
 
-    /// [`new`](Self::new) for a kind of device.
+    /// The rounding policy that `config` sets for a kind of device. Calls [`new`](Self::new).
     pub(crate) fn on(kind: DeviceKind, config: &PoolConfig) -> Self {
         match Self::new(config) {
             Self::Granules { .. } => Self::Granules { bytes: granule(kind) },
@@ -115,7 +115,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 8 } else { 512 }))]
 
-        /// S4: block ≥ size, one block size for each key, key monotone, and the block's own key is that key.
+        /// S4: a block is at least as large as its request; each key has one block size; keys grow with sizes; and a request
+        /// of exactly the block's size has the same key.
         #[test]
         fn s4_keys_and_sizes_agree(config in configs(), a in sizes(), b in sizes()) {
             let rounding = Rounding::new(&config);

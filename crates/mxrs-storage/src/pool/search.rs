@@ -24,7 +24,8 @@ pub(super) enum Found {
 }
 
 impl Pool {
-    /// Gives this thread a cache, unless it has one, is ending, or the pool is orphaned. Returns whether it got one.
+    /// Gives this thread a cache, unless the thread has one or is ending, or the pool is orphaned. Returns whether it got
+    /// one.
     pub(super) fn join(self: &Arc<Self>) -> bool {
         if thread_cache::with(self.id, |_| ()).is_some() || !thread_cache::is_possible() {
             return false;
@@ -33,7 +34,7 @@ impl Pool {
         if self.books.lock().orphaned {
             return false;
         }
-        // If threads have to share a limit, `frozen` sets this thread's part of it below.
+        // If the pool joins blocks, all threads share one limit; the call of `frozen` below sets this thread's part of it.
         let limit_bytes = if self.joins { 0 } else { usize::MAX };
         let cache = Arc::new(ThreadCache::new((self.id << 24) + threads.n_made, limit_bytes));
         threads.n_made += 1;
@@ -46,7 +47,7 @@ impl Pool {
         true
     }
 
-    /// Step (2): takes a block from the container, and some more of its class for the thread's cache.
+    /// Step (2): takes a block from the container, and some more blocks of its class for the thread's cache.
     pub(super) fn refill(&self, class: SizeClass, request: &mut Option<Request>) -> Option<RecordRef> {
         thread_cache::with(self.id, |cache| {
             let mut cache = cache.lock();
@@ -76,7 +77,7 @@ impl Pool {
         {
             more.push(next);
         }
-        // The blocks were taken from the top of their list, so the last one goes to the bottom.
+        // The blocks were taken from the top of their list, so the block taken last goes to the bottom of the magazine.
         for next in more.into_iter().rev() {
             if !cache.push(next) {
                 books.put(next);
@@ -137,7 +138,8 @@ pub(super) fn gather(books: &mut Books, caches: &mut [BriefGuard<'_, Contents>])
     caches.iter_mut().flat_map(|cache| cache.clear()).for_each(|record| books.put(record));
 }
 
-/// Takes the older half of another thread's blocks of this class: returns one, and gives the rest to this thread.
+/// Takes the older half of another thread's blocks of this class. Returns one of them and puts the rest into this thread's
+/// cache.
 fn steal(
     class: SizeClass,
     own: Option<u64>,

@@ -1,6 +1,7 @@
 //! The blocks that one thread caches, and how a thread finds its caches.
 //!
-//! A magazine limits the number of blocks of a class. If blocks are joined, their bytes are limited too.
+//! A magazine limits the number of cached blocks of one class. In a pool that joins blocks, the total bytes of the cached
+//! blocks are limited too.
 
 use super::Pool;
 use super::counts::Counts;
@@ -10,7 +11,7 @@ use mxrs_sync::{Arc, BriefGuard, BriefLock, Rank, Weak, thread_local};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
-/// One thread's cache of one pool. The pool lists it, the thread uses it, and other threads may empty it.
+/// One thread's cache of one pool. The pool has it in its list, its thread uses it, and other threads may empty it.
 #[derive(Debug)]
 pub(super) struct ThreadCache {
     /// The position of this cache in the order of locks, which also identifies the cache.
@@ -23,7 +24,7 @@ pub(super) struct ThreadCache {
 pub(super) struct Contents {
     pub(super) number: u64,
     magazines: Vec<Magazine>,
-    /// The index in `magazines` by key.
+    /// For each key, the index of its magazine in `magazines`.
     places: FxHashMap<usize, usize>,
     /// For each slot of [`front`], the index that was used last by a key of that slot. It may be outdated.
     recent: [usize; FRONT],
@@ -32,11 +33,11 @@ pub(super) struct Contents {
     /// A block is not cached if `held_bytes` would exceed this. Set while the pool is frozen.
     pub(super) limit_bytes: usize,
     pub(super) counts: Counts,
-    /// Whether the last handle of the pool is gone, so that nothing may be cached.
+    /// Whether the last handle of the storage is gone, so that no block may be cached.
     pub(super) orphaned: bool,
 }
 
-/// Freed blocks of one class, the latest on top.
+/// A stack of freed blocks of one class.
 #[derive(Debug)]
 struct Magazine {
     key: usize,
@@ -157,13 +158,13 @@ impl Contents {
         older
     }
 
-    /// Takes all blocks, each class oldest first.
+    /// Takes all blocks; within each class, the oldest comes first.
     pub(super) fn take_all(&mut self) -> Vec<RecordRef> {
         self.held_bytes = 0;
         self.magazines.iter_mut().flat_map(|magazine| magazine.records.drain(..)).collect()
     }
 
-    /// [`take_all`](Self::take_all) that also removes the magazines.
+    /// Takes all blocks as [`take_all`](Self::take_all) does, and also removes the magazines.
     pub(super) fn clear(&mut self) -> Vec<RecordRef> {
         let all = self.take_all();
         self.places.clear();

@@ -10,7 +10,7 @@ use std::os::unix::fs::FileExt;
 
 const SHRINK: i32 = libc::F_SEAL_SHRINK;
 
-/// A memfd with these bytes at its start, this length and these seals.
+/// A memfd of `len` bytes that starts with the bytes `start` and has these seals.
 fn file(start: &[u8], len: u64, seals: i32) -> OwnedFd {
     // SAFETY: the label ends with a zero byte; the call creates a descriptor, which no other code owns.
     let file = unsafe {
@@ -91,7 +91,8 @@ fn s12_other_descriptors_are_errors() {
         let error = refused(fd);
         assert!(error.to_string().contains("memfd_create"), "{error}");
     }
-    // Segments that are valid but cannot be written: because of a read-only descriptor, or because of a seal.
+    // The contents of these segments are valid, but the segments cannot be written: one has a read-only descriptor, another
+    // a seal.
     let good = file(&header(MAGIC, 936, 1), 1000, SHRINK);
     let read_only = File::open(format!("/proc/self/fd/{}", good.as_raw_fd())).unwrap();
     for fd in [read_only.into(), file(&header(MAGIC, 936, 1), 1000, SHRINK | libc::F_SEAL_WRITE)] {
@@ -132,7 +133,7 @@ fn s12_a_peer_cannot_resize_a_block() {
     assert_eq!(file.metadata().unwrap().len(), 10_064);
 }
 
-/// If another process writes a wrong count, it still cannot fall below 0, and the block can be freed.
+/// If another process writes a wrong count of mappings, the count still never falls below 0, and the block can be freed.
 #[test]
 fn s12_count_stays_at_least_0() {
     let _turn = Turn::take();

@@ -1,8 +1,8 @@
 //! `cpu_shared`, S12: memory that several mappings and processes share is freed exactly once, even if another process
 //! misbehaves.
 //!
-//! The ignored tests are the other processes: the tests start this program again with a descriptor as standard input.
-//! Descriptors are counted, so the tests take turns.
+//! The ignored tests play the other processes: a test starts this program again, to run an ignored test with a descriptor as
+//! standard input. The tests run one at a time, because they count the descriptors of the process.
 //!
 //! Unsafe code: the tests read and write shared memory, and create files that a correct process would not create.
 #![cfg(all(target_os = "linux", not(miri)))]
@@ -25,7 +25,7 @@ struct Turn {
     before: Held,
 }
 
-/// The resources of a process.
+/// The resources that this process holds, to compare before and after a test.
 #[derive(Debug, PartialEq, Eq)]
 struct Held {
     n_descriptors: usize,
@@ -70,7 +70,7 @@ fn allocate(storage: &Storage, size: usize) -> Block {
     storage.allocate(SHARED, size, Tag::new("shared")).unwrap()
 }
 
-/// Another mapping of a block.
+/// Opens another mapping of `block`.
 fn again(storage: &Storage, block: &Block) -> Block {
     storage.open_shared(block.shared_handle().unwrap().unwrap(), Tag::default()).unwrap()
 }
@@ -128,8 +128,8 @@ fn s3_s13_nothing_is_kept() {
     assert!(storage.allocate(SHARED, 0, Tag::default()).unwrap().is_empty());
 }
 
-/// Blocks outlive the storage, and a descriptor outlives the block: it keeps the bytes, but the block cannot be opened
-/// again.
+/// A block outlives the storage. A descriptor outlives the block: it keeps the bytes in memory, but a freed block cannot be
+/// opened again.
 #[test]
 fn s12_a_freed_block_cannot_be_opened() {
     let _turn = Turn::take();

@@ -17,7 +17,7 @@ fn start(role: &str, block: &Block) -> Child {
         .unwrap()
 }
 
-/// The block that is the standard input; `None` if a person runs the ignored tests.
+/// The block whose descriptor is the standard input; `None` if this program was not started by a test.
 fn given() -> Option<Block> {
     let handle = SharedHandle::from(std::io::stdin().as_fd().try_clone_to_owned().ok()?);
     storage().open_shared(handle, Tag::default()).ok()
@@ -57,13 +57,15 @@ fn child_keeps() {
     let Some(block) = given() else { return };
     write(&block, 0, 2);
     wait_for("the parent's end of the block", || block.shared_mappings() == Some(1));
-    // The bytes stay as long as this mapping. The parent reads another block, whose descriptor is in byte 1.
+    // The parent has freed its block, but this mapping keeps the bytes. Byte 1 is the descriptor of another block, which the
+    // parent keeps.
     let other = SharedId { pid: std::os::unix::process::parent_id(), fd: read(&block, 1).into() };
     let other = storage().open_shared(SharedHandle::of(other).unwrap(), Tag::default()).unwrap();
     write(&other, 0, read(&block, 2));
 }
 
-/// S12: the process that made a block may free it before the others; a block is found by process and descriptor number.
+/// S12: the process that made a block may free it before other processes do. A block can be found by its process and the
+/// number of its descriptor.
 #[test]
 fn s12_a_child_outlives_its_parent_s_block() {
     let _turn = Turn::take();
@@ -129,7 +131,7 @@ fn s12_copies_in_a_forked_child_do_not_count() {
     drop(again_after_fork(&storage, &block));
 }
 
-/// Opens the block again.
+/// Opens another mapping of `block` in the forked child.
 fn again_after_fork(storage: &mxrs_storage::Storage, block: &Block) -> Block {
     let second = crate::again(storage, block);
     assert_eq!(block.shared_mappings(), Some(2));

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 pub(crate) const GPU: Device = Device::gpu(0);
 pub(crate) const UNIT: usize = 2 << 20;
 
-/// The source of a pool's memory.
+/// How the simulated device provides a pool's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Backing {
     Ranges,
@@ -82,7 +82,7 @@ impl Follower {
                 let before = self.bench.storage.stats(GPU);
                 let released = self.bench.storage.release_all(GPU);
                 let after = self.bench.storage.stats(GPU);
-                // S6: exactly the released bytes left the cache.
+                // S6: the cache shrank by exactly the released bytes.
                 assert_eq!(
                     (after.cached_bytes, after.reserved),
                     (before.cached_bytes - released, before.reserved - released)
@@ -111,14 +111,14 @@ impl Follower {
                 self.live.push(block);
                 let used = self.memory().counters().used_bytes;
                 if grew == 1 && TOTAL - used < self.reserve {
-                    // S8: nothing could have been released first.
+                    // S8: the pool used the reserve only because it had no cached block to release.
                     assert_eq!(self.bench.storage.release_all(GPU), 0);
                 }
             }
             Err(error) => {
                 let ErrorKind::OutOfMemory { requested, live, cached, .. } = error.kind() else { panic!("{error}") };
                 assert_eq!((*requested, *live), (size as u64, before.live_blocks_bytes));
-                // S11: the cache may have been emptied meanwhile; everything else is unchanged.
+                // S11: the failed request may have emptied the cache; everything else is unchanged.
                 assert_eq!((after.cached_bytes, after.live_blocks), (*cached, before.live_blocks));
                 assert_eq!(before.cached_bytes - after.cached_bytes, before.reserved - after.reserved);
                 assert_eq!((after.allocations, after.live_requested), (before.allocations, before.live_requested));
@@ -134,8 +134,8 @@ impl Follower {
         }
     }
 
-    /// S7: a direct free returns those of the block's units that are entirely free; with segments, the block's segment if
-    /// it is entirely free.
+    /// S7: a direct free returns each unit of the block that is now entirely free or, with segments, the block's segment if
+    /// that is entirely free.
     fn free_directly(&mut self, index: usize) {
         let block = self.live.swap_remove(index % self.live.len());
         let before = self.bench.storage.stats(GPU);
@@ -197,7 +197,7 @@ proptest! {
     }
 }
 
-/// A program with growth, reuse, direct frees and flushes.
+/// A sequence of steps with growth, reuse, direct frees and flushes.
 fn script() -> Vec<Step> {
     (0..40usize)
         .flat_map(|n| {

@@ -27,7 +27,7 @@ fn s3_remainders_are_used_and_joined() {
     }
 }
 
-/// A pool grows by what is missing: it does not request memory again that is already free at its end.
+/// A pool requests only the missing bytes: memory that is already free at the end of its range counts.
 #[test]
 fn growth_is_what_is_missing() {
     let bench = Backing::Ranges.bench(5, TOTAL);
@@ -132,7 +132,7 @@ fn s2_s3_threads_grow_one_range() {
 fn no_thread_runs_out_of_memory_while_another_returns_it() {
     let memory = Backing::Ranges.memory(64 * MIB).latency(Duration::from_millis(30));
     let bench = Bench::of(config(0), [memory]);
-    // Ten free pieces separated by live blocks, so that the pieces are returned one by one.
+    // Ten free pieces separated by live blocks, so that the pool returns the pieces one by one.
     let (large, pins): (Vec<_>, Vec<_>) =
         (0..10).map(|_| (bench.allocate(GPU, 6 << 20), bench.allocate(GPU, 512))).unzip();
     drop(large);
@@ -147,7 +147,8 @@ fn no_thread_runs_out_of_memory_while_another_returns_it() {
     drop(pins);
 }
 
-/// If ranges are short, a pool reserves another one; if they are too short to be useful, it uses segments.
+/// If the device can reserve only short ranges, a pool reserves several; if these are too short to be useful, it uses
+/// segments.
 #[test]
 fn short_ranges_are_joined_by_others() {
     let memory = SimulatedMemory::new(GPU, 1024 * MIB).unbacked().with_ranges(UNIT, 100 << 20);
@@ -166,7 +167,7 @@ fn short_ranges_are_joined_by_others() {
     assert!(bench.memory(GPU).calls().iter().all(|call| !matches!(call, Commit { .. })));
 }
 
-/// The last request on a full device gets the rest, although it is less than a whole segment.
+/// The last request on a nearly full device gets the rest of the memory, although the rest is less than a whole segment.
 #[test]
 fn a_full_device_gives_less_than_a_segment() {
     let bench = Backing::Segments.bench(0, 21 * MIB);

@@ -51,8 +51,9 @@ fn s5_last_freed_is_first_reused() {
 #[test]
 fn what_threads_keep_is_bounded() {
     const SIZE: usize = 256 << 10;
-    // The number of threads, the blocks that each frees, the live memory in MiB, and the limit that follows. If there
-    // are several threads, each frees as much as the limit allows all of them.
+    // Each case: the number of threads, the number of blocks that each thread frees, the live memory in MiB, and the limit
+    // that follows from it. In the cases with several threads, each thread alone frees as many bytes as the limit allows for
+    // all threads.
     for (n_threads, n_blocks, pin_mib, bound) in
         [(1, 40, 0, 2 * MIB), (3, 7, 0, 2 * MIB), (1, 100, 256, 9 * MIB), (3, 33, 256, 9 * MIB)]
     {
@@ -73,14 +74,15 @@ fn what_threads_keep_is_bounded() {
             seen.wait();
             stats.cached_blocks
         });
-        // The cached blocks, and the joined free pieces between them.
+        // The largest possible number of entries: the cached blocks, and the joined free pieces between them.
         let most = 2 * (bound / SIZE as u64) + 1;
         assert!(pieces > 1 && pieces <= most, "{n_threads} threads, {pin_mib} MiB: {pieces} pieces, at most {most}");
         drop(pin);
     }
 }
 
-/// S9, S6: a small block with unfinished work is not cached by the thread, so a flush finds it and waits for it.
+/// S9, S6: a small block with unfinished work goes to the container and not to the thread's cache, so a flush finds the
+/// block and waits for its work.
 #[test]
 fn s9_a_block_in_use_is_not_kept_by_its_thread() {
     for backing in BACKINGS {
@@ -158,7 +160,7 @@ fn s7_a_direct_free_takes_along_what_others_keep() {
     });
 }
 
-/// Rule 9: a thread that ends leaves no block behind that could not be joined.
+/// Rule 9: when a thread ends, the blocks that it cached can be joined.
 #[test]
 fn rule_9_a_thread_that_ends_joins_what_it_kept() {
     let bench = Backing::Ranges.bench(5, TOTAL);

@@ -7,7 +7,7 @@ use mxrs_storage::{Block, PoolConfig, PoolKind, SimulatedCall, SimulatedMemory, 
 use mxrs_types::{DeviceEvent, ErrorKind};
 use std::sync::{Arc, Mutex};
 
-/// A device that grows ranges, and one that allocates segments.
+/// Two simulated devices: one grows ranges, the other allocates segments.
 fn memories(total_bytes: u64) -> [SimulatedMemory; 2] {
     BACKINGS.map(|backing| backing.memory(total_bytes))
 }
@@ -20,7 +20,7 @@ fn benches(total_mib: u64) -> [Bench; 2] {
     memories(total_mib * MIB).map(|memory| of_kind(PoolKind::BestFit, memory))
 }
 
-/// The first address and the end of memory that work uses until the event.
+/// Memory that pending work uses: its first address, its end, and the event that marks the end of the work.
 type InUse = ((usize, usize), Arc<Event>);
 
 fn range(block: &Block) -> (usize, usize) {
@@ -42,7 +42,7 @@ fn s9_a_block_in_use_stays_whole() {
         let [low, mid, high] = blocks;
         mid.free_after([dynamic(&event)]);
         drop((low, high));
-        // A pool that grows joins the blocks that its threads cache.
+        // Makes the pool grow, so it first joins the blocks that its threads cache.
         drop(bench.allocate(GPU, 20 << 20));
         let others: Vec<_> = [512, 12_288, 2048, 8192].map(|size| bench.allocate(GPU, size)).into();
         assert!(others.iter().all(|other| !overlap(range(other), middle)));
@@ -73,8 +73,8 @@ fn s9_a_finished_block_is_joined() {
         let stats = bench.storage.stats(GPU);
         assert_eq!((stats.live_blocks, stats.reserved), (0, stats.cached_bytes));
         events.iter().for_each(|event| event.finish());
-        // The four blocks fill the lower half of 2 MiB. The upper half serves one of these requests, the joined blocks
-        // serve the other.
+        // The four blocks fill the lower half of 2 MiB. The upper half serves one of these two requests, and the joined
+        // blocks serve the other.
         let halves = [bench.allocate(GPU, 1 << 20), bench.allocate(GPU, 1 << 20)];
         assert_eq!(bench.memory(GPU).n_requests(), requests);
         drop(halves);
@@ -95,7 +95,7 @@ fn s9_the_host_waits_when_nothing_else_fits() {
     }
 }
 
-/// S9, S7, S3: memory is returned to the device only after its events, on every path.
+/// S9, S7, S3: every way to return memory to the device first waits for its events.
 #[test]
 fn s9_the_device_gets_nothing_back_that_is_in_use() {
     for memory in memories(100 * MIB) {
@@ -134,7 +134,7 @@ fn s9_the_device_gets_nothing_back_that_is_in_use() {
     }
 }
 
-/// Failed work that never ends keeps its memory and its addresses forever; the rest is returned.
+/// Work that failed and never ends keeps its memory and addresses forever. The rest of the memory is returned.
 #[test]
 fn memory_of_work_without_an_end_is_abandoned() {
     for directly in [false, true] {

@@ -26,7 +26,8 @@ fn s10_no_lock_is_held_while_the_device_is_called() {
         });
         let bench = Bench::of(StorageConfig::uniform(PoolConfig::of_kind(kind)), [memory]);
         *handle.lock().unwrap() = Some(bench.storage.clone());
-        // The calls below: growth, free, a flush for the reserve, a refusal with its flush, a direct free, release_all.
+        // The calls below cover growth, a free, a flush for the reserve, a refusal with its flush, a direct free, and
+        // release_all.
         drop(bench.allocate(GPU, 90 << 20));
         drop(bench.allocate(GPU, 8 << 20));
         drop(bench.allocate(GPU, 96 << 20));
@@ -36,9 +37,10 @@ fn s10_no_lock_is_held_while_the_device_is_called() {
         bench.storage.release_all(GPU);
         let counters = bench.memory(GPU).counters();
         assert!(counters.refusals > 0 && counters.used_bytes == 0);
-        // One query of the device's size, one for the reserve, one for the error; without a pool only the one for the error.
+        // The device's free memory is queried for its size, for the reserve and for the error; without a pool only for the
+        // error.
         assert!(counters.infos >= if kind == PoolKind::Unpooled { 1 } else { 3 }, "{counters:?}");
-        // The memory owns the closure, which owns the storage, which owns the memory: this breaks the cycle.
+        // Breaks a cycle: the memory owns the closure, the closure owns the storage, and the storage owns the memory.
         *handle.lock().unwrap() = None;
     }
 }
@@ -100,7 +102,7 @@ fn s2_s3_threads_share_a_pool() {
     }
 }
 
-/// A device whose `free` signals that it has begun and then waits for permission, and which reports refusals.
+/// A device that also reports refusals, and whose `free` signals that it has begun and then waits for permission.
 struct Gated {
     inner: SimulatedMemory,
     begun: mpsc::SyncSender<()>,
@@ -143,7 +145,7 @@ fn no_thread_runs_out_of_memory_while_another_returns_it() {
     }
 }
 
-/// Checks that a request waits for memory that another thread is returning; `give_back` starts that return.
+/// Checks that a request waits for memory that another thread is returning to the device; `give_back` starts returning it.
 fn refused_while_another_returns(kind: PoolKind, give_back: impl FnOnce(&Storage, Block) + Send) {
     let (begun, has_begun) = mpsc::sync_channel(9);
     let (refused, was_refused) = mpsc::sync_channel(9);
@@ -156,10 +158,12 @@ fn refused_while_another_returns(kind: PoolKind, give_back: impl FnOnce(&Storage
     thread::scope(|scope| {
         scope.spawn(|| give_back(&storage, block));
         has_begun.recv().unwrap();
-        // At least 30 of 40 MiB are on their way back: no longer cached, and not yet free.
+        // At least 30 of 40 MiB are on their way back to the device: no longer in the pool's cache, and not yet free on the
+        // device.
         let second = scope.spawn(|| storage.allocate(GPU, 20 << 20, Tag::default()));
         was_refused.recv().unwrap();
-        // Waits long enough that a thread which does not wait for the memory would be refused a second time.
+        // Sleeps so long that the other thread's request would by now be refused a second time if it did not wait for the
+        // memory.
         thread::sleep(Duration::from_millis(50));
         go.send(()).unwrap();
         assert!(second.join().unwrap().is_ok(), "{kind}");

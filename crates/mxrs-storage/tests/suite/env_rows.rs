@@ -83,11 +83,12 @@ fn d13_d14_d15_one_line_names_the_manager() {
 #[test]
 fn d16_d17_d18_reserve_empties_the_cache() {
     for device in DEVICES {
-        // The reserve in percent, the size of the second request in MiB, and the number of flushes.
+        // Each case: the reserve in percent, the size of the second request in MiB, and the expected number of flushes.
         for (reserve_percent, second_mib, flushes) in [
             (5, 60, 1),
             (0, 60, 0),
-            // If exactly the reserve stays free, the cache is not flushed; one unit of 2 MiB more flushes it.
+            // If exactly the reserve stays free, the cache is not flushed; if the request is 2 MiB larger, the cache is
+            // flushed.
             (5, 50, 0),
             (5, 52, 1),
             // Free memory must exceed the request even without a reserve.

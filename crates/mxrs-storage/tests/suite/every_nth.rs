@@ -50,8 +50,8 @@ impl Model {
     }
 }
 
-/// Runs the program (its choices come from a linear congruential generator with Knuth's MMIX constants); returns the
-/// model.
+/// Runs the program and returns the model. The program's random choices come from a linear congruential generator with
+/// Knuth's MMIX constants.
 fn run(bench: &Bench, device: Device) -> Model {
     let mut model = Model::default();
     let mut state = 42_u64;
@@ -123,7 +123,7 @@ fn s11_refused_at_every_place() {
                 bench.memory(device).fail_on_request(nth);
                 bench.memory(device).fail_on_request(nth + 1);
                 if kind == PoolKind::BestFit {
-                    // `BestFit` makes another request, for fewer bytes.
+                    // `BestFit` makes a third request, for fewer bytes, which is refused too.
                     bench.memory(device).fail_on_request(nth + 2);
                 }
                 let model = run(&bench, device);
@@ -134,7 +134,8 @@ fn s11_refused_at_every_place() {
     }
 }
 
-/// S11: every nth request is refused, for n from 1 to 20. A pool recovers from single refusals.
+/// S11: every nth request is refused, for n from 1 to 20. For n of at least 2 a pool recovers, because its repeated request
+/// succeeds.
 #[test]
 #[cfg_attr(miri, ignore = "thousands of steps")]
 fn s11_every_nth_request_is_refused() {

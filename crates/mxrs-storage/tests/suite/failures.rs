@@ -62,8 +62,8 @@ fn s11_every_request_may_fail() {
                 let n_failed = script(&bench, |before, after| {
                     assert_eq!(after, after_refusal(before, if unpooled { 1 } else { 2 }));
                 });
-                // A pool tries each request twice; `Unpooled` has nothing to release in between. For the last request of the
-                // script there is no next request that could fail too.
+                // A pool repeats a refused request, except `Unpooled`, which has nothing to release in between. After the
+                // last request of the script there is no request that could fail as well.
                 let expected = match (unpooled, twice) {
                     (false, false) => 0,
                     (false, true) => 1,

@@ -43,7 +43,8 @@ fn a_child_of_a_busy_process_has_working_pools() {
                     guard.child();
                     let works = (0..20).all(|_| pass(&storage)) && {
                         storage.release_all(CPU);
-                        // Blocks of threads that do not exist in the child keep the unit that they are in.
+                        // With `BestFit`, live blocks of threads that do not exist in the child keep other free memory of
+                        // their unit cached.
                         kind == PoolKind::BestFit || storage.stats(CPU).cached_bytes == 0
                     };
                     // SAFETY: ends the child immediately, without destructors or other code of the parent.

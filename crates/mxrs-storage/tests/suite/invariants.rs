@@ -28,7 +28,7 @@ fn s1_blocks_are_aligned() {
     }
 }
 
-/// S2: live blocks do not overlap: each is written completely and still holds its own bytes at the end.
+/// S2: live blocks do not overlap: each block is written completely, and at the end still contains the bytes written to it.
 #[test]
 fn s2_live_blocks_are_disjoint() {
     for kind in PoolKind::ALL {
@@ -79,7 +79,8 @@ fn s3_books_agree_with_the_device() {
     }
 }
 
-/// S4: a request for a block's own size gets that class; see also the property in `rounding`.
+/// S4: a request for exactly the size of a block is in the size class of that block. The unit tests of `rounding` check this
+/// for random sizes.
 #[test]
 fn s4_block_size_is_its_own_class() {
     for kind in POOLED {
@@ -109,7 +110,7 @@ fn s5_last_freed_is_first_reused() {
     }
 }
 
-/// S6: release_all is idempotent, and does not affect live blocks and other devices.
+/// S6: a second call of release_all does nothing, and release_all does not affect live blocks or other devices.
 #[test]
 fn s6_release_all_empties_this_cache_only() {
     for kind in POOLED {
@@ -129,7 +130,7 @@ fn s6_release_all_empties_this_cache_only() {
     }
 }
 
-/// S7: a block that was freed directly never comes out of the cache, and `reserved` decreases by its size.
+/// S7: a block that was freed directly is never reused, and `reserved` decreases by its size.
 #[test]
 fn s7_direct_free_bypasses_the_cache() {
     for kind in MANUAL {
@@ -154,7 +155,7 @@ fn s8_cache_is_empty_before_growth_into_the_reserve() {
         let blocks: Vec<_> = (0..5).map(|_| bench.allocate(Device::gpu(0), 16 << 20)).collect();
         drop(blocks);
         let n_before = bench.memory(Device::gpu(0)).calls().len();
-        // 20 MiB are free; a request of 16 MiB would leave 4, less than the reserve of 5.
+        // 20 MiB are free. A request of 16 MiB would leave 4 MiB, which is less than the reserve of 5 MiB.
         let _block = bench.allocate(Device::gpu(0), (15 << 20) + (1 << 19));
         let stats = bench.storage.stats(Device::gpu(0));
         if kind == PoolKind::Round {
@@ -172,7 +173,7 @@ fn s8_cache_is_empty_before_growth_into_the_reserve() {
     }
 }
 
-/// S13: without a pool each allocation of at least 1 byte is one request, and all memory is returned.
+/// S13: without a pool, each allocation of at least 1 byte is one request to the device, and all memory is returned to it.
 #[test]
 fn s13_unpooled_asks_the_device_each_time() {
     for device in DEVICES {

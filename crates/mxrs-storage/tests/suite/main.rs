@@ -1,4 +1,4 @@
-//! The pools through the public interface, on simulated devices: documented settings, invariants, failures, threads.
+//! Tests the pools through the public interface, on simulated devices: documented settings, invariants, failures, threads.
 //!
 //! Unsafe code: the tests write through blocks to check that no two share a byte, and one implements a faulty device.
 #![allow(unsafe_code)]
@@ -44,12 +44,12 @@ struct Bench {
 }
 
 impl Bench {
-    /// Makes all three devices with `total_bytes` each, and without memory behind addresses.
+    /// Makes a storage with all three devices, each with `total_bytes` bytes whose addresses have no memory behind them.
     fn new(config: StorageConfig, total_bytes: u64) -> Self {
         Self::of(config, DEVICES.map(|device| addresses_only(device, total_bytes)))
     }
 
-    /// [`Bench::new`] with the same settings for each device.
+    /// Calls [`Bench::new`] with the settings `pool` for every device.
     fn uniform(pool: PoolConfig, total_bytes: u64) -> Self {
         Self::new(StorageConfig::uniform(pool), total_bytes)
     }
@@ -70,7 +70,7 @@ impl Bench {
     }
 }
 
-/// Settings that differ from the default for one kind of device.
+/// The default settings, except that `device` has the settings `pool`.
 fn only(device: Device, pool: PoolConfig) -> StorageConfig {
     let mut config = StorageConfig::default();
     match device {

@@ -12,9 +12,9 @@ const TOTAL: u64 = 256 * MIB;
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Allocate(usize),
-    /// Index into the live blocks, modulo their number.
+    /// Frees the live block with this index, modulo the number of live blocks.
     Free(usize),
-    /// Index into the live blocks, modulo their number.
+    /// Frees the live block with this index directly, modulo the number of live blocks.
     FreeDirectly(usize),
     ReleaseAll,
 }
@@ -39,7 +39,7 @@ fn sizes() -> impl Strategy<Value = usize> {
     ]
 }
 
-/// The manual's rules with the default settings, in the simplest form.
+/// A model of a pool that applies the manual's rules, with the default settings, in the simplest form.
 struct Model {
     kind: PoolKind,
     reserve: u64,
@@ -86,7 +86,7 @@ impl Model {
             let request = block_bytes as u64;
             let free = TOTAL - self.live_bytes - self.cached_bytes();
             if !(free > request && free - request >= self.reserve) {
-                // S8: after this, growth finds an empty cache.
+                // S8: when the pool grows into the reserve, its cache is empty.
                 self.flush();
             }
             if self.live_bytes + self.cached_bytes() + request > TOTAL {

@@ -14,7 +14,7 @@ fn tagged(bench: &Bench, size: usize, tag: Tag) -> Block {
     bench.storage.allocate(GPU, size, tag).unwrap()
 }
 
-/// The bytes of all tags add up to the live bytes, for blocks of all threads, and for hits as for new memory.
+/// The bytes of all tags add up to the live bytes. This holds for blocks of all threads, from the cache or from the device.
 #[test]
 fn tags_add_up_to_what_is_live() {
     for kind in PoolKind::ALL {
@@ -23,7 +23,7 @@ fn tags_add_up_to_what_is_live() {
         let weights: Vec<_> = (0..3).map(|_| tagged(&bench, 4096, Tag::new("weight").scoped("net:"))).collect();
         drop(tagged(&bench, 4096, Tag::new("gone")));
         let hit = tagged(&bench, 4096, Tag::new("hit"));
-        // Equal strings in another allocation are the same tag.
+        // Tags are equal if their strings are equal, even if the strings are separate allocations.
         let owned = std::thread::scope(|scope| {
             scope.spawn(|| tagged(&bench, 1 << 20, Tag::from(String::from("hit")))).join().unwrap()
         });
@@ -51,7 +51,7 @@ fn the_error_names_the_largest_tags_and_the_peak() {
     let ErrorKind::OutOfMemory { hint, .. } = error.kind() else { panic!("{error}") };
     let peak = bench.storage.stats(GPU).peak_reserved;
     assert!(hint.contains(&format!("at most {peak} bytes were held so far")), "{hint}");
-    // The five largest, rounded to 2 MiB and sorted by name if equal: 8, 6 and 6, 4 and 4 MiB.
+    // The five largest tags: 8, 6, 6, 4 and 4 MiB, rounded to 2 MiB. Equal sizes are sorted by name.
     let list = &hint[hint.find("largest live tags: <unk>:layer7 8388608 bytes in 1 blocks").expect(hint)..];
     let places = [7, 5, 6, 3, 4].map(|n| list.find(&format!("layer{n} ")).expect(hint));
     assert!(places.is_sorted(), "{hint}");
@@ -136,7 +136,8 @@ fn the_observer_can_be_switched_off_and_on() {
     assert_eq!((tally.count(true), tally.count(false)), (2, 2));
 }
 
-/// The hook runs between the flush and the error, without a lock (S10), and what it releases is sufficient.
+/// The hook runs after the flush and before an error is returned, while no lock is held (S10). The memory that it releases
+/// is sufficient.
 #[test]
 fn pressure_hooks_make_room() {
     for kind in PoolKind::ALL {

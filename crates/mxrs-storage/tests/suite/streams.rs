@@ -1,4 +1,4 @@
-//! S9: the next user of memory that a stream may still use waits for that stream, and nothing else waits.
+//! S9: if a stream may still use the memory of a freed block, its next user waits for that stream, and no other user waits.
 
 use crate::{Bench, MIB};
 use mxrs_storage::{PoolConfig, PoolKind, SimulatedCall, Tag};
@@ -220,7 +220,7 @@ fn s10_no_lock_is_held_while_a_hit_waits() {
     });
 }
 
-/// A block is returned to the device only after its events, on every path.
+/// Every way to return a block to the device first waits for its events.
 #[test]
 fn s9_the_device_gets_nothing_back_that_is_in_use() {
     let (live, cached, direct, late) = (Event::new(1), Event::new(2), Event::new(3), Event::new(4));
@@ -250,7 +250,8 @@ fn s9_the_device_gets_nothing_back_that_is_in_use() {
     assert_eq!(memories[0].counters().used_bytes, 0);
 }
 
-/// S11: if the wait for a hit fails, that is an error that changes nothing; the block is still cached with its event.
+/// S11: if the wait for the events of a cached block fails, the allocation fails and changes nothing; the block is still
+/// cached with its event.
 #[test]
 fn s11_a_wait_that_fails_takes_the_hit_back() {
     for on_stream in [false, true] {
@@ -277,7 +278,8 @@ fn s11_a_wait_that_fails_takes_the_hit_back() {
     }
 }
 
-/// Failed work that never ends may use its memory forever: it is not returned to the device, and it is counted.
+/// Failed work that never ends may use its memory forever. This memory is not returned to the device, and the statistics
+/// count it as abandoned.
 #[test]
 fn memory_of_work_without_an_end_is_abandoned() {
     let bench = bench();

@@ -10,7 +10,7 @@ use std::thread;
 const GPU: Device = Device::gpu(0);
 const POOLED: [PoolKind; 2] = [PoolKind::Naive, PoolKind::Round];
 
-/// A thread that executes orders, and keeps its cache between them.
+/// A thread that runs the closures sent to it, one after another, so that its cache stays between them.
 struct Worker {
     orders: mpsc::SyncSender<Box<dyn FnOnce() + Send>>,
     done: mpsc::Receiver<()>,
@@ -55,7 +55,7 @@ fn what_one_thread_frees_another_finds() {
             }
             let stats = bench.storage.stats(GPU);
             assert_eq!((stats.system_requests, stats.hits), (1, 199), "{kind} {size}");
-            // With two blocks live at the same time, the pool holds two blocks and no more.
+            // At most two blocks are live at the same time, so the pool never holds more than two.
             for _ in 0..20 {
                 let blocks: Vec<_> = (0..2).map(|_| bench.allocate(GPU, size)).collect();
                 other.run(move || drop(blocks));
@@ -82,7 +82,7 @@ fn s6_release_all_empties_the_caches_of_other_threads() {
         assert_eq!((stats.cached_blocks, stats.reserved), (6, stats.cached_bytes));
         assert_eq!(bench.storage.release_all(GPU), stats.cached_bytes);
         assert_eq!((bench.storage.release_all(GPU), bench.memory(GPU).counters().used_bytes), (0, 0));
-        // The workers continue as usual.
+        // The workers can still allocate and free after release_all.
         let storage = bench.storage.clone();
         workers[0].run(move || drop(storage.allocate(GPU, 1000, Tag::default()).unwrap()));
         assert_eq!(bench.storage.stats(GPU).cached_blocks, 1);
@@ -90,7 +90,7 @@ fn s6_release_all_empties_the_caches_of_other_threads() {
     }
 }
 
-/// S8: a miss that would cut into the reserve also flushes what other threads cache.
+/// S8: if a miss would cut into the reserve, the flush also releases the blocks that other threads cache.
 #[test]
 fn s8_flush_reaches_the_caches_of_other_threads() {
     for kind in POOLED {
@@ -133,7 +133,7 @@ fn s5_last_in_first_out_beyond_a_magazine() {
             let blocks: Vec<_> = (0..n_blocks).map(|_| bench.allocate(GPU, size)).collect();
             let mut freed: Vec<_> = blocks.iter().map(Block::as_ptr).collect();
             blocks.into_iter().for_each(drop);
-            // Some are taken, freed again, and then all are taken.
+            // Some blocks are taken and freed again, and then all blocks are taken.
             let mut some: Vec<_> = (0..n_blocks / 3).map(|_| bench.allocate(GPU, size)).collect();
             let taken = freed.split_off(freed.len() - some.len());
             assert!(some.iter().map(Block::as_ptr).eq(taken.into_iter().rev()), "{kind} {size}");

@@ -64,7 +64,7 @@ mod tests {
         TensorDesc::dense([2, 16, 1, 1], DType::F32).with_layout(layout)
     }
 
-    /// A kernel that writes its images with gaps by a reference kernel, if it has one.
+    /// A kernel that does nothing. If it holds a reference function, it supports gaps, and that function writes the images.
     struct Copying(Option<ReferenceFn>);
 
     impl Kernel for Copying {

@@ -74,7 +74,7 @@ impl Prepared {
         (0..self.n_visible).chain(n - self.rewrites.len()..n)
     }
 
-    /// The call, with these inputs declared constant.
+    /// The call. `is_constant` has one element per input: whether that input is declared constant.
     pub fn call<'a>(&'a self, op: &'a OpDef, is_constant: &'a [bool]) -> OpCall<'a> {
         OpCall {
             op,

@@ -91,7 +91,7 @@ impl<'a> Runner<'a> {
         self.check_inplace(team)
     }
 
-    /// Output buffers filled with NaN; those of rewritten inputs have the original content.
+    /// Output buffers filled with NaN; the buffers of rewritten inputs have the original content of these inputs.
     fn poisoned(&self) -> Vec<AlignedBuffer> {
         let n_plain = self.n_plain();
         let content = |i: usize| match i.checked_sub(n_plain) {
@@ -185,14 +185,14 @@ impl<'a> Runner<'a> {
         let desc = &self.prepared.outputs[index];
         let dense = reorder(self.backend, output, &self.output_desc(index), desc, team)?;
         let mut expected = self.prepared.expected[index].to_f64(desc.dtype);
-        // Quantized integers in a call with floats do not use the floats' tolerance.
+        // In a call with quantized integers and floats, the tolerance of the floats is not used for the integers.
         let mut tolerance = match self.op.accuracy {
             Accuracy::Quantum => Tolerance::of(Accuracy::Quantum, desc.dtype),
             _ => self.tolerance,
         };
         if let Some(base) = base {
             expected.iter_mut().zip(base).for_each(|(e, b)| *e += b);
-            // The sum is rounded again, and its terms may cancel.
+            // The addition of `base` rounds again. The tolerance is wider, because the two terms may nearly cancel.
             expected = AlignedBuffer::from_f64(&expected, desc.dtype).to_f64(desc.dtype);
             tolerance = tolerance.widest(if desc.dtype.is_float() {
                 Tolerance::of(Accuracy::Reduction, desc.dtype)
@@ -203,7 +203,7 @@ impl<'a> Runner<'a> {
         compare(&dense.to_f64(desc.dtype), &expected, tolerance).map_err(|e| format!("output {index} ({desc}): {e}"))
     }
 
-    /// Checks gaps between images, if the kernel supports them. Executors use that only for kernels with one output.
+    /// Checks gaps between images, if the kernel supports them. Executors use gaps only for kernels with one output.
     fn check_apart(&self, team: &Team, written: &[AlignedBuffer]) -> Result<(), String> {
         let [written] = written else { return Ok(()) };
         check_images_apart(&self.planned, &self.inputs, (&self.output_desc(0), written), team).map(drop)

@@ -5,7 +5,7 @@ use super::numeric;
 use super::subject::{Forward, Subject};
 use crate::{AlignedBuffer, Tolerance, compare};
 
-/// The tolerance for the linearity of a gradient in its heads.
+/// The tolerance in the check that a gradient is linear in the head gradients.
 const LINEAR: Tolerance = Tolerance { rtol: 1e-9, atol: 1e-9 };
 
 /// Checks that the gradients have the shapes and element types of their inputs.

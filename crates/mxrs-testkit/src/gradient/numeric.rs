@@ -8,8 +8,8 @@ use mxrs_types::DType;
 /// pseudorandomly.
 const PROBES: usize = 64;
 
-/// Largest difference between the two one-sided differences, absolute and relative to the central difference, before a point
-/// counts as a kink. A second derivative of 1000 still counts as smooth.
+/// A point counts as a kink if its two one-sided differences differ by more than this number times `1 + |c|`, where `c` is
+/// the central difference. A second derivative of 1000 still counts as smooth.
 const KINK: f64 = 1e-3;
 
 /// Compares derivatives with central differences of `Σ weight · f`.

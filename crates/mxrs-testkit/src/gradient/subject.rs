@@ -54,7 +54,8 @@ impl<'a> Subject<'a> {
         &self.prepared.outputs[..self.prepared.n_visible]
     }
 
-    /// For each input, whether its gradient is defined: floats that are neither auxiliary nor stopped.
+    /// For each input, whether its gradient is defined: the input is a float, is not an auxiliary state, and has no stopped
+    /// gradient.
     pub(super) fn is_differentiated(&self) -> Vec<bool> {
         let n_plain = self.inputs().len() - self.op.n_aux;
         let is_stopped = |i: usize| i >= n_plain || self.options.stopped.contains(&i);

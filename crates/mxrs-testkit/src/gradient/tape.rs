@@ -150,8 +150,8 @@ impl<'a> Tape<'a> {
         Ok(outputs)
     }
 
-    /// The gradients of `Σ head · weight` over the given pairs with respect to `wrt`; `None` if a gradient is zero
-    /// because no head depends on the value. The calls of the gradients are recorded.
+    /// The gradients of `Σ head · weight` over the given pairs with respect to `wrt`; `None` for a value that no head depends
+    /// on, whose gradient is zero. The calls of the gradients are recorded.
     ///
     /// # Errors
     /// Returns an error if an operator between the heads and `wrt` has no defined gradient; also fails as [`Self::apply`] does.

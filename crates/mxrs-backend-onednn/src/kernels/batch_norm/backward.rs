@@ -1,7 +1,7 @@
 //! Gradients of BatchNorm for data, gamma and beta, from the statistics that are outputs of the forward call.
 //!
-//! The forward call returns the inverse standard deviation, but oneDNN reads a variance. This kernel passes the
-//! variance that has this deviation with an epsilon of 0.
+//! The forward call returns the inverse standard deviation, but oneDNN reads a variance. This kernel computes the variance
+//! from the deviation, and passes it with an epsilon of 0.
 
 use super::super::wrong_arity;
 use crate::accumulate::Written;
@@ -17,7 +17,7 @@ use mxrs_ops::nn::batch_norm::BatchNormParams;
 use mxrs_types::{DType, Layout, Result};
 use std::sync::Arc;
 
-/// Checks that the backend takes the call.
+/// Checks that this kernel supports the call.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     let [_, data, per_channel @ ..] = call.inputs else { return Err("the call lacks inputs".into()) };
     super::check_axis(call.params.get::<BatchNormParams>(), data)?;
@@ -44,7 +44,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let p = call.params.get::<BatchNormParams>();
     let ([ograd, data, _, _, _, ..], [_, _, _]) = (call.inputs, call.outputs) else { return Err(wrong_arity(call)) };
     let channels = data.shape[1];
-    // All three images have one layout; an image in another layout is copied.
+    // Data, its gradient and the gradient of the output have one layout; an image in another layout is copied.
     let leader = if data.layout.is_row_major() { ograd } else { data };
     let layout = leader.layout.clone();
     let md = library.md(leader)?;

@@ -1,4 +1,4 @@
-//! The effect of batch normalization at inference on the elements of each channel: `(x - mean) · scale + shift`.
+//! Batch normalization at inference as a formula with three coefficients per channel: `(x - mean) · scale + shift`.
 
 use crate::scratch::{FloatPart, ScratchPlan};
 use mxrs_op::KernelArgs;

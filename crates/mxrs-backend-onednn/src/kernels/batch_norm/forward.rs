@@ -1,5 +1,5 @@
-//! BatchNorm with its statistics as outputs, hidden or visible: the statistics of the batch in training, otherwise the
-//! moving statistics.
+//! BatchNorm with mean and inverse standard deviation as outputs, hidden or visible. In training these are the statistics of
+//! the batch, otherwise the moving statistics.
 //!
 //! If the primitive computes statistics, it writes mean and variance to scratch memory. The code after it computes the
 //! inverse standard deviation from the variance, and rewrites the moving statistics and a fixed gamma. Outputs with a
@@ -17,7 +17,7 @@ use mxrs_ops::nn::batch_norm::BatchNormParams;
 use mxrs_types::{DType, Layout, Result, WriteReq};
 use std::sync::Arc;
 
-/// Number of outputs that precede the rewritten inputs in the list of outputs.
+/// Number of outputs of the operator. In the list of outputs, the inputs that it rewrites follow them.
 const N_OUTPUTS: usize = 3;
 
 /// The code that runs after the primitive.
@@ -66,7 +66,7 @@ impl Finish {
         write(&args.outputs[2], args.reqs[2], self.channels, |c| 1.0 / (statistic(1, c) + self.eps).sqrt());
         let outputs = args.outputs.iter().zip(args.reqs).skip(N_OUTPUTS);
         for (&input, (output, &req)) in self.rewrites.iter().zip(outputs) {
-            // The new value already contains the old one, so a request to add means to write.
+            // The new moving statistic is computed from the old one, so a request to add is executed as a request to write.
             let req = if req == WriteReq::Null { req } else { WriteReq::Write };
             write(output, req, self.channels, |c| match input {
                 3 | 4 => self.momentum * moving(input, c) + (1.0 - self.momentum) * statistic(input - 3, c),

@@ -1,5 +1,5 @@
-//! BatchNorm over the second axis, in any layout: with its statistics, by primitives of oneDNN; and at inference with
-//! the operators that follow it, by loops of this crate.
+//! BatchNorm over the second axis, in any layout. Primitives of oneDNN compute BatchNorm with its statistics; loops of this
+//! crate compute BatchNorm at inference, fused with the operators that follow it.
 
 pub mod backward;
 mod coefficients;

@@ -41,7 +41,7 @@ impl Order {
             }
             _ => return None,
         };
-        // Only the channels may be padded, and the pixels of an image must be contiguous.
+        // Accepts only layouts that pad no axis except the channels and in which the pixels of an image are contiguous.
         let mut stride = block;
         for axis in (2..sizes.len()).rev() {
             if sizes[axis] != 1 && strides[axis] != stride {
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
     use mxrs_types::DType;
 
-    /// A tensor of 2 images with 20 channels and 3 x 4 pixels.
+    /// Describes a tensor of 2 images with 20 channels and 3 x 4 pixels.
     fn desc(padded: [usize; 4], strides: [usize; 4], blocks: &[(u8, u16)]) -> TensorDesc {
         let (padded, strides) = (padded.into_iter().collect(), strides.into_iter().collect());
         let layout = Layout::Blocked { padded, strides, blocks: blocks.iter().copied().collect() };

@@ -1,6 +1,5 @@
-//! `_sg_bn_relu_quantize`: BatchNorm with the moving statistics, ReLU and quantization to 8 bits in one pass, from f32
-//! or 8-bit data, over the elements of any layout that `order` knows. Images of few channels are handled in
-//! `quantize_images`.
+//! `_sg_bn_relu_quantize`: BatchNorm with the moving statistics, ReLU and quantization to 8 bits in one pass. The data are
+//! f32 or 8-bit, in any layout that `order` supports. `quantize_images` handles images of few channels.
 
 use super::super::loops::{Loop, Shared, in_ranges, widest};
 use super::super::quantized::{image, layouts, like, range, write_ranges, written_ranges};
@@ -27,7 +26,7 @@ pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
 /// rounded to even.
 const ROUNDING: f32 = 12_582_912.0;
 
-/// The smallest and the largest integer of the result.
+/// The limits of the result: its smallest and its largest integer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ends {
     pub least: f32,
@@ -41,8 +40,8 @@ impl Ends {
         Self { least: if with_relu { 0.0 } else { least }, most }
     }
 
-    /// Returns the lowest byte of the nearest integer within the limits, which is right for i8 and u8. NaN becomes 0;
-    /// that needs an extra test only if the smallest integer is not 0.
+    /// Returns the integer nearest to `y` within the limits, as its lowest byte, which is right for i8 and u8. NaN becomes
+    /// 0, which needs an extra test only if the smallest integer is not 0.
     #[inline(always)]
     pub fn integer<const IS_SIGNED: bool>(self, y: f32) -> u8 {
         let y = if IS_SIGNED && y.is_nan() { 0.0 } else { y };
@@ -103,7 +102,7 @@ struct BnReluQuantize {
     ends: Ends,
     range: mxrs_ops::Range,
     coefficients: Coefficients,
-    /// Whether the output has channels last, unlike the data.
+    /// Whether the data are row-major and the output has channels last.
     interleaves: bool,
     written: Vec<Written>,
 }
@@ -118,17 +117,17 @@ struct Units<'a, T, const IS_SIGNED: bool> {
     ends: Ends,
 }
 
-/// A range of the units.
+/// The units of one range, which one thread computes.
 struct Part<'a, T, const IS_SIGNED: bool> {
     all: &'a Units<'a, T, IS_SIGNED>,
     range: Range<usize>,
 }
 
 impl<T: Element, const IS_SIGNED: bool> Units<'_, T, IS_SIGNED> {
-    /// Computes `WIDTH` elements from `at` on, with the coefficients that `of` returns for each.
+    /// Computes `WIDTH` elements, from element `at` on; `of` returns the coefficients of each.
     ///
     /// # Safety
-    /// These must be elements of both tensors, and no other thread may use these elements of the output.
+    /// The `WIDTH` elements must exist in both tensors, and no other thread may use these elements of the output.
     #[inline(always)]
     unsafe fn chunk(&self, at: usize, of: impl Fn(usize) -> [f32; 3]) {
         // SAFETY: the caller promises that these are elements of the data; `read_unaligned` accepts any alignment.
@@ -240,7 +239,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let p = call.params.get::<BnReluQuantizeParams>();
     let (data, out) = (&call.inputs[0], &call.outputs[0]);
     let known = match Order::of(data) {
-        // The arrangement must exist for 8 bits too.
+        // The data's layout is used only if oneDNN has it for 8-bit elements too.
         Some(order) if like(library, out, &data.layout)?.1 == data.layout => Some((data.layout.clone(), order)),
         _ => None,
     };

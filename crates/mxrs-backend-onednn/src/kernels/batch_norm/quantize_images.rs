@@ -26,7 +26,7 @@ struct Images<'a, const N: usize, const IS_SIGNED: bool> {
     ends: &'a Ends,
 }
 
-/// A range of the units.
+/// The units of one range, which one thread computes.
 struct Part<'a, const N: usize, const IS_SIGNED: bool> {
     all: &'a Images<'a, N, IS_SIGNED>,
     range: Range<usize>,
@@ -62,7 +62,7 @@ impl<const N: usize, const IS_SIGNED: bool> Loop for Part<'_, N, IS_SIGNED> {
     }
 }
 
-/// Writes the `N` low bytes of each pixel, one pixel after another.
+/// Writes the lowest `N` bytes of each pixel, one pixel after another.
 ///
 /// # Safety
 /// `to` must be writable for `WIDTH * N` bytes that no other thread uses.

@@ -22,11 +22,11 @@ fn element(x: f32, mean: f32, scale: f32, shift: f32) -> f32 {
     if y < 0.0 { 0.0 } else { y }
 }
 
-/// Number of neighboring channels that are computed at a time. With an array of fixed length, the compiler sees that
-/// input and output do not overlap.
+/// Number of neighboring channels that are computed together. With an array of fixed length, the compiler sees that input
+/// and output do not overlap.
 pub const WIDTH: usize = 16;
 
-/// Computes [`element`] for neighboring channels with their means, scales and shifts.
+/// Computes [`element`] for neighboring channels, each with its own mean, scale and shift.
 #[inline(always)]
 fn elements<T: Copy>(
     xs: [T; WIDTH],
@@ -75,7 +75,7 @@ struct Units<'a, T, W, N> {
     narrow: N,
 }
 
-/// A range of the units.
+/// The units of one range, which one thread computes.
 struct Part<'a, T, W, N> {
     all: &'a Units<'a, T, W, N>,
     range: Range<usize>,

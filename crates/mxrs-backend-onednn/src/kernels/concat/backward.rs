@@ -13,7 +13,7 @@ use mxrs_ops::shape::concat::ConcatParams;
 use mxrs_types::{Layout, Result};
 use std::sync::Arc;
 
-/// Checks that the backend takes the call.
+/// Checks that this kernel supports the call.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     if call.inputs.len() != call.outputs.len() + 1 {
         return Err(format!("{} inputs for {} outputs", call.inputs.len(), call.outputs.len()));
@@ -25,7 +25,7 @@ pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
 /// layout of its argument.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let [ograd, arguments @ ..] = call.inputs else { return Err(wrong_arity(call)) };
-    // If a range would cut a block, it is copied from a row-major copy of the gradient.
+    // A range that would begin or end inside a block of channels is copied from a row-major copy of the gradient instead.
     build(library, call, ograd, arguments)
         .or_else(|_| build(library, call, &ograd.with_layout(Layout::RowMajor), arguments))
 }
@@ -55,7 +55,7 @@ fn build(library: &Arc<Library>, call: &OpCall<'_>, ograd: &TensorDesc, argument
     })
 }
 
-/// A copy from a part of input 0 to output `i`.
+/// Prepares a copy of a part of input 0 to output `i`.
 fn copy(
     library: &Arc<Library>,
     from: Arc<MemDesc>,

@@ -1,9 +1,9 @@
-//! Gradients of Convolution for data and weights. Data and the gradient of the output keep the layout in which a
-//! primitive produced them, if the library has an implementation for it. The layout that oneDNN prefers often differs
-//! from the layout of the forward call, and copying every activation costs more than it gains.
+//! Gradients of Convolution for data and weights. Data and the gradient of the output keep the layout in which a primitive
+//! produced them, if the library has an implementation for that layout. oneDNN often prefers another layout than that of the
+//! forward call, but copying every activation to it costs more than it gains.
 //!
-//! The inputs of both calls are the gradient of the output, the other factor, and the tensor whose gradient is
-//! computed. Of the last one, only the shape is used.
+//! The inputs of both calls are the gradient of the output, the other factor of the product, and the tensor whose gradient
+//! is computed. Only the shape of this tensor is used.
 
 use super::Problem;
 use crate::cache::Prepared;
@@ -17,7 +17,7 @@ use mxrs_ops::nn::convolution::ConvolutionParams;
 use mxrs_types::Result;
 use std::sync::Arc;
 
-/// Describes the convolution whose gradient is computed, and its forward primitive as a hint. With `follows`, data and
+/// Describes the convolution whose gradient is computed, and its forward primitive as a hint. If `follows` is true, data and
 /// the gradient of the output keep their layouts.
 fn describe(
     library: &Library,
@@ -88,8 +88,8 @@ pub fn prepare_weight(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepa
 
 fn build_weight(library: &Arc<Library>, call: &OpCall<'_>, follows: bool) -> Result<Prepared> {
     let [ograd, data, weights] = call.inputs else { return Err(super::super::wrong_arity(call)) };
-    // The sums may be float32 even if the factors are 16-bit. The weights of the forward call have the dtype of its
-    // data.
+    // The gradient of the weights may be float32 even if data and gradient of the output are 16-bit. The weights of the
+    // forward call have the dtype of the data.
     let short = TensorDesc { dtype: data.dtype, ..weights.clone() };
     let (mut problem, hint) = describe(library, call, [ograd, &short, data], follows)?;
     problem.weights = MemDesc::any(&problem.weights_sizes, weights.dtype)?;
@@ -125,8 +125,8 @@ fn build_weight(library: &Arc<Library>, call: &OpCall<'_>, follows: bool) -> Res
         library.registry.activation_layout(data, MemDesc::copy_of(data_md.0)?)?,
         weights.layout.clone(),
     ];
-    // A consumer that needs the gradient in row-major layout copies it, which is the same work that the primitive would
-    // do.
+    // A consumer that needs the gradient in row-major layout copies it; otherwise the primitive would have to make that
+    // copy.
     let output_layouts = vec![library.registry.weights_layout(MemDesc::copy_of(out_md.0)?, &problem.weights_sizes)?];
     let arguments = vec![
         Argument { arg: sys::DNNL_ARG_DIFF_DST, slot: Slot::Input(0), md: ograd_md },

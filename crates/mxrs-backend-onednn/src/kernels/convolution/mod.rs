@@ -21,12 +21,12 @@ pub fn spatial(values: &ShapeAttr, n: usize, default: i64) -> Dims {
     if values.is_empty() { Dims::from_elem(default, n) } else { values.iter().copied().collect() }
 }
 
-/// Checks that the backend takes the call, forward or backward.
+/// Checks that these kernels support the call of a convolution or of its gradient.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     check_layout(call.params.get::<ConvolutionParams>())
 }
 
-/// Checks that the backend takes a convolution with its epilogue.
+/// Checks that these kernels support a convolution with its epilogue.
 pub fn check_fused(call: &OpCall<'_>) -> std::result::Result<(), String> {
     let p = call.params.get::<SgConvParams>();
     check_layout(&p.product)?;
@@ -93,7 +93,8 @@ impl Problem {
         let weights_sizes = weights_sizes(p, &weights.shape);
         Ok(Self {
             strides: spatial(&p.stride, n_spatial, 1),
-            // oneDNN counts the holes between cells; MXNet counts the distance.
+            // As dilation, oneDNN takes the number of holes between the cells of a kernel, and MXNet the distance of the
+            // cells.
             dilates: spatial(&p.dilate, n_spatial, 1).iter().map(|d| d - 1).collect(),
             pads: spatial(&p.pad, n_spatial, 0),
             src: MemDesc::any(&shape_dims(&src.shape), src.dtype)?,
@@ -103,7 +104,7 @@ impl Problem {
         })
     }
 
-    /// Keeps the layouts of data and of the gradient of the output if a primitive produced them.
+    /// Uses the current layouts of data and of the gradient of the output if a primitive produced these tensors.
     fn follow(&mut self, library: &Library, data: &TensorDesc, ograd: &TensorDesc) -> Result<()> {
         for (md, desc) in [(&mut self.src, data), (&mut self.dst, ograd)] {
             if !desc.layout.is_row_major() {
@@ -173,8 +174,8 @@ pub fn blocked_preparer(call: &OpCall<'_>) -> Option<(&'static str, Prepare)> {
     (fits && !call.is_train && out.shape[1] >= BLOCK).then_some(found)
 }
 
-/// Prepares a Convolution. In training the output stays in blocks if the data are in blocks, because gradients are
-/// computed in blocks, and another layout would be copied twice.
+/// Prepares a Convolution. In training, if the data are in blocks of channels, the output is too: gradients are computed in
+/// blocks, and an output in another layout would be copied twice.
 pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let preferred =
         || build(library, call, call.params.get::<ConvolutionParams>(), &Epilogue::default(), Layouts::Preferred);
@@ -186,7 +187,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     }
 }
 
-/// Prepares a Convolution in blocks.
+/// Prepares a Convolution with data and output in blocks of 16 channels.
 fn prepare_blocked(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     build(library, call, call.params.get::<ConvolutionParams>(), &Epilogue::default(), Layouts::Blocks)
 }
@@ -196,7 +197,7 @@ pub fn prepare_fused(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepar
     build_fused(library, call, Layouts::Preferred)
 }
 
-/// Prepares a `_sg_conv` in blocks.
+/// Prepares a `_sg_conv` with data and output in blocks of 16 channels.
 fn prepare_fused_blocked(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     build_fused(library, call, Layouts::Blocks)
 }
@@ -218,7 +219,7 @@ fn build(
     let source = &call.inputs[0];
     let mut problem = Problem::new(p, source, &call.inputs[1], &call.outputs[0])?;
     if layouts == Layouts::Blocks {
-        // The few channels of the first layer are read in the layout that they have.
+        // Data with fewer channels than a block, as in the first layer, keep their layout.
         if source.shape[1] >= BLOCK {
             problem.src = MemDesc::tagged(&shape_dims(&source.shape), source.dtype, sys::dnnl_aBcd16b)?;
         }

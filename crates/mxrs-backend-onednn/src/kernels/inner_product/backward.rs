@@ -1,7 +1,7 @@
 //! Gradients of FullyConnected for data and weights.
 //!
-//! The inputs of both calls are the gradient of the output, the other factor, and the tensor whose gradient is
-//! computed. Of the last one, only the shape is used.
+//! The inputs of both calls are the gradient of the output, the other factor of the product, and the tensor whose gradient
+//! is computed. Only the shape of this tensor is used.
 
 use super::Problem;
 use crate::cache::Prepared;
@@ -12,7 +12,7 @@ use mxrs_op::{OpCall, TensorDesc};
 use mxrs_types::{Layout, Result};
 use std::sync::Arc;
 
-/// Checks that the backend takes the call; `weights` is the position of the weights.
+/// Checks that these kernels support the call; `weights` is the position of the weights among the inputs.
 pub fn check(call: &OpCall<'_>, weights: usize) -> std::result::Result<(), String> {
     match call.inputs.get(weights) {
         Some(weights) if weights.shape.ndim() == 2 => Ok(()),
@@ -59,8 +59,8 @@ pub fn prepare_data(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepare
 /// Prepares `_backward_FullyConnected_weight(ograd, data, weight)`.
 pub fn prepare_weight(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let [_, data, weights] = call.inputs else { return Err(super::super::wrong_arity(call)) };
-    // The sums may be float32 even if the factors are 16-bit. The weights of the forward call have the dtype of its
-    // data.
+    // The gradient of the weights may be float32 even if data and gradient of the output are 16-bit. The weights of the
+    // forward call have the dtype of the data.
     let short = TensorDesc { dtype: data.dtype, ..weights.clone() };
     let mut problem = Problem::new(library, data, &short)?;
     let hint = problem.forward(library, sys::dnnl_forward_training, None, library.attributes())?;

@@ -1,5 +1,5 @@
-//! FullyConnected as an inner product: `[N, K] x [O, K]ᵀ + [O]`. Weights have the layout that oneDNN prefers; in
-//! training they keep their own layout.
+//! FullyConnected as an inner product: `[N, K] x [O, K]ᵀ + [O]`. At inference weights have the layout that oneDNN prefers;
+//! in training they stay row-major.
 
 pub mod backward;
 
@@ -22,7 +22,7 @@ pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     Ok(())
 }
 
-/// Checks that the backend takes a product with its epilogue.
+/// Checks that this kernel supports a product with its epilogue.
 pub fn check_fused(call: &OpCall<'_>) -> std::result::Result<(), String> {
     check(call)?;
     Epilogue::of(&call.params.get::<SgFullyConnectedParams>().epilogue, call).map(|_| ())
@@ -38,8 +38,8 @@ struct Problem {
 }
 
 impl Problem {
-    /// Describes the product. Data is row-major and viewed as a matrix; its rows are all axes that the weights do not
-    /// contract.
+    /// Describes the product. Data is row-major and viewed as a matrix: the axes that the product sums over are the columns,
+    /// and all axes before them the rows.
     fn new(library: &Library, src: &TensorDesc, weights: &TensorDesc) -> Result<Self> {
         let (n_out, k) = (weights.shape[0], weights.shape[1]);
         let n = src.shape.n_elements() / k;
@@ -77,7 +77,7 @@ impl Problem {
         })
     }
 
-    /// The layout of weights that the primitive reads or writes.
+    /// Returns the layout of weights that have the descriptor `md`.
     fn weights_layout(&self, library: &Library, md: &MemDesc) -> Result<Layout> {
         library.registry.weights_layout(MemDesc::copy_of(md.0)?, &dims([self.n_out, self.k]))
     }

@@ -1,4 +1,4 @@
-//! The gradient of LRN. Some implementations need a workspace.
+//! The gradient of LRN. Some implementations of oneDNN need a workspace that the forward primitive writes.
 
 use super::super::arranged::{Arranged, arranged};
 use super::super::workspace::Gradient;
@@ -13,7 +13,7 @@ use mxrs_ops::nn::lrn::LrnParams;
 use mxrs_types::Result;
 use std::sync::Arc;
 
-/// Checks that the backend takes the call.
+/// Checks that this kernel supports the call.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     // oneDNN 3.14 crashes when it generates the code for `nsize` 1: `jit_avx512_common_lrn_kernel_bwd_nhwc_t::compute`.
     if call.params.get::<LrnParams>().nsize == 1 {

@@ -1,4 +1,4 @@
-//! LRN across channels.
+//! LRN (local response normalization) across channels.
 
 pub mod backward;
 

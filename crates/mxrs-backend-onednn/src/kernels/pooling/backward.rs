@@ -18,7 +18,7 @@ use mxrs_ops::nn::pooling::PoolingParams;
 use mxrs_types::Result;
 use std::sync::Arc;
 
-/// Checks that the backend takes the call `(ograd, data, …) -> data`.
+/// Checks that this kernel supports the call `(ograd, data, …) -> gradient of data`.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     let [ograd, data, ..] = call.inputs else { return Err("the call lacks inputs".into()) };
     check_window(call.params.get::<PoolingParams>(), &data.shape, &ograd.shape)

@@ -19,9 +19,9 @@ struct Window {
     kernel: Dims,
     strides: Dims,
     before: Dims,
-    /// Padding at the end, computed from the size of the output; negative if windows do not reach the last cells.
+    /// Padding at the end, computed from the size of the output; negative if no window reaches the last cells of the data.
     after: Dims,
-    /// Padding at the end as the attributes give it.
+    /// Padding at the end according to the attributes of the call.
     declared: Dims,
 }
 

@@ -13,7 +13,7 @@ use mxrs_ops::quant::quantized_elemwise_add::QuantizedAddParams;
 use mxrs_types::{Error, Result};
 use std::sync::Arc;
 
-/// Checks that the range is calibrated.
+/// Checks that the range of the output is calibrated.
 pub fn check(call: &OpCall<'_>) -> std::result::Result<(), String> {
     match call.params.get::<QuantizedAddParams>().calibrated() {
         Ok(Some(_)) => Ok(()),

@@ -23,7 +23,8 @@ pub fn check_quantize(call: &OpCall<'_>) -> std::result::Result<(), String> {
     }
 }
 
-/// Checks that a `_contrib_requantize` has a calibrated range, and one range of its sums.
+/// Checks that a `_contrib_requantize` has a calibrated range for the output, and a single range for the sums that it
+/// converts.
 pub fn check_requantize(call: &OpCall<'_>) -> std::result::Result<(), String> {
     match calibrated(call) {
         Ok(Some(_)) => check_dequantize(call),
@@ -31,7 +32,7 @@ pub fn check_requantize(call: &OpCall<'_>) -> std::result::Result<(), String> {
     }
 }
 
-/// Checks that a `_contrib_dequantize` has one range.
+/// Checks that a `_contrib_dequantize` has a single range for all its data.
 pub fn check_dequantize(call: &OpCall<'_>) -> std::result::Result<(), String> {
     match call.inputs[1].shape.n_elements() {
         1 => Ok(()),
@@ -100,7 +101,7 @@ pub fn prepare_quantize(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Pre
 /// Prepares a `_contrib_dequantize`.
 pub fn prepare_dequantize(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let (data, out) = (&call.inputs[0], &call.outputs[0]);
-    // The real numbers get the arrangement of the integers.
+    // The output, real numbers, gets the arrangement of the integers.
     let dst = library.md(&out.with_layout(data.layout.clone())).map(|md| (md, data.layout.clone()));
     let row_major = || Ok((library.md(&out.with_layout(Layout::RowMajor))?, Layout::RowMajor));
     let ends = [(library.md(data)?, data.layout.clone()), dst.or_else(|_: Error| row_major())?];

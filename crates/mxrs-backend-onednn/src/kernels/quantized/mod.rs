@@ -1,5 +1,5 @@
-//! Kernels of quantized calls. Ranges are tensors, so scales are known only at run time. A step of this crate writes
-//! the scales to scratch memory, from which the primitive reads them.
+//! Kernels of quantized calls. Ranges are tensors, so scales are known only at run time. So in each run, code of this crate
+//! writes the scales to scratch memory, and the primitive reads them from there.
 
 pub mod add;
 pub mod bytes;
@@ -29,12 +29,12 @@ pub fn ranges<'a>(args: &KernelArgs<'a>, min: usize) -> impl Iterator<Item = Ran
     pairs.map(|(min, max)| Range { min: f64::from(*min), max: f64::from(*max) })
 }
 
-/// The first range of input `min`.
+/// The first of the ranges whose minima are in input `min`.
 pub fn range(args: &KernelArgs<'_>, min: usize) -> Range {
     ranges(args, min).next().unwrap_or(Range { min: 0.0, max: 0.0 })
 }
 
-/// Writes minima and maxima to the outputs after the first.
+/// Writes the minima of `all` to the second output and the maxima to the third.
 pub fn write_ranges(args: &KernelArgs<'_>, all: impl Iterator<Item = Range> + Clone) {
     for (output, value) in [(1, (|r: Range| r.min) as fn(Range) -> f64), (2, |r: Range| r.max)] {
         let Some(output) = args.outputs.get(output) else { return };
@@ -65,7 +65,7 @@ pub fn numbers(n: usize) -> Result<Arc<MemDesc>> {
     MemDesc::dense(&dims([n]), DType::F32).map(Arc::new)
 }
 
-/// The arrangement of 8-bit images: channels last. Other tensors are row-major.
+/// Returns the arrangement of an 8-bit tensor: channels last for images, row-major for other tensors.
 pub use super::arranged::channels_last as image;
 
 /// Returns the arrangement `layout` for the tensor `desc`, which may have another dtype. If oneDNN does not know

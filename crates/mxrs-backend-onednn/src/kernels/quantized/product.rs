@@ -1,8 +1,9 @@
 //! Quantized convolutions and fully-connected layers, alone and with an epilogue.
 //!
-//! out = round((sums · quantum(data) · quantum(weight) + bias + sum · quantum(sum)) / quantum(out)). All factors are
-//! converted to quanta of out beforehand, so that the primitive multiplies the sums of each channel once, adds, and
-//! rounds once. ReLU only depends on the sign and needs no scale; unsigned results imply ReLU.
+//! out = round((sums · quantum(data) · quantum(weight) + bias + sum · quantum(sum)) / quantum(out)). The scales and the bias
+//! are converted to quanta of `out` beforehand, so that the primitive multiplies the sums of each channel once, adds bias
+//! and sum, and rounds once. ReLU only depends on the sign, so it needs no scale. An unsigned result has no negative
+//! numbers, so it needs no ReLU.
 
 mod params;
 
@@ -47,7 +48,7 @@ fn is_exact() -> bool {
     cfg!(not(target_arch = "x86_64")) || Feature::Avx512Vnni.is_there() || Feature::AvxVnni.is_there()
 }
 
-/// Everything that describes a primitive of the call, except the scale of its sum.
+/// Everything that describes the call's primitive, except the scale of the tensor that the epilogue adds.
 struct Recipe {
     library: Arc<Library>,
     params: Params,
@@ -57,7 +58,7 @@ struct Recipe {
     bias: Option<Arc<MemDesc>>,
     sum: Option<DType>,
     is_relu: bool,
-    /// Number of output channels, and a mask of their axes in the weights.
+    /// Number of output channels.
     n_channels: usize,
     channel_mask: c_int,
     /// Number of scales: none, one, or one per channel.
@@ -79,7 +80,7 @@ impl Recipe {
             unsafe { result::post_ops_append_sum(post_ops.0, sum_scale, 0, dtype)? };
         }
         if self.is_relu && self.sum == Some(DType::F32) {
-            // The sum may contain NaN, which must be kept.
+            // The tensor that is added may contain NaN, which must be kept.
             append_relu(&post_ops)?;
         } else if self.is_relu {
             // SAFETY: `post_ops` owns the list, so it is alive. The other arguments are numbers.
@@ -142,8 +143,8 @@ struct Parts {
     bias: FloatPart,
 }
 
-/// A quantized product. The scale of a sum is part of the primitive, which is prepared again if the scale changes. In a
-/// calibrated network that happens once.
+/// A quantized product. The scale of the tensor that the epilogue adds is part of the primitive, so the primitive is
+/// prepared again if the scale changes. In a calibrated network the scale never changes after the first run.
 struct Quantized {
     recipe: Recipe,
     epilogue: Option<Requantized>,
@@ -158,7 +159,7 @@ struct Quantized {
 }
 
 impl Quantized {
-    /// The primitive for this scale of the sum.
+    /// The primitive in which the tensor that the epilogue adds has the scale `sum_scale`.
     fn primitive(&self, sum_scale: f32) -> Result<Arc<PrimitiveKernel>> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if made.0 != sum_scale.to_bits() {
@@ -174,11 +175,11 @@ impl Quantized {
         Ok(made.1.clone())
     }
 
-    /// Fills scales and bias, and returns the scale of the sum.
+    /// Writes scales and bias to scratch memory, and returns the scale of the tensor that the epilogue adds.
     fn fill(&self, args: &KernelArgs<'_>) -> f32 {
         let at = self.places.product.ranges;
         let of_data = range(args, at).quantum(self.data);
-        // Number of quanta of the output per 1.
+        // The number of quanta of the output that make 1.0.
         let per_unit = match (&self.epilogue, self.out_range) {
             (Some(e), Some(range)) => range.per_unit(e.output_dtype()),
             _ => 1.0,
@@ -187,8 +188,8 @@ impl Quantized {
             // SAFETY: `prepare` planned the scratch memory with this part, this is the only slice of the part, and the
             // primitive runs after `fill`.
             let scales = unsafe { self.parts.scales.of(args) };
-            // The quantum of a weight is proportional to its range, so it is the range times the quantum of a range up
-            // to 1.
+            // The quantum of a weight is proportional to the range of the weights, so it is that range times the quantum for
+            // the range 0 to 1.
             let of_one = of_data * Range { min: 0.0, max: 1.0 }.quantum(DType::I8) * per_unit;
             let ranges = floats(args, at + 2).iter().zip(floats(args, at + 3));
             let reaches = ranges.map(|(min, max)| min.abs().max(max.abs()));
@@ -226,7 +227,7 @@ impl Quantized {
         (integers, range(args, self.places.product.ranges + 4).quantum(DType::I8))
     }
 
-    /// Fills the bias in quanta of the output.
+    /// Writes the bias to `to`, in quanta of the output.
     fn fill_real_bias(&self, args: &KernelArgs<'_>, bias: usize, per_unit: f64, to: &mut [f32]) {
         match self.real_bias(args, bias) {
             Some(real) => to.iter_mut().zip(real).for_each(|(to, b)| *to = (f64::from(*b) * per_unit) as f32),
@@ -238,7 +239,7 @@ impl Quantized {
         }
     }
 
-    /// Fills the bias in quanta of the sums, as 32-bit integers.
+    /// Writes the bias to `to`, in quanta of the sums, as 32-bit integers.
     fn fill_counted_bias(&self, args: &KernelArgs<'_>, bias: usize, of_data: f64, to: &mut [f32]) {
         let at = self.places.product.ranges + 2;
         let quanta: Vec<f64> = ranges(args, at).map(|r| of_data * r.quantum(DType::I8)).collect();

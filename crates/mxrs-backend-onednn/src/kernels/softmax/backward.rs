@@ -38,7 +38,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Input(1), md: md.clone() },
         Argument { arg: sys::DNNL_ARG_DIFF_SRC, slot: Slot::Output(0), md },
     ];
-    // In place, the library's plain loop writes zeros for tensors in blocks of channels.
+    // For tensors in blocks of channels, the library's plain loop gives wrong zeros if it runs in place.
     let is_loop = pd.is_plain_loop();
     let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
     let layout = output.layout.clone();

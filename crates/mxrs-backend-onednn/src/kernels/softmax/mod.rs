@@ -1,4 +1,4 @@
-//! softmax, and the forward pass of SoftmaxOutput.
+//! The operators `softmax`, and `SoftmaxOutput` in the forward pass.
 
 pub mod backward;
 

@@ -1,4 +1,4 @@
-//! The adapter for builds without the C++ side: its constructor returns an error.
+//! The adapter for builds in which the C++ part is not compiled: its constructor returns an error.
 
 use crate::ThreadPool;
 use mxrs_types::{Error, Result};

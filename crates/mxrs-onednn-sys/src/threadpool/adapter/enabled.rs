@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Runs item `i` of `n` of a oneDNN work closure; never unwinds.
+/// The type of the C++ function that runs item `i` of `n` items of one of oneDNN's work closures. It never unwinds.
 type Body = unsafe extern "C" fn(closure: *mut c_void, i: c_int, n: c_int);
 
 unsafe extern "C" {
@@ -25,7 +25,7 @@ unsafe extern "C" {
     fn mxrs_threadpool_delete(pool: *mut c_void);
 }
 
-/// Owner of the C++ object and of the state that its calls use.
+/// Owner of the C++ pool object and of the state that the pool's callbacks use.
 pub(in crate::threadpool) struct Adapter {
     object: NonNull<c_void>,
     shared: Box<Shared>,
@@ -94,7 +94,7 @@ impl Shared {
         self.first_panic.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(message);
     }
 
-    /// Runs all `n` items on the pool. Items that the pool does not run, run on this thread.
+    /// Runs all `n` items on the pool, then on this thread those items that the pool did not run.
     fn run(&self, n: usize, item: &(dyn Fn(usize) + Sync)) {
         let items = OnceEach::new(n);
         let guarded = |i: usize| {
@@ -120,7 +120,7 @@ unsafe extern "C" fn in_parallel(ctx: *mut c_void) -> c_int {
         Ok(inside) => c_int::from(inside),
         Err(payload) => {
             shared.keep_panic(&*payload);
-            // If the answer is 1, oneDNN does not call the pool.
+            // After a panic, 1 is the safe answer, because oneDNN then does not call the pool.
             1
         }
     }

@@ -1,4 +1,4 @@
-//! Connects oneDNN's C++ thread pool interface with a [`ThreadPool`](super::ThreadPool). The C++ side is compiled with
+//! Connects oneDNN's C++ thread pool interface with a [`ThreadPool`](super::ThreadPool). The C++ part is compiled only with
 //! feature `static`; without this feature, no adapter can be made.
 
 #[cfg(not(feature = "static"))]

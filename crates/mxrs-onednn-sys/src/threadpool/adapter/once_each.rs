@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Number of items that fit into the first word, which needs no allocation.
+/// Number of items whose bits fit into the first word, which needs no allocation.
 const IN_PLACE: usize = 64;
 
 /// The set of items of `0..n` that have been started.
@@ -18,7 +18,8 @@ impl OnceEach {
         Self { n, first: AtomicU64::new(0), rest: (0..rest_words).map(|_| AtomicU64::new(0)).collect() }
     }
 
-    /// Whether the caller may run item `i`: true for the first call with an item that exists, false for later calls.
+    /// Returns whether the caller may run item `i`: true for the first call with `i`, false for later calls and for an item
+    /// that does not exist.
     pub(super) fn claim(&self, i: usize) -> bool {
         if i >= self.n {
             return false;

@@ -1,4 +1,4 @@
-//! `Activation`: one ONNX operator per activation.
+//! Export of `Activation`: each function (ReLU, tanh and so on) is an ONNX operator of its own.
 
 use crate::export::call::{Answer, Call};
 use crate::export::list::FLOATS;

@@ -1,4 +1,4 @@
-//! `FullyConnected`, exported as `Gemm` for two axes and as `MatMul` for more axes without `flatten`.
+//! `FullyConnected`, exported as `Gemm` if the data have two axes, and as `MatMul` for more axes without `flatten`.
 
 use crate::export::call::{Answer, Call};
 use mxrs_format::onnx::AttributeProto;

@@ -1,7 +1,7 @@
-//! Elementwise operators that need more than one ONNX node with the same inputs: scalars, bounds, sums of many inputs,
-//! casts.
+//! Export of elementwise operators that cannot become a single ONNX node with the same inputs: scalars, bounds, sums of many
+//! inputs, casts.
 //!
-//! ONNX does not define the conversion of a float that does not fit in an integer type; mxrs saturates.
+//! A float may be too large for the integer type that it is cast to: mxrs saturates, and ONNX does not define the result.
 
 use crate::export::call::{Answer, Call};
 use crate::export::list::{FLOATS, NUMBERS};

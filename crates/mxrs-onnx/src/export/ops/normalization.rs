@@ -1,7 +1,7 @@
 //! Export of `BatchNorm` and `LRN`.
 //!
-//! A fixed gamma is exported as a constant of ones, and the gamma parameter, which has no effect, is left out. 16-bit data
-//! is normalized in float32, because version 13 of ONNX's operators requires the same dtype for data and statistics.
+//! If gamma is fixed, a constant of ones is exported instead of the gamma parameter, which has no effect. 16-bit data is
+//! normalized in float32, because version 13 of ONNX's operators requires the same dtype for data and statistics.
 
 use crate::export::call::{Answer, Call, scalar};
 use crate::refusal::refuse;
@@ -20,7 +20,7 @@ pub(crate) fn batch_norm(call: &mut Call<'_>) -> Answer {
         return refuse("BatchNormalization has no form for data of one axis");
     }
     let mut inputs = call.inputs();
-    // Exchanges the channels with axis 1. The permutation is its own inverse.
+    // This permutation exchanges the axis of the channels with axis 1. It is its own inverse.
     let mut exchange: Vec<usize> = (0..shape.ndim()).collect();
     exchange.swap(1, axis);
     if axis != 1 {

@@ -1,9 +1,9 @@
 //! `Pooling`, exported as `MaxPool`, `AveragePool`, `LpPool` and their global forms.
 //!
 //! ONNX rounds the number of windows down, or up with `ceil_mode`. With a convention that rounds up, the last window covers
-//! cells after the padded image. For a maximum these cells have no effect, just like the padding: the export uses
-//! `ceil_mode` if every runtime counts the same windows, otherwise more padding at the end. A mean divides by the number of
-//! cells within the padded image: the cells after it become padding that is not counted, and padding that is counted is
+//! cells after the padded image. In a maximum these cells have no effect, just like the padding: the export uses `ceil_mode`
+//! if every runtime counts the same windows, otherwise more padding at the end. A mean divides by the number of cells within
+//! the padded image. So the cells after the padded image become padding that is not counted, and padding that is counted is
 //! written as a `Pad` node before the pooling. A sum is written as a mean times the number of cells.
 
 use super::layout::{channels_first, channels_last};
@@ -20,7 +20,7 @@ struct Windows {
     kernel: Vec<usize>,
     stride: Vec<usize>,
     pad: Vec<usize>,
-    /// Number of cells after the padded image that the last window covers.
+    /// Per axis, the number of cells after the padded image that the last window covers.
     extra: Vec<usize>,
     /// Whether `ceil_mode` gives the right number of windows in every runtime, even in those that drop a window which starts
     /// in the padding.
@@ -52,13 +52,13 @@ impl Windows {
         self.extra.iter().any(|cells| *cells > 0)
     }
 
-    /// Whether the padding is at least as wide as the window, which runtimes refuse.
+    /// Whether the padding is at least as wide as the window; runtimes refuse such padding as an attribute.
     fn is_pad_wide(&self) -> bool {
         let axes = 0..self.kernel.len();
         axes.into_iter().any(|axis| self.pad[axis] + self.extra[axis] >= self.kernel[axis])
     }
 
-    /// Writes the padding as a `Pad` node, so that the following node needs no padding.
+    /// Writes the padding as a `Pad` node, so that the node after it needs no padding. Returns the name of the padded data.
     fn pad_before(&mut self, call: &mut Call<'_>, data: &str, dtype: DType, value: f64, with_extra: bool) -> Answer {
         let behind = self.pad.iter().zip(&self.extra).map(|(pad, extra)| if with_extra { pad + extra } else { *pad });
         let begin = [0, 0].into_iter().chain(sizes(&self.pad));
@@ -73,7 +73,7 @@ impl Windows {
         Ok(call.step("Pad", &[data, &pads, &value], Vec::new()))
     }
 
-    /// Attributes in which the cells after the padded image are padding at the end.
+    /// Attributes of a pooling node for which the cells after the padded image are additional padding at the end.
     fn attributes(&self) -> Vec<AttributeProto> {
         let end = self.pad.iter().zip(&self.extra).map(|(pad, extra)| (pad + extra) as i64);
         vec![
@@ -83,7 +83,7 @@ impl Windows {
         ]
     }
 
-    /// Attributes that use `ceil_mode`.
+    /// Attributes of a pooling node that uses `ceil_mode`.
     fn ceil_attributes(&self) -> Vec<AttributeProto> {
         vec![
             AttributeProto::int("ceil_mode", 1),

@@ -64,7 +64,7 @@ pub(crate) fn transpose(call: &mut Call<'_>) -> Answer {
     Ok(call.transposed(&data, &axes))
 }
 
-/// Exports `slice_axis`; negative positions count from the end, in ONNX too.
+/// Exports `slice_axis`. In ONNX, as in MXNet, negative positions count from the end.
 pub(crate) fn slice_axis(call: &mut Call<'_>) -> Answer {
     let params = call.params::<SliceAxisParams>();
     let axis = call.axis(i64::from(params.axis))?;

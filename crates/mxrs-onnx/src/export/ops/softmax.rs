@@ -1,4 +1,4 @@
-//! Export of `softmax` and `SoftmaxOutput`; the label of the latter is dropped.
+//! Export of `softmax` and `SoftmaxOutput`. The label of `SoftmaxOutput` is left out.
 
 use crate::export::call::{Answer, Call};
 use crate::export::list::FLOATS;

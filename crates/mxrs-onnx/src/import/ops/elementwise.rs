@@ -43,7 +43,7 @@ pub(crate) fn activation(node: &mut Reading<'_, '_>, kind: &str) -> Answer {
     node.call("Activation", &[("act_type", kind.into())], vec![data])
 }
 
-/// The value of input `index` if it is a constant without axes.
+/// The value of input `index` if that input is a constant scalar.
 fn number(node: &Reading<'_, '_>, index: usize) -> Result<Option<f64>, Refusal> {
     let Some(tensor) = node.array(index)? else { return Ok(None) };
     if tensor.shape().is_none_or(|shape| shape.ndim() > 0) {

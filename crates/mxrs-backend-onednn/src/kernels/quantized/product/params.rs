@@ -5,13 +5,14 @@ use mxrs_ops::fused_quantized::{Requantized, WithRequantized};
 use mxrs_ops::nn::convolution::ConvolutionParams;
 use mxrs_ops::nn::fully_connected::FullyConnectedParams;
 
-/// The parameters of either product.
+/// The parameters of the product: a convolution or a fully-connected layer.
 pub(super) enum Params {
     Convolution(ConvolutionParams),
     FullyConnected(FullyConnectedParams),
 }
 
-/// Splits a call into product and epilogue; without an epilogue, out is i32.
+/// Splits a call into the parameters of the product and the epilogue. `None` means that there is no epilogue and that the
+/// output is i32.
 pub(super) fn split(call: &OpCall<'_>) -> std::result::Result<(Params, Option<Requantized>), String> {
     let p = call.params;
     Ok(match call.op.name {

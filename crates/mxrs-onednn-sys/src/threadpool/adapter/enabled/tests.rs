@@ -5,7 +5,7 @@ use crate::ThreadPool;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A pool that runs its items with the given function.
+/// A pool whose `parallel_for` is the given function.
 struct Scripted(fn(usize, &(dyn Fn(usize) + Sync)));
 
 impl ThreadPool for Scripted {
@@ -20,7 +20,8 @@ impl ThreadPool for Scripted {
     }
 }
 
-/// Returns how often each of five items ran, and the panic that was kept.
+/// Runs a loop of five items on a pool with this function. Returns how often each item ran, and the message of the panic
+/// that the adapter kept.
 fn run_five(script: fn(usize, &(dyn Fn(usize) + Sync))) -> (Vec<usize>, Option<String>) {
     let shared = Shared::new(Arc::new(Scripted(script)));
     let runs: Vec<AtomicUsize> = (0..5).map(|_| AtomicUsize::new(0)).collect();

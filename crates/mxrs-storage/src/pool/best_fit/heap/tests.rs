@@ -23,7 +23,7 @@ enum Step {
     Give(usize),
     GiveDirectly(usize),
     BeginGrowth(usize),
-    /// Ends the growth in progress with this index; the flag tells whether the device added the memory.
+    /// Ends the growth in progress with this index; the flag shows whether the device added the memory.
     EndGrowth(usize, bool),
     DetachAll,
     /// Ends the removal with this index.
