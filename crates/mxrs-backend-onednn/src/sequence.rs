@@ -5,19 +5,19 @@ use crate::primitive::PrimitiveKernel;
 use mxrs_op::{Kernel, KernelArgs};
 use mxrs_types::Result;
 
-/// Code of this crate, as a step.
+/// A step that runs code of this crate.
 type Code = dyn Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync;
 
-/// One step.
+/// One step of a kernel.
 pub enum Step {
     /// A primitive that always runs.
     Primitive(PrimitiveKernel),
     /// A primitive whose outputs no other step uses. It does not run if the requests of all its outputs are null.
     Part(PrimitiveKernel),
-    /// A primitive that writes a part of an output in the kernel's list.
+    /// A primitive that writes a part of an output; the output is in the kernel's list of written outputs.
     Shared(PrimitiveKernel),
-    /// Code of this crate, for few elements. It obeys the requests of the outputs that it writes, unless they are in
-    /// the kernel's list.
+    /// Code of this crate, for few elements. It obeys the requests of the outputs that it writes, unless they are in the
+    /// kernel's list of written outputs.
     Code(Box<Code>),
 }
 
@@ -59,8 +59,8 @@ impl Kernel for Sequence {
             self.steps.iter().try_for_each(|step| match step {
                 Step::Primitive(primitive) | Step::Shared(primitive) => primitive.execute(args),
                 Step::Part(primitive) if !primitive.is_wanted(args) => Ok(()),
-                // SAFETY: the primitive was prepared for a part of the call of this sequence, and its caller passes the tensors of
-                // that call.
+                // SAFETY: the primitive was prepared for a part of this sequence's call, and the caller of `run` passes the
+                // tensors of that call.
                 Step::Part(primitive) => unsafe { primitive.run(args) },
                 Step::Code(code) => code(args),
             })

@@ -1,5 +1,5 @@
-//! AlexNet in one column: 96-256-384-384-256 filters, with normalization after the first two activations.
-//! Krizhevsky, Sutskever, Hinton, ImageNet classification with deep convolutional neural networks, 2012.
+//! AlexNet without the original's split into two halves: 96-256-384-384-256 filters, with normalization after the first two
+//! activations. Krizhevsky, Sutskever, Hinton, ImageNet classification with deep convolutional neural networks, 2012.
 
 use crate::ModelOptions;
 use crate::net::{Net, square};

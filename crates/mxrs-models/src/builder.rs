@@ -46,7 +46,7 @@ impl NetBuilder {
         Symbol::variable(name)
     }
 
-    /// Adds a layer on these inputs, with the next automatic name.
+    /// Adds a layer that reads these inputs, with the next automatic name.
     ///
     /// # Errors
     /// Fails if the operator refuses an attribute, or if there are more inputs than the operator has.

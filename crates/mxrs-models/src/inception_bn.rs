@@ -19,14 +19,15 @@ pub(crate) fn build(options: &ModelOptions) -> Result<Symbol> {
 /// The number of filters, kernel, stride and padding of a convolution.
 type Layer = (usize, usize, usize, usize);
 
-/// Convolution (with bias), normalization, activation: `conv_<name>`, `bn_<name>`, `relu_<name>`.
+/// Adds a convolution (with bias), a normalization and an activation, with the names `conv_<name>`, `bn_<name>`,
+/// `relu_<name>`.
 fn convolved(net: &mut Net, name: &str, input: &Symbol, (n_filters, kernel, stride, pad): Layer) -> Result<Symbol> {
     let x = net.convolution(
         Some(&format!("conv_{name}")),
         input,
         &[("kernel", &square(kernel)), ("num_filter", &n_filters), ("pad", &square(pad)), ("stride", &square(stride))],
     )?;
-    // 1e-10 + 1e-5 in double precision, as MXNet's example computes it.
+    // The sum 1e-10 + 1e-5 in double precision, which MXNet's example computes.
     let eps = "1.0000100000000001e-05";
     let attrs = [("eps", &eps as _), ("fix_gamma", &Flag(false) as _), ("momentum", &0.9 as _)];
     let x = net.batch_norm(&format!("bn_{name}"), &x, &attrs)?;
@@ -65,8 +66,9 @@ fn concat(net: &mut Net, name: &str, parts: &[&Symbol]) -> Result<Symbol> {
     net.call("Concat", Some(&format!("ch_concat_{name}_chconcat")), parts, &[])
 }
 
-/// A block of four towers: 1x1; 3x3; double 3x3; pooling with a projection. `n` lists the numbers of filters: 1x1, 3x3
-/// reduction, 3x3, double 3x3 reduction, double 3x3.
+/// Adds a block of four towers: a 1x1 convolution; a 3x3 convolution; two 3x3 convolutions; pooling with a projection. `n`
+/// has the numbers of filters: of the 1x1; of the reduction before the 3x3, and of the 3x3; of the reduction before the two
+/// 3x3, and of these.
 fn block(net: &mut Net, name: &str, x: &Symbol, n: [usize; 5], pool: &str, n_projected: usize) -> Result<Symbol> {
     let one = convolved(net, &format!("{name}_1x1"), x, (n[0], 1, 1, 0))?;
     let reduced = convolved(net, &format!("{name}_3x3_reduce"), x, (n[1], 1, 1, 0))?;
@@ -79,8 +81,8 @@ fn block(net: &mut Net, name: &str, x: &Symbol, n: [usize; 5], pool: &str, n_pro
     concat(net, name, &[&one, &three, &double, &projected])
 }
 
-/// A block that halves the image, of three towers: 3x3; double 3x3; pooling. `n` lists the numbers of filters as in
-/// [`block`], without the 1x1 tower.
+/// Adds a block of three towers that halves the image: a 3x3 convolution; two 3x3 convolutions; pooling. `n` has the numbers
+/// of filters as in [`block`], without the 1x1 tower.
 fn shrinking_block(net: &mut Net, name: &str, x: &Symbol, n: [usize; 4]) -> Result<Symbol> {
     let reduced = convolved(net, &format!("{name}_3x3_reduce"), x, (n[0], 1, 1, 0))?;
     let three = convolved(net, &format!("{name}_3x3"), &reduced, (n[1], 3, 2, 1))?;
@@ -91,7 +93,7 @@ fn shrinking_block(net: &mut Net, name: &str, x: &Symbol, n: [usize; 4]) -> Resu
     concat(net, name, &[&three, &double, &pooled])
 }
 
-/// The network for images of up to 28 pixels.
+/// Builds the smaller network, for images of up to 28 pixels.
 fn small(net: &mut Net, data: &Symbol) -> Result<Symbol> {
     let mut x = convolved(net, "1", data, (96, 3, 1, 1))?;
     for (name, one, three) in [("in3a", 32, 32), ("in3b", 32, 48)] {

@@ -31,7 +31,7 @@ pub(crate) fn build(options: &ModelOptions) -> Result<Symbol> {
     net.softmax(&x)
 }
 
-/// Convolution without bias, normalization with fixed gamma, activation.
+/// Adds a convolution without bias, a normalization with fixed gamma, and an activation.
 fn convolved(
     net: &mut Net,
     name: &str,
@@ -56,7 +56,7 @@ fn convolved(
     net.activation(Some(&format!("{name}_relu")), &x, "relu")
 }
 
-/// One tower: consecutive convolutions named `<name>_conv`, `<name>_conv_1`, …, each with its number of filters and its
+/// Adds one tower: consecutive convolutions named `<name>_conv`, `<name>_conv_1`, …, each with its number of filters and its
 /// kernel, padded to keep the image size.
 fn tower(net: &mut Net, name: &str, input: &Symbol, layers: &[(usize, Pair)]) -> Result<Symbol> {
     let mut x = input.clone();
@@ -67,12 +67,12 @@ fn tower(net: &mut Net, name: &str, input: &Symbol, layers: &[(usize, Pair)]) ->
     Ok(x)
 }
 
-/// A convolution that halves the image.
+/// Adds a convolution that halves the image.
 fn halved(net: &mut Net, name: &str, input: &Symbol, n_filters: usize) -> Result<Symbol> {
     convolved(net, name, input, n_filters, square(3), 2, square(0))
 }
 
-/// Pooling that keeps the image size, followed by a projection.
+/// Adds a pooling that keeps the image size, followed by a projection.
 fn pooled_tower(net: &mut Net, name: &str, x: &Symbol, pool: &str, n_filters: usize) -> Result<Symbol> {
     let attrs = [("kernel", &square(3) as _), ("pad", &square(1) as _), ("stride", &square(1) as _)];
     let pooled = net.pooling(Some(&format!("{pool}_pool_{name}_pool")), x, pool, &attrs)?;
@@ -83,7 +83,8 @@ fn concat(net: &mut Net, name: &str, parts: &[&Symbol]) -> Result<Symbol> {
     net.call("Concat", Some(&format!("ch_concat_{name}_chconcat")), parts, &[])
 }
 
-/// A block for 35 pixels: 1x1; 5x5; double 3x3; pooling.
+/// Adds a block for images of 35 pixels with four towers: a 1x1 convolution; a 5x5 convolution; two 3x3 convolutions;
+/// pooling.
 fn block_35(net: &mut Net, name: &str, x: &Symbol, n_projected: usize) -> Result<Symbol> {
     let one = tower(net, name, x, &[(64, square(1))])?;
     let five = tower(net, &format!("{name}_tower"), x, &[(48, square(1)), (64, square(5))])?;
@@ -93,7 +94,7 @@ fn block_35(net: &mut Net, name: &str, x: &Symbol, n_projected: usize) -> Result
     concat(net, name, &[&one, &five, &three, &pooled])
 }
 
-/// Reduces 35 pixels to 17.
+/// Adds a block that reduces images of 35 pixels to 17.
 fn shrink_to_17(net: &mut Net, name: &str, x: &Symbol) -> Result<Symbol> {
     let three = halved(net, &format!("{name}_conv"), x, 384)?;
     let double = tower(net, &format!("{name}_tower"), x, &[(64, square(1)), (96, square(3))])?;
@@ -103,7 +104,8 @@ fn shrink_to_17(net: &mut Net, name: &str, x: &Symbol) -> Result<Symbol> {
     concat(net, name, &[&three, &double, &pooled])
 }
 
-/// A block for 17 pixels: 1x1; 7x7 in two steps; twice 7x7 in four steps; pooling.
+/// Adds a block for images of 17 pixels with four towers: a 1x1 convolution; a 7x7 convolution, split into two convolutions;
+/// two 7x7 convolutions, split into four; pooling.
 fn block_17(net: &mut Net, name: &str, x: &Symbol, n: usize) -> Result<Symbol> {
     let (row, column) = (Pair(1, 7), Pair(7, 1));
     let one = tower(net, name, x, &[(192, square(1))])?;
@@ -114,7 +116,7 @@ fn block_17(net: &mut Net, name: &str, x: &Symbol, n: usize) -> Result<Symbol> {
     concat(net, name, &[&one, &seven, &double, &pooled])
 }
 
-/// Reduces 17 pixels to 8.
+/// Adds a block that reduces images of 17 pixels to 8.
 fn shrink_to_8(net: &mut Net, name: &str, x: &Symbol) -> Result<Symbol> {
     let three = tower(net, &format!("{name}_tower"), x, &[(192, square(1))])?;
     let three = halved(net, &format!("{name}_tower_conv_1"), &three, 320)?;
@@ -126,7 +128,8 @@ fn shrink_to_8(net: &mut Net, name: &str, x: &Symbol) -> Result<Symbol> {
     concat(net, name, &[&three, &seven, &pooled])
 }
 
-/// A block for 8 pixels: 1x1; a reduction, and a reduction with a 3x3, each split into 1x3 and 3x1; pooling.
+/// Adds a block for images of 8 pixels with four towers: a 1x1 convolution; a reduction, then 1x3 and 3x1 convolutions in
+/// parallel; a reduction and a 3x3 convolution, then 1x3 and 3x1 convolutions in parallel; pooling.
 fn block_8(net: &mut Net, name: &str, x: &Symbol, pool: &str) -> Result<Symbol> {
     let one = tower(net, name, x, &[(320, square(1))])?;
     let [a, b] = split(net, &format!("{name}_tower"), x, &[(384, square(1))])?;
@@ -135,7 +138,7 @@ fn block_8(net: &mut Net, name: &str, x: &Symbol, pool: &str) -> Result<Symbol> 
     concat(net, name, &[&one, &a, &b, &c, &d, &pooled])
 }
 
-/// A tower that ends in a 1x3 and a 3x1 convolution in parallel.
+/// Adds a tower that ends in a 1x3 and a 3x1 convolution in parallel. Returns the results of both.
 fn split(net: &mut Net, name: &str, x: &Symbol, layers: &[(usize, Pair)]) -> Result<[Symbol; 2]> {
     let x = tower(net, name, x, layers)?;
     let row = convolved(net, &format!("{name}_mixed_conv"), &x, 384, Pair(1, 3), 1, Pair(0, 1))?;

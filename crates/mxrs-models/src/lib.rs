@@ -1,8 +1,8 @@
 //! The benchmark networks as symbols, one file each, and initializers for their parameters.
 //!
-//! The networks are those of MXNet 1.9.1's image-classification example: the same nodes, names, attributes and order,
-//! so that its checkpoints load and its symbol files compare equal. This crate does not know file formats, arrays or
-//! executors: an initializer fills a slice.
+//! The networks are those of MXNet 1.9.1's image-classification example, with the same nodes, names, attributes and order.
+//! So checkpoints of MXNet can be loaded, and symbol files compare equal. This crate does not depend on file formats, arrays
+//! or executors: an initializer fills a slice.
 //!
 //! ```
 //! use mxrs_models::{Initializer, ModelOptions, model};

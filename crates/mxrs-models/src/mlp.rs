@@ -1,4 +1,4 @@
-//! Three dense layers, for `[1, 28, 28]` digits.
+//! A multilayer perceptron: three fully-connected layers, for `[1, 28, 28]` digits.
 
 use crate::ModelOptions;
 use crate::net::Net;

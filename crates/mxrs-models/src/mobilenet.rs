@@ -1,4 +1,4 @@
-//! MobileNet: a depthwise 3x3 convolution before each 1x1. Howard et al., arXiv:1704.04861.
+//! MobileNet: a depthwise 3x3 convolution before each 1x1 convolution. Howard et al., arXiv:1704.04861.
 
 use crate::ModelOptions;
 use crate::net::{Flag, Net, square};
@@ -15,7 +15,7 @@ pub(crate) fn build(options: &ModelOptions) -> Result<Symbol> {
     let mut x = net.data(false)?;
     x = convolved(&mut net, "conv_1", &x, Layer { n_filters: 32, kernel: 3, stride: 2, n_groups: 1 })?;
     let mut depth = 32;
-    // The stride of the depthwise convolution, and the number of filters of the 1x1 convolution after it.
+    // For each block, the stride of the depthwise convolution, and the number of filters of the 1x1 convolution after it.
     let blocks = [(1, 64), (2, 128), (1, 128), (2, 256), (1, 256), (2, 512)];
     let blocks = blocks.into_iter().chain([(1, 512); 5]).chain([(2, 1024), (1, 1024)]);
     for (i, (stride, n_filters)) in blocks.enumerate() {

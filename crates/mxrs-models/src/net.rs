@@ -1,4 +1,4 @@
-//! A network under construction: the operators, automatic names, and short functions for calls.
+//! A network under construction: short functions that add calls, with automatic names.
 
 use crate::ModelOptions;
 use mxrs_graph::{NameManager, Symbol, SymbolCall};
@@ -53,7 +53,8 @@ impl Net {
         }
     }
 
-    /// Adds a call; without a name it gets the next automatic name for the operator, in the spelling of `op`.
+    /// Adds a call of operator `op`. Without a name, the call gets the next automatic name, which is derived from `op` as it
+    /// is spelled here.
     pub fn call(&mut self, op: &str, name: Option<&str>, inputs: &[&Symbol], attrs: Attributes<'_>) -> Result<Symbol> {
         let mut call = SymbolCall::new(self.ops.get(op)?).called(op).inputs(inputs.iter().copied());
         for (key, value) in attrs {
@@ -91,8 +92,8 @@ impl Net {
         self.call("Flatten", name, &[input], &[])
     }
 
-    /// The input of the network. It is cast if the network computes in half precision; otherwise it passes through a node
-    /// `id` if the network has one.
+    /// Adds the input of the network. In half precision, a cast follows it. Otherwise a node `id` follows it if
+    /// `has_identity` is set.
     pub fn data(&mut self, has_identity: bool) -> Result<Symbol> {
         let data = Symbol::variable("data");
         match self.dtype {
@@ -102,14 +103,14 @@ impl Net {
         }
     }
 
-    /// The loss head, in float32.
+    /// Adds the loss head, which computes in float32.
     pub fn softmax(&mut self, input: &Symbol) -> Result<Symbol> {
         let input = match self.dtype {
             DType::F32 => input.clone(),
             _ => self.call("Cast", None, &[input], &[("dtype", &DType::F32.name())])?,
         };
         let smoothing = self.label_smoothing;
-        // Without smoothing, the symbol equals MXNet's exactly.
+        // Without smoothing there is no attribute, so that the symbol equals MXNet's exactly.
         let attrs: Attributes<'_> = if smoothing > 0.0 { &[("smooth_alpha", &smoothing)] } else { &[] };
         self.call("SoftmaxOutput", Some("softmax"), &[&input], attrs)
     }

@@ -9,15 +9,15 @@ use mxrs_types::{DType, Error, Result, ResultExt};
 pub struct ModelOptions {
     /// Number of classes.
     pub n_classes: usize,
-    /// Channels, height and width of an image; `None` for the family's own size.
+    /// Channels, height and width of an image; `None` for the size for which the family is designed.
     pub image: Option<[usize; 3]>,
-    /// The depth, for families with several depths; may also be part of the name (`resnet-50`).
+    /// Number of layers, for families with several depths; it can also be part of the name (`resnet-50`).
     pub n_layers: Option<usize>,
     /// Whether `vgg` has batch normalization.
     pub batch_norm: bool,
     /// The element type in which the network computes; the classifier's output is always `F32`.
     pub dtype: DType,
-    /// The share of each label that training spreads over the other classes; 0 by default.
+    /// The share of a label's probability that training spreads over the other classes; 0 by default.
     pub label_smoothing: f32,
 }
 
@@ -34,13 +34,13 @@ impl Default for ModelOptions {
     }
 }
 
-/// A network family.
+/// A family of networks that differ only in their depth.
 pub struct Family {
     /// The name, to which a depth may be appended.
     pub name: &'static str,
-    /// Other spellings.
+    /// Other spellings of the name.
     pub aliases: &'static [&'static str],
-    /// The depths for images of the family's size; empty if there is only one.
+    /// The available depths for images of the size `image`; empty if there is only one depth.
     pub layers: &'static [usize],
     /// The channels, height and width for which the network is designed.
     pub image: [usize; 3],
@@ -84,12 +84,12 @@ static FAMILIES: [Family; 9] = [
 pub const BENCHMARK_NETWORKS: [&str; 8] =
     ["alexnet", "vgg-16", "resnetv1-50", "resnet-50", "resnet-152", "inception-bn", "inception-v3", "mobilenet"];
 
-/// All families.
+/// All families of networks.
 pub fn families() -> &'static [Family] {
     &FAMILIES
 }
 
-/// Every network name with the image size for which it is designed.
+/// The name of every network, with the image size for which the network is designed.
 pub fn networks() -> Vec<(String, [usize; 3])> {
     let mut all = Vec::new();
     for family in &FAMILIES {
@@ -104,7 +104,7 @@ pub fn networks() -> Vec<(String, [usize; 3])> {
 /// Builds a network by name: a family, or a family with its depth (`resnet-50`, `vgg-16`).
 ///
 /// # Errors
-/// If the name is unknown, or the network does not have the options.
+/// Fails if the name is unknown, or if the network does not support the options.
 pub fn model(name: &str, options: &ModelOptions) -> Result<Model> {
     let is_named = |family: &&Family, name: &str| family.name == name || family.aliases.contains(&name);
     let whole = FAMILIES.iter().find(|f| is_named(f, name)).map(|f| (f, options.n_layers));

@@ -1,4 +1,5 @@
-//! Code that both residual networks share: the number and width of units, and common layers.
+//! Code that both kinds of residual network (`resnet` and `resnet_v1`) share: the number and width of units, and common
+//! layers.
 
 use crate::net::{Attributes, Flag, Net, Pair};
 use mxrs_graph::Symbol;
@@ -8,12 +9,13 @@ use std::fmt::Display;
 /// The depths for images larger than 28 pixels.
 pub(crate) const LAYERS: &[usize] = &[18, 34, 50, 101, 152, 200, 269];
 
-/// The number of units per stage, the channels after the stem and after each stage, and whether units are bottlenecks.
+/// The structure of a residual network: the number of units per stage, the number of channels after the stem and after each
+/// stage, and whether units are bottlenecks.
 pub(crate) struct Plan {
     pub n_units: Vec<usize>,
     pub n_channels: Vec<usize>,
     pub is_bottleneck: bool,
-    /// Whether the stem keeps the image size, as for images of up to 32 pixels.
+    /// Whether the stem keeps the image size, which is so for images of up to 32 pixels.
     pub has_small_stem: bool,
 }
 
@@ -21,7 +23,7 @@ impl Plan {
     /// The plan for a depth, for images of `height` pixels.
     ///
     /// # Errors
-    /// If the network does not have this depth for this image size.
+    /// Fails if the network does not have this depth for this image size.
     pub fn new(network: &str, n_layers: Option<usize>, height: usize) -> Result<Self> {
         let n_layers = n_layers.unwrap_or(0);
         let what = || format!("layers of {network} for {height} pixels");
@@ -75,7 +77,8 @@ pub(crate) struct Unit {
     pub keeps_shape: bool,
 }
 
-/// A convolution without bias, with the workspace attribute of MXNet's example. Shortcuts have no `pad`.
+/// Adds a convolution without bias, with the attribute `workspace` of MXNet's example. Convolutions in shortcuts have no
+/// attribute `pad`.
 pub(crate) fn convolution(
     net: &mut Net,
     name: &str,
@@ -100,7 +103,7 @@ pub(crate) fn convolution(
     net.convolution(Some(name), input, &attrs)
 }
 
-/// Batch normalization with the residual networks' constants.
+/// Adds a batch normalization with the constants of the residual networks.
 pub(crate) fn batch_norm(net: &mut Net, name: &str, input: &Symbol, fix_gamma: bool) -> Result<Symbol> {
     let attrs: Attributes<'_> = &[("eps", &"2e-05"), ("fix_gamma", &Flag(fix_gamma)), ("momentum", &0.9)];
     net.batch_norm(name, input, attrs)
@@ -111,12 +114,12 @@ pub(crate) fn relu(net: &mut Net, name: &str, input: &Symbol) -> Result<Symbol> 
     net.activation(Some(name), input, "relu")
 }
 
-/// The max pooling that ends a large stem.
+/// Adds the max pooling at the end of a large stem.
 pub(crate) fn stem_pooling(net: &mut Net, input: &Symbol) -> Result<Symbol> {
     net.pooling(None, input, "max", &[("kernel", &Pair(3, 3)), ("pad", &Pair(1, 1)), ("stride", &Pair(2, 2))])
 }
 
-/// Global pooling and the classifier.
+/// Adds global pooling and the classifier.
 pub(crate) fn head(net: &mut Net, input: &Symbol) -> Result<Symbol> {
     let attrs: Attributes<'_> = &[("global_pool", &Flag(true)), ("kernel", &Pair(7, 7))];
     let mut x = net.pooling(Some("pool1"), input, "avg", attrs)?;

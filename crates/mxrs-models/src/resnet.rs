@@ -29,11 +29,11 @@ pub(crate) fn build(options: &ModelOptions) -> Result<Symbol> {
     head(&mut net, &x)
 }
 
-/// Normalization, activation and convolution, two or three times; the first unit of a stage projects the first
-/// activation.
+/// Adds a unit: normalization, activation and convolution, two or three times, and the sum with a shortcut. If the unit
+/// changes the shape, its shortcut is a projection of the first activation.
 fn residual_unit(net: &mut Net, input: &Symbol, unit: &Unit, is_bottleneck: bool) -> Result<Symbol> {
     let (n, stride) = (unit.n_channels, unit.stride);
-    // The number of filters, kernel, stride and padding of each convolution.
+    // For each convolution: the number of filters, the kernel, the stride and the padding.
     let layers = if is_bottleneck {
         vec![(n / 4, 1, 1, 0), (n / 4, 3, stride, 1), (n, 1, 1, 0)]
     } else {

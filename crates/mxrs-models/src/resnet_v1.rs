@@ -1,5 +1,5 @@
-//! Residual networks as first published ("v1"): normalize after each convolution, activate after the sum.
-//! He et al., Deep residual learning for image recognition, arXiv:1512.03385.
+//! Residual networks as first published ("v1"): each unit normalizes after each convolution, and its last activation comes
+//! after the sum with the shortcut. He et al., Deep residual learning for image recognition, arXiv:1512.03385.
 
 use crate::ModelOptions;
 use crate::net::Net;
@@ -28,10 +28,11 @@ pub(crate) fn build(options: &ModelOptions) -> Result<Symbol> {
     head(&mut net, &x)
 }
 
-/// Convolution and normalization, two or three times, with activations between; the first convolution has the stride.
+/// Adds a unit: convolution and normalization, two or three times, with activations in between; the first convolution has
+/// the stride of the unit.
 fn residual_unit(net: &mut Net, input: &Symbol, unit: &Unit, is_bottleneck: bool) -> Result<Symbol> {
     let (n, stride) = (unit.n_channels, unit.stride);
-    // The number of filters, kernel, stride and padding of each convolution.
+    // For each convolution: the number of filters, the kernel, the stride and the padding.
     let layers = if is_bottleneck {
         vec![(n / 4, 1, stride, 0), (n / 4, 3, 1, 1), (n, 1, 1, 0)]
     } else {
@@ -55,6 +56,6 @@ fn residual_unit(net: &mut Net, input: &Symbol, unit: &Unit, is_bottleneck: bool
         batch_norm(net, &name("sc"), &projected, false)?
     };
     let sum = net.call("_Plus", None, &[&x, &shortcut], &[])?;
-    // Units without a bottleneck also name the last activation `relu3`.
+    // The last activation is called `relu3` even in a unit without a bottleneck, which has only two activations.
     relu(net, &name("relu3"), &sum)
 }

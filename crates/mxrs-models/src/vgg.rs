@@ -5,7 +5,7 @@ use crate::net::{Net, square};
 use mxrs_graph::Symbol;
 use mxrs_types::{Error, Result};
 
-/// The available depths.
+/// The available numbers of layers.
 pub(crate) const LAYERS: &[usize] = &[11, 13, 16, 19];
 
 pub(crate) fn build(options: &ModelOptions) -> Result<Symbol> {

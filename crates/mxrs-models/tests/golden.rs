@@ -1,5 +1,5 @@
-//! Compares every network with MXNet 1.9.1's own example, node by node: operators, names, order, inputs, attributes and
-//! all shapes. `tests/mxnet/check_models.py` wrote the listings.
+//! Compares every network with MXNet 1.9.1's own example, node by node: operators, names, order, inputs, attributes and all
+//! shapes. `tests/mxnet/check_models.py` wrote the listings to compare with.
 
 use mxrs_graph::{Graph, infer_shapes};
 use mxrs_models::{Model, ModelOptions, model};
@@ -110,7 +110,7 @@ fn counts_of_networks_without_a_listing() {
         let (_, graph, shapes) = build(name, options);
         counts(&graph, &shapes)
     };
-    // The counts come from the same example in MXNet 1.9.1.
+    // The expected numbers come from the same example in MXNet 1.9.1.
     assert_eq!(count("resnet-152", &ModelOptions::default()), [60_185_262, 143_878, 1287]);
     let small = ModelOptions { image: Some([3, 28, 28]), ..classes(10) };
     assert_eq!(count("resnet-164", &small), [1_703_264, 24_230, 1378]);

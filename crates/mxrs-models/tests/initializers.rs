@@ -1,5 +1,5 @@
-//! Initializers have the same distributions as those of MXNet 1.9.1, whose quantiles `tests/mxnet/make_initializers.py`
-//! wrote.
+//! Tests that initializers have the same distributions as those of MXNet 1.9.1. `tests/mxnet/make_initializers.py` wrote the
+//! quantiles to compare with.
 
 use mxrs_models::Initializer;
 use mxrs_types::Shape;
@@ -29,8 +29,8 @@ fn draws_are_distributed_as_those_of_mxnet() {
         let largest = quantiles.iter().enumerate().map(distance).fold(0.0, f64::max);
         let bound = ONCE_IN_A_THOUSAND * (2.0 / values.len() as f64).sqrt();
         assert!(largest < bound, "{init}: {largest} apart, bound {bound}");
-        // A distribution of another width is detected: one that is a quarter wider has a distance of 0.054 (normal) to
-        // 0.1 (uniform).
+        // The test must detect a wrong width: if all values are multiplied by 1.25, the distance of the distributions is
+        // between 0.054 (normal) and 0.1 (uniform).
         let wider: Vec<f32> = values.iter().map(|x| 1.25 * x).collect();
         let far = |(i, q): (usize, &f64)| (share(&wider, *q) - (i + 1) as f64 / n).abs();
         let furthest = quantiles.iter().enumerate().map(far).fold(0.0, f64::max);

@@ -1,4 +1,5 @@
-//! Partitioning of the built-in networks for inference: the numbers of nodes follow from their architecture.
+//! Tests the partitioning of the built-in networks for inference: the expected numbers of nodes follow from the
+//! architectures.
 
 use mxrs_graph::{Graph, NodeId, Partitioned, Partitioning, constant_nodes, infer_shapes, partition};
 use mxrs_models::{BENCHMARK_NETWORKS, ModelOptions, model};
@@ -47,8 +48,8 @@ fn resnet_50_v1_is_convolutions_only() {
     for gone in ["BatchNorm", "Activation", "elemwise_add"] {
         assert_eq!(count(&new.graph, gone), 0, "{gone}");
     }
-    // Of the two convolutions whose results are added in a projected unit, one includes the sum and the activation; the
-    // other is folded.
+    // In a unit with a projection, the results of two convolutions are added. One of these includes the sum and the
+    // activation; the other only includes its folded normalization.
     assert_eq!(new.regions.len(), n_convs);
     assert_eq!(count(&new.graph, "_sg_conv"), 1 + 3 * n_units);
     assert_eq!(count(&new.graph, "Convolution"), n_stages);
@@ -66,15 +67,16 @@ fn resnet_50_with_pre_activation() {
     // The stem and the first two convolutions of each unit include normalization and activation.
     let n_normalized = 1 + 2 * n_units;
     assert_eq!(count(&new.graph, "_bn_fold_weight"), n_normalized);
-    // The third convolution of each unit includes the sum, which several nodes read: the next unit and its shortcut.
+    // The third convolution of each unit includes the sum, although several nodes read the sum: the next unit and that
+    // unit's shortcut.
     let sums = new.graph.nodes().iter().filter(|n| n.attrs.get("with_sum") == Some("True")).count();
     assert_eq!(sums, n_units);
     assert_eq!(count(&new.graph, "_sg_conv"), n_normalized + n_units);
-    // The normalization of a sum, and the last normalization, do not follow a convolution; the data is normalized
-    // separately.
+    // The first normalization of each unit and the last normalization do not follow a convolution, so they become
+    // `_sg_bn_relu`. The normalization of the data has no activation and stays as it is.
     assert_eq!(count(&new.graph, "_sg_bn_relu"), n_units + 1);
     assert_eq!(count(&new.graph, "BatchNorm"), 1);
-    // The projecting shortcuts are read by their sums, which are already part of another call.
+    // The convolutions in projecting shortcuts remain, because the sums that read them are already part of another call.
     assert_eq!(count(&new.graph, "Convolution"), n_stages);
     assert_eq!((count(&new.graph, "Activation"), count(&new.graph, "elemwise_add")), (0, 0));
 }
@@ -94,7 +96,7 @@ fn every_network_keeps_its_variables_and_outputs() {
         let aux = |graph: &Graph| graph.aux_state_names().iter().map(|n| n.to_string()).collect::<Vec<_>>();
         assert_eq!(aux(&graph), aux(&new.graph), "{network}");
         assert_eq!(graph.output_names(), new.graph.output_names(), "{network}");
-        // Partitioning and inference agree on every shape.
+        // The shapes that partitioning states for the new graph are those that shape inference computes.
         let [c, h, w] = model(network, &ModelOptions::default()).unwrap().image;
         let given = [("data", Shape::from([2, c, h, w]).into())];
         let shapes = infer_shapes(&new.graph, given).unwrap().complete(&new.graph).unwrap();

@@ -1,4 +1,5 @@
-//! Memory plans of the benchmark networks at inference, for their graphs without layouts and scratch memory.
+//! Tests the memory plans of the benchmark networks at inference, computed from the graphs alone, without layouts and
+//! scratch memory.
 
 use mxrs_graph::{EntryId, EntryKind, MemoryPlan, PlanEntry, PlanOptions, PlanStep, infer_shapes, plan_memory};
 use mxrs_models::{BENCHMARK_NETWORKS, ModelOptions, model};
@@ -51,8 +52,8 @@ fn offsets_reach_the_bound_or_nearly_and_beat_the_pool() {
 fn resnet_50_without_in_place_reuse_by_hand() {
     let off = PlanOptions { enable_inplace: false, ..PlanOptions::default() };
     let report = plan("resnet-50", &off).report;
-    // The widest point is a unit of the first stage: the residual is kept while two more tensors of 32 x 256 x 56 x 56
-    // floats are read and written.
+    // The most memory is needed in a unit of the first stage: the residual is kept while two more tensors of the same size,
+    // 32 x 256 x 56 x 56 floats, are read and written.
     assert_eq!(report.lower_bound_bytes, 3 * 4 * BATCH * 256 * 56 * 56);
     assert_eq!(report.bytes, report.lower_bound_bytes);
 }

@@ -1,4 +1,4 @@
-//! Tests names and options of networks.
+//! Tests that networks are found by name and checked against their options.
 
 use mxrs_models::{BENCHMARK_NETWORKS, ModelOptions, model, networks};
 use mxrs_types::DType;

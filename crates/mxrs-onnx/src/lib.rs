@@ -1,4 +1,4 @@
-//! Converts symbol graphs to ONNX models and back: defines the nodes for each operator.
+//! Converts symbol graphs to ONNX models and back. For each operator, a function defines the corresponding nodes.
 //!
 //! [`export()`] takes a graph, its parameters and the shapes of its inputs, and returns a model that computes the same at
 //! inference. Labels of loss heads and dropout are removed, and properties that MXNet derives from shapes (codes of
@@ -7,8 +7,8 @@
 //!
 //! [`import()`] is the reverse, for the ONNX operators that have a counterpart in mxrs.
 //!
-//! This crate contains the correspondence between the operators of `mxrs-ops` and those of ONNX. Storage of models is in
-//! `mxrs_format::onnx`; the crate computes nothing.
+//! This crate contains the correspondence between the operators of `mxrs-ops` and those of ONNX. `mxrs_format::onnx` reads
+//! and writes the files. This crate runs no models.
 //!
 //! ```
 //! use mxrs_format::{Tensor, onnx};

@@ -7,7 +7,7 @@ use mxrs_types::Error;
 pub(crate) enum Refusal {
     /// The target, ONNX or mxrs, cannot express the node.
     Inexpressible(String),
-    /// An error in the graph, the model or its data.
+    /// The graph, the model or its data have an error.
     Failed(Error),
 }
 

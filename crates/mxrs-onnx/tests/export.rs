@@ -1,5 +1,5 @@
-//! Tests of exported models: their structure, their names, and refusals of export. `tests/onnx` compares the results of the
-//! models with those of a runtime.
+//! Tests the export: the structure and the names of exported models, and which graphs are refused. `tests/onnx` compares the
+//! results of the models with those of a runtime.
 
 use mxrs_format::onnx::{self, AttributeProto, Dimension, GraphProto, ModelProto, NodeProto};
 use mxrs_format::{Limits, Options, Tensor};
@@ -66,7 +66,7 @@ fn constant(graph: &GraphProto, name: &str) -> Tensor {
 
 #[test]
 fn every_network_is_exported_and_counts_its_layers() {
-    // Numbers of convolutions and of fully connected layers in each network, from its definition.
+    // Each case: a network, with its numbers of convolutions and of fully connected layers according to its definition.
     let counts = [
         ("lenet", 2, 2),
         ("mlp", 0, 3),
@@ -83,7 +83,7 @@ fn every_network_is_exported_and_counts_its_layers() {
         let network = model(name, &ModelOptions { n_classes: 10, ..ModelOptions::default() }).unwrap();
         let graph = network.symbol.graph().unwrap();
         let shape: Shape = [2].into_iter().chain(network.image).collect();
-        // The parameters are zeros, which take no physical memory until used; this test examines only nodes.
+        // The parameters are zeros, which take no physical memory until they are read; this test examines only nodes.
         let shapes = infer_shapes(&graph, [("data", shape.clone().into())]).unwrap().complete(&graph).unwrap();
         let params = graph.variables().iter().filter(|id| !graph.is_label(**id) && graph.node(**id).name != "data");
         let params = params.map(|id| {
@@ -137,7 +137,7 @@ fn pooling_conventions() {
         (int(&padded.node[1], "count_include_pad"), ints(&padded.node[1], "pads")),
         (Some(0), &[0, 0, 1, 1][..])
     );
-    // MXNet counts padding by default, ONNX does not.
+    // By default, an average includes padding in MXNet, but not in ONNX.
     let valid = [("kernel", "(3, 3)"), ("pad", "(1, 1)"), ("pool_type", "avg")];
     assert_eq!(int(&pool(&valid, &[1, 2, 5, 5]).node[0], "count_include_pad"), Some(1));
     let global = [("kernel", "(3, 3)"), ("pad", "(1, 1)"), ("pool_type", "avg"), ("global_pool", "True")];
@@ -185,7 +185,7 @@ fn the_batch_may_stay_open() {
         let dims = &value.tensor_type().unwrap().shape.as_ref().unwrap().dim;
         assert_eq!(dims[0], Dimension::named("N"));
     }
-    // Export fails for an open batch if a size of the graph is fixed and does not fit another batch.
+    // With an open batch size, export fails if a `Reshape` has sizes that are valid for only one batch size.
     let fixed = chain(&[("Reshape", &[("shape", "(2, -1)")]), ("Reshape", &[("shape", "(-1, 5)")])]);
     assert!(export(&fixed, [], &options).is_ok());
     let fixed = chain(&[("Reshape", &[("shape", "(6, 20)")])]);
@@ -241,7 +241,7 @@ fn parameters_follow_the_type_of_the_input() {
     let options = ExportOptions { dtype: DType::F16, ..ExportOptions::new([("data", Shape::from([3, 4]))]) };
     let graph = exported_with(&graph, &options).graph.unwrap();
     assert_eq!(constant(&graph, "n0_weight").dtype(), Some(DType::F16));
-    // Statistics stay float32.
+    // The statistics stay float32, although the network is in half precision.
     assert_eq!(constant(&graph, "n1_moving_mean").dtype(), Some(DType::F32));
     assert_eq!(op_types(&graph), ["Gemm", "Cast", "BatchNormalization", "Cast"]);
 }

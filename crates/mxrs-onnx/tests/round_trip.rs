@@ -1,6 +1,6 @@
-//! Tests of export followed by import: for every sample of every operator, the imported graph computes the same as the
-//! original graph, both on the reference kernels. Export and import share no code, so an error in one does not cancel in the
-//! other. `tests/onnx` compares the meaning of the models with a runtime.
+//! Tests export followed by import: for every sample of every operator, the imported graph computes the same as the original
+//! graph, both on the reference kernels. Export and import share no code, so an error in one is not hidden by the same error
+//! in the other. `tests/onnx` runs exported models on another runtime and compares the results.
 
 use mxrs_format::onnx;
 use mxrs_format::{AlignedBytes, Options, Tensor};
@@ -70,9 +70,10 @@ const ONE_WAY: [(&str, &str); 10] = [
     ("Reshape", "no_rows"),
     ("softmax", "length"),
     ("softmax", "length_axis"),
-    // The padding is only at the end, which the importer accepts only for the convention `full`.
+    // This sample has padding only at the end, which import accepts only if the convention `full` has the same windows.
     ("Pooling", "same"),
-    // `_full` without a shape, or with a size of 0, would take its shape from other operators.
+    // Import would make a `_full` of these. Without a shape, or with a size of 0, `_full` takes its shape from the operators
+    // that read it.
     ("ones_like", "scalar"),
     ("ones_like", "empty"),
     ("zeros_like", "scalar"),
@@ -93,7 +94,7 @@ fn check(op: &Arc<OpDef>, sample: &Sample, has_dynamic_batch: bool) -> Result<()
         let entry = graph.output_id(graph.find(name).unwrap(), 0).index();
         let desc = TensorDesc::dense(shapes[entry].clone(), dtypes[entry]);
         let data = fill_input(input, desc.dtype, &mut seed);
-        // The first input is fed, and all others are parameters, as in a network.
+        // As in a network, the first input is data that the user feeds, and all other inputs are parameters.
         if index == 0 && desc.dtype == DType::F32 {
             fed.push((name, desc.shape.clone()));
         } else {
@@ -172,7 +173,7 @@ fn networks_come_back_with_their_names() {
     assert_eq!(names(&imported.graph), names(&graph));
     let aux = |graph: &Graph| graph.aux_state_names().iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(aux(&imported.graph), aux(&graph));
-    // A second export gives the same operators in the same order.
+    // Exports the imported graph: the second model must have the same operators in the same order as the first.
     let again =
         export(&imported.graph, imported.params, &ExportOptions::new([("data", [1, 3, 224, 224].into())])).unwrap();
     let op_types = |model: &onnx::ModelProto| {

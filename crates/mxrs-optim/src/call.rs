@@ -17,7 +17,7 @@ impl Call {
         Self { op, attrs: Vec::new() }
     }
 
-    /// Makes a call with the gradient's factor and bound, if they are not the defaults.
+    /// Makes a call with the factor and the bound of the gradient as attributes, unless they have their default values.
     pub fn of(op: &'static str, common: &Common) -> Self {
         let mut call = Self::new(op).bounded(common);
         if common.rescale_grad != 1.0 {

@@ -1,4 +1,4 @@
-//! Settings and counts that all optimizers have: rates, factors, and counts of updates.
+//! Settings and counts that all optimizers have: learning rate, weight decay, factors, and counts of updates.
 
 use crate::schedule::LrScheduler;
 use crate::settings::Range;
@@ -16,7 +16,7 @@ pub struct Common {
     pub wd: f64,
     /// Factor of the gradients; usually one over the batch size.
     pub rescale_grad: f64,
-    /// Bound of the gradients' elements; with none, or 0, they are not limited.
+    /// Each element of a gradient is limited to ± this bound; `None` or 0 for no limit.
     pub clip_gradient: Option<f64>,
     /// Whether half-precision weights have a master weight in single precision.
     pub multi_precision: bool,
@@ -70,8 +70,8 @@ impl Common {
         })
     }
 
-    /// Takes learning rates from a schedule. If the optimizer has its own learning rate, given or its default, this rate
-    /// replaces the `base_lr` of the schedule, with a warning, as in MXNet.
+    /// Takes learning rates from a schedule. If the optimizer has a learning rate of its own, given or its default, this
+    /// rate replaces the `base_lr` of the schedule, and a warning is logged, as in MXNet.
     pub fn set_scheduler(&mut self, scheduler: Arc<dyn LrScheduler>) {
         self.scheduler = Some(match self.learning_rate {
             Some(lr) if lr != scheduler.base_lr() => {
@@ -83,7 +83,7 @@ impl Common {
         });
     }
 
-    /// The schedule.
+    /// The schedule of the learning rate, if there is one.
     pub fn scheduler(&self) -> Option<&Arc<dyn LrScheduler>> {
         self.scheduler.as_ref()
     }
@@ -108,7 +108,7 @@ impl Common {
         self.scheduler.as_ref().map_or(self.learning_rate.unwrap_or(0.01), |schedule| schedule.lr(num_update))
     }
 
-    /// The learning rate of the last update, or of the first if there was none.
+    /// The learning rate of the last update; before the first update, that of the first.
     pub fn lr_now(&self) -> f64 {
         self.lr_at(self.num_update)
     }
@@ -156,7 +156,7 @@ impl Common {
         &self.counts
     }
 
-    /// Resumes from these counts.
+    /// Replaces the counts of updates by those of the training to resume.
     pub fn set_counts(&mut self, num_update: u64, counts: IndexMap<String, u64>) {
         self.num_update = num_update;
         self.counts = counts;
@@ -192,8 +192,8 @@ mod tests {
     }
 
     /// `Optimizer.__init__` of MXNet 1.9.1 sets `lr_scheduler.base_lr = learning_rate` if a learning rate is given. MXNet's
-    /// `fit.py` multiplies `--lr` by the factors of steps at epoch 0, and passes the product to the optimizer and the
-    /// schedule.
+    /// `fit.py` multiplies `--lr` by the factors of those steps that come before the first epoch, and passes the product to
+    /// the optimizer and the schedule.
     #[test]
     fn an_own_learning_rate_is_what_the_schedule_starts_from() {
         assert_eq!(rates(None, 0.1), [0.1, 0.1, 0.1 * 0.1]);

@@ -1,6 +1,6 @@
 //! Compression of gradients to two bits per element; the rounding error is added to the next gradient. The arithmetic is
 //! that of MXNet's `gradient_compression`, which a key-value store of kind `device` applies to the gradients of each device,
-//! even of a single one.
+//! even if there is only one device.
 
 use crate::call::Call;
 use mxrs_ndarray::{Invoke, NdArray};
@@ -13,8 +13,8 @@ pub struct TwoBit {
 }
 
 impl TwoBit {
-    /// Makes a compression with this threshold. The threshold is compared with the sums of gradients over the batch, before
-    /// the optimizer multiplies them by its factor. MXNet's default is 0.5.
+    /// Makes a compression with this threshold. The threshold is compared with elements of the gradient, which is summed
+    /// over the batch and not yet multiplied by the optimizer's factor. MXNet's default is 0.5.
     ///
     /// # Errors
     /// Fails if the threshold is not a positive number.
@@ -26,7 +26,7 @@ impl TwoBit {
         Err(Error::invalid("threshold of gradient compression", threshold, "a positive number"))
     }
 
-    /// Makes the residual of a parameter before its first gradient: zeros.
+    /// Makes the residual that a parameter has before its first gradient: zeros.
     pub(crate) fn residual(nd: &dyn Invoke, name: &str, weight: &NdArray) -> Result<NdArray> {
         if weight.dtype() != DType::F32 {
             let got = format!("`{name}` of {}", weight.dtype());

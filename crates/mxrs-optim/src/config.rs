@@ -1,4 +1,4 @@
-//! Settings of optimizers as values. The texts of a command line are parsed to the same structs.
+//! Settings of optimizers as structs. A program fills the structs, or they are parsed from the texts of a command line.
 
 use crate::settings::{Range, check};
 use crate::{Common, Optimizer, Settings, Updater};
@@ -16,7 +16,8 @@ pub(crate) struct Basics {
 pub(crate) trait Config: Clone + Sized {
     /// MXNet's name of the optimizer, in lower case.
     const NAME: &'static str;
-    /// The learning rate if texts do not give one; `None` for the learning rate of the schedule, or 0.01.
+    /// The learning rate if the settings are texts without a learning rate; `None` means the learning rate of the schedule,
+    /// or 0.01.
     const TEXT_LR: Option<f64>;
 
     /// Settings that every optimizer has.
@@ -28,7 +29,7 @@ pub(crate) trait Config: Clone + Sized {
     /// Checks that the settings that only this optimizer has are in range.
     fn check(&self) -> Result<()>;
 
-    /// The settings that only this optimizer has, with their texts.
+    /// The names and texts of the settings that only this optimizer has.
     fn own(&self) -> Vec<(&'static str, String)>;
 
     /// Makes the optimizer with these settings and `common`.
@@ -39,13 +40,13 @@ pub(crate) fn name<C: Config>(_: &C) -> &'static str {
     C::NAME
 }
 
-/// Makes the optimizer from texts.
+/// Makes the optimizer from settings that are texts.
 pub(crate) fn read<C: Config>(settings: &Settings<'_>) -> Result<Box<dyn Optimizer>> {
     let common = Common::read(settings, C::TEXT_LR)?;
     Ok(C::read(settings)?.with(common))
 }
 
-/// Makes an updater from values. [`Updater::check`] reports the first setting that is out of range.
+/// Makes an updater from a struct of settings. [`Updater::check`] reports the first setting that is out of range.
 pub(crate) fn updater<C: Config>(config: C) -> Updater {
     let Basics { lr, wd, clip_gradient, multi_precision } = config.basics();
     let faults = [

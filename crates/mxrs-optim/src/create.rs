@@ -1,4 +1,4 @@
-//! Optimizers by name.
+//! Makes optimizers by name.
 
 use crate::optimizers::*;
 use crate::{Optimizer, Settings, config};
@@ -40,8 +40,8 @@ table! {
 }
 
 /// Makes an optimizer by MXNet's name, ignoring case. Settings are texts under MXNet's names (`learning_rate`, `wd`,
-/// `momentum`, …), as in command lines and files; the text `None` means that a setting is not given. For settings as values,
-/// see [`optimizers`](crate::optimizers).
+/// `momentum`, …), as in command lines and files; the text `None` means that a setting is not given. For settings as
+/// structs, see [`optimizers`](crate::optimizers).
 ///
 /// ```
 /// let adam = mxrs_optim::create("Adam", &[("learning_rate", "0.01"), ("wd", "1e-4")])?;
@@ -52,8 +52,8 @@ table! {
 /// ```
 ///
 /// # Errors
-/// Fails if the name is unknown, and suggests the nearest name; if the optimizer does not have a setting; or if it refuses a
-/// value.
+/// Fails if the name is unknown (the error suggests the nearest name), if the optimizer does not have one of the settings,
+/// or if a value is out of range.
 pub fn create(name: &str, params: &[(&str, &str)]) -> Result<Box<dyn Optimizer>> {
     let small = name.to_ascii_lowercase();
     let Some(at) = NAMES.iter().position(|known| *known == small) else {

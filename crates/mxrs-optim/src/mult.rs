@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// The names that have a weight decay by default.
+/// Which parameters, selected by name, have a weight decay by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Decayed {
     /// Names that end in `_weight` or `_gamma`, as in MXNet's `Module`.
@@ -36,7 +36,8 @@ impl Multipliers {
         self.wd.extend(factors);
     }
 
-    /// Uses `__lr_mult__` and `__wd_mult__` of a variable's attributes as its factors, unless factors were set for it.
+    /// Takes a variable's factors from its attributes `__lr_mult__` and `__wd_mult__`, unless factors were set for the
+    /// variable.
     ///
     /// # Errors
     /// Fails if a text is not a finite number; the error names the attribute and the text.

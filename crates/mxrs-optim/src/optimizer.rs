@@ -15,7 +15,7 @@ pub trait Optimizer: Send {
     /// The settings and counts that all optimizers have, for changing them.
     fn common_mut(&mut self) -> &mut Common;
 
-    /// The settings that only this optimizer has, with their texts, for a file of states.
+    /// The names and texts of the settings that only this optimizer has, for a file of states.
     fn settings(&self) -> Vec<(&'static str, String)>;
 
     /// Names of the arrays that the optimizer keeps for a weight.
@@ -24,15 +24,15 @@ pub trait Optimizer: Send {
     /// Makes the states of a weight: zeros in the weight's shape and type. `index` is the position of the parameter.
     ///
     /// # Errors
-    /// Fails if memory runs out, or if the optimizer has no formula for such a weight.
+    /// Fails if memory runs out, or if the optimizer does not support the shape or dtype of the weight.
     fn create_state(&self, nd: &dyn Invoke, index: usize, weight: &NdArray) -> Result<State> {
         let _ = index;
         let zeros = |slot| Ok((slot, NdArray::zeros(nd.context(), weight.shape().clone(), weight.dtype())?));
         Ok(State { slots: self.slots().into_iter().map(zeros).collect::<Result<_>>()?, ..State::none() })
     }
 
-    /// Whether the optimizer updates master weights itself. Otherwise the updater keeps the master weights, and passes each
-    /// as the weight to update.
+    /// Whether the optimizer updates master weights itself. Otherwise the updater keeps the master weights, and passes them
+    /// to the optimizer as the weights to update.
     fn is_mixed(&self) -> bool {
         false
     }
@@ -49,12 +49,12 @@ pub trait Optimizer: Send {
     /// Fails if an operator fails.
     fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()>;
 
-    /// Numbers besides arrays and counts that the next update depends on, by name.
+    /// The numbers that the next update depends on, in addition to arrays and counts, each with its name.
     fn scalars(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
     }
 
-    /// Sets one of the numbers that `scalars` returned, to resume.
+    /// To resume a training, sets one of the numbers that [`scalars`](Self::scalars) returned.
     ///
     /// # Errors
     /// Fails if the optimizer has no number of this name.

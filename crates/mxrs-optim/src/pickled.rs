@@ -1,8 +1,8 @@
 //! Converts states that MXNet saved as pickles to the states of an updater.
 //!
 //! MXNet stores states by the parameter's index or name, as nested tuples without names; their order is that of
-//! [`Optimizer::slots`](crate::Optimizer::slots). In mixed precision SGD, NAG and LARS put the master weight last, others
-//! first. Only files that also contain the optimizer contain the number of updates.
+//! [`Optimizer::slots`](crate::Optimizer::slots). In mixed precision, SGD, NAG and LARS put the master weight last, and all
+//! other optimizers put it first. Only files that also contain the optimizer contain the number of updates.
 
 use crate::{Parameter, State, Updater};
 use indexmap::IndexMap;
@@ -21,7 +21,7 @@ fn in_order(state: &PickledState, has_master: bool, master_is_last: bool) -> Vec
 }
 
 fn copy(from: &Dense, to: &NdArray) -> Result<()> {
-    // Some of MXNet's states are in single precision for every type of weight.
+    // Some of MXNet's states are in single precision even if the weight is not.
     if from.dtype() == to.dtype() {
         to.copy_from_bytes(from.bytes())
     } else {
@@ -30,9 +30,9 @@ fn copy(from: &Dense, to: &NdArray) -> Result<()> {
 }
 
 impl Updater {
-    /// Resumes from states that MXNet saved, for these parameters in the order of their indices (gradients are not read). If
-    /// the file does not contain the number of updates, counts start at the optimizer's `begin_num_update`. On an error,
-    /// nothing changes.
+    /// Resumes from states that MXNet saved. `params` are the parameters in the order of their indices in MXNet; their
+    /// gradients are not read. If the file does not contain the number of updates, counts start at the optimizer's
+    /// `begin_num_update`. On an error, nothing changes.
     ///
     /// # Errors
     /// Fails if the states are of another optimizer (if the file names it) or of a parameter that is not in `params`, or if

@@ -1,9 +1,9 @@
-//! Settings as texts: each is read and checked, and unknown settings are refused.
+//! Reads settings that are texts: parses and checks each value, and refuses unknown settings.
 
 use mxrs_types::{Error, ErrorKind, Result};
 use std::cell::RefCell;
 
-/// Names and texts of settings, for one optimizer. After all settings are read, the caller calls [`Self::finish`].
+/// Names and texts of the settings of one optimizer. After reading all settings, the caller calls [`Self::finish`].
 #[derive(Debug)]
 pub struct Settings<'a> {
     owner: &'static str,
@@ -12,25 +12,25 @@ pub struct Settings<'a> {
 }
 
 impl<'a> Settings<'a> {
-    /// Settings of `owner`.
+    /// Settings of `owner`, from pairs of name and text.
     pub fn new(owner: &'static str, pairs: &'a [(&'a str, &'a str)]) -> Self {
         Self { owner, pairs, asked: RefCell::new(Vec::new()) }
     }
 
-    /// The text of a setting; the last text if it is given twice. `None` if it is not given, or if its text is the word
-    /// `None`.
+    /// The text of a setting; the last text if the setting is given twice. `None` if the setting is not given, or if its
+    /// text is the word `None`.
     pub fn text(&self, name: &'static str) -> Option<&'a str> {
         self.asked.borrow_mut().push(name);
         let found = self.pairs.iter().rev().find(|(key, _)| *key == name).map(|(_, text)| text.trim());
         found.filter(|text| *text != "None")
     }
 
-    /// An error about a setting.
+    /// The error that setting `name` has the text `got`.
     fn refuse(&self, name: &str, expected: impl Into<String>, got: &str) -> Error {
         refuse(self.owner, name, expected, got)
     }
 
-    /// The value of a setting, or this default.
+    /// The value of a setting, or `default` if the setting is not given.
     ///
     /// # Errors
     /// Fails if the text is not a value of the type, or if the value is out of range.
@@ -46,7 +46,7 @@ impl<'a> Settings<'a> {
     /// Refuses settings that were not read.
     ///
     /// # Errors
-    /// Fails with the first such setting, and suggests the nearest setting that exists.
+    /// Fails if a setting was not read. The error names the first such setting and suggests the nearest setting that exists.
     pub fn finish(&self) -> Result<()> {
         let asked = self.asked.borrow();
         let Some((name, text)) = self.pairs.iter().find(|(key, _)| !asked.contains(key)) else { return Ok(()) };
@@ -116,7 +116,7 @@ impl Range {
 
 /// A type of settings.
 pub trait Value: std::fmt::Debug + Sized {
-    /// The expected text, for errors.
+    /// A description of the expected text, for errors.
     const EXPECTED: &'static str;
 
     /// Reads a text.

@@ -29,18 +29,18 @@ impl State {
         self.slots.iter().find(|(slot, _)| *slot == name).map(|(_, array)| array)
     }
 
-    /// Every array that an update operator takes, the master weight last.
+    /// Every array of the state that an update operator takes: the slots, then the master weight.
     pub fn all(&self) -> impl Iterator<Item = (&'static str, &NdArray)> {
         self.slots.iter().map(|(slot, array)| (*slot, array)).chain(self.master.iter().map(|m| ("master", m)))
     }
 
-    /// Every array that the next update depends on.
+    /// Every array of the state that the next update depends on, including the residual.
     pub fn saved(&self) -> impl Iterator<Item = (&'static str, &NdArray)> {
         self.all().chain(self.residual.iter().map(|residual| ("residual", residual)))
     }
 }
 
-/// A parameter in an update: its weight is rewritten.
+/// A parameter that is being updated. The update overwrites its weight.
 #[derive(Clone, Copy, Debug)]
 pub struct Param<'a> {
     /// The name, by which factors and counts are looked up.

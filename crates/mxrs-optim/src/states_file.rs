@@ -1,11 +1,10 @@
-//! States of a training as tensors and texts, and as a file. Another run resumes from them as if the first run had not
-//! stopped.
+//! Converts the states of a training to tensors and texts, and stores these in a file. Another run can resume from them as
+//! if the first run had not stopped.
 //!
-//! Tensors are called `state/<parameter>/<slot>`, master weights have the slot `master`. Texts: `format`
-//! (`mxrs.states.v1`), `optimizer` (JSON: name and settings), `num_update`, `index_update_count` (JSON: updates by
-//! parameter), `lr_scheduler` (JSON), and `scalars` if the optimizer has numbers besides arrays. A file is in the
-//! safetensors format. States are stored by the names of parameters, so neither the order of parameters nor the devices
-//! matter.
+//! Tensors are called `state/<parameter>/<slot>`, master weights have the slot `master`. Texts: `format` (`mxrs.states.v1`),
+//! `optimizer` (JSON: name and settings), `num_update`, `index_update_count` (JSON: updates by parameter), `lr_scheduler`
+//! (JSON), and `scalars` if the optimizer has numbers in addition to arrays. A file is in the safetensors format. States are
+//! stored by the names of parameters, so neither the order of parameters nor the devices matter.
 
 use crate::{Parameter, State, Updater};
 use indexmap::IndexMap;
@@ -40,7 +39,7 @@ impl SavedStates {
     /// Reads a file.
     ///
     /// # Errors
-    /// Fails if the file cannot be read, or is not of this format.
+    /// Fails if the file cannot be read, or is not a file of states.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let SafeTensors { tensors, metadata } = SafeTensors::load(path, &Options::default())?;
@@ -112,7 +111,7 @@ impl Updater {
         }
         let scalars = optimizer.scalars();
         if !scalars.is_empty() {
-            // The shortest text that is parsed to the same number.
+            // The texts are the shortest that are parsed to the same numbers.
             let texts: Map<String, Value> =
                 scalars.into_iter().map(|(k, v)| (k.into(), v.to_string().into())).collect();
             put("scalars", Value::from(texts).to_string());
@@ -124,8 +123,8 @@ impl Updater {
     ///
     /// # Errors
     /// Fails if the states are of another optimizer; if a state has an unknown parameter or slot, or another shape or type
-    /// (the error names the first such parameter and both shapes); if a parameter has updates but no states; or if texts are
-    /// not as [`Self::states`] wrote them.
+    /// (the error names the first such parameter and both shapes); if a parameter has updates but no states; or if a text is
+    /// not one that [`Self::states`] could have written.
     pub fn set_states(&mut self, nd: &dyn Invoke, params: &[Parameter], saved: &SavedStates) -> Result<()> {
         saved.expect("format", saved.text("format")?, FORMAT)?;
         let optimizer = saved.json("optimizer")?;

@@ -28,7 +28,7 @@ pub struct Updater {
     states: IndexMap<String, State>,
     n_calls: u64,
     compression: Option<TwoBit>,
-    /// Whether a warning was logged that the optimizer updates fewer weights by one call than requested.
+    /// Whether the warning was logged that the optimizer updates fewer weights in one call than requested.
     is_limit_told: bool,
 }
 
@@ -81,18 +81,18 @@ impl Updater {
         common.set_scheduler(schedule);
     }
 
-    /// The optimizer.
+    /// The optimizer whose formula this updater applies.
     pub fn optimizer(&self) -> &dyn Optimizer {
         &*self.optimizer
     }
 
-    /// The optimizer, to change its settings.
+    /// The optimizer whose formula this updater applies, for changing its settings.
     pub fn optimizer_mut(&mut self) -> &mut dyn Optimizer {
         &mut *self.optimizer
     }
 
-    /// Compresses gradients from now on, before any other computation on them, as MXNet's key-value stores do. Stores of
-    /// kind `device` also do so with a single device. Compression must be set before the first update.
+    /// Compresses gradients from now on, before any other computation on them, as MXNet's key-value stores do. MXNet's
+    /// stores of kind `device` compress even if there is only one device. Compression must be set before the first update.
     ///
     /// # Errors
     /// Fails if a parameter was updated already.
@@ -153,11 +153,12 @@ impl Updater {
         Ok(State { residual, ..self.optimizer.create_state(nd, index, weight).context(of)? })
     }
 
-    /// Updates each of these parameters once. Arrays are ready once the engine has run the calls.
+    /// Updates each of these parameters once. The calls are only pushed to the engine; reading an array waits for them.
     ///
     /// # Errors
     /// Fails if settings are out of range, if a gradient has another shape or type than its weight, if a parameter is given
-    /// twice, or if an operator fails. Then counts and states of the parameters before the failed one have already changed.
+    /// twice, or if an operator fails. After an error, counts and states of the parameters before the failed one may already
+    /// have changed.
     pub fn update_all(&mut self, nd: &dyn Invoke, params: &[Parameter]) -> Result<()> {
         self.check()?;
         for (index, param) in params.iter().enumerate() {
@@ -234,7 +235,8 @@ impl Updater {
         if !has_master || self.optimizer.is_mixed() {
             return self.optimizer.update(nd, &mut params).context(|| format!("updating {}", names()));
         }
-        // The optimizer updates the master weight with the gradient in float32; the weight is the rounded master weight.
+        // The optimizer updates the master weights with gradients in float32; then each weight becomes its master weight,
+        // rounded.
         for (param, state) in params.iter().zip(states) {
             let Some(master) = &state.master else { continue };
             let grad = cast(nd, param.grad, DType::F32)?;

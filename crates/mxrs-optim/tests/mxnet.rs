@@ -110,7 +110,7 @@ fn worst(document: &Value, nd: &Imperative) -> Vec<String> {
     let mut failures = Vec::new();
     for case in document["cases"].as_array().expect("cases") {
         let steps = run(nd, document, case, 4);
-        // Half-precision weights may round to the neighbor, an ulp away.
+        // A half-precision weight may be rounded to the neighboring number, one unit in the last place away.
         let tolerance = if case["half"] == true { 1e-3 } else { 1e-6 };
         'case: for (step, (got, expected)) in steps.iter().zip(case["steps"].as_array().expect("steps")).enumerate() {
             let names = NAMES.iter().filter(|name| expected.get(**name).is_some());
@@ -136,7 +136,8 @@ fn o1_ten_updates_are_mxnets_on_reference_kernels() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     let cases = document["cases"].as_array().expect("cases");
     assert!(cases.len() > 80);
-    // These cases distinguish the decay of the new weight in NAG's momentum from that of the old weight.
+    // These cases show whether the weight decay in NAG's momentum is computed from the new weight, as in MXNet, or from the
+    // old one.
     for name in ["nag_decay", "nag_decay_half"] {
         assert!(cases.iter().any(|case| case["name"] == name), "{name} is not recorded");
     }

@@ -64,7 +64,8 @@ fn bits(nd: &Imperative, net: &Net) -> Vec<u32> {
 fn o3_a_run_goes_on_bit_for_bit_from_a_file() {
     let nd = reference();
     let folder = tempfile::tempdir().expect("a folder");
-    // Noise depends on the number of random numbers drawn before, which is not a state of the optimizer.
+    // `sgld` is left out: its noise depends on how many random numbers were drawn before, which is not a state of the
+    // optimizer.
     for name in NAMES.iter().filter(|name| **name != "sgld") {
         for dtype in [DType::F32, DType::F16, DType::BF16] {
             let path = folder.path().join(format!("{name}.states"));
@@ -74,7 +75,7 @@ fn o3_a_run_goes_on_bit_for_bit_from_a_file() {
             let saved = first.states().expect("states");
             let bytes: u64 = whole.weights.iter().map(|weight| first.state_bytes(weight)).sum();
             let stored: usize = saved.tensors.values().map(|tensor| tensor.stored_bytes().len()).sum();
-            // `groupadagrad` keeps only a number for each row.
+            // `groupadagrad` keeps only one number for each row, so `state_bytes` is too large for it.
             let has_all = bytes == stored as u64 || *name == "groupadagrad" && bytes > stored as u64;
             assert!(has_all, "{name} {dtype}: {stored} bytes of states, {bytes} foretold");
             saved.save(&path).expect("a file");
@@ -178,8 +179,8 @@ fn o6_weights_per_call_are_as_many_as_set() {
     }
 }
 
-/// Counts of a shorter training can be restored in an optimizer with a larger `begin_num_update`: every second update is
-/// still a step.
+/// The counts of a shorter training can be restored in an optimizer with a larger `begin_num_update`: LBSGD still makes a
+/// step in every second update.
 #[test]
 fn o9_counts_may_be_smaller_than_where_they_were_to_begin() {
     let nd = reference();

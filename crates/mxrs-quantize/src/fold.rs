@@ -15,8 +15,7 @@ use mxrs_ops::nn::fully_connected::FullyConnectedParams;
 use mxrs_types::{DType, Result, ResultExt};
 use rustc_hash::FxHashMap;
 
-/// A network with its parameters (arguments and auxiliary states), after folding, and the list of folded
-/// normalizations.
+/// A network after folding, with its parameters (arguments and auxiliary states) and the list of folded normalizations.
 pub(crate) struct Folded {
     pub graph: Graph,
     pub params: IndexMap<String, Tensor>,
@@ -26,7 +25,7 @@ pub(crate) struct Folded {
 /// A normalization that can be folded, and the layer that it is folded into.
 struct Fold {
     layer: NodeId,
-    /// New weight of the layer; `bias` is its new bias.
+    /// The new weight of the layer; `bias` is the new bias of the layer.
     weight: Tensor,
     bias: Tensor,
 }
@@ -34,8 +33,8 @@ struct Fold {
 /// Folds every normalization that can be folded, except those for which `is_excluded` holds. The layer keeps its name;
 /// consumers of the normalization read the layer instead.
 ///
-/// Fails if parameters do not fit the graph.
-/// If parameters do not fit the graph.
+/// # Errors
+/// Fails if the shapes of the parameters are not those of the graph.
 pub(crate) fn fold_batch_norms(
     graph: &Graph,
     params: &IndexMap<String, Tensor>,
@@ -118,7 +117,7 @@ pub(crate) fn unused_name(graph: &Graph, wanted: &str) -> String {
     name
 }
 
-/// The new parameters of the layer, if node `id` is a normalization that can be folded.
+/// If node `id` is a normalization that can be folded, returns the layer before it, with the layer's new parameters.
 fn foldable(graph: &Graph, params: &IndexMap<String, Tensor>, id: NodeId) -> Result<Option<Fold>> {
     let norm = graph.node(id);
     let Some((op, parsed)) = norm.call().filter(|(op, _)| op.name == "BatchNorm") else { return Ok(None) };
@@ -134,7 +133,7 @@ fn foldable(graph: &Graph, params: &IndexMap<String, Tensor>, id: NodeId) -> Res
     if norm_params.axis != 1 || !has_channels_second(layer) {
         return Ok(None);
     }
-    // A parameter that other nodes also read must not change.
+    // The layer is folded only if no other node reads its parameters, because they change.
     let is_own =
         |entry: &Entry| graph.node(entry.node).is_variable() && graph.consumers(graph.entry_id(*entry)).len() == 1;
     if !layer.inputs[1..].iter().all(is_own) {
@@ -185,7 +184,7 @@ fn has_channels_second(layer: &Node) -> bool {
     }
 }
 
-/// A float32 parameter.
+/// The shape and the values of a float32 parameter.
 pub(crate) struct Floats {
     pub shape: mxrs_types::Shape,
     pub values: Vec<f32>,

@@ -5,7 +5,7 @@ use crate::{QuantizeMode, QuantizeOptions, QuantizedDType};
 use mxrs_graph::{Graph, Node, NodeId};
 use mxrs_types::{Error, Result};
 
-/// For each node: the rule by which it is quantized, or the reason why it is not. For a variable the reason has no meaning.
+/// For each node: the rule by which it is quantized, or the reason why it is not. The reason of a variable has no meaning.
 pub(crate) type Marks = Vec<Result<Rule, String>>;
 
 /// Marks every node of the graph.
@@ -19,7 +19,7 @@ pub(crate) fn mark(facts: &Facts<'_>, options: &QuantizeOptions) -> Marks {
         })
         .collect();
     if options.mode == QuantizeMode::Smart {
-        // Sums may be negative.
+        // The chain may end at a normalization unless the dtype is uint8, because the sum that it reads may be negative.
         let sums = options.dtype != QuantizedDType::UInt8;
         let (after, before) = (reached(graph, &marks, true, false), reached(graph, &marks, false, sums));
         for (index, mark) in marks.iter_mut().enumerate() {
@@ -39,7 +39,7 @@ pub(crate) fn is_excluded(options: &QuantizeOptions, node: &Node) -> bool {
 /// Checks that every exclusion has an effect.
 ///
 /// # Errors
-/// Fails for an excluded name or operator that no call of the graph has.
+/// Fails if no call of the graph has an excluded name or an excluded operator.
 pub(crate) fn check_exclusions(graph: &Graph, options: &QuantizeOptions) -> Result<()> {
     let has = |is: &dyn Fn(&Node) -> bool| graph.nodes().iter().any(|node| !node.is_variable() && is(node));
     for name in &options.excluded_names {
@@ -55,8 +55,9 @@ pub(crate) fn check_exclusions(graph: &Graph, options: &QuantizeOptions) -> Resu
     Ok(())
 }
 
-/// Whether a call is a normalization that only a ReLU reads. Its input may have 8 bits, because a single kernel then
-/// dequantizes it, normalizes and quantizes the result. Folded normalizations are no longer in the graph.
+/// Whether a call is a normalization that only a ReLU reads. The input of such a normalization may have 8 bits, because a
+/// single kernel then dequantizes it, normalizes it and quantizes the result. Folded normalizations are no longer in the
+/// graph.
 fn is_norm_before_relu(graph: &Graph, id: NodeId) -> bool {
     let is_relu = |reader: &NodeId| matches!(graph.node(*reader).op_name(), "relu" | "Activation");
     let readers = graph.consumers(graph.output_id(id, 0));
@@ -75,8 +76,8 @@ fn reached(graph: &Graph, marks: &Marks, is_after: bool, with_norms: bool) -> Ve
         .map(|(id, _)| (id, is_must(id)))
         .filter(|(id, is_must)| *is_must || with_norms && is_norm_before_relu(graph, *id))
         .collect();
-    // The last entries are followed first. Chains to layers are followed before those to normalizations, so that
-    // concatenations next to layers are still reached.
+    // The last entries are followed first. So chains from layers are followed before chains from normalizations:
+    // concatenations next to layers must be reached from a layer.
     open.sort_by_key(|(_, is_must)| *is_must);
     while let Some((id, may_join)) = open.pop() {
         let next: Vec<NodeId> = if is_after {

@@ -38,11 +38,11 @@ macro_rules! words {
 words! {
     /// How the ranges of activations are determined.
     CalibMode, "calibration mode" {
-        /// From the data of each run.
+        /// Each run computes the range from its own data.
         None = "none",
-        /// From the smallest and largest value in the calibration data.
+        /// The range goes from the smallest to the largest value in the calibration data.
         Naive = "naive",
-        /// From the threshold with the smallest Kullback-Leibler divergence on the calibration data.
+        /// The range ends at the threshold with the smallest Kullback-Leibler divergence on the calibration data.
         #[default]
         Entropy = "entropy",
     }
@@ -64,7 +64,8 @@ words! {
 words! {
     /// Which of the optional operators are quantized. Convolutions and fully connected layers are quantized in any case.
     QuantizeMode, "quantize mode" {
-        /// Operators between two layers that are quantized in any case, so that values stay integers between them.
+        /// Those between two layers that are quantized in any case, so that values stay integers from one layer to the
+        /// other.
         #[default]
         Smart = "smart",
         /// All operators that can be quantized.
@@ -86,13 +87,13 @@ words! {
 /// The options of quantization.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuantizeOptions {
-    /// How ranges are determined.
+    /// How the ranges of activations are determined.
     pub calib_mode: CalibMode,
     /// Dtype of quantized activations.
     pub dtype: QuantizedDType,
-    /// Which operators are quantized.
+    /// Which of the optional operators are quantized.
     pub mode: QuantizeMode,
-    /// Number of ranges per weight.
+    /// How many ranges a weight has.
     pub granularity: Granularity,
     /// Names of nodes that are not quantized.
     pub excluded_names: Vec<String>,
@@ -100,7 +101,7 @@ pub struct QuantizeOptions {
     pub excluded_ops: Vec<String>,
     /// Whether batch normalization is folded into the convolution before it.
     pub fold_batch_norm: bool,
-    /// Whether to log for each node if it is quantized (`MXNET_QUANTIZATION_VERBOSE`).
+    /// Whether to log, for each node, whether it is quantized (`MXNET_QUANTIZATION_VERBOSE`).
     pub verbose: bool,
 }
 

@@ -1,14 +1,14 @@
 //! The graph pass: replaces marked calls by their quantized forms, and inserts conversions between integers and floats.
 //!
 //! It writes MXNet's chain: `_contrib_quantize_v2` before a quantized call that reads a float value, the quantized
-//! operators, `_contrib_requantize` after those whose result is int32 sums, and `_contrib_dequantize` before a float
-//! operator or graph output that reads integers. Names are MXNet's: `quantized_<node>`, `requantize_<node>`,
+//! operators, `_contrib_requantize` after a quantized operator whose result is int32 sums, and `_contrib_dequantize` before
+//! a float operator or graph output that reads integers. Names are MXNet's: `quantized_<node>`, `requantize_<node>`,
 //! `<value>_quantize`, `<node>_dequantize`. A value is converted only once, even if several calls read it.
 //!
-//! Two things differ from MXNet. If a ReLU is the only reader of a requantized value, the range is that of the ReLU's
-//! result: values that the ReLU sets to 0 saturate, so all integers are used for the remaining values. With ranges per
-//! channel, which MXNet does not have, a bias stays float32, and int32 sums that a float operator reads are converted to
-//! floats directly instead of to 8 bits first.
+//! Two things differ from MXNet. First: if a ReLU is the only reader of a requantized value, the value gets the range of the
+//! ReLU's result. Values that the ReLU sets to 0 saturate, so all integers are used for the remaining values. Second: with
+//! ranges per channel, which MXNet does not have, a bias stays float32, and int32 sums that a float operator reads are
+//! converted to floats directly, without a conversion to 8 bits before.
 
 use crate::mark::Marks;
 use crate::report::WrittenRange;
@@ -27,7 +27,7 @@ const QUANTIZE: &str = "_contrib_quantize_v2";
 const REQUANTIZE: &str = "_contrib_requantize";
 const DEQUANTIZE: &str = "_contrib_dequantize";
 
-/// The quantized graph, with data about its conversions.
+/// The quantized graph, with its ranges and the names of the parameters to quantize.
 #[derive(Debug)]
 pub(crate) struct Emitted {
     pub graph: Graph,
@@ -47,7 +47,7 @@ pub(crate) struct LayerParams {
     pub data: String,
 }
 
-/// A quantized value in the new graph: the integers, and the two ends of their range.
+/// A quantized value in the new graph: the entries of the integers and of the two ends of their range.
 type Quantized = [Entry; 3];
 
 struct Pass<'a> {
@@ -55,7 +55,7 @@ struct Pass<'a> {
     marks: &'a Marks,
     table: &'a CalibrationTable,
     dtype: QuantizedDType,
-    /// Whether to write only operators that MXNet also has, with one range per tensor.
+    /// Whether to write only what MXNet can read: MXNet's operators, with one range per tensor.
     is_plain: bool,
     ops: &'a OpSet,
     out: GraphBuilder,
@@ -181,7 +181,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// The value as 8-bit integers if it is computed as integers; `None` if it is computed as floats.
+    /// The entries that have the value `output` as 8-bit integers; `None` if the new graph computes the value as floats.
     fn bytes(&mut self, output: EntryId) -> Result<Option<Quantized>> {
         if let Some(found) = self.integers.get(&output) {
             return Ok(Some(*found));
@@ -193,7 +193,8 @@ impl Pass<'_> {
         Ok(Some(made))
     }
 
-    /// Adds a call that converts `value` to 8-bit integers, with its range if it is known.
+    /// Adds a call of `op` that converts `value` to 8-bit integers. If the range of `value` is known, the call gets it as
+    /// attributes.
     fn convert(&mut self, op: &str, name: String, inputs: &[Entry], value: &str) -> Result<NodeId> {
         let range = self.table.get(value).map(Range::widened);
         let mut attrs = Attrs::new();
@@ -227,7 +228,7 @@ impl Pass<'_> {
         self.graph.entry_name(entry)
     }
 
-    /// The value as 8-bit integers.
+    /// The value of `entry` as 8-bit integers.
     fn quantized(&mut self, entry: Entry) -> Result<Quantized> {
         let id = self.graph.entry_id(entry);
         if let Some(found) = self.bytes(id)? {
@@ -251,7 +252,7 @@ impl Pass<'_> {
         let exact = if self.is_plain || !is_product { None } else { self.sums.get(&id).copied() };
         let integers = if exact.is_some() { exact } else { self.bytes(id)? };
         let integers = integers.ok_or_else(|| {
-            // In a verified graph, nodes come after the nodes that they read.
+            // This error does not happen in a verified graph, where a node comes after the nodes that it reads.
             Error::invalid("order of a graph", format!("`{}` not computed yet", self.graph.entry_name(id)), "computed")
         })?;
         let name = format!("{}_dequantize", self.graph.node(entry.node).name);
@@ -263,7 +264,7 @@ impl Pass<'_> {
     }
 
     /// A parameter as integers: three variables for values and range. If `stays_float` is set, the first is the float
-    /// parameter.
+    /// parameter itself.
     fn parameter(&mut self, entry: Entry, stays_float: bool) -> Result<Quantized> {
         let name = &self.graph.node(entry.node).name;
         if let Some(found) = self.params.get(name) {

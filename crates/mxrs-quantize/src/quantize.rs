@@ -16,11 +16,11 @@ use mxrs_ndarray::ArrayContext;
 use mxrs_op::OpSet;
 use mxrs_types::{DType, Error, Result, ResultExt};
 
-/// Largest bias in int32 quanta; the rest of the int32 range is for the products.
+/// Largest number of quanta of a bias in the int32 sums; the rest of the int32 range is for the products.
 const BIAS_QUANTA: f32 = (1 << 30) as f32;
-/// Largest product of an 8-bit activation and a weight, in quanta.
+/// Number of quanta of the largest product of an 8-bit activation and a weight.
 const STEPS: f32 = 255.5 * 127.5;
-/// Range of activations that is assumed for biases if the actual range is unknown.
+/// If the range of a layer's activations is unknown, this range is assumed when its bias is quantized.
 const LEAST_RANGE: f32 = 1e-2;
 
 /// A float network whose nodes are marked for quantization, but whose ranges are not known yet.
@@ -40,7 +40,7 @@ pub struct Quantizer {
 /// A quantized network.
 #[derive(Debug)]
 pub struct QuantizedNetwork {
-    /// The graph.
+    /// The graph of the network.
     pub graph: Graph,
     /// Parameters, split into arguments and auxiliary states.
     pub checkpoint: Checkpoint,
@@ -52,8 +52,8 @@ impl Quantizer {
     /// Decides what to quantize in a network with these parameters (arguments and auxiliary states by name).
     ///
     /// # Errors
-    /// Fails for exclusions without effect; for a network in which nothing can be quantized, with the reasons; and for uint8
-    /// without calibration.
+    /// Fails for an exclusion that matches no node; for a network without a layer that can be quantized (the error lists the
+    /// reasons); and for uint8 without calibration.
     pub fn new(
         graph: &Graph,
         params: &IndexMap<String, Tensor>,
@@ -143,7 +143,7 @@ impl Quantizer {
         emit(&self.graph, &self.marks, table, &self.options, &self.ops)
     }
 
-    /// Creates the quantized network with these ranges. Ranges that are missing are computed in each run.
+    /// Creates the quantized network with the ranges of `table`. A range that is not in the table is computed in each run.
     ///
     /// # Errors
     /// Fails if the dtype is uint8 and a range has negative numbers, or if parameters are not finite.
@@ -200,8 +200,8 @@ impl Quantizer {
     ) -> Result<()> {
         let bias = layer.bias.as_ref().and_then(|name| values(&self.params, name));
         let range = table.get(&layer.data).map_or(LEAST_RANGE, |range| range.widened().max_abs());
-        // A bias is added in quanta of the products. A channel with small weights therefore needs a range that is large
-        // enough for its bias to fit in int32.
+        // A bias is added in quanta of the products. With small weights these quanta are small, and the bias might not fit
+        // in int32. So the range of a channel's weights must be at least so large that its bias fits.
         let at_least = |bias: f32| bias.abs() * STEPS / (range * BIAS_QUANTA);
         let at_least: Vec<f32> = bias.iter().flat_map(|bias| &bias.values).map(|bias| at_least(*bias)).collect();
         let put = |params: &mut IndexMap<String, Tensor>, name: &str, granularity, at_least: &[f32]| -> Result<()> {

@@ -1,4 +1,4 @@
-//! Rules for each call: its quantized form, or the reason why it has none.
+//! Decides for each call what its quantized form is, or why it has none.
 
 use crate::fold::values;
 use indexmap::IndexMap;
@@ -18,7 +18,7 @@ pub(crate) struct Rule {
     pub op: &'static str,
     /// Whether the call is quantized in any case. Other calls are quantized only to keep values as integers.
     pub is_must: bool,
-    /// Which inputs are activations; all other inputs are weight and bias.
+    /// Which of the call's inputs are activations; all other inputs are weight and bias.
     pub n_activations: Activations,
     /// Whether the result is int32 sums, which a `_contrib_requantize` converts to 8 bits.
     pub needs_requantize: bool,

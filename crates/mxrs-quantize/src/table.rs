@@ -17,12 +17,13 @@ pub struct Range {
 }
 
 impl Range {
-    /// The larger absolute value of the two bounds.
+    /// The larger of the absolute values of the two bounds.
     pub fn max_abs(&self) -> f32 {
         self.min.abs().max(self.max.abs())
     }
 
-    /// The same range, or one with a positive width if its width is 0: a value that was always 0 is 0 in any range.
+    /// The same range; but if its width is 0, a range of positive width instead. That is right because the value was always
+    /// 0, and 0 is 0 in any range.
     pub(crate) fn widened(self) -> Self {
         if self.max_abs() > 0.0 { self } else { Self { min: self.min, max: 1.0 } }
     }
@@ -43,14 +44,14 @@ pub struct Calibrated {
     pub divergence: Option<f32>,
 }
 
-/// Ranges by the name of the value (`conv0_output`, `data`); names are those of MXNet.
+/// The calibrated ranges, by name of the value (`conv0_output`, `data`); the names are MXNet's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CalibrationTable {
     /// How the ranges were determined: `naive` or `entropy`.
     pub mode: String,
     /// Number of examples in the calibration data.
     pub examples: u64,
-    /// Ranges, in the order of the graph.
+    /// Ranges by name of the value, in the order of the graph.
     pub ranges: IndexMap<String, Calibrated>,
 }
 

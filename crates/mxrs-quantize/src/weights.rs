@@ -1,8 +1,8 @@
 //! Converts weights and biases to 8-bit integers once. The value of an integer is integer · range / 127.5, as the quantized
 //! operators define.
 //!
-//! MXNet's `_contrib_quantize` uses 127 steps per range, but most of its kernels use 127.5. So these integers differ by at
-//! most one from those that MXNet computes offline.
+//! MXNet's `_contrib_quantize`, which converts weights offline, has 127 steps per range, but most of MXNet's kernels assume
+//! 127.5. This file uses 127.5, so its integers differ from MXNet's by at most one.
 
 use crate::Granularity;
 use mxrs_format::Tensor;
@@ -25,8 +25,8 @@ pub struct QuantizedParam {
     pub max: Tensor,
 }
 
-/// Quantizes `values`. With [`Granularity::Channel`], every index of the first axis has its own range. `at_least` gives the
-/// smallest allowed range for each index of the first axis; it keeps values that are scaled by the range within bounds.
+/// Quantizes `values`. With [`Granularity::Channel`], every index of the first axis has its own range. `at_least` has the
+/// smallest allowed range for each index of the first axis.
 ///
 /// # Errors
 /// Fails if the tensor has no elements, or an element that is not finite.

@@ -6,7 +6,7 @@ use mxrs_types::{Error, Result, Shape};
 /// from W.
 ///
 /// # Errors
-/// If the weight does not have four axes.
+/// Fails if the weight does not have four axes.
 pub(super) fn fill(name: &str, shape: &Shape, out: &mut [f32]) -> Result<()> {
     let &[_, _, height, width] = &shape[..] else {
         return Err(Error::shape("bilinear", name, "4 axes", shape.to_string()));

@@ -1,4 +1,5 @@
-//! Initializers that depend on the variable's name: selected by pattern, or given as values.
+//! Two initializers that depend on the variable's name: [`Mixed`] selects another initializer by pattern, and [`Load`] has a
+//! value for each name.
 
 use super::Initializer;
 use mxrs_types::{Error, Result, Shape};
@@ -18,7 +19,7 @@ impl PartialEq for Mixed {
 }
 
 impl Mixed {
-    /// The initializer for a variable.
+    /// Returns the initializer for the variable `name`.
     pub(super) fn choose(&self, name: &str) -> Result<&Initializer> {
         let found = self.0.iter().find(|(pattern, _)| pattern.is_match(name)).map(|(_, initializer)| initializer);
         found.ok_or_else(|| {
@@ -36,7 +37,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// Fills a variable.
+    /// Fills the variable `name` with its value, or by the default initializer.
     pub(super) fn fill(&self, name: &str, init: Option<&str>, shape: &Shape, seed: u64, out: &mut [f32]) -> Result<()> {
         match (self.values.get(name), &self.default) {
             (Some((loaded, values)), _) if loaded == shape && values.len() == out.len() => {
@@ -67,7 +68,7 @@ impl Initializer {
     /// ```
     ///
     /// # Errors
-    /// If a pattern is not a regular expression.
+    /// Fails if a pattern is not a regular expression.
     pub fn mixed<'a>(rules: impl IntoIterator<Item = (&'a str, Self)>) -> Result<Self> {
         let one = |(pattern, initializer): (&str, Self)| {
             let regex = Regex::new(&format!("^(?:{pattern})"));
@@ -77,8 +78,9 @@ impl Initializer {
         Ok(Self::Mixed(Mixed(rules.into_iter().map(one).collect::<Result<_>>()?)))
     }
 
-    /// Uses values by name (with or without `arg:` or `aux:` before it), row-major; they take precedence over
-    /// `__init__`. Variables without a value use `default`; if `default` is `None`, such variables are an error.
+    /// Takes the values of each variable from `values`, row-major. A name may begin with `arg:` or `aux:`. These values take
+    /// precedence over `__init__`. Variables without a value use `default`; if `default` is `None`, such variables are an
+    /// error.
     pub fn load(values: impl IntoIterator<Item = (String, Shape, Vec<f32>)>, default: Option<Self>) -> Self {
         let plain = |name: String| match name.strip_prefix("arg:").or_else(|| name.strip_prefix("aux:")) {
             Some(rest) => rest.to_owned(),

@@ -24,43 +24,43 @@ pub enum RandomKind {
     Gaussian,
 }
 
-/// The fan by which [`Initializer::Xavier`] divides.
+/// The fan (number of connections of a weight) by which [`Initializer::Xavier`] divides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FactorKind {
-    /// The mean of the numbers of inputs and outputs.
+    /// The mean of the other two fans.
     Avg,
-    /// The inputs of one output: `shape[1]` times the kernel size.
+    /// The number of inputs of one output: `shape[1]` times the kernel size.
     In,
-    /// The outputs of one input: `shape[0]` times the kernel size.
+    /// The number of outputs of one input: `shape[0]` times the kernel size.
     Out,
 }
 
 /// How to fill a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Initializer {
-    /// All 0.
+    /// Every element is 0.
     Zero,
-    /// All 1.
+    /// Every element is 1.
     One,
-    /// All `value`.
+    /// Every element is `value`.
     Constant {
-        /// The value.
+        /// The value of every element.
         value: f32,
     },
-    /// Uniform in `[-scale, scale)`.
+    /// Random numbers uniformly distributed in `[-scale, scale)`.
     Uniform {
         /// Half of the width of the interval.
         scale: f32,
     },
-    /// Normal around 0.
+    /// Normally distributed random numbers with mean 0.
     Normal {
         /// Standard deviation.
         sigma: f32,
     },
-    /// The scale is `sqrt(magnitude / fan)`. Glorot and Bengio, 2010; with `Gaussian`, `In` and magnitude 2 the
-    /// initialization of He et al.
+    /// Random numbers with the scale `sqrt(magnitude / fan)` (Glorot and Bengio, 2010). With `Gaussian`, `In` and magnitude
+    /// 2 it is the initialization of He et al.
     Xavier {
-        /// Distribution.
+        /// Distribution of the random numbers.
         rnd_type: RandomKind,
         /// The fan by which the magnitude is divided.
         factor_type: FactorKind,
@@ -78,7 +78,8 @@ pub enum Initializer {
     },
     /// The kernel of bilinear interpolation, for a `Deconvolution` that enlarges images; shape `[O, I, H, W]`.
     Bilinear,
-    /// 0, except `forget_bias` for the forget gates, which are the second quarter of the biases of an LSTM.
+    /// The biases of an LSTM: `forget_bias` for the forget gates, which are the second quarter of the biases, and 0 for all
+    /// others.
     LstmBias {
         /// The initial value for the forget gates.
         forget_bias: f32,
@@ -90,7 +91,7 @@ pub enum Initializer {
 }
 
 impl Initializer {
-    /// Uniform Xavier with the mean fan and this magnitude.
+    /// [`Initializer::Xavier`] with uniform numbers, the mean fan and this magnitude.
     pub fn xavier(magnitude: f32) -> Self {
         Self::Xavier { rnd_type: RandomKind::Uniform, factor_type: FactorKind::Avg, magnitude }
     }
@@ -99,7 +100,7 @@ impl Initializer {
     /// `orthogonal`, `normal`, `uniform`, `zeros`, `ones`, `bilinear`, `lstmbias`.
     ///
     /// # Errors
-    /// If there is no initializer of this name.
+    /// Fails if there is no initializer of this name.
     pub fn create(name: &str) -> Result<Self> {
         parse::create(name)
     }
@@ -107,8 +108,8 @@ impl Initializer {
     /// Fills the variable `name` whose `__init__` text is `init`: `out` are the elements of `shape`, row-major.
     ///
     /// # Errors
-    /// If `__init__` is unreadable, the name does not indicate the kind of variable, a weight for Xavier has fewer than
-    /// two axes, or `out` has another length than `shape`.
+    /// Fails if `init` cannot be parsed, if the name does not show which kind of variable it is, if a weight for Xavier has
+    /// fewer than two axes, or if `out` does not have the length that follows from `shape`.
     pub fn fill(&self, name: &str, init: Option<&str>, shape: &Shape, seed: u64, out: &mut [f32]) -> Result<()> {
         if out.len() != shape.n_elements() {
             let what = format!("initializer of `{name}`: elements");
@@ -147,7 +148,7 @@ impl Initializer {
         Ok(())
     }
 
-    /// Does the same as [`Self::fill`], into a new vector.
+    /// Returns a new vector with the values that [`Self::fill`] computes.
     ///
     /// # Errors
     /// Fails in the same cases as [`Self::fill`], and if memory runs out.
@@ -160,7 +161,7 @@ impl Initializer {
         Ok(out)
     }
 
-    /// The initializer that the end of a name selects.
+    /// Returns the initializer that the end of `name` selects.
     fn by_name(&self, name: &str) -> Result<Self> {
         let endings: [(&str, Option<Self>); 10] = [
             ("weight", None),
@@ -194,7 +195,7 @@ fn no_room(name: &str, bytes: usize) -> Error {
     Error::out_of_memory(Device::cpu(0), bytes as u64, hint)
 }
 
-/// The fan by which a Xavier scale is divided.
+/// Computes the fan `kind` of a weight with this shape.
 fn fan(name: &str, shape: &Shape, kind: FactorKind) -> Result<f32> {
     if shape.ndim() < 2 {
         return Err(Error::shape("xavier", name, "at least 2 axes", shape.to_string()));

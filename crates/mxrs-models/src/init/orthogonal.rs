@@ -9,7 +9,7 @@ use mxrs_types::{Error, Result, Shape};
 /// rounding, in float64.
 ///
 /// # Errors
-/// If the weight has fewer than two axes.
+/// Fails if the weight has fewer than two axes.
 pub(super) fn fill(
     name: &str,
     shape: &Shape,
@@ -36,8 +36,8 @@ pub(super) fn fill(
             }
         }
         let length = dot(&vector, &vector).sqrt();
-        // If a vector is nearly a linear combination of the others, the remainder is mostly rounding error, so another
-        // vector is drawn.
+        // A vector is kept only if it is not nearly a linear combination of the others: otherwise the remainder is mostly
+        // rounding error, so another vector is drawn.
         if length > 1e-8 * before {
             vector.iter_mut().for_each(|x| *x /= length);
             basis.push(vector);

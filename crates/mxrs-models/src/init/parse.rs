@@ -1,10 +1,10 @@
-//! The `__init__` attribute: `["xavier", {"magnitude": 3}]`.
+//! Parses the attribute `__init__`, for example `["xavier", {"magnitude": 3}]`.
 
 use super::{FactorKind, Initializer, RandomKind};
 use mxrs_types::{Error, ErrorKind, Result};
 use serde_json::{Map, Value};
 
-/// Parses the text of variable `name`; the initializers are MXNet's, and case is ignored.
+/// Parses the `__init__` text of variable `name`. Initializers have MXNet's names; case is ignored.
 pub(super) fn parse(name: &str, text: &str) -> Result<Initializer> {
     let wrong = |expected: &str| {
         Error::new(ErrorKind::Attribute {
@@ -79,13 +79,13 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Initializer> {
 
 const KNOWN: &str = "zero, one, constant, uniform, normal, xavier, msraprelu, orthogonal, bilinear or lstmbias";
 
-/// Makes an initializer by its name only.
+/// Makes an initializer by its name, with default arguments.
 pub(super) fn create(name: &str) -> Result<Initializer> {
     let text = serde_json::json!([name, {}]).to_string();
     parse("", &text).map_err(|_| Error::invalid("initializer", format!("`{name}`"), format!("one of {KNOWN}")))
 }
 
-/// A text argument; `None` if it is something else.
+/// The argument `key` if it is a text, or `default` if it is not given; `None` if it is not a text.
 fn word<'a>(args: &'a Map<String, Value>, key: &str, default: &'a str) -> Option<&'a str> {
     args.get(key).map_or(Some(default), Value::as_str)
 }

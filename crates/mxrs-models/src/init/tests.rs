@@ -3,7 +3,7 @@
 use super::{FactorKind, Initializer, RandomKind};
 use mxrs_types::{ErrorKind, Shape};
 
-/// The mean, variance and largest magnitude.
+/// The mean, the variance, and the largest absolute value.
 fn moments(values: &[f32]) -> (f64, f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().map(|v| f64::from(*v)).sum::<f64>() / n;
@@ -16,7 +16,7 @@ fn distributions_have_the_defined_moments() {
     let shape = Shape::from([64, 32, 5, 5]);
     let n = shape.n_elements() as f64;
     let values = |init: Initializer| init.values("w_weight", None, &shape, 7).unwrap();
-    // Fans computed by hand: in 32 * 25 = 800, out 64 * 25 = 1600, mean 1200.
+    // The expected fans, computed by hand: 32 * 25 = 800 inputs, 64 * 25 = 1600 outputs, and a mean of 1200.
     let xavier = |rnd_type, factor_type| Initializer::Xavier { rnd_type, factor_type, magnitude: 3.0 };
     let uniform = |scale: f64| scale * scale / 3.0;
     let cases = [
@@ -66,7 +66,7 @@ fn names_and_attributes_choose() {
     ] {
         assert_eq!(values(name, None), Ok(value), "{name}");
     }
-    // The variable's own attribute works for every name.
+    // The variable's own `__init__` works even if the name selects another initializer.
     assert_eq!(values("p_gamma", Some("[\"Constant\", {\"value\": 0.25}]")), Ok(0.25));
     assert_eq!(values("anything", Some("[\"one\", {}]")), Ok(1.0));
     assert!(values("softmax_label", None).unwrap_err().to_string().contains("`softmax_label`"));
@@ -141,7 +141,8 @@ fn the_forget_gate_is_the_second_of_four() {
     assert_eq!(values, [0.0, 0.0, 2.5, 2.5, 0.0, 0.0, 0.0, 0.0]);
 }
 
-/// Computed by MXNet 1.9.1: `mx.init.Bilinear()` on a weight of shape (1, 2, 4, 4), the first channel.
+/// The expected values are the first channel of a weight of shape (1, 2, 4, 4) that `mx.init.Bilinear()` of MXNet 1.9.1
+/// filled.
 #[test]
 fn bilinear_is_that_of_mxnet() {
     let [a, b, c] = [0.0625, 0.1875, 0.5625];
@@ -187,7 +188,7 @@ fn loaded_values_come_before_the_default() {
 #[test]
 fn what_there_is_no_room_for_is_an_error() {
     let error = |shape: Shape| Initializer::Zero.values("a_bias", None, &shape, 0).unwrap_err();
-    // More than the address space of a process.
+    // This shape needs more memory than the address space of a process has.
     let huge = error(Shape::from([1 << 30, 1 << 30]));
     assert!(matches!(huge.kind(), ErrorKind::OutOfMemory { requested, .. } if *requested == 1 << 62), "{huge}");
     assert!(huge.to_string().contains("`a_bias`"), "{huge}");

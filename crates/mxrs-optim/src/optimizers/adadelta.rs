@@ -9,7 +9,7 @@ use mxrs_ndarray::Invoke;
 use mxrs_types::Result;
 
 optimizer! {
-    /// MXNet's `AdaDelta`: steps scaled by the lengths of earlier steps; `lr` has no effect.
+    /// MXNet's `AdaDelta`: each step is scaled by the lengths of earlier steps; `lr` has no effect.
     pub struct AdaDelta["adadelta", lr = 0.01, text None, Rule::new] {
         /// Share of the moving averages that an update keeps. Default: 0.9.
         rho: f64 = 0.9, Fraction;

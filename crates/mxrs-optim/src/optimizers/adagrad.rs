@@ -1,5 +1,5 @@
-//! AdaGrad: `h = clip(g)`, `history += h²`, `w -= lr · (h / sqrt(history + eps) + wd · w)`; `GroupAdaGrad` has a history per
-//! row of a matrix, `history += mean(h²)`, and no weight decay. Duchi, Hazan and Singer, JMLR 12 (2011).
+//! AdaGrad: `h = clip(g)`, `history += h²`, `w -= lr · (h / sqrt(history + eps) + wd · w)`; `GroupAdaGrad` has only one
+//! `history` per row of a matrix, `history += mean(h²)`, and no weight decay. Duchi, Hazan and Singer, JMLR 12 (2011).
 
 use super::{Rule, described, interleaved, optimizer};
 use crate::call::Call;

@@ -8,7 +8,7 @@ use mxrs_ndarray::Invoke;
 use mxrs_types::Result;
 
 optimizer! {
-    /// MXNet's `Adam`: steps by moving averages of the gradient and of its square.
+    /// MXNet's `Adam`: steps computed from moving averages of the gradient and of its square.
     pub struct Adam["adam", lr = 0.001, text Some(0.001), Rule::new] {
         /// Share of the moving average of the gradient that an update keeps. Default: 0.9.
         beta1: f64 = 0.9, Fraction;
@@ -37,7 +37,7 @@ impl Optimizer for Rule<Adam> {
         let rate = |(param, t): (&Param<'_>, &u64)| {
             self.common.lr(param.name) * correction(self.config.beta2, *t).sqrt() / correction(self.config.beta1, *t)
         };
-        // The rates are tensors. As attributes, they would require another kernel to be prepared in every update.
+        // The rates are tensors. If they were attributes, every update would have to prepare another kernel.
         let lrs = vector(nd, batch.iter().zip(&counts).map(rate))?;
         let wds = vector(nd, batch.iter().map(|param| self.common.wd(param.name)))?;
         let call = Call::of("_preloaded_multi_adam_update", &self.common)

@@ -1,6 +1,6 @@
 //! Adamax: `h = clip(g + wd · w)`, `mean = beta1 · mean + (1 - beta1) · h`, `var = max(beta2 · var, |h|)`,
-//! `w -= lr / (1 - beta1^t) · mean / var`. Kingma and Ba, arXiv:1412.6980, section 7. As in MXNet, a gradient that was 0
-//! in every step so far gives NaN.
+//! `w -= lr / (1 - beta1^t) · mean / var`. Kingma and Ba, arXiv:1412.6980, section 7. As in MXNet, a weight whose gradient
+//! was 0 in every update so far becomes NaN.
 
 use super::{Rule, correction, described, interleaved, optimizer};
 use crate::call::Call;

@@ -1,6 +1,6 @@
 //! Adam with decoupled weight decay: `h = clip(g)`, moments as in Adam,
 //! `w -= lr · sqrt(1 - beta2^t) / (1 - beta1^t) · (mean / (sqrt(var) + epsilon) + wd · w)`. Loshchilov and Hutter,
-//! arXiv:1711.05101. MXNet 1.9.1 has the operators, MXNet 2.0 the optimizer, whose settings are used.
+//! arXiv:1711.05101. MXNet 1.9.1 has only the operators. The settings are those of the optimizer in MXNet 2.0.
 
 use super::{Rule, correction, described, has_masters, interleaved, optimizer, weights};
 use crate::call::Call;

@@ -1,5 +1,6 @@
-//! Gradient descent that compensates delays: `h = clip(g)`, `d = lr · (h + wd · w + lamda · h² · (w - prev))`,
-//! `prev = w`, `w -= d`; with momentum `mom = momentum · mom - d`, `w += mom`. Zheng et al., arXiv:1609.08326.
+//! Gradient descent that compensates for delayed gradients: `h = clip(g)`,
+//! `d = lr · (h + wd · w + lamda · h² · (w - prev))`, `prev = w`, `w -= d`; with momentum `mom = momentum · mom - d`,
+//! `w += mom`. Zheng et al., arXiv:1609.08326.
 
 use super::{Rule, described, interleaved, optimizer};
 use crate::call::Call;
@@ -8,7 +9,7 @@ use mxrs_ndarray::{Invoke, NdArray};
 use mxrs_types::Result;
 
 optimizer! {
-    /// MXNet's `DCASGD`: gradient descent that compensates delays.
+    /// MXNet's `DCASGD`: gradient descent that compensates for delayed gradients.
     pub struct DcAsgd["dcasgd", lr = 0.01, text None, Rule::new] {
         /// Share of the last step that the next step keeps. Default: 0.
         momentum: f64 = 0.0, NotNegative;

@@ -12,7 +12,7 @@ optimizer! {
     pub struct Ftrl["ftrl", lr = 0.1, text Some(0.1), Rule::new] {
         /// Strength of the regularization that makes weights 0. Default: 0.01.
         lamda1: f64 = 0.01, NotNegative;
-        /// Smooths the learning rate of a weight. Default: 1.
+        /// Limits the learning rate of a weight while its gradients are small. Default: 1.
         beta: f64 = 1.0, NotNegative;
     }
 }

@@ -1,7 +1,7 @@
 //! LAMB: a step in Adam's direction, with a length proportional to the norm of the weight. `h = clip(g)`, moments as in
-//! Adam, `d = mean' / (sqrt(var') + epsilon) + wd · w`, where with bias_correction the moments are divided by `1 - beta^t`,
-//! and `w -= lr · |w| / |d| · d`, with |w| between the two bounds; a norm of 0 makes the ratio 1. You et al.,
-//! arXiv:1904.00962.
+//! Adam, `d = mean' / (sqrt(var') + epsilon) + wd · w`, where `mean'` and `var'` are the moments, divided by `1 - beta^t` if
+//! `bias_correction` is set. `w -= lr · |w| / |d| · d`, with `|w|` limited to the two bounds; if a norm is 0, the ratio
+//! `|w| / |d|` is 1. You et al., arXiv:1904.00962.
 
 use super::{Rule, described, has_masters, interleaved, optimizer, weights};
 use crate::call::Call;
@@ -10,7 +10,7 @@ use mxrs_ndarray::Invoke;
 use mxrs_types::Result;
 
 optimizer! {
-    /// MXNet's `LAMB`: Adam with a step in proportion to the weight.
+    /// MXNet's `LAMB`: Adam with steps whose length is proportional to the norm of the weight.
     pub struct Lamb["lamb", lr = 0.001, text Some(0.001), Rule::new] {
         /// Share of the moving average of the gradient that an update keeps. Default: 0.9.
         beta1: f64 = 0.9, Fraction;
@@ -18,9 +18,9 @@ optimizer! {
         beta2: f64 = 0.999, Fraction;
         /// Added to the denominator. Default: 1e-6.
         epsilon: f64 = 1e-6, NotNegative;
-        /// Lower limit of a weight's norm. With none, or 0, there is no limit.
+        /// Lower limit of a weight's norm; `None` or 0 for no limit.
         lower_bound: Option<f64> = None, NotNegative;
-        /// Upper limit of a weight's norm. With none, or 0, there is no limit.
+        /// Upper limit of a weight's norm; `None` or 0 for no limit.
         upper_bound: Option<f64> = None, NotNegative;
         /// Whether the moments are divided by `1 - beta^t`. Default: true.
         bias_correction: bool = true, Any;

@@ -1,9 +1,9 @@
-//! LARS: SGD with a learning rate for each layer, `lr · eta · |w| / (|g| + wd · |w| + eps)`, but lr for names that end in
-//! `gamma`, `beta` or `bias`, and where a norm is 0. You, Gitman and Ginsburg, arXiv:1708.03888.
+//! LARS: SGD with a learning rate for each layer, `lr · eta · |w| / (|g| + wd · |w| + eps)`, but simply `lr` if the name
+//! ends in `gamma`, `beta` or `bias`, or if a norm is 0. You, Gitman and Ginsburg, arXiv:1708.03888.
 //!
-//! By default, only names that end in `_weight` have a weight decay. With momentum_correction, the momentum is multiplied by
-//! the ratio of the schedule's rate to its rate at the previous update (arXiv:1706.02677), regardless of which weights the
-//! previous call updated.
+//! By default, only names that end in `_weight` have a weight decay. With `momentum_correction`, the momentum is multiplied
+//! by the schedule's current rate divided by its rate at the previous update (arXiv:1706.02677), whichever weights that
+//! update changed.
 
 use super::sgd::descend_by;
 use super::{MOST_WEIGHTS, Rule, described, optimizer, vector, weights};
@@ -49,7 +49,7 @@ impl Rule<Lars> {
     }
 }
 
-/// Whether a parameter has its own learning rate.
+/// Whether the parameter with this name has a learning rate of its own.
 fn is_layer(name: &str) -> bool {
     !["gamma", "beta", "bias"].iter().any(|end| name.ends_with(end))
 }
@@ -73,7 +73,7 @@ impl Optimizer for Rule<Lars> {
         for param in batch.iter() {
             self.common.count(param.name);
         }
-        // Layers with their own learning rates come first: one call computes all their rates.
+        // Layers with their own learning rates are updated first; one call computes the rates of all of them.
         let (layers, others): (Vec<Param<'_>>, Vec<Param<'_>>) = batch.iter().partition(|param| is_layer(param.name));
         for (group, has_own) in [(layers, true), (others, false)] {
             if group.is_empty() {

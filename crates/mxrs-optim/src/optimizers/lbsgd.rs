@@ -1,5 +1,5 @@
 //! SGD for large batches: the gradients of `batch_scale` updates are summed, and their mean makes one step of SGD. The
-//! learning rate is multiplied by a factor that warms up, or that is computed for each layer.
+//! learning rate is multiplied by a factor, which grows during a warm-up or is computed for each layer.
 //!
 //! Over `n = warmup_epochs · updates_per_epoch` updates the factor grows from 1 to `batch_scale`: linearly (`linear`), as a
 //! square (`power2`) or a square root (`sqrt`). With `lars` it is `sqrt(|w|² / (|g|² + wd · |w|² + 1e-18))`, between 0.01
@@ -47,13 +47,13 @@ optimizer! {
         momentum: f64 = 0.0, NotNegative;
         /// How the factor of the learning rate is computed. Default: linear.
         warmup_strategy: WarmupStrategy = WarmupStrategy::Linear, Any;
-        /// Epochs until the factor has its full size. Default: 5.
+        /// Number of epochs until the factor reaches `batch_scale`. Default: 5.
         warmup_epochs: u64 = 5, Any;
-        /// Updates whose gradients are summed to one step. Default: 1.
+        /// The gradients of this many updates are summed for one step. Default: 1.
         batch_scale: u64 = 1, Positive;
         /// Number of updates of an epoch. Default: 32.
         updates_per_epoch: u64 = 32, Any;
-        /// Epochs done before the first update. Default: 0.
+        /// Number of epochs done before the first update. Default: 0.
         begin_epoch: u64 = 0, Any;
         /// MXNet's number of epochs, which has no effect. Default: 60.
         num_epochs: u64 = 60, Any;

@@ -1,8 +1,8 @@
 //! The optimizers: one file each, with formula, settings and defaults.
 //!
-//! Terms used by all: `g = rescale_grad · grad`; `clip(x)` limits x to ±`clip_gradient`; lr and wd are those of the
-//! parameter; t is the number of the parameter's update, starting at 1. Defaults are MXNet 1.9.1's; if MXNet has none, lr is
-//! 0.01.
+//! Terms used by all: `g = rescale_grad · grad`; `clip(x)` limits x to ±`clip_gradient`; `lr` and `wd` are learning rate and
+//! weight decay of the parameter; `t` is the number of the parameter's update, starting at 1. Defaults are MXNet 1.9.1's; if
+//! MXNet has no default for `lr`, it is 0.01.
 //!
 //! Each optimizer is a struct of its settings, from which an [`Updater`](crate::Updater) is made:
 //!
@@ -66,9 +66,9 @@ impl<C> Rule<C> {
     }
 }
 
-/// Declares the settings of an optimizer: its doc, MXNet's name, its default learning rate, the learning rate if a text does
-/// not give one (`None`: that of the schedule, or 0.01), the function that makes the optimizer, and its own settings with
-/// default and range.
+/// Declares an optimizer as a struct of its settings. The arguments are its doc; MXNet's name; the default learning rate of
+/// the struct; the default if the settings are texts (`None`: that of the schedule, or 0.01); the function that makes the
+/// optimizer; and its own settings, each with default and range.
 macro_rules! optimizer {
     (
         $(#[doc = $about:literal])+
@@ -88,7 +88,7 @@ macro_rules! optimizer {
             pub lr: f64,
             /// Weight decay. Default: 0.
             pub wd: f64,
-            /// Bound of the elements of a gradient. With none, or 0, they are not limited.
+            /// Each element of a gradient is limited to ± this bound; `None` or 0 for no limit.
             pub clip_gradient: Option<f64>,
             /// Whether weights of 16 bits have a master weight in float32. Default: false.
             pub multi_precision: bool,
@@ -132,7 +132,7 @@ macro_rules! optimizer {
         }
 
         impl From<$name> for $crate::Updater {
-            /// Settings out of range are an error of [`Updater::check`](crate::Updater::check).
+            /// Always succeeds; [`Updater::check`](crate::Updater::check) reports settings out of range.
             fn from(settings: $name) -> Self {
                 $crate::config::updater(settings)
             }
@@ -141,7 +141,8 @@ macro_rules! optimizer {
 }
 pub(crate) use optimizer;
 
-/// The parts of [`crate::Optimizer`] that are the same for all optimizers: name, common settings, own settings as texts.
+/// The methods of [`crate::Optimizer`] that have the same code in all optimizers: name, common settings, and own settings as
+/// texts.
 macro_rules! described {
     () => {
         fn name(&self) -> &'static str {
@@ -163,10 +164,11 @@ macro_rules! described {
 }
 pub(crate) use described;
 
-/// The largest number of weights that one call of most operators takes.
+/// Most operators that update several weights take at most this many per call.
 pub(crate) const MOST_WEIGHTS: usize = 60;
 
-/// `1 - beta^t`: the total weight of the terms of a moving average that began at 0, after `t` updates.
+/// Computes `1 - beta^t`: after `t` updates of a moving average that began at 0, this is the sum of the weights of its
+/// terms.
 pub(crate) fn correction(beta: f64, t: u64) -> f64 {
     1.0 - beta.powi(i32::try_from(t).unwrap_or(i32::MAX))
 }
@@ -185,8 +187,8 @@ pub(crate) fn weights<'a>(batch: &[crate::Param<'a>]) -> Vec<&'a mxrs_ndarray::N
     batch.iter().map(|param| param.weight).collect()
 }
 
-/// Whether the batch has master weights; all weights of a batch have the same type, so either all have a master weight or
-/// none.
+/// Whether the weights of the batch have master weights. All weights of a batch have the same dtype, so either all have one
+/// or none has.
 pub(crate) fn has_masters(batch: &[crate::Param<'_>]) -> bool {
     batch.iter().any(|param| param.state.master.is_some())
 }

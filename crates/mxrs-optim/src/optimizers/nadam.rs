@@ -1,7 +1,8 @@
 //! Nadam: Adam with Nesterov's momentum, after Dozat, ICLR 2016 workshop.
 //!
-//! `h = clip(g + wd · w)` and moments as in Adam. With `mu(t) = beta1 · (1 - 0.5 · 0.96^(t · schedule_decay))` and the
-//! product P of mu over all updates so far, `w -= lr · m / (sqrt(var / (1 - beta2^t)) + epsilon)` for
+//! `h = clip(g + wd · w)`, and the moments `mean` and `var` are those of Adam. With
+//! `mu(t) = beta1 · (1 - 0.5 · 0.96^(t · schedule_decay))` and the product P of mu over all updates so far,
+//! `w -= lr · m / (sqrt(var / (1 - beta2^t)) + epsilon)` for
 //! `m = (1 - mu(t)) · h / (1 - P) + mu(t + 1) · mean / (1 - P · mu(t + 1))`. As in MXNet the product runs over the updates
 //! of all parameters, so it depends on their number.
 

@@ -1,6 +1,7 @@
 //! Nesterov's accelerated gradient: `m' = momentum · m - lr · (clip(g) + wd · w)`,
-//! `w' = w + (1 + momentum) · m' - momentum · m`; without momentum, the rule is that of SGD. The m that is stored is
-//! `momentum · m - lr · (clip(g) + wd · w')`: MXNet's kernels read the weight again after they have written it.
+//! `w' = w + (1 + momentum) · m' - momentum · m`; without momentum, the rule is that of SGD. But the `m` that is stored is
+//! `momentum · m - lr · (clip(g) + wd · w')`, because MXNet's kernels compute it from the weight that they have just
+//! written.
 
 use super::{Rule, described, has_masters, interleaved, optimizer};
 use crate::call::Call;

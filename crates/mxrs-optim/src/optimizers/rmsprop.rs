@@ -19,7 +19,7 @@ optimizer! {
         epsilon: f64 = 1e-8, NotNegative;
         /// Whether the gradient's mean is subtracted (Graves' form). Default: false.
         centered: bool = false, Any;
-        /// Bound of the new weights. With none, or 0, they are not limited.
+        /// New weights are limited to ± this bound; `None` or 0 for no limit.
         clip_weights: Option<f64> = None, NotNegative;
     }
 }

@@ -39,8 +39,8 @@ impl Optimizer for Rule<Sgd> {
         let momentum = (self.config.momentum > 0.0).then_some(self.config.momentum);
         let lrs = || batch.iter().map(|param| self.common.lr(param.name));
         let wds = || batch.iter().map(|param| self.common.wd(param.name));
-        // Rates that change are passed as tensors. As attributes, each new value would require another kernel to be
-        // prepared.
+        // With a schedule the rates change, so they are passed as tensors. If they were attributes, each new value would
+        // require another kernel to be prepared.
         if self.common.scheduler().is_some() {
             let rates = (&vector(nd, lrs())?, &vector(nd, wds())?);
             return descend_by(nd, &self.common, momentum, batch, rates);

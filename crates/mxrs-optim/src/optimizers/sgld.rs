@@ -1,5 +1,5 @@
 //! Stochastic gradient Langevin dynamics: `w += -lr / 2 · (clip(g) + wd · w) + sqrt(lr) · e` with normally distributed
-//! numbers e, from the random numbers of the device. Patterson and Teh, NIPS 2013.
+//! random numbers `e`, which the device's random number generator draws. Patterson and Teh, NIPS 2013.
 
 use super::{Rule, described, interleaved, optimizer};
 use crate::call::Call;

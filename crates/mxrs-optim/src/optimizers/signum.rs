@@ -12,7 +12,7 @@ optimizer! {
     pub struct Signum["signum", lr = 0.01, text Some(0.01), Rule::new] {
         /// Share of the last momentum that the next momentum keeps. Default: 0.9. With 0, the optimizer is signSGD.
         momentum: f64 = 0.9, NotNegative;
-        /// Weight decay that is not part of the momentum. Default: 0.
+        /// Weight decay that is applied to the weight directly, without the momentum. Default: 0.
         wd_lh: f64 = 0.0, NotNegative;
     }
 }

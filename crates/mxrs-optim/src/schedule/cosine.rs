@@ -4,8 +4,8 @@ use super::poly::{check_end, done};
 use super::{LrScheduler, Warmup, from_warmup};
 use mxrs_types::{Error, Result};
 
-/// A schedule that falls from the first rate to `final_lr` at `max_update`, as `(1 + cos(π t)) / 2`, where t grows from 0 at
-/// the end of the warm-up to 1.
+/// A schedule that falls from the first rate to `final_lr` at `max_update`, as `(1 + cos(π t)) / 2`, where `t` grows from 0
+/// at the end of the warm-up to 1 at `max_update`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cosine {
     warmup: Warmup,

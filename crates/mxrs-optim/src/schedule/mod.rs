@@ -1,8 +1,8 @@
 //! Learning rates that change during training. They are functions of the number of the update, without other state, so that
 //! a resumed training has exactly the same rates.
 //!
-//! The first update is number 1. All schedules may warm up: below `warmup_steps` the rate rises in equal steps from
-//! `warmup_begin_lr` (mode `linear`), or stays at it (`constant`).
+//! The first update is number 1. Every schedule may begin with a warm-up: before update `warmup_steps`, the rate rises in
+//! equal steps from `warmup_begin_lr` (mode `linear`) or stays at `warmup_begin_lr` (mode `constant`).
 
 mod cosine;
 mod factor;
@@ -28,17 +28,18 @@ pub trait LrScheduler: Debug + Send + Sync {
     /// The same schedule with another `base_lr`.
     fn rebased(&self, base_lr: f64) -> Arc<dyn LrScheduler>;
 
-    /// Whether the rate changes in steps at this update. Such changes are logged.
+    /// Whether the schedule changes the rate in steps at this point of the training. Such changes are logged.
     fn has_steps(&self, num_update: u64) -> bool {
         let _ = num_update;
         false
     }
 
-    /// Name and settings, for a file of states.
+    /// The name and the settings of the schedule, for a file of states.
     fn describe(&self) -> (&'static str, Vec<(&'static str, String)>);
 }
 
-/// The parts of [`LrScheduler`] that follow from a schedule's [`Warmup`]; with `steps` for rates that change in steps.
+/// The methods of [`LrScheduler`] that follow from a schedule's [`Warmup`]. The argument `steps` is for schedules whose rate
+/// changes in steps.
 macro_rules! from_warmup {
     () => {
         fn base_lr(&self) -> f64 {
@@ -60,7 +61,7 @@ macro_rules! from_warmup {
 }
 use from_warmup;
 
-/// A number as C's `%0.5e` writes it: `1.00000e-01`.
+/// Formats a number as C's `%0.5e` does: `1.00000e-01`.
 pub fn exponential(value: f64) -> String {
     let text = format!("{value:.5e}");
     let Some((mantissa, exponent)) = text.split_once('e') else { return text };

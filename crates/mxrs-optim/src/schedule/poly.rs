@@ -3,8 +3,8 @@
 use super::{LrScheduler, Warmup, from_warmup};
 use mxrs_types::{Error, Result};
 
-/// A schedule that falls from the first rate to `final_lr` at `max_update`, as `(1 - t)^pwr`, where t grows from 0 at the
-/// end of the warm-up to 1.
+/// A schedule that falls from the first rate to `final_lr` at `max_update`, as `(1 - t)^pwr`, where `t` grows from 0 at the
+/// end of the warm-up to 1 at `max_update`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Poly {
     warmup: Warmup,
@@ -13,7 +13,7 @@ pub struct Poly {
     final_lr: f64,
 }
 
-/// Checks the last update of a schedule.
+/// Checks that `max_update` comes after the end of the warm-up.
 pub(super) fn check_end(max_update: u64, warmup: Warmup) -> Result<Warmup> {
     if max_update < 1 || max_update <= warmup.steps {
         let expected = format!("1 or more, and more than the {} updates of the warm-up", warmup.steps);
@@ -22,7 +22,7 @@ pub(super) fn check_end(max_update: u64, warmup: Warmup) -> Result<Warmup> {
     warmup.check()
 }
 
-/// The part of the updates after the warm-up that is done, from 0 to 1.
+/// How much of the schedule after the warm-up is done, from 0 to 1.
 pub(super) fn done(num_update: u64, max_update: u64, warmup: &Warmup) -> f64 {
     let passed = num_update.min(max_update).saturating_sub(warmup.steps);
     passed as f64 / (max_update - warmup.steps) as f64

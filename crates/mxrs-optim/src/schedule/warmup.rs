@@ -12,7 +12,7 @@ pub enum WarmupMode {
     Constant,
 }
 
-/// The warm-up of a schedule, and the rate at its end.
+/// The warm-up of a schedule, and the rate that the warm-up ends with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Warmup {
     /// Rate at the end of the warm-up.

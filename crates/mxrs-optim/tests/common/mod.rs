@@ -8,7 +8,7 @@ use mxrs_storage::{Storage, StorageConfig};
 use mxrs_types::DType;
 use std::sync::Arc;
 
-/// Makes imperative calls on these backends; the reference backend comes last.
+/// Returns an [`Imperative`] that runs calls on these backends, with the reference backend as the last choice.
 pub fn imperative(backends: Vec<Arc<dyn Backend>>) -> Imperative {
     let engine = Engine::new(EngineConfig::default()).expect("an engine");
     let storage = Storage::new(StorageConfig::default()).expect("storage");
@@ -19,19 +19,19 @@ pub fn imperative(backends: Vec<Arc<dyn Backend>>) -> Imperative {
     Imperative::new(&context, &options).expect("calls")
 }
 
-/// Makes imperative calls on the reference kernels.
+/// Returns an [`Imperative`] that runs calls on the reference kernels.
 #[allow(dead_code, reason = "not every test needs it")]
 pub fn reference() -> Imperative {
     imperative(Vec::new())
 }
 
-/// An array of these numbers.
+/// An array with these values.
 pub fn array(nd: &Imperative, shape: &[usize], values: &[f32], dtype: DType) -> NdArray {
     let single = NdArray::from_slice(nd.context(), shape, values).expect("an array");
     if dtype == DType::F32 { single } else { nd.cast(&single, dtype).expect("a cast") }
 }
 
-/// The numbers of an array.
+/// The elements of an array, as float32.
 pub fn numbers(nd: &Imperative, array: &NdArray) -> Vec<f32> {
     let single = if array.dtype() == DType::F32 { array.clone() } else { nd.cast(array, DType::F32).expect("a cast") };
     single.to_vec().expect("numbers")

@@ -7,9 +7,10 @@ use crate::table::{Calibrated, Range};
 use crate::{CalibMode, QuantizedDType};
 use mxrs_types::Result;
 
-/// Number of quantized values of a signed type, with 0 in the middle.
+/// Number of integers that int8 uses, from -127 to 127, with 0 in the middle.
 const N_SIGNED: usize = 255;
-/// Number of histogram bins around 0 for a type without negative values, counting both sides.
+/// Number of quantized values that the search for a uint8 threshold assumes: 0, and 255 on each side of it, because the
+/// histogram has both signs.
 const N_UNSIGNED: usize = 2 * N_SIGNED + 1;
 
 /// The smallest and largest value so far, and a histogram for entropy calibration.
@@ -45,8 +46,8 @@ impl Collector {
         Ok(())
     }
 
-    /// The range; `None` if there were no values. uint8 is chosen only if no value is negative. `check_interrupt` is called
-    /// many times.
+    /// Returns the range for quantization; `None` if there were no values. The range is that of uint8 only if no value is
+    /// negative. `check_interrupt` is called many times.
     ///
     /// # Errors
     /// Returns the error of `check_interrupt`.
@@ -105,7 +106,8 @@ mod tests {
         assert_eq!((both.seen_min, both.seen_max), (-0.5, negative[19_999]));
     }
 
-    /// Of 99 999 values near 0 and one outlier, entropy calibration cuts off the outlier.
+    /// If one value of 100 000 is an outlier and all others are near 0, the range of entropy calibration excludes the
+    /// outlier.
     #[test]
     fn entropy_cuts_off_outliers() {
         let mut values: Vec<f32> = (0..99_999).map(|i| ((i % 2001) as f32 - 1000.0) / 1000.0).collect();

@@ -1,10 +1,10 @@
 //! MXNet's entropy calibration: finds the threshold that loses the least information.
 //!
-//! It tries every threshold, from those that contain as many bins as there are quantized values up to the whole histogram. P
-//! is the distribution of the counts inside the threshold, with the counts outside added to its ends. Q is the result of
-//! quantizing the counts inside: as many groups of bins as there are quantized values, with the count of each group spread
-//! evenly over its non-empty bins. The threshold with the smallest Kullback-Leibler divergence of P from Q is chosen. S.
-//! Migacz, "8-bit inference with TensorRT", GTC 2017.
+//! It tries every threshold from a smallest one, with as many bins inside as there are quantized values, to the end of the
+//! histogram. P is the distribution of the counts inside the threshold, with the counts outside added to its first and last
+//! bin. Q is the result of quantizing the counts inside: the bins form as many groups as there are quantized values, and the
+//! count of each group is spread evenly over its non-empty bins. The threshold with the smallest Kullback-Leibler divergence
+//! of P from Q is chosen. S. Migacz, "8-bit inference with TensorRT", GTC 2017.
 //!
 //! Two details follow MXNet instead of the paper: the first bin inside a threshold counts as empty in Q, and if the groups
 //! do not divide the bins evenly, the remaining bins belong to the last group.
@@ -12,11 +12,12 @@
 use super::histogram::Histogram;
 use mxrs_types::Result;
 
-/// Count that replaces that of an empty bin.
+/// An empty bin gets this count.
 const SMOOTHING: f64 = 1e-4;
 
 /// Returns the best threshold and its divergence in nats. `None` if the histogram has fewer bins than quantized values, or
-/// no counts. If no threshold has a finite divergence, returns that of the whole histogram with an infinite divergence.
+/// no counts. If no threshold has a finite divergence, returns the threshold of the whole histogram with an infinite
+/// divergence.
 ///
 /// `check_interrupt` is called for each threshold. There may be thousands of thresholds, each with thousands of bins.
 ///
@@ -42,7 +43,7 @@ pub fn divergences(histogram: &Histogram, n_quantized: usize) -> Vec<(f64, f64)>
     thresholds(histogram, n_quantized).collect()
 }
 
-/// Like [`divergences`], but computed one at a time.
+/// An iterator over the thresholds and divergences that [`divergences`] returns.
 fn thresholds(histogram: &Histogram, n_quantized: usize) -> impl Iterator<Item = (f64, f64)> {
     let counts = &histogram.counts;
     let (middle, first) = (counts.len() / 2, n_quantized / 2);
@@ -67,7 +68,7 @@ fn thresholds(histogram: &Histogram, n_quantized: usize) -> impl Iterator<Item =
     })
 }
 
-/// Computes Q, the result of quantizing these counts.
+/// Computes Q, the result of quantizing the counts `inside`, into `q`.
 fn quantized(inside: &[u64], p: &[f64], n_quantized: usize, q: &mut Vec<f64>) {
     q.clear();
     q.resize(inside.len(), 0.0);
@@ -102,7 +103,8 @@ fn divergence(p: &mut [f64], q: &mut [f64]) -> Option<f64> {
     Some(terms.sum())
 }
 
-/// Gives every empty bin a small count, subtracted evenly from the non-empty bins. Returns the sum, which does not change.
+/// Gives every empty bin a small count, and subtracts these counts evenly from the non-empty bins. Returns the sum of all
+/// counts, which stays the same.
 fn smooth(counts: &mut [f64]) -> Option<f64> {
     let n_empty = counts.iter().filter(|count| **count == 0.0).count();
     let n_filled = counts.len() - n_empty;
@@ -125,7 +127,7 @@ mod tests {
         best_threshold(histogram, n_quantized, &mut || Ok(())).unwrap()
     }
 
-    /// A histogram over -2 to 2.
+    /// A histogram of `n` bins from -2 to 2; `count` returns the count of a bin.
     fn histogram(n: usize, count: impl Fn(usize, usize) -> u64) -> Histogram {
         Histogram { counts: (0..n).map(|bin| count(bin, bin.abs_diff(n / 2))).collect(), threshold: 2.0 }
     }
@@ -145,7 +147,7 @@ mod tests {
     }
 
     /// Thresholds and divergences from MXNet 1.9.1's `_contrib_calibrate_entropy` for the same histograms. MXNet computes in
-    /// float32, so it may choose the other one of two neighboring thresholds with almost equal divergence.
+    /// float32, so of two neighboring thresholds with almost equal divergence, it may choose another one than mxrs.
     #[test]
     fn thresholds_are_those_of_mxnet() {
         let mxnet = [

@@ -1,14 +1,14 @@
-//! A histogram around 0 that grows with its data, like that of MXNet's calibration.
+//! A histogram around 0 that grows with its data, as in MXNet's calibration.
 //!
 //! It has an odd number of bins of equal width from `-threshold` to `threshold`, so that 0 is in the middle of a bin. A
 //! batch with larger values adds whole bins on both sides, and bins keep their width, as in MXNet. Unlike in MXNet the
 //! number of bins is limited, because the time to search for a threshold grows with its square. If a batch would exceed the
-//! limit, an odd number of neighboring bins is merged into each new one. No count is split.
+//! limit, bins are merged: each new bin contains the same odd number of neighboring old bins, so no count is split.
 
 /// Number of bins before the histogram grows, as in MXNet.
 pub const N_BINS: usize = 8001;
 
-/// Largest number of bins. Merging leaves at most half of them, so that merging is rare.
+/// Largest number of bins. After a merge at most half of this number remains, so that merges are rare.
 pub const MOST_BINS: usize = 8 * N_BINS;
 
 /// Counts of values in bins of equal width. A new histogram is empty; the first batch determines the width.
@@ -21,7 +21,7 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Lower edge of bin `index`; for the number of bins, the upper edge of the last bin.
+    /// Lower edge of bin `index`. If `index` is the number of bins, this is the upper edge of the last bin.
     pub fn edge(&self, index: usize) -> f64 {
         edge(index, self.counts.len(), self.threshold)
     }
@@ -43,7 +43,7 @@ impl Histogram {
         for &value in values {
             let value = f64::from(value);
             let mut bin = (((value + self.threshold) * bins_per_unit) as usize).min(n - 1);
-            // The multiplication rounds, so the exact edges decide.
+            // The index was computed with rounding, so it may be off by one; the edges of the bin decide.
             if value < self.edge(bin) {
                 bin = bin.saturating_sub(1);
             } else if bin + 1 < n && value >= self.edge(bin + 1) {
@@ -56,7 +56,7 @@ impl Histogram {
     /// Extends the histogram to `max_abs`, which is larger than the threshold.
     fn grow(&mut self, max_abs: f64) {
         if self.threshold * (N_BINS as f64) < max_abs {
-            // All values so far, which may all be zeros, are within half a bin of the new width.
+            // All values so far are zeros or so small that they are in the middle bin of the new width.
             let so_far = self.counts.iter().sum();
             self.counts = vec![0; N_BINS];
             self.counts[N_BINS / 2] = so_far;
@@ -155,8 +155,8 @@ mod tests {
         assert!(histogram.edge(first) <= -3.0 && histogram.edge(first + 1) > -3.0);
     }
 
-    /// After a batch with much larger values the number of bins is still limited, each value is counted in one bin, and 0 is
-    /// in the middle of its bin.
+    /// After a batch with much larger values, the number of bins is within the limit, each value is counted in one bin, and
+    /// 0 is in the middle of a bin.
     #[test]
     fn much_greater_values_make_bins_wider() {
         // No value is near an edge of a merged bin, because edges are rounded.
@@ -171,7 +171,7 @@ mod tests {
             assert!(histogram.threshold >= f64::from(ratio), "{ratio}: up to {}", histogram.threshold);
             assert_eq!(histogram.counts.iter().sum::<u64>(), 302, "{ratio}");
             expect_counts(&histogram, &[&small[..], &large].concat());
-            // Adds larger values again.
+            // Adds even larger values.
             histogram.add(&[0.0, 2.5 * ratio], f64::from(2.5 * ratio));
             assert!(histogram.counts.len() <= MOST_BINS && histogram.counts.iter().sum::<u64>() == 304, "{ratio}");
         }
@@ -181,7 +181,8 @@ mod tests {
     fn neighbors_are_merged_around_the_middle() {
         let mut histogram = Histogram { counts: (1..=9).collect(), threshold: 4.5 };
         histogram.merge(5);
-        // The middle bin is merged from bins 3 to 7; its neighbors lack three bins each.
+        // The middle bin is merged from the old bins 3 to 7. Each of its neighbors is merged from only two old bins and
+        // three empty ones.
         assert_eq!((histogram.counts, histogram.threshold), (vec![1 + 2, 3 + 4 + 5 + 6 + 7, 8 + 9], 7.5));
         let mut histogram = Histogram { counts: (1..=9).collect(), threshold: 4.5 };
         histogram.merge(3);

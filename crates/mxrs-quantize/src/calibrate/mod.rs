@@ -17,7 +17,7 @@ use mxrs_types::{Error, Result, ResultExt, Shape};
 
 /// Runs a float network on batches and collects ranges of its values.
 ///
-/// The caller feeds the batches, so it can show progress and stop early.
+/// The caller feeds the batches one by one, so the caller can show progress and stop early.
 pub struct Calibrator {
     graph: Graph,
     params: IndexMap<String, NdArray>,
@@ -30,18 +30,19 @@ pub struct Calibrator {
     examples: u64,
 }
 
-/// State that is filled by the executor's monitor.
+/// What the executor's monitor has observed.
 struct Watched {
     collectors: Mutex<IndexMap<String, Collector>>,
-    /// The first error in a call of the monitor, which cannot return errors.
+    /// The first error in a call of the monitor. It is kept here because the monitor cannot return errors.
     error: Mutex<Option<Error>>,
 }
 
 impl Calibrator {
     /// Prepares to observe `values` (names such as `conv0_output` or `data`) of a graph with these parameters.
     ///
-    /// Fails for a value that the graph does not have, for no values, for the calibration mode `none`, and if memory runs
-    /// out.
+    /// # Errors
+    /// Fails for a value that the graph does not have, for an empty list of values, for the calibration mode `none`, and if
+    /// memory runs out.
     pub fn new(
         graph: &Graph,
         params: &IndexMap<String, Tensor>,
@@ -65,7 +66,7 @@ impl Calibrator {
             }
         }
         let collectors = values.iter().map(|name| (name.clone(), Collector::new(mode))).collect();
-        // Every value must be computed separately, so calls are neither merged nor fused.
+        // The monitor must see every value of the graph, so calls are neither merged nor fused.
         let options = BindOptions {
             eliminate_common: false,
             fuse: false,
@@ -89,7 +90,9 @@ impl Calibrator {
     /// Runs one batch: each input with its shape and row-major values. The first size of the first input is the number
     /// of examples.
     ///
-    /// Fails for inputs that do not fit the network and for values that are not finite; returns the errors of kernels.
+    /// # Errors
+    /// Fails for inputs that the network does not have or that have wrong shapes, and for values that are not finite;
+    /// returns the errors of kernels.
     pub fn feed(&mut self, inputs: &[(&str, Shape, &[f32])]) -> Result<()> {
         let shapes: Vec<(String, Shape)> =
             inputs.iter().map(|(name, shape, _)| ((*name).to_owned(), shape.clone())).collect();
@@ -102,8 +105,8 @@ impl Calibrator {
             self.watched.add(name, values);
         }
         executor.forward()?;
-        // An error of a kernel is returned when its result is read. The monitor has already read all results except the
-        // outputs.
+        // An error of a kernel is returned only when its result is read. The monitor has read all results except the outputs
+        // of the network.
         for output in executor.outputs() {
             output.wait_to_read()?;
         }
@@ -138,8 +141,8 @@ impl Calibrator {
         self.finish_while(|| Ok(()))
     }
 
-    /// Like [`Self::finish`], but interruptible. `check_interrupt` is called at every step of the search for thresholds,
-    /// which may take seconds per value; if it returns an error, the search stops.
+    /// Returns the calibration table, as [`Self::finish`] does, but can be interrupted. The search for thresholds may take
+    /// seconds per value. It calls `check_interrupt` at every step and stops if that returns an error.
     ///
     /// # Errors
     /// Returns the errors of [`Self::finish`], and the error of `check_interrupt`.

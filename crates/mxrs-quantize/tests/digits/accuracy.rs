@@ -1,4 +1,4 @@
-//! The 8-bit networks classify at least as many digits correctly as the float32 networks, or at most one fewer.
+//! Tests that an 8-bit network classifies at most one digit fewer correctly than the float32 network.
 
 use crate::{Images, images, load, machine, quantize};
 use indexmap::IndexMap;

@@ -8,8 +8,8 @@ use mxrs_quantize::{CalibMode, Granularity, Outcome, QuantizeOptions, QuantizedD
 use mxrs_symbol::{Registry, graph_from_bytes, graph_to_file};
 use mxrs_types::{DType, Shape};
 
-/// Nodes of the quantized lenet by MXNet 1.9.1's `quantize_model` with `auto`, without variables. One name differs: MXNet
-/// calls the node after the flatten `flatten0_0_quantize`.
+/// The nodes, without variables, of lenet as quantized by MXNet 1.9.1's `quantize_model` with `auto`. One name differs:
+/// MXNet calls the node after the flatten `flatten0_0_quantize`.
 const MXNET: &str = "\
     _contrib_quantize_v2 data_quantize, _contrib_quantized_conv quantized_conv1, _contrib_requantize requantize_conv1, \
     _contrib_dequantize conv1_dequantize, Activation tanh1, Pooling pool1, _contrib_quantize_v2 pool1_output_quantize, \
@@ -76,7 +76,7 @@ fn the_files_come_back_as_the_network_that_was_written() {
         assert!(
             written.iter().all(|value| ranges.contains(value)) && ranges.iter().all(|value| written.contains(value))
         );
-        // Every array has a variable, and every variable except the inputs has an array.
+        // Every array of the checkpoint has a variable in the graph, and every variable except the inputs has an array.
         for id in back.variables() {
             let name = &back.node(*id).name;
             let is_there = quantized.checkpoint.arg.contains_key(name) || quantized.checkpoint.aux.contains_key(name);
@@ -106,7 +106,8 @@ fn per_channel_each_channel_has_a_range_and_biases_stay_floats() {
     let negative = QuantizeOptions { dtype: QuantizedDType::UInt8, ..QuantizeOptions::default() };
     let unsigned = Quantizer::new(&net.graph, &net.params, &net.ops, &negative).unwrap();
     assert!(unsigned.needed().iter().all(|value| !value.starts_with("_plus")), "{:?}", unsigned.needed());
-    // If a relu is the only reader of a convolution, its result's range is used, which has no negative numbers.
+    // If a relu is the only reader of a convolution, the convolution gets the range of the relu's result, which has no
+    // negative numbers.
     let range = quantized.report.ranges.iter().find(|range| range.node == "requantize_stage2_conv1").unwrap();
     assert_eq!((range.value.as_str(), range.range.unwrap().min), ("stage2_b_relu_output", 0.0));
 }
@@ -167,7 +168,7 @@ fn bad_examples_are_told() {
     bad[100] = f32::NAN;
     let error = start(&net).feed(&[("data", [1, 1, 28, 28].into(), &bad)]).unwrap_err().to_string();
     assert!(error.contains("`data`") && error.contains("finite"), "{error}");
-    // A weight that overflows makes the results infinite.
+    // With this weight the products overflow, so the results are infinite.
     let huge = vec![1e38f32; 500];
     net.params.insert("conv1_weight".into(), Tensor::from_slice([20, 1, 5, 5], &huge).unwrap());
     let error = start(&net).feed(&[("data", [1, 1, 28, 28].into(), &rows[..784])]).unwrap_err().to_string();

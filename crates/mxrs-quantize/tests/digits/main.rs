@@ -1,8 +1,8 @@
 //! Tests with two networks that MXNet trained on digits: calibration gives MXNet's ranges, and the 8-bit networks are as
 //! accurate as the float32 ones.
 //!
-//! Reference kernels are slow in debug builds, so debug builds test the quantized networks with only the first images;
-//! release builds use all of them.
+//! Reference kernels are slow in debug builds, so debug builds test the quantized networks with only the first images, and
+//! release builds with all images.
 
 mod accuracy;
 mod files;

@@ -54,8 +54,9 @@ fn histogram(name: &str, value: &str) -> Histogram {
     histogram
 }
 
-/// Compares entropy thresholds. MXNet computes divergences in float32, so its threshold may be another one that is about as
-/// good: its divergence is close to that of mxrs (float32 sums of 8001 terms have errors of about 1e-5), and not smaller.
+/// Compares entropy thresholds. MXNet computes divergences in float32, so its threshold may differ from that of mxrs. The
+/// divergence at MXNet's threshold must then be close to that at the threshold of mxrs (float32 sums of 8001 terms have
+/// errors of about 1e-5), and not smaller.
 fn entropy(dtype: QuantizedDType, mxnet: impl Fn(&Row) -> f32) {
     let mut n_others = 0;
     for (name, rows) in [("lenet", LENET), ("resnet8", RESNET8)] {

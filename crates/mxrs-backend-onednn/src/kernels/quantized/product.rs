@@ -58,7 +58,7 @@ struct Recipe {
     bias: Option<Arc<MemDesc>>,
     sum: Option<DType>,
     is_relu: bool,
-    /// Number of output channels.
+    /// Number of output channels; `channel_mask` marks their axes in the weights.
     n_channels: usize,
     channel_mask: c_int,
     /// Number of scales: none, one, or one per channel.

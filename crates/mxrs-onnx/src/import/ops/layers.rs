@@ -36,7 +36,7 @@ pub(crate) fn convolution(node: &mut Reading<'_, '_>) -> Answer {
     node.call("Convolution", &attrs, inputs)
 }
 
-/// Imports `Gemm` without factors; the second matrix is the weight of a `FullyConnected`.
+/// Imports `Gemm` with factors of 1, as a `FullyConnected` whose weight is the second matrix.
 pub(crate) fn gemm(node: &mut Reading<'_, '_>) -> Answer {
     node.require_int("transA", 0)?;
     if node.float("alpha", 1.0)? != 1.0 || node.float("beta", 1.0)? != 1.0 {
@@ -104,7 +104,7 @@ pub(crate) fn lrn(node: &mut Reading<'_, '_>) -> Answer {
     node.call("LRN", &attrs, inputs)
 }
 
-/// Imports `Softmax` over one axis. Before version 13, `Softmax` normalizes over all axes from `axis`, which must be the
+/// Imports `Softmax` over one axis. Before version 13, `Softmax` normalizes over all axes from `axis`, so `axis` must be the
 /// last one.
 pub(crate) fn softmax(node: &mut Reading<'_, '_>) -> Answer {
     let is_one_axis = node.opset() >= 13;

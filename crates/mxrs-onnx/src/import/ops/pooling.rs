@@ -1,10 +1,11 @@
-//! Import of pooling. Padding that is larger at the end is accepted if it has the effect of a convention that rounds up.
+//! Import of pooling. If the padding at the end is larger than at the start, the node is accepted only if a pooling
+//! convention of MXNet that rounds up has the same windows.
 
 use crate::import::node::{Answer, Reading, flag, tuple};
 use crate::refusal::{Refusal, refuse};
 use mxrs_graph::Entry;
 
-/// The pooling windows of a node.
+/// The pooling windows of a node, per spatial axis.
 struct Windows {
     kernel: Vec<i64>,
     stride: Vec<i64>,
@@ -33,7 +34,7 @@ fn windows(node: &mut Reading<'_, '_>, data: Entry) -> Result<Windows, Refusal> 
     let shape = node.shape(data);
     for axis in 0..ndim {
         let Some(size) = shape.dim(axis + 2) else { return refuse("padding that differs, around an unknown size") };
-        // 128-bit integers do not overflow in the sums and products of these numbers.
+        // These numbers are converted to 128 bits, so that their sums and products do not overflow.
         let [kernel, stride, before, behind] = [kernel[axis], stride[axis], before[axis], behind[axis]].map(i128::from);
         let room = size as i128 - kernel;
         let n_windows = (room + before + behind).div_euclid(stride);
@@ -86,7 +87,7 @@ pub(crate) fn lp(node: &mut Reading<'_, '_>) -> Answer {
     node.call("Pooling", &attrs, vec![data])
 }
 
-/// Global pooling of the given kind.
+/// Imports global pooling of the given kind.
 pub(crate) fn global(node: &mut Reading<'_, '_>, kind: &str) -> Answer {
     let mut attrs = vec![("global_pool", flag(true)), ("pool_type", kind.to_owned())];
     if kind == "lp" {

@@ -2,7 +2,7 @@
 
 use crate::import::node::{Answer, Reading, flag, tuple};
 
-/// Reads a reduction; its axes are an input from version `input_since`.
+/// Imports a reduction as `op`. From operator version `input_since` on, its axes are an input.
 pub(crate) fn reduced(node: &mut Reading<'_, '_>, op: &str, input_since: i64) -> Answer {
     node.require_int("noop_with_empty_axes", 0)?;
     let axes = node.axes(input_since)?.map_or("None".into(), |axes| tuple(&axes));

@@ -20,7 +20,7 @@ pub(crate) fn flatten(node: &mut Reading<'_, '_>) -> Answer {
     node.call("Flatten", &[], vec![data])
 }
 
-/// Imports `Reshape`; 0 and -1 have the same meaning in MXNet.
+/// Imports `Reshape`; the sizes 0 and -1 have the same special meaning in MXNet.
 pub(crate) fn reshape(node: &mut Reading<'_, '_>) -> Answer {
     node.require_int("allowzero", 0)?;
     match node.constant_ints(1)? {
@@ -78,7 +78,7 @@ pub(crate) fn slice(node: &mut Reading<'_, '_>) -> Answer {
         let shape = node.shape(data);
         let index = if axis < 0 { shape.ndim().map(|ndim| ndim as i64 + axis) } else { Some(axis) };
         let size = index.and_then(|index| shape.dim(usize::try_from(index).ok()?)).map(|size| size as i64);
-        // Positions outside the axis are clamped to it.
+        // Positions outside the axis are limited to its ends, as ONNX defines.
         let (start, end) = match size {
             Some(size) => (start.clamp(-size, size), (end < size).then_some(end.max(-size))),
             None => (start, (end <= i64::from(i32::MAX)).then_some(end)),
