@@ -12,7 +12,7 @@ use mxrs_types::{Error, ErrorKind, Result};
 pub fn check(call: &'static str, status: sys::dnnl_status_t) -> Result<()> {
     let meaning = match status {
         sys::dnnl_success => return Ok(()),
-        sys::dnnl_unimplemented => return Err(unimplemented(call)),
+        sys::dnnl_unimplemented => return Err(no_implementation(call)),
         sys::dnnl_out_of_memory => "out of memory",
         sys::dnnl_invalid_arguments => "invalid arguments; ONEDNN_VERBOSE=check in the environment prints which",
         sys::dnnl_last_impl_reached => "there is no further implementation",
@@ -30,7 +30,7 @@ pub fn check(call: &'static str, status: sys::dnnl_status_t) -> Result<()> {
     }))
 }
 
-fn unimplemented(call: &'static str) -> Error {
+fn no_implementation(call: &'static str) -> Error {
     match crate::version() {
         Ok(version) => Error::not_built(call, format!("oneDNN {version} has no implementation for these arguments")),
         Err(reason) => Error::not_built(call, reason.to_string()),
