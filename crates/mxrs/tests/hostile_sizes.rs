@@ -4,7 +4,7 @@ use mxrs::Runtime;
 use mxrs::env::MapSource;
 use mxrs::ndarray::NdArray;
 use mxrs::op::Attrs;
-use mxrs::types::ErrorKind;
+use mxrs::types::{DType, ErrorKind};
 
 /// With this padding, 16 channels have 16 × (2^58 + 1) elements; their size in bytes is 64 modulo 2^64.
 const PAD: &str = "(268419073, 268451841)";
@@ -26,4 +26,24 @@ fn a_single_call_with_hostile_padding_is_refused() {
     // With a padding of 1, only the center of the window covers the single pixel.
     let output = imperative.invoke("Convolution", &attrs("(1, 1)"), &[&data, &weight]).unwrap().remove(0);
     assert_eq!(output.to_vec::<f32>().unwrap(), [1.0; 16]);
+}
+
+/// A symbol file may call the operators of gradients. The gradient of a bias has to have the axis of the channels.
+#[test]
+fn gradients_of_biases_with_too_few_axes_are_refused() {
+    let runtime = Runtime::builder().env(&MapSource::empty()).build().unwrap();
+    let imperative = runtime.imperative().unwrap();
+    let array = |shape: &[usize]| NdArray::zeros(runtime.arrays(), shape, DType::F32).unwrap();
+    let convolution: Attrs = [("num_filter", "3"), ("kernel", "(1, 1)")].into_iter().collect();
+    let dense: Attrs = [("num_hidden", "3")].into_iter().collect();
+    let bias = array(&[3]);
+    for (op, attrs, shape) in [
+        ("_backward_Convolution_bias", &convolution, &[][..]),
+        ("_backward_Convolution_bias", &convolution, &[3]),
+        ("_backward_FullyConnected_bias", &dense, &[]),
+    ] {
+        let error = imperative.invoke(op, attrs, &[&array(shape), &bias]).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Shape { .. }), "{op} {shape:?}: {error}");
+        assert!(error.to_string().contains("ograd") && error.to_string().contains(op), "{op} {shape:?}: {error}");
+    }
 }

@@ -10,14 +10,14 @@ use crate::dtypes::FLOATS;
 use crate::families::backward::{samples_of, uniform};
 use crate::families::gradients::{Answers, params_of};
 use crate::families::indexing::around_axis;
-use crate::inference::{learn, learn_dim, unify, unify_dtypes};
+use crate::inference::{OP, learn, learn_dim, unify, unify_dtypes};
 use crate::numeric;
 use mxrs_op::param::Parameters;
 use mxrs_op::{
     Accuracy, GradValue, Gradient, GradientScope, InputNames, OpDef, OpParams, RefInput, RefOutput, ReferenceFn,
     RunMode, TensorDesc,
 };
-use mxrs_types::{DType, PartialShape, Result, Shape};
+use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
 /// An operator with inputs data, weight and, unless `no_bias`, bias, that is linear in each of the first two.
 pub trait Product {
@@ -285,6 +285,9 @@ fn relate<P: Product>(params: &OpParams, bias: &mut PartialShape, ograd: &mut Pa
     learn(bias, &PartialShape::of_rank(1), "bias")?;
     let Some(ndim) = ograd.ndim() else { return Ok(()) };
     let axis = P::bias_axis(params.get::<P::Params>(), ndim);
+    if axis >= ndim {
+        return Err(Error::shape(OP, "ograd", format!("at least {} axes", axis + 1), &*ograd));
+    }
     learn_dim(bias, 0, ograd.dim(axis), "bias")?;
     learn_dim(ograd, axis, bias.dim(0), "ograd")
 }
