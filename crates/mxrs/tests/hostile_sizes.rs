@@ -35,11 +35,13 @@ fn gradients_of_biases_with_too_few_axes_are_refused() {
     let imperative = runtime.imperative().unwrap();
     let array = |shape: &[usize]| NdArray::zeros(runtime.arrays(), shape, DType::F32).unwrap();
     let convolution: Attrs = [("num_filter", "3"), ("kernel", "(1, 1)")].into_iter().collect();
+    let last: Attrs = [("num_filter", "3"), ("kernel", "(1, 1)"), ("layout", "NHWC")].into_iter().collect();
     let dense: Attrs = [("num_hidden", "3")].into_iter().collect();
     let bias = array(&[3]);
     for (op, attrs, shape) in [
         ("_backward_Convolution_bias", &convolution, &[][..]),
         ("_backward_Convolution_bias", &convolution, &[3]),
+        ("_backward_Convolution_bias", &last, &[]),
         ("_backward_FullyConnected_bias", &dense, &[]),
     ] {
         let error = imperative.invoke(op, attrs, &[&array(shape), &bias]).unwrap_err();

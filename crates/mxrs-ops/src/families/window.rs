@@ -102,9 +102,9 @@ impl SpatialView {
     }
 }
 
-/// The axis of the channels in a tensor of `ndim` axes.
+/// The axis of the channels in a tensor of `ndim` axes. A tensor with too few axes does not have the returned axis.
 pub fn channel_axis(ndim: usize, is_channels_last: bool) -> usize {
-    if is_channels_last { ndim - 1 } else { 1 }
+    if is_channels_last { ndim.saturating_sub(1) } else { 1 }
 }
 
 /// The axis of a tensor for spatial axis `i`.
