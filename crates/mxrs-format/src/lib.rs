@@ -33,6 +33,7 @@ mod tensor;
 pub mod fault;
 pub mod npy;
 pub mod npz;
+#[cfg(feature = "onnx")]
 pub mod onnx;
 pub mod params;
 pub mod pickle;

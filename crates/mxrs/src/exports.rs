@@ -43,9 +43,11 @@ pub mod exec {
 
 /// File formats: parameters, npy and npz, RecordIO, ONNX messages. The crate `mxrs-format`.
 pub mod format {
+    #[cfg(feature = "onnx")]
+    pub use mxrs_format::onnx;
     pub use mxrs_format::{
         AlignedBytes, ArrayFile, AtomicFile, Checkpoint, Csr, Dense, Limits, Loaded, Options, RowSparse, Tensor,
-        Warnings, npy, npz, onnx, params, pickle, read_file, recordio, safetensors, tuning, write_atomically,
+        Warnings, npy, npz, params, pickle, read_file, recordio, safetensors, tuning, write_atomically,
     };
 }
 
@@ -58,6 +60,7 @@ pub mod graph {
 }
 
 /// The networks of MXNet's examples, and initial values: the crate `mxrs-models`.
+#[cfg(feature = "models")]
 pub mod models {
     pub use mxrs_models::{
         BENCHMARK_NETWORKS, FactorKind, Family, Initializer, Load, Mixed, Model, ModelOptions, NetBuilder, RandomKind,

@@ -25,7 +25,8 @@
 //! | feature | adds |
 //! |---|---|
 //! | `data` | iterators over training data, images, record files |
-//! | `train` | optimizers, the module and its loop, metrics, checkpoints; needs `data` |
+//! | `models` | the networks of MXNet's examples, and initial values |
+//! | `train` | optimizers, the module and its loop, metrics, checkpoints; needs `data` and `models` |
 //! | `onnx` | ONNX models from graphs and back |
 //! | `quantize` | quantization of trained networks |
 //! | `onednn` | kernels of oneDNN, compiled from source by a C++ compiler |
@@ -87,11 +88,13 @@ pub use backends::{AbsentBackend, Backends, LoadedBackend};
 pub use capabilities::env_page;
 #[cfg(feature = "data")]
 pub use exports::data;
+#[cfg(feature = "models")]
+pub use exports::models;
 #[cfg(feature = "onnx")]
 pub use exports::onnx;
 #[cfg(feature = "quantize")]
 pub use exports::quantize;
-pub use exports::{engine, env, exec, format, graph, models, ndarray, op, ops, storage, symbol, types};
+pub use exports::{engine, env, exec, format, graph, ndarray, op, ops, storage, symbol, types};
 #[cfg(feature = "train")]
 pub use exports::{optim, train};
 pub use model::{BoundModel, Model};

@@ -15,6 +15,7 @@
 
 pub use crate::{Model, Predictor, Runtime};
 pub use mxrs_exec::{Array, Imperative, autograd};
+#[cfg(feature = "models")]
 pub use mxrs_models::{Initializer, NetBuilder};
 pub use mxrs_ops::layers;
 pub use mxrs_types::{DType, Device, Shape};
