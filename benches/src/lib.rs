@@ -16,8 +16,8 @@
 //! - Speed is a ratio within one run. The contestants run in alternating rounds ([`rounds`]), so that other load on the
 //!   machine affects all of them. A ratio is the median of the ratios of neighboring rounds ([`summary`]). The spread next
 //!   to it is half the distance between the quartiles.
-//! - A peer that is not installed is skipped and listed as "not measured", with the flag that helps. The exit code reports
-//!   only whether something failed; no program judges a number.
+//! - A peer that is not installed is skipped and listed as "not measured", with the flag that gives its path. The exit
+//!   code reports only whether something failed; no program judges a number.
 //! - The table goes to stdout (`--format json` prints the same as JSON), progress to stderr. `--seconds` is the time to
 //!   spend, `--pin` ties threads to CPUs.
 //!

@@ -1,7 +1,8 @@
 //! Measures how much memory the pools hold relative to the live blocks: replays traces of training on a simulated device.
 
 use mxrs_benches::traces::{Event, Trace, resnet50_training, variable_length_recurrent};
-use mxrs_storage::{Block, PoolConfig, PoolKind, SimulatedMemory, Storage, StorageConfig, Tag};
+use mxrs_simulated_gpu::SimulatedMemory;
+use mxrs_storage::{Block, PoolConfig, PoolKind, Storage, StorageConfig, Tag};
 use mxrs_types::Device;
 use std::sync::Arc;
 

@@ -13,7 +13,8 @@ use crate::elapsed;
 use crate::native_build::NativeBuilds;
 
 const EVERY: Duration = Duration::from_secs(20);
-/// Number of beats between two "still running" lines. Beats at which oneDNN's build reports progress do not count.
+/// A "still running" line is printed every `PLAIN_EVERY` times that [`EVERY`] has passed without progress of oneDNN's
+/// build.
 const PLAIN_EVERY: u32 = 3;
 
 /// A thread that prints lines until this value is dropped.

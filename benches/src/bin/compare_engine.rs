@@ -38,7 +38,7 @@ struct Args {
     /// Operators per round
     #[arg(long, default_value_t = 200_000)]
     operators: usize,
-    /// Measure only loads whose name contains this text
+    /// Measure only loads (sequences of operators) whose name contains this text
     #[arg(long)]
     load: Option<String>,
     /// Tie each pushing thread to a CPU of its own, and all workers to the other CPUs

@@ -56,7 +56,7 @@ struct Args {
     /// process
     #[arg(long)]
     concurrent: bool,
-    /// Seconds after which a library that does not answer, or a program that writes its files, is killed
+    /// Seconds after which a library that does not answer is killed, and likewise a program that writes files for a library
     #[arg(long, default_value = "600", value_parser = seconds)]
     timeout: Duration,
     /// The program mxrs, which writes the files of the networks

@@ -12,7 +12,8 @@ use mxrs_benches::summary::Summary;
 use mxrs_benches::traces::Trace;
 use std::process::{Command, ExitCode};
 
-/// Sizes in bytes of the small warm allocations. Large ones have [`LARGE`] bytes.
+/// Sizes in bytes of the small warm allocations (allocations of the same size again and again). Large ones have
+/// [`LARGE`] bytes.
 const SIZES: [usize; 2] = [16 << 10, 48 << 10];
 const LARGE: usize = 1 << 20;
 /// Number of training steps of a trace that are timed. The number is small because a heap that requests every block from the
@@ -28,7 +29,7 @@ struct Args {
     /// Training steps of each trace
     #[arg(long, default_value_t = 50)]
     iterations: usize,
-    /// Pairs of allocation and release per round of the warm allocations
+    /// Pairs of allocation and release in a round that repeats the same size
     #[arg(long, default_value_t = 100_000)]
     pairs: usize,
     /// Tie threads to CPUs
@@ -213,7 +214,8 @@ fn replays<'t>(choice: Choice, trace: &'t Trace) -> Result<Contestant<'t>> {
     with_heap(choice, Replays(choice.word(), trace))
 }
 
-/// The three rounds of one heap: small sizes on one thread, the large size on one thread, small sizes on two threads.
+/// Times warm allocations of one heap in three rounds: small sizes on one thread, the large size on one thread, small
+/// sizes on two threads.
 struct Hits<'a> {
     name: String,
     n_pairs: usize,

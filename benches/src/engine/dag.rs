@@ -20,8 +20,8 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Computes the order that reads and writes require within one period: a reader follows the last writer; a writer
-    /// follows the last writer and all readers since then.
+    /// Computes the order that the reads and writes of `operators` require: a reader of a variable follows its last
+    /// writer; a writer follows the last writer and all readers since then.
     pub fn of(operators: &[Operator]) -> Self {
         let mut successors = vec![Vec::new(); operators.len()];
         let mut n_predecessors = vec![0; operators.len()];

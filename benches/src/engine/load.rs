@@ -88,7 +88,7 @@ impl Load {
         Self { name: name.into(), n_vars, operators }
     }
 
-    /// Name of the load in the table.
+    /// Name of the load in the report's table.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -47,7 +47,8 @@ impl Assignment<'_> {
         }
     }
 
-    /// For each thread, the operators of its period, with the numbers of the variables that this thread uses.
+    /// The lane of each thread: the operators that the thread pushes in turn, with the numbers of the variables that
+    /// this thread uses.
     pub fn lanes(&self) -> Vec<Vec<Operator>> {
         let lane = |thread: usize| {
             let mut operators = self.load.operators().to_vec();
@@ -69,7 +70,7 @@ impl Assignment<'_> {
 
 /// An engine under comparison.
 pub trait Peer: Sync {
-    /// Name of the engine in the table.
+    /// Name of the engine in the report's table.
     fn name(&self) -> &str;
 
     /// Creates the variables of an assignment, so that [`Peer::push`] only pushes. Must be called while no operator is
@@ -79,8 +80,8 @@ pub trait Peer: Sync {
     /// Fails if the engine cannot create a variable.
     fn prepare(&mut self, assignment: &Assignment<'_>) -> Result<()>;
 
-    /// Pushes `n` operators of the thread's lane, repeating the lane from its start as often as needed. Called on the
-    /// pushing thread.
+    /// Pushes `n` operators of lane number `lane` (see [`Assignment::lanes`]), repeating the lane from its start as
+    /// often as needed. Called on the pushing thread.
     ///
     /// # Errors
     /// Fails if the engine refuses an operator.

@@ -165,9 +165,9 @@ impl Mxnet {
         reads: &[Handle],
         writes: &[Handle],
     ) -> Result<()> {
-        // SAFETY: the lengths are those of the slices. The handles are live: `free_arrays` also clears the lanes that hold
-        // them. No operator names an array twice. MXNet copies the lists before it returns. `function` accepts any
-        // parameter, and there is no deleter.
+        // SAFETY: the lengths are those of the slices. The handles are live: `free_arrays` also clears `lanes`, which
+        // holds them. No operator names an array twice. MXNet copies the lists before it returns. `function` accepts
+        // any parameter, and there is no deleter.
         let status = unsafe {
             (self.push_sync)(
                 function,

@@ -30,7 +30,8 @@ pub fn pair(case: &Case, peer: Option<(&Peer, &Path)>, options: BindOptions, n_s
     Pair { tensors, ours, theirs }
 }
 
-/// Checks that the memory available on the machine is at least `share` times the bytes planned for the case, plus a reserve.
+/// Checks that the memory available on the machine is at least `share` times the bytes planned for the case, plus 768
+/// MiB.
 ///
 /// # Errors
 /// Fails if less memory is available, or if the case cannot be planned.
@@ -46,7 +47,7 @@ pub fn total_bytes(case: &Case, options: BindOptions) -> Result<f64> {
     Ok(Subject::new(&case.network)?.plan(case, options)?.total_bytes() as f64)
 }
 
-/// Checks that the machine has `bytes` of memory available, plus a reserve.
+/// Checks that the machine has `bytes` of memory available, plus 768 MiB for everything else.
 ///
 /// # Errors
 /// Fails if less memory is available, or if the system does not report how much is.

@@ -70,7 +70,8 @@ fn ours(load: Load, files: &Files, tools: Tools<'_>, limit: Duration) -> Result<
     Ok(Load { symbol: files.beside(symbol), params: files.beside(params), ..load })
 }
 
-/// Loads a network for a library whose script is called with the ONNX file, the images, and the name of the file to write.
+/// Like [`load`], for a library that is quantized by a Python script. The script's arguments are the ONNX file, the
+/// file of images, and the name of the file to write.
 fn by_script(
     peer: Peer,
     script: &str,

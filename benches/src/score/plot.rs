@@ -21,7 +21,7 @@ const COLORS: [RGBColor; 9] = [
     RGBColor(150, 150, 150),
 ];
 const PANEL: (u32, u32) = (1100, 360);
-/// Fraction of a network's width that bars fill.
+/// Fraction of the width of a network in the chart that its bars fill.
 const FILLED: f64 = 0.84;
 
 /// Draws the contests. The heading names `machine`.

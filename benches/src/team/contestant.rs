@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// A contestant; the variants are in the order of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// One thread runs both chunks.
+    /// One thread runs both chunks (halves) of each loop.
     Serial,
     /// libgomp with default settings: idle threads spin for a while, then sleep.
     OpenMp,

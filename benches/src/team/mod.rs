@@ -24,7 +24,7 @@ pub const THREADS: usize = 2;
 /// The order to run one round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
-    /// Work of one loop in steps, both chunks together.
+    /// Work of one loop, both chunks together, as a number of steps (see [`work::steps`]).
     pub steps: u64,
     /// Number of loops.
     pub n_loops: usize,

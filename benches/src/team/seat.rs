@@ -75,7 +75,8 @@ impl Drop for Seat {
     }
 }
 
-/// The main loop of a contestant's process: runs each round that standard input orders, until it is closed.
+/// The main loop of a contestant's process: reads orders from standard input until it is closed, and runs one round for
+/// each.
 ///
 /// # Errors
 /// Fails if the contestant cannot be started or an order cannot be read.

@@ -33,8 +33,9 @@ impl CpuBackend {
         Arc::new(Self { level, n_threads: team.size(), speed: Speed::here(team.size()), narrow_sums: false })
     }
 
-    /// Makes a backend that takes every softmax and log_softmax of 16-bit floats and adds up their terms in 16 bits, as
-    /// MXNet does with `MXNET_SAFE_ACCUMULATION=0`. These kernels are slower and less accurate than the usual ones.
+    /// Makes a backend whose kernels are preferred for every softmax and log_softmax of 16-bit floats. They add up the
+    /// terms in 16 bits, as MXNet does with `MXNET_SAFE_ACCUMULATION=0`, and are slower and less accurate than the
+    /// usual kernels.
     pub fn with_narrow_sums(team: &Team) -> Arc<Self> {
         Arc::new(Self { narrow_sums: true, ..Arc::unwrap_or_clone(Self::new(team)) })
     }

@@ -42,8 +42,8 @@ impl Level {
             // SAFETY: an `Isa` with this set exists only if the processor has AVX2 and FMA.
             #[cfg(target_arch = "x86_64")]
             Set::Avx2 => unsafe { with_avx2(body) },
-            // SAFETY: an `Isa` with this set exists only if the processor has AVX2 and FMA, and only `available` makes a
-            // level of it, after it has asked for the four parts of AVX-512.
+            // SAFETY: `available` makes a `Level` with this set only if the processor has the four parts of AVX-512
+            // that `with_avx512` needs. An `Isa` with this set exists only if the processor also has AVX2 and FMA.
             #[cfg(target_arch = "x86_64")]
             Set::Avx512 => unsafe { with_avx512(body) },
         }

@@ -12,7 +12,7 @@ pub type Planned = std::result::Result<Build, String>;
 
 struct Closure<F> {
     name: String,
-    /// For each output, whether its dtype can be added to.
+    /// For each output, whether its dtype supports a request to add.
     adds: Vec<bool>,
     run: F,
 }
@@ -43,7 +43,7 @@ pub fn kernel(
     Arc::new(Closure { name: format!("cpu:{op}"), adds, run })
 }
 
-/// For each output of a call, whether its dtype can be added to.
+/// For each output of a call, whether its dtype supports a request to add.
 pub fn adds(outputs: &[TensorDesc]) -> Vec<bool> {
     outputs.iter().map(|desc| desc.dtype != DType::Bool).collect()
 }
@@ -57,8 +57,8 @@ pub fn row_major(
     all_row_major(call, scratch_bytes, true, run)
 }
 
-/// Does the same as [`row_major`], but the kernel never runs in place. For kernels that read an element of an input after
-/// another element has been written.
+/// Does the same as [`row_major`], but the kernel never runs in place. It is for kernels that read an element of an
+/// input after another element of the output has been written.
 pub fn out_of_place(
     call: &OpCall<'_>,
     scratch_bytes: usize,

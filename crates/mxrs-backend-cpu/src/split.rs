@@ -38,8 +38,9 @@ pub fn in_element_ranges(team: &Team, n: usize, body: &(dyn Fn(Range<usize>) + S
     });
 }
 
-/// Runs `body` over the rows, or parts of rows, of a loop nest. Its arguments are the first step of the part in the
-/// nest, the number of steps of the innermost axis, and the offsets of the tensors at the first step.
+/// Runs `body` over a loop nest, for one row of the innermost axis, or a part of a row, at a time. The arguments of
+/// `body` are the index of the first iteration of this part in the nest, its number of iterations, and the offsets of
+/// the tensors at its first iteration.
 pub fn in_rows<const N: usize>(team: &Team, axes: &[Axis<N>], body: &(dyn Fn(usize, usize, [usize; N]) + Sync)) {
     let single = Axis { size: 1, strides: [0; N] };
     let (inner, outer) = axes.split_last().map_or((single, axes), |(inner, outer)| (*inner, outer));

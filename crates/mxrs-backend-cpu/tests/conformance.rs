@@ -1,5 +1,5 @@
-//! Compares every sample of every operator that this backend takes, including gradients, with the reference kernels, on
-//! one thread and on two, with every instruction set. Also tests sizes that samples do not have.
+//! Compares every sample of every operator that this backend has a kernel for, including gradients, with the reference
+//! kernels, on one thread and on two, with every instruction set. Also tests sizes that samples do not have.
 
 use mxrs_backend_cpu::{CpuBackend, Level};
 use mxrs_op::{Attrs, Backend, Fill, OpDef, Pointwise, Sample};
@@ -29,7 +29,7 @@ fn agrees_with_the_reference_on_every_sample() {
 }
 
 /// Compares one call with the reference, with every request and memory sharing that an executor may use. Returns
-/// `false` if the backend does not take the call.
+/// `false` if the backend has no kernel for the call.
 fn check(backend: &CpuBackend, op: &OpDef, sample: &Sample, dtype: DType, team: &Arc<Team>) -> bool {
     let context = || {
         format!("{}/{} {:?} {dtype}", op.name, sample.name, sample.inputs.iter().map(|i| &i.shape).collect::<Vec<_>>())
@@ -70,7 +70,8 @@ fn pointwise_operators_of_every_size() {
     assert!(n_compared > 500, "only {n_compared} comparisons");
 }
 
-/// Tests operators on sizes that are larger than a piece, a block or a thread's share, but not multiples of these.
+/// Tests operators on sizes that kernels cut into equal parts (for blocks, for buffers, for threads) and a shorter last
+/// part.
 #[test]
 fn other_operators_of_sizes_that_are_cut() {
     let team = team(2);

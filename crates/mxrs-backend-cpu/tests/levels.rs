@@ -7,7 +7,7 @@ use mxrs_testkit::AlignedBuffer;
 use mxrs_testkit::conformance::Prepared;
 use mxrs_types::{DType, WriteReq};
 
-/// All outputs of a call, with all NaNs replaced by the same one; `None` if the backend does not take the call.
+/// All outputs of a call, with all NaNs replaced by the same one; `None` if the backend has no kernel for the call.
 fn outputs(op: &OpDef, prepared: &Prepared, level: Level) -> Option<Vec<Vec<u64>>> {
     let team = Team::serial();
     let backend = CpuBackend::with_level(&team, level);

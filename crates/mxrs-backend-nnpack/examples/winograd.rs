@@ -1,5 +1,5 @@
 //! Times convolutions with stride 1 by Winograd's algorithms. For each layer and variant it prints the fastest
-//! blocking, milliseconds, the speed of an equivalent direct sum, and the part of the processor's peak that the
+//! blocking, milliseconds, the speed of an equivalent direct sum, and the part of the processor's peak that the matrix
 //! products reach.
 //!
 //! Usage: `winograd [batch] [threads] [words of names of layers or variants…]`. Weights are not in the caches, because
@@ -32,7 +32,7 @@ const LAYERS: [(usize, usize, usize, [usize; 2]); 16] = [
     (384, 384, 8, [3, 1]),
 ];
 
-/// Measures the GFLOP/s of all threads together, in products that stay in the first-level cache.
+/// Measures the GFLOP/s of all threads together, in matrix products whose operands stay in the first-level cache.
 fn peak(team: &Team) -> f64 {
     let gemm = Gemm::new(Isa::best());
     let offsets: Vec<usize> = (0..4).map(|b| b * 16 * 14).collect();
@@ -55,7 +55,7 @@ fn peak(team: &Team) -> f64 {
                 epilogue: None,
             };
             for _ in 0..200 {
-                // SAFETY: the product reads 4 blocks of 14 rows of 16 values from `a` and 64 steps of 32 values from
+                // SAFETY: the product reads 4 blocks of 14 rows of 16 values from `a` and 64 rows of 32 values from
                 // `b`, and writes 2 halves of 14 rows of 16 values to `c`. The arrays have exactly these sizes and
                 // belong to this thread.
                 unsafe { gemm.run(14, true, &product) };

@@ -51,7 +51,8 @@ enum Job {
     Depthwise(ConvProblem),
     /// A convolution with this number of groups.
     Grouped(ConvProblem, u32),
-    /// A fully-connected layer with row-major weights: float32 weights in place, or a copy of the weights in bfloat16.
+    /// A fully-connected layer with row-major weights. Float32 weights are read where they are; bfloat16 weights are a
+    /// copy.
     Dense(DenseProblem, Weights),
     /// A fully-connected layer with packed weights.
     Product(DenseProblem, Weights),
@@ -296,7 +297,7 @@ fn dense_candidate(p: DenseProblem, weights: Weights, candidate: &str, most: usi
     }
 }
 
-/// Whether the weights of a call are constant, so that they are packed once and not in every call.
+/// Whether the weights of a call are constant, so that they are packed once, not in every call.
 fn is_packed_once(call: &OpCall<'_>) -> bool {
     call.is_constant.get(1).copied().unwrap_or(false)
 }

@@ -20,7 +20,7 @@ struct Counter(AtomicUsize);
 #[derive(Debug)]
 struct Phase {
     items: usize,
-    /// For each part, how many of its items have been taken.
+    /// For each part, how many of its items threads have started.
     next: Vec<Counter>,
     /// Items finished.
     done: Counter,
@@ -46,8 +46,8 @@ impl Phases {
         items * part / self.parts
     }
 
-    /// Runs items of a phase until all are taken: first those of part `part`, then those of the other parts. An item
-    /// sees everything written by the phases that this thread has waited for.
+    /// Runs items of a phase until every item has been started: first those of part `part`, then those of the other
+    /// parts. An item sees everything written by the phases that this thread has waited for.
     pub fn work(&self, phase: usize, part: usize, mut item: impl FnMut(usize)) {
         /// Counts an item as finished even if it panics, so that no thread waits forever.
         struct Done<'a>(&'a AtomicUsize);

@@ -18,9 +18,9 @@ use mxrs_types::Result;
 /// An algorithm for convolutions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
-    /// A product over blocks of channels and cells of the window.
+    /// A matrix product whose sums run over blocks of input channels and taps of the window.
     Product,
-    /// A product over single cells, for few channels.
+    /// A matrix product whose sums run over single channels and taps of the window, for few input channels.
     Taps,
     /// Winograd's algorithm with this variant.
     Winograd(Variant),
@@ -140,8 +140,8 @@ impl Choice {
             return Self { algorithm: Algorithm::Product, cost: UNMEASURED };
         }
         if p.c < BLOCK {
-            // Measured for few channels: this algorithm takes nine tenths of a vendor library's time if the last panel
-            // is full.
+            // Measured for few channels: this algorithm takes nine tenths of a vendor library's time if the output
+            // channels fill whole blocks of 16.
             let used = p.k as f64 / p.k.next_multiple_of(BLOCK) as f64;
             return Self { algorithm: Algorithm::Taps, cost: 0.9 / used };
         }

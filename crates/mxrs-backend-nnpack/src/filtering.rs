@@ -30,7 +30,7 @@ impl TileConv {
     /// Prepares one of Winograd's algorithms with this blocking.
     ///
     /// # Errors
-    /// Fails if the variant is for another window.
+    /// Fails if the variant is for a window of another size.
     pub fn winograd(p: &ConvProblem, variant: Variant, blocking: Blocking, isa: Isa) -> Result<Self> {
         let plan = winograd::Plan::with_data(shape(p), variant, blocking, isa, p.data)?;
         Ok(Self { tiling: *plan.tiling() })

@@ -4,7 +4,7 @@
 //! weights with input and output channels exchanged and each window rotated by half a turn. Packing reads the weights
 //! in this order; a flipped copy is never stored.
 
-/// Filters `[k][c][cells]`.
+/// Filters `[k][c][cells]`: output channels, input channels, and taps of the window.
 #[derive(Clone, Copy, Debug)]
 pub struct Filters<'a> {
     numbers: &'a [f32],
@@ -13,7 +13,7 @@ pub struct Filters<'a> {
     cells: usize,
     /// If the filters are flipped, their number of output channels; otherwise 0.
     flipped: usize,
-    /// The cells of the window that are used, in this order. `None` means all cells, in the order of a flipped window.
+    /// The taps of the window that are used, in this order. `None` means all taps, in the order of a flipped window.
     picked: Option<&'a [usize]>,
 }
 
@@ -29,7 +29,7 @@ impl<'a> Filters<'a> {
         Self { numbers, c, cells, flipped: k, picked: None }
     }
 
-    /// Flipped filters as by [`Self::flipped`], with only the cells `picked` of each window, in this order.
+    /// Flipped filters as by [`Self::flipped`], with only the taps `picked` of each window, in this order.
     pub fn picked(numbers: &'a [f32], [k, c]: [usize; 2], cells: usize, picked: &'a [usize]) -> Self {
         Self { picked: Some(picked), ..Self::flipped(numbers, [k, c], cells) }
     }
@@ -44,7 +44,7 @@ impl<'a> Filters<'a> {
         (self.flipped == 0).then_some(self.numbers)
     }
 
-    /// Returns the cells of a filter as they are stored, and the index of the filter's first cell: 0, or the last index
+    /// Returns the taps of a filter as they are stored, and the index of the filter's first tap: 0, or the last index
     /// if the order is reversed.
     #[inline(always)]
     pub fn window(&self, k: usize, c: usize) -> (&'a [f32], usize) {
@@ -55,7 +55,7 @@ impl<'a> Filters<'a> {
         (&self.numbers[filter * self.cells..][..self.cells], first)
     }
 
-    /// Copies cell `cell` of input channel `c` for `to.len()` neighboring output channels, the first of which is `k`.
+    /// Copies tap `cell` of input channel `c` for `to.len()` neighboring output channels, the first of which is `k`.
     pub fn columns(&self, k: usize, c: usize, cell: usize, to: &mut [f32]) {
         let (first, step) = match self.flipped {
             0 => ((k * self.c + c) * self.cells + cell, self.c * self.cells),
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn turning_exchanges_channels_and_rotates_windows() {
-        // Two output channels, three input channels, windows of four cells. Each value is its own index.
+        // Two output channels, three input channels, windows of four taps. Each value is its own index.
         let numbers: Vec<f32> = (0..24).map(|i| i as f32).collect();
         let (plain, flipped) = (Filters::plain(&numbers, 3, 4), Filters::flipped(&numbers, [3, 2], 4));
         for (k, c, cell) in (0..24).map(|i| (i / 12, i / 4 % 3, i % 4)) {

@@ -37,7 +37,7 @@ impl ConvKernel {
         };
         // SAFETY: by the contract of `RawTensor`, the tensors of the running call are valid, aligned to 64 bytes, and
         // not written by other code. They have the planned layouts. `planned` allows an output in the memory of an
-        // input only if there is a sum, so only the sum may be the output.
+        // input only if the epilogue adds a tensor, and then only that tensor may share the output's memory.
         unsafe { self.algorithm.run(&operands, args.team) }
     }
 }

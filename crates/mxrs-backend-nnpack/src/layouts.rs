@@ -96,7 +96,7 @@ pub enum PackedForm {
     Blocks,
     /// `[k/32][c][kh][kw][32 k]`, output channels padded with zeros; the last panel may be 16 wide.
     Taps,
-    /// Transformed to the factors of this variant of Winograd's algorithm.
+    /// Filters transformed for this variant of Winograd's algorithm.
     Winograd(Variant),
     /// `[k/16][kh][kw][16 k]` of weights `[k, 1, kh, kw]`, channels padded with zeros.
     Depthwise,
@@ -129,7 +129,8 @@ const PHASES_ID: u64 = 1 << 33;
 const MERGED_PHASES_ID: u64 = 1 << 34;
 
 impl PackedForm {
-    /// All forms without a number of groups or a stride. The position of a form is its id in a layout.
+    /// All forms that contain neither a number of groups nor a stride. The position of a form in this list is its id in
+    /// a layout.
     fn all() -> impl Iterator<Item = Self> {
         let transformed = Variant::ALL.map(Self::Winograd).into_iter().chain(Tile::ALL.map(Self::Fourier));
         let short = [Self::Bf16Rows, Self::Bf16Blocks];
@@ -182,7 +183,7 @@ impl PackedForm {
         match self {
             Self::MergedPhases(steps) => MergedPhases::new(steps, [kh, kw])
                 .map_or(0, |merged| Self::Blocks.len([merged.channels(c), k, merged.window[0], merged.window[1]])),
-            // Every cell of the window is in exactly one phase.
+            // Every tap of the window is in exactly one phase.
             Self::Phases(_) => padded_k * padded_c * kh * kw,
             Self::Blocks | Self::Bf16Blocks => padded_k * padded_c * kh * kw,
             Self::Bf16Rows => k * c * kh * kw,
@@ -211,7 +212,7 @@ pub fn transform(sizes: [usize; 4], variant: Variant) -> Result<Plan> {
 /// A plan that transforms weights of these sizes to spectra. The spectra do not depend on the image or the blocking.
 ///
 /// # Errors
-/// Fails if the tile does not take this window.
+/// Fails if the transform of these tiles does not support the window.
 pub fn spectra(sizes: [usize; 4], tile: Tile) -> Result<fourier::Plan> {
     fourier::Plan::new(any_image(sizes), tile, ANY_BLOCKING, Isa::best())
 }

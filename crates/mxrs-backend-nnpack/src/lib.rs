@@ -9,7 +9,7 @@
 //! Activations are in blocks of 16 channels (`nChw16c`, which vendor libraries also know), so that a product reads its
 //! rows in place. Weights are packed once. Windows of 3x3 and a few others with stride 1 use Winograd's algorithms;
 //! larger windows may use Fourier transforms of tiles. The first layer of a network, which has few channels, reads
-//! row-major data. All algorithms call one small product, which keeps 28 sums of 16 values in registers.
+//! row-major data. All algorithms call one small matrix product, which keeps 28 sums of 16 values in registers.
 //!
 //! The crate knows the operators of `mxrs-ops`. It does not know graphs, arrays, the environment or any other backend.
 //!

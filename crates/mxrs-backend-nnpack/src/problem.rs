@@ -30,17 +30,17 @@ pub struct ConvProblem {
     pub kw: usize,
     /// Distance between windows, down and across.
     pub stride: (usize, usize),
-    /// Zeros before the first and after the last cell, down and across.
+    /// Rows of zeros above and below the data; columns of zeros to its left and right.
     pub pad: (usize, usize),
     /// Dtype and layout of data and output.
     pub data: Data,
-    /// Distance between cells of a window, down and across.
+    /// Distance between neighboring taps of a window, down and across.
     pub dilate: (usize, usize),
 }
 
 impl ConvProblem {
-    /// The convolution of a call with these parameters, whose first inputs are data and weight. Channels are those of
-    /// all groups together.
+    /// The convolution of a call with these parameters, whose first two inputs are data and weight. The numbers of
+    /// channels are those of all groups together.
     ///
     /// # Errors
     /// Returns the reason as text if the kernels do not take the convolution.
@@ -114,7 +114,7 @@ impl ConvProblem {
         self.n * (self.c * self.h * self.w + self.k * self.pixels())
     }
 
-    /// Whether the cells of a window are neighbors, without dilation.
+    /// Whether the window has no dilation, so that its taps are neighbors.
     pub fn is_dense(&self) -> bool {
         self.dilate == (1, 1)
     }
@@ -124,8 +124,8 @@ impl ConvProblem {
         self.oh * self.ow
     }
 
-    /// Whether the window is one cell and the stride is 1. Without padding, each output pixel then depends only on the
-    /// input pixel at the same position.
+    /// Whether the window is 1x1 and the stride is 1. Without padding, each output pixel then depends only on the input
+    /// pixel at the same position.
     pub fn is_pointwise(&self) -> bool {
         (self.kh, self.kw) == (1, 1) && self.stride == (1, 1)
     }

@@ -6,9 +6,9 @@ use mxrs_processor::{Isa, Processor, Set};
 /// Costs on one kind of processor, measured with layers of known networks on two cores.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
-    /// Part of the peak that products reach.
+    /// Part of the peak speed that matrix products reach.
     pub product: f64,
-    /// Part of the peak that a vendor library's direct convolutions reach, with stride 1 and with other strides.
+    /// Part of the peak speed that a vendor library's direct convolutions reach, with stride 1 and with other strides.
     pub vendor: [f64; 2],
     /// Multiply-adds of two threads in the time that it takes to read a byte from memory.
     pub per_byte: f64,
@@ -55,8 +55,9 @@ mod tests {
     use crate::winograd::{Data, Variant};
     use crate::{Accuracy, NnpackOptions};
 
-    /// Images, input and output channels, height and width; milliseconds of the direct sum and of F2 to F6, as measured
-    /// by `examples/estimates.rs` with two threads on Zen 4 (2 cores, 235 GFLOP/s).
+    /// For each layer: images, input channels, output channels, and height and width; then the milliseconds of the
+    /// direct sum and of Winograd's F2 to F6, as measured by `examples/estimates.rs` with two threads on Zen 4 (2
+    /// cores, 235 GFLOP/s).
     const MEASURED: [([usize; 4], [f64; 6]); 17] = [
         ([1, 64, 64, 56], [1.128, 0.582, 0.430, 0.352, 0.363, 0.342]),
         ([1, 128, 128, 28], [1.073, 0.534, 0.435, 0.342, 0.362, 0.377]),

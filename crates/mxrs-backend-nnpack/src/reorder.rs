@@ -171,7 +171,7 @@ impl Kernel for Reorder {
                 in_chunks(args.team, to, groups.packed_len(pixels), &|index, to| groups.pack(index, pixels, from, to));
             }
             Conversion::Pack(PackedForm::Depthwise) => {
-                // Depthwise weights are copied like an image: a window is a channel, and its cells are the pixels.
+                // Depthwise weights are copied like an image: a window is a channel, and its taps are the pixels.
                 in_chunks(args.team, to, pixels * BLOCK, &|block, to| {
                     let channels = (n - block * BLOCK).min(BLOCK);
                     to_block(&from[block * BLOCK * pixels..][..channels * pixels], to, pixels);

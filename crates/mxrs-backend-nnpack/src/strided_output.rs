@@ -36,8 +36,8 @@ impl<K: WriteStrided> Kernel for StridedOutput<K> {
         match args.reqs.first().copied().unwrap_or_default() {
             WriteReq::Null => Ok(()),
             WriteReq::Write | WriteReq::Inplace => self.kernel.write_strided(args, args.outputs[0], self.image_stride),
-            // A kernel adds through a copy of its whole output, and that copy would cover the gaps between the images
-            // too.
+            // To add to its output, a kernel would compute a temporary copy and add all of it, which would overwrite
+            // the gaps between the images.
             WriteReq::Add => Err(Error::not_built("adding to a part of a tensor", "kernels overwrite parts")),
         }
     }

@@ -17,8 +17,8 @@ fn pool(kernel: &str, stride: &str, pad: &str, others: &[(&str, &str)], sizes: [
     image("pool", &attrs, sizes)
 }
 
-/// Windows of known networks, and special cases: output sizes rounded up, windows without cells, and channels that do
-/// not fill a block.
+/// Windows of known networks, and special cases: output sizes rounded up, windows that lie entirely in the padding, and
+/// channels that do not fill a block.
 fn pools() -> Vec<Sample> {
     let (avg, sum) = (("pool_type", "avg"), ("pool_type", "sum"));
     let (full, cells) = (("pooling_convention", "full"), ("count_include_pad", "False"));

@@ -252,7 +252,8 @@ fn gradients_of_data_agree_with_double() {
         }
         for (window, stride) in STRIDED {
             let random = Case::random(&mut numbers, window, stride);
-            // The padding is at most what each phase of the pixels can have.
+            // Padding for which every phase (the pixels of the data that are one stride apart) is a convolution, which
+            // cannot have negative padding.
             let pad = |window: usize, stride: usize| if stride > 2 { 0 } else { (window - 1) / 2 };
             let pad = (pad(window.0, stride.0), pad(window.1, stride.1));
             let case = Case { c: random.c.max(16), pad, ..random };

@@ -112,7 +112,8 @@ fn bfloat16_is_taken_where_winograd_fits_only() {
 
 #[test]
 fn long_sums_in_parts_agree_with_double_precision() {
-    // More steps than one product has, on images of few pixels, with a sum in separate memory and in place.
+    // Sums over more channels than one product takes, on images of few pixels. The tensor that is added is in separate
+    // memory or in that of the output.
     let mut numbers = Numbers(77);
     let (team, plain) = (team(2), Case::random(&mut Numbers(5)));
     let options = NnpackOptions { winograd: false, fourier: false, ..NnpackOptions::default() };

@@ -15,8 +15,8 @@ use mxrs_testkit::conformance::{Prepared, team};
 use mxrs_types::{DType, WriteReq};
 
 const FREE: [(&str, &str); 2] = [("fix_gamma", "False"), ("eps", "2e-05")];
-/// Sizes with planes of one partial sum or several, with whole and partial blocks, and with numbers of blocks that are
-/// multiples of the threads or not.
+/// Sizes with planes that one partial sum covers or that need several, with whole and partial blocks of channels, and
+/// with numbers of blocks that are multiples of the number of threads or not.
 const SIZES: [[usize; 4]; 6] =
     [[2, 64, 12, 11], [3, 48, 7, 7], [2, 20, 3, 5], [4, 33, 1, 2], [1, 16, 30, 31], [5, 80, 4, 4]];
 

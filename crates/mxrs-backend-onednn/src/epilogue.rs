@@ -1,4 +1,5 @@
-//! The epilogue of a product: adds an operand, then applies a function, before the result is stored.
+//! The epilogue of a product (a convolution or fully-connected layer): adds an operand, then applies a function, before
+//! the result is stored.
 //!
 //! oneDNN's sum reads the operand from the destination. If the operand of a call is in other memory, it is first copied to
 //! the destination.

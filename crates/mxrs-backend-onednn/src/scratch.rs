@@ -22,7 +22,7 @@ impl ScratchPlan {
     }
 }
 
-/// A part with `n` values of type `f32`.
+/// A part of the scratch memory, with `n` values of type `f32`.
 #[derive(Clone, Copy, Debug)]
 pub struct FloatPart {
     /// First byte of the part.

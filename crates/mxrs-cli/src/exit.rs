@@ -27,7 +27,8 @@ pub enum Failure {
 pub type Outcome<T = ()> = Result<T, Failure>;
 
 impl Failure {
-    /// Converts an error of reading input: an input error, except for out-of-memory, backend errors and panics.
+    /// Converts an error that occurred while input was read: to [`Self::Run`] if memory is exhausted, a backend failed
+    /// or code panicked, otherwise to [`Self::Input`].
     pub fn input(error: Error) -> Self {
         match error.kind() {
             ErrorKind::OutOfMemory { .. } | ErrorKind::Backend { .. } | ErrorKind::Panicked { .. } => Self::Run(error),
@@ -35,7 +36,8 @@ impl Failure {
         }
     }
 
-    /// Converts an error of applying flags to a model: shapes that do not fit the model are a usage error.
+    /// Converts an error that occurred while a model was bound with the shapes and settings of the flags. Shapes that
+    /// do not fit the model are a usage error.
     pub fn binding(error: Error) -> Self {
         match error.kind() {
             ErrorKind::Shape { .. } | ErrorKind::InvalidValue { .. } | ErrorKind::Unresolved { .. } => {

@@ -52,7 +52,7 @@ fn is_ignored(signal: i32) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// The flag that the first signal sets, for loops in the libraries.
+/// The flag that the first signal sets. Long loops in the libraries get it, and end when it is set.
 pub fn flag() -> Arc<AtomicBool> {
     ASKED.clone()
 }

@@ -59,7 +59,7 @@ fn useless(symbol: &Path, dtype: DType) -> String {
     format!("--dtype {dtype}: no operator of {} would compute in it", symbol.display())
 }
 
-/// The graph with its products in `dtype` instead of float32; `None` if no product changes.
+/// The graph with its matrix products and convolutions in `dtype` instead of float32; `None` if none of them changes.
 fn cast(graph: &Graph, runtime: &Runtime, dtype: DType) -> Result<Option<Graph>> {
     let n_casts = |graph: &Graph| graph.nodes().iter().filter(|node| node.op_name() == "amp_cast").count();
     let after = autocast(graph, runtime.ops(), dtype)?;
@@ -94,8 +94,8 @@ impl Network {
         Self::with_parameters(graph, &built.image, &shapes, &none, seed)
     }
 
-    /// A network from a symbol file, with the parameters of a file or random ones. If `dtype` is not float32, the network's
-    /// products compute in `dtype`, as in mixed precision; inputs and outputs stay in float32.
+    /// A network from a symbol file, with the parameters of a file or random ones. If `dtype` is not float32, matrix
+    /// products and convolutions compute in `dtype`, as in mixed precision; inputs and outputs stay in float32.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read; [`Failure::Usage`] if the image does not fit the network, or if no
@@ -128,8 +128,8 @@ impl Network {
         Ok(Self { graph, ..network })
     }
 
-    /// The network with the loaded parameters, and random ones for the other variables. `shapes` are those of the graph's
-    /// entries.
+    /// The network with the loaded parameters, and random ones for the other variables. `shapes` has the
+    /// shape of every output of every node of the graph.
     fn with_parameters(
         graph: Graph,
         image: &[usize],
@@ -211,7 +211,7 @@ impl Input {
     }
 }
 
-/// The parameters for which the graph has variables.
+/// The loaded parameters for which the graph has a variable of the same name.
 fn of_variables<'a>(
     graph: &'a Graph,
     loaded: &'a HashMap<String, Tensor>,
@@ -220,7 +220,7 @@ fn of_variables<'a>(
     tensors.filter(move |(name, _)| graph.find(name).is_some_and(|id| graph.node(id).is_variable()))
 }
 
-/// Shapes of the entries of a graph whose input is one image.
+/// Shapes of all outputs of all nodes of a graph whose input is one image.
 ///
 /// # Errors
 /// Returns an error if the image or the parameters do not fit the network.

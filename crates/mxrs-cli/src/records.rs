@@ -12,7 +12,7 @@ pub struct ImageBatch {
     pub data: Vec<f32>,
     /// First label of each image, if the source has labels.
     pub labels: Option<Vec<f32>>,
-    /// The decoded images, if requested. There may be more than `n`.
+    /// The decoded images, if requested. Only the first `n` belong to rows of `data`; further ones may follow.
     pub images: Vec<Image>,
     /// File of each image, if the images are files.
     pub files: Vec<PathBuf>,

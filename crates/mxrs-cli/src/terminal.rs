@@ -1,5 +1,5 @@
-//! Terminal output: functions that print and return errors, and colors, progress bars and tables, which depend on whether the
-//! output is a terminal.
+//! Terminal output: functions that print text and return an error if that fails; and colors, progress bars and tables,
+//! which depend on whether the output is a terminal.
 
 use crate::exit::{Failure, Outcome};
 use comfy_table::{ContentArrangement, Table, presets};

@@ -7,7 +7,7 @@ use mxrs_types::{Error, Result};
 /// Format of encoded images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
-    /// JPEG with this quality, 1 to 100. Colors are stored at half size; alpha is dropped.
+    /// JPEG with this quality, 1 to 100. The color planes have half the height and width; alpha is dropped.
     Jpeg {
         /// Quality, 1 to 100.
         quality: u8,

@@ -27,7 +27,7 @@ pub struct MnistIter {
     pub flat: bool,
     /// Seed of the orders; default 0.
     pub seed: u64,
-    /// Which share of the examples is read; default 0, of 1 share.
+    /// Index of the share of the examples that is read; default 0.
     pub part_index: usize,
     /// Number of shares into which the examples are divided; default 1.
     pub num_parts: usize,
@@ -109,7 +109,7 @@ impl MnistIter {
     ///
     /// # Errors
     /// Returns the errors of reading the files, with the path; [`mxrs_types::ErrorKind::InvalidValue`] if images and labels
-    /// differ in number or the share is empty; and the errors of [`crate::NdArrayIterBuilder::build`].
+    /// differ in number or the share of the examples that is read is empty; and the errors of [`crate::NdArrayIterBuilder::build`].
     pub fn build(&self) -> Result<NdArrayIter> {
         let images = idx_ubyte::open(&self.image)?;
         let labels = idx_ubyte::open(&self.label)?;

@@ -39,7 +39,7 @@ impl PixelType {
     }
 }
 
-/// The changes of the last step, which are drawn for each image.
+/// The random changes that the last step of preprocessing makes, drawn for one image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Finish {
     /// First row and column of the crop.

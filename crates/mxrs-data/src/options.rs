@@ -9,7 +9,7 @@ use mxrs_types::{Error, Result};
 pub struct ImageOptions {
     /// Channels (1, 3 or 4), height and width of the result.
     pub data_shape: [usize; 3],
-    /// Factor that is applied after the mean is subtracted; default 1.
+    /// Factor by which pixels are multiplied after the mean is subtracted; default 1.
     pub scale: f32,
     /// Mean that is subtracted from each channel, in units of pixel values (0 to 255), in the order red, green, blue, alpha;
     /// default 0. A gray image uses the first value.

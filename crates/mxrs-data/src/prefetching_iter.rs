@@ -45,7 +45,7 @@ struct State {
     gone: bool,
 }
 
-/// A batch, the end of the epoch or an error, with the number of records left out so far.
+/// A batch, the end of the epoch or an error, with the number of bad records that were left out so far.
 struct Made {
     batch: Result<Option<DataBatch>>,
     n_bad_records: u64,
@@ -196,7 +196,7 @@ impl Shared {
     }
 }
 
-/// Result of one step of the worker.
+/// What the worker has done last: read a batch ahead, or executed an order.
 enum Step {
     Batch(Made),
     Answer(Answer),

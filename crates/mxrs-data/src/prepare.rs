@@ -18,10 +18,10 @@ pub fn prepare(image: &Image, options: &ImageOptions, out: &mut [f32]) -> Result
     prepare_on(&ImageThreads::calling(), image, options, out)
 }
 
-/// Like [`prepare`], with the rows of each step shared among threads.
+/// Like [`prepare`], but threads share the rows of each operation (resizing and normalization).
 ///
 /// # Errors
-/// Returns the errors of [`prepare`], and those of the function that chooses a team.
+/// Returns the errors of [`prepare`], and those of the function that was given to [`ImageThreads::chosen_by`].
 pub fn prepare_on(threads: &ImageThreads, image: &Image, options: &ImageOptions, out: &mut [f32]) -> Result<()> {
     options.check()?;
     let [channels, height, width] = options.data_shape;

@@ -42,8 +42,8 @@ impl ImageThreads {
         Self::chosen_by(move || Ok(Some(Arc::clone(&team))))
     }
 
-    /// Calls `choose` before each step on an image and uses the team that it returns; for `None`, only the calling thread
-    /// works.
+    /// Calls `choose` before each operation on an image, such as a resize, and uses the team that it returns; for
+    /// `None`, only the calling thread works.
     pub fn chosen_by(choose: impl Fn() -> Result<Option<Arc<Team>>> + Send + Sync + 'static) -> Self {
         Self { choose: Some(Arc::new(choose)), watch: None }
     }
@@ -59,7 +59,7 @@ impl ImageThreads {
     /// `rows` consists of whole rows of `row_len` values; `row_len` is not 0.
     ///
     /// # Errors
-    /// Returns the errors of the function that chooses a team.
+    /// Returns the errors of the function given to [`Self::chosen_by`].
     pub(crate) fn share_rows<T: Send>(
         &self,
         rows: &mut [T],

@@ -248,7 +248,8 @@ fn it_is_made_by_name() {
     }
 }
 
-/// The parameters in MXNet's documentation, and `max_bad_records`, `data_name`, `label_name`.
+/// Parameters of both `ImageRecordIter` and `ImageDetRecordIter`: those in MXNet's documentation, and
+/// `max_bad_records`, `data_name`, `label_name`.
 const BOTH: &str = "path_imgrec path_imglist path_imgidx aug_seq label_width data_shape preprocess_threads verbose num_parts \
     part_index shuffle_chunk_size shuffle_chunk_seed seed_aug shuffle seed batch_size round_batch prefetch_buffer \
     ctx dtype resize fill_value inter_method mean_img mean_r mean_g mean_b mean_a std_r std_g std_b std_a scale \

@@ -161,7 +161,7 @@ fn shapes_and_types() {
     assert!(digits(9).pixel_type(PixelType::U8).build().unwrap().next().unwrap().is_err(), "plain batches are f32");
 }
 
-/// Memory that the caller lends, recognizable by its type when it is taken back.
+/// Memory that the test lends to an iterator. By this type the test recognizes the memory in the batches.
 struct Page(Vec<u64>);
 
 impl mxrs_format::Lent for Page {

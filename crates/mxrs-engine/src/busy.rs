@@ -76,7 +76,7 @@ std::thread_local! {
     static MINE: Mine = Mine(Flag::claim());
 }
 
-/// Marks the calling thread until it is dropped.
+/// Marks the calling thread as busy until this value is dropped.
 pub(crate) struct Busy(());
 
 impl Busy {
@@ -88,7 +88,7 @@ impl Busy {
         Self(())
     }
 
-    /// Marks the thread, once no fork is being prepared.
+    /// Marks the calling thread as busy. Waits before that while a fork is being prepared.
     pub(crate) fn enter() -> Self {
         Self::enter_with(|| fence(Ordering::SeqCst), || ())
     }
@@ -139,7 +139,8 @@ fn forking() -> bool {
     FORKING.load(Ordering::Relaxed) > 0
 }
 
-/// Waits until the fork in progress is over. The calling thread must not be marked, because the fork would wait for it.
+/// Waits until the fork in progress is over. The calling thread must not be marked as busy, because the fork would wait
+/// for it.
 #[cold]
 fn let_fork_pass() {
     while forking() {
@@ -147,7 +148,8 @@ fn let_fork_pass() {
     }
 }
 
-/// Keeps other threads from entering until [`end_fork`], and waits for those that have entered, up to [`PATIENCE`].
+/// Keeps other threads from becoming busy until [`end_fork`], and waits until the busy ones have finished their steps,
+/// up to [`PATIENCE`].
 pub(crate) fn begin_fork() {
     FORKING.fetch_add(1, Ordering::SeqCst);
     fence(Ordering::SeqCst);
@@ -160,7 +162,7 @@ pub(crate) fn begin_fork() {
     }
 }
 
-/// Lets threads enter again.
+/// Lets threads become busy again.
 pub(crate) fn end_fork() {
     FORKING.fetch_sub(1, Ordering::SeqCst);
 }

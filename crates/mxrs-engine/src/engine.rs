@@ -59,9 +59,9 @@ pub(crate) struct Inner {
     pub(crate) lifecycle: ForkReset<RankedMutex<()>>,
     pub(crate) stopped: AtomicBool,
     pub(crate) waited_for: WaitedFor,
-    /// The process that the engine was made in ([`mxrs_sync::fork::generation`]).
+    /// The process in which the engine was made, as a number ([`mxrs_sync::fork::generation`]).
     pub(crate) born_in: u64,
-    /// The process in which the engine's workers were last started.
+    /// The process in which the engine's workers were last started, as a number like `born_in`.
     pub(crate) generation: AtomicU64,
 }
 
@@ -74,7 +74,7 @@ impl Inner {
 /// All pools; each is made at its first use.
 pub(crate) struct Pools {
     engine: u32,
-    /// The process that the engine was made in.
+    /// The process in which the engine was made, as a number ([`mxrs_sync::fork::generation`]).
     born_in: u64,
     cpu: [OnceLock<Arc<Pool>>; FAST_IDS],
     cpu_priority: OnceLock<Arc<Pool>>,

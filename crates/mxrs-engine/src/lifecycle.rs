@@ -67,10 +67,11 @@ impl Handle {
 
 fn drain_and_join(inner: &Arc<Inner>) {
     inner.stopped.store(true, Ordering::Relaxed);
-    // A push either sees the flag or is counted before the wait below reads the count; see `Inner::announce`.
+    // A push either sees the flag `stopped` and is refused, or it is counted before the wait below reads the count of
+    // pushes; see `Inner::announce`.
     fence(Ordering::SeqCst);
-    // Flushes only after the flag is set: tasks that other threads collected before they saw the flag were accepted,
-    // so they must run.
+    // Pushes the collected tasks only after the flag `stopped` is set: tasks that other threads collected before they
+    // saw the flag were accepted, so they must run.
     inner.flush_all();
     inner.sleep_until_idle();
     // A fork must not begin now: it would pause workers, which could then not end, and the child would find the list of

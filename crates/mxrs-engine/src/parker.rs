@@ -22,7 +22,7 @@ const SPINS: u32 = 200;
 #[derive(Debug)]
 pub(crate) struct Parker {
     done: AtomicBool,
-    /// The process in which the thread last waited ([`fork::generation`]).
+    /// The process in which the thread last waited, as a number ([`fork::generation`]).
     waits_in: AtomicU64,
     news: Mutex<News>,
     wake: Condvar,

@@ -45,7 +45,7 @@ impl Inner {
         body: impl Body,
     ) -> Result<()> {
         for u in &uses {
-            // SAFETY: a use borrows a handle of its variable, which keeps the cell alive.
+            // SAFETY: a use borrows a handle of its variable, which keeps the `VarCell` alive.
             unsafe { u.cell().as_ref() }.check_engine(self.id)?;
         }
         normalize(&mut uses);

@@ -37,8 +37,8 @@ enum Outcome {
 }
 
 impl Inner {
-    /// Runs a granted task whose error is kept for a later wait. If `home` is given, may return a task that this worker
-    /// must run next.
+    /// Runs a granted task whose error is kept for a later wait. If `home` names the worker that calls this, may return
+    /// a task that this worker must run next.
     #[inline]
     pub(crate) fn run_deferred(
         self: &Arc<Self>,

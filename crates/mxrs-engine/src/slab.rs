@@ -17,15 +17,15 @@ use std::sync::{Arc, OnceLock};
 pub(crate) const ALIGN: usize = 64;
 /// Sizes of blocks in bytes; larger tasks are allocated individually.
 const SIZES: [usize; 7] = [128, 192, 256, 384, 512, 1024, 2048];
-/// The number of blocks that move together between a thread and the depot.
+/// The number of blocks that move together between a thread's [`Shelves`] and the [`Depot`], which all threads share.
 const BATCH: usize = 32;
-/// The class of memory that was allocated individually.
+/// Stands in place of a size class, an index of [`SIZES`], for memory that was allocated individually.
 const OWN: u8 = u8::MAX;
 
 /// A free block; these words are stored at its start.
 struct Free {
     next: *mut Free,
-    /// In the first block of a batch in the depot: the next batch.
+    /// In the first block of a batch in the [`Depot`]: the next batch.
     next_batch: *mut Free,
 }
 
@@ -57,14 +57,14 @@ impl Stack {
     }
 }
 
-/// One thread's stacks of one size: one in use, and a spare batch, full or empty.
+/// A thread's free blocks of one size: the stack that it uses, and a spare stack that is empty or holds one batch.
 #[derive(Clone, Copy)]
 struct Shelf {
     open: Stack,
     spare: Stack,
 }
 
-/// All shelves of a thread. When the thread ends, its blocks go to the depot.
+/// A thread's free blocks: one [`Shelf`] per size. When the thread ends, the blocks go to the [`Depot`].
 struct Shelves(UnsafeCell<[Shelf; SIZES.len()]>);
 
 impl Drop for Shelves {
@@ -81,7 +81,7 @@ std::thread_local! {
         const { Shelves(UnsafeCell::new([Shelf { open: Stack::EMPTY, spare: Stack::EMPTY }; SIZES.len()])) };
 }
 
-/// Batches that no thread owns, by size.
+/// Batches of free blocks that belong to no thread, one list of batches per size.
 struct Depot([RankedMutex<Batches>; SIZES.len()]);
 
 struct Batches(*mut Free);
@@ -96,7 +96,7 @@ fn depot() -> &'static Depot {
     })
 }
 
-/// Registers the depot for forks of the process, so that the child finds its locks free.
+/// Registers the [`Depot`] for forks of the process, so that the child finds its locks free.
 pub(crate) fn take_part_in_forks() {
     static PART: OnceLock<(Arc<dyn ForkGuard>, Registration)> = OnceLock::new();
     PART.get_or_init(|| {
@@ -106,7 +106,8 @@ pub(crate) fn take_part_in_forks() {
     });
 }
 
-/// Holds the depot's locks while the process forks. Blocks on the shelves of other threads are lost to the child.
+/// Holds the locks of the [`Depot`] while the process forks. Free blocks in the [`Shelves`] of other threads are lost
+/// to the child.
 struct Whole;
 
 impl ForkGuard for Whole {
@@ -127,7 +128,7 @@ impl Depot {
     fn take(&self, class: usize) -> Stack {
         let mut batches = self.0[class].lock();
         let Some(first) = NonNull::new(batches.0) else { return Stack::EMPTY };
-        // SAFETY: a batch in the depot starts with an initialized `Free` and belongs to the depot.
+        // SAFETY: a batch in the `Depot` starts with an initialized `Free`, and only the holder of this lock uses it.
         batches.0 = unsafe { first.as_ref().next_batch };
         drop(batches);
         let mut len = 0;
@@ -143,7 +144,7 @@ impl Depot {
     fn put(&self, class: usize, stack: Stack) {
         let Some(first) = NonNull::new(stack.top) else { return };
         let mut batches = self.0[class].lock();
-        // SAFETY: the blocks of the stack are free memory that now belongs to the depot.
+        // SAFETY: the blocks of the stack are free memory that the thread has given to the `Depot`.
         unsafe { (*first.as_ptr()).next_batch = batches.0 };
         batches.0 = first.as_ptr();
     }
@@ -156,14 +157,14 @@ fn class_of(layout: Layout) -> u8 {
     SIZES.iter().position(|&size| layout.size() <= size).map_or(OWN, |class| class as u8)
 }
 
-/// Allocates memory for `layout`. The class that is also returned must be passed to [`free`].
+/// Allocates memory for `layout`. Also returns its size class (or [`OWN`]), which must be passed to [`free`].
 pub(crate) fn allocate(layout: Layout) -> (NonNull<u8>, u8) {
     let class = class_of(layout);
     if class == OWN {
         return (from_system(layout), class);
     }
     let block = SHELVES.try_with(|shelves| {
-        // SAFETY: only this thread can access its shelves, and nothing below calls back into this module.
+        // SAFETY: only this thread can access its `Shelves`, and nothing below calls back into this module.
         let shelf = unsafe { &mut (&mut *shelves.0.get())[class as usize] };
         shelf.open.pop().or_else(|| refill(shelf, class as usize))
     });
@@ -191,7 +192,7 @@ pub(crate) unsafe fn free(ptr: NonNull<u8>, class: u8, layout: Layout) {
     }
     let class = class as usize;
     let kept = SHELVES.try_with(|shelves| {
-        // SAFETY: only this thread can access its shelves, and nothing below calls back into this module.
+        // SAFETY: only this thread can access its `Shelves`, and nothing below calls back into this module.
         let shelf = unsafe { &mut (&mut *shelves.0.get())[class] };
         if shelf.open.len == BATCH {
             let full = std::mem::replace(&mut shelf.open, Stack::EMPTY);
@@ -202,7 +203,7 @@ pub(crate) unsafe fn free(ptr: NonNull<u8>, class: u8, layout: Layout) {
         unsafe { shelf.open.push(ptr.cast()) };
     });
     if kept.is_err() {
-        // The thread is ending and its shelves have been destroyed, so the block goes to the depot.
+        // The thread is ending and its `Shelves` have been destroyed, so the block goes to the `Depot`.
         let mut one = Stack::EMPTY;
         // SAFETY: the caller gives the block up, and it has the size of its class.
         unsafe { one.push(ptr.cast()) };

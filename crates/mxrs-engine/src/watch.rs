@@ -32,7 +32,7 @@ struct Running {
     vars: Vec<NonNull<VarCell>>,
 }
 
-// SAFETY: the variables are shared cells, which are used only through their locks.
+// SAFETY: the variables are shared `VarCell`s, which are used only through their locks.
 unsafe impl Send for Running {}
 
 impl Watch {

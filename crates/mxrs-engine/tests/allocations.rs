@@ -3,12 +3,12 @@
 //! This is a test program of its own, because its allocator counts the calls of every thread: pushers and workers.
 //!
 //! The number of blocks that a warm engine may still allocate follows from how they circulate (`slab.rs`). A push
-//! allocates a block only if its thread and the common depot have no free block. At that moment every block is in a
-//! pending task or on the shelves of a thread that ends tasks. The shelves of one thread hold at most two batches of 32
-//! blocks per size. So with at most `P` pending tasks and `W` such threads there are never more than `P + 64·W` blocks.
-//! Warming up makes all `P` tasks of a round pending at the same time, so at least `P` blocks exist. Later rounds
-//! therefore allocate at most `64·W` more blocks in total, for any scheduling of the threads. A leaked block would be
-//! allocated again by each of the 10,000 pushes.
+//! allocates a block only if neither its thread nor the list of free blocks that all threads share has one. At that
+//! moment every block is in a pending task or kept for reuse by a thread that ends tasks. Such a thread keeps at most
+//! two batches of 32 blocks per size. So with at most `P` pending tasks and `W` such threads there are never more than
+//! `P + 64·W` blocks. Warming up makes all `P` tasks of a round pending at the same time, so at least `P` blocks exist.
+//! Later rounds therefore allocate at most `64·W` more blocks in total, for any scheduling of the threads. A leaked
+//! block would be allocated again by each of the 10,000 pushes.
 #![cfg(not(loom))]
 // An allocator needs unsafe code. The one in this file counts each call and forwards it to the system's allocator.
 #![allow(unsafe_code)]
@@ -64,7 +64,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 const TASKS: usize = 10_000;
-/// Free blocks of one size that a thread keeps: two batches.
+/// The largest number of free blocks of one size that a thread keeps for reuse: two batches of 32.
 const KEPT: u64 = 64;
 
 /// The tasks that a round pushes: variables read, variables written, property.
@@ -173,8 +173,8 @@ fn a_warm_engine_allocates_nothing() {
                 round(&engine, &vars, shape, &cell);
                 engine.wait_for_all().unwrap();
             });
-            // A worker that slept through the earlier rounds may still allocate its record for stealing and its list of
-            // variables.
+            // A worker that slept through the earlier rounds may still allocate twice: for the bookkeeping of its
+            // deque, from which others steal, and for its list of variables.
             if blocks > KEPT * n_enders as u64 || others > 2 * n_enders as u64 {
                 found.push(format!(
                     "{name}, {shape:?}: {blocks} blocks, {others} others, {bytes} bytes in {TASKS} pushes"

@@ -1,4 +1,4 @@
-//! E17: children forked from a busy engine compute with workers of their own, while the parent continues.
+//! E17: processes forked while the engine is busy compute with workers of their own, and the parent continues.
 //!
 //! This is a test program without a harness: only the calling thread survives a fork, so no thread of another test may
 //! exist.
@@ -38,7 +38,8 @@ mod checks {
     /// Used instead of an exit code for a child that hangs; `DIES` is used for a child that was killed by a signal.
     const HANGS: i32 = -1;
     const DIES: i32 = -2;
-    /// Differs from the parent's number of workers and from 1, so that the setting is visible.
+    /// The number of workers of a child. Differs from the parent's number of workers and from 1, so that the tests see
+    /// whether the setting takes effect.
     const CHILD_WORKERS: usize = 2;
 
     fn count(n: usize) -> NonZeroUsize {
@@ -92,7 +93,8 @@ mod checks {
                     }
                 });
             }
-            // The exit codes are checked below: a panic here would wait for the pushers, which have no signal to end yet.
+            // The exit codes are checked after the scope: a panic here would wait forever for the pushing threads,
+            // which end only once `over` is set.
             statuses.extend((0..FORKS).map(|_| in_child(|| child(engine, kind))).take_while(|status| *status != HANGS));
             over.store(true, Ordering::Relaxed);
         });
@@ -128,7 +130,7 @@ mod checks {
         if pushed.and_then(|()| engine.wait_to_read(&var)).is_ok() {
             return 15;
         }
-        // No GPU survives a fork, and the error says so.
+        // A child cannot use a GPU, and the error names the GPU.
         match engine.task("gpu").device(Device::gpu(0)).push(|_| Ok(())) {
             Err(error) if error.to_string().contains("gpu(0)") => {}
             Err(_) => return 16,
@@ -218,7 +220,8 @@ mod checks {
         assert_eq!(graph(engine), Some(expected()), "E17, {kind:?}: the parent can still push");
     }
 
-    /// E16: two threads collect tasks on common variables without pause while a third forks.
+    /// E16: without pause, two threads collect tasks on common variables into bulks (`Engine::bulk`), while a third
+    /// thread forks.
     fn fork_from_collecting_threads(engine: &Engine, kind: EngineKind) {
         let (over, done) = (AtomicBool::new(false), Arc::new(AtomicU64::new(0)));
         let vars: Vec<Var> = (0..4).map(|_| engine.new_var()).collect();

@@ -20,7 +20,8 @@ const SETTLING: Duration = Duration::from_millis(100);
 /// Processor time of a thread in ticks of the system's clock, usually 10 ms, and how often it went to sleep.
 fn cost(thread: &Path) -> (u64, u64) {
     let read = |name: &str| std::fs::read_to_string(thread.join(name)).unwrap();
-    // After the name in parentheses, which may contain any character, user and system time are fields 12 and 13.
+    // The file `stat` contains the thread's name in parentheses, with any characters. Counted from the closing
+    // parenthesis, user and system time are fields 12 and 13.
     let stat = read("stat");
     let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
     let ticks = [11, 12].map(|field| fields[field].parse::<u64>().unwrap());
@@ -29,7 +30,7 @@ fn cost(thread: &Path) -> (u64, u64) {
     (ticks[0] + ticks[1], sleeps.trim().parse().unwrap())
 }
 
-/// The cost of these threads while no task is pending, in sum: processor time in ticks, and the number of wake-ups.
+/// The total cost of `threads` while no task is pending: processor time in ticks, and the number of wake-ups.
 fn cost_of_silence(threads: &[std::path::PathBuf]) -> (u64, u64) {
     let before: Vec<_> = threads.iter().map(|thread| cost(thread)).collect();
     thread::sleep(QUIET);

@@ -49,7 +49,7 @@ fn the_last_handle_may_go_away_inside_a_task() {
         if kind == EngineKind::Naive {
             drop(go);
         } else {
-            // Keeps the task blocked until the handle of the test is gone.
+            // Keeps the task blocked until the test has dropped its own handle of the engine.
             thread::spawn(move || {
                 thread::sleep(Duration::from_millis(20));
                 drop(go);

@@ -1,5 +1,5 @@
-//! Interleavings of collecting with pushes of the collected tasks and with deletions (E16, E11, E6):
-//! `RUSTFLAGS="--cfg loom" cargo test -p mxrs-engine --release --test loom_bulk`.
+//! Searches the interleavings of collecting tasks into bulks, pushing the bulks and deleting variables (rules E6, E10,
+//! E11 and E16 of `mxrs_engine::var`): `RUSTFLAGS="--cfg loom" cargo test -p mxrs-engine --release --test loom_bulk`.
 //!
 //! Each model has two threads and a worker. Three threads have too many interleavings to search them all, so only those
 //! with at most two forced switches between threads are searched.
@@ -11,7 +11,7 @@ use loom::thread;
 use mxrs_engine::{Engine, EngineConfig, Var};
 use std::num::NonZeroUsize;
 
-/// Searches the interleavings with at most two forced switches.
+/// Searches the interleavings with at most two forced switches between threads.
 fn model(body: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = builder.preemption_bound.or(Some(2));
@@ -59,8 +59,8 @@ fn delete(engine: &Engine, var: &Var, seen: &Arc<Seen>) {
     }));
 }
 
-/// E16, E11, E6: two threads collect on one variable, and one of them deletes it. The deletion must wait for every
-/// buffer that still holds a task on the variable.
+/// E16, E11, E6: two threads collect tasks on one variable, and one of the threads deletes the variable. The deletion
+/// must wait for every buffer that still holds a task on the variable.
 #[test]
 fn e16_e11_two_threads_collect_and_one_deletes() {
     model(|| {
@@ -81,8 +81,8 @@ fn e16_e11_two_threads_collect_and_one_deletes() {
     });
 }
 
-/// E16, E10, E6: two threads collect on two variables in opposite order, and each pushes the other's buffer when it
-/// finds the mark of that buffer.
+/// E16, E10, E6: two threads collect tasks on two variables in opposite order. Each thread pushes the other's buffer
+/// when it finds the mark of that buffer on a variable.
 #[test]
 fn e16_e10_crossed_collecting() {
     model(|| {
@@ -105,8 +105,8 @@ fn e16_e10_crossed_collecting() {
     });
 }
 
-/// E16, E6, E7: one thread collects while the other waits for all and then stops the engine. All accepted tasks must
-/// have run by then.
+/// E16, E6, E7: one thread collects tasks while the other stops and restarts the engine. After a wait for all, every
+/// accepted task must have run.
 #[test]
 fn e16_e6_collecting_against_a_stop() {
     model(|| {

@@ -1,4 +1,5 @@
-//! Every interleaving of the variable protocol: `RUSTFLAGS="--cfg loom" cargo test -p mxrs-engine --release --test loom_var`.
+//! Searches the interleavings of pushes, waits and completions of tasks on shared variables (rules E1 to E10 of
+//! `mxrs_engine::var`): `RUSTFLAGS="--cfg loom" cargo test -p mxrs-engine --release --test loom_var`.
 //!
 //! The naive engine has no workers: each pushing thread waits for its own task's grant and completes it, so two pushing
 //! threads exercise atomic push, grant, completion and parking, and nothing else.
@@ -57,7 +58,8 @@ fn push(engine: &Engine, vars: &[Var; 2], inside: &Arc<Inside>, reads: &'static 
     .unwrap();
 }
 
-/// E10, E3, E8, E1, E2: "reads a, writes b" crossed with "reads b, writes a".
+/// E10, E3, E8, E1, E2: one task reads variable 0 and writes variable 1, and the other task does the opposite. Neither
+/// blocks the other forever.
 #[test]
 fn e10_crossed_read_and_write() {
     model(None, || {

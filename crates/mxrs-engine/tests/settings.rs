@@ -1,4 +1,4 @@
-//! Observable effects of the settings: D4, D5 and D29 of the list of environment variables.
+//! Observable effects of the settings: the environment variables D4, D5 and D29 of `docs/env.md`.
 #![cfg(not(loom))]
 
 use mxrs_engine::{Engine, EngineConfig, EngineKind, PoolId, Property, RunContext};
@@ -76,7 +76,7 @@ fn d4_workers_per_cpu_device() {
     }
 }
 
-/// D4: tasks that meet at a barrier of four end only with four workers.
+/// D4: four tasks that wait for each other at a barrier end only if there are four workers.
 #[test]
 fn d4_barrier_of_four() {
     let engine = Engine::new(EngineConfig { cpu_workers: count(4), ..EngineConfig::default() }).unwrap();
@@ -132,7 +132,7 @@ fn one_worker_keeps_push_order() {
         }
     };
     for i in 0..20 {
-        // The tasks are independent of one another, so each is granted when it is pushed.
+        // These tasks use no variables, so each is ready to run as soon as it is pushed.
         engine.task("free").push(log(i)).unwrap();
     }
     engine.task("chain").write(&x).push(log(20)).unwrap();
@@ -191,7 +191,8 @@ fn d5_order_by_priority() {
     assert_eq!(*order.lock().unwrap(), [2, 4, 0, 3, 1, 5]);
 }
 
-/// D29: an operator runs on the caller's thread only under NaiveEngine; `Async` changes nothing on the CPU.
+/// D29: an operator runs on the caller's thread only under NaiveEngine; the suffix `Async` changes nothing for
+/// operators on the CPU.
 #[test]
 fn d29_thread_of_an_operator() {
     for word in ["NaiveEngine", "ThreadedEngine", "ThreadedEnginePerDevice"] {
@@ -217,8 +218,8 @@ fn d29_thread_of_an_operator() {
     }
 }
 
-/// D29: under ThreadedEngine, 16 of 20 blocked operators run at the same time, whatever the settings of workers are;
-/// copies have a worker of their own.
+/// D29: under ThreadedEngine, 16 of 20 blocked operators run at the same time, whatever the settings for the number of
+/// workers are; copies have a worker of their own.
 #[test]
 fn d29_sixteen_global_workers_and_one_for_copies() {
     let config = EngineConfig { cpu_workers: count(2), ..EngineConfig::of_kind(EngineKind::Threaded) };
@@ -243,7 +244,8 @@ fn d29_sixteen_global_workers_and_one_for_copies() {
     assert_eq!(counters.pool(PoolId::Copy).unwrap().threads, 1);
 }
 
-/// D29: a failing operator causes an error at the push under NaiveEngine and at the wait elsewhere.
+/// D29: a failing operator causes an error at the push under NaiveEngine, and at the wait under the other kinds of
+/// engine.
 #[test]
 fn d29_error_at_push_or_at_wait() {
     for kind in [EngineKind::Naive, EngineKind::Threaded, EngineKind::ThreadedPerDevice] {

@@ -1,8 +1,9 @@
 //! Capabilities: the parts of mxrs or of the machine that variables need in order to have an effect. The state of a
 //! variable says whether its capability is there.
 //!
-//! A row names one [`Capability`]. This crate does not know which capabilities exist. The facade supplies [`Capabilities`].
-//! The [`State`] of a row follows from its capability and from this set.
+//! A [`Row`] describes one variable and names the [`Capability`] that the variable needs. This crate does not know
+//! which capabilities exist: the crate `mxrs` supplies them as [`Capabilities`]. The [`State`] of a variable follows
+//! from its capability and from these capabilities.
 
 use crate::Row;
 use std::collections::BTreeMap;

@@ -1,4 +1,5 @@
-//! The trait of settings structs. A settings struct lists its rows and can be read from a snapshot.
+//! The trait of settings structs. A settings struct lists its variables as [`Row`]s and can be read from a snapshot of
+//! the environment.
 
 use crate::resolve::{Resolver, default_text};
 use crate::{Area, Row, Snapshot, Warning};
@@ -36,8 +37,8 @@ pub trait Group: DeserializeOwned {
     }
 }
 
-/// Resolves the rows of `G` and deserializes them. `resolver` keeps errors; a field whose value has an error gets its
-/// default.
+/// Reads the variables of `G` from the snapshot in `resolver` and deserializes their values. `resolver` collects the
+/// errors; a field whose value has an error gets its default.
 pub(crate) fn load<G: Group>(resolver: &mut Resolver<'_>) -> G {
     let mut pairs = Vec::with_capacity(G::ROWS.len());
     for row in G::ROWS {
@@ -46,7 +47,8 @@ pub(crate) fn load<G: Group>(resolver: &mut Resolver<'_>) -> G {
         }
     }
     envy::from_iter(pairs).unwrap_or_else(|error| {
-        // Deserializing checked texts fails only if the kind of a row accepts more than the type of its field.
+        // Each text was checked against the kind of its row. So deserializing fails only if the kind of a row accepts a
+        // text that the type of the field refuses.
         resolver.errors.push(Error::invalid(std::any::type_name::<G>(), error, "values that fit the fields"));
         G::defaults()
     })

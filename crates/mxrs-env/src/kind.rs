@@ -224,7 +224,7 @@ impl fmt::Display for Kind {
 
 /// A Rust type that a field of a settings struct may have.
 pub trait Setting {
-    /// The kind of a variable whose field has this type, unless the row names another kind.
+    /// The kind of a variable whose field has this type, unless the line that declares the variable names another kind.
     const KIND: Kind;
 }
 

@@ -123,7 +123,7 @@ impl Settings {
     }
 }
 
-/// An object of [`Listing::to_json`].
+/// One object of the JSON array that [`Listing::to_json`] returns.
 #[derive(Serialize)]
 struct Object<'a> {
     name: &'a str,

@@ -55,20 +55,21 @@ impl Setting for Bytes {
     };
 }
 
-/// A parsed value of `MXRS_REMAT`: what a training step computes a second time in order to keep less.
+/// A parsed value of `MXRS_REMAT`: what a training step computes a second time in order to keep fewer values in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize)]
 #[serde(try_from = "String")]
 #[non_exhaustive]
 pub enum Remat {
     /// Recomputes nothing.
     Off,
-    /// Recomputes what takes almost no time, up to a tenth of the memory.
+    /// Recomputes values that take almost no time, until about a tenth of the memory is saved.
     Light,
     /// Recomputes cheap operators.
     Mirror,
-    /// Recomputes about √n segments of a graph of n calls.
+    /// Divides a graph of n calls into about √n segments, keeps the values between segments, and recomputes the values
+    /// inside them.
     Sqrt,
-    /// Recomputes segments that are chosen for the least memory by dynamic programming.
+    /// Like `Sqrt`, but chooses by dynamic programming the segments that need the least memory.
     Chain,
     /// Recomputes as little as possible to stay within this many bytes.
     Budget(Bytes),

@@ -88,7 +88,7 @@ pub fn registry() -> &'static [Registered] {
     &REGISTRY
 }
 
-/// The row of a canonical or older name.
+/// The row of the variable that has this canonical or older name.
 pub fn find(name: &str) -> Option<&'static Row> {
     let canonical = ALIASES.iter().find(|alias| alias.name == name).map_or(name, |alias| alias.canonical);
     rows().map(|(_, row)| row).find(|row| row.name == canonical)

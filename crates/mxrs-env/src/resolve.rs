@@ -1,4 +1,4 @@
-//! Finds the value of one row: from an API argument, the variable, an older name, or the default.
+//! Finds the value of one variable: from an API argument, the environment, an older name, or the default.
 
 use crate::aliases::aliases_of;
 use crate::{Area, Kind, Row, Snapshot, Warning, WarningKind};
@@ -30,12 +30,12 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The resolved value of one row.
+/// The value that was found for one variable.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub area: Area,
     pub row: &'static Row,
-    /// Checked text to deserialize; `None` for an unset row without a default.
+    /// Checked text to deserialize; `None` for a variable that is not set and has no default.
     pub text: Option<String>,
     pub origin: Origin,
 }
@@ -54,7 +54,7 @@ impl Entry {
     }
 }
 
-/// Collects values, errors and warnings while rows are resolved.
+/// Collects values, errors and warnings while the values of variables are looked up.
 pub(crate) struct Resolver<'a> {
     pub snapshot: &'a Snapshot,
     pub errors: Vec<Error>,

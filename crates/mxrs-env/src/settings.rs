@@ -22,10 +22,10 @@ macro_rules! groups {
             cache_folder: Option<PathBuf>,
         }
 
-        /// The rows of every group, in the order of the listing.
+        /// The area and the variables of every settings struct, in the order of the listing.
         pub(crate) const GROUPS: &[(Area, &[Row])] = &[$((<$group as Group>::AREA, <$group as Group>::ROWS)),+];
 
-        /// The rows of every group under the name of its field.
+        /// The variables of every settings struct, with the name of the field of [`Settings`] that holds the struct.
         pub(crate) const FIELDS: &[(&str, &[Row])] = &[$((stringify!($field), <$group as Group>::ROWS)),+];
 
         impl Settings {
@@ -184,7 +184,8 @@ impl Settings {
         .collect()
     }
 
-    /// Number of colors of the memory planner: `MXNET_EXEC_NUM_TEMP`, at most `MXNET_GPU_WORKER_NTHREADS`.
+    /// Number of colors that the memory planner gives to operators: `MXNET_EXEC_NUM_TEMP`, at most
+    /// `MXNET_GPU_WORKER_NTHREADS`. Operators of different colors share no storage.
     pub fn n_colors(&self) -> NonZeroUsize {
         self.planner.num_temp.min(self.threads.gpu_workers)
     }

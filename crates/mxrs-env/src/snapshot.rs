@@ -53,15 +53,15 @@ impl Snapshot {
         self.api.keys().map(String::as_str)
     }
 
-    /// The folder for data if `MXNET_HOME` is unset: `$HOME/.mxnet`, on Windows `%APPDATA%\mxnet`. `None` if the system
-    /// variable is missing.
+    /// The folder for data if `MXNET_HOME` is unset: `$HOME/.mxnet`, on Windows `%APPDATA%\mxnet`. `None` if `HOME` or
+    /// `APPDATA` is not set.
     pub(crate) fn data_folder(&self) -> Option<PathBuf> {
         let (name, folder) = if cfg!(windows) { ("APPDATA", "mxnet") } else { ("HOME", ".mxnet") };
         self.var(name).map(|home| PathBuf::from(home).join(folder))
     }
 
     /// The user's cache folder, for files that can be made again: `$XDG_CACHE_HOME`, `$HOME/.cache`, on macOS
-    /// `$HOME/Library/Caches`, on Windows `%LOCALAPPDATA%`. `None` if the system variable is missing.
+    /// `$HOME/Library/Caches`, on Windows `%LOCALAPPDATA%`. `None` if the variable that names the folder is not set.
     pub(crate) fn cache_folder(&self) -> Option<PathBuf> {
         let named = self.var("XDG_CACHE_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
         let (name, folder) = match std::env::consts::OS {

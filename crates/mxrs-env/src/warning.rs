@@ -1,4 +1,4 @@
-//! Warnings for the user that are not errors. They are values: the facade logs each once.
+//! Warnings for the user that are not errors. They are returned as values: the crate `mxrs` logs each once.
 
 use crate::Row;
 use std::fmt;

@@ -75,7 +75,7 @@ pub fn check_aliases(
     Ok(())
 }
 
-/// The variables that some call rewrites.
+/// The variables of the graph that at least one call rewrites.
 fn rewritten(graph: &Graph) -> Result<FxHashSet<NodeId>> {
     let mut found = FxHashSet::default();
     for node in graph.nodes() {

@@ -31,7 +31,7 @@ pub struct Choice {
 /// Like [`choose`], but a result of timing, if there is one, takes precedence over estimates.
 ///
 /// # Errors
-/// Returns the errors of [`choose`], or the error of the callback that observes the search.
+/// Returns the errors of [`choose`], or the error of the callback that is called during the timing.
 pub(crate) fn choose_tuned(
     backends: &[Arc<dyn Backend>],
     call: &OpCall<'_>,

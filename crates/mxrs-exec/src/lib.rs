@@ -1,4 +1,5 @@
-//! Runs graphs: chooses a kernel per node, carries layouts between them, plans memory, and executes the result.
+//! Runs graphs: chooses a kernel for each node, passes the layouts of tensors from kernel to kernel, plans memory, and
+//! executes the result.
 //!
 //! [`Executor::bind`] turns a graph and arrays into one static program: it decides on the backends, the layouts, the
 //! packing of constants and the buffer addresses. [`Executor::forward`] pushes the program to the engine as one task, or as
@@ -43,10 +44,10 @@
 //! Read next: `pipeline/mod.rs` for the order of the passes, `lower.rs` for how a graph becomes steps, `executor.rs` for
 //! how steps run, `imperative/mod.rs` for calls without a graph.
 #![allow(unsafe_code)]
-// Unsafe code: the program's tensors are raw ranges of an arena, of bound arrays and of packed constants; `ready.rs` argues
-// why kernels may use them. `imperative/cached/plan.rs` copies an arena inside a task that holds its variable.
-// `program_passes/copy_images.rs` is a kernel that copies a part of a concatenation. `tune/bench.rs` views cache lines as
-// bytes.
+// Unsafe code: the program's tensors are raw ranges of an arena, of bound arrays and of packed constants; `ready.rs`
+// argues why kernels may use them. `imperative/cached/plan.rs` copies an arena inside a task that holds the engine
+// variable of the arena. `program_passes/copy_images.rs` is a kernel that copies a part of a concatenation.
+// `tune/bench.rs` views cache lines as bytes.
 
 mod aliases;
 pub mod array;

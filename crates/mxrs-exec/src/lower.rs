@@ -49,7 +49,7 @@ pub struct Source<'a> {
     pub output_reqs: &'a [WriteReq],
     /// How many of the first heads belong to the forward graph.
     pub n_forward_heads: usize,
-    /// Training mode: parameters change from run to run, and operators work as in training.
+    /// Whether the program is for training: parameters change from run to run, and operators work as in training.
     pub is_train: bool,
 }
 
@@ -197,7 +197,7 @@ impl Lowering<'_> {
         }
         let is_clone = node.clone_of.is_some();
         for (input, desc) in rewrites.iter().zip(&output_descs[n_plain..]) {
-            // A recomputed operator must not rewrite its input a second time.
+            // The clone of a recomputed operator must not rewrite the input a second time, so it writes to a new value.
             let value = if is_clone { self.add_value(desc.clone(), Origin::Temporary, false) } else { inputs[*input] };
             outputs.push(value);
             is_output_used.push(!is_clone);

@@ -3,7 +3,7 @@
 //!
 //! Several executors may share a constant. No task reads a shared constant while another task writes it, because:
 //! - A task writes the constant only if the constant is out of date, so only after its source arrays have changed.
-//!   Meanwhile the task holds the lock of the store.
+//!   Meanwhile the task holds the lock of the store ([`PackedStore`]).
 //! - Every task that reads the constant holds the source arrays for reading. If it began before they changed, the change
 //!   waited until the task ended.
 //! - If the reading task begins after the change, it first looks for constants that are out of date. For that it waits for
@@ -30,7 +30,8 @@ pub struct Packed {
     /// The constants that are kept after preparation, each with the prepare step that makes it.
     kept: Vec<(Arc<Constant>, usize)>,
     place: FxHashMap<ValueId, usize>,
-    /// Memory of the prepare steps, which run one after another: the values that they pass on, and their scratch memory.
+    /// Memory of the prepare steps, which run one after another: the values that only other prepare steps read, and
+    /// scratch memory.
     shared: Option<Block>,
     /// The content of all source arrays when all constants were last up to date.
     seen: RankedMutex<Vec<Content>>,
@@ -58,7 +59,8 @@ impl Packed {
             n => Some(context.storage().allocate(Device::cpu(0), n, Tag::new("executor:prepare"))?),
         };
         let maker = makers(program);
-        // Every packed value that is read has a maker, so the default is never used.
+        // Every packed value that a step reads is made by a prepare step that `maker` contains, so the default is never
+        // used.
         let maker = |value: &ValueId| maker.get(value).copied().unwrap_or_default();
         let mut sources: Vec<usize> = preparation.sources.iter().flatten().copied().collect();
         sources.sort_unstable();

@@ -216,8 +216,9 @@ impl ReadyStep {
         let Some(kernel) = &self.kernel else {
             let (from, to) = (&self.inputs[0], &self.outputs[0]);
             if from.as_ptr() != to.as_ptr() && to.len_bytes() > 0 {
-                // SAFETY: both are valid for their size, as the head of this file argues. Their addresses differ, so the
-                // step does not run in place, and the planner keeps the tensors of such a step from overlapping.
+                // SAFETY: `from` and `to` are valid for their lengths, as the head of this file argues. Their addresses
+                // differ, so the step does not run in place, and the planner keeps the tensors of such a step from
+                // overlapping.
                 let (from, to) = unsafe { (from.bytes(), to.bytes_mut()) };
                 match self.reqs[0] {
                     WriteReq::Add => accumulate(&self.desc, to, from)?,
@@ -235,9 +236,9 @@ impl ReadyStep {
             team,
             random: self.random.map(call),
         };
-        // SAFETY: the tensors are those of the step that the kernel was planned for: the planner gives each the size of its
-        // layout, and keeps tensors from overlapping unless they are in place. The task that runs the step holds the
-        // variables of all of them, as the head of this file argues.
+        // SAFETY: the tensors are those of the step that the kernel was planned for: the planner gives each the size of
+        // its layout, and keeps tensors from overlapping unless they are in place. The task that runs the step holds
+        // the engine variables of all these tensors, as the head of this file argues.
         unsafe { kernel.run(&args) }.context(|| format!("running `{}` ({})", self.name, kernel.name()))
     }
 }
@@ -347,7 +348,7 @@ impl ReadyProgram {
         steps.into_iter().try_for_each(|step| self.step(step).run(&self.team, random))
     }
 
-    /// Whether the tensor of a tap has memory: the step reads it, or makes it because another step reads it.
+    /// Whether the tensor that `tap` describes has memory. It has if the step reads it, or makes it for another step.
     pub fn has_memory(&self, step: usize, tap: &Tap) -> bool {
         let ready = self.step(step);
         let is_written = tap.is_input || ready.reqs[tap.position] != WriteReq::Null;
@@ -363,7 +364,7 @@ impl ReadyProgram {
     pub fn copy_out(&self, step: usize, tap: &Tap, to: &NdArray) -> Result<()> {
         let ready = self.step(step);
         let from = if tap.is_input { ready.inputs[tap.position] } else { ready.outputs[tap.position] };
-        // SAFETY: the caller made the array with the tap's shape and type, and its task holds the array for writing.
+        // SAFETY: the caller made the array with the shape and type in `tap`, and its task holds the array for writing.
         let to: Tensor = unsafe { RawTensor::new(to.as_ptr(), to.size_bytes()) };
         match &tap.reorder {
             Some(kernel) => {
@@ -375,14 +376,14 @@ impl ReadyProgram {
                     team: &self.team,
                     random: None,
                 };
-                // SAFETY: the kernel was made for the tensor's layout and the tap's row-major shape. The task runs the step
-                // before or after this copy, so no kernel writes the tensor meanwhile. The tensor and the array do not
-                // overlap.
+                // SAFETY: the kernel was made to copy from the tensor's layout to row-major order in the shape of
+                // `tap`. The same task runs the step before or after this copy, so no kernel writes the tensor
+                // meanwhile. The tensor and the array do not overlap.
                 unsafe { kernel.run(&args) }
             }
             None => {
-                // SAFETY: the task runs the step before or after this copy, so no kernel writes the tensor meanwhile. The
-                // array does not belong to the program, so it does not overlap the tensor.
+                // SAFETY: the same task runs the step before or after this copy, so no kernel writes the tensor
+                // meanwhile. The array does not belong to the program, so it does not overlap the tensor.
                 unsafe { to.bytes_mut().copy_from_slice(from.bytes()) };
                 Ok(())
             }

@@ -53,7 +53,7 @@ pub struct FusedReport {
 pub struct ExecutorReport {
     /// Steps in order, prepare steps first.
     pub steps: Vec<StepReport>,
-    /// The memory plan's figures.
+    /// The report of the memory planner.
     pub plan: PlanReport,
     /// Bytes of the arena, which holds temporaries.
     pub arena_bytes: usize,

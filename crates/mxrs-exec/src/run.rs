@@ -11,7 +11,7 @@ use std::ops::Range;
 #[derive(Clone, Copy)]
 pub struct Recorded {
     random: RandomCalls,
-    /// Number of the run in the pool.
+    /// The number that the memory pool gave to the run.
     run: u64,
 }
 
@@ -60,8 +60,8 @@ impl Executor {
         match self.monitor() {
             None => runner.forward(random)?,
             Some(monitor) => {
-                // The turn of the pool is released before the callback is called, because the callback may run other
-                // executors.
+                // `turn`, the right to push runs of the pool, is given up before the callback is called, because the
+                // callback may run other executors.
                 drop(turn);
                 runner.prepare()?;
                 self.watch(runner, &monitor, runner.halves()[0].clone(), random, run)?;

@@ -241,10 +241,11 @@ impl Runner {
         self.packed.sources().iter().copied().filter(|index| !is_read(*index)).collect()
     }
 
-    /// Makes all constants, a group at a time, and releases the bound arrays that are [not needed](Self::used_up)
-    /// afterwards. The constants are never made again. The caller should keep no other handles to the bound arrays `bound`,
-    /// and no run may be in progress. `read` gets an array and its index, and pushes a write of the content of the array
-    /// before a step reads it. `release` is called whenever many bytes have been released.
+    /// Makes all constants, several prepare steps at a time, and releases the bound arrays that are [not
+    /// needed](Self::used_up) afterwards. The constants are never made again. The caller should keep no other handles
+    /// to the bound arrays `bound`, and no run may be in progress. `read` gets an array and its index, and pushes a
+    /// write of the content of the array before a step reads it. `release` is called whenever many bytes have been
+    /// released.
     ///
     /// # Errors
     /// Returns the error of a kernel or of `read`. The runner cannot be used after an error.
@@ -273,7 +274,7 @@ impl Runner {
         self.ready = ready(arena, left, 0..n_steps);
         let is_needed = self.packed.needed(packing.bound());
         let n_prepare = is_needed.len();
-        // For each prepare step, the arrays that no later prepare step reads.
+        // For each prepare step, the arrays that it reads and that no later prepare step reads.
         let mut last: Vec<Vec<usize>> = vec![Vec::new(); n_prepare];
         for index in &used_up {
             let reader = (0..n_prepare).rfind(|step| self.packed.sources_of(*step).contains(index));

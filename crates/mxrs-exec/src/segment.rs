@@ -120,7 +120,7 @@ fn segment(program: &Program, steps: Range<usize>) -> Segment {
         1 => first.clone(),
         n => format!("{first} and {} more", n - 1),
     };
-    // Every push clones the name, so it is shared.
+    // Every push clones the name, so the name is an `Arc`, which is cheap to clone.
     let name: Arc<str> = name.into();
     Segment {
         name: name.into(),

@@ -63,7 +63,8 @@ impl Known {
         self.ids.retain(|_, id| reached.contains(id));
     }
 
-    /// The id of every value that prepare steps make from bound arrays; new keys get new ids.
+    /// The id in this store of every value that the program's prepare steps compute from bound arrays. A value has the same
+    /// id in all executors that compute it in the same way from the same arrays.
     fn ids(&mut self, program: &Program, bound: &[NdArray]) -> FxHashMap<ValueId, u64> {
         let mut ids: FxHashMap<ValueId, u64> = FxHashMap::default();
         for step in &program.prepare {
@@ -269,8 +270,8 @@ mod tests {
             assert!(kept.iter().all(|kept| !Arc::ptr_eq(kept, &constant)), "two weights got one id");
             assert!(Arc::ptr_eq(&constant, &bind(&weight)));
             drop(constant);
-            // At most two constants are known: the constant in use and the constant that was just dropped. Each constant
-            // has two keys.
+            // At most two constants are known: the constant in use and the constant that was just dropped. Each
+            // constant has two keys: one for the folded weight and one for the packed weight.
             let known = store.0.known.0.lock();
             let sizes = (known.ids.len(), known.constants.len());
             assert!(sizes.0 <= 4 && sizes.1 <= 2, "round {round}: {sizes:?} ids and constants");

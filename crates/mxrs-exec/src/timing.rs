@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 /// The times that [`Executor::time_steps`] or [`Executor::time_training_steps`] measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepTimes {
-    /// Mean time of each step over all runs that are timed step by step, in the order of the report without prepare steps.
+    /// Mean time of each step over all runs that are timed step by step, in the order in which the steps run. Steps that
+    /// run once when the graph is bound are not among them.
     pub steps: Vec<Duration>,
     /// Mean time of a whole run, over equally many runs without time stamps between steps. The two kinds of runs alternate.
     pub whole: Duration,

@@ -137,7 +137,7 @@ fn g15_terms_that_are_needed_later_stay() {
             }),
             0,
         ),
-        // The second term is computed from the first.
+        // In this case the second term is computed from the first.
         (
             build(|n, x| {
                 let a = n.call("exp", &[x]);

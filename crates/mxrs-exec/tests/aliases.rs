@@ -94,8 +94,8 @@ fn a_gradient_array_that_overlaps_a_rewritten_array_is_refused() {
     assert_refused(bind(&context, [&gamma, &beta, &mean, &var], &options), ["mean", "gradient of beta"]);
 }
 
-/// An executor for a product of two arrays with these gradient arrays. One kernel writes both gradients while it reads the
-/// factors.
+/// An executor for the product of two arrays, with the arrays `gradients` for the two gradients. One kernel writes both
+/// gradients while it reads the two arrays.
 fn product(gradients: [&NdArray; 2], context: &ArrayContext) -> Result<Executor> {
     let [a, b] = ["a", "b"].map(Symbol::variable);
     let graph = Net::new().call("elemwise_mul", &[&a, &b]).graph().expect("a well-formed graph");

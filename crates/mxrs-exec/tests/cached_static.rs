@@ -1,4 +1,5 @@
-//! Tests cached graphs with `static_shape`: addresses are computed once, and again if a parameter is another array.
+//! Tests cached graphs with `static_shape`: addresses are computed once, and again if a parameter is replaced by
+//! another array.
 
 mod common;
 
@@ -95,8 +96,8 @@ fn c4_static_shapes_change_no_bit() {
     assert_eq!(of(true), of(false));
 }
 
-/// C3: calls after the first do not compute addresses again, even if the data or the content of a parameter changes. If a
-/// parameter is replaced by another array, addresses are computed once more.
+/// C3: calls after the first do not compute addresses again, even if the data or the content of a parameter changes. If
+/// a parameter is replaced by another array, addresses are computed again.
 #[test]
 fn c3_calls_are_bound_once() {
     let nd = imperative();

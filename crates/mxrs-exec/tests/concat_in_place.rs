@@ -70,8 +70,8 @@ fn branches(net: &mut Net, data: &Symbol, ops: &[&str]) -> Symbol {
 fn branches_write_where_they_belong() {
     let graph = graph_of(|net, data| branches(net, data, &["exp", "square", "tanh"]));
     check(&graph, [1, 16, 4], (0, 0, 1));
-    // With two images, each part is two separate pieces of the whole. These kernels cannot write images with a distance
-    // between them, so one copy of all parts remains.
+    // With two images, each part of the concatenation consists of two separate pieces of its output. The kernels of the
+    // parts can only write images that are adjacent, so one copy of all parts remains.
     check(&graph, [2, 16, 4], (1, 0, 1));
     // The second and the third part do not begin at a cache line, so each is copied.
     check(&graph, [1, 3, 5], (0, 2, 1));
@@ -104,7 +104,7 @@ fn who_is_read_elsewhere_is_copied_alone() {
         let whole = net.call_with("Concat", &[("num_args", "2")], &[&a, &b]);
         Symbol::group([&whole, &a])
     });
-    // The whole is an output array, so the concatenation is not done in place.
+    // The output of the concatenation is an output array of the graph, so the concatenation is not done in place.
     check(&head, [1, 16, 4], (1, 0, 1));
 }
 
@@ -125,7 +125,8 @@ fn a_whole_that_is_a_part_is_made_where_it_belongs() {
 fn one_that_needs_more_memory_does_not_keep_others_from_their_places() {
     let graph = graph_of(|net, data| {
         let early = net.call("exp", &[data]);
-        // The most memory is needed between the steps that make the two parts of the first concatenation.
+        // The step at which the most memory is needed lies between the steps that make the two parts of the first
+        // concatenation.
         let wide = net.call_with("Concat", &[("num_args", "32")], &[data; 32]);
         let narrow = [("axis", "1"), ("begin", "0"), ("end", "16")];
         let narrow = net.call_with("slice_axis", &narrow, &[&wide]);

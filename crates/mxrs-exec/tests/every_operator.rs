@@ -97,8 +97,8 @@ fn a1_c1_every_sample_of_every_differentiable_operator() {
             let p = Prepared::new(op, &sample, dtype).unwrap();
             let n_plain = p.inputs.len() - op.n_aux;
             let floats: Vec<bool> = (0..p.inputs.len()).map(|i| i < n_plain && p.inputs[i].dtype.is_float()).collect();
-            // Which gradients are wanted: first the gradients of all inputs, then the gradient of each input alone. The
-            // tape keeps different values for each choice.
+            // Choices of the gradients to compute: first those of all inputs, then that of each input alone. The tape
+            // keeps different values for each choice.
             let mut choices = vec![floats.clone()];
             choices.extend((0..n_plain).filter(|i| floats[*i]).map(|i| (0..floats.len()).map(|j| i == j).collect()));
             for wants in choices.into_iter().filter(|wants| wants.contains(&true)) {

@@ -59,7 +59,7 @@ fn d10_in_place_saves_memory_and_changes_no_value() {
     let y = f.net.call_with("_plus_scalar", &[("scalar", "1")], &[&x]);
     let y = f.net.call("relu", &[&y]);
     let y = f.net.call("relu", &[&y]);
-    // The head is copied out of the arena, so all three results are planned.
+    // The head is a copy, so the results of the three calls before it are temporary values in the arena.
     let graph = f.net.call("_copy", &[&y]).graph().unwrap();
     let mut seen = Vec::new();
     for enable_inplace in [true, false] {

@@ -1,5 +1,5 @@
-//! Tests gradients that a kernel makes in its own layout: the next step copies each to its array, so that the memory of the
-//! original is free from then on.
+//! Tests gradients that a kernel writes in its own layout: the next step copies each of them to the gradient array, and
+//! then the memory of the kernel's output is free for other values.
 
 mod common;
 

@@ -67,7 +67,7 @@ fn conflicting_shapes_name_both_operators_and_both_shapes() {
     let second = call("second", "FullyConnected", &[("num_hidden", "4"), ("no_bias", "True")], &[&first, &w]);
     let words = ["`first`", "`second`", "FullyConnected", "w (4, 5)", "got (4, 5)", "expected (?, 4)"];
     expect(bind(&second.graph().unwrap(), &inputs, &options()), &words);
-    // A given shape contradicts the operator that reads it.
+    // The caller gives a shape of `fc_weight` that contradicts the operator.
     let one = call("fc", "FullyConnected", &[("num_hidden", "4")], &[&x]);
     let given: [(&str, Shape); 2] = [("x", [2, 5].into()), ("fc_weight", [4, 6].into())];
     expect(
@@ -114,7 +114,7 @@ fn heads_and_gradients_are_counted() {
     expect(executor.backward(&[]), &["head gradient of `a_output`", "not a loss"]);
     let wrong = NdArray::zeros(&context(EngineKind::Naive, 1), [4], DType::F32).unwrap();
     expect(executor.backward(&[outputs[0].clone(), wrong]), &["head gradient of `b_output`", "(4,)", "(3,)"]);
-    // After these errors the run is still valid.
+    // The refused calls above have not invalidated the forward run, so its gradient can still be computed.
     executor.backward(outputs).unwrap();
 
     let nd = imperative();

@@ -10,7 +10,7 @@ use mxrs_ndarray::ArrayContext;
 use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 
-/// Two layers, with values that are overwritten in place and a view.
+/// Two fully connected layers. Between them, relu and tanh overwrite their inputs in place, and `Flatten` makes a view.
 fn network() -> Graph {
     let mut net = Net::new();
     let x = Symbol::variable("x");
@@ -146,8 +146,8 @@ fn gradients_are_shown_too() {
         told[..3].iter().map(|t| t.0.as_str()).collect::<Vec<_>>(),
         ["square0_output", "tanh0_output", "sigmoid0_output"]
     );
-    // Every tensor has the values that it has if no sum overwrites one of its terms. Two terms are not shown, because their
-    // memory holds a sum.
+    // Every shown tensor has the values of `expected`, which are those of a run in which no sum overwrites a term. Two
+    // terms are not shown, because their memory already holds a sum.
     assert!(told.iter().all(|seen| expected.contains(seen)));
     assert_eq!(expected.len(), told.len() + 2);
     assert_eq!(told.last().unwrap().1, executor.gradient("x").unwrap().to_vec::<f32>().unwrap());

@@ -144,7 +144,8 @@ enum Pushes {
     Partial,
 }
 
-/// Two executors of one store on several workers, their weight, and the gate of their kernels.
+/// Two executors that share a store of packed weights, on several workers; their weight; and the gate at which their
+/// kernels can be made to wait.
 struct Gated {
     context: ArrayContext,
     first: Executor,
@@ -154,7 +155,7 @@ struct Gated {
     packs: Arc<AtomicUsize>,
 }
 
-/// Makes the two executors and runs each once.
+/// Makes two executors that share a store, and runs each once.
 fn gated(pushes: Pushes) -> Gated {
     let cpu_workers = NonZeroUsize::new(4).unwrap();
     let engine = Engine::new(EngineConfig { cpu_workers, ..EngineConfig::default() }).unwrap();

@@ -1,4 +1,5 @@
-//! Tests the workspaces of operators that are called one by one: R3, R5.
+//! Tests the workspaces (scratch memory) of operators that are called one by one: no operator sees the workspace of
+//! another (R3), and workspaces are reused by later calls (R5).
 
 mod common;
 
@@ -46,8 +47,8 @@ impl Kernel for Detour {
     #[allow(unsafe_code)]
     unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         self.0.lock().unwrap().push(args.scratch.as_ptr().addr());
-        // SAFETY: the backend plans no pair in place and the task holds the input for reading, so no code writes it during
-        // this call.
+        // SAFETY: the kernel does not run in place, and the engine task of this call holds the input for reading. So no
+        // code writes the input during this call.
         let input = unsafe { args.inputs[0].bytes() };
         // SAFETY: the workspace and the output belong to this call alone, do not overlap, and are borrowed once each.
         let (scratch, output) = unsafe { (args.scratch.bytes_mut(), args.outputs[0].bytes_mut()) };

@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(FileKind::of(b"PK"), None);
     }
 
-    /// Lent memory of at least two words, into which its owner reads the file later ([`Lent::read_later`]).
+    /// Lent memory. If it has more than 8 bytes, its owner reads the array into it later ([`Lent::read_later`]).
     struct Late(Vec<u64>, Option<u64>);
 
     impl Lent for Late {

@@ -13,10 +13,11 @@ const TRIES: usize = 3;
 /// `<name>.tmp.<process id>-<system>`, where `<system>` is 16 hexadecimal digits that identify the boot and PID namespace of
 /// the process. If the system does not reveal those, the name is `<name>.tmp.<process id>`.
 ///
-/// Dropping it without a commit removes the temporary file. The temporary file of a killed process is removed when the same
-/// name is written later ([`remove_leftovers`]). Two processes may write the same name at the same time; the last commit
-/// wins. Each temporary file has only one writer: a second one in the same process, or in a process with the same number
-/// that writes to the same folder, is refused. On file systems without locks this is not noticed.
+/// Dropping an `AtomicFile` without a commit removes the temporary file. The temporary file of a killed process is
+/// removed when the same name is written later ([`remove_leftovers`]). Two processes may write the same name at the
+/// same time; the last commit wins. Each temporary file has only one writer: a second writer in the same process, or in
+/// a process with the same id that writes to the same folder, is refused. On file systems without locks, a second
+/// writer is not noticed.
 #[derive(Debug)]
 pub struct AtomicFile {
     sink: Option<BufWriter<File>>,
@@ -248,8 +249,8 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"new");
     }
 
-    /// Two containers on one volume can have processes with the same number. The second must not overwrite what the first
-    /// writes.
+    /// Two containers on one volume can have processes with the same process id. The second process must not overwrite
+    /// what the first one writes.
     #[test]
     fn a_second_writer_of_one_temporary_file_is_refused() {
         let dir = tempfile::tempdir().unwrap();

@@ -89,8 +89,8 @@ impl AlignedBytes {
         Self { memory: Memory::Words(vec![0; len.div_ceil(8)]), len }
     }
 
-    /// `len` zero bytes, or `None` if there is not enough memory. For lengths that a file states, although the file may be
-    /// shorter.
+    /// `len` zero bytes, or `None` if there is not enough memory. Used for lengths that a file states, because the file
+    /// may be shorter than it states.
     pub(crate) fn try_zeroed(len: usize) -> Option<Self> {
         let mut probe: Vec<u64> = Vec::new();
         probe.try_reserve_exact(len.div_ceil(8)).ok()?;

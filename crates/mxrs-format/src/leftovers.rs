@@ -5,11 +5,12 @@
 //! not locked it yet, and some file systems do not share locks between machines. Therefore the writer must also be proven
 //! dead, or the file must be older than a minute.
 //!
-//! A writer is proven dead if it belongs to the caller's own boot and PID namespace and no process has its number now. The
-//! name of the file contains all three. A name proves nothing in these cases, where the age of the file decides:
+//! A writer is proven dead if it belongs to the caller's own boot and PID namespace and no process has its process id
+//! now. The name of the temporary file contains all three: boot, namespace and process id. A name proves nothing in
+//! these cases, where the age of the file decides:
 //!
 //! - The boot or the namespace is another one: that container or machine has processes of its own.
-//! - The number is the caller's own: in containers, a killed process often had the same number.
+//! - The process id is the caller's own: in containers, a killed process and the next one often have the same id.
 //! - The name contains no namespace.
 //!
 //! So a living writer loses its file only if machines do not see each other's locks and the writer wrote nothing for a
@@ -262,8 +263,8 @@ mod tests {
         assert_eq!(remove(), [path(u32::MAX)]);
     }
 
-    /// If the writer is in another container, on another machine, or from an old release, the absence of its number in the
-    /// local process table proves nothing: it may have created the file and not locked it yet.
+    /// If the writer is in another container, on another machine, or from an old release, the absence of its process id
+    /// in the local process table proves nothing: the writer may have created the file and not locked it yet.
     #[test]
     fn of_writers_elsewhere_only_what_is_old_goes() {
         let dir = tempfile::tempdir().unwrap();
@@ -287,7 +288,8 @@ mod tests {
         assert_eq!(own_system(), own_system());
     }
 
-    /// In containers a killed process and the next one often have the same number.
+    /// In containers, a killed process and the next one often have the same process id. So a file with the caller's own
+    /// id is removed only if it is old and not locked.
     #[test]
     fn of_the_own_number_only_what_is_old_and_not_being_written_goes() {
         let dir = tempfile::tempdir().unwrap();

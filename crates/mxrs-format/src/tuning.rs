@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 const FORMAT: &str = "mxrs kernel tuning";
 /// Version of the format that is written and read.
 pub const VERSION: u32 = 1;
-/// Largest file size accepted. A network has some hundred results of some hundred bytes each.
+/// Largest file size accepted. A network has a few hundred results of a few hundred bytes each.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// Machine and software that results belong to.

@@ -130,7 +130,7 @@ impl GraphBuilder {
     /// Adds nodes that must run before `node`.
     ///
     /// # Errors
-    /// If `node` does not exist or a dependency was not added before it.
+    /// Fails if `node` does not exist or if a dependency was not added before `node`.
     pub fn add_control_deps(&mut self, node: NodeId, deps: &[NodeId]) -> Result<()> {
         let n_nodes = self.nodes.len();
         let Some(to) = self.nodes.get_mut(node.index()) else {
@@ -150,7 +150,7 @@ impl GraphBuilder {
     /// Stores the graphs that belong to a node of a control-flow operator.
     ///
     /// # Errors
-    /// If `node` does not exist.
+    /// Fails if `node` does not exist.
     pub fn set_subgraphs(&mut self, node: NodeId, subgraphs: Vec<Arc<Graph>>) -> Result<()> {
         let n_nodes = self.nodes.len();
         let to = self
@@ -164,7 +164,7 @@ impl GraphBuilder {
     /// Marks a call as part of the gradient of `forward`.
     ///
     /// # Errors
-    /// If a node does not exist, or `forward` was not added before `node`.
+    /// Fails if a node does not exist, or if `forward` was not added before `node`.
     pub fn set_backward_of(&mut self, node: NodeId, forward: NodeId) -> Result<()> {
         self.earlier("node with a forward node", node, forward)?.backward_of = Some(forward);
         Ok(())
@@ -225,7 +225,7 @@ impl GraphBuilder {
     /// Verifies the graph and numbers its nodes. Nodes that no head needs are dropped.
     ///
     /// # Errors
-    /// If a head does not exist, or two variables have the same name.
+    /// Fails if a head does not exist, or if two variables have the same name.
     pub fn build(self) -> Result<Graph> {
         self.check_heads()?;
         let order = post_order(&self.nodes, &self.heads);

@@ -114,7 +114,7 @@ impl Graph {
     /// The node with this id.
     ///
     /// # Panics
-    /// If the id belongs to another, larger graph.
+    /// Panics if the id belongs to another, larger graph.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]
     }
@@ -142,7 +142,7 @@ impl Graph {
     /// The id of an entry.
     ///
     /// # Panics
-    /// If the entry belongs to another, larger graph.
+    /// Panics if the entry belongs to another, larger graph.
     pub fn entry_id(&self, entry: Entry) -> EntryId {
         EntryId(self.node_row_ptr[entry.node.index()] + entry.index)
     }

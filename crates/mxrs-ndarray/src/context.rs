@@ -15,12 +15,12 @@ pub struct ArrayContext {
     temp_spaces: Arc<TempSpaces>,
 }
 
-/// The numbers of shared resources.
+/// How many shared resources of each kind a context has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct ResourceCounts {
-    /// Temporary workspaces.
+    /// How many temporary workspaces there are.
     pub temp_spaces: TempSpaceCounts,
-    /// Random generators.
+    /// How many random generators each device has.
     pub random: RandomCopies,
 }
 

@@ -5,7 +5,7 @@ use mxrs_types::Result;
 
 /// Runs operators on arrays. The imperative executor implements it; this crate knows no operator.
 ///
-/// Gradients are not recorded through these calls.
+/// These calls are not recorded for gradients.
 pub trait Invoke {
     /// The context in which new arrays are made: engine, storage and random numbers.
     fn context(&self) -> &ArrayContext;
@@ -29,7 +29,8 @@ pub trait Invoke {
         outputs: &[&NdArray],
     ) -> Result<()>;
 
-    /// Number of weights that one update call takes, unless the optimizer sets it (`MXNET_OPTIMIZER_AGGREGATION_SIZE`).
+    /// Number of weights that one update call takes, unless the optimizer sets another number
+    /// (`MXNET_OPTIMIZER_AGGREGATION_SIZE`).
     fn n_aggregated(&self) -> usize {
         1
     }

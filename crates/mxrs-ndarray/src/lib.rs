@@ -22,9 +22,10 @@
 //!
 //! Read next: `mxrs-exec`, which runs graphs over these arrays.
 #![allow(unsafe_code)]
-// Storage returns raw blocks. `array.rs` and `later.rs` make slices of them only in two cases: inside an engine task
-// that holds the array's variable, or for an array that was just made and has no other handle. `memory.rs` makes slices
-// of a block that does not belong to an array yet. `writes.rs` keeps a `&'static Location` in an atomic pointer.
+// Unsafe code is needed because storage returns raw blocks of memory. `array.rs` and `later.rs` make slices of a block
+// only in two cases: inside an engine task that reads or writes the array's variable, or for an array that was just
+// made and has no other handle. `memory.rs` makes slices of a block that does not belong to an array yet. `writes.rs`
+// keeps a `&'static Location` in an atomic pointer.
 
 mod array;
 mod context;

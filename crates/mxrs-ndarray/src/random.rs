@@ -1,30 +1,30 @@
 //! The random numbers of operators: each device has some generators, which are used in turn, and each generator counts
 //! its calls.
 //!
-//! Numbers are reserved when an operator is pushed, so the same seed and the same order of pushes give the same numbers
-//! on any engine and with any number of threads. A generator consists of a seed and a count, so operators that use the
-//! same generator do not wait for each other.
+//! The calls of an operator are reserved when the operator is pushed, so the same seed and the same order of pushes
+//! give the same numbers on any engine and with any number of threads. A generator consists of a seed and a count, so
+//! operators that use the same generator do not wait for each other.
 
 use mxrs_sync::{Rank, RankedMutex};
 use mxrs_types::Device;
 use std::num::NonZeroUsize;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Reserved calls of one generator: numbers `first..first + n`.
+/// Calls of one generator that are reserved for one operator: the calls numbered `first..first + n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomCalls {
     /// Seed of the generator.
     pub seed: u64,
-    /// The first reserved number.
+    /// The number of the first reserved call.
     pub first: u64,
 }
 
-/// The numbers of random generators per device.
+/// How many random generators a device has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomCopies {
-    /// The number for each CPU device (`MXNET_CPU_PARALLEL_RAND_COPY`).
+    /// How many generators each CPU device has (`MXNET_CPU_PARALLEL_RAND_COPY`).
     pub cpu: NonZeroUsize,
-    /// The number for each GPU (`MXNET_GPU_PARALLEL_RAND_COPY`).
+    /// How many generators each GPU has (`MXNET_GPU_PARALLEL_RAND_COPY`).
     pub gpu: NonZeroUsize,
 }
 
@@ -53,18 +53,18 @@ struct Generators {
     seed: u64,
     /// For each generator that has been used, the number of its next call.
     next: Vec<u64>,
-    /// The generator to use next.
+    /// The index of the generator to use next.
     turn: usize,
 }
 
 impl RandomSource {
-    /// Seeds by the clock, as MXNet does if `seed` is not called.
+    /// Makes a source whose seed is the current time, as MXNet does if `seed` is not called.
     pub fn from_clock(copies: RandomCopies) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self::new(now.as_nanos() as u64, copies)
     }
 
-    /// Seeds with `seed`.
+    /// Makes a source with this seed for all devices.
     pub fn new(seed: u64, copies: RandomCopies) -> Self {
         Self { state: RankedMutex::new(Rank::Leaf, State { seed, devices: Vec::new() }), copies }
     }
@@ -117,7 +117,7 @@ pub struct RandomState {
     pub seed: u64,
     /// For each generator that has been used, the number of its next call.
     pub next: Vec<u64>,
-    /// The generator to use next.
+    /// The index of the generator to use next.
     pub turn: usize,
 }
 
@@ -154,7 +154,8 @@ impl Generators {
 /// seed. Devices of another kind than `cpu` get different seeds, even with the same id.
 fn seed_of(seed: u64, device: Device, copy: u64) -> u64 {
     let kind = Device { id: 0, ..device };
-    // FNV-1a over the kind's name, so that the numbers do not depend on the representation of devices.
+    // FNV-1a hash of the name of the device's kind, so that the random numbers do not depend on how devices are
+    // represented.
     let hash = |name: String| {
         name.bytes().fold(0xCBF2_9CE4_8422_2325u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01B3))
     };

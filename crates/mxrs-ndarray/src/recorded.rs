@@ -40,7 +40,7 @@ pub trait Recorded: Any + Send + Sync {
     fn before_write(&self, site: &'static Location<'static>) -> Result<()>;
 }
 
-/// The slot of a handle for the recorded value.
+/// The place in an array handle for the value that a recorder attaches. It is empty if there is no recorder.
 #[derive(Default)]
 pub(crate) struct Slot(Mutex<Option<Arc<dyn Recorded>>>);
 

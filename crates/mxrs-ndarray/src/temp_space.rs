@@ -15,12 +15,12 @@ use mxrs_types::{Device, Result};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
 
-/// The numbers of temporary workspaces.
+/// How many temporary workspaces there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TempSpaceCounts {
-    /// The number for all CPU devices together (`MXNET_CPU_TEMP_COPY`).
+    /// How many workspaces all CPU devices share (`MXNET_CPU_TEMP_COPY`).
     pub cpu: NonZeroUsize,
-    /// The number for each GPU (`MXNET_GPU_TEMP_COPY`).
+    /// How many workspaces each GPU has (`MXNET_GPU_TEMP_COPY`).
     pub gpu: NonZeroUsize,
 }
 
@@ -45,7 +45,7 @@ pub struct TempSpaces {
 struct Ring {
     /// The workspaces that have been used.
     spaces: Vec<Space>,
-    /// The workspace to use next.
+    /// The index of the workspace to use next.
     turn: usize,
 }
 
@@ -74,7 +74,7 @@ impl TempSpace {
 }
 
 impl TempSpaces {
-    /// Makes these numbers of workspaces; each is allocated at its first turn.
+    /// Sets up `counts` workspaces. The memory of a workspace is allocated when its first turn comes.
     pub fn new(engine: &Engine, storage: &Storage, counts: TempSpaceCounts) -> Arc<Self> {
         let rings = RankedMutex::new(Rank::Leaf, Vec::new());
         let (engine, storage) = (engine.clone(), storage.clone());
@@ -85,12 +85,12 @@ impl TempSpaces {
                 spaces.release_idle(pressure.device);
             }
         };
-        // No other code has `spaces` yet, so the cell is empty.
+        // The result is ignored: no other code has `spaces` yet, so `guard` is empty and `set` succeeds.
         let _ = spaces.guard.set(spaces.storage.on_pressure(release));
         spaces
     }
 
-    /// The numbers of workspaces.
+    /// How many workspaces there are.
     pub fn counts(&self) -> TempSpaceCounts {
         self.counts
     }
@@ -121,8 +121,8 @@ impl TempSpaces {
                 _ => (slot, space.var.clone(), space.block.take()),
             }
         };
-        // Frees the smaller block, unless an operator that was assigned it has not run yet; the last of these operators
-        // frees it.
+        // Frees the old block, which was too small. If operators that use the old block are still pending, the last of
+        // them frees it.
         give_back(outgrown);
         let block = Arc::new(self.storage.allocate(key, n_bytes, Tag::new("resource:temp_space"))?);
         let mut rings = self.rings.lock();
@@ -170,7 +170,8 @@ fn give_back(block: Option<Arc<Block>>) {
 mod tests {
     use super::*;
     use mxrs_engine::EngineConfig;
-    use mxrs_storage::{SimulatedMemory, StorageConfig};
+    use mxrs_simulated_gpu::SimulatedMemory;
+    use mxrs_storage::StorageConfig;
 
     const CPU: Device = Device::cpu(0);
     const MIB: usize = 1 << 20;

@@ -1,7 +1,7 @@
-//! Counts the writes of a storage at the time when they are requested.
+//! Counts the writes to a block of storage at the time when the writes are requested.
 //!
-//! The engine's versions count completed writes, and count the writes of one bulk once. So only this count shows
-//! whether a value that a pending task reads has been overwritten since.
+//! The engine's version numbers cannot replace this count: they count completed writes only, and several writes of one
+//! bulk as one write. This count also shows whether a value that a pending task reads is going to be overwritten.
 
 use mxrs_sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::panic::Location;

@@ -1,5 +1,5 @@
-//! Compiles oneDNN from `vendor/` and links it. It needs only a C++ compiler, and compiles once per set of sources,
-//! flags and compiler. Does nothing without feature `compile`.
+//! Build script: compiles oneDNN from `vendor/` and links it. The script needs only a C++ compiler. It compiles again
+//! only if the sources, the flags or the compiler changed. Without feature `compile` it does nothing.
 
 #[cfg(feature = "compile")]
 mod cache;

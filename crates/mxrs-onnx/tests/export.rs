@@ -66,7 +66,7 @@ fn constant(graph: &GraphProto, name: &str) -> Tensor {
 
 #[test]
 fn every_network_is_exported_and_counts_its_layers() {
-    // Each case: a network, with its numbers of convolutions and of fully connected layers according to its definition.
+    // Each case: a network, how many convolutions its definition has, and how many fully connected layers.
     let counts = [
         ("lenet", 2, 2),
         ("mlp", 0, 3),
@@ -127,9 +127,10 @@ fn pooling_conventions() {
     let full = [("kernel", "(3, 3)"), ("stride", "(2, 2)"), ("pooling_convention", "full")];
     let max = pool(&full, &[1, 2, 8, 8]);
     assert_eq!((op_types(&max), int(&max.node[0], "ceil_mode")), (vec!["MaxPool"], Some(1)));
-    // The windows cover 7 cells exactly, without rounding.
+    // The windows cover an axis of size 7 exactly, so the number of windows is not rounded.
     assert_eq!(int(&pool(&full, &[1, 2, 7, 7]).node[0], "ceil_mode"), None);
-    // The mean counts the padding but not the cells that `full` adds, so the padding is exported as a `Pad` node.
+    // The mean counts the padding, but not the positions beyond the padding that the convention `full` adds, so the
+    // padding is exported as a `Pad` node.
     let mean = [&full[..], &[("pool_type", "avg"), ("pad", "(1, 1)")]].concat();
     let padded = pool(&mean, &[1, 2, 8, 8]);
     assert_eq!(op_types(&padded), ["Pad", "AveragePool"]);

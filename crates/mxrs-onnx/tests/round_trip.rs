@@ -72,8 +72,8 @@ const ONE_WAY: [(&str, &str); 10] = [
     ("softmax", "length_axis"),
     // This sample has padding only at the end, which import accepts only if the convention `full` has the same windows.
     ("Pooling", "same"),
-    // Import would make a `_full` of these. Without a shape, or with a size of 0, `_full` takes its shape from the operators
-    // that read it.
+    // Import turns these samples into `_full`. But `_full` without a shape, or with a size of 0, takes its shape from
+    // the operators that read it.
     ("ones_like", "scalar"),
     ("ones_like", "empty"),
     ("zeros_like", "scalar"),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub struct Attrs(Arc<IndexMap<String, String>>);
 
 impl Attrs {
-    /// No attributes.
+    /// An empty list of attributes.
     pub fn new() -> Self {
         Self::default()
     }
@@ -23,7 +23,7 @@ impl Attrs {
         Arc::make_mut(&mut self.0).insert(key.into(), value.into())
     }
 
-    /// Removes the attribute `key`. The rest keeps its order.
+    /// Removes the attribute `key`. The other attributes keep their order.
     pub fn remove(&mut self, key: &str) -> Option<String> {
         Arc::make_mut(&mut self.0).shift_remove(key)
     }

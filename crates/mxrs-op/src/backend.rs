@@ -4,11 +4,11 @@
 //! estimated seconds. Only the seconds are compared, so a backend outside mxrs competes on the same terms as those of mxrs:
 //!
 //! - A backend that has measured its kernel offers the measured seconds.
-//! - Any other backend offers a multiple of [`Speed::library`](crate::Speed::library), the seconds that a well-tuned library
-//!   should take. The backends of mxrs do so: oneDNN offers exactly this time, or twice this time if it has to copy or has
-//!   only plain loops. nnpack offers about 1.5 times this time, and for convolutions its own estimates, from 0.2 times this
-//!   time on. cpu offers twice this time. The reference kernels offer the time of plain scalar loops, which is hundreds of
-//!   times as long.
+//! - Any other backend offers a multiple of [`Speed::library`](crate::Speed::library), the seconds that a well-tuned
+//!   library should take. The backends of mxrs do so: oneDNN offers exactly this time, or twice this time if it has to
+//!   copy tensors or has only plain loops for the call. nnpack offers about 1.5 times this time; for convolutions it
+//!   offers its own estimates, which start at 0.2 times this time. cpu offers twice this time. The reference kernels
+//!   offer the time of plain scalar loops, which is hundreds of times as long.
 
 use crate::{Kernel, OpCall, TensorDesc};
 use mxrs_types::{Error, Layout, Result};
@@ -27,8 +27,8 @@ pub struct Offer<'a> {
 }
 
 impl<'a> Offer<'a> {
-    /// Offers the kernel that `build` prepares, one run of which takes about `seconds`. `build` is called only if the offer is
-    /// taken. An error of `build` makes the executor take the next best offer.
+    /// Offers the kernel that `build` prepares, one run of which takes about `seconds`. `build` is called only if the
+    /// executor chooses the offer. If `build` returns an error, the executor chooses the next best offer.
     pub fn new(seconds: f64, build: impl FnOnce() -> Result<PlannedKernel> + 'a) -> Self {
         Self { seconds, is_reference: false, build: Box::new(build) }
     }
@@ -69,7 +69,7 @@ impl fmt::Debug for Offer<'_> {
 /// Name of the only [algorithm](Backend::algorithms) of a backend that has one kernel for a call.
 pub const DEFAULT_ALGORITHM: &str = "default";
 
-/// A kernel together with the layouts of its tensors and its needs.
+/// A kernel together with the layouts of its tensors and the scratch memory that it needs.
 pub struct PlannedKernel {
     /// The layout that each input must have. The executor inserts a reorder if the producer chose another; a constant is
     /// reordered only once.
@@ -78,7 +78,8 @@ pub struct PlannedKernel {
     pub output_layouts: Vec<Layout>,
     /// Bytes of scratch memory that one run needs.
     pub scratch_bytes: usize,
-    /// Whether an output may have the memory of an input, for the in-place pairs that the operator declares.
+    /// Whether an output may be stored in the memory of an input. This concerns only the in-place pairs (input, output)
+    /// that the operator declares.
     pub can_run_inplace: bool,
     /// The kernel itself.
     pub kernel: Arc<dyn Kernel>,
@@ -89,13 +90,15 @@ pub trait Backend: Send + Sync {
     /// Short name of the backend: `onednn`, `reference`.
     fn name(&self) -> &'static str;
 
-    /// An offer for the call, or the reason why there is no kernel for it. Binding calls this often, so the answer should
-    /// follow from shapes, types, layouts and parameters alone; [`Offer::build`] builds the kernel.
+    /// An offer for the call, or the reason why there is no kernel for it. Binding calls this method often, so the
+    /// answer should be computed from shapes, types, layouts and parameters alone. Only [`Offer::build`] should build
+    /// the kernel.
     fn offer<'a>(&'a self, call: &'a OpCall<'a>) -> Answer<'a>;
 
     /// Names of the algorithms that may turn out to be the fastest for a call that the backend has an offer for. Tuning
-    /// times them. The first is that of [`Self::offer`]. A name means the same in every process with the same
-    /// [setup](Self::setup). The list may depend on sizes, settings and the kind of processor, but not on measurements.
+    /// times them. The first is the algorithm that [`Self::offer`] uses. A name means the same in every process with
+    /// the same [setup](Self::setup). The list may depend on sizes, settings and the kind of processor, but not on
+    /// measurements.
     fn algorithms(&self, call: &OpCall<'_>) -> Vec<String> {
         let _ = call;
         vec![DEFAULT_ALGORITHM.into()]
@@ -111,7 +114,7 @@ pub trait Backend: Send + Sync {
         }
     }
 
-    /// Builds the [offer](Self::offer) for a call.
+    /// Builds the kernel that the backend [offers](Self::offer) for a call.
     ///
     /// # Errors
     /// Returns `NotBuilt` with the reason if there is no offer, or the errors of [`Offer::build`].
@@ -119,7 +122,7 @@ pub trait Backend: Send + Sync {
         self.offer(call).map_err(|reason| Error::not_built(call.op.name, reason))?.build()
     }
 
-    /// Builds the offer for a call [with one algorithm](Self::offer_algorithm).
+    /// Builds the kernel that the backend offers for a call [with one algorithm](Self::offer_algorithm).
     ///
     /// # Errors
     /// Returns the errors of [`Self::plan`].
@@ -128,8 +131,8 @@ pub trait Backend: Send + Sync {
         self.offer_algorithm(call, algorithm).map_err(refused)?.build()
     }
 
-    /// A short text of all that the [algorithms](Self::algorithms) and their speed depend on besides the call and the processor:
-    /// version, threads, settings.
+    /// A short text of everything, besides the call and the processor, that determines the
+    /// [algorithms](Self::algorithms) and their speed: version of the library, number of threads, settings.
     fn setup(&self) -> String {
         String::new()
     }

@@ -51,10 +51,11 @@ pub struct OpCall<'a> {
     pub params: &'a OpParams,
     /// Inputs, including auxiliary states, in the layouts that their producers chose.
     pub inputs: &'a [TensorDesc],
-    /// Visible outputs, then hidden outputs, then rewritten inputs. The backend chooses the layouts, except for rewritten
-    /// inputs, which stay row-major.
+    /// Visible outputs, then hidden outputs, then the inputs that the operator rewrites. The backend chooses the
+    /// layouts, except those of rewritten inputs, which stay row-major.
     pub outputs: &'a [TensorDesc],
-    /// For each input, whether it keeps its value from call to call (a parameter), so that packing it once saves time.
+    /// For each input, whether it keeps its value from run to run (a parameter), so that packing the input once saves
+    /// time.
     pub is_constant: &'a [bool],
     /// Whether the operator runs as in training (batch statistics, dropout) or as at inference.
     pub is_train: bool,

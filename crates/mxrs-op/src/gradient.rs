@@ -1,9 +1,10 @@
 //! The declaration of an operator's gradient: calls of other operators.
 //!
-//! A [`GradientFn`] runs once per call that a gradient flows through. It builds the gradients of the call's inputs from the
-//! inputs, the outputs and the gradients of the outputs. The calls that it makes become nodes of the gradient graph. A value
-//! that the function does not request need not be kept until the function runs. The function depends on no kind of graph: the
-//! code that differentiates (a pass over a symbol graph, an imperative tape) implements [`GradientScope`].
+//! A [`GradientFn`] runs once per call that a gradient flows through. It builds the gradients of the call's inputs from
+//! the inputs, the outputs and the gradients of the outputs. The calls that it makes become nodes of the gradient
+//! graph. A value that the function does not request need not stay in memory for the gradient. The function does not
+//! depend on the kind of graph: the code that differentiates (a pass over a symbol graph, an imperative tape)
+//! implements [`GradientScope`].
 
 use crate::{Attrs, OpParams};
 use mxrs_types::Result;
@@ -31,16 +32,18 @@ pub trait GradientScope {
     /// The value of output `index`. Hidden outputs are counted too.
     fn output(&mut self, index: usize) -> GradValue;
 
-    /// The gradient of output `index`, or zeros of its shape if no head depends on it.
+    /// The gradient of output `index`, or zeros of its shape if no head (output of the whole graph) depends on output
+    /// `index`.
     ///
     /// # Errors
     /// Returns the errors of [`Self::call`].
     fn out_grad(&mut self, index: usize) -> Result<GradValue>;
 
-    /// Whether any head depends on output `index`.
+    /// Whether any head (output of the whole graph) depends on output `index`.
     fn has_out_grad(&self, index: usize) -> bool;
 
-    /// Whether the gradient of input `input` is wanted. A gradient that is returned for any other input is dropped.
+    /// Whether the gradient of input `input` is needed. A gradient that the function returns for any other input is
+    /// dropped.
     fn wants(&self, input: usize) -> bool;
 
     /// The attributes of the call as text.
@@ -49,9 +52,10 @@ pub trait GradientScope {
     /// Number of inputs of the call, auxiliary states included.
     fn n_inputs(&self) -> usize;
 
-    /// The call of the gradient graph that made `value`, if `value` is its only output; `None` otherwise, or if calls run
-    /// immediately when they are made. Gradient rules use this to read the inputs of that call in place of `value`. If no
-    /// other call reads `value` either, the call that made it is left out of the graph.
+    /// The call of the gradient graph that made `value`, if `value` is its only output; `None` otherwise, or if calls
+    /// run immediately when they are made, as on a tape. A gradient function uses this method to read the inputs of
+    /// that call in place of `value`. If no other call reads `value` either, the call that made `value` is left out of
+    /// the graph.
     fn made_by(&mut self, value: GradValue) -> Option<MadeBy> {
         let _ = value;
         None
@@ -73,8 +77,8 @@ pub trait GradientScope {
     }
 }
 
-/// Builds the gradient of one call. Returns one value per input, including auxiliary states; `None` if the gradient is zero
-/// or has no meaning.
+/// Builds the gradient of one call. Returns one value per input, including auxiliary states; `None` for an input whose
+/// gradient is zero or has no meaning.
 pub type GradientFn = fn(&OpParams, &mut dyn GradientScope) -> Result<Vec<Option<GradValue>>>;
 
 /// Whether and how an operator is differentiable.

@@ -18,11 +18,11 @@ pub enum InputNames {
     Variable {
         /// Name prefix of each input (`arg`).
         prefix: &'static str,
-        /// Argument name that the C API lists for all of the inputs (`data`, `args`).
+        /// The single name under which the C API lists all of these inputs (`data`, `args`).
         listed: &'static str,
         /// Parameter that holds `n` (`num_args`).
         key: &'static str,
-        /// Reads `n` from the parameters.
+        /// Reads `n`, the number of these inputs, from the parameters.
         count: fn(&OpParams) -> usize,
     },
     /// `n` inputs as in [`Self::Variable`], followed by one input for each of them and each suffix (`arg0_min`, `arg0_max`,
@@ -32,11 +32,11 @@ pub enum InputNames {
         prefix: &'static str,
         /// Suffixes that make the names of the further inputs (`_min`, `_max`).
         suffixes: &'static [&'static str],
-        /// Argument name that the C API lists for all of the inputs (`data`, `args`).
+        /// The single name under which the C API lists all of these inputs (`data`, `args`).
         listed: &'static str,
         /// Parameter that holds `n` (`num_args`).
         key: &'static str,
-        /// Reads `n` from the parameters.
+        /// Reads `n`, the number of these inputs, from the parameters.
         count: fn(&OpParams) -> usize,
     },
     /// `n` groups of inputs with numbered names (`weight_0`, `grad_0`, `weight_1`, `grad_1`), followed by inputs that all
@@ -46,14 +46,14 @@ pub enum InputNames {
         group: &'static [&'static str],
         /// Names of the shared inputs.
         shared: &'static [&'static str],
-        /// Argument name that the C API lists for all of the inputs (`data`, `args`).
+        /// The single name under which the C API lists all of these inputs (`data`, `args`).
         listed: &'static str,
-        /// Reads `n` from the parameters.
+        /// Reads `n`, the number of these inputs, from the parameters.
         count: fn(&OpParams) -> usize,
     },
 }
 
-/// Number of outputs.
+/// How the number of outputs of a call is determined.
 #[derive(Clone, Copy)]
 pub enum OutputCount {
     /// Every call has this number of outputs.
@@ -63,7 +63,7 @@ pub enum OutputCount {
 }
 
 impl OutputCount {
-    /// The count for these parameters.
+    /// The number of outputs of a call with these parameters.
     pub fn get(self, params: &OpParams) -> usize {
         match self {
             Self::Fixed(n) => n,

@@ -23,8 +23,8 @@ pub struct RawTensor<'a> {
 // SAFETY: a `RawTensor` is an address and a length. Only its unsafe methods access the bytes, and their callers must follow
 // the contract in the head of this file, on whichever thread they run.
 unsafe impl Send for RawTensor<'_> {}
-// SAFETY: safe methods on a shared `RawTensor` only read the address and the length; the unsafe ones are covered by the
-// same contract.
+// SAFETY: safe methods on a shared `RawTensor` only read the address and the length. Callers of the unsafe methods must
+// follow the contract in the head of this file.
 unsafe impl Sync for RawTensor<'_> {}
 
 impl<'a> RawTensor<'a> {
@@ -106,7 +106,7 @@ pub struct KernelArgs<'a> {
     pub reqs: &'a [WriteReq],
     /// Scratch memory of the planned size, 64-byte aligned, with unspecified content.
     pub scratch: RawTensor<'a>,
-    /// Threads for loops.
+    /// The threads that the kernel may use for its loops.
     pub team: &'a Team,
     /// Random numbers of this call, for operators that [draw some](crate::OpDef::is_random).
     pub random: Option<RandomCall>,
@@ -117,9 +117,10 @@ pub trait Kernel: Send + Sync {
     /// Name of the implementation, for profiles: `onednn:brgconv:avx512_core`.
     fn name(&self) -> &str;
 
-    /// Whether the executor should let this kernel [add](WriteReq::Add) to output `output`, instead of letting it write the
-    /// output and adding that in a separate step. Every kernel can add, but a kernel that would first write to other memory
-    /// should return false. If true, adding must give the same bits as writing and then adding.
+    /// Whether the executor should let this kernel [add](WriteReq::Add) to output `output`, instead of letting the
+    /// kernel write its result to other memory and adding that result in a separate step. Every kernel can add, but a
+    /// kernel that would itself write to other memory first should return false. If this method returns true, the sum
+    /// must have the same bits as with a separate step.
     fn adds(&self, output: usize) -> bool {
         let _ = output;
         false
@@ -134,9 +135,10 @@ pub trait Kernel: Send + Sync {
         None
     }
 
-    /// The same kernel with an additional input at this position, after all others: a tensor like the only output, which is
-    /// added to the result. The output may have the memory of this input. The kernel may round once instead of twice.
-    /// Returns `None` if this would take as long as a separate addition.
+    /// The same kernel with an additional input at this position, after all others: a tensor with the shape, dtype and
+    /// layout of the kernel's only output. The new kernel adds this tensor to its result. The output may have the
+    /// memory of this input. The new kernel may round once instead of twice. Returns `None` if the new kernel would
+    /// take as long as this kernel and a separate addition.
     fn fuse_add(self: Arc<Self>, position: usize) -> Option<Arc<dyn Kernel>> {
         let _ = position;
         None

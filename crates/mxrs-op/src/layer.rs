@@ -2,8 +2,8 @@
 
 use crate::Attrs;
 
-/// An operator with its attributes as typed values, for programs to use instead of names and texts. Graphs and imperative
-/// calls take it and turn it into [`Attrs`].
+/// An operator with its attributes as typed values, for programs to use instead of names and texts. Graphs and
+/// imperative calls accept a layer and convert it to [`Attrs`].
 ///
 /// ```
 /// use mxrs_op::{Attrs, Layer};

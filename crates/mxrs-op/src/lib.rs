@@ -20,10 +20,11 @@
 //! assert!(op.parse(&Attrs::from([("factor", "two")])).is_err());
 //! ```
 //!
-//! Read next: `mxrs-ops`, where each file is one operator declared in these words.
+//! Read next: `mxrs-ops`, where each file declares one operator as an [`OpDef`].
 #![allow(unsafe_code)]
 // Unsafe code: kernels get raw memory that the executor has sized and aligned and that the engine protects. Only
-// `kernel.rs` turns it into slices; the head of that file states the contract. `reference.rs` calls it.
+// `kernel.rs` turns this memory into slices; the head of that file states the contract. `reference.rs` calls the unsafe
+// functions of `kernel.rs`.
 
 mod attrs;
 mod backend;

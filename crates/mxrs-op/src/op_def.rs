@@ -60,7 +60,8 @@ pub struct OpDef {
     pub pointwise: Pointwise,
     /// Whether the operator only adds or concatenates its inputs.
     pub combines: Combines,
-    /// Initial values of special inputs that the user does not give (`moving_var` `["one", {}]`): name, `__init__` text.
+    /// Initializers of special inputs, as pairs of the input's name and the text of its `__init__` attribute:
+    /// (`moving_var`, `["one", {}]`).
     pub init_hints: &'static [(&'static str, &'static str)],
     /// Inputs whose content the kernel never reads at inference (labels of loss heads).
     pub ignored_at_inference: &'static [usize],
@@ -78,21 +79,22 @@ pub struct OpDef {
     pub companions: fn() -> Vec<OpDef>,
     /// Estimated multiply-adds of a call, for comparing calls. The default is one for every element of the largest tensor.
     pub multiply_adds: fn(&OpCall<'_>) -> u64,
-    /// Whether mirroring keeps the outputs instead of computing them again (`MXNET_BACKWARD_DO_MIRROR`): products, and the
-    /// other operators that MXNet's rule names.
+    /// Whether mirroring (`MXNET_BACKWARD_DO_MIRROR`) keeps the outputs instead of computing them again. True for
+    /// convolutions, matrix products and the other operators that MXNet's rule for mirroring names.
     pub is_costly: bool,
-    /// Whether a call sums products with a weight, forward or as a gradient. The reference kernel is too slow for large
-    /// calls of such an operator, and their type decides whether a graph is widened.
+    /// Whether a call computes sums of products with a weight (convolution, matrix product), or the gradient of such
+    /// sums. The reference kernel is too slow for large calls of such an operator. The pass that widens half precision
+    /// to float32 looks at the calls of such operators.
     pub is_product: bool,
-    /// An operator that computes the first output again, bit for bit. Its inputs are the inputs of this operator without
-    /// auxiliary states, and then the other outputs, which are small and are kept. Set if this operator takes less time than
-    /// the call itself.
+    /// An operator that computes the first output again, bit for bit. Its inputs are the inputs of this operator
+    /// without auxiliary states, and then the other outputs, which are small and are kept. Set if the recomputation
+    /// takes less time than a call of this operator.
     pub recompute: Option<fn() -> OpDef>,
     /// The pair of calls that this operator replaces in a training step, if it replaces any.
     pub pair: Option<&'static Pair>,
     /// What autocast does with calls of the operator.
     pub precision: fn(&OpParams) -> Precision,
-    /// How closely kernels agree with the reference.
+    /// How closely kernels agree with the reference kernel.
     pub accuracy: Accuracy,
     /// The reference kernel: slow and obviously correct. `None` for an operator that is listed but not built.
     pub reference: Option<ReferenceFn>,
@@ -282,7 +284,7 @@ impl OpDef {
         self.inplace_by_params.map_or(self.inplace, |pairs| pairs(params))
     }
 
-    /// Positions of inputs whose content a call in this mode never reads.
+    /// Positions of the inputs whose content a call never reads: in training if `is_train`, otherwise at inference.
     pub fn unread_inputs(&self, is_train: bool) -> impl Iterator<Item = usize> + '_ {
         let at_inference: &[usize] = if is_train { &[] } else { self.ignored_at_inference };
         self.ignored_inputs.iter().chain(at_inference).copied()
@@ -326,8 +328,8 @@ impl OpDef {
         (self.infer_dtype)(params, inputs, outputs).map_err(|e| self.name_in(e))
     }
 
-    /// Puts this operator's name into an error. Shared inference functions write "operator" in place of the name. A parameter
-    /// struct that several operators share has the name of only one of them.
+    /// Puts this operator's name into an error. Shared inference functions write "operator" in place of the name, and a
+    /// parameter struct that several operators share writes the name of only one of them.
     fn name_in(&self, mut error: Error) -> Error {
         if let ErrorKind::Attribute { op, .. } = error.kind_mut() {
             *op = self.name.into();

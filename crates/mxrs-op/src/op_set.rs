@@ -1,4 +1,4 @@
-//! A set of operators, looked up by name or alias.
+//! A set of operators, looked up by name or alias, with their companions: operators that only gradients call.
 
 use crate::OpDef;
 use indexmap::IndexMap;

@@ -1,9 +1,10 @@
 //! Patterns: chains of calls that fewer calls can replace at inference.
 //!
-//! A pattern begins with a seed call, followed by calls that match its stages in order. Any stage may be missing. Each call
-//! reads the first output of the call before it, and maybe its other outputs; no call outside the chain reads these. The
-//! pass that searches for chains knows no operators, only these declarations. The crate that declares operators also
-//! declares their patterns and the replacement of each chain.
+//! A pattern begins with a seed call, followed by calls that match its stages in order. Any stage may be missing. Each
+//! call reads the first output of the call before it, and maybe other outputs of that call. No call outside the chain
+//! reads an output of a call of the chain other than the last. The pass that searches for chains knows no operators,
+//! only these declarations. The crate that declares operators also declares their patterns and the replacement of each
+//! chain.
 //!
 //! ```
 //! use mxrs_op::{Attrs, Member, NewCall, Operand, Pattern, Stage};

@@ -1,9 +1,10 @@
 //! The element type in which an operator computes if a float32 graph runs in mixed precision.
 //!
-//! Each operator declares it, according to MXNet's lists for bfloat16 (`contrib/amp/lists/symbol_bf16.py`). An operator
-//! that is in none of them computes in float32. There is one difference: operators that only move or drop elements compute
-//! in the type of their input, as in MXNet's lists for float16. MXNet's kernels for them lack bfloat16; ours have it.
-//! Widening their inputs would be useless, because the next product would round the elements back to the same numbers.
+//! Each operator declares its [`Precision`], according to MXNet's lists for bfloat16
+//! (`contrib/amp/lists/symbol_bf16.py`). An operator that is in none of the lists computes in float32. There is one
+//! difference from the lists: operators that only move or drop elements compute in the type of their input, as in
+//! MXNet's lists for float16. MXNet's kernels for these operators lack bfloat16; ours have it. Widening their inputs
+//! would be useless, because the next product would round the elements back to the same numbers.
 
 use crate::OpParams;
 

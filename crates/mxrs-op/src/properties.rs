@@ -18,9 +18,9 @@ pub enum View {
 pub enum Pointwise {
     /// The operator is not pointwise, or only with some parameters.
     No,
-    /// The operator is pointwise with all parameters and in both modes: all inputs and outputs have one shape, and element
-    /// `i` of every output depends only on element `i` of each input, the parameters and the element types. It draws no
-    /// random numbers and rewrites no input.
+    /// The operator is pointwise with all parameters, in training and at inference: all inputs and outputs have the
+    /// same shape, and element `i` of every output depends only on element `i` of each input, the parameters and the
+    /// element types. It draws no random numbers and rewrites no input.
     Yes,
 }
 
@@ -30,7 +30,7 @@ pub enum Pointwise {
 pub enum Combines {
     /// The operator does something else.
     No,
-    /// The output is the sum of all inputs, element by element, and all have one shape.
+    /// The output is the sum of all inputs, element by element. All inputs have the same shape.
     Sum,
     /// The operator is like [`Self::Sum`], and the inputs are terms of a gradient. Usually, only this sum reads a term, so
     /// the sum may be made in the memory of a term.
@@ -40,7 +40,7 @@ pub enum Combines {
 }
 
 /// How closely the kernels of an operator agree with its reference on floats. `mxrs-testkit` has the tolerance for each
-/// class and element type. Integers always agree exactly.
+/// class and element type. Integers agree exactly, except in the class [`Self::Quantum`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Accuracy {
     /// Equal bit for bit, because elements are only moved.
@@ -53,7 +53,7 @@ pub enum Accuracy {
     Product,
     /// Special functions.
     Special,
-    /// Results rounded to 8-bit integers, or sums in units of their quanta: integers agree within one quantum (1), floats as
-    /// in [`Self::Product`].
+    /// Results of quantized operators: 8-bit integers, or sums of products of such integers. Integers may differ by 1
+    /// from the reference; floats agree as in [`Self::Product`].
     Quantum,
 }

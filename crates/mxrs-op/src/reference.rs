@@ -33,9 +33,9 @@ pub struct RunMode {
     pub random: Option<RandomCall>,
 }
 
-/// A reference kernel. Its arguments are the parameters, the inputs (including auxiliary states), the outputs (including
-/// hidden ones and rewritten inputs) and the mode. It always overwrites its outputs. The backend handles requests, and
-/// first copies inputs that share memory with an output.
+/// A reference kernel. Its arguments are the parameters, the inputs (including auxiliary states), the outputs
+/// (including hidden ones and rewritten inputs) and the mode. The reference kernel always overwrites its outputs. The
+/// backend handles write requests, and first copies inputs that share memory with an output.
 pub type ReferenceFn = fn(&OpParams, &[RefInput<'_>], &mut [RefOutput<'_>], RunMode) -> Result<()>;
 
 /// The backend that runs reference kernels.
@@ -124,8 +124,8 @@ impl Kernel for ReferenceKernel {
         drop(outputs);
         for (((raw, side), req), desc) in args.outputs.iter().zip(&side).zip(args.reqs).zip(&self.outputs) {
             if *req == WriteReq::Add {
-                // SAFETY: the output slices were dropped, an Add output never had one, and inputs that overlap it were
-                // copied, so this is the only slice of the memory.
+                // SAFETY: the output slices were dropped, an output with the request Add never had a slice, and inputs
+                // that overlap this output were copied, so this is the only slice of the memory.
                 accumulate(desc, unsafe { raw.bytes_mut() }, side.bytes())?;
             }
         }

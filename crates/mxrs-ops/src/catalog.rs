@@ -1,4 +1,5 @@
-//! The list of all operators that this crate implements: one line per source file, or per family of updates.
+//! The list of all operators that this crate implements: one line per source file. The file of an optimizer family
+//! declares several operators, and its line names their functions.
 
 use mxrs_op::{OpDef, OpSet};
 
@@ -118,9 +119,9 @@ updates![
 ];
 
 updates![
-    /// Updates for which MXNet has no operator, because MXNet composes them of other operators or computes them elsewhere.
-    /// Each is called only by the optimizer of the same name, so it is a companion operator of the catalog, not a listed
-    /// one.
+    /// Updates for which MXNet has no operator, because MXNet composes them of other operators or does not compute them
+    /// in an operator. Each is called only by the optimizer of the same name, so it is a companion operator of the
+    /// catalog, not a listed one.
     PRIVATE_UPDATES;
     adadelta: define,
     adagrad: define_decayed,

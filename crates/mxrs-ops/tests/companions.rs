@@ -84,7 +84,8 @@ fn impossible_head_gradients_are_refused() {
 #[test]
 fn types_follow_from_the_gradients() {
     for op in mxrs_ops::catalog().companions() {
-        // Some parameters name the type of the output's gradient, so their samples have a fixed type.
+        // Samples whose first input has a fixed type are left out: there, a parameter names the type of the output's
+        // gradient.
         for sample in (op.samples)().into_iter().filter(|s| s.inputs[0].dtype.is_none()) {
             let params = op.parse(&sample.attrs).expect("readable parameters");
             let mut inputs = vec![None; sample.inputs.len()];

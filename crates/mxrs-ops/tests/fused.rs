@@ -200,7 +200,7 @@ fn normalization_of_integers_is_that_of_what_they_stand_for() {
                 let exact = (real * out_levels / 1.5).clamp(least, most);
                 assert!((got - exact).abs() <= 0.502, "{bytes:?} {word} {relu}: {got}, expected about {exact}");
             }
-            // uint8 data stand for numbers that are not negative, and their normalized values need not reach the
+            // uint8 data represents only numbers that are not negative, so the normalized values need not reach the
             // smallest output.
             let meets_least = got.contains(&least) || bytes == DType::U8;
             assert!(meets_least && got.contains(&most), "{bytes:?} {word} {relu}: both ends are met");

@@ -87,7 +87,7 @@ fn check_case(ops: &OpSet, op: &Arc<OpDef>, case: &Case) -> Result<usize, String
     Ok(n_compared)
 }
 
-/// G9 and G14: gradients, and moving statistics after a step, equal MXNet's.
+/// Gradients, and moving statistics after a training step, equal MXNet's (rules G9 and G14).
 #[test]
 fn g9_gradients_are_mxnets() {
     let ops = mxrs_ops::catalog();

@@ -1,5 +1,8 @@
 //! Tests that names, aliases, arguments and parameter texts of every operator equal those that MXNet 1.9.1 reports.
 
+mod own;
+
+use own::OWN;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,8 +33,10 @@ fn spelt((name, text): (String, String)) -> (String, String) {
 #[test]
 fn built_operators_describe_themselves_as_mxnet_does() {
     let oracle = oracle();
-    for op in mxrs_ops::catalog().iter() {
-        let recorded = oracle.get(op.name).unwrap_or_else(|| panic!("{} is not an MXNet operator", op.name));
+    for op in mxrs_ops::catalog().iter().filter(|op| !OWN.contains(&op.name)) {
+        let recorded = oracle
+            .get(op.name)
+            .unwrap_or_else(|| panic!("{} is not an MXNet operator, and not in tests/own/mod.rs", op.name));
         let params: Vec<(String, String)> = op
             .argument_specs()
             .into_iter()

@@ -133,7 +133,8 @@ fn what_does_not_claim_it_is_not_pointwise() {
     }
 }
 
-/// Shows that the check can fail, with an operator that reverses the elements and one that reads neighbors.
+/// Shows that the check can fail: it must find an operator that reverses the elements, and one whose elements depend on
+/// neighboring elements.
 #[test]
 fn a_wrong_claim_is_found() {
     let copy = mxrs_ops::catalog().get("_copy").expect("a built operator").clone();

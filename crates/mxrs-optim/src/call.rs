@@ -17,7 +17,7 @@ impl Call {
         Self { op, attrs: Vec::new() }
     }
 
-    /// Makes a call with the factor and the bound of the gradient as attributes, unless they have their default values.
+    /// Makes a call with the attributes `rescale_grad` and `clip_gradient`, unless they have their default values.
     pub fn of(op: &'static str, common: &Common) -> Self {
         let mut call = Self::new(op).bounded(common);
         if common.rescale_grad != 1.0 {
@@ -26,7 +26,7 @@ impl Call {
         call
     }
 
-    /// Sets the gradient's bound, if there is one.
+    /// Sets `clip_gradient`, the bound of the gradient's elements, if there is a bound.
     pub fn bounded(self, common: &Common) -> Self {
         match common.clip() {
             Some(bound) => self.with("clip_gradient", bound),
@@ -34,7 +34,7 @@ impl Call {
         }
     }
 
-    /// Sets the learning rate and the weight decay of a parameter.
+    /// Sets the attributes `lr` and `wd`, the learning rate and the weight decay of the parameter `name`.
     pub fn rates(self, common: &Common, name: &str) -> Self {
         self.with("lr", common.lr(name)).with("wd", common.wd(name))
     }

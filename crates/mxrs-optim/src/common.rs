@@ -25,9 +25,9 @@ pub struct Common {
     pub aggregate_num: Option<usize>,
     /// Factors of learning rate and weight decay, by parameter.
     pub mult: Multipliers,
-    /// The number at which counts of updates start.
+    /// The number of updates from which the count of each parameter starts.
     pub begin_num_update: u64,
-    /// The largest number of updates of a parameter so far.
+    /// How often the most often updated parameter has been updated so far.
     pub num_update: u64,
     counts: IndexMap<String, u64>,
     scheduler: Option<Arc<dyn LrScheduler>>,
@@ -103,12 +103,12 @@ impl Common {
         Ok(())
     }
 
-    /// The learning rate at an update.
+    /// The learning rate at update number `num_update`.
     pub fn lr_at(&self, num_update: u64) -> f64 {
         self.scheduler.as_ref().map_or(self.learning_rate.unwrap_or(0.01), |schedule| schedule.lr(num_update))
     }
 
-    /// The learning rate of the last update; before the first update, that of the first.
+    /// The learning rate of the last update; before the first update, the learning rate of the first update.
     pub fn lr_now(&self) -> f64 {
         self.lr_at(self.num_update)
     }
@@ -191,9 +191,9 @@ mod tests {
         [1, 30, 31].map(|update| common.lr_at(update))
     }
 
-    /// `Optimizer.__init__` of MXNet 1.9.1 sets `lr_scheduler.base_lr = learning_rate` if a learning rate is given. MXNet's
-    /// `fit.py` multiplies `--lr` by the factors of those steps that come before the first epoch, and passes the product to
-    /// the optimizer and the schedule.
+    /// `Optimizer.__init__` of MXNet 1.9.1 sets `lr_scheduler.base_lr = learning_rate` if a learning rate is given.
+    /// MXNet's `fit.py` multiplies `--lr` by the factor of each schedule step that comes before the first epoch of this
+    /// training, and passes the product to the optimizer and the schedule.
     #[test]
     fn an_own_learning_rate_is_what_the_schedule_starts_from() {
         assert_eq!(rates(None, 0.1), [0.1, 0.1, 0.1 * 0.1]);

@@ -26,7 +26,7 @@ impl TwoBit {
         Err(Error::invalid("threshold of gradient compression", threshold, "a positive number"))
     }
 
-    /// Makes the residual that a parameter has before its first gradient: zeros.
+    /// Makes the residual (the sum of rounding errors) that a parameter has before its first gradient: zeros.
     pub(crate) fn residual(nd: &dyn Invoke, name: &str, weight: &NdArray) -> Result<NdArray> {
         if weight.dtype() != DType::F32 {
             let got = format!("`{name}` of {}", weight.dtype());

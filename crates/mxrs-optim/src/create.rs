@@ -84,6 +84,15 @@ mod tests {
         }
     }
 
+    /// Each file of `optimizers/` has the name of the optimizer that it declares.
+    #[test]
+    fn every_file_is_listed() {
+        let modules =
+            include_str!("optimizers/mod.rs").lines().filter_map(|line| line.strip_prefix("mod ")?.strip_suffix(';'));
+        let missing: Vec<&str> = modules.filter(|file| !NAMES.contains(file)).collect();
+        assert!(missing.is_empty(), "{missing:?} are missing from the table of `create.rs`");
+    }
+
     #[test]
     fn wrong_settings_are_refused_by_all() {
         for name in NAMES {

@@ -14,7 +14,7 @@ pub enum Decayed {
     All,
 }
 
-/// Factors by parameter name.
+/// Factors of learning rate and weight decay, by parameter name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Multipliers {
     lr: HashMap<String, f64>,

@@ -9,19 +9,21 @@ pub trait Optimizer: Send {
     /// MXNet's name of the optimizer, in lower case.
     fn name(&self) -> &'static str;
 
-    /// The settings and counts that all optimizers have.
+    /// The settings that all optimizers have, and the counts of updates.
     fn common(&self) -> &Common;
 
-    /// The settings and counts that all optimizers have, for changing them.
+    /// The settings that all optimizers have, and the counts of updates, for changing them.
     fn common_mut(&mut self) -> &mut Common;
 
-    /// The names and texts of the settings that only this optimizer has, for a file of states.
+    /// The names and values of the settings that only this optimizer has. The values are texts, as stored in a file of
+    /// states.
     fn settings(&self) -> Vec<(&'static str, String)>;
 
     /// Names of the arrays that the optimizer keeps for a weight.
     fn slots(&self) -> Vec<&'static str>;
 
-    /// Makes the states of a weight: zeros in the weight's shape and type. `index` is the position of the parameter.
+    /// Makes the states of a weight: zeros in the weight's shape and type. `index` is the position of the parameter
+    /// among the parameters that are updated.
     ///
     /// # Errors
     /// Fails if memory runs out, or if the optimizer does not support the shape or dtype of the weight.
@@ -31,8 +33,8 @@ pub trait Optimizer: Send {
         Ok(State { slots: self.slots().into_iter().map(zeros).collect::<Result<_>>()?, ..State::none() })
     }
 
-    /// Whether the optimizer updates master weights itself. Otherwise the updater keeps the master weights, and passes them
-    /// to the optimizer as the weights to update.
+    /// Whether the optimizer itself updates master weights (float32 copies of half-precision weights). Otherwise the
+    /// updater keeps the master weights, and passes them to the optimizer as the weights to update.
     fn is_mixed(&self) -> bool {
         false
     }
@@ -49,7 +51,8 @@ pub trait Optimizer: Send {
     /// Fails if an operator fails.
     fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()>;
 
-    /// The numbers that the next update depends on, in addition to arrays and counts, each with its name.
+    /// Numbers, each with its name, that the next update depends on and that are neither in an array nor a count of
+    /// updates.
     fn scalars(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
     }
@@ -64,7 +67,7 @@ pub trait Optimizer: Send {
     }
 }
 
-/// Whether weights of this type may have a master weight.
+/// Whether weights of this type may have a master weight, which is a float32 copy.
 pub(crate) fn is_half(dtype: DType) -> bool {
     matches!(dtype, DType::F16 | DType::BF16)
 }

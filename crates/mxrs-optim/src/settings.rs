@@ -12,7 +12,7 @@ pub struct Settings<'a> {
 }
 
 impl<'a> Settings<'a> {
-    /// Settings of `owner`, from pairs of name and text.
+    /// The settings of the optimizer `owner`, from pairs of name and text.
     pub fn new(owner: &'static str, pairs: &'a [(&'a str, &'a str)]) -> Self {
         Self { owner, pairs, asked: RefCell::new(Vec::new()) }
     }
@@ -25,7 +25,7 @@ impl<'a> Settings<'a> {
         found.filter(|text| *text != "None")
     }
 
-    /// The error that setting `name` has the text `got`.
+    /// The error that setting `name` has the text `got` instead of a text that is `expected`.
     fn refuse(&self, name: &str, expected: impl Into<String>, got: &str) -> Error {
         refuse(self.owner, name, expected, got)
     }
@@ -88,7 +88,7 @@ pub enum Range {
     NotNegative,
     /// Numbers from 1.
     Positive,
-    /// Numbers from 0 to below 1, such as the share of an average that an update keeps.
+    /// Numbers from 0 to below 1, such as the decay rate of a moving average.
     Fraction,
 }
 
@@ -114,15 +114,15 @@ impl Range {
     }
 }
 
-/// A type of settings.
+/// A type that the value of a setting may have.
 pub trait Value: std::fmt::Debug + Sized {
     /// A description of the expected text, for errors.
     const EXPECTED: &'static str;
 
-    /// Reads a text.
+    /// Parses the text of a setting; `None` if the text is not a value of this type.
     fn parse(text: &str) -> Option<Self>;
 
-    /// Whether a value is allowed.
+    /// Whether the value is in `range`.
     fn is_in(&self, range: Range) -> bool {
         let _ = range;
         true

@@ -9,7 +9,7 @@ pub struct State {
     pub slots: Vec<(&'static str, NdArray)>,
     /// The master weight: the weight in single precision.
     pub master: Option<NdArray>,
-    /// The residual of gradient compression.
+    /// The residual of gradient compression: the part of the gradients that was not applied yet.
     pub residual: Option<NdArray>,
 }
 
@@ -34,7 +34,8 @@ impl State {
         self.slots.iter().map(|(slot, array)| (*slot, array)).chain(self.master.iter().map(|m| ("master", m)))
     }
 
-    /// Every array of the state that the next update depends on, including the residual.
+    /// Every array of the state that the next update depends on: those of [`Self::all`], and the residual of gradient
+    /// compression.
     pub fn saved(&self) -> impl Iterator<Item = (&'static str, &NdArray)> {
         self.all().chain(self.residual.iter().map(|residual| ("residual", residual)))
     }
@@ -43,7 +44,8 @@ impl State {
 /// A parameter that is being updated. The update overwrites its weight.
 #[derive(Clone, Copy, Debug)]
 pub struct Param<'a> {
-    /// The name, by which factors and counts are looked up.
+    /// The parameter's name. Its count of updates and the factors of its learning rate and weight decay are found by
+    /// name.
     pub name: &'a str,
     /// The weight.
     pub weight: &'a NdArray,

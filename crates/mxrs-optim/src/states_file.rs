@@ -18,12 +18,12 @@ use std::path::Path;
 
 const FORMAT: &str = "mxrs.states.v1";
 
-/// States as tensors and texts.
+/// The states of an updater as tensors and texts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SavedStates {
     /// Arrays by name, `state/<parameter>/<slot>`.
     pub tensors: IndexMap<String, Tensor>,
-    /// Texts by key.
+    /// Texts by key, such as `optimizer`.
     pub metadata: IndexMap<String, String>,
 }
 
@@ -111,7 +111,7 @@ impl Updater {
         }
         let scalars = optimizer.scalars();
         if !scalars.is_empty() {
-            // The texts are the shortest that are parsed to the same numbers.
+            // Each number is written as the shortest text that is parsed to the same number again.
             let texts: Map<String, Value> =
                 scalars.into_iter().map(|(k, v)| (k.into(), v.to_string().into())).collect();
             put("scalars", Value::from(texts).to_string());

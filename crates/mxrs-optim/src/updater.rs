@@ -12,7 +12,8 @@ use std::sync::Arc;
 /// A parameter that is trained, with its gradient. Clones are handles to the same arrays.
 #[derive(Clone, Debug)]
 pub struct Parameter {
-    /// The name, under which states, factors and counts are kept.
+    /// The name by which the updater finds the parameter's states, its count of updates, and the factors of its
+    /// learning rate and weight decay.
     pub name: String,
     /// The value of the parameter, which updates overwrite.
     pub weight: NdArray,
@@ -68,7 +69,7 @@ impl Updater {
         self.optimizer.common().num_update
     }
 
-    /// Sets the factor of the gradients, usually one over the batch size.
+    /// Sets the number that gradients are multiplied by, usually one over the batch size.
     pub fn set_rescale_grad(&mut self, rescale: f64) {
         self.optimizer.common_mut().rescale_grad = rescale;
     }
@@ -189,7 +190,7 @@ impl Updater {
     }
 
     /// The number of weights that one call updates. Logs a warning, once, if the optimizer's limit is lower than the
-    /// requested number.
+    /// number that was requested by `aggregate_num`.
     fn n_at_once(&mut self, nd: &dyn Invoke) -> usize {
         let asked = self.optimizer.common().aggregate_num.unwrap_or(nd.n_aggregated()).max(1);
         let limit = self.optimizer.aggregates().max(1);

@@ -37,7 +37,8 @@ fn what_is_sent_is_what_mxnet_sends() {
     let (nd, document) = (reference(), document());
     for case in document["cases"].as_array().expect("cases") {
         let threshold = case["threshold"].as_f64().expect("a threshold");
-        // SGD with rate 1 makes, of a weight of 0, minus the compressed gradient.
+        // The updated weight is the negative of the compressed gradient, because the weight starts at 0 and the rate is
+        // 1.
         let mut plain = updater(threshold, &[("learning_rate", "1")]);
         let zeros = vec![0.0; floats(&document["start"]).len()];
         for (grad, sent) in

@@ -159,7 +159,8 @@ fn o5_gradients_that_do_not_fit_are_named() {
     assert!(message.contains("matrix") && message.contains('v'), "{message}");
 }
 
-/// D79: ten weights take three calls of up to four weights, or ten calls of one.
+/// The updater passes at most `aggregate_num` weights to a call: ten weights need three calls if it is 4, and ten if it
+/// is 1.
 #[test]
 fn o6_weights_per_call_are_as_many_as_set() {
     let nd = reference();

@@ -4,8 +4,8 @@
 /// Instructions, or a group of them. A processor of another architecture than x86-64 has none of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feature {
-    /// AVX2, with or without FMA: 256-bit vectors. It is for loops without fused multiply-adds, which can use these
-    /// vectors on the few processors without FMA, too.
+    /// AVX2, with or without FMA: 256-bit vectors. Loops without fused multiply-adds demand this feature instead of an
+    /// instruction set with FMA, so that they run on the few processors that have AVX2 without FMA, too.
     Avx2,
     /// The parts F, BW, DQ and VL of AVX-512: 512-bit vectors of numbers of any width, and the new instructions for
     /// narrower vectors. It is for loops over bytes and halves that the compiler vectorizes. oneDNN also calls this
@@ -90,7 +90,7 @@ mod tests {
     fn features_imply_the_instruction_sets_that_they_say() {
         let has = |name| Isa::available().iter().any(|isa| isa.name() == name);
         assert!(Feature::Avx2.is_there() || !has("avx2"));
-        // Loops that demand these features may also use AVX2 and FMA, which the set `avx512` includes.
+        // Loops that demand `Avx512Core` may also use AVX2 and FMA, which the set `avx512` includes.
         assert!(has("avx512") || !Feature::Avx512Core.is_there());
         assert!(has("avx512") || !Feature::Avx512Bf16.is_there());
         assert!(has("avx512") || !Feature::Avx512Vnni.is_there());

@@ -8,9 +8,9 @@ use mxrs_types::DType;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Number of independent sums: enough to keep all units busy.
+/// Number of independent sums that the measured loop adds to: enough to keep all multiply-add units of a core busy.
 const SUMS: usize = 24;
-/// Steps between two readings of the clock.
+/// Number of multiply-adds of each sum between two readings of the clock.
 const STEPS: usize = 4000;
 
 /// Measures the float32 operations per second of all threads of the team together; a multiply-add counts as two. Repeats
@@ -91,7 +91,7 @@ impl Multiplier {
         None
     }
 
-    /// Number of products that one step adds to one sum.
+    /// Number of products that one of the instructions adds to a sum, which is a vector.
     fn products(self) -> usize {
         match self {
             Self::Single(Set::Portable) => 4,
@@ -106,7 +106,7 @@ impl Multiplier {
         }
     }
 
-    /// Runs all steps of all sums.
+    /// Runs the measured loop: [`STEPS`] multiply-adds of each of the [`SUMS`] sums.
     fn run(self) {
         match self {
             Self::Single(Set::Portable) => {
@@ -184,7 +184,7 @@ fn with_fours_512() {
 fn with_fours_256() {
     use std::arch::x86_64::{_mm256_dpbusd_avx_epi32, _mm256_set1_epi8};
     let x = _mm256_set1_epi8(black_box(1));
-    // AVX2 has only sixteen registers, so the loop keeps half as many sums and runs twice as many steps.
+    // AVX2 has only sixteen registers, so the loop has half of `SUMS` sums and twice `STEPS` multiply-adds of each.
     let mut sums = [x; SUMS / 2];
     for _ in 0..2 * STEPS {
         for sum in &mut sums {
@@ -198,7 +198,7 @@ fn with_fours_256() {
 #[target_feature(enable = "avx2,fma")]
 fn with_avx2() {
     use std::arch::x86_64::{_mm256_fmadd_ps, _mm256_set1_ps};
-    // AVX2 has only sixteen registers, so the loop keeps half as many sums and runs twice as many steps.
+    // AVX2 has only sixteen registers, so the loop has half of `SUMS` sums and twice `STEPS` multiply-adds of each.
     let (x, one) = (_mm256_set1_ps(black_box(0.5)), _mm256_set1_ps(black_box(1.0)));
     let mut sums = [one; SUMS / 2];
     for _ in 0..2 * STEPS {

@@ -133,7 +133,7 @@ fn foldable(graph: &Graph, params: &IndexMap<String, Tensor>, id: NodeId) -> Res
     if norm_params.axis != 1 || !has_channels_second(layer) {
         return Ok(None);
     }
-    // The layer is folded only if no other node reads its parameters, because they change.
+    // The layer is folded only if no other node reads its parameters, because folding changes them.
     let is_own =
         |entry: &Entry| graph.node(entry.node).is_variable() && graph.consumers(graph.entry_id(*entry)).len() == 1;
     if !layer.inputs[1..].iter().all(is_own) {

@@ -19,7 +19,8 @@ pub(crate) fn mark(facts: &Facts<'_>, options: &QuantizeOptions) -> Marks {
         })
         .collect();
     if options.mode == QuantizeMode::Smart {
-        // The chain may end at a normalization unless the dtype is uint8, because the sum that it reads may be negative.
+        // A chain of quantized nodes may also end at a normalization, but not with uint8: what the normalization reads
+        // may be negative.
         let sums = options.dtype != QuantizedDType::UInt8;
         let (after, before) = (reached(graph, &marks, true, false), reached(graph, &marks, false, sums));
         for (index, mark) in marks.iter_mut().enumerate() {
@@ -64,10 +65,10 @@ fn is_norm_before_relu(graph: &Graph, id: NodeId) -> bool {
     graph.node(id).op_name() == "BatchNorm" && matches!(readers, [(reader, _)] if is_relu(reader))
 }
 
-/// For each node, whether a chain of quantizable nodes connects it with a node that must be quantized and comes before it
-/// (if `is_after` is set) or after it (otherwise). With `with_norms`, a chain may also end at a normalization before a ReLU.
-/// Such a chain does not pass through concatenations, which stay in float32: a quantized concatenation would round all its
-/// parts again, to one common range.
+/// For each node, whether a chain of quantizable nodes connects it with a node that must be quantized and comes before
+/// it (if `is_after` is set) or after it (otherwise). With `with_norms`, a chain may also end at a normalization that
+/// only a ReLU reads. A chain that ends at a normalization does not pass through concatenations, which stay in float32:
+/// a quantized concatenation would round all its parts again, to one common range.
 fn reached(graph: &Graph, marks: &Marks, is_after: bool, with_norms: bool) -> Vec<bool> {
     let mut reached = vec![false; graph.n_nodes()];
     let is_must = |id: NodeId| marks[id.index()].as_ref().is_ok_and(|rule| rule.is_must);

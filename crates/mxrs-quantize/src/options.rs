@@ -62,10 +62,10 @@ words! {
 }
 
 words! {
-    /// Which of the optional operators are quantized. Convolutions and fully connected layers are quantized in any case.
+    /// Which operators are quantized in addition to convolutions and fully connected layers, which always are.
     QuantizeMode, "quantize mode" {
-        /// Those between two layers that are quantized in any case, so that values stay integers from one layer to the
-        /// other.
+        /// Operators between two convolutions or fully connected layers, so that values stay integers from one layer to
+        /// the next.
         #[default]
         Smart = "smart",
         /// All operators that can be quantized.
@@ -91,7 +91,7 @@ pub struct QuantizeOptions {
     pub calib_mode: CalibMode,
     /// Dtype of quantized activations.
     pub dtype: QuantizedDType,
-    /// Which of the optional operators are quantized.
+    /// Which operators are quantized in addition to convolutions and fully connected layers.
     pub mode: QuantizeMode,
     /// How many ranges a weight has.
     pub granularity: Granularity,

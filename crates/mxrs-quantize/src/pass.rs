@@ -247,7 +247,8 @@ impl Pass<'_> {
         if let Some(found) = self.floats.get(&id) {
             return Ok(Entry { version: entry.version, ..*found });
         }
-        // Products are converted from their int32 sums. Sums of quantized tensors are always converted to 8 bits first.
+        // The result of a convolution or fully connected layer is converted from its int32 sums, unless MXNet must be
+        // able to read the graph. All other values are converted from 8-bit integers.
         let is_product = self.marks[entry.node.index()].as_ref().is_ok_and(|rule| rule.is_must);
         let exact = if self.is_plain || !is_product { None } else { self.sums.get(&id).copied() };
         let integers = if exact.is_some() { exact } else { self.bytes(id)? };
@@ -263,8 +264,8 @@ impl Pass<'_> {
         Ok(made)
     }
 
-    /// A parameter as integers: three variables for values and range. If `stays_float` is set, the first is the float
-    /// parameter itself.
+    /// A parameter as integers: three variables for values and range. If `stays_float` is set, the first variable is
+    /// the float parameter itself.
     fn parameter(&mut self, entry: Entry, stays_float: bool) -> Result<Quantized> {
         let name = &self.graph.node(entry.node).name;
         if let Some(found) = self.params.get(name) {

@@ -16,9 +16,10 @@ use mxrs_ndarray::ArrayContext;
 use mxrs_op::OpSet;
 use mxrs_types::{DType, Error, Result, ResultExt};
 
-/// Largest number of quanta of a bias in the int32 sums; the rest of the int32 range is for the products.
+/// Largest integer that may represent a bias in the int32 sums that it is added to. It leaves half of the int32 range
+/// for the products.
 const BIAS_QUANTA: f32 = (1 << 30) as f32;
-/// Number of quanta of the largest product of an 8-bit activation and a weight.
+/// The integer that represents the product of an activation and a weight that are both at the end of their range.
 const STEPS: f32 = 255.5 * 127.5;
 /// If the range of a layer's activations is unknown, this range is assumed when its bias is quantized.
 const LEAST_RANGE: f32 = 1e-2;
@@ -200,8 +201,9 @@ impl Quantizer {
     ) -> Result<()> {
         let bias = layer.bias.as_ref().and_then(|name| values(&self.params, name));
         let range = table.get(&layer.data).map_or(LEAST_RANGE, |range| range.widened().max_abs());
-        // A bias is added in quanta of the products. With small weights these quanta are small, and the bias might not fit
-        // in int32. So the range of a channel's weights must be at least so large that its bias fits.
+        // A bias is added to int32 sums, so it gets the scale of the products. If the weights of a channel are small,
+        // that scale is small too, and the integer of the bias might not fit in int32. So the range of the channel's
+        // weights must be large enough for its bias to fit.
         let at_least = |bias: f32| bias.abs() * STEPS / (range * BIAS_QUANTA);
         let at_least: Vec<f32> = bias.iter().flat_map(|bias| &bias.values).map(|bias| at_least(*bias)).collect();
         let put = |params: &mut IndexMap<String, Tensor>, name: &str, granularity, at_least: &[f32]| -> Result<()> {

@@ -22,8 +22,8 @@ impl Range {
         self.min.abs().max(self.max.abs())
     }
 
-    /// The same range; but if its width is 0, a range of positive width instead. That is right because the value was always
-    /// 0, and 0 is 0 in any range.
+    /// The same range; but if both bounds are 0, the range from 0 to 1 instead. Both ranges represent the value 0,
+    /// which was the only one, exactly.
     pub(crate) fn widened(self) -> Self {
         if self.max_abs() > 0.0 { self } else { Self { min: self.min, max: 1.0 } }
     }

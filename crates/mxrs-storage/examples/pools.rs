@@ -2,7 +2,8 @@
 //!
 //! `cargo run -p mxrs-storage --example pools`
 
-use mxrs_storage::{PoolConfig, PoolKind, SimulatedMemory, Storage, StorageConfig, Tag};
+use mxrs_simulated_gpu::SimulatedMemory;
+use mxrs_storage::{PoolConfig, PoolKind, Storage, StorageConfig, Tag};
 use mxrs_types::{Device, Result};
 use std::sync::{Arc, Mutex};
 

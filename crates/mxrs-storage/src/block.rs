@@ -136,7 +136,7 @@ impl Drop for Block {
                 // SAFETY: this block is the owner and will not be used again.
                 unsafe { Pool::free(pool, self.record) };
             }
-            // SAFETY: an empty block is the only holder of its record, which is in no roster.
+            // SAFETY: an empty block has no pool, so it has the only pointer to its record.
             None => drop(unsafe { self.record.destroy() }),
         }
     }

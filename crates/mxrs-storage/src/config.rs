@@ -8,15 +8,17 @@ use mxrs_types::{DeviceKind, Error, ErrorKind, PoolKind, Result};
 pub struct PoolConfig {
     /// The kind of pool: how it rounds requests and keeps freed memory.
     pub kind: PoolKind,
-    /// Percentage of the device's memory, 0 to 100. If a cache miss would leave less than this free, the cache is
-    /// emptied first.
+    /// Percentage of the device's memory that is kept free, 0 to 100. If new memory for a block would leave less than
+    /// this free, the pool first returns all cached blocks to the device.
     pub reserve_percent: u8,
     /// `Naive`: a request of more than this many bytes is rounded up to a multiple of this number. At least 1; the value 1
     /// disables this rounding.
     pub large_alloc_round_size: usize,
-    /// `Round`: base-2 logarithm of the size above which blocks grow linearly. 20 to 34.
+    /// `Round`: base-2 logarithm of a size. Smaller block sizes are powers of two; larger ones are multiples of that
+    /// size. 20 to 34.
     pub round_linear_cutoff: u32,
-    /// Smallest unit of a block, in bytes. At least 32; a power of two under `Round`.
+    /// In bytes: `Naive` rounds block sizes up to multiples of this, and `Round` to at least this. At least 32; a power
+    /// of two for `Round`.
     pub page_size: usize,
 }
 

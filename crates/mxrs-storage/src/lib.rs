@@ -13,11 +13,13 @@
 //!   block that another thread has cached is found before the device is asked.
 //! - S6, S7: [`Storage::release_all`] returns the cached blocks of all threads, and no live block;
 //!   [`Block::free_directly`] bypasses the cache.
-//! - S8: the pool uses the device's reserve only if nothing is cached.
+//! - S8: the pool uses the part of the device's memory that it should leave free (the *reserve*) only if nothing is
+//!   cached.
 //! - S9: before a block that a stream may still use ([`Block::used_by`]) is reused, the next stream waits for that work
 //!   on the device; if there is no next stream, the host waits.
 //! - S10: no lock is held while a device, an event, a hook or an observer is called.
 //! - S11: a failed allocation returns an error with the figures that explain it, and changes nothing.
+//! - S12: memory of `cpu_shared` is freed exactly once, by the process that made it, whatever other processes do.
 //! - S13: an observer ([`StorageBuilder::observer`]) sees as many frees as allocations.
 //!
 //! ```
@@ -36,7 +38,7 @@
 //! ```
 //!
 //! Read next: [`Storage`] for use, the source of `pool` for the steps and the rules of the protocol, [`DeviceMemory`] to add
-//! a device, [`SimulatedMemory`] to test with a device that fails on command; `docs/design/0004-cache-layout.md` for why it
+//! a device; the crate `mxrs-simulated-gpu` for a device that fails on command; `docs/design/0004-cache-layout.md` for why it
 //! is built this way.
 //!
 //! Unsafe code: a block is raw memory that is mapped, handed out and returned by hand. `memory` asks the system for
@@ -61,10 +63,7 @@ mod tag;
 pub use block::Block;
 pub use config::{PoolConfig, StorageConfig};
 pub use fork_guard::ForkGuard;
-pub use memory::{
-    DeviceMemory, GrowableMemory, HostMemory, MemoryInfo, SharedHandle, SharedId, SimulatedCall, SimulatedCounters,
-    SimulatedMemory, return_freed_heap,
-};
+pub use memory::{DeviceMemory, GrowableMemory, HostMemory, MemoryInfo, SharedHandle, SharedId, return_freed_heap};
 pub use mxrs_types::PoolKind;
 pub use observer::{PoolEvent, PoolObserver};
 pub use pressure::{Pressure, PressureGuard};

@@ -99,8 +99,8 @@ impl StorageBuilder {
                 watch: Arc::new(Watch::new(self.observer)),
                 hooks: Arc::new(PressureHooks::default()),
             },
-            // Comes before the pools' lists of threads in the order of locks: those have the same rank, and the ids of their
-            // pools, from 1, as numbers.
+            // This lock is taken before the locks of the pools' lists of threads. Those have the same rank but higher
+            // numbers: the ids of their pools, which start at 1.
             opening: BriefLock::new(Rank::StorageThreads, 0, ()),
         };
         Ok(Storage { shared: Arc::new(shared) })

@@ -8,7 +8,8 @@
 #![allow(unsafe_code)]
 
 use loom::thread;
-use mxrs_storage::{Block, PoolConfig, PoolKind, SimulatedMemory, Storage, StorageConfig, Tag};
+use mxrs_simulated_gpu::SimulatedMemory;
+use mxrs_storage::{Block, PoolConfig, PoolKind, Storage, StorageConfig, Tag};
 use mxrs_types::Device;
 use std::sync::Arc;
 
@@ -43,7 +44,7 @@ fn allocate(storage: &Storage) -> Block {
     storage.allocate(CPU, SIZE, Tag::new("loom")).unwrap()
 }
 
-/// S3 at the end: the books agree with the device, and all memory is returned to it.
+/// S3 at the end: the pool's statistics agree with the device, and all memory is returned to it.
 fn balance(storage: &Storage, memory: &SimulatedMemory) {
     let stats = storage.stats(CPU);
     assert_eq!(stats.reserved, stats.live_blocks_bytes + stats.cached_bytes);
@@ -76,8 +77,8 @@ fn s2_two_threads_one_bucket() {
     });
 }
 
-/// One thread frees a block while another requests one: the request finds the block in any list, unless it is not free
-/// yet. Once the block is free, memory does not grow.
+/// One thread frees a block while another requests one: the request finds the block wherever it is cached, unless it is
+/// not free yet. Once the block is free, memory does not grow.
 #[test]
 fn s3_freed_on_another_thread_and_stolen() {
     model(Some(3), || {
@@ -140,7 +141,8 @@ fn s8_flush_against_a_hit() {
     });
 }
 
-/// S3: every snapshot balances, even during a hit, a free or the overflow of a magazine.
+/// S3: in every snapshot of the statistics, reserved bytes are the sum of live and cached bytes, even while another
+/// thread allocates, frees, or moves blocks from its full cache to the container.
 #[test]
 fn s3_snapshot_balances_at_every_moment() {
     model(None, || {

@@ -136,7 +136,7 @@ fn missing_inputs(file: &mut SymbolFile, knowledge: &dyn OperatorKnowledge) {
     if added.is_empty() {
         return;
     }
-    // The nodes already have their new indices; only the rest of the graph is renumbered.
+    // The nodes already use the new indices, so only the heads and the list of variables are renumbered.
     let nodes = std::mem::take(&mut file.nodes);
     renumber(file, |id| place.get(id as usize).copied().unwrap_or(id));
     file.nodes = nodes;

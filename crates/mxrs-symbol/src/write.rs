@@ -1,7 +1,8 @@
 //! Writes JSON in MXNet's layout, byte for byte.
 //!
-//! Two spaces per level, `, ` before each line end, objects with one entry and short arrays on one line, no line end at the
-//! end of the file, and escapes only for `\r \n \t \\ \"`.
+//! The layout: each level is indented by two spaces, and a comma at the end of a line is followed by a space. Objects
+//! with one entry and short arrays are on one line. There is no line end at the end of the file. Only `\r \n \t \\ \"` are
+//! escaped.
 
 use crate::{Attrs, Entry, GraphAttr, SymbolFile, SymbolNode};
 

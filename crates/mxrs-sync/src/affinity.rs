@@ -61,8 +61,8 @@ pub fn core_of(cpu: usize, topology: &Topology) -> Vec<usize> {
     topology.cpus.iter().filter(shares).map(|c| c.id).collect()
 }
 
-/// Returns the places without the CPUs that the topology lacks, and the list of these missing CPUs. A place that has no
-/// CPU left is omitted.
+/// Returns the places (a place is a list of CPUs for one thread) without the CPUs that the topology lacks, and the list
+/// of these missing CPUs. A place that has no CPU left is omitted.
 pub fn usable_places(places: &[Vec<usize>], topology: &Topology) -> (Vec<Vec<usize>>, Vec<usize>) {
     let is_here = |id: &usize| topology.cpus.iter().any(|c| c.id == *id);
     let kept = places.iter().map(|place| place.iter().copied().filter(is_here).collect::<Vec<_>>());

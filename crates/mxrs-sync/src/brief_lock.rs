@@ -41,8 +41,8 @@ pub struct BriefLock<T> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: by rule 2 one thread at a time can use the value, so sharing the lock is like sending the value between
-// threads.
+// SAFETY: only the thread that took the lock can use the value (rule 2 of the module), so sharing the lock is like
+// sending the value between threads.
 unsafe impl<T: Send> Sync for BriefLock<T> {}
 // SAFETY: the lock owns its value, and no part of it is tied to a thread.
 unsafe impl<T: Send> Send for BriefLock<T> {}
@@ -146,10 +146,10 @@ impl<T> Deref for BriefGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: by rule 2 only this guard can use the value until it is dropped.
+        // SAFETY: until this guard is dropped, its thread owns the lock, and only that thread uses the value (rule 2).
         #[cfg(not(loom))]
         return unsafe { &*self.lock.value.get() };
-        // SAFETY: by rule 2 only this guard can use the value until it is dropped; loom checks that.
+        // SAFETY: until this guard is dropped, only its thread uses the value (rule 2); loom checks that.
         #[cfg(loom)]
         return unsafe { self.value.as_ref().expect("taken only in drop").deref() };
     }
@@ -158,10 +158,10 @@ impl<T> Deref for BriefGuard<'_, T> {
 impl<T> DerefMut for BriefGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: by rule 2 only this guard can use the value until it is dropped.
+        // SAFETY: until this guard is dropped, its thread owns the lock, and only that thread uses the value (rule 2).
         #[cfg(not(loom))]
         return unsafe { &mut *self.lock.value.get() };
-        // SAFETY: by rule 2 only this guard can use the value until it is dropped; loom checks that.
+        // SAFETY: until this guard is dropped, only its thread uses the value (rule 2); loom checks that.
         #[cfg(loom)]
         return unsafe { self.value.as_ref().expect("taken only in drop").deref() };
     }

@@ -104,7 +104,7 @@ mod once {
     }
 
     impl<T> OnceLock<T> {
-        /// Makes an empty cell.
+        /// Makes a `OnceLock` without a value.
         pub fn new() -> Self {
             Self { is_set: AtomicBool::new(false), setting: super::Mutex::new(()), value: std::sync::OnceLock::new() }
         }

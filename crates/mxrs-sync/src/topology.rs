@@ -74,8 +74,8 @@ fn sysfs(cpu: usize, leaf: &str) -> Option<usize> {
 
 /// The number of physical cores that this process may use, at least 1: the default team size.
 ///
-/// On Linux the cores of the CPUs in the process's affinity mask; otherwise, or without sysfs, the number of logical
-/// CPUs.
+/// On Linux, this counts the cores of the CPUs in the process's affinity mask. On other systems, or without sysfs, it
+/// is the number of logical CPUs.
 pub fn physical_cores() -> usize {
     match Topology::read() {
         Some(topology) => topology.cores().max(1),

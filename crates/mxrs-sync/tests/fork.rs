@@ -1,4 +1,4 @@
-//! Locks, hooks and teams in a forked child (E17, D6), with real forks of a process with many threads.
+//! Locks, fork hooks and teams work in a forked child (E17, D6): tests that really fork a process with many threads.
 #![cfg(all(unix, not(loom)))]
 #![allow(unsafe_code)]
 
@@ -90,9 +90,10 @@ fn e17_loops_run_in_a_hundred_children_while_the_parent_runs_loops() {
                 forked(|| {
                     let inherited = [&busy, &idle].map(|team| (team.size(), run(team, 3), run(team, 40)));
                     let new = team(8);
-                    // Drops the inherited teams as their last owner would. The drop must not join the threads of these
-                    // teams, because the system may already have reused the thread ids.
-                    // SAFETY: the child ends by `_exit`, so the owners of these counts are never used.
+                    // Drops the inherited teams although the parent's code still owns them. The drop must not join the
+                    // threads of these teams, because the system may already have reused the thread ids.
+                    // SAFETY: this takes the reference counts of `busy` and `idle`. The child ends by `_exit` and does
+                    // not use these two again.
                     drop([&busy, &idle].map(|team| unsafe { Arc::from_raw(Arc::as_ptr(team)) }));
                     let ours = (new.size(), run(&new, 8), run(&new, 40).0);
                     drop(new);
@@ -160,7 +161,7 @@ fn a_child_of_a_process_full_of_sleepers_can_sleep_and_wake() {
     });
 }
 
-/// A guard that holds its lock across the fork, as the rules require.
+/// A [`ForkGuard`] that holds the lock of its data during a fork, as the rules of `mxrs_sync::fork` require.
 struct Account {
     /// Two numbers that are equal whenever the lock is free.
     sides: RankedMutex<(u64, u64)>,
@@ -249,7 +250,7 @@ impl ForkGuard for Recorder {
     }
 }
 
-/// F1, F2, F4: the hooks of a real fork, one of which panics.
+/// F1, F2, F4: the hooks of several guards run in the right order at a real fork, although one of them panics.
 #[test]
 fn f2_f4_hooks_come_in_order_on_both_sides_and_survive_a_panic() {
     let _turn = ONE_AT_A_TIME.lock();
@@ -297,7 +298,7 @@ fn t9_a_body_that_forks_leaves_no_process_waiting_for_threads_of_another() {
                     // SAFETY: the child uses only the locks and threads under test, and ends by `_exit`.
                     pid.store(unsafe { libc::fork() } as usize, Ordering::Relaxed);
                 } else {
-                    // This chunk is unfinished at the time of the fork.
+                    // This chunk waits until the other chunk has forked, so it is unfinished at the time of the fork.
                     while pid.load(Ordering::Relaxed) == 0 {
                         std::thread::yield_now();
                     }

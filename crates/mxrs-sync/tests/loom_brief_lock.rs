@@ -4,7 +4,8 @@
 use loom::thread;
 use mxrs_sync::{Arc, BriefLock, Rank};
 
-/// Rules 1 and 2: loom's cell fails the run if two guards overlap or the next holder does not see a write.
+/// Rules 1 and 2 of the lock's module. Loom's `UnsafeCell` fails the test if two guards exist at the same time, or if a
+/// holder does not see the write of the previous holder.
 #[test]
 fn one_guard_at_a_time_and_writes_are_seen() {
     loom::model(|| {

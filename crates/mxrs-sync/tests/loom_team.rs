@@ -5,8 +5,8 @@ use loom::sync::atomic::{AtomicUsize, Ordering};
 use mxrs_sync::{Team, TeamConfig};
 use std::num::NonZeroUsize;
 
-/// Checks one team of `threads` threads that executes several runs in succession; `runs` are the numbers of their
-/// chunks.
+/// Checks one team of `threads` threads that executes several runs in succession. Each element of `runs` is the number
+/// of chunks of one run.
 fn check(threads: usize, runs: &'static [usize], max_preemptions: usize) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound.get_or_insert(max_preemptions);
@@ -34,13 +34,13 @@ fn fixed_chunks_twice() {
     check(2, &[2, 2], 3);
 }
 
-/// T5: a late thread finds no chunk left.
+/// T5: a thread that is late for a run finds no chunk left.
 #[test]
 fn dynamic_chunks() {
     check(2, &[3], 4);
 }
 
-/// T2, T5: a thread that saw one run takes its first chunk in the next.
+/// T2, T5: a thread that saw the epoch of one run may take its first chunk only in the next run.
 #[test]
 fn dynamic_chunks_twice() {
     check(2, &[3, 3], 3);

@@ -6,8 +6,9 @@ use mxrs_types::Result;
 /// Alignment of tensors that a kernel may rely on, in bytes.
 const ALIGNMENT: usize = 64;
 
-/// Runs a kernel in a test. Alignment and overlaps of the tensors are checked. Their sizes are not: the caller must make them
-/// for this kernel. Guard bytes ([`crate::AlignedBuffer`]) detect kernels that write past the end of a buffer.
+/// Runs a kernel in a test. Alignment and overlaps of the tensors are checked. Sizes are not checked: the caller must
+/// pass tensors of the sizes that the kernel was planned for. Guard bytes ([`crate::AlignedBuffer`]) detect kernels
+/// that write past the end of a buffer.
 ///
 /// # Errors
 /// Returns the error of the kernel.

@@ -29,9 +29,10 @@ impl Tolerance {
     pub const BF16: Self = Self { rtol: 2e-2, atol: 1e-2 };
     /// Anything computed in `f64`.
     pub const F64: Self = Self { rtol: 1e-12, atol: 1e-14 };
-    /// One step of a quantized integer. Sums that use all 32 bits may also differ by as much as `f32` rounds them.
+    /// Quantized integers may differ by 1. The relative part is for 32-bit sums, which may also differ by the rounding
+    /// error of `f32`.
     pub const QUANTUM: Self = Self { rtol: 1e-6, atol: 1.0 };
-    /// The length of a sum up to which [`Self::T3`] holds unchanged.
+    /// The largest number of terms of a sum for which [`Self::T3`] is used unchanged.
     const T3_TERMS: usize = 4096;
 
     /// The tolerance of an accuracy class for results of this type. Integers and bools must agree exactly, unless they
@@ -51,7 +52,8 @@ impl Tolerance {
         }
     }
 
-    /// The larger of two tolerances in each part, for calls whose inputs and outputs differ in type.
+    /// The larger of the two relative parts and the larger of the two absolute parts, for calls whose inputs and
+    /// outputs differ in type.
     #[must_use]
     pub fn widest(self, other: Self) -> Self {
         Self { rtol: self.rtol.max(other.rtol), atol: self.atol.max(other.atol) }

@@ -177,8 +177,8 @@ fn within_an_epoch_the_newest_stays() {
 /// The validation accuracy after each epoch in these tests.
 const ACCURACIES: [f64; EPOCHS as usize] = [0.5, 0.9, 0.6];
 
-/// Trains, keeping the newest and the best checkpoint. Validation returns the accuracy of the last finished epoch. If a
-/// resumed training validates before it finishes an epoch, it is the accuracy of `epoch`.
+/// Trains, keeping the newest and the best checkpoint. Validation does not evaluate: it returns the number of
+/// [`ACCURACIES`] for the last finished epoch, or for the parameter `epoch` if this training has not finished one yet.
 fn train_for_the_best(
     prefix: &Path,
     epoch: u64,
@@ -334,7 +334,7 @@ fn killed_at_random_it_ends_the_same() {
             .stdout(std::process::Stdio::null())
             .spawn()
             .unwrap();
-        // The times cover the start of the process, computing and writing.
+        // The waiting times differ, so that processes are killed while they start, compute and write checkpoints.
         std::thread::sleep(std::time::Duration::from_micros(wait_us + (round * 7919) % 30_000));
         let finished = child.try_wait().unwrap().is_some_and(|status| status.success());
         if !finished {

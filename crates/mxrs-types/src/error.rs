@@ -138,7 +138,7 @@ pub enum ErrorKind {
     },
     /// A computed size is too large.
     Overflow {
-        /// The quantity that was computed.
+        /// Name of the size that was computed.
         what: String,
     },
     /// An environment variable has an unusable value.

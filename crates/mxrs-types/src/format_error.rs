@@ -13,7 +13,7 @@ pub enum FormatErrorKind {
         /// Bytes left in the input.
         have: u64,
     },
-    /// The first word is unknown.
+    /// The file does not begin with the magic number of a known format.
     BadMagic {
         /// The first word of the file.
         found: u64,

@@ -1,5 +1,5 @@
-//! Settings whose values are words. Each is an enum that is declared only here, for the code that reads the word and for
-//! the code that acts on the value.
+//! Settings whose values are words. Each setting is an enum. The code that parses the word and the code that acts on
+//! the value both use the enum that is declared here.
 //!
 //! Every enum lists its values ([`PoolKind::ALL`]) and the word of each ([`PoolKind::word`]), and can be printed and
 //! parsed. With the feature `serde` it is deserialized from its word.
@@ -24,7 +24,7 @@ macro_rules! words {
         }
 
         impl $name {
-            /// Every value, in the order of the documentation.
+            /// Every value, in the order of declaration.
             pub const ALL: [Self; Self::WORDS.len()] = [$(Self::$variant),+];
 
             /// The word of each value, in the order of `ALL`.
@@ -71,7 +71,8 @@ words! {
         /// Rounds sizes up to whole pages, and large sizes to multiples of a larger unit. A freed block serves later
         /// requests of the same rounded size.
         Naive = "Naive",
-        /// Rounds sizes up to a power of two. Sizes above the cutoff are rounded up to a multiple of the cutoff instead.
+        /// Rounds sizes up to a power of two. Sizes above the cutoff (`MXNET_<DEV>_MEM_POOL_ROUND_LINEAR_CUTOFF`) are
+        /// rounded up to a multiple of the cutoff instead.
         Round = "Round",
         /// Reuses nothing: each request goes to the device with its exact size.
         Unpooled = "Unpooled",

@@ -1,4 +1,5 @@
-//! What this version can do with environment variables, and what this build or machine lacks for it.
+//! The capabilities that environment variables need: those that this version has code for, and those that this build or
+//! machine lacks.
 
 use crate::Backends;
 use mxrs_env::{Capabilities, Capability, Settings};

@@ -115,8 +115,8 @@ pub mod quantize {
 /// Memory pools: the crate `mxrs-storage`.
 pub mod storage {
     pub use mxrs_storage::{
-        Block, DeviceMemory, HostMemory, PoolConfig, PoolEvent, PoolKind, PoolObserver, PoolStats, SimulatedMemory,
-        Storage, StorageBuilder, StorageConfig, Tag, TagStats,
+        Block, DeviceMemory, HostMemory, PoolConfig, PoolEvent, PoolKind, PoolObserver, PoolStats, Storage,
+        StorageBuilder, StorageConfig, Tag, TagStats,
     };
 }
 

@@ -266,7 +266,8 @@ impl Runtime {
         mxrs_processor::peak_ops(self.team(), dtype, patience)
     }
 
-    /// What this build and machine can do with environment variables, from which follows which variables are in effect.
+    /// The capabilities that environment variables need, and which of them this build and machine have. A variable is
+    /// in effect if what it needs is there.
     pub fn capabilities(&self) -> &Capabilities {
         &self.shared.capabilities
     }

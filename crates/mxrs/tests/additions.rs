@@ -1,5 +1,5 @@
-//! Work that a training step avoids: additions in calls of their own, which are fused into other calls, and a gradient of data
-//! that would serve only to compute the gradient of β.
+//! Work that a training step avoids: separate calls for additions, because other kernels add in place, and a gradient
+//! of data that would be used only to compute the gradient of β.
 
 mod steps;
 

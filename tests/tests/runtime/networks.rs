@@ -7,8 +7,8 @@ use mxrs::env::MapSource;
 use mxrs::types::DType;
 use std::collections::BTreeSet;
 
-/// The largest allowed difference of a logit in networks of up to 53 layers. It is about the relative difference of a
-/// probability.
+/// The largest allowed difference of a logit in networks of up to 53 layers. A difference of logits is about as large
+/// as the relative difference of the probability.
 const NEAR: f32 = 2e-4;
 /// The largest allowed difference of a logit in deeper networks, where float32 and the transforms of Winograd's algorithm
 /// round more often.
@@ -69,8 +69,8 @@ fn inception_v3_on_the_convolutions_of_mxrs() {
     compare("inception-v3", [3, 299, 299], DEEP);
 }
 
-/// With concatenation in place, every branch of an inception module writes directly into the concatenated output (blocks of
-/// channels of one image), and no bit of the result changes.
+/// With concatenation in place, every branch of an inception module writes its channels directly into the concatenated
+/// output, and no bit of the result changes.
 #[test]
 fn branches_of_inception_are_joined_without_a_copy() {
     let network = Network::new("inception-bn", [3, 28, 28]);

@@ -108,13 +108,14 @@ pub fn distance(got: &[f32], want: &[f32]) -> f64 {
     (apart / length.max(1e-24)).sqrt()
 }
 
-/// The steps of the program that run products.
+/// The steps of the program that run one of the operators in [`PRODUCTS`].
 pub fn products(executor: &Executor) -> Vec<StepReport> {
     let steps = executor.report().unwrap().steps;
     steps.into_iter().filter(|step| PRODUCTS.contains(&step.op.as_str())).collect()
 }
 
-/// The number of conversions in each forward, and the operator, kernel and outputs of each other step.
+/// The number of type conversions in each forward pass; and for each step that is not a conversion, its operator,
+/// kernel and outputs.
 pub fn work(executor: &Executor) -> (usize, Vec<(String, String, Vec<String>)>) {
     let steps = executor.report().unwrap().steps.into_iter().filter(|step| !step.is_prepare && step.kernel != "view");
     let is_conversion = |step: &StepReport| step.op == "Cast" || step.op == "_FusedOp";

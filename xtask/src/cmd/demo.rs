@@ -93,7 +93,7 @@ fn summary(output: &str) -> Result<Reached> {
     bail!("no JSON summary with `images` and `accuracy`")
 }
 
-/// One line of the table at the end.
+/// One line of the table that is printed at the end.
 struct Row {
     model: &'static str,
     mxnet: f64,

@@ -1,4 +1,5 @@
-//! `cargo xtask read`: prints randomly chosen comments, each with its file, its line and the item that it belongs to.
+//! `cargo xtask read`: prints randomly chosen comments, each in its place: the first line of the file's documentation, the
+//! item around the comment with the first line of its documentation, and the line of code that the comment belongs to.
 //!
 //! A reader who does not know the code reads each comment once. A comment that has to be read twice should be reworded.
 
@@ -28,6 +29,8 @@ pub struct Args {
 /// A comment with its position and the item that it belongs to.
 struct Comment {
     place: String,
+    /// What a reader of the file has read before: the first line of its documentation, and the item around the comment.
+    around: String,
     item: String,
     text: String,
 }
@@ -45,8 +48,8 @@ pub fn run(args: &Args) -> Result<()> {
     let seed = args.seed.unwrap_or(clock);
     let mut text = format!("{} comments; these are drawn with --seed {seed}\n", comments.len());
     for at in draw(seed, args.count as usize, comments.len()) {
-        let Comment { place, item, text: comment } = &comments[at];
-        text += &format!("\n{place}\n    {item}\n{comment}\n");
+        let Comment { place, around, item, text: comment } = &comments[at];
+        text += &format!("\n{place}\n{around}    {item}\n{comment}\n");
     }
     std::io::stdout().lock().write_all(text.as_bytes()).context("standard output")
 }
@@ -97,8 +100,42 @@ fn comment(name: &str, lines: &[&str], piece: &Piece) -> Comment {
             lines[last.min(lines.len())..].iter().find(code).map_or("(the end of the file)", |line| line.trim())
         }
     };
+    let around = match piece.kind {
+        Kind::Inner => String::new(),
+        _ => around(lines, first).iter().map(|line| format!("  : {line}\n")).collect(),
+    };
     let text: Vec<String> = piece.lines.iter().map(|(_, line)| format!("  | {}", line.trim())).collect();
-    Comment { place: format!("{name}:{first}"), item: item.to_owned(), text: text.join("\n") }
+    Comment { place: format!("{name}:{first}"), around, item: item.to_owned(), text: text.join("\n") }
+}
+
+/// The first line of the file's documentation, then the item around line `number` with the first line of its documentation.
+fn around<'l>(lines: &[&'l str], number: usize) -> Vec<&'l str> {
+    let head = lines.first().filter(|line| line.starts_with("//!")).map(|line| line.trim());
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let before = &lines[..(number - 1).min(lines.len())];
+    let mut limit = lines.get(number - 1).map_or(0, |line| indent(line));
+    let mut item = None;
+    for (at, line) in before.iter().enumerate().rev() {
+        let text = line.trim_start();
+        if text.is_empty() || text.starts_with("//") || text.starts_with('#') || indent(line) >= limit {
+            continue;
+        }
+        // The line that ends a signature of several lines is followed upwards to the line that begins it.
+        limit = indent(line) + usize::from(text.starts_with(')'));
+        let mut words = text.split(|c: char| !c.is_alphanumeric());
+        if words.any(|word| ["fn", "struct", "enum", "impl", "trait", "mod", "union"].contains(&word)) {
+            item = Some(at);
+            break;
+        }
+    }
+    let mut around: Vec<&str> = head.into_iter().collect();
+    if let Some(at) = item {
+        let attached = |line: &&&str| line.trim_start().starts_with("///") || line.trim_start().starts_with("#[");
+        let docs: Vec<&&str> = before[..at].iter().rev().take_while(attached).collect();
+        around.extend(docs.iter().rev().find(|line| line.trim_start().starts_with("///")).map(|line| line.trim()));
+        around.push(before[at].trim());
+    }
+    around
 }
 
 #[cfg(test)]
@@ -125,5 +162,15 @@ mod tests {
             .collect();
         let expected = [("1", "(the file)"), ("3", "fn add() {"), ("6", "one(); // now"), ("7", "two();")];
         assert_eq!(shown, expected.map(|(line, item)| (format!("a.rs:{line}"), item.to_owned())));
+    }
+
+    #[test]
+    fn a_comment_is_shown_with_what_is_around_it() {
+        let text = "//! File.\n\n/// A pair.\n#[derive(Debug)]\nstruct Pair {\n    /// Left.\n    a: u8,\n}\n\n\
+                    impl Pair {\n    fn swap(\n        self,\n    ) -> Self {\n        if true {\n            // Why.\n            b();\n";
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(around(&lines, 3), ["//! File."]);
+        assert_eq!(around(&lines, 6), ["//! File.", "/// A pair.", "struct Pair {"]);
+        assert_eq!(around(&lines, 16), ["//! File.", "fn swap("]);
     }
 }

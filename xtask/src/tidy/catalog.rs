@@ -54,7 +54,11 @@ pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
         }
         let used = sources.iter().any(|other| other.path != source.path && uses(other, &name));
         if defines || !used {
-            let message = format!("`{name}` is not in {}; add its line", catalog.path.display());
+            let message = format!(
+                "`{name}` is not in {}; add its line there, or declare it as a companion with `{name}::define()` in the \
+                 operator that begins its chain",
+                catalog.path.display()
+            );
             findings.push(Finding::in_file(&source.path, message));
         }
     }
@@ -92,8 +96,8 @@ mod tests {
     fn an_operator_file_that_is_not_listed_is_found() {
         let sample = Sample::new();
         sample.write("crates/mxrs-ops/src/nn/silu.rs", "//! silu.\npub const SILU: OpDef = silu();\n");
-        let expected =
-            "error: crates/mxrs-ops/src/nn/silu.rs: `silu` is not in crates/mxrs-ops/src/catalog.rs; add its line";
+        let expected = "error: crates/mxrs-ops/src/nn/silu.rs: `silu` is not in crates/mxrs-ops/src/catalog.rs; add its line there, or \
+             declare it as a companion with `silu::define()` in the operator that begins its chain";
         assert_eq!(sample.found(check), [expected]);
         sample.write("crates/mxrs-ops/src/catalog.rs", "//! All.\n// nn::silu::SILU\nlist![nn::relu::RELU];\n");
         assert_eq!(sample.found(check), [expected], "a comment is not an entry");

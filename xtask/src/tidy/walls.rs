@@ -1,7 +1,7 @@
 //! Rule: a crate depends only on crates listed above it in the root manifest, and not through a wall. Walls are dependencies
 //! that the order would allow but the project forbids (`docs/ARCHITECTURE.md` lists them).
 //!
-//! A dev-dependency may also be `mxrs-testkit`, wherever the crate is in the list.
+//! A dev-dependency may also be a crate of [`FOR_TESTS`], wherever the crate is in the list.
 
 use anyhow::Result;
 use toml::{Table, Value};
@@ -19,7 +19,10 @@ struct Wall {
     sentence: &'static str,
 }
 
-const WALLS: [Wall; 7] = [
+/// Crates for tests, which tests of crates above them in the list may use too.
+const FOR_TESTS: [&str; 2] = ["mxrs-testkit", "mxrs-simulated-gpu"];
+
+const WALLS: [Wall; 8] = [
     Wall {
         package: "mxrs-backend-*",
         open_to: |user| user == "mxrs",
@@ -42,6 +45,11 @@ const WALLS: [Wall; 7] = [
         sentence: "optimizers need arrays and no executor",
     },
     Wall { package: "mxrs-graph", open_to: |user| user != "mxrs-format", sentence: "a reader of files needs no graph" },
+    Wall {
+        package: "mxrs-simulated-gpu",
+        open_to: |_| false,
+        sentence: "the simulated GPU is for tests: make it a dev-dependency",
+    },
     Wall { package: "mxrs*", open_to: |user| user != "xtask", sentence: "the runner knows no crate of the product" },
 ];
 
@@ -66,7 +74,9 @@ pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
             }
         }
         for used in used_by(member, &["dev-dependencies"]) {
-            if used != "mxrs-testkit" && workspace.floor_of(&used).is_some_and(|used_floor| used_floor >= floor) {
+            if !FOR_TESTS.contains(&used.as_str())
+                && workspace.floor_of(&used).is_some_and(|used_floor| used_floor >= floor)
+            {
                 let message = format!("tests of {} use {used}, which is not above it in the members list", member.name);
                 findings.push(Finding::in_file(&path, message));
             }

@@ -1,4 +1,5 @@
-//! Installs packages from PyPI into virtual environments: peers that `compare score` runs, and programs that it needs.
+//! Installs packages from PyPI into virtual environments: the libraries that `compare score` measures, and programs
+//! that it needs.
 
 use std::path::Path;
 

@@ -42,7 +42,7 @@ fn argmax<T: Number + 'static>(call: &OpCall<'_>, level: Level, sizes: (usize, u
                 let width = (inner - first).min(COLUMNS);
                 let mut found = [0usize; COLUMNS];
                 // SAFETY: `out_of_place` plans the kernel without in place, so nothing writes the input. `k < size`,
-                // and the piece has `len <= inner - first` columns.
+                // and the row has `len <= inner - first` elements from column `first` on.
                 let row = |k: usize, len: usize| unsafe {
                     let start = (o * size + k) * inner + first;
                     data.slice(start..start + len)

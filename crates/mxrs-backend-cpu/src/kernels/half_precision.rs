@@ -52,8 +52,8 @@ pub fn plan(call: &OpCall<'_>, plan_wide: impl Fn(&OpCall<'_>) -> Planned) -> Pl
     }))
 }
 
-/// The `f32` kernel, and the places of its tensors in scratch memory. A place is a first byte and a number of elements; the
-/// inputs come first, then the output.
+/// The `f32` kernel of a call of 16-bit floats, and the places of its tensors in scratch memory. A place is a first
+/// byte and a number of elements; the inputs come first, then the output.
 struct Around {
     wide: PlannedKernel,
     places: Vec<(usize, usize)>,

@@ -67,7 +67,8 @@ pub fn plan_narrow_sums(call: &OpCall<'_>) -> Option<Planned> {
     narrow_sums::plan(call)
 }
 
-/// Evaluates an expression in which `$t` is a type alias for the dtype: any dtype with arithmetic except 16-bit floats.
+/// Evaluates an expression in which `$t` is a type alias for the type of `$dtype`, which may be any dtype with
+/// arithmetic except 16-bit floats.
 macro_rules! for_number {
     ($call:expr, $dtype:expr, $t:ident => $make:expr) => {
         $crate::number::for_integers!($dtype, $t => $make, other => $crate::kernels::for_float!($call, other, $t => $make))
@@ -82,8 +83,8 @@ macro_rules! for_float {
     };
 }
 
-/// Evaluates an expression in which `$t` is a type alias for the dtype: any dtype. The expression only moves and adds
-/// elements.
+/// Evaluates an expression in which `$t` is a type alias for the type of `$dtype`, which may be any dtype. The
+/// expression may only move and add elements.
 macro_rules! for_element {
     ($call:expr, $dtype:expr, $t:ident => $make:expr) => {
         $crate::number::for_types!([F16: ::half::f16, BF16: ::half::bf16, Bool: u8], $dtype, $t => $make,

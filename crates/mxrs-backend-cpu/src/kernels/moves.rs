@@ -33,7 +33,8 @@ impl Runs {
         if !to.is_wanted() {
             return Ok(());
         }
-        // Coalescing may have dropped the innermost axis if its size was 1; then each step is a run of one element.
+        // Coalescing may have dropped the innermost axis because its size was 1. Then each run has one element, and an
+        // innermost axis of size 1 is added again.
         let is_dense = self.axes.last().is_some_and(|inner| inner.strides == [1, 1]);
         let mut axes = self.axes.clone();
         if !is_dense {

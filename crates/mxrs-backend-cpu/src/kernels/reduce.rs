@@ -1,9 +1,9 @@
 //! Reductions over axes: sum, mean and maximum, and the sums that are gradients of a broadcast or of a bias.
 //!
-//! The axes form a loop nest of kept and reduced axes. If the innermost axis is reduced, the rows of one result are folded
-//! into lanes. If it is kept, rows are folded elementwise into a row of results. If there are few results, each of many
-//! elements, the elements are cut into blocks whose partial results are combined at the end. Blocks and lanes depend only on
-//! the shape, so the number of threads does not change the bits.
+//! The axes form a loop nest of kept and reduced axes. If the innermost axis is reduced, the rows of one result are
+//! folded into lanes (partial results). If it is kept, rows are folded elementwise into a row of results. If there are
+//! few results, each of many elements, the elements are cut into blocks whose partial results are combined at the end.
+//! Blocks and lanes depend only on the shape, so the number of threads does not change the bits.
 
 use super::rows::{Fold, LANES, Max, Sum, fold_each, fold_into, join_lanes};
 use super::{for_float, for_number};
@@ -20,7 +20,8 @@ use mxrs_types::{DType, Result, Shape};
 
 /// Number of results that are folded together.
 const COLUMNS: usize = 256;
-/// If there are at least this many groups of results, a team of any usual size has enough work without blocks.
+/// If there are at least this many groups of results, a team of any usual size has enough work without cutting the
+/// elements of a group into blocks.
 const ENOUGH_UNITS: usize = 32;
 /// A block has at least this many elements.
 const BLOCK_ELEMENTS: usize = 1 << 15;
@@ -63,15 +64,15 @@ fn mean<T: Float>(sum: f64, count: usize) -> T {
     T::from_f64(sum / count as f64)
 }
 
-/// The loop nest of a reduction: the elements that each result folds, and the results.
+/// The loop nest of a reduction: loops over the results, and loops over the elements that are folded into one result.
 struct Nest {
-    /// Outer axes of the results, with strides in data.
+    /// Axes of the results except the innermost axis, with their strides in the input.
     kept: Axes<1>,
     /// Number of neighboring results whose elements are also neighbors; 1 if the innermost axis is reduced.
     width: usize,
-    /// Axes of the rows that are folded.
+    /// Reduced axes except the innermost axis, with their strides in the input.
     reduced: Axes<1>,
-    /// Number of neighboring elements that one result folds; 1 if the innermost axis is kept.
+    /// Number of neighboring elements that are folded into one result; 1 if the innermost axis is kept.
     row: usize,
     n_blocks: usize,
 }
@@ -96,7 +97,7 @@ impl Nest {
         nest
     }
 
-    /// Number of elements that each result folds.
+    /// Number of elements that are folded into each result.
     fn count(&self) -> usize {
         n_steps(&self.reduced) * self.row
     }
@@ -114,7 +115,7 @@ impl Nest {
         (outer * self.width + first, (self.width - first).min(COLUMNS), offset)
     }
 
-    /// Folds one block of the elements of a group into `parts`, one part per result.
+    /// Folds one block of the elements of a group into `parts`, which has one partial result per result of the group.
     fn fold_block<T: Number, F: Fold<T>>(
         &self,
         level: Level,
@@ -123,7 +124,7 @@ impl Nest {
         parts: &mut [F::Part],
     ) {
         let (_, n_results, offset) = self.group(group);
-        // Blocks are cut at multiples of the lanes.
+        // If the innermost axis is reduced, each block begins at a multiple of the number of lanes.
         let per_block = self.count().div_ceil(self.n_blocks).next_multiple_of(if self.row > 1 { LANES } else { 1 });
         let end = self.count().min((block + 1) * per_block);
         let mut at = block * per_block;
@@ -201,15 +202,15 @@ fn run<T: Number, F: Fold<T>>(
     let all_parts = Scratch::<F::Part>::of(args, 0, n_groups * n_blocks * width);
     in_ranges(args.team, n_groups * n_blocks, cost, &|units| {
         for unit in units {
-            // SAFETY: `unit < n_groups * n_blocks`, each unit has its own `width` parts, and `in_ranges` gives each
-            // unit to one thread.
+            // SAFETY: a unit is one block of one group, so `unit < n_groups * n_blocks`. Each unit has its own `width`
+            // partial results, and `in_ranges` gives each unit to one thread.
             let parts = unsafe { all_parts.slice(unit * width..(unit + 1) * width) };
             parts.fill(F::EMPTY);
             nest.fold_block::<T, F>(level, &data, (unit / n_blocks, unit % n_blocks), parts);
         }
     });
     for group in 0..n_groups {
-        // SAFETY: the team has finished, so only this thread uses the parts; `group < n_groups`.
+        // SAFETY: the team has finished, so only this thread uses the partial results; `group < n_groups`.
         let parts = unsafe { all_parts.slice(group * n_blocks * width..(group + 1) * n_blocks * width) };
         let (sum, rest) = parts.split_at_mut(width);
         for parts in rest.chunks_exact(width) {

@@ -195,8 +195,8 @@ fn forward<T: Float + 'static>(
             let fill = |_: std::ops::Range<usize>, to: &mut [T]| {
                 level.run(ColumnsLoop { row: row(k), largest, temperature, sums, to: Some(to) });
             };
-            // SAFETY: this thread alone uses these columns; `width <= COLUMNS` is at most one piece, so they are read
-            // before they are written.
+            // SAFETY: this thread alone uses these columns. `width <= COLUMNS` elements are one piece of `write`, so a
+            // single call of `fill` reads them before they are written.
             unsafe { out.write(at(k)..at(k) + width, fill) };
         }
     });

@@ -83,8 +83,8 @@ fn turn<T: Element>(args: &KernelArgs<'_>, axes: &Axes<2>, along: usize, dtype: 
                 }
                 for p in 0..height {
                     let at = target + (first + p) * input_axis.strides[1] + column;
-                    // SAFETY: strips write disjoint elements of the output, and `in_ranges` gives each strip to one
-                    // thread. The input is other memory.
+                    // SAFETY: each strip (at most `ALONG_INPUT` rows of one matrix) writes its own elements of the
+                    // output, and `in_ranges` gives it to one thread. The input is other memory.
                     unsafe { to.write(at..at + width, |_, to| column_of(&block, p, to)) };
                 }
             }

@@ -170,8 +170,8 @@ impl Update {
                 let mut start = range.start;
                 while start < range.end {
                     let end = range.end.min(start + PIECE);
-                    // SAFETY: the ranges of threads are disjoint, `end <= size`, and `piece` reads and writes every
-                    // tensor of the group only at `start..end`.
+                    // SAFETY: the ranges of threads are disjoint, `end <= size`, and `piece` accesses the tensors of
+                    // this weight (value, gradient, states) only at `start..end`.
                     unsafe { self.piece(args, &modes, which, start..end, (lr, wd), &mut buffers) };
                     start = end;
                 }
@@ -183,7 +183,7 @@ impl Update {
     /// Updates the elements `at` of weight `which` and of its states.
     ///
     /// # Safety
-    /// During the call no other thread may read or write these elements of the group's tensors.
+    /// During the call no other thread may read or write these elements of the weight, its gradient or its states.
     unsafe fn piece(
         &self,
         args: &KernelArgs<'_>,
@@ -283,7 +283,7 @@ unsafe fn put<T: Element>(
     }
 }
 
-/// The update of one piece, in the buffers.
+/// The update of one piece of a weight, whose elements were copied to buffers.
 struct Step<'a> {
     rule: Rule,
     lr: f32,

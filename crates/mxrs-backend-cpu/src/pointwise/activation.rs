@@ -31,7 +31,7 @@ functions! {
     };
 }
 
-/// Returns the step of an activation or of its gradient; `None` for other operators.
+/// Returns the `Step` (the function of slices) of an activation or of its gradient; `None` for other operators.
 pub fn step(call: &StepCall<'_>) -> Option<StepResult> {
     let level = call.level;
     let act_type = || call.params.get::<ActivationParams>().act_type;

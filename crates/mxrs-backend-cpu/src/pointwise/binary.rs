@@ -19,7 +19,7 @@ functions! {
     Smaller<T: Number>(a, b) = a.smaller(b);
 }
 
-/// Returns the step of an arithmetic operator; `None` for other operators.
+/// Returns the `Step` (the function of slices) of an arithmetic operator; `None` for other operators.
 pub fn step(call: &StepCall<'_>) -> Option<StepResult> {
     let level = call.level;
     Some(match call.name {

@@ -20,7 +20,7 @@ impl<A, B, F: Fn(&[A], &mut [B])> Loop for ConvertLoop<'_, A, B, F> {
     }
 }
 
-/// Makes the function of a step from a conversion of slices.
+/// Makes a `Run`, a function of bytes, from a conversion of slices.
 fn run<A: bytemuck::Pod, B: bytemuck::Pod>(
     level: Level,
     convert: impl Fn(&[A], &mut [B]) + Copy + Send + Sync + 'static,
@@ -57,7 +57,7 @@ macro_rules! plain {
     }};
 }
 
-/// The conversion from one dtype to another; `None` for dtypes without operators.
+/// The conversion from one dtype to another; `None` for dtypes that are not converted.
 fn conversion(level: Level, from: DType, to: DType) -> Option<Run> {
     // A 16-bit float is converted to types other than f32 in two steps, first to f32, which is exact.
     let by_f32 = |widen: Run| {
@@ -93,12 +93,12 @@ fn in_steps(widen: &Run, narrow: &Run, to: DType, from: &[u8], out: &mut [u8]) {
     }
 }
 
-/// Makes the function of a step that copies the bytes.
+/// Makes a `Run`, a function of bytes, that copies its input.
 pub fn copy() -> Run {
     Box::new(|inputs, out| out.copy_from_slice(inputs[0]))
 }
 
-/// Returns the step of a conversion or copy; `None` for other operators.
+/// Returns the `Step` (the function of slices) of a conversion or copy; `None` for other operators.
 pub fn step(call: &StepCall<'_>) -> Option<StepResult> {
     let from = call.dtype();
     match call.name {

@@ -19,7 +19,8 @@ fn fill(dtype: DType, value: f64) -> Run {
     }
 }
 
-/// Returns the step of an operator that fills a tensor with one value; `None` for other operators.
+/// Returns the `Step` (the function of slices) of an operator that fills a tensor with one value; `None` for other
+/// operators.
 pub fn step(call: &StepCall<'_>) -> Option<StepResult> {
     let value = match call.name {
         "zeros_like" | "_zeros" => 0.0,

@@ -74,17 +74,18 @@ pub fn zip_slices<T: Copy, F: Binary<T>>(level: Level, f: F, a: &[T], b: &[T], o
     level.run(ZipLoop(f, a, b, out));
 }
 
-/// Makes the function of a step from a function of one element.
+/// Makes a `Run`, a function of bytes, from a function of one element.
 pub fn map<T: Number>(level: Level, f: impl Unary<T>) -> Run {
     Box::new(move |inputs, out| map_slice(level, f, cast(inputs[0]), cast_mut(out)))
 }
 
-/// Makes the function of a step from a function of two elements.
+/// Makes a `Run`, a function of bytes, from a function of two elements.
 pub fn zip<T: Number>(level: Level, f: impl Binary<T>) -> Run {
     Box::new(move |inputs, out| zip_slices(level, f, cast(inputs[0]), cast(inputs[1]), cast_mut(out)))
 }
 
-/// Makes the function of a step that applies `f` to the result so far and each further input: `f(f(x0, x1), x2)`.
+/// Makes a `Run`, a function of bytes, that applies `f` to the result so far and each further input: `f(f(x0, x1),
+/// x2)`.
 pub fn fold<T: Number>(level: Level, f: impl Binary<T>) -> Run {
     Box::new(move |inputs, out| {
         let [first, rest @ ..] = inputs else { return };

@@ -23,8 +23,8 @@ use crate::level::Level;
 use mxrs_op::OpParams;
 use mxrs_types::DType;
 
-/// Computes all bytes of the output from the bytes of the inputs that the step reads. All tensors have the same number
-/// of elements.
+/// Computes all bytes of the output from the bytes of the inputs that its [`Step`] reads. All tensors have the same
+/// number of elements.
 pub type Run = Box<dyn Fn(&[&[u8]], &mut [u8]) + Send + Sync>;
 
 /// The computation of one call, for slices of any length.
@@ -36,13 +36,13 @@ pub struct Step {
 }
 
 impl Step {
-    /// A step that reads the first `n` inputs.
+    /// A step that reads the first `n` inputs of the call.
     fn of_first(n: usize, run: Run) -> Self {
         Self { reads: (0..n).collect(), run }
     }
 }
 
-/// The call for which a step is requested.
+/// The call for which a [`Step`] is requested.
 pub struct StepCall<'a> {
     /// Name of the operator.
     pub name: &'a str,
@@ -66,18 +66,18 @@ impl StepCall<'_> {
 /// A step, or the reason why this backend has no step for the call.
 type StepResult = Result<Step, String>;
 
-/// Returns the step of a call.
+/// Returns the [`Step`] that computes a call.
 ///
 /// # Errors
-/// Returns the reason as text if the call has no step.
+/// Returns the reason as text if there is no step for the call.
 pub fn step(call: &StepCall<'_>) -> StepResult {
     let families = [unary::step, binary::step, scalar::step, activation::step, convert::step, fill::step];
     let found = families.iter().find_map(|family| family(call));
     found.unwrap_or_else(|| Err(format!("no kernel for {}", call.name)))
 }
 
-/// For dtypes with arithmetic, evaluates to a step that runs `$make`. `$make` makes a [`Run`] and may use the type alias
-/// `$t` for the dtype. 16-bit floats are computed in `f32`.
+/// For dtypes with arithmetic, evaluates to a [`Step`] that runs `$make`. `$make` makes a [`Run`] and may use the type
+/// alias `$t` for the dtype. 16-bit floats are computed in `f32`.
 macro_rules! for_numbers {
     ($call:expr, $n_inputs:expr, $t:ident => $make:expr) => {
         $crate::number::for_integers!($call.dtype(), $t => $make,
@@ -86,7 +86,7 @@ macro_rules! for_numbers {
     };
 }
 
-/// The variant of [`for_numbers`] for floats only. It evaluates to the [`Run`] instead of the step.
+/// The variant of [`for_numbers`] for floats only. It evaluates to the [`Run`], not to a [`Step`].
 macro_rules! for_floats {
     ($call:expr, $n_inputs:expr, $t:ident => $make:expr) => {
         $crate::number::for_types!([F64: f64, F32: f32], $call.dtype(), $t => $make, other => match other {

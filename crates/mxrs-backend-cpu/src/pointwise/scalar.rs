@@ -65,7 +65,7 @@ fn scalar<T: Number>(call: &StepCall<'_>) -> T {
     T::from_f64(elements::read_f64(bytes, call.dtype())[0])
 }
 
-/// Returns the step of an arithmetic operator with a scalar; `None` for other operators.
+/// Returns the `Step` (the function of slices) of an arithmetic operator with a scalar; `None` for other operators.
 pub fn step(call: &StepCall<'_>) -> Option<StepResult> {
     let level = call.level;
     let one = |run: Result<_, String>| run.map(|run| Step::of_first(1, run));

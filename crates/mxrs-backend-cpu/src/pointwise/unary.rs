@@ -77,7 +77,8 @@ fn clip<T: Float>(call: &StepCall<'_>) -> Clip<T> {
     Clip { low: T::from_f64(f64::from(*a_min)), high: T::from_f64(f64::from(*a_max)) }
 }
 
-/// Returns the step of a function of one element, or of its gradient; `None` for other operators.
+/// Returns the `Step` (the function of slices) that computes a function of one element, or its gradient; `None` for
+/// other operators.
 pub fn step(call: &StepCall<'_>) -> Option<StepResult> {
     let level = call.level;
     let one = |run: Result<_, String>| run.map(|run| Step::of_first(1, run));

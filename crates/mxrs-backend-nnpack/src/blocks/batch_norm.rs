@@ -30,7 +30,7 @@ struct BatchNorm {
     kernel: unsafe fn(&Run<'_>),
 }
 
-/// The factors of 16 neighboring values; value `i` uses the entries `i % 16`.
+/// Mean, scale and shift that 16 neighboring values are normalized with; value `i` uses the entries `i % 16`.
 pub struct Factors {
     /// Values that are subtracted first.
     pub mean: [f32; BLOCK],
@@ -48,7 +48,7 @@ pub struct Run<'a> {
     pub dst: *mut f32,
     /// Number of values.
     pub len: usize,
-    /// The factors to normalize with.
+    /// Mean, scale and shift to normalize with.
     pub factors: &'a Factors,
     /// The bounds that results are clamped to.
     pub bounds: Bounds,
@@ -89,12 +89,12 @@ pub fn fit(call: &OpCall<'_>, isa: Isa) -> Result<Fit, String> {
 }
 
 impl BatchNorm {
-    /// Number of values of one piece.
+    /// Number of values of one of the pieces into which each channel block of an image is cut, as the unit of work.
     fn piece_len(&self) -> usize {
         self.rows.map_or(self.inner, |rows| self.inner / rows * BLOCK)
     }
 
-    /// Returns the factors of channels `c..c + n`. The entries from `n` on are 0, so padding channels stay 0.
+    /// Returns mean, scale and shift of channels `c..c + n`. The entries from `n` on are 0, so padding channels stay 0.
     ///
     /// # Safety
     /// `memory.inputs[1..5]` point to gamma, beta, mean and variance with at least `c + n` values each.
@@ -111,7 +111,7 @@ impl BatchNorm {
         factors
     }
 
-    /// Returns the factors of one channel, repeated for all 16 entries.
+    /// Returns mean, scale and shift of one channel, each repeated for all 16 entries.
     ///
     /// # Safety
     /// The conditions of [`Self::factors`] must hold for `n = 1`.
@@ -168,8 +168,8 @@ impl Pass for BatchNorm {
     /// Writes the mean (output 1) or the inverse standard deviation (output 2), which a gradient may read.
     unsafe fn write_other(&self, memory: &Memory, output: usize, to: &mut [f32]) {
         for (c, to) in to.iter_mut().enumerate().take(self.channels) {
-            // SAFETY: `take` keeps `c` below `channels`, the length of both inputs. By the contract of `write_other`
-            // nothing writes them.
+            // SAFETY: the call of `take` keeps `c` below `channels`, the length of both inputs. By the contract of
+            // `write_other` nothing writes them.
             let [mean, var] = [3, 4].map(|input| unsafe { *memory.inputs[input].add(c) });
             *to = if output == 1 { mean } else { (1.0 / (f64::from(var) + self.eps).sqrt()) as f32 };
         }

@@ -42,7 +42,7 @@ struct Fit {
 }
 
 impl Fit {
-    /// Makes a fit for the pass that `pass` prepares. No output may overwrite an input.
+    /// Describes a call whose kernel runs the pass that `pass` prepares. No output may overwrite an input.
     fn new<P: Pass + 'static>(
         what: &'static str,
         [data, out]: [Layout; 2],
@@ -70,7 +70,8 @@ pub fn look_at<'a>(call: &'a OpCall<'a>, isa: Isa, threads: usize) -> Option<Res
 }
 
 fn check(call: &OpCall<'_>) -> Result<(), String> {
-    // Pooling computes the same in training as at inference, because its gradient finds the largest cells itself.
+    // Pooling computes the same in training as at inference, because its gradient finds the largest pixel of each
+    // window itself.
     if call.is_train && call.op.name != "Pooling" {
         return Err("no kernel for training".into());
     }

@@ -1,4 +1,4 @@
-//! Pooling of images: the maximum, sum or mean of the cells of a window, for 16 channels at a time.
+//! Pooling of images: the maximum, sum or mean of the pixels in a window, for 16 channels at a time.
 //!
 //! A piece is a row of output pixels of one block of channels. The part of each window that lies in the image is
 //! computed at planning, per row and per column. If the output has one pixel, as with global pooling, it is written in
@@ -17,7 +17,7 @@ use mxrs_processor::Isa;
 use mxrs_types::Layout;
 use std::ops::Range;
 
-/// The cells `begin..end` of a window on one axis that lie in the image, and how many cells a mean divides by.
+/// One axis of a window: the pixels `begin..end` of the image that it covers, and the number that a mean divides by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cut {
     begin: usize,
@@ -151,7 +151,8 @@ impl Pass for Pooling {
                     let first = block / blocks * self.channels + block % blocks * BLOCK;
                     memory.dst.add(first).copy_from_nonoverlapping(dst, channels);
                 } else if channels < BLOCK {
-                    // The maximum of a window without cells is the lowest number, but padding channels must be 0.
+                    // The maximum of a window that covers no pixels is the lowest number, but padding channels must be
+                    // 0.
                     for x in 0..ow {
                         dst.add(x * BLOCK + channels).write_bytes(0, BLOCK - channels);
                     }
@@ -186,7 +187,7 @@ unsafe fn pool<L: Lanes, const MAX: bool>(row: &Row<'_>) {
         let count = if row.is_mean { (row.rows.counted * columns.counted).max(1) } else { 1 };
         let len = columns.end - columns.begin;
         for lane in (0..BLOCK).step_by(L::N) {
-            // SAFETY: `cut` clamps `begin` and `end` to the size of the image on both axes, so every cell `(y,
+            // SAFETY: `cut` clamps `begin` and `end` to the size of the image on both axes, so every pixel `(y,
             // columns.begin + 0..len)` lies in the plane. `x < columns.len()` and `lane + L::N <= BLOCK`, so the store
             // lies in the row.
             unsafe {
@@ -194,8 +195,8 @@ unsafe fn pool<L: Lanes, const MAX: bool>(row: &Row<'_>) {
                 if len > 0 {
                     for y in row.rows.begin..row.rows.end {
                         let line = row.src.add((y * row.width + columns.begin) * BLOCK + lane);
-                        // Common widths are compiled without a loop. Each line of the window is summed by itself, so
-                        // that long sums round less.
+                        // Common widths of a window are compiled without a loop. Each row of the window is summed by
+                        // itself, so that long sums round less.
                         let of_line = match len {
                             2 => cells::<L, MAX>(line, 2),
                             3 => cells::<L, MAX>(line, 3),
@@ -213,7 +214,7 @@ unsafe fn pool<L: Lanes, const MAX: bool>(row: &Row<'_>) {
     }
 }
 
-/// The maximum or the sum of `len` cells, where `len` is at least 1.
+/// The maximum or the sum of `len` neighboring pixels, where `len` is at least 1.
 ///
 /// # Safety
 /// `L::N` values must be readable at `line` and at the `len - 1` following pixels. The processor must have the
@@ -243,7 +244,8 @@ mod tests {
 
     #[test]
     fn cuts_of_a_window_that_leaves_the_padded_image() {
-        // Windows of 3 cells, 2 apart, on 4 cells between paddings of 1: they begin at -1, 1 and 3.
+        // Windows of 3 pixels, 2 apart, on a row of 4 pixels with a padding of 1 on both sides: they begin at -1, 1 and
+        // 3.
         let window = Window::new("Pooling", &[3], &[2], &[], &[1]).unwrap();
         let at = |o, counts| cut(&window, 0, o, 4, counts);
         assert_eq!(at(0, true), Cut { begin: 0, end: 2, counted: 3 });

@@ -196,11 +196,13 @@ unsafe fn tile<L: Lanes, W: Element, const N: usize>(p: &DenseProblem, o: &Opera
     }
 }
 
-/// Adds the products of `steps` to the partial sums of `N` outputs by `R` rows.
+/// Multiplies the values `steps` of `R` rows of data and `N` rows of weights, and adds the products to the partial
+/// sums.
 ///
 /// # Safety
-/// The `R` rows from `row` on, the `N` outputs from `output` on and all `steps` must exist. The length of `steps` must
-/// be a multiple of `L::N`, and `slot + R` at most `MOST_ROWS`. The processor must have the instructions of `L`.
+/// The `R` rows from `row` on, the `N` outputs from `output` on and the values `steps` of a row must exist. The length
+/// of `steps` must be a multiple of `L::N`, and `slot + R` at most `MOST_ROWS`. The processor must have the
+/// instructions of `L`.
 #[inline(always)]
 unsafe fn piece<L: Lanes, W: Element, const N: usize, const R: usize>(
     p: &DenseProblem,

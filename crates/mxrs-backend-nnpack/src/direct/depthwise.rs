@@ -35,7 +35,7 @@ struct Row<'a> {
     y: usize,
     /// The input plane of the block.
     src: *const f32,
-    /// The windows of the block's channels, `[cell][16]`.
+    /// The windows of the block's channels, `[tap][16]`.
     weights: *const f32,
     bias: [f32; BLOCK],
     /// The row of the tensor to add, or null.
@@ -133,7 +133,7 @@ unsafe fn row_of<L: Lanes>(row: &Row<'_>) {
 #[inline(always)]
 unsafe fn pixels<L: Lanes, const N: usize>(row: &Row<'_>, x: usize, lane: usize) {
     let p = &row.layer.problem;
-    // SAFETY: a cell is skipped unless `y < p.h` and `first < p.w`; for the pixels behind the first, `inner` guarantees
+    // SAFETY: a tap is skipped unless `y < p.h` and `first < p.w`; for the pixels after the first, `inner` guarantees
     // that `first + i * stride` is below `p.w` too. `(ky * kw + kx) < kh * kw` bounds the weights, `x + i < p.ow` the
     // output and the sum, `lane + L::N <= BLOCK` all of them.
     unsafe {

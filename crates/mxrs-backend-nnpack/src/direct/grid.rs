@@ -1,16 +1,16 @@
-//! How threads share a product of many rows (output pixels) by many panels (output channels), and how large the pieces
-//! are.
+//! How threads share a matrix product of many rows (output pixels) by many panels (of 32 output channels each), and how
+//! large the pieces are. Each sum runs over all blocks of 16 input channels, once for each tap of the window.
 
 use crate::convolve::part;
 use std::ops::Range;
 
-/// Bytes of the left operand that stay in the second-level cache while the panels are read.
+/// Bytes of the left operand (the data) that stay in the second-level cache while the panels of weights are read.
 const LEFT_BYTES: usize = 320 << 10;
-/// Most blocks of 16 steps that one product adds up.
+/// Largest number of blocks of 16 channels that one product adds up.
 const MOST_BLOCKS: usize = 48;
-/// Bytes of one step of a panel, which has 32 columns.
+/// Bytes of the weights of one input channel in a panel, which has 32 columns.
 const PANEL_BYTES: usize = 32 * size_of::<f32>();
-/// Bytes that one row has in a block of 16 steps.
+/// Bytes that one row of the left operand has in a block of 16 channels.
 const ROW_BYTES: usize = 16 * size_of::<f32>();
 
 /// Sizes of a product.
@@ -22,7 +22,7 @@ pub struct Sizes {
     pub rows: usize,
     /// Panels of the right operand.
     pub panels: usize,
-    /// Blocks of 16 steps.
+    /// Blocks of 16 channels that each sum runs over.
     pub blocks: usize,
 }
 
@@ -56,7 +56,7 @@ impl Grid {
         [self.by_rows, self.by_panels]
     }
 
-    /// The panels of share `share`.
+    /// The panels in the share number `share`.
     pub fn panels(&self, share: usize) -> Range<usize> {
         part(self.sizes.panels, self.by_panels, share)
     }
@@ -67,12 +67,13 @@ impl Grid {
         self.by_rows * self.sizes.groups.div_ceil(self.by_rows).div_ceil(self.groups_at_once())
     }
 
-    /// The groups of piece `piece`.
+    /// The groups in the piece number `piece`.
     pub fn piece(&self, piece: usize) -> Range<usize> {
         part(self.sizes.groups, self.pieces(), piece)
     }
 
-    /// Number of parts into which the blocks of steps are cut.
+    /// Number of parts into which the sum over input channels is divided. Each part adds up at most `MOST_BLOCKS` blocks of
+    /// channels.
     pub fn depth_parts(&self) -> usize {
         self.sizes.blocks.div_ceil(MOST_BLOCKS).max(1)
     }

@@ -36,12 +36,13 @@ impl Groups {
         Self { n: groups / merged, merged, c: merged * c, k: merged * k }
     }
 
-    /// Number of values of the packed weights of one convolution whose windows have `cells` cells.
+    /// Number of values of the packed weights of one convolution whose windows have `cells` taps (height times width).
     pub fn packed_len(&self, cells: usize) -> usize {
         PackedForm::Blocks.len([self.k, self.c, cells, 1])
     }
 
-    /// Packs the weights (`[outputs][c of a group][cells]`) of convolution `index`.
+    /// Packs the weights (`[output channels][input channels of a group][taps]`) of convolution `index`, whose windows
+    /// have `cells` taps.
     pub fn pack(&self, index: usize, cells: usize, from: &[f32], to: &mut [f32]) {
         let (c, k) = (self.c / self.merged, self.k / self.merged);
         let steps = self.c.next_multiple_of(BLOCK) * cells;

@@ -1,8 +1,9 @@
-//! The left operand of a convolution as a matrix: for each output pixel of a group, the cells that its window covers.
+//! Copies the left operand of a convolution that is computed as a matrix product (im2col): for each output pixel of a
+//! group, the input pixels that its window covers.
 //!
-//! Blocks of channels and cells of the window are in the order of the weights, `[block][row][16]`. Cells outside the
-//! image are 0. Each value is copied once per cell that covers it, and then multiplied by every panel: with two panels
-//! the copy takes a few percent of the time.
+//! The copy has the layout `[block][pixel][16]`. A block is 16 channels under one tap of the window; blocks are in the
+//! order of the weights. Pixels outside the image are 0. Each value is copied once per tap that reads it, and then
+//! multiplied by every panel of weights: with two panels the copy takes a few percent of the time.
 
 use crate::gemm::lanes::Lanes;
 use crate::layouts::BLOCK;
@@ -10,12 +11,12 @@ use crate::problem::ConvProblem;
 use mxrs_processor::{Isa, Set};
 use std::ops::Range;
 
-/// Copies the windows of one group of rows.
+/// A function that copies the windows of one group of output pixels.
 pub type Pack = unsafe fn(&ConvProblem, *const f32, Range<usize>, Range<usize>, *mut f32);
 
 /// Returns the copying function for this instruction set.
 ///
-/// It takes the problem, the image, its output pixels, the blocks of the sum (channel blocks times cells), and the
+/// It takes the problem, the image, its output pixels, the blocks to copy (channel blocks times taps), and the
 /// destination. The image must be in blocks of channels. There must be at most [`MAX_ROWS`](crate::gemm::MAX_ROWS)
 /// pixels, and the destination must have room for pixels times blocks times 16 values.
 pub fn pack(isa: Isa) -> Pack {
@@ -81,7 +82,8 @@ unsafe fn windows<L: Lanes>(
     for block in blocks {
         let (cb, cell) = (block / cells, block % cells);
         let (ky, kx) = (cell / p.kw * p.dilate.0, cell % p.kw * p.dilate.1);
-        // SAFETY: the caller passes blocks below channel blocks times cells, so `cb` is a channel block of the image.
+        // SAFETY: the caller passes blocks below the number of channel blocks times taps, so `cb` is a channel block of
+        // the image.
         let plane = unsafe { image.add(cb * p.h * p.w * BLOCK) };
         for run in &runs[..n_runs] {
             let y = (run.oy * p.stride.0 + ky).wrapping_sub(p.pad.0);
@@ -91,7 +93,7 @@ unsafe fn windows<L: Lanes>(
                 to = unsafe { zeros::<L>(to, run.len) };
                 continue;
             }
-            // The pixels of the run whose cell lies in the image: those with `0 <= ox * stride + kx - pad < w`.
+            // The pixels of the run whose tap `kx` lies in the image: those with `0 <= ox * stride + kx - pad < w`.
             let first = p.pad.1.saturating_sub(kx).div_ceil(p.stride.1);
             let behind = (p.w + p.pad.1).saturating_sub(kx).div_ceil(p.stride.1);
             let before = first.clamp(run.ox, run.ox + run.len) - run.ox;

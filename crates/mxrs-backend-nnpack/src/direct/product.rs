@@ -1,5 +1,5 @@
-//! Convolution as a product of matrices: rows are output pixels, columns are output channels, steps are the cells of
-//! the window.
+//! Convolution as a product of matrices: rows are output pixels, columns are output channels, and sums run over the
+//! input channels and the taps of the window.
 //!
 //! A 1x1 window with stride 1 reads its data in place. For any other window, the rows of a few groups are first
 //! [copied](super::pack) to scratch memory, which stays in the second-level cache while the panels of weights are read.
@@ -19,7 +19,8 @@ use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::ops::Range;
 
-/// Blocks of 16 cache lines of output to prefetch during one product: those of two groups of rows.
+/// Number of blocks of a product that prefetch output. Each of them prefetches 16 cache lines; together they are the
+/// lines of about two groups of pixels.
 const LINES_OF_OUTPUT: usize = 2;
 
 /// A convolution prepared as a product.
@@ -31,8 +32,8 @@ pub struct ProductConv {
     threads: usize,
     /// First pixel and number of pixels of each group of one image.
     groups: Vec<(usize, usize)>,
-    /// For each length of a group, the offsets at which its blocks begin: in the image, or in the copy of a group of
-    /// that length.
+    /// For each number of pixels that a group may have, the offsets at which the blocks of 16 channels begin: in the
+    /// image, or in the copy of a group with this number of pixels.
     offsets: Vec<Vec<usize>>,
     grid: Grid,
     place: Place,
@@ -49,7 +50,7 @@ pub struct Place {
     pub step: [usize; 2],
 }
 
-/// The work of one thread: pieces of the rows by a share of the panels.
+/// What a thread needs to compute pieces of the rows (output pixels) for its share of the panels (output channels).
 struct Share<'a> {
     conv: &'a ProductConv,
     operands: &'a Operands,

@@ -1,8 +1,8 @@
 //! Fully-connected layers of more than a few rows, with packed weights: a product whose rows are the rows of the data.
 //!
-//! The data are first copied into blocks of 16 steps, as if their rows were the pixels of an image with one line. A 1x1
-//! convolution computes the product. Its result, in blocks of 16 outputs, is copied into row-major order. Both copies
-//! are small compared to the weights, which are read from memory once.
+//! The data are first copied into blocks of 16 columns, as if their rows were the pixels of an image with one line. A
+//! 1x1 convolution computes the product. Its result, in blocks of 16 outputs, is copied into row-major order. Both
+//! copies are small compared to the weights, which are read from memory once.
 
 use super::dense::DenseProblem;
 use super::product::ProductConv;

@@ -1,5 +1,5 @@
-//! The inner loop of [`taps`](super::taps): a few pixels by a panel of output channels, one step per cell of the
-//! window.
+//! The inner loop of [`taps`](super::taps): computes a few output pixels for a panel of output channels, one tap of the
+//! window at a time.
 
 use crate::gemm::kernels::step;
 use crate::gemm::lanes::Lanes;
@@ -10,13 +10,13 @@ use mxrs_processor::{Isa, Set};
 /// Operands for neighboring pixels of an output row. Strides and offsets are numbers of values.
 #[derive(Clone, Copy)]
 pub struct TapRows<'a> {
-    /// The first cell that the first pixel covers.
+    /// The input value under the first tap of the first pixel.
     pub a: *const f32,
-    /// The offset of each cell from the first one.
+    /// The offset of the input value under each tap from the value under the first tap.
     pub offsets: &'a [usize],
-    /// Distance from the cells of one pixel to those of the next.
+    /// Distance from the input values of one pixel to those of the next pixel.
     pub a_row_stride: usize,
-    /// The panel, 32 or 16 values per cell.
+    /// The panel of weights, 32 or 16 values per tap.
     pub b: *const f32,
     /// The first pixel's output.
     pub c: *mut f32,
@@ -28,9 +28,9 @@ pub struct TapRows<'a> {
 
 /// Computes 1 to [`MAX_ROWS`] pixels by 32 channels, or by 16 if the second argument is false.
 ///
-/// For each pixel and cell it reads `a[offset + pixel * a_row_stride]`; it also reads the whole panel, the bias, and
-/// the sum at the indices of the output. All of this must be readable. The output must be writable, and no other thread
-/// may use it.
+/// For each pixel and tap it reads `a[offset + pixel * a_row_stride]`; it also reads the whole panel, the bias, and the
+/// sum at the indices of the output. All of this must be readable. The output must be writable, and no other thread may
+/// use it.
 pub type TapKernel = unsafe fn(usize, bool, &TapRows<'_>);
 
 /// Returns the kernel for this instruction set and this distance between pixels.
@@ -64,7 +64,7 @@ unsafe fn pixels<L: Lanes, const ROWS: usize, const NV: usize, const STRIDE: usi
 ) {
     let stride = if STRIDE == 0 { p.a_row_stride } else { STRIDE };
     // SAFETY: the caller's contract covers the pixels `row..row + ROWS`, all offsets, and `NV * L::N` channels from
-    // `column` on in panel, bias, sum and output. `b` advances by one step of the panel, `width` values, per cell.
+    // `column` on in panel, bias, sum and output. `b` advances by `width` values, one row of the panel, per tap.
     unsafe {
         let first = p.a.add(row * stride);
         let mut b = p.b.add(column);

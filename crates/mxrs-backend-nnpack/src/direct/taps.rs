@@ -1,8 +1,9 @@
-//! Convolution of few channels, as in the first layer of most networks: row-major data, one step per cell and channel.
+//! Convolution of few channels, as in the first layer of most networks: row-major data, and sums over single channels
+//! and taps of the window.
 //!
 //! Blocks of 16 channels would be mostly padding. Instead, the rows of data that an output row needs are copied to
-//! scratch memory with their padding, which takes a few percent of the time. Each cell of an output pixel then lies at
-//! a fixed offset from the first one, and neighboring pixels are one stride apart.
+//! scratch memory with their padding, which takes a few percent of the time. The value under each tap of the window
+//! then lies at a fixed offset from the value under the first tap, and neighboring output pixels are one stride apart.
 
 use super::tap_rows::{TapKernel, TapRows, tap_kernel};
 use crate::barrier::Phases;
@@ -25,7 +26,7 @@ pub struct TapConv {
     threads: usize,
     /// Number of values of a copied row.
     row_len: usize,
-    /// Offset of each cell of the window in the copied rows, by channel, row and column.
+    /// Offset in the copied rows of the value under each tap of the window, by channel, row and column.
     offsets: Vec<usize>,
     /// First pixel and number of pixels of each group of an output row.
     groups: Vec<(usize, usize)>,
@@ -85,9 +86,9 @@ impl TapConv {
         for row in rows {
             let (image, oy) = (row / p.oh, row % p.oh);
             // SAFETY: `row < p.n * p.oh`, so `image` and `oy` exist. `copy_rows` fills scratch memory, in which the
-            // last cell of the last pixel is at `(c * kh - 1) * row_len + (ow - 1) * stride + kw - 1`, its last value.
-            // `panel.index * PANEL * taps` is the start of a panel of the weights. `at` is the index of the first of
-            // `len` pixels of this panel in output and sum.
+            // value under the last tap of the last pixel is at `(c * kh - 1) * row_len + (ow - 1) * stride + kw - 1`,
+            // its last value. `panel.index * PANEL * taps` is the start of a panel of the weights. `at` is the index of
+            // the first of `len` pixels of this panel in output and sum.
             unsafe {
                 self.copy_rows(o.src.add(image * p.c * p.h * p.w), oy, scratch);
                 for panel in (0..Panel::count(p.k)).map(|index| Panel::of(p.k, index)) {
@@ -115,7 +116,7 @@ impl TapConv {
     }
 }
 
-/// Pieces of rows per thread.
+/// Largest number of pieces that the output rows of each thread are cut into.
 const PIECES: usize = 16;
 
 impl Convolve for TapConv {

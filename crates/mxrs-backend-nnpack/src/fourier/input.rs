@@ -1,6 +1,6 @@
 //! The transform of the inputs. It processes a row of tiles of one channel block at a time. First it transforms all
 //! columns and stores the results in a small buffer, so that columns shared by neighboring tiles are transformed once.
-//! Then it transforms the rows and writes the planes of the factors.
+//! Then it transforms the rows and writes the frequencies (the factors of `crate::tiles`) to planes.
 
 use super::pairs::{self, REAL};
 use super::real::{self, MAX_N, each, each_pair};
@@ -8,15 +8,15 @@ use crate::gemm::lanes::Lanes;
 use crate::tiles::BLOCK;
 use crate::tiles::strip::{BUFFER_COLUMNS, BUFFER_STRIDE, Inputs, ZEROS};
 
-/// Transforms tiles of `N` by `N` inputs to factors.
+/// Transforms tiles of `N` by `N` inputs to their frequencies, which are written to `t.factors`.
 ///
 /// # Safety
 /// Must be called from code compiled for the instructions of `L`. The fields of `t` must be as [`Inputs`] says, with
-/// all columns of the tiles within the buffer, and no other thread may use the factors and the buffer.
+/// all columns of the tiles within the buffer, and no other thread may use `t.factors` and `t.buffer`.
 #[inline(always)]
 pub(super) unsafe fn transform<L: Lanes, const N: usize>(t: &Inputs) {
     // SAFETY: `down_columns` fills `N` rows of `(len - 1) * m[1] + N` pixels of the buffer, which covers what `along`
-    // reads for each tile. The planes written are below `REAL + 3 * complex`, the number of planes of the factors, and
+    // reads for each tile. The planes written are below `REAL + 3 * complex`, the number of planes of `t.factors`, and
     // each holds `len` tiles of `BLOCK` values.
     unsafe {
         down_columns::<L, N>(t);
@@ -103,7 +103,7 @@ unsafe fn along<L: Lanes, const N: usize>(from: *const f32) -> real::Line<L> {
     }
 }
 
-/// Writes a complex factor to three planes: real part, imaginary part, negated real part.
+/// Writes a complex frequency to three planes: real part, imaginary part, negated real part.
 ///
 /// # Safety
 /// `to`, `to + plane` and `to + 2 * plane` must be writable for `L::N` values; the processor must have the instructions

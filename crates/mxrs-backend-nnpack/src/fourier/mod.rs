@@ -81,7 +81,7 @@ impl Tile {
         1e-6
     }
 
-    /// The factors that a tile is transformed to.
+    /// The numbers of real and of complex frequencies that a tile is transformed to.
     pub(crate) fn factors(self) -> Factors {
         pairs::factors(self.size())
     }

@@ -102,7 +102,7 @@ unsafe fn split<L: Lanes, const N: usize>(x: &Line<L>) -> (Line<L>, Line<L>) {
 
 macro_rules! halves {
     ($forward:ident, $inverse:ident, $n:literal, $half_forward:ident, $half_inverse:ident) => {
-        /// Transforms the numbers at the indices `first`, `first + step`, …
+        /// Transforms the numbers at the indices `first`, `first + step`, … to their spectrum.
         #[inline(always)]
         unsafe fn $forward<L: Lanes>(x: &Line<L>, first: usize, step: usize) -> Line<L> {
             // SAFETY: these operations use only registers, and the caller is compiled for the instructions of `L`.

@@ -139,7 +139,7 @@ fn a_line_becomes_its_spectrum_and_comes_back() {
     check::<16>();
 }
 
-/// The frequency, down and across, of each factor of a tile.
+/// The vertical and the horizontal number of each frequency of a tile, in the order in which frequencies are stored.
 fn frequencies(n: usize) -> Vec<[usize; 2]> {
     let mut all = vec![[0, 0], [0, n / 2], [n / 2, 0], [n / 2, n / 2]];
     all.extend([0, n / 2].into_iter().flat_map(|row| (1..n / 2).map(move |k| [row, k])));

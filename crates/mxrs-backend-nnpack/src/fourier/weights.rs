@@ -1,4 +1,4 @@
-//! Transforms filters to factors. The factors of a filter are its spectrum, divided by the constant by which the inverse
+//! Transforms filters to their frequencies: the spectrum of a filter, divided by the constant by which the inverse
 //! transform multiplies its results.
 
 use super::pairs::{self, REAL};
@@ -38,7 +38,7 @@ impl Transform for Waves {
                 *to = sum(&wave[..kw], |x| &taps[x]);
             }
         }
-        // Value `j` of row `i` of the tile's spectrum.
+        // Value `j` of row `i` of the filter's spectrum.
         let at = |i: usize, j: usize| sum(&waves[i][..kh], |y| &half[y][j]);
         for row in 0..2 {
             for j in 0..n {
@@ -59,7 +59,7 @@ impl Transform for Waves {
             for k in 1..n / 2 {
                 let (ar, ai) = (at(2 * p, 2 * k), at(2 * p, 2 * k + 1));
                 let (br, bi) = (at(2 * p + 1, 2 * k), at(2 * p + 1, 2 * k + 1));
-                // The inverse transform doubles these factors, so they are halved here.
+                // The inverse transform doubles these frequencies, so they are halved here.
                 let half = whole / 2.0;
                 put(first + 2 * k, 0, &combined(half, &ar, -half, &bi));
                 put(first + 2 * k, 1, &combined(half, &ai, half, &br));

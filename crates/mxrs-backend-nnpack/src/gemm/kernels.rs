@@ -1,18 +1,18 @@
-//! The product, written once for all instruction sets and row counts.
+//! The kernel of the matrix product, written once for all instruction sets and numbers of rows.
 
 use super::element::Element;
 use super::lanes::Lanes;
 use super::{MAX_ROWS, Product, row_groups};
 
-/// Steps of a block: the channels that are stored together.
+/// Number of channels of a block, which are stored together.
 const BLOCK: usize = 16;
 /// Values in a cache line.
 const LINE: usize = 16;
-/// Cache lines that one step of a whole float32 panel takes.
+/// Number of cache lines of one row of a whole float32 panel: the weights of one channel.
 const LINES_OF_STEP: usize = 2;
 
-/// One step of a product. For `ROWS` values of `a`, `stride` apart, multiplies each with `NV` registers of values from
-/// `b` on and adds the results to the sums.
+/// Adds one term to each sum of a product: multiplies each of `ROWS` values of `a`, `stride` apart, with `NV` registers
+/// of values from `b` on, and adds the results to the sums `acc`.
 ///
 /// # Safety
 /// `a` must be readable at `r * stride` for `r < ROWS`, and `b` for `NV * L::N` values. The processor must have the
@@ -53,7 +53,7 @@ unsafe fn rows_by_columns<L: Lanes, W: Element, const ROWS: usize, const NV: usi
     column: usize,
     width: usize,
 ) {
-    // SAFETY: in a block of 16 steps, each step advances `a` by one value and `b` by `width`, as in the formula of the
+    // SAFETY: each of the 16 channels of a block advances `a` by one value and `b` by `width`, as in the formula of the
     // module, for rows `row..row + ROWS` and columns `column..column + NV * L::N`. Prefetches do not read.
     unsafe {
         let stride = p.a_row_stride;
@@ -86,7 +86,7 @@ unsafe fn rows_by_columns<L: Lanes, W: Element, const ROWS: usize, const NV: usi
 /// Computes one part of a product: `ROWS` rows by `NV` registers of columns. A product takes several parts if there are
 /// few registers.
 ///
-/// The loop does four steps at a time and prefetches the left operand one block ahead. Each part also prefetches its
+/// The loop does four channels at a time and prefetches the left operand one block ahead. Each part also prefetches its
 /// share of the next panel: `part` is its index, `n_parts` the number of parts.
 ///
 /// # Safety
@@ -98,9 +98,9 @@ unsafe fn part_of_rows<L: Lanes, W: Element, const ROWS: usize, const NV: usize>
     width: usize,
     (part, n_parts): (usize, usize),
 ) {
-    // SAFETY: in a block of 16 steps, each step advances `a` by one value and `b` by `width`, as in the formula of the
-    // module; the loop does four steps at a time. The caller promises these rows and columns. Prefetched addresses are
-    // not read.
+    // SAFETY: each of the 16 channels of a block advances `a` by one value and `b` by `width`, as in the formula of the
+    // module; the loop does four channels at a time. The caller promises these rows and columns. Prefetched addresses
+    // are not read.
     unsafe {
         let stride = p.a_row_stride;
         let mut b = p.b.cast::<W>().add(column);
@@ -129,7 +129,7 @@ unsafe fn part_of_rows<L: Lanes, W: Element, const ROWS: usize, const NV: usize>
                     }
                     line = line.wrapping_add(4 * LINE);
                 }
-                // The four steps are written out, because the compiler would not unroll a loop by four.
+                // The four calls of `step` are written out, because the compiler would not unroll a loop by four.
                 step(a, stride, b, &mut acc);
                 step(a.add(1), stride, b.add(width), &mut acc);
                 step(a.add(2), stride, b.add(2 * width), &mut acc);
@@ -234,7 +234,7 @@ pub(super) unsafe fn portable<W: Element>(rows: usize, whole: bool, product: &Pr
     unsafe { in_parts(kernels!([1 2 3 4]), rows, whole, product) }
 }
 
-// One function per number of rows: a single function would run out of registers.
+// Each number of rows is compiled as a function of its own: one function for all of them would run out of registers.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn avx2_rows<W: Element, const ROWS: usize>(

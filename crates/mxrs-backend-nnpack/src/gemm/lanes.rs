@@ -277,8 +277,8 @@ mod x86 {
         }
     }
 
-    /// Writes 8 values as bfloat16. Adds half of the last kept digit, or just less than half if that digit is even, and
-    /// cuts off the rest. A NaN gets its quiet bit set, so that cutting leaves a NaN.
+    /// Writes 8 values as bfloat16. Adds half the value of the last kept bit, or just less than half if that bit is 0,
+    /// and cuts off the lower 16 bits. A NaN gets its quiet bit set, so that it is still a NaN afterward.
     #[inline(always)]
     unsafe fn narrow_8(x: __m256, to: *mut u16) {
         // SAFETY: the caller promises 8 writable values (16 bytes), and is compiled for AVX2. The store takes any

@@ -1,5 +1,5 @@
-//! Products of a few rows by a panel of 32 (or 16) columns, in which every algorithm of this crate spends most of its
-//! time.
+//! Matrix products of a few rows by a panel of 32 (or 16) columns, in which every algorithm of this crate spends most
+//! of its time.
 //!
 //! ```text
 //! acc[r][col] = (C's old value, or 0) + sum over blocks k and c in 0..16 of
@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The left operand is read in place: blocks of 16 channels, one row per pixel or tile. The right operand is packed,
-//! one panel per 32 columns, `width` values per step. The last panel may be 16 wide.
+//! one panel per 32 columns: each row of a panel has `width` values. The last panel may be 16 wide.
 
 pub(crate) mod element;
 pub(crate) mod kernels;
@@ -31,7 +31,7 @@ pub const PANEL: usize = 32;
 pub struct Product<'a> {
     /// Left operand. `a_offsets` are counted from this address.
     pub a: *const f32,
-    /// Where each block of 16 steps begins in `a`, for row 0.
+    /// Index in `a` of the first value of each block of 16 channels, for row 0.
     pub a_offsets: &'a [usize],
     /// Distance from one row of `a` to the next.
     pub a_row_stride: usize,
@@ -43,13 +43,14 @@ pub struct Product<'a> {
     pub c_row_stride: usize,
     /// Distance from the first 16 columns of the result to the other 16.
     pub c_half_stride: usize,
-    /// Whether to add the result to the old values.
+    /// Whether to add the result to the old values at `c`.
     pub add: bool,
-    /// Start of memory to prefetch into the second-level cache, usually the next panel. Each step prefetches as much as
-    /// a step of a whole panel takes. Null for none. The address is never read, so it may point anywhere.
+    /// Start of memory to prefetch into the second-level cache, usually the next panel. For each row of the panel that
+    /// is multiplied, as many bytes are prefetched as one row of a whole panel has. Null for none. The address is never
+    /// read, so it may point anywhere.
     pub prefetch: *const f32,
-    /// Start of more memory to prefetch, and the number of blocks of 16 steps that prefetch it. Each step prefetches 64
-    /// bytes.
+    /// Start of more memory to prefetch, and the number of blocks of 16 channels that prefetch it. Each channel of
+    /// these blocks prefetches 64 bytes.
     pub prefetch_lines: (*const f32, usize),
     /// The epilogue, if there is one.
     pub epilogue: Option<&'a ProductEpilogue>,

@@ -79,7 +79,7 @@ fn check(isa: Isa, case: &Case) {
         epilogue: finishes.then_some(&epilogue),
     };
     // SAFETY: `block_len`, `c_half_stride` and the lengths of the vectors above are computed from the rows and strides
-    // of the case, so all addresses of the formula lie in them. Only this thread uses them.
+    // of the case, so all addresses that the product reads or writes lie in them. Only this thread uses them.
     unsafe { Gemm::new(isa).run(rows, whole, &product) };
     let bound = 1e-6 * (16 * blocks + 4) as f64;
     for (at, (got, want)) in c.iter().zip(&want).enumerate() {

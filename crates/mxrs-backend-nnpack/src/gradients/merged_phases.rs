@@ -2,9 +2,10 @@
 //! convolution computes all [phases](super::phases).
 //!
 //! If each phase were computed alone, most of a block of 16 channels would be padding. But the phases of a pixel's
-//! neighborhood read the same few cells of the output's gradient. So the channels of all phases together are the output
-//! channels of one convolution with stride 1: for three channels and a stride of 2 they fill twelve of the 16 channels
-//! of a block. The filters are zero where a phase does not read a cell. The result is then copied to row-major order.
+//! neighborhood read the same few pixels of the output's gradient. So the channels of all phases together are the
+//! output channels of one convolution with stride 1: for three channels and a stride of 2 they fill twelve of the 16
+//! channels of a block. A filter is zero at the pixels that its phase does not read. The result is then copied to
+//! row-major order.
 
 use super::phases::{Phase, Steps};
 use super::{Chosen, GradientContext};
@@ -16,7 +17,7 @@ use crate::problem::ConvProblem;
 use mxrs_sync::Team;
 use mxrs_types::Layout;
 
-/// Part of the peak that a vendor library reaches in this gradient.
+/// Part of the processor's peak speed that a vendor library reaches in this gradient.
 const VENDOR: f64 = 0.14;
 
 /// All phases as one convolution.
@@ -26,12 +27,12 @@ pub struct MergedPhases {
     /// Height and width of the merged window.
     pub window: [usize; 2],
     pad: [usize; 2],
-    /// Width of the window of the weights.
+    /// Width of the original window, before the phases were merged.
     across: usize,
 }
 
 impl MergedPhases {
-    /// Merges the phases of a window; `None` if the phases are not convolutions.
+    /// Merges the phases of a window; `None` if a phase is not a convolution, because it would need negative padding.
     pub fn new(steps: Steps, window: [usize; 2]) -> Option<Self> {
         let phases = steps.phases(window)?;
         let pad = [0, 1].map(|i| phases.iter().map(|phase| phase.lines[i].pad).max().unwrap_or(0));
@@ -42,7 +43,7 @@ impl MergedPhases {
         Some(Self { window: merged, pad, across: window[1], phases })
     }
 
-    /// Number of output channels for `c` input channels of the weights.
+    /// Number of output channels of the merged convolution, if the weights have `c` input channels.
     pub fn channels(&self, c: usize) -> usize {
         self.phases.len() * c
     }
@@ -55,7 +56,8 @@ impl MergedPhases {
         ConvProblem { c: p.k, k: self.channels(p.c), h: p.oh, w: p.ow, oh, ow, kh, kw, stride: (1, 1), pad, ..*p }
     }
 
-    /// The filters of the merged convolution, `[channels][k][window]`, from weights `[k][c][cells]`.
+    /// The filters of the merged convolution, `[channels][k][window]`, from weights `[k][c][cells]`, where `cells` is
+    /// the number of taps of the original window.
     pub fn filters(&self, weights: &[f32], [k, c]: [usize; 2], cells: usize) -> Vec<f32> {
         let [kh, kw] = self.window;
         let mut filters = vec![0.0; self.channels(c) * k * kh * kw];
@@ -118,7 +120,7 @@ struct FewChannels {
 }
 
 impl FewChannels {
-    /// Number of values of the product's result.
+    /// Number of values that the merged convolution computes, padding channels included.
     fn merged_len(&self) -> usize {
         self.problem.n * self.problem.k.next_multiple_of(BLOCK) * self.problem.pixels()
     }
@@ -126,8 +128,8 @@ impl FewChannels {
     /// Copies rows of the gradient to row-major order; rows are counted over all images and channels.
     ///
     /// # Safety
-    /// `rows` must be rows of the gradient `to` that no other thread uses. `from` must be the complete result of the
-    /// product.
+    /// `rows` must be rows of the gradient `to` that no other thread uses. `from` must be the complete output of the
+    /// merged convolution.
     unsafe fn place(&self, from: *const f32, to: *mut f32, rows: std::ops::Range<usize>) {
         let (p, q) = (&self.data, &self.problem);
         let plane = q.pixels() * BLOCK;
@@ -141,7 +143,7 @@ impl FewChannels {
                 for (j, x) in (rx..p.w).step_by(p.stride.1).enumerate() {
                     // SAFETY: `row` is below images times channels times `p.h` and `x < p.w`, so the destination lies
                     // in the gradient. The channel is below `q.k`, `i < q.oh` and `j < q.ow`, so the source lies in the
-                    // result.
+                    // output of the merged convolution.
                     unsafe { *to.add(row * p.w + x) = *from.add(at + j * BLOCK) }
                 }
             }

@@ -61,8 +61,8 @@ pub struct Chosen {
     cost: f64,
 }
 
-/// Chooses the gradient of a call, or returns the reason why there is none. Returns `None` if the operator is not in
-/// this module.
+/// Chooses the gradient of a call, or returns the reason why there is none. Returns `None` if this module does not
+/// handle the operator.
 pub fn fit<'a>(call: &'a OpCall<'a>, context: &GradientContext<'_>) -> Option<Result<Gradient<'a>, String>> {
     let chosen = match call.op.name {
         "_backward_Convolution_data" => problem(call, [2, 1, 0]).and_then(|p| match p.stride {

@@ -1,5 +1,6 @@
-//! `_backward_Convolution_offset` on blocks of channels. One pass over the output's gradient sums the pieces of each
-//! plane, which [`Reach`] defines. Then these sums are multiplied with the weights.
+//! `_backward_Convolution_offset` on blocks of channels. [`Reach`] cuts each plane of the output's gradient into
+//! rectangular pieces. One pass over the gradient sums the pixels of each piece. Then these sums are multiplied with
+//! the weights.
 
 use super::Chosen;
 use crate::choose::UNMEASURED;
@@ -44,7 +45,7 @@ impl OffsetSums {
         self.p.k.div_ceil(BLOCK)
     }
 
-    /// Sums the pieces of a plane of 16 channels, first down the rows, then across the columns.
+    /// Sums the pixels of each piece of a plane of 16 channels, first down the rows, then across the columns.
     fn sum_plane(&self, plane: &[f32], column_sums: &mut [f32], sums: &mut [f32]) {
         let row_len = self.p.ow * BLOCK;
         let [down, across] = &self.reach;

@@ -15,7 +15,7 @@ use crate::gemm::lanes::Lanes;
 use crate::layouts::BLOCK;
 use mxrs_processor::Isa;
 
-/// Columns of a whole tile of sums.
+/// Number of columns (channels of the data) of a whole tile of sums.
 pub const COLUMNS: usize = 32;
 
 /// Number of addresses from which memory is prefetched at a time.
@@ -32,7 +32,7 @@ pub struct Run {
     pub len: usize,
 }
 
-/// One tile of sums.
+/// Operands of one tile of sums: 16 channels of the gradient by 32 (or 16) channels of the data.
 #[derive(Clone, Copy, Debug)]
 pub struct Sums<'a> {
     /// A block of 16 channels of the gradient.

@@ -11,16 +11,17 @@ use mxrs_types::Layout;
 pub struct Steps {
     /// Distance between windows.
     pub stride: [u8; 2],
-    /// Zeros before the first cell.
+    /// Rows of zeros above the data, and columns of zeros left of it.
     pub pad: [u8; 2],
 }
 
 /// The convolution of one phase along one axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// The taps of the phase, in the order of the cells of the output's gradient.
+    /// The taps of the window that the phase uses, in the order of the pixels of the output's gradient that they
+    /// multiply.
     pub taps: Vec<usize>,
-    /// Zeros before the first cell.
+    /// Number of zeros before the first pixel of the output's gradient.
     pub pad: usize,
 }
 
@@ -35,11 +36,11 @@ pub struct Phase {
 
 impl Line {
     /// The convolution of the pixels `phase`, `phase + stride` and so on. `None` if that would need negative padding,
-    /// because the first of these pixels depends only on cells after the first cell.
+    /// because the first of these pixels depends only on pixels of the output's gradient after its first pixel.
     fn new(window: usize, stride: usize, pad: usize, phase: usize) -> Option<Self> {
         let taps: Vec<usize> = ((phase + pad) % stride..window).step_by(stride).rev().collect();
-        // Pixel `phase + stride * i` depends on cell `i + (phase + pad) / stride - t` through the `t`-th of these taps,
-        // counted upward from 0.
+        // Pixel `phase + stride * i` depends on pixel `i + (phase + pad) / stride - t` of the output's gradient through
+        // the `t`-th of these taps, counted upward from 0.
         let pad = match taps.len() {
             0 => 0,
             n => (n - 1).checked_sub((phase + pad) / stride)?,
@@ -55,7 +56,8 @@ impl Steps {
         Some(Self { stride: pair(p.stride)?, pad: pair(p.pad)? })
     }
 
-    /// The phases of a window, row by row; `None` if one of them is not a convolution.
+    /// The phases of a window, row by row; `None` if one of them is not a convolution, because it would need negative
+    /// padding.
     pub fn phases(&self, window: [usize; 2]) -> Option<Vec<Phase>> {
         let [down, across] = self.stride.map(usize::from);
         let all = (0..down).flat_map(|y| (0..across).map(move |x| [y, x]));
@@ -72,7 +74,7 @@ impl Steps {
 }
 
 impl Phase {
-    /// Cells of the window that the phase uses, in the order of the phase's taps.
+    /// Indices of the taps of the window that the phase uses, in the order of the phase's taps.
     pub fn cells(&self, across: usize) -> Vec<usize> {
         let [rows, columns] = &self.lines;
         rows.taps.iter().flat_map(|y| columns.taps.iter().map(move |x| y * across + x)).collect()
@@ -102,7 +104,7 @@ mod tests {
             assert_eq!(phases.len(), stride);
             let cells = 9;
             for pixel in 0..20 {
-                // The cells of the output's gradient that a pixel depends on, each with its tap.
+                // The pixels of the output's gradient that a pixel of the data depends on, each with its tap.
                 let want: Vec<(usize, usize)> = (0..cells)
                     .flat_map(|cell| (0..window).map(move |tap| (cell, tap)))
                     .filter(|(cell, tap)| cell * stride + tap == pixel + pad)

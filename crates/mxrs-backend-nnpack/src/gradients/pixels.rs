@@ -1,8 +1,8 @@
-//! The gradient of the weights as sums over pixels, one cell of the window at a time, for any window and stride.
+//! The gradient of the weights as sums over pixels, one tap of the window at a time, for any window and stride.
 //!
 //! Pixels are processed in pieces of a few hundred, which stay in the caches while all channels are computed. The sums
-//! are kept in scratch memory, `[k][cell][c]`, or in the output if it has that order. Each thread computes its own
-//! sums, over all pixels in one order.
+//! are kept in scratch memory, in the order output channel, tap, input channel, or in the output if it has that order.
+//! Each thread computes its own sums, over all pixels in one order.
 
 use super::outer::{COLUMNS, FETCHED, Outer, Run, Sums};
 use super::shares::Shares;
@@ -31,7 +31,7 @@ pub struct PixelSums {
 #[derive(Clone, Copy)]
 struct Place {
     at: *mut f32,
-    /// Distance from one output channel to the next, and from one cell to the next.
+    /// Distance from one output channel to the next, and from one tap of the window to the next.
     steps: [usize; 2],
 }
 
@@ -62,7 +62,7 @@ impl PixelSums {
         })
     }
 
-    /// Collects the output pixels of a piece for which cell `cell` of the window lies in the image.
+    /// Collects the output pixels of a piece for which the tap `cell` of the window lies in the image.
     fn runs(&self, images: Range<usize>, rows: Range<usize>, cell: usize, runs: &mut Vec<Run>) {
         let p = &self.problem;
         let (ky, kx) = (cell / p.kw * p.dilate.0, cell % p.kw * p.dilate.1);

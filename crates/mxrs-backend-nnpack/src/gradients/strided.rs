@@ -91,8 +91,8 @@ impl Convolve for StridedData {
         }
         for (product, weights) in &self.products {
             // SAFETY: `weights` is the offset of this phase in the packed weights, as `new` counted it. The products
-            // run one after another, so each may use the scratch memory, which is that of the largest. The other
-            // operands are those of the caller.
+            // run one after another, so each may use the scratch memory, which is large enough for the largest of them.
+            // The other operands are those of the caller.
             unsafe { product.run(&Operands { weights: o.weights.add(*weights), ..*o }, team)? }
         }
         Ok(())

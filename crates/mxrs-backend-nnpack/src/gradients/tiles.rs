@@ -1,11 +1,11 @@
 //! The gradient of the weights by Winograd's minimal filtering. Data and gradients of outputs are transformed tile by
-//! tile. Their products are summed over all tiles, one matrix product per factor. The sums are transformed to the
-//! gradient of the weights ([`winograd::gradient`]).
+//! tile. A value of a transformed tile is called a factor. For each factor, one matrix product sums the products of
+//! data and gradients over all tiles. The sums are transformed to the gradient of the weights ([`winograd::gradient`]).
 //!
 //! Tiles are processed in blocks whose factors fit into the last-level cache. The team transforms a block together;
-//! then each thread takes factors and adds the products of the block to their sums. If all tiles fit into one block, no
-//! sums need to be kept: a thread computes the sums of a pair of channel blocks for all factors and then transforms
-//! them.
+//! then each thread takes some of the factors and adds the products of the block to the sums of these factors. If all
+//! tiles fit into one block, no sums need to be kept: a thread computes the sums of a pair of channel blocks for all
+//! factors and then transforms them.
 
 use super::outer::{COLUMNS, FETCHED, Outer, Run, Sums};
 use crate::barrier::Phases;
@@ -22,17 +22,19 @@ use mxrs_processor::Isa;
 use mxrs_sync::Team;
 use mxrs_types::Result;
 
-/// Bytes of the factors of a block, of data and gradients together.
+/// Largest size in bytes of the transformed tiles of a block, of data and gradients together.
 const BLOCK_BYTES: usize = 8 << 20;
-/// Bytes of factors up to which all tiles form one block.
+/// If all transformed tiles together take at most this many bytes, they form one block.
 const ONE_BLOCK_BYTES: usize = 20 << 20;
-/// Fewest tiles of a block, because sums are read and written once per block.
+/// Smallest number of tiles of a block. Smaller blocks would read and write the sums too often: it is done once per
+/// block.
 const LEAST_TILES: usize = 64;
-/// Values of a tile of sums.
+/// Number of values in a tile of sums: 16 output channels by `COLUMNS` input channels.
 const SUMS: usize = BLOCK * COLUMNS;
-/// Values in a cache line, added to each plane so that planes do not fall on the same sets of the caches.
+/// Values in a cache line. Each plane is longer by this number, so that planes do not fall on the same sets of the
+/// caches. A plane holds one value of all transformed tiles.
 const LINE: usize = 16;
-/// Largest number of cells of a window.
+/// Largest number of taps of a window.
 const MOST_CELLS: usize = 49;
 
 /// A prepared gradient of the weights. The operands are those of [`PixelSums`](super::pixels::PixelSums).
@@ -43,7 +45,7 @@ pub struct TileSums {
     matrices: Matrices,
     outer: Outer,
     threads: usize,
-    /// Number of factors of a tile.
+    /// Number of values of a transformed tile, which are called its factors.
     factors: usize,
 }
 
@@ -52,9 +54,10 @@ struct Tensors {
     ograd: Image,
     data: Image,
     dst: *mut f32,
-    /// Factors of a block: of the data, then of the gradients.
+    /// The transformed tiles of the block that is being worked on: those of the data, then those of the gradients.
     factors: [*mut f32; 2],
-    /// Distance in values from one factor's plane to the next, for data and gradients.
+    /// Distance in values from one plane to the next, for data and for gradients. A plane holds one value (factor) of
+    /// all transformed tiles of the block.
     planes: [usize; 2],
     /// The sums of all pairs of channel blocks. If all tiles form one block: the sums that each thread works on.
     sums: *mut f32,
@@ -120,11 +123,12 @@ impl TileSums {
     }
 
     /// Transforms one channel block of piece `piece` of a block of tiles, which is cut into `pieces` pieces. `channels`
-    /// counts the channel blocks of the data first, then those of the gradients.
+    /// is the index of the channel block; indices count the channel blocks of the data first, then those of the
+    /// gradients.
     ///
     /// # Safety
-    /// `t` must hold the tensors of a run, `block` and `channels` must exist, and no other thread may use these factors
-    /// and buffer `thread`.
+    /// `t` must hold the tensors of a run, `block` and `channels` must exist, and no other thread may use the
+    /// transformed tiles that this call writes, or the buffer with index `thread`.
     unsafe fn transform(
         &self,
         t: &Tensors,
@@ -143,7 +147,7 @@ impl TileSums {
         let m = tiling.transforms.m;
         // SAFETY: `block` and `channels` exist by the contract. Strips of `within` lie in the block and have at most
         // `longest` tiles, so their columns fit the buffer. `strip.first + strip.len` is at most `tiles_at_once`, so
-        // the factors lie in the plane's part for this channel block.
+        // all factors are written to this channel block's part of their planes.
         unsafe {
             let buffer = t.buffers.add(thread * self.buffer_len());
             for strip in tiling.strips(tiles.clone(), within, tiling.longest()) {
@@ -177,11 +181,12 @@ impl TileSums {
         }
     }
 
-    /// Sums the products of the tiles of a block, for one factor and one tile of channels.
+    /// Sums the products of data and gradients over the tiles of a block, for one factor (a value of the transformed
+    /// tiles) and one tile of channels: the 16 output channels of block `k` by the 32 input channels of `pair`.
     ///
     /// # Safety
-    /// The factors of the block must be computed, `to` must have room for `SUMS` values, and no other thread may use
-    /// this memory.
+    /// The tiles of the block must be transformed. `to` must have room for `SUMS` values, which no other thread may
+    /// use.
     unsafe fn sum(&self, t: &Tensors, block: usize, factor: usize, [k, pair]: [usize; 2], to: *mut f32) {
         let tiles = self.tiles_at_once();
         let runs = [Run { g: 0, x: 0, len: self.tiling.block(block).len() }];
@@ -205,11 +210,11 @@ impl TileSums {
         }
     }
 
-    /// Transforms the sums of a tile of channels to the gradient; `plane` is the distance between the sums of two
-    /// factors.
+    /// Transforms the sums of a tile of channels to the gradient of the weights. `plane` is the distance from the sums
+    /// of one value of the transformed tiles to those of the next.
     ///
     /// # Safety
-    /// The sums must be computed, and no other thread may use this part of the gradient.
+    /// The sums must be computed, and no other thread may use the gradient of these channels.
     unsafe fn fold(&self, t: &Tensors, [k, pair]: [usize; 2], sums: *const f32, plane: usize) {
         let shape = &self.tiling.shape;
         let cells = shape.kernel[0] * shape.kernel[1];
@@ -220,8 +225,8 @@ impl TileSums {
             if columns == 0 {
                 continue;
             }
-            // SAFETY: `row < 16` and `half < 2` lie in the tile of sums. The variants' windows have at most 25 cells,
-            // so `taps` is long enough. `k * BLOCK + row < shape.k` and `first + c < shape.c` bound the output.
+            // SAFETY: `row < 16` and `half < 2` lie in the tile of sums. The variants' windows have at most 25 taps, so
+            // `taps` is long enough. `k * BLOCK + row < shape.k` and `first + c < shape.c` bound the output.
             unsafe {
                 let sums = sums.add(row * COLUMNS + half * BLOCK);
                 (self.transforms.fold)(&Fold { sums, plane, matrices: &self.matrices, to: taps.as_mut_ptr() });
@@ -250,8 +255,8 @@ impl Convolve for TileSums {
         let planes = self.planes();
         let Shape { size, out, .. } = self.tiling.shape;
         let image = |at: *const f32, blocks, size| Image::new(at.cast_mut().cast(), self.tiling.data, blocks, size);
-        // SAFETY: by the contract the scratch memory has `scratch_bytes`, which counts two sets of `self.factors`
-        // planes, the sums, and the buffers, in this order.
+        // SAFETY: by the contract the scratch memory has `scratch_bytes`, which counts `self.factors` planes for the
+        // data, as many for the gradients, the sums, and the buffers, in this order.
         let t = unsafe {
             let gradients = o.scratch.add(self.factors * planes[0]);
             let sums = gradients.add(self.factors * planes[1]);
@@ -269,7 +274,8 @@ impl Convolve for TileSums {
         let channel_blocks: usize = self.channel_blocks().iter().sum();
         let pieces = (4 * self.threads).div_ceil(channel_blocks).min(self.tiles_at_once());
         let tiles_of_sums = k_blocks * pairs;
-        // Each item is one factor and one part of the output channels. There are enough parts to give all threads work.
+        // Each work item sums one factor (a value of the transformed tiles) for one part of the output channels. There
+        // are enough parts to give all threads work.
         let parts = (4 * self.threads).div_ceil(self.factors).min(k_blocks);
         let mut items: Vec<usize> = (0..blocks).flat_map(|_| [channel_blocks * pieces, self.factors * parts]).collect();
         if blocks == 1 {
@@ -279,9 +285,10 @@ impl Convolve for TileSums {
         let phases = Phases::new(self.threads, items.iter().copied());
         let last = items.len() - 1;
         team.run(self.threads, &|thread| {
-            // SAFETY: each item is run by one thread, and different items have different factors (first phase of a
-            // block), sums (second phase) or parts of the gradient (last phase). A phase reads only what earlier phases
-            // wrote, for which `wait` has waited. Buffers, and with one block the sums, belong to one thread each.
+            // SAFETY: each work item is run by one thread. Different items write different transformed tiles (first
+            // phase of a block), different sums (second phase) or different parts of the gradient (last phase). A phase
+            // reads only what earlier phases wrote, for which `wait` has waited. Each thread has its own buffer and, if
+            // there is only one block, its own sums.
             unsafe {
                 let mut phase = 0;
                 for block in 0..blocks {

@@ -11,15 +11,15 @@ use crate::rates::Rates;
 use crate::winograd::{Data, Variant};
 use mxrs_types::Layout;
 
-/// Part of the peak that a vendor library reaches: for windows of one cell, for other windows, and for strides other
-/// than 1.
+/// Part of the processor's peak speed that a vendor library reaches: for 1x1 windows, for other windows, and for
+/// strides other than 1.
 const VENDOR: [f64; 3] = [0.63, 0.72, 0.54];
-/// Part of the float32 peak that a vendor library reaches in bfloat16: the instruction sums two products at a time, but
-/// pixels have to be paired first.
+/// Speed of a vendor library in bfloat16, relative to the processor's peak speed in float32. The bfloat16 instruction
+/// sums two products at a time, but the library has to pair the pixels first.
 const BF16_VENDOR: f64 = 1.1;
-/// Multiply-adds in the time that it takes to read a sum and write it again.
+/// Number of multiply-adds that take as long as reading one sum and writing it again.
 const PER_KEPT: f64 = 12.0;
-/// Multiply-adds in the time that it takes to transform one sum over tiles to the gradient.
+/// Number of multiply-adds that take as long as transforming one sum over tiles to the gradient.
 const PER_FOLDED: f64 = 8.0;
 
 /// Chooses the algorithm for the gradient of the weights of `p`.
@@ -31,8 +31,8 @@ pub fn choose(p: &ConvProblem, context: &GradientContext<'_>) -> Result<Chosen, 
     if p.c < BLOCK {
         return Err(format!("no kernel for the gradient of weights with {} input channels", p.c));
     }
-    // Sums over bfloat16 pixels are left to a vendor library. Sums over bfloat16 tiles may use all tile sizes, because
-    // the factors have only three digits anyway.
+    // Sums over bfloat16 pixels are left to a vendor library. Sums over bfloat16 tiles may use all tile sizes: larger
+    // tiles round more, but bfloat16 values have only three digits anyway.
     let is_bf16 = p.data == Data::Bf16Pixels;
     let sums = if is_bf16 { f64::INFINITY } else { pixels(p, threads, rates) };
     let fits = |variant: &Variant| p.stride == (1, 1) && p.is_dense() && variant.kernel() == [p.kh, p.kw];

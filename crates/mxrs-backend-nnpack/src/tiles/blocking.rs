@@ -5,7 +5,8 @@ use crate::gemm::MAX_ROWS;
 /// How threads share the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Schedule {
-    /// Each thread takes blocks of tiles and runs all three steps on them: input transform, product, output transform.
+    /// Each thread takes blocks of tiles and does all three parts of the work on them: input transform, product, output
+    /// transform.
     Independent,
     /// The team transforms a block of inputs together. Then each thread takes groups of panels and runs product and
     /// output transform on them. So all weights are read once per block, not once per block and thread.
@@ -17,17 +18,18 @@ pub enum Schedule {
 pub struct Blocking {
     /// How threads share the work.
     pub schedule: Schedule,
-    /// Tiles whose inputs are transformed at a time.
+    /// Number of tiles whose inputs are transformed at a time.
     pub tiles: usize,
-    /// Panels of 32 output channels whose products are kept at a time.
+    /// Number of panels of 32 output channels that are multiplied before their products are transformed to outputs.
     pub panels: usize,
     /// Number of threads.
     pub threads: usize,
 }
 
 impl Blocking {
-    /// Fits the blocking to a problem: no larger than the problem, and with blocks of nearly equal size. In the
-    /// independent schedule the number of blocks is a multiple of the number of threads.
+    /// Fits the blocking to a problem: no larger than the problem, and with blocks of nearly equal size. If
+    /// each thread works on blocks of its own ([`Schedule::Independent`]), their number is a multiple of the number of
+    /// threads.
     pub(super) fn fitted(mut self, n_tiles: usize, n_panels: usize) -> Self {
         self.threads = self.threads.max(1);
         let mut blocks = n_tiles.div_ceil(self.tiles.max(1));

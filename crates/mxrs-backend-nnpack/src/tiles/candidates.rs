@@ -3,17 +3,19 @@
 use super::{BLOCK, Blocking, Factors, Schedule, Shape};
 use crate::gemm::{MAX_ROWS, PANEL};
 
-/// Bytes of packed weights that the caches can deliver again for every block of tiles without slowing the products
-/// down. The larger size needs many blocks, because the first block reads the weights from memory.
+/// Sizes in bytes up to which packed weights stay in the caches, so that each thread can read them again for every
+/// block of tiles. The larger size applies only if there are many blocks, because the first block reads the weights
+/// from memory.
 const SMALL_WEIGHTS: [usize; 2] = [4 << 20, 16 << 20];
-/// Number of blocks per thread from which the larger of [`SMALL_WEIGHTS`] applies.
+/// Smallest number of blocks per thread for which the larger size in [`SMALL_WEIGHTS`] applies.
 const MANY_BLOCKS: usize = 4;
-/// Bytes that one thread's factors or products may take: about half of a second-level cache.
+/// Bytes that the transformed tiles or the products of one thread may take: about half of a second-level cache.
 const OWN_BYTES: usize = 384 << 10;
 /// Largest scratch memory in bytes.
 const MOST_BYTES: usize = 128 << 20;
 
-/// What blockings depend on: the factors of a tile, and the number of tiles.
+/// What the choice of a blocking depends on: the number of values of a transformed tile, the channels, and the number
+/// of tiles.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work {
     factors: Factors,
@@ -24,7 +26,7 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// Makes the description for tiles with `m` outputs, down and across.
+    /// Describes the work for tiles with `m` outputs, down and across.
     pub fn new(shape: &Shape, factors: Factors, m: [usize; 2]) -> Self {
         let channels = [shape.c, shape.k].map(|n| n.next_multiple_of(BLOCK));
         Self { factors, channels, tiles: shape.n * shape.out[0].div_ceil(m[0]) * shape.out[1].div_ceil(m[1]) }
@@ -32,9 +34,9 @@ impl Work {
 
     /// The blocking to use without tuning.
     ///
-    /// Blocks are small, so that two things stay in the second-level cache: the factors of a block, from the input
-    /// transform to the last panel; and the products of a panel, until they are transformed. If the weights do not fit
-    /// into the caches, the whole team works on one larger block at a time and reads the weights once per block.
+    /// Blocks are small, so that two things stay in the second-level cache: the transformed tiles of a block, until the
+    /// last panel has been multiplied; and the products of a panel, until they are transformed. If the weights do not
+    /// fit into the caches, the whole team works on one larger block at a time and reads the weights once per block.
     pub fn suggested(&self, threads: usize) -> Blocking {
         let Self { factors, channels: [c, k], tiles } = *self;
         let weights = factors.numbers() * c * k * size_of::<f32>();
@@ -70,7 +72,8 @@ impl Work {
             push(Schedule::Cooperative, multiple * MAX_ROWS, 1);
             push(Schedule::Cooperative, multiple * MAX_ROWS, panels.div_ceil(threads));
         }
-        // Of blockings that become equal when they are fitted, only the first stays.
+        // Different blockings may become equal when they are fitted to the number of tiles and panels. Only the first
+        // of them stays.
         let mut seen = vec![];
         all.retain(|blocking| {
             let fitted = blocking.fitted(tiles, panels);

@@ -28,8 +28,8 @@ impl Tiling {
         (BUFFER_COLUMNS - self.transforms.n[1]) / self.transforms.m[1] + 1
     }
 
-    /// Cuts the tiles `within` of a block into strips. Each strip lies in one row of tiles and has at most `longest`
-    /// tiles.
+    /// Cuts the tiles `within`, which are a part of `block`, into strips. Each strip lies in one row of tiles and has
+    /// at most `longest` tiles.
     pub fn strips(&self, block: Range<usize>, within: Range<usize>, longest: usize) -> impl Iterator<Item = Strip> {
         let [down, across] = self.tiles;
         let mut first = within.start;

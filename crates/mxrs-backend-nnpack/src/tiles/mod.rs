@@ -1,10 +1,10 @@
 //! Convolutions with stride 1 by a transform of tiles, for any transform: [`crate::winograd`], [`crate::fourier`].
 //!
-//! The image is cut into tiles that overlap by the window. Each tile of 16 channels is transformed to [`Factors`]; the
-//! factors of all tiles and channels are multiplied by transformed weights; the products are transformed to outputs,
-//! where bias, sum and bounds are applied. This module has what all transforms share: the sizes, the blocking, which
-//! says how much is processed at a time ([`Blocking`]), the loops of the threads (`run`), the arguments of the
-//! transforms (`strip`), and the packing of weights by a team (`pack`).
+//! The image is cut into tiles that overlap, because each output depends on a whole window. Each tile of 16 channels is
+//! transformed to values that are called [`Factors`]; those of all tiles and channels are multiplied by transformed
+//! weights; the products are transformed to outputs, where bias, sum and bounds are applied. This module has what all
+//! transforms share: the sizes, the blocking, which says how much is processed at a time ([`Blocking`]), the loops of
+//! the threads (`run`), the arguments of the transforms (`strip`), and the packing of weights by a team (`pack`).
 //!
 //! Results do not depend on the number of threads or on the blocking: each product is summed over the channels in the
 //! same order.
@@ -46,7 +46,7 @@ pub struct Shape {
     pub kernel: [usize; 2],
     /// Rows above and columns left of the image that are read as zeros.
     pub pad: [usize; 2],
-    /// Height and width of the outputs. Cells below and right of the image are read as zeros.
+    /// Height and width of the outputs. Positions below and right of the image are read as zeros.
     pub out: [usize; 2],
 }
 
@@ -89,9 +89,9 @@ impl Default for Epilogue<'_> {
     }
 }
 
-/// The real and complex factors that a tile is transformed to.
+/// The numbers of real and of complex values that a tile is transformed to. These values are called factors.
 ///
-/// A plane holds one number of all tiles and channels of a block. The inputs have one plane per real factor, then three
+/// A plane holds one value of each tile and channel of a block. The inputs have one plane per real factor, then three
 /// per complex factor: real part, imaginary part, and negated real part. So both parts of the product with a conjugated
 /// weight are sums over the same packed weights:
 ///
@@ -102,14 +102,14 @@ impl Default for Epilogue<'_> {
 /// The products have one plane per real factor, then the real and the imaginary part of each complex one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Factors {
-    /// Number of real factors.
+    /// Number of values of a transformed tile that are real.
     pub real: usize,
-    /// Number of complex factors.
+    /// Number of values of a transformed tile that are complex.
     pub complex: usize,
 }
 
 impl Factors {
-    /// Number of planes of the inputs.
+    /// Number of planes of the transformed inputs.
     pub fn planes(self) -> usize {
         self.real + 3 * self.complex
     }
@@ -124,12 +124,13 @@ impl Factors {
         self.real + 4 * self.complex
     }
 
-    /// Number of all factors; the real ones come first.
+    /// Number of values of a transformed tile; the real ones come first.
     fn count(self) -> usize {
         self.real + self.complex
     }
 
-    /// Number of planes before a factor, if a complex factor has `per_complex` planes.
+    /// Number of planes before the first plane of the value with index `factor` of a transformed tile, if a complex
+    /// value has `per_complex` planes.
     fn before(self, factor: usize, per_complex: usize) -> usize {
         factor.min(self.real) + per_complex * factor.saturating_sub(self.real)
     }
@@ -138,7 +139,7 @@ impl Factors {
 /// A pair of two-dimensional transforms, compiled for one instruction set.
 #[derive(Clone, Copy)]
 pub(crate) struct Transforms {
-    /// Transforms inputs to factors.
+    /// Transforms the inputs of tiles to the values that are multiplied by weights.
     pub input: unsafe fn(&strip::Inputs),
     /// Transforms products to outputs.
     pub output: unsafe fn(&strip::Outputs<'_>),
@@ -146,7 +147,7 @@ pub(crate) struct Transforms {
     pub m: [usize; 2],
     /// Inputs of a tile, down and across.
     pub n: [usize; 2],
-    /// The factors of a tile.
+    /// The numbers of real and of complex values of a transformed tile.
     pub factors: Factors,
 }
 
@@ -244,7 +245,7 @@ impl Tiling {
         PANEL.min(self.k_blocks * BLOCK - panel * PANEL)
     }
 
-    /// Offset of a panel's weights for a factor in the packed weights.
+    /// Offset, in the packed weights, of a panel's weights for the value with index `factor` of a transformed tile.
     fn panel_offset(&self, panel: usize, factor: usize) -> usize {
         let (c, factors) = (self.c_blocks * BLOCK, self.transforms.factors);
         (panel * PANEL * factors.numbers() + factors.before(factor, 2) * self.panel_width(panel)) * c

@@ -1,6 +1,6 @@
-//! Transforms weights to factors by a team, in double precision, and stores them as `[K/32][factor][C][32]`; the last
-//! panel has 16 columns if K/16 is odd. A complex factor has the real parts of all channels, then the imaginary ones:
-//! `[2][C][32]`.
+//! A team transforms weights in double precision. The values of a transformed filter are called factors; they are
+//! stored as `[K/32][factor][C][32]`; the last panel has 16 columns if K/16 is odd. A complex factor has the real parts
+//! of all channels, then the imaginary ones: `[2][C][32]`.
 
 use super::{BLOCK, Tiling};
 use crate::filters::Filters;
@@ -23,8 +23,8 @@ pub(crate) type Taps = [[Columns; MAX_TAPS]; MAX_TAPS];
 
 /// A transform of filters.
 pub(crate) trait Transform: Sync {
-    /// Transforms the taps of a window of this height and width. Calls `put` for each factor with its index, the part
-    /// (0 for real, 1 for imaginary) and the values.
+    /// Transforms the taps of a window of this height and width. Calls `put` for each value of the transformed window
+    /// with its index, the part (0 for real, 1 for imaginary) and the numbers, one per output channel.
     fn factors(&self, taps: &Taps, window: [usize; 2], put: impl FnMut(usize, usize, &Columns));
 }
 
@@ -78,9 +78,9 @@ unsafe fn pack_avx2<T: Transform>(piece: &Piece<'_, T>, to: *mut f32) {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2")]
 unsafe fn pack_avx512<T: Transform>(piece: &Piece<'_, T>, to: *mut f32) {
-    // SAFETY: the contract of this function is that of `Piece::pack`. Offsets of panels and steps are multiples of 16
-    // values, so an aligned `to` keeps every line aligned. The fence makes the streamed lines visible before the loop
-    // ends.
+    // SAFETY: the contract of this function is that of `Piece::pack`. Offsets of panels, factors and channels are
+    // multiples of 16 values, so an aligned `to` keeps every line aligned. The fence makes the streamed lines visible
+    // before the loop ends.
     unsafe {
         if (to as usize).is_multiple_of(LINE_BYTES) {
             piece.pack(to, |to, columns, width| stream_columns(to, columns, width));
@@ -103,8 +103,8 @@ unsafe fn store_columns(to: *mut f32, columns: &Columns, width: usize) {
     }
 }
 
-/// Like [`store_columns`], but past the caches. Each factor of a panel is a whole cache line in a different place.
-/// Reading these lines into the cache first would take longer than the rest of the packing.
+/// Like [`store_columns`], but past the caches. Each value of a transformed filter is written to a different place, in
+/// whole cache lines. Reading these lines into the cache first would take longer than the rest of the packing.
 ///
 /// # Safety
 /// The conditions of [`store_columns`] must hold; `to` must begin a cache line, and `width` must be a multiple of 16.

@@ -34,14 +34,14 @@ struct Layout {
     tiles: usize,
     /// Largest number of tiles in a part of a block.
     part: usize,
-    /// Distance from one plane of factors to the next.
+    /// Distance from one plane of transformed inputs to the next.
     factors_plane: usize,
     /// Distance from one plane of products to the next.
     products_plane: usize,
-    /// Size of all factors of a block.
+    /// Size of all transformed inputs of a block.
     factors: usize,
-    /// Size of each thread's own memory, which holds products and a buffer. In the independent schedule, this memory
-    /// follows the thread's factors.
+    /// Size of the memory that each thread has for itself: products and a buffer. In the independent schedule, each
+    /// thread also has its own transformed inputs, and this memory follows them.
     own: usize,
 }
 
@@ -123,9 +123,9 @@ impl Tiling {
         let (layout, threads) = (self.layout(), self.blocking.threads);
         let phases = Phases::new(threads, [self.n_tiles().div_ceil(layout.tiles)]);
         team.run(threads, &|thread| {
-            // SAFETY: `run` has checked that the scratch memory has `scratch_bytes`, which counts factors and own
-            // memory for each of `threads` threads. `Phases` gives each block of tiles, and so its outputs, to one
-            // thread. The caller promises the tensors.
+            // SAFETY: `run` has checked that the scratch memory has `scratch_bytes`, which counts
+            // `layout.factors + layout.own` values for each of `threads` threads. `Phases` gives each block of tiles,
+            // and so its outputs, to one thread. The caller promises the tensors.
             unsafe {
                 let factors = tensors.scratch.add(thread * (layout.factors + layout.own));
                 let own = factors.add(layout.factors);
@@ -158,16 +158,18 @@ impl Tiling {
         let blocks = self.n_tiles().div_ceil(layout.tiles);
         let groups = self.panels().div_ceil(self.blocking.panels);
         let parts = layout.tiles.div_ceil(layout.part);
-        // There are enough items for all threads. An item is a channel block; if there are few channel blocks, each is
-        // cut into pieces of tiles.
+        // Each work item transforms the tiles of one channel block. If there are few channel blocks, the tiles of each
+        // are divided into several items, so that all threads have work.
         let pieces = (2 * threads).div_ceil(self.c_blocks).min(layout.tiles);
         let items = |phase| if phase % 2 == 0 { self.c_blocks * pieces } else { groups * parts };
         let phases = Phases::new(threads, (0..2 * blocks).map(items));
         team.run(threads, &|thread| {
-            // SAFETY: each item of an even phase writes different factors, and `wait` orders them before the odd phase,
-            // which only reads them. The next even phase starts after `wait` on the odd one. Each item of an odd phase
-            // writes different panels or different tiles of the outputs. `own` is the memory of this thread alone:
-            // `scratch_bytes`, which `run` has checked, counts one set of factors and `threads` times `own`.
+            // SAFETY: even phases transform inputs, odd phases compute outputs from them. The items of an even phase
+            // write different transformed inputs; `wait` makes sure that they are complete before the odd phase reads
+            // them, and that the odd phase has ended before the next even phase overwrites them. The items of an odd
+            // phase write different panels or different tiles of the outputs. Only this thread uses the memory at
+            // `own`: `scratch_bytes`, which `run` has checked, counts the transformed inputs of one block and `threads`
+            // times `layout.own`.
             unsafe {
                 let own = tensors.scratch.add(layout.factors + thread * layout.own);
                 for block in 0..blocks {
@@ -208,11 +210,11 @@ impl Tiling {
         });
     }
 
-    /// Transforms the inputs of the tiles `within` of a block.
+    /// Transforms the inputs of the tiles `within`, which are a part of `block`, and stores them at `factors`.
     ///
     /// # Safety
-    /// The conditions of [`Self::run`] must hold; `factors` and `own` must be as [`Layout`] says, and no other thread
-    /// may use `own` or these tiles and channels of the factors.
+    /// The conditions of [`Self::run`] must hold; the memory at `factors` and `own` must have the sizes that [`Layout`]
+    /// says. No other thread may use `own`, or these tiles and channels at `factors`.
     unsafe fn inputs(
         &self,
         tensors: &Tensors<'_>,
@@ -223,9 +225,9 @@ impl Tiling {
         factors: *mut f32,
         own: *mut f32,
     ) {
-        // SAFETY: `c < c_blocks` and `strip.first + strip.len <= layout.tiles`, so the factors lie in a plane of
-        // `c_blocks * tiles * BLOCK` values. The buffer begins after the products and has `n[0]` rows; a strip has at
-        // most `longest()` tiles, whose columns fit into a row.
+        // SAFETY: `c < c_blocks` and `strip.first + strip.len <= layout.tiles`, so the transformed inputs lie in planes
+        // of `c_blocks * tiles * BLOCK` values. The buffer begins after the products and has `n[0]` rows; a strip has
+        // at most `longest()` tiles, whose columns fit into a row.
         unsafe {
             let buffer = own.add(self.transforms.factors.numbers() * layout.products_plane);
             for c in channels {
@@ -248,12 +250,13 @@ impl Tiling {
         }
     }
 
-    /// Multiplies the factors of the tiles `within` of a block by a group of panels and transforms the products to
-    /// outputs.
+    /// Multiplies the transformed inputs of the tiles `within`, which are a part of `block`, by a group of panels, and
+    /// transforms the products to outputs.
     ///
     /// # Safety
-    /// The conditions of [`Self::run`] must hold; the factors of these tiles must be computed, `factors` and `own` must
-    /// be as [`Layout`] says, and no other thread may use `own` or these outputs.
+    /// The conditions of [`Self::run`] must hold; the inputs of these tiles must be transformed; the memory at
+    /// `factors` and `own` must have the sizes that [`Layout`] says. No other thread may use `own` or write these
+    /// outputs.
     unsafe fn outputs(
         &self,
         tensors: &Tensors<'_>,
@@ -270,11 +273,11 @@ impl Tiling {
         let mut line: (*const f32, usize) = (std::ptr::null(), 0);
         let (factors_of, offsets) = (self.transforms.factors, self.offsets(layout));
         let half = layout.part * BLOCK;
-        // SAFETY: `before(factor, 3)` and `before(factor, 2)` are planes of the factors and of the products. `row +
-        // rows <= within.len() <= layout.part`, and `panel - first < blocking.panels`, so a product stays within
-        // `panels * PANEL * part` values of its plane. `a_offsets` has the `c_blocks` blocks of one or two planes of
-        // the factor, as many steps as the panel's weights have. `k < k_blocks`, and `inside` cuts the outputs at the
-        // edges of the image. Prefetched addresses are not read.
+        // SAFETY: `before(factor, 3)` is the index of a plane of transformed inputs, and `before(factor, 2)` of a plane
+        // of products. `row + rows <= within.len() <= layout.part`, and `panel - first < blocking.panels`, so a product
+        // stays within `panels * PANEL * part` values of its plane. `a_offsets` has `c_blocks` blocks for each plane
+        // that is multiplied, one or two, as many as the panel's weights have. `k < k_blocks`, and `inside` cuts the
+        // outputs at the edges of the image. Prefetched addresses are not read.
         unsafe {
             for factor in 0..factors_of.count() {
                 let parts = if factor < factors_of.real { &offsets[..1] } else { &offsets[1..] };
@@ -338,8 +341,8 @@ impl Tiling {
         }
     }
 
-    /// Offsets of the blocks of 16 steps of a product from the factor's first plane: for a real factor, and for both
-    /// parts of a complex factor.
+    /// Offsets of the blocks of 16 channels that a product sums over, counted from the first plane of a factor (a value
+    /// of a transformed tile): for a real factor, for the real part of a complex factor, and for the imaginary part.
     fn offsets(&self, layout: &Layout) -> [Vec<usize>; 3] {
         let of = |planes: &[usize]| {
             let all = planes.iter().flat_map(|plane| {

@@ -25,8 +25,8 @@ pub(crate) struct Inputs {
     pub len: usize,
     /// Outputs of a tile, down and across, which is the distance between tiles.
     pub m: [usize; 2],
-    /// Address in the first plane to which the 16 values of the first tile are written. The values of the next tile
-    /// follow.
+    /// Address of the first plane of the result: 16 values (one per channel) of the first tile, then those of the next
+    /// tile.
     pub factors: *mut f32,
     /// Distance in values from one plane to the next.
     pub plane: usize,
@@ -48,7 +48,8 @@ pub(crate) struct ChannelEpilogue {
 
 /// Tiles whose products are to be transformed.
 pub(crate) struct Outputs<'a> {
-    /// Address in the first plane of the 16 values of the first tile. The values of the next tile follow.
+    /// Address of the first plane of products: 16 values (one per channel) of the first tile, then those of the next
+    /// tile.
     pub products: *const f32,
     /// Distance in values from one plane to the next.
     pub plane: usize,

@@ -30,8 +30,8 @@ pub(crate) struct Spread {
     pub origin: [usize; 2],
     /// Number of tiles. All their columns must fit into the buffer.
     pub len: usize,
-    /// Address in the first plane to which the 16 values of the first tile are written. The values of the next tile
-    /// follow.
+    /// Address of the first plane of the result: 16 values (one per channel) of the first tile, then those of the next
+    /// tile.
     pub factors: *mut f32,
     /// Distance in values from one plane to the next.
     pub plane: usize,
@@ -41,23 +41,23 @@ pub(crate) struct Spread {
 
 /// Sums for 16 input channels and one output channel, to be transformed to taps.
 pub(crate) struct Fold<'a> {
-    /// The first factor's sums.
+    /// The sums for the first value of a transformed tile.
     pub sums: *const f32,
-    /// Distance in values from one factor's sums to the next.
+    /// Distance from these sums to those for the next value of a transformed tile.
     pub plane: usize,
     /// The matrices to transform with.
     pub matrices: &'a Matrices,
-    /// Address of the result: sixteen values for each cell of the window.
+    /// Address of the result: sixteen values for each tap of the window.
     pub to: *mut f32,
 }
 
-/// The matrices that transform filters, `[N][R]`, down and across.
+/// The two matrices that transform filters: down, then across. Each has `N` rows (products) and `R` columns (taps).
 pub(crate) struct Matrices([[[f32; MAX_N]; MAX_N]; 2]);
 
 /// The transforms of a variant, compiled for one instruction set.
 #[derive(Clone, Copy)]
 pub(crate) struct Transforms {
-    /// Transforms gradients of outputs to factors.
+    /// Transforms the gradients of the outputs of tiles to the values that are multiplied by transformed data.
     pub spread: unsafe fn(&Spread),
     /// Transforms sums to the gradient of the weights.
     pub fold: unsafe fn(&Fold<'_>),
@@ -105,18 +105,18 @@ fn pair<V: Points, H: Points, E: Element>(isa: Isa) -> Transforms {
     }
 }
 
-/// Transforms gradients of outputs to factors.
+/// Transforms the gradients of the outputs of tiles to the values that are multiplied by transformed data.
 ///
 /// # Safety
 /// Must be called from code compiled for the instructions of `L`. The fields of `t` must be as [`Spread`] says, and no
-/// other thread may use the factors and the buffer.
+/// other thread may use the memory at `t.factors` and `t.buffer`.
 #[inline(always)]
 unsafe fn spread<L: Lanes, V: Points, H: Points, E: Element>(t: &Spread) {
     let columns = t.len * H::M;
     let inside = t.size[1].saturating_sub(t.origin[1]).min(columns);
     let rows = t.size[0].saturating_sub(t.origin[0]).min(V::M);
     // SAFETY: `i < rows` and `x < inside` keep the reads in the image. The buffer has `V::N` rows, in which `columns`
-    // pixels are written first and then read tile by tile. The factors have `V::N * H::N` planes with `len` tiles each.
+    // pixels are written first and then read tile by tile. `t.factors` has `V::N * H::N` planes with `len` tiles each.
     unsafe {
         let pixel = if E::IS_BLOCKED { BLOCK } else { t.steps[1] };
         let src = t.src.cast::<E>().add(t.origin[0] * t.steps[0] + t.origin[1] * pixel);
@@ -169,8 +169,9 @@ unsafe fn spread<L: Lanes, V: Points, H: Points, E: Element>(t: &Spread) {
 #[inline(always)]
 unsafe fn fold<L: Lanes, V: Points, H: Points>(t: &Fold<'_>) {
     let Matrices([down, across]) = t.matrices;
-    // SAFETY: `(i * H::N + j)` is one of `V::N * H::N` factors, `(y * H::R + x)` one of `V::R * H::R` cells, and
-    // `lane + L::N <= BLOCK`. [`Fold`] promises sums of all factors and room for all cells.
+    // SAFETY: `(i * H::N + j)` is one of the `V::N * H::N` values of a transformed tile, `(y * H::R + x)` one of
+    // `V::R * H::R` taps, and `lane + L::N <= BLOCK`. [`Fold`] promises sums for all these values and room for all
+    // taps.
     unsafe {
         for lane in (0..BLOCK).step_by(L::N) {
             let mut half = [[L::splat(0.0); MAX_N]; MAX_N];

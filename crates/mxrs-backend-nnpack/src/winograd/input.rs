@@ -1,6 +1,6 @@
 //! The transform of the inputs. It processes a row of tiles of one channel block at a time. First it transforms all
 //! columns and stores the results in a small buffer, so that columns shared by neighboring tiles are transformed once.
-//! Then it transforms the rows and writes one plane per factor.
+//! Then it transforms the rows and writes one plane for each value of a transformed tile.
 
 use super::one_d::{self, unrolled};
 use super::points::Points;
@@ -9,16 +9,16 @@ use crate::gemm::lanes::Lanes;
 use crate::tiles::BLOCK;
 use crate::tiles::strip::{BUFFER_COLUMNS, BUFFER_STRIDE, Inputs, ZEROS};
 
-/// Transforms the inputs of tiles to factors.
+/// Transforms the inputs of tiles to the values that are multiplied by weights.
 ///
 /// # Safety
 /// Must be called from code compiled for the instructions of `L`. The fields of `t` must be as [`Inputs`] says, and no
-/// other thread may use the factors and the buffer.
+/// other thread may use the memory at `t.factors` and `t.buffer`.
 #[inline(always)]
 pub(super) unsafe fn transform<L: Lanes, V: Points, H: Points, E: Element>(t: &Inputs) {
     // SAFETY: only the columns `left..right`, which lie in the image, are read from `rows`. A row is one of the image
     // or `ZEROS`; with channels last, `pixels` is 0 for `ZEROS`, so every pixel reads the first values of `ZEROS`. The
-    // buffer has `V::N` rows of at least `columns` pixels, all written before they are read. The factors have
+    // buffer has `V::N` rows of at least `columns` pixels, all written before they are read. `t.factors` has
     // `V::N * H::N` planes with `len` tiles each.
     unsafe {
         let columns = (t.len - 1) * H::M + H::N;

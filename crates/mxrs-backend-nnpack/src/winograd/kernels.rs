@@ -13,9 +13,9 @@ type Output = unsafe fn(&Outputs<'_>);
 /// A pair of one-dimensional transforms, compiled for one instruction set.
 #[derive(Clone, Copy)]
 pub(super) struct Kernels {
-    /// Transforms inputs to factors and products to outputs.
+    /// The transforms of the inputs of tiles, and of products to outputs.
     pub transforms: Transforms,
-    /// Makes the matrices that transform filters to factors.
+    /// Makes the matrices that transform filters.
     pub weights: fn() -> weights::Matrices,
     /// Taps, down and across.
     pub r: [usize; 2],

@@ -1,10 +1,10 @@
 //! Convolutions with stride 1 by Winograd's minimal filtering.
 //!
-//! The image is cut into tiles. Each tile of 16 channels is transformed to `N` factors (`input`). The factors of all
-//! tiles and channels are multiplied by transformed weights (`weights`), one matrix product per factor
+//! The image is cut into tiles. Each tile of 16 channels is transformed to `N` values, called factors (`input`). The
+//! factors of all tiles and channels are multiplied by transformed weights (`weights`), one matrix product per factor
 //! ([`crate::gemm`]). The products are transformed to outputs (`output`), where bias, sum and bounds are applied.
 //! `points` defines the constants and explains what rounding costs, `one_d` transforms along one axis, `kernels`
-//! combines two of these transforms. `crate::tiles` runs these steps over an image, as for Fourier transforms.
+//! combines two one-dimensional transforms. `crate::tiles` applies all this to whole images, as for Fourier transforms.
 
 pub(crate) mod gradient;
 mod input;
@@ -109,13 +109,14 @@ impl Variant {
         Kernels::new(self, Isa::PORTABLE, Data::Blocks).transforms.m
     }
 
-    /// The description of the convolution from which blockings are chosen: factors, channels and number of tiles.
+    /// What the choice of a blocking depends on: the sizes of a transformed tile, the channels, and the number of
+    /// tiles.
     fn work(self, shape: &Shape) -> Work {
         let Transforms { factors, m, .. } = Kernels::new(self, Isa::PORTABLE, Data::Blocks).transforms;
         Work::new(shape, factors, m)
     }
 
-    /// Height and width of a tile's inputs, and of its factors.
+    /// Height and width of a tile's inputs, and of the transformed tile.
     pub fn inputs(self) -> [usize; 2] {
         Kernels::new(self, Isa::PORTABLE, Data::Blocks).transforms.n
     }

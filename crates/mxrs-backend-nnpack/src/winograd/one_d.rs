@@ -1,5 +1,5 @@
-//! The one-dimensional transforms of inputs and of products, on registers. They are generic over the points, which are
-//! constants, so the compiler unrolls their loops.
+//! The one-dimensional transforms of inputs and of products, on registers. They are generic over the points at which
+//! polynomials are evaluated (`points`). The points are constants, so the compiler unrolls their loops.
 
 use super::points::{MAX_N, MAX_PAIRS, Points};
 use crate::gemm::lanes::Lanes;
@@ -50,7 +50,7 @@ unsafe fn even<L: Lanes>(d: &Line<L>, first: usize, coefficients: &[f64; MAX_PAI
     sum
 }
 
-/// Transforms `N` inputs to `N` factors.
+/// Transforms `N` inputs to the `N` values that are multiplied by weights.
 ///
 /// # Safety
 /// Must be called from code compiled for the instructions of `L`.
@@ -127,7 +127,7 @@ pub(super) unsafe fn spread<L: Lanes, P: Points>(y: &Line<L>) -> Line<L> {
             out[0] = y[0];
         }
         unrolled!(i in 0..pairs, {
-            // The part that both points of a pair share, and the part that has opposite signs.
+            // The part of the result that both points `±a` of a pair share, and the part that has opposite signs.
             let (mut even, mut odd) = (y[0], L::splat(0.0));
             unrolled!(at in 1..P::M, {
                 if at.is_multiple_of(2) {

@@ -45,9 +45,9 @@ pub(super) trait Points {
         assert!(n == Self::M + Self::R - 1 && n <= MAX_N && Self::PAIRS.len() <= MAX_PAIRS);
         n
     };
-    /// The polynomial `Q` of the module's head.
+    /// The polynomial `Q` of the module's documentation.
     const ALL: Even = product_without(Self::PAIRS, usize::MAX);
-    /// The polynomial `Q_a` of the module's head, for each pair.
+    /// The polynomial `Q_a` of the module's documentation, for each pair.
     const WITHOUT: [Even; MAX_N] = {
         let mut all = [[0.0; MAX_PAIRS + 1]; MAX_N];
         let mut i = 0;
@@ -57,11 +57,11 @@ pub(super) trait Points {
         }
         all
     };
-    /// `a^y` for each output `y` and pair.
+    /// `a^y` for each output `y` and each pair of points `±a`.
     const POWERS: [[f64; MAX_N]; MAX_N] = powers(Self::PAIRS);
 }
 
-/// Computes `a^y` for each output `y` and pair.
+/// Computes `a^y` for each output `y` and each pair of points `±a`.
 const fn powers(pairs: &[f64]) -> [[f64; MAX_N]; MAX_N] {
     let mut powers = [[1.0; MAX_N]; MAX_N];
     let mut y = 1;
@@ -76,7 +76,7 @@ const fn powers(pairs: &[f64]) -> [[f64; MAX_N]; MAX_N] {
     powers
 }
 
-/// Computes `Π (x² - a²)` over all pairs but `one`.
+/// Computes `Π (x² - a²)` over all pairs except the one with index `one`.
 const fn product_without(pairs: &[f64], one: usize) -> Even {
     let mut q = [0.0; MAX_PAIRS + 1];
     q[0] = 1.0;
@@ -115,11 +115,11 @@ points! {
     F1x1 = F(1, 1): [0.0] [], false;
     /// Input and output transform are exact, because they only add and subtract.
     F2x3 = F(2, 3): [0.0] [1.0], true;
-    /// Five points, of which 0 is none.
+    /// Five points; 0 is not one of them.
     F3x3 = F(3, 3): [] [0.5, 1.5], true;
     /// The squares of the points are 1/2 and 2.
     F4x3 = F(4, 3): [0.0] [FRAC_1_SQRT_2, SQRT_2], true;
-    /// Seven points, of which infinity is none.
+    /// Seven points; infinity is not one of them.
     F5x3 = F(5, 3): [0.0] [0.53125, 1.1875, 2.8125], false;
     /// The usual eight points.
     F6x3 = F(6, 3): [0.0] [0.5, 1.0, 2.0], true;
@@ -127,7 +127,7 @@ points! {
     F3x5 = F(3, 5): [0.0] [0.53125, 1.1875, 2.8125], false;
     /// For five taps: the usual eight points.
     F4x5 = F(4, 5): [0.0] [0.5, 1.0, 2.0], true;
-    /// For seven taps: nine points, of which infinity is none.
+    /// For seven taps: nine points; infinity is not one of them.
     F3x7 = F(3, 7): [0.0] [0.40625, 0.8125, 1.375, 3.0], false;
 }
 

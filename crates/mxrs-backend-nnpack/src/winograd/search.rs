@@ -85,7 +85,8 @@ pub fn search(shape: Shape, variants: &[Variant], isa: Isa, team: &Team, budget:
 
 /// The number of images to time: the fewest that give [`LEAST_TILES`] tiles per thread, and at most the whole batch.
 fn fewer_images(shape: &Shape, threads: usize) -> usize {
-    // Counts the largest tiles, so that all variants are timed with the same images.
+    // Counts tiles of 6x6 outputs, the largest, whatever the variant, so that all variants are timed with the same
+    // images.
     let tiles = shape.out[0].div_ceil(6) * shape.out[1].div_ceil(6);
     shape.n.min((LEAST_TILES * threads).div_ceil(tiles.max(1)))
 }

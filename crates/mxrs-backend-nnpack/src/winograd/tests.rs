@@ -86,7 +86,8 @@ fn a_sum_is_added_before_the_bounds_in_place_or_not() {
 
 #[test]
 fn one_dimensional_transforms_multiply_polynomials_exactly() {
-    // Tests every pair of unit vectors, which suffices because all three steps are linear.
+    // Tests every pair of unit vectors, which suffices because the three transforms (inputs, weights, products) are
+    // linear.
     fn check<P: points::Points>() {
         use crate::gemm::lanes::{Lanes, Plain};
         let weights = points::weights_matrix::<P>();

@@ -1,10 +1,10 @@
-//! Transforms weights to factors, with one matrix per axis.
+//! Transforms filters for Winograd's algorithms, with one matrix per axis.
 
 use super::points::{MAX_N, Points, weights_matrix};
 use crate::gemm::PANEL;
 use crate::tiles::pack::{Columns, Taps, Transform, sum};
 
-/// The matrices that transform filters: `[N][R]`, down and across.
+/// The two matrices that transform filters: down, then across. Each has `N` rows (products) and `R` columns (taps).
 pub(super) struct Matrices {
     down: Vec<Vec<f64>>,
     across: Vec<Vec<f64>>,

@@ -91,8 +91,8 @@ impl Case {
         out
     }
 
-    /// Runs the case with separate memory for the output, and in the memory of the sum. Compares the results with the
-    /// expected ones.
+    /// Runs the case twice: with separate memory for the output, and with the output in the memory of the tensor that
+    /// is added. Compares the results with the expected ones.
     pub fn check(&self, backend: &Nnpack, team: &Team, numbers: &mut Numbers) {
         self.check_algorithms(backend, team, numbers, |ways| ways[..1].to_vec());
     }

@@ -1,4 +1,5 @@
-//! Gradients of activations, `ograd · slope(saved)`, computed over the raw elements of any layout.
+//! Gradients of activations, `ograd · slope(saved)`, computed over the raw elements of any layout. `saved` is the
+//! output of the activation, or its input for softsign.
 //!
 //! Padding of `ograd` is zero, and every slope is finite in the padding, so padding stays zero.
 

@@ -9,8 +9,8 @@ use mxrs_op::{OpCall, View};
 use mxrs_types::{Layout, Result};
 use std::sync::Arc;
 
-/// Checks that the gradient of a Dropout is the product of gradient and mask: the Dropout drops elements, and no elements
-/// share an entry of the mask.
+/// Checks that the gradient of a Dropout can be computed as the output's gradient times the mask: the Dropout drops
+/// elements, and no elements share an entry of the mask.
 pub fn check_mask(call: &OpCall<'_>) -> std::result::Result<(), String> {
     match call.inputs {
         [ograd, mask] if ograd.shape == mask.shape && (call.op.view)(call.params, call.is_train) == View::No => Ok(()),

@@ -44,7 +44,7 @@ impl Walk {
         Self { channels, lanes: LANES, n_outer: 1, outer: 0, group: LANES, n_steps, step: channels }
     }
 
-    /// The description for a tensor in its own layout; `None` for layouts that this loop does not support.
+    /// How the loop walks over a tensor with this shape and layout; `None` if it does not support the layout.
     fn of(desc: &TensorDesc, axis: usize) -> Option<Self> {
         let sizes: &[usize] = &desc.shape;
         let Layout::Blocked { strides, blocks, .. } = &desc.layout else {
@@ -53,7 +53,7 @@ impl Walk {
         if axis != 1 || sizes.len() < 3 {
             return None;
         }
-        // The stride of the innermost spatial axis. The spatial axes must be contiguous with it.
+        // The stride of the innermost spatial axis. All spatial axes together must be like one axis with this stride.
         let step = *strides.last()?;
         let is_joined = |i: usize| sizes[i] == 1 || strides[i] == step * sizes[i + 1..].iter().product::<usize>();
         if !(2..sizes.len()).all(is_joined) {

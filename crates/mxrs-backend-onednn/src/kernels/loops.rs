@@ -24,8 +24,8 @@ impl<T> Shared<T> {
     }
 }
 
-/// Runs `body` over disjoint ranges that cover `0..n`. Each item costs about as much as `elements` elements of an
-/// elementwise loop.
+/// Runs `body` over disjoint ranges that cover `0..n`. One index of `0..n` is assumed to cost as much time as
+/// `elements` elements of an elementwise loop.
 pub fn in_ranges(team: &Team, n: usize, elements: usize, body: &(dyn Fn(Range<usize>) + Sync)) {
     let n_chunks = (n.saturating_mul(elements) / ELEMENTS_PER_THREAD).clamp(1, team.size()).min(n.max(1));
     let per_chunk = n.div_ceil(n_chunks);
@@ -53,7 +53,8 @@ pub unsafe fn map<T: Copy>(from: *const T, to: *mut T, n: usize, f: impl Fn(usiz
     }
 }
 
-/// Computes `to[i] = f(a[i], b[i])` for every element. In place, `f` is compiled as in [`map`].
+/// Computes `to[i] = f(a[i], b[i])` for every element. If the loop runs in place, `f` should be written as [`map`]
+/// says.
 ///
 /// # Safety
 /// All pointers must be valid for `n` elements that no other thread writes. `to` must be equal to `a`, `b` or both, or must
@@ -125,8 +126,8 @@ pub fn wide(body: impl Loop) {
     body.run();
 }
 
-/// Runs a loop as [`wide`] does, but with a third version, for the widest registers. For loops that are faster with them,
-/// such as those that convert between f32 and bytes.
+/// Runs a loop as [`wide`] does, but with a third version, which is compiled for the widest registers (AVX-512). It is
+/// meant for loops that are faster with these registers, such as those that convert between f32 and bytes.
 pub fn widest(body: impl Loop) {
     #[cfg(target_arch = "x86_64")]
     {

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Operators with several kernels. Their number gives the length of the progress bar.
+/// Operators with several kernels. The number of their calls in a network is the length of the progress bar.
 const TUNED: [&str; 2] = ["Convolution", "FullyConnected"];
 
 /// Arguments of `tune`.

@@ -7,7 +7,7 @@ use serde_json::Value;
 fn json_has_a_row_with_eight_keys_for_every_variable() {
     let listing = mxrs_with(&[("MXNET_CPU_WORKER_NTHREADS", "3")], ["env", "--format", "json"]).json();
     let rows = listing.as_array().expect("an array");
-    // 94 variables of MXNet's documentation, 71 that it does not document, and older names.
+    // There are 94 variables that MXNet documents, 71 that it does not document, and older names of variables.
     assert!(rows.len() > 165, "{}", rows.len());
     for row in rows {
         let mut keys: Vec<&str> = row.as_object().expect("an object").keys().map(String::as_str).collect();

@@ -20,7 +20,7 @@ fn number(value: &Value, name: &str) -> f64 {
     value[name].as_f64().unwrap_or_else(|| panic!("no number `{name}` in {value}"))
 }
 
-/// Layers that compute products.
+/// Layers that compute matrix products or convolutions: only these have a speed in GFLOP/s.
 fn products(explained: &Value) -> Vec<&Value> {
     let layers = explained["layers"].as_array().expect("layers");
     layers.iter().filter(|layer| layer.get("gflops").is_some()).collect()
@@ -47,7 +47,8 @@ fn layers_have_speeds_and_make_up_the_whole() {
     assert!(table.contains(" GFLOP/s in float32\n"), "{table}");
 }
 
-/// The share must refer to the peak in the layer's own dtype: bfloat16 products are twice as fast as float32 products.
+/// The share must refer to the peak in the layer's own dtype: bfloat16 matrix products can be twice as fast as float32
+/// ones.
 #[test]
 fn shares_are_of_the_peak_in_the_layers_type() {
     let flags = ["--batch-size", "1", "--num-batches", "1", "--warmup", "0", "--dtype", "bfloat16"];

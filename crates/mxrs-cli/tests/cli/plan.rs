@@ -197,7 +197,8 @@ fn passes_are_listed_in_the_order_in_which_binding_runs_them() {
         assert_eq!(changed("fuse-add"), mode == "training");
         let last = rows.last().expect("a row");
         assert!(last["kernels"].as_u64() > Some(50), "{json}");
-        // The last row has the same values as the output of `mxrs plan`.
+        // The row of the last pass describes the finished program, so it has the same values as `mxrs plan` without
+        // `--passes`.
         let plan = mxrs(["plan", "resnet-50", "--format", "json", "--mode", mode]).json();
         for (row, key) in [("arena_bytes", "arena"), ("packed_bytes", "packed_constants")] {
             assert_eq!(last[row].as_u64().unwrap_or(0), bytes(&plan, key), "{mode}: {row}");
@@ -217,7 +218,7 @@ fn the_graph_after_a_pass_is_a_symbol_file() {
         (json["heads"].as_array().expect("heads").len(), json["nodes"].as_array().expect("nodes").len())
     };
     let (before, after) = (heads("widen"), heads("gradient"));
-    // The heads are the output and the gradients of eight parameters.
+    // Before the pass the graph has one output; after it, also the gradients of eight parameters.
     assert_eq!((before.0, after.0), (1, 9));
     assert!(after.1 > before.1);
     let error = plan(&["--dump", "fusing"]).failed(2);

@@ -112,7 +112,7 @@ fn a_network_runs_in_bfloat16() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
 }
 
-/// A symbol file contains no dtypes, so its products compute in the dtype of the flag.
+/// A symbol file contains no dtypes, so matrix products and convolutions compute in the dtype of the flag `--dtype`.
 #[test]
 fn a_network_of_a_file_runs_in_each_type() {
     let dir = tempfile::tempdir().unwrap();

@@ -137,8 +137,8 @@ fn large_batches_are_summed_and_their_rate_warms_up() {
         ran.ok();
         (std::fs::read(dir.path().join(format!("{name}-0001.params"))).unwrap(), log)
     };
-    // An epoch has 30 batches, so a warm-up of one epoch changes the learning rate's factor from 1 to 4 over the whole
-    // training.
+    // The training has one epoch of 30 batches. A warm-up of one epoch lasts for the whole training, and raises the
+    // number by which the learning rate is multiplied from 1 to 4.
     let scaled = ["--macrobatch-size", "200", "--warmup-epochs", "1"];
     let (linear, log) = params("linear", &scaled);
     let words = "Batch_scale=4.000000, warmup_epochs=1, warmup_strategy=linear, updates_per_epoch=30";

@@ -3,8 +3,8 @@
 use crate::small::{GRAY, Small};
 use ::mxrs::train::resume::{Position, TrainingState, newest};
 
-/// A learning rate step stays at its epoch, even if earlier epochs had other batches: six of ten examples, then twelve of
-/// five.
+/// A step of the learning rate stays at its epoch, even if earlier epochs had other batches: here six batches of ten
+/// examples, then twelve batches of five.
 #[test]
 fn steps_stay_at_their_epochs_with_other_batches() {
     for goes_on in [&["--resume"][..], &["--load-epoch", "1"]] {
@@ -20,7 +20,8 @@ fn steps_stay_at_their_epochs_with_other_batches() {
         assert!(log.contains("Epoch[1] begins with other batches than before"), "{log}");
         assert!(log.contains("Update[19]: Change learning rate to 1.00000e-02"), "{log}");
         assert_eq!(log.matches("Change learning rate").count(), 1, "{log}");
-        // Epochs after the resume are counted with the new number of batches.
+        // A second resume with the same batches knows the position of the learning rate step, and does not log it
+        // again.
         let on = [&GRAY[..], &flags, &["--batch-size", "5", "--num-epochs", "4", "--resume"]].concat();
         let ran = small.run(&on);
         assert!(!ran.err.contains("Change learning rate") && !ran.err.contains("other batches"), "{}", ran.err);

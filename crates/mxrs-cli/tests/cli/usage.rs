@@ -61,7 +61,8 @@ fn a_shape_that_does_not_fit_the_network_is_explained() {
     assert!(err.contains("conv1") && err.contains("binding the network to `data` (32, 3, 28, 28)"), "{err}");
 }
 
-/// The shape is checked with and without a parameter file: random parameters would fit most shapes.
+/// The shape of `--data-shape` is checked against the parameter file, or without one, against the network alone. Random
+/// parameters get their sizes from the shape, so they would not reveal a wrong one.
 #[test]
 fn a_shape_is_refused_wherever_it_is_a_flag() {
     let (symbol, params) = (digits("lenet-symbol.json"), digits("lenet-0010.params"));

@@ -44,7 +44,8 @@ pub(super) fn decode(bytes: &[u8], channels: usize, limits: &DecodeLimits) -> Re
     };
     decoder.set_options(options.jpeg_set_out_colorspace(wanted));
     let (height, width) = (survey.height as usize, survey.width as usize);
-    // In a damaged file with two headers, the survey and the decoder may each read the size from another header.
+    // In a damaged file with two headers, `survey` may have read the size from one header and the decoder from the
+    // other.
     if decoder.dimensions() != Some((width, height)) {
         return Err(fault::at(survey.frame, FormatErrorKind::Inconsistent, "JPEG with two sizes"));
     }

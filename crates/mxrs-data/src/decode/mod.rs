@@ -48,8 +48,8 @@ impl DecodeLimits {
 /// A gray image fills red, green and blue. Alpha is 255 if the image has none, and is dropped if `channels` is less than 4.
 /// The gray of a color JPEG is its luminance plane; the gray of a color PNG is `(9797 r + 19234 g + 3737 b) / 32768`,
 /// rounded down. A 16-bit PNG keeps the high bytes. A JPEG is rotated according to its Exif orientation. MXNet's iterator
-/// does the same: PNG pixels are equal to its pixels; JPEG pixels differ by at most two gray levels, or four if the file
-/// stores colors at half size.
+/// does the same: PNG pixels are equal to its pixels; JPEG pixels differ by at most two gray levels, or four if the
+/// color planes of the file have half the height and width.
 ///
 /// Before memory is allocated, the size in the header is compared with the limit, and with the largest image that a file of
 /// this length can contain.

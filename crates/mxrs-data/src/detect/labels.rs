@@ -90,8 +90,9 @@ impl Objects {
         }
     }
 
-    /// Crops to a region of the image: drops the objects that `emit` names and makes the coordinates relative to the region.
-    /// If the sampler refuses the region, or no object would be left, changes nothing and returns `false`.
+    /// Crops to a region of the image: drops the objects that lie outside the region by the rule `emit`, and makes the
+    /// coordinates relative to the region. If no object satisfies the bounds of `sampler`, or none would be left,
+    /// changes nothing and returns `false`.
     pub(super) fn crop(&mut self, part: Rect, sampler: &CropSampler, emit: CropEmit) -> bool {
         if self.objects.is_empty() {
             return true;

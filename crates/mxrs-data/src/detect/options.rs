@@ -60,7 +60,8 @@ pub enum DetectResize {
     Fit,
 }
 
-/// A random shift that is applied with a given probability.
+/// A random change of a color property, such as hue, which is applied with a given probability: a uniform random number is
+/// added to it.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct RandomShift {
     /// Largest absolute value of the shift; default 0.
@@ -69,8 +70,8 @@ pub struct RandomShift {
     pub probability: f64,
 }
 
-/// Augmentation of images with objects, with the names and defaults of MXNet's `det_aug_default`, in the order of
-/// application: colors, mirroring, padding, crop, size. Probabilities are from 0 to 1.
+/// Augmentation of images with objects, with the names and defaults of MXNet's `det_aug_default`. The changes are
+/// applied in this order: colors, mirroring, padding, crop, resizing. Probabilities are from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DetectAugment {
     /// Shift of the hue, in units of two degrees.

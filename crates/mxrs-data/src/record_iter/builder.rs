@@ -140,7 +140,7 @@ impl ImageRecordIterBuilder {
         Self { keep_images, ..self }
     }
 
-    /// Shuffles all records of the share in every epoch. The order depends on `seed` and the number of the epoch. Without an
+    /// Shuffles all records of the part that this iterator reads, in every epoch. The order depends on `seed` and the number of the epoch. Without an
     /// index, building the iterator first searches the file for its records.
     #[must_use]
     pub fn shuffle(mut self, seed: u64) -> Self {
@@ -221,7 +221,7 @@ impl ImageRecordIterBuilder {
         self
     }
 
-    /// Sets the factor that is applied after the mean is subtracted; default 1.
+    /// Sets the factor by which pixels are multiplied after the mean is subtracted; default 1.
     #[must_use]
     pub fn scale(mut self, scale: f32) -> Self {
         self.image.scale = scale;

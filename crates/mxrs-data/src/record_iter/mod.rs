@@ -74,7 +74,7 @@ enum Seen {
     Nothing,
     /// All records so far were bad.
     OnlyBad,
-    /// At least one batch was returned, or was skipped by a seek that counted it.
+    /// At least one batch with a good record was returned or passed by a seek.
     Good,
 }
 

@@ -204,11 +204,11 @@ impl ImageRecordIterBuilder {
 fn read_augment(map: &ParamMap<'_>) -> Result<Augment> {
     let default = Augment::default();
     let real = |name: &str, value: f32| Ok::<f32, Error>(map.number(name)?.unwrap_or(value));
-    // Integers, which scripts may write as 10 or 10.0.
+    // Reads an integer, which scripts may write as 10 or 10.0.
     let whole = |name: &str| {
         let value = map.number::<f64>(name)?.unwrap_or(0.0);
         let fits = value.fract() == 0.0 && (-1.0..=f64::from(u32::MAX)).contains(&value);
-        // -1 means 0.
+        // Scripts may write -1 for "off", which is 0.
         if fits { Ok(value.max(0.0) as u32) } else { Err(map.wrong(name, "a whole number of at least 0")) }
     };
     let size = |name: &str| match map.number::<i64>(name)? {

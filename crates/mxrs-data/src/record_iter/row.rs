@@ -52,7 +52,8 @@ impl Row<'_> {
         let options = &builder.image;
         let image = decode(record.image, options.data_shape[0], &options.limits)?;
         let kept = builder.keep_images.then(|| image.clone());
-        // The offset identifies the record independently of order and share, so the random numbers are reproducible.
+        // The offset identifies the record, however the epoch is shuffled and the file divided into shares. So the
+        // random numbers are reproducible.
         let mut random = Random::keyed(&[builder.seed_aug, settings.epoch, self.record.offset]);
         let threads = &builder.image_threads;
         let (image, finish) = augment::apply(threads, image, options, &builder.augment, &mut random)?;

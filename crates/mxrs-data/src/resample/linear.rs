@@ -55,7 +55,7 @@ pub fn resize(image: &Image, height: usize, width: usize, limits: &DecodeLimits)
 /// Like [`resize`], with the rows of the result shared among threads.
 ///
 /// # Errors
-/// Returns the errors of [`resize`], and those of the function that chooses a team.
+/// Returns the errors of [`resize`], and those of the function that was given to [`ImageThreads::chosen_by`].
 pub fn resize_on(
     threads: &ImageThreads,
     image: &Image,

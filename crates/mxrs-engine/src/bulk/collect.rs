@@ -11,8 +11,8 @@ use mxrs_types::Result;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// A bulk whose push was refused, if any. It must go to [`Inner::discard_bulk`] after the buffer's lock is released,
-/// because dropping the bodies of its tasks runs the user's code.
+/// A bulk (collected tasks in one task) whose push was refused, if any. It must go to [`Inner::discard_bulk`] after the
+/// buffer's lock is released, because dropping the bodies of its tasks runs the user's code.
 #[must_use]
 struct Dropped(Option<Task>);
 
@@ -89,7 +89,8 @@ impl Inner {
         self.discard_bulk(dropped);
     }
 
-    /// Pushes every other buffer that has marked one of the task's variables; `own` is the caller's buffer.
+    /// Pushes the tasks in the buffers of other threads that use one of this task's variables. `own` is the number of
+    /// the caller's buffer.
     fn flush_users(self: &Arc<Self>, task: &Task, own: u16) {
         for access in task.accesses() {
             let number = access.var().buffered_by();
@@ -120,10 +121,10 @@ impl Inner {
         let mut kept: SmallVec<[Var; 16]> = SmallVec::new();
         for task in list.iter() {
             for access in task {
-                // SAFETY: `mark` counted this handle when the task was collected. No other code takes the handle again,
-                // because the list of tasks is no longer in the buffer.
+                // SAFETY: `mark` added a reference to the variable when the task was collected. This is the only code
+                // that takes the reference back, because the list of tasks is no longer in the buffer.
                 kept.push(unsafe { Var::from_counted(access.var_ptr()) });
-                // SAFETY: the handle above keeps the variable until the bulk is appended.
+                // SAFETY: the handle in `kept` keeps the variable alive until `push_task` has queued the bulk on it.
                 uses.push(unsafe { Use::of_access(access) });
             }
         }
@@ -132,8 +133,9 @@ impl Inner {
         let task = Task::new(name, &uses, content.device, 0, Property::NoSkip, content.dispatch, Bulk(list));
         self.tally.bulked.fetch_add(len as u64, Ordering::Relaxed);
         let pushed = self.push_task(task);
-        // The marks are removed only after the push. If they were removed before it, a deletion of a variable between
-        // the two would run before the collected tasks, although they were accepted earlier.
+        // The buffer's marks on the variables are removed only after the push. If they were removed before it, another
+        // thread could delete a variable in between, and the deletion would run before the collected tasks, although
+        // they were accepted earlier.
         kept.iter().for_each(|var| var.cell().unmark_buffered(number));
         let Err(refused) = pushed else { return Dropped(None) };
         // The only possible error is that the system refused a thread for the pool.
@@ -150,14 +152,14 @@ impl Inner {
     }
 }
 
-/// Marks all variables of a task with the number of its thread's buffer and counts a handle of each; on an error,
-/// undoes what it did. `collected` are the tasks already in the buffer.
+/// Marks all variables of a task with the number of its thread's buffer, and adds a reference to each variable. On an
+/// error, undoes what it did. `collected` are the tasks already in the buffer.
 fn mark(task: &Task, number: u16, collected: &TaskList) -> Result<(), NotMarked> {
     let accesses = task.accesses();
     for (at, access) in accesses.iter().enumerate() {
         let Err(why) = access.var().mark_buffered(number) else { continue };
         for marked in &accesses[..at] {
-            // SAFETY: `mark_buffered` counted this handle in an earlier iteration of the outer loop.
+            // SAFETY: `mark_buffered` added this reference to the variable in an earlier iteration of the outer loop.
             let var = unsafe { Var::from_counted(marked.var_ptr()) };
             if !collected.iter().flatten().any(|other| other.var_ptr() == var.cell_ptr()) {
                 var.cell().unmark_buffered(number);
@@ -165,6 +167,6 @@ fn mark(task: &Task, number: u16, collected: &TaskList) -> Result<(), NotMarked>
         }
         return Err(why);
     }
-    // The counted handles belong to the collected task; `push_content` takes them back.
+    // The added references belong to the collected task; `push_content` takes them back.
     Ok(())
 }

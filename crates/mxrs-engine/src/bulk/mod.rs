@@ -12,7 +12,7 @@
 //! 4. The naive engine never collects.
 //! 5. A variable carries the *mark* of the one buffer that holds tasks using it. A thread that finds another buffer's
 //!    mark on a variable pushes that buffer first; a deletion pushes any buffer whose mark it finds. Marks change under
-//!    the lock of their buffer, and are removed once its bulk is appended.
+//!    the lock of their buffer, and are removed once its bulk is in the queues of its variables.
 //! 6. No code of the user runs under a buffer's lock, neither bodies nor destructors of what they captured.
 
 mod collect;
@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 /// The tasks that a thread has collected for one engine.
 pub(crate) struct Buffer {
-    /// Identifies the buffer in the marks of variables: not 0, and unique among live buffers.
+    /// Identifies the buffer: variables that its tasks use are marked with it. Not 0, and unique among live buffers.
     number: u16,
     content: RankedMutex<Content>,
 }
@@ -142,7 +142,7 @@ impl fmt::Debug for BulkScope {
 }
 
 impl Inner {
-    /// Opens a buffer for the calling thread; `None` if all 65,535 numbers are taken or the thread is ending.
+    /// Opens a buffer for the calling thread; `None` if all 65,535 buffer numbers are in use or the thread is ending.
     fn open_buffer(&self) -> Option<Arc<Buffer>> {
         let (device, dispatch) = (Device::cpu(0), Dispatch::Completer);
         let content = Content { limit: 0, tasks: TaskList::default(), len: 0, device, dispatch };

@@ -27,15 +27,11 @@
 //!    the task's own work.
 //! 7. When a variable is deleted, its events go to the code that frees its memory.
 //!
-//! [`SimulatedGpu`] is a device for tests. It finds every missing wait, even if the accesses that should have been
-//! ordered did not overlap in time.
-//!
 //! This module does not know CUDA: devices are passed in as [`GpuDevice`].
 
 mod device;
 mod gpus;
 mod reported;
-pub(crate) mod simulated;
 mod streams;
 mod task_streams;
 mod var_events;
@@ -46,10 +42,6 @@ pub use gpus::Gpus;
 pub(crate) use gpus::OnUse;
 pub use mxrs_types::GpuSync;
 pub use reported::ReportedFailures;
-pub use simulated::{
-    Checker, EventId, Gate, Hold, HostAccess, SimulatedEvent, SimulatedGpu, SimulatedGpuCall, SimulatedGpuCounters,
-    SimulatedStream, Site, Touch, Violation,
-};
 pub use streams::{GpuStreams, StreamLayout, StreamOwner};
 pub use task_streams::{TaskStreams, WorkerStreams};
 pub use var_events::VarEvents;

@@ -9,9 +9,6 @@ use mxrs_types::{DeviceStream, Error, Result, ResultExt};
 use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
 
-#[cfg(all(test, not(loom)))]
-mod tests;
-
 /// The number of sets of streams per GPU that the workers of [`crate::EngineKind::Threaded`] share.
 const SHARED: usize = 16;
 /// The number of sets of streams per GPU that the pushing threads of [`crate::EngineKind::Naive`] share.

@@ -65,7 +65,7 @@ impl TaskStreams {
         Self { streams, aux_in_use: AtomicBool::new(false) }
     }
 
-    /// An empty list of events for this task.
+    /// An empty list of the events that this task will have to wait for.
     pub fn waits(&self) -> Waits {
         Waits::of_stream(self.streams.main.id())
     }

@@ -5,9 +5,6 @@ use mxrs_types::DeviceEvent;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-#[cfg(all(test, not(loom)))]
-pub(crate) mod tests;
-
 /// The device work that last wrote a variable, and the work that has read it since: at most one writer event, and one
 /// reader event per stream. Takes one word; a variable that no GPU task has used allocates nothing more.
 ///

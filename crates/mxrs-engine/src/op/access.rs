@@ -38,7 +38,7 @@ impl<'v> Use<'v> {
 
     #[inline]
     pub(crate) fn cell(self) -> NonNull<VarCell> {
-        // A cell is aligned to 64 bytes, so clearing the lowest bit of its address does not give 0.
+        // A `VarCell` is aligned to 64 bytes, so clearing the lowest bit of its address does not give 0.
         self.tagged.map_addr(|address| std::num::NonZero::new(address.get() & !1).unwrap_or(address))
     }
 
@@ -58,7 +58,7 @@ std::thread_local! {
     static SPARE: Cell<Vec<Use<'static>>> = const { Cell::new(Vec::new()) };
 }
 
-/// Adds a use. A long list uses the spare memory of the calling thread.
+/// Adds a use of a variable to the list. A list that becomes too long to be inline takes the thread's spare vector.
 #[inline]
 pub(crate) fn add<'v>(uses: &mut Uses<'v>, var: &'v Var, write: bool) {
     if uses.len() == uses.inline_size() && !uses.spilled() {
@@ -67,7 +67,7 @@ pub(crate) fn add<'v>(uses: &mut Uses<'v>, var: &'v Var, write: bool) {
     uses.push(Use::new(var, write));
 }
 
-/// Returns the memory of a long list to the thread.
+/// Drops the list. If it is not inline, its memory becomes the thread's spare vector.
 #[inline]
 pub(crate) fn give_back_uses(uses: Uses<'_>) {
     give_back(uses, &SPARE);
@@ -102,8 +102,9 @@ impl Access {
 
     #[inline]
     pub(crate) fn var(&self) -> &VarCell {
-        // SAFETY: a cell lives as long as it has a handle, or a task or thread that holds a grant on it or is queued
-        // for it. An access exists only from the push, which borrows a handle, to the completion, which ends the grant.
+        // SAFETY: a `VarCell` lives as long as it has a handle, or a task or thread that holds a grant on it or is
+        // queued for it. An access exists only from the push, which borrows a handle, to the completion, which ends the
+        // grant.
         unsafe { self.var.as_ref() }
     }
 

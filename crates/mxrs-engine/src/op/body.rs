@@ -41,8 +41,8 @@ impl<F: FnOnce(&RunContext, Completion) + Send + 'static> Body for Asynchronous<
     }
 }
 
-/// The bodies of a bulk. Each has its own head and accesses; the variables of all bodies are also variables of the
-/// bulk.
+/// The body of a bulk: the tasks that it consists of. Each of them keeps its own block of memory with its variables and
+/// its body. The bulk itself uses the variables of all of them.
 pub(crate) struct Bulk(pub(crate) TaskList);
 
 impl Body for Bulk {

@@ -193,7 +193,7 @@ pub(crate) unsafe fn accesses_of<'a>(op: NonNull<Op>) -> &'a [Access] {
 pub(crate) struct Task(NonNull<Op>);
 
 // SAFETY: a task is the only owner of its block. The body and the name are `Send`; the variables behind the accesses
-// are shared cells, whose mutable parts are protected by locks.
+// are shared `VarCell`s, whose mutable parts are protected by locks.
 unsafe impl Send for Task {}
 
 impl Task {
@@ -372,8 +372,8 @@ struct Block {
 impl Drop for Block {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: `slab::allocate` made the block with this layout, and its class is stored in the head. The owner
-        // gives the block up. Accesses have no destructor.
+        // SAFETY: `slab::allocate` made the block with this layout, and its size class is stored in `Op::class`. The
+        // owner gives the block up. Accesses have no destructor.
         unsafe {
             let class = self.op.as_ref().class;
             self.op.drop_in_place();

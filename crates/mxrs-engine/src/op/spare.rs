@@ -5,7 +5,8 @@ use smallvec::SmallVec;
 use std::cell::Cell;
 use std::thread::LocalKey;
 
-/// Moves a list that is full inline into its thread's spare vector, with room for at least `least` elements.
+/// Moves a list whose inline memory is full into the spare vector of its thread, and reserves room for at least `least`
+/// elements there.
 #[cold]
 pub(crate) fn widen<A, S, const N: usize>(
     list: &mut SmallVec<[A; N]>,

@@ -30,7 +30,8 @@ impl Waiter {
     /// `access` came from [`Waiter::access`], its thread has not been signaled, and the variable's lock is held.
     pub(crate) unsafe fn take_parker(access: *const Access) -> Option<Arc<Parker>> {
         // SAFETY: the access is the first field of a `repr(C)` waiter, which lives until its thread is signaled, and
-        // the pointer was made from the whole waiter. The caller holds the lock, so no other thread uses the cell.
+        // the pointer was made from the whole waiter. The caller holds the lock, so no other thread uses
+        // `parker`.
         unsafe { (*access.cast::<Self>()).parker.take() }
     }
 }
@@ -62,7 +63,7 @@ impl std::ops::Deref for Place {
     type Target = Waiter;
 
     fn deref(&self) -> &Waiter {
-        // SAFETY: the memory exists until the place is dropped, and a waiter changes only through cells.
+        // SAFETY: the memory exists until the place is dropped, and a waiter changes only through its `Cell`s.
         unsafe { self.0.as_ref() }
     }
 }

@@ -83,11 +83,11 @@ pub(crate) type Runner = Arc<dyn Fn(Task, usize) -> Option<Task> + Send + Sync>;
 
 /// Threads and their queues. The threads start with the first task, or earlier on request; the queues outlive them.
 pub(crate) struct Pool {
-    /// The engine for which the threads work.
+    /// The id of the engine for which the threads work.
     engine: u32,
     id: PoolId,
-    /// The number of workers to start. It may be less than the number of slots, because a forked child may have more
-    /// workers.
+    /// The number of workers to start in this process. `slots` may be longer: it has room for the workers of this
+    /// process or of a forked child, whichever has more.
     size: AtomicUsize,
     inbox: CachePadded<Inbox>,
     /// Deletions, which workers take before the tasks in `inbox`.

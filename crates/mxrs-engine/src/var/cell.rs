@@ -27,7 +27,7 @@ pub(super) struct VarState {
     /// The number of granted reads, or -1 for a granted write.
     pub(super) readers: i32,
     pub(super) deleted: bool,
-    /// The buffer whose collected tasks use the variable; 0 for none ([`crate::bulk`]).
+    /// The number of the buffer whose collected tasks use the variable; 0 for none ([`crate::bulk`]).
     pub(super) buffered: u16,
     /// Whether no handle is left, so that the end of the last use frees the cell.
     orphan: bool,
@@ -216,7 +216,8 @@ impl VarState {
         }
     }
 
-    /// The flags for a task that is granted now.
+    /// The flags that tell a task which gets the variable now whether the variable carries a failure, and whether it has
+    /// events of devices to wait for.
     #[inline]
     pub(super) fn marks(&self) -> u32 {
         let Some(rare) = &self.rare else { return 0 };
@@ -339,7 +340,7 @@ impl VarState {
         }
     }
 
-    /// Asserts the rules E1 and E2.
+    /// Asserts that `readers` is valid (rule E1), and that the queue is empty unless there is a writer (rule E2).
     fn check(&self) {
         debug_assert!(self.readers >= -1, "E1");
         debug_assert!(self.readers >= 0 || self.claim.is_null(), "E1");

@@ -16,16 +16,15 @@ pub(crate) enum NotMarked {
 }
 
 impl VarCell {
-    /// The buffer whose collected tasks use the variable; 0 for none.
+    /// The number of the buffer whose collected tasks use the variable; 0 for none.
     pub(crate) fn buffered_by(&self) -> u16 {
         self.lock().buffered
     }
 
-    /// Marks the variable as used by a task in this buffer, and counts a handle for it, because a task that is not
-    /// appended yet does not keep its variables alive.
+    /// Marks the variable as used by a task in this buffer, and adds a reference to its count of handles, because a
+    /// task that is not appended yet does not keep its variables alive.
     ///
-    /// # Errors
-    /// Fails for the reasons in [`NotMarked`]; in that case no handle is counted.
+    /// # Errors Fails for the reasons in [`NotMarked`]; in that case no reference is added.
     pub(crate) fn mark_buffered(&self, buffer: u16) -> Result<(), NotMarked> {
         let mut state = self.lock();
         if state.deleted {
@@ -51,7 +50,8 @@ impl VarCell {
     /// The names of the tasks that wait for the variable. A waiting thread is listed as `a thread`.
     pub(crate) fn waiting_names(&self) -> Vec<String> {
         let state = self.lock();
-        // SAFETY: a queued task has no owner and cannot be freed while the lock is held.
+        // SAFETY: a task in the queue is alive: it is freed after it has run, and it leaves the queue before it runs. It cannot
+        // leave the queue while the lock is held.
         let name = |access| task_of(access).map_or("a thread".into(), |op| unsafe { op.as_ref() }.name.to_string());
         let claim = (!state.claim.is_null()).then_some(state.claim);
         claim.into_iter().chain(state.queued()).map(name).collect()

@@ -91,9 +91,10 @@ use std::ptr::NonNull;
 /// A variable: something that tasks read and write. Clones refer to the same variable.
 pub struct Var(NonNull<VarCell>);
 
-// SAFETY: a handle is a counted pointer to a cell whose parts are atomics, constants and a lock around `Send` values.
+// SAFETY: a handle is a counted pointer to a `VarCell`, whose parts are atomics, constants and a lock around `Send`
+// values.
 unsafe impl Send for Var {}
-// SAFETY: `&Var` gives access only to the atomics, the constants and the lock of the cell.
+// SAFETY: `&Var` gives access only to the atomics, the constants and the lock of the `VarCell`.
 unsafe impl Sync for Var {}
 
 impl Var {
@@ -102,10 +103,10 @@ impl Var {
         Self(NonNull::from(cell))
     }
 
-    /// Takes the handle that [`VarCell::mark_buffered`] counted.
+    /// Makes a handle from a reference that [`VarCell::mark_buffered`] added to the count of handles.
     ///
     /// # Safety
-    /// The handle was counted, and is taken only once.
+    /// The count includes a reference to which no handle belongs; the new handle takes it over.
     pub(crate) unsafe fn from_counted(cell: NonNull<VarCell>) -> Self {
         Self(cell)
     }
@@ -122,7 +123,7 @@ impl Var {
 
     #[inline]
     pub(crate) fn cell(&self) -> &VarCell {
-        // SAFETY: the cell is freed only when no handle is left.
+        // SAFETY: the `VarCell` is freed only when no handle is left.
         unsafe { self.0.as_ref() }
     }
 
@@ -149,8 +150,8 @@ impl Drop for Var {
         if self.cell().handles.fetch_sub(1, Ordering::Release) == 1 {
             fence(Ordering::Acquire);
             if self.cell().orphan() {
-                // SAFETY: no handle is left, and the cell says that nothing is granted or queued: no other thread can
-                // reach it. It was leaked from a box in `new`.
+                // SAFETY: no handle is left, and by its state nothing is granted or queued: no other thread can reach
+                // the `VarCell`. It was leaked from a box in `new`.
                 drop(unsafe { Box::from_raw(self.0.as_ptr()) });
             }
         }

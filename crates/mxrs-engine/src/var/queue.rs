@@ -211,10 +211,11 @@ pub(crate) fn release<'f>(task: &Task, failure: impl Fn(&Access) -> Option<&'f A
     for access in task.accesses() {
         let failure = if access.write { failure(access) } else { None };
         let cell = access.var_ptr();
-        // SAFETY: the cell exists until its last use has ended, and this use ends only within the call of `release`.
+        // SAFETY: the `VarCell` exists until its last use has ended, and this use ends only within the call of
+        // `release`.
         let last = unsafe { cell.as_ref() }.release(access.write, failure, freed);
         if last {
-            // SAFETY: no handle is left and this was the last use, so no other code can reach the cell. `Var::new`
+            // SAFETY: no handle is left and this was the last use, so no other code can reach the `VarCell`. `Var::new`
             // leaked it from a box, and the lock is released.
             drop(unsafe { Box::from_raw(cell.as_ptr()) });
         }

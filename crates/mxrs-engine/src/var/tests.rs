@@ -141,7 +141,7 @@ fn a_waiting_thread_takes_its_turn_and_passes_it_on() {
     assert_eq!(end(&w2), 0);
 }
 
-/// 2^32 forgotten clones would wrap the count, and the next drop would free a cell that is in use.
+/// 2^32 forgotten clones would wrap the count, and the next drop would free a `VarCell` that is in use.
 #[test]
 fn handles_of_a_variable_are_bounded() {
     let var = Var::new(1);

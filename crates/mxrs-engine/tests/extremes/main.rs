@@ -1,4 +1,5 @@
-//! Extreme sizes and accidents: deep chains, wide tasks, bodies that push thousands, panics in unusual places.
+//! Extreme cases: deep chains of tasks, tasks with many variables, bodies that push thousands of tasks, panics in
+//! unusual places.
 #![cfg(not(loom))]
 
 mod panics;

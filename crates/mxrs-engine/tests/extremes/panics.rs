@@ -96,7 +96,7 @@ fn e14_panic_payload_whose_destructor_panics() {
     }
 }
 
-/// E11: a deletion whose function panics still deletes.
+/// E11: a deletion whose function panics still deletes the variable.
 #[test]
 fn e11_panic_in_the_function_of_a_deletion() {
     for kind in KINDS {

@@ -1,8 +1,9 @@
-//! Deep chains, wide tasks, bodies that push thousands (E4, E14).
+//! Deep chains of tasks, tasks with many variables, and bodies that push thousands of tasks.
+//! Tests the rules E3, E4, E9, E12 and E14 of [`mxrs_engine::var`].
 
 use super::*;
 
-/// A body that counts its runs.
+/// Returns a task body that adds 1 to `runs`.
 fn counts(runs: &Arc<AtomicUsize>) -> impl FnOnce(&RunContext) -> mxrs_types::Result<()> + Send + 'static {
     let runs = Arc::clone(runs);
     move |_| {
@@ -35,7 +36,7 @@ fn a_chain_of_100_000_tasks() {
     }
 }
 
-/// E12, E14: a hundred thousand skipped tasks complete too, and the message stays short.
+/// E12, E14: a hundred thousand skipped tasks complete too, and the error message stays short.
 #[test]
 fn a_chain_of_100_000_skipped_tasks() {
     for kind in THREADED {
@@ -79,7 +80,7 @@ fn a_fan_of_100_000_readers() {
     }
 }
 
-/// E14: an engine that is dropped with a deep queue finishes it first.
+/// E14: an engine that is dropped while many tasks are queued runs these tasks first.
 #[test]
 fn dropping_an_engine_with_a_deep_queue() {
     for kind in THREADED {
@@ -122,7 +123,7 @@ fn a_body_that_pushes_10_000_tasks() {
     }
 }
 
-/// Each body pushes the next task on the variable that it is writing: no stack grows with the length.
+/// Each body pushes the next task on the variable that it is writing: the stack does not grow with the number of tasks.
 #[test]
 fn a_relay_of_20_000_bodies() {
     fn run_on(engine: &Engine, var: &Var, left: u32) -> mxrs_types::Result<()> {
@@ -143,7 +144,8 @@ fn a_relay_of_20_000_bodies() {
     }
 }
 
-/// E3, E4 and E9 with a thousand variables in one task, named in any order and repeatedly.
+/// A task may name a thousand variables, in any order and repeatedly. Still no running task shares a written variable
+/// (E3), results are those of the order of the pushes (E4), and each variable counts once (E9).
 #[test]
 fn tasks_with_1000_variables() {
     for kind in KINDS {
@@ -167,7 +169,7 @@ fn tasks_with_1000_variables() {
                 engine.task("wide").reads(reads.iter().map(|v| &vars[*v])).writes(named).push(body).unwrap();
                 let sum = model.iter().fold(0, |sum: u64, v| sum.wrapping_add(*v));
                 writes.iter().for_each(|v| model[*v] = sum.wrapping_mul(step + *v as u64));
-                // A task with one variable, between two tasks with all variables.
+                // This task has one variable. It comes between two tasks that have all variables.
                 let (own, v) = (Arc::clone(&cells), (step as usize * 29) % 1000);
                 let body = move |_: &RunContext| {
                     own[v].fetch_xor(step, Ordering::Relaxed);
@@ -183,7 +185,8 @@ fn tasks_with_1000_variables() {
     }
 }
 
-/// Extreme priorities keep their order: one worker, and everything queued behind a blocked task.
+/// Tasks with extreme priorities run in the order of their priorities. The only worker is blocked until all of them are
+/// queued.
 #[test]
 fn priorities_at_the_ends_of_the_range() {
     within(LIMIT, || {

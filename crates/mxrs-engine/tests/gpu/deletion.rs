@@ -4,8 +4,8 @@ use crate::*;
 use mxrs_types::DeviceEvent;
 use std::sync::mpsc;
 
-/// In event mode a deletion does not wait: the function that frees the memory gets the events of the last write and of
-/// the reads since.
+/// In event mode (`GpuSync::Event`) a deletion does not wait: the function that frees the memory gets the events of the
+/// last write and of the reads since.
 #[test]
 fn deletion_hands_over_events() {
     for kind in KINDS {
@@ -27,7 +27,7 @@ fn deletion_hands_over_events() {
     }
 }
 
-/// In host mode, or if no GPU used the variable, there are no events.
+/// If tasks wait on the host (`GpuSync::Host`), or if no GPU used the variable, a deletion hands over no events.
 #[test]
 fn deletion_has_no_events_where_nothing_is_under_way() {
     for sync in [GpuSync::Host, GpuSync::Event] {
@@ -47,7 +47,8 @@ fn deletion_has_no_events_where_nothing_is_under_way() {
     }
 }
 
-/// Events that the host has waited for are dropped: after a caller's wait to write, or a CPU task that wrote.
+/// A deletion hands over no events that the host has already waited for, because a caller waited to write the variable
+/// or because a CPU task wrote it.
 #[test]
 fn deletion_has_no_events_that_the_host_has_waited_for() {
     for by_task in [false, true] {
@@ -67,7 +68,7 @@ fn deletion_has_no_events_that_the_host_has_waited_for() {
     }
 }
 
-/// [`Engine::delete_var`] frees only after the device is done.
+/// [`Engine::delete_var`] frees the memory only after the device has finished the work that uses the variable.
 #[test]
 fn plain_deletion_waits_for_the_device() {
     let gpu = SimulatedGpu::with_latency(Device::gpu(0), Duration::from_millis(3));

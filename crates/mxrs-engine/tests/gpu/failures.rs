@@ -4,7 +4,8 @@ use crate::*;
 use mxrs_engine::Property;
 use mxrs_types::Error;
 
-/// In host mode a failed launch is its task's error: reported once, skipping only what depends on it.
+/// If tasks wait on the host (`GpuSync::Host`), a failed launch makes its task fail. The error is reported once, and
+/// only tasks that depend on the failed task are skipped.
 #[test]
 fn host_mode_makes_a_failed_launch_the_tasks_error() {
     for kind in [EngineKind::Threaded, EngineKind::ThreadedPerDevice] {
@@ -28,8 +29,8 @@ fn host_mode_makes_a_failed_launch_the_tasks_error() {
     }
 }
 
-/// In event mode a failed launch is reported by the next wait for a variable that the task wrote, or for a variable
-/// that was computed from such a variable.
+/// In event mode (`GpuSync::Event`) a failed launch is reported by the next wait for a variable that the task wrote, or
+/// for a variable that was computed from such a variable.
 #[test]
 fn event_mode_tells_at_the_next_wait() {
     for kind in KINDS {
@@ -47,13 +48,14 @@ fn event_mode_tells_at_the_next_wait() {
         let told = |var: &Var| engine.wait_to_read(var).map_err(|error| error.to_string());
         let text = told(&y).unwrap_err();
         assert!(text.contains("launch 2, `k`, failed"), "{text}");
-        // The failure was already reported if both tasks used the same stream.
+        // The wait for `y` has already reported the failure of `x`. It is reported again only if the two tasks used
+        // different streams.
         assert!(told(&x).is_ok() || kind == EngineKind::Threaded, "{kind:?}");
         assert_eq!((told(&x), told(&y)), (Ok(()), Ok(())));
     }
 }
 
-/// In event mode a wait for all reports a failed launch too, and afterwards the engine works again.
+/// In event mode (`GpuSync::Event`) a wait for all reports a failed launch too, and afterwards the engine works again.
 #[test]
 fn event_mode_tells_whoever_waits_for_all() {
     for kind in KINDS {
@@ -89,8 +91,8 @@ fn a_cpu_task_is_stopped_by_what_it_uses_only() {
     assert_eq!(x.version(), 1);
 }
 
-/// A body that launches work and then fails or panics leaves work behind; later tasks wait for that work (rule 2 of
-/// [`mxrs_engine::gpu`]).
+/// A body that launches work and then fails or panics leaves unfinished device work behind; later tasks wait for that
+/// work (rule 2 of [`mxrs_engine::gpu`]).
 #[test]
 fn work_of_a_failed_body_is_waited_for() {
     for sync in [GpuSync::Host, GpuSync::Event] {
@@ -138,7 +140,8 @@ fn a_skipped_task_forgets_no_work() {
     engine.wait_for_all().unwrap();
 }
 
-/// If the device refuses a stream once, the first task that needs the stream fails, and the next task gets it.
+/// If the device refuses once to create a stream, the first task that needs the stream fails, and the next task gets
+/// it.
 #[test]
 fn a_refused_stream_is_the_tasks_error() {
     for kind in KINDS {
@@ -157,7 +160,8 @@ fn a_refused_stream_is_the_tasks_error() {
     }
 }
 
-/// The device refuses the n-th event, for every n: no task hangs, all accesses are ordered, and an error is reported.
+/// The device refuses to record the n-th event, for n from 1 to 6: no task hangs, all accesses are ordered, and an
+/// error is reported.
 #[test]
 fn a_refused_event_is_the_tasks_error() {
     for nth in 1..=6 {

@@ -1,5 +1,5 @@
 //! Tasks of GPUs on simulated devices: which workers and streams they use, and how they are ordered by host waits and
-//! by events. Covers D2, D3 and D58 of the list of environment variables.
+//! by events. Covers the environment variables D2, D3 and D58 of `docs/env.md`.
 #![cfg(not(loom))]
 
 #[path = "../support/accesses.rs"]
@@ -9,9 +9,12 @@ mod failures;
 mod order;
 mod pools;
 mod random;
+mod streams;
+mod var_events;
 
-use mxrs_engine::gpu::{GpuDevice, GpuSync, SimulatedGpu, SimulatedStream, Touch};
+use mxrs_engine::gpu::{GpuDevice, GpuSync};
 use mxrs_engine::{Engine, EngineConfig, EngineKind, RunContext, Var};
+use mxrs_simulated_gpu::{SimulatedGpu, SimulatedStream, Touch};
 use mxrs_types::{Device, Result};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Condvar, Mutex};

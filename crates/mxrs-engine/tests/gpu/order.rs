@@ -2,7 +2,7 @@
 
 use crate::*;
 use mxrs_engine::Property;
-use mxrs_engine::gpu::{Gate, SimulatedGpuCall};
+use mxrs_simulated_gpu::{Gate, SimulatedGpuCall};
 use std::sync::mpsc;
 
 /// If the engine type has no suffix `Async`, each task ends with a host wait for its stream, and streams never wait for
@@ -28,7 +28,8 @@ fn host_mode_synchronizes_once_per_task() {
     assert!(n_all <= 2, "waiting for all synchronizes each of two workers' streams at most once: {n_all}");
 }
 
-/// With events a task is complete when its work is enqueued, so all tasks complete while the device starts nothing.
+/// In event mode (`GpuSync::Event`) a task is complete as soon as its work is enqueued. So all tasks complete although
+/// the device starts no work.
 #[test]
 fn event_mode_never_waits_on_the_host() {
     for kind in KINDS {
@@ -57,7 +58,7 @@ fn event_mode_never_waits_on_the_host() {
     }
 }
 
-/// `gpu_sync` alone has the effect of the suffix `Async`.
+/// Setting `gpu_sync` to `GpuSync::Event` has the same effect as the suffix `Async` of the engine type.
 #[test]
 fn event_mode_needs_no_suffix() {
     let gpu = gpu0();
@@ -69,7 +70,8 @@ fn event_mode_needs_no_suffix() {
     drop(hold);
 }
 
-/// A task on the stream of the last writer waits for nothing; a task on another stream waits for that one writer.
+/// A task on the stream of the last writer waits for no event; a task on another stream waits for one event, that of
+/// the last writer.
 #[test]
 fn event_mode_waits_no_more_than_needed() {
     let gpu = gpu0();

@@ -15,7 +15,7 @@ fn stream_ids(gpu: &SimulatedGpu, stream_use: StreamUse) -> BTreeSet<StreamId> {
 
 /// The streams that got launches.
 fn used(gpu: &SimulatedGpu) -> BTreeSet<StreamId> {
-    use mxrs_engine::gpu::SimulatedGpuCall::Launch;
+    use mxrs_simulated_gpu::SimulatedGpuCall::Launch;
     let calls = gpu.calls().into_iter();
     calls.filter_map(|call| if let Launch { stream, .. } = call { Some(stream) } else { None }).collect()
 }
@@ -54,7 +54,7 @@ fn without_the_gpu_the_push_says_so() {
     }
 }
 
-/// D2: each pool has its workers, each with a stream that is created at its first task.
+/// D2: each pool of a GPU has its own workers, and each worker has a stream that is created at the worker's first task.
 #[test]
 fn d2_workers_and_their_streams() {
     for sync in [GpuSync::Host, GpuSync::Event] {
@@ -98,7 +98,7 @@ fn prioritised_tasks_leave_by_priority() {
     assert_eq!(*order.lock().unwrap(), [7, 2, 0, -3]);
 }
 
-/// D3: copies have their own workers with plain streams, and overtake compute that is blocked.
+/// D3: copies have workers and streams of their own, so blocked copies do not delay other tasks.
 #[test]
 fn d3_copies_do_not_stand_in_the_way() {
     for n in [1, 2, 3] {
@@ -152,8 +152,8 @@ fn pools_are_per_gpu_and_foreign_words_mean_normal() {
     assert!(counters.pool(PoolId::Gpu(0)).is_none());
 }
 
-/// The pooled engine: its 16 workers serve all devices, using 16 streams per GPU in turn, and copies go to the copy
-/// worker.
+/// `EngineKind::Threaded` ignores the numbers of workers for a GPU (D2) and for its copies (D3): its 16 workers serve all
+/// devices, they use the 16 streams of a GPU in turn, and copies go to one copy worker.
 #[test]
 fn d2_d3_do_not_matter_to_the_pooled_engine() {
     let gpu = gpu0();
@@ -180,7 +180,8 @@ fn d2_d3_do_not_matter_to_the_pooled_engine() {
     assert_eq!(used(&gpu).len(), 17);
 }
 
-/// D58: one stream per worker, or two that are ordered by events and overlap in between.
+/// D58: a worker has one stream or two. With two, events order the work inside `aux_scope` after earlier and before
+/// later work, and inside the scope the two streams may overlap.
 #[test]
 fn d58_a_second_stream_per_worker() {
     for n in [1, 2] {
@@ -216,7 +217,8 @@ fn d58_a_second_stream_per_worker() {
     }
 }
 
-/// Work that a task leaves on the auxiliary stream belongs to the task, in both modes.
+/// A wait for a task also waits for the work that the task left on its auxiliary stream, both with `GpuSync::Host` and
+/// with `GpuSync::Event`.
 #[test]
 fn d58_the_end_of_a_task_covers_the_auxiliary_stream() {
     for sync in [GpuSync::Host, GpuSync::Event] {
@@ -238,8 +240,8 @@ fn d58_the_end_of_a_task_covers_the_auxiliary_stream() {
     }
 }
 
-/// D8: a GPU worker runs a loop alone unless the setting allows it to share the loop with the team; a CPU worker always
-/// shares it.
+/// D8: a GPU worker runs a loop alone unless `gpu_workers_share_loops` allows it to share the loop with the team; a CPU
+/// worker always shares it.
 #[test]
 fn d8_gpu_workers_keep_their_loops_to_themselves() {
     let team = Team::new(TeamConfig { threads: count(3), cpus: None }).unwrap();
@@ -289,7 +291,8 @@ fn d8_a_thread_is_kept_back_once_a_gpu_is_in_use() {
             let threads = Arc::new(Mutex::new(HashSet::new()));
             let (own, team) = (Arc::clone(&threads), Arc::clone(&team));
             let body = move |_: &RunContext| {
-                // There are more chunks than threads, and each chunk takes so long that every thread gets some.
+                // The loop has more iterations than the team has threads, and each iteration takes so long that every
+                // thread runs some.
                 team.run(60, &|_| {
                     own.lock().unwrap().insert(std::thread::current().id());
                     std::thread::sleep(std::time::Duration::from_millis(1));

@@ -1,5 +1,5 @@
-//! Compares random programs over two GPUs and the CPU with a serial interpreter, and lets the checker verify the order
-//! of all accesses (E3, E4, E7).
+//! Compares random programs over two GPUs and the CPU with a serial interpreter, and lets the checker of the simulated
+//! GPUs verify that all accesses are ordered (rules E3, E4 and E7 of [`mxrs_engine::var`]).
 
 use crate::accesses::{self, Accesses};
 use crate::*;

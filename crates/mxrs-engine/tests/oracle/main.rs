@@ -1,4 +1,5 @@
-//! Compares random programs on every kind of engine with a serial interpreter of the rules E3 to E15.
+//! Compares random programs on every kind of engine with a serial interpreter of the rules E3 to E15 of
+//! `mxrs_engine::var`.
 //!
 //! This test runs 150 programs on each kind; `cargo xtask stress` runs ten thousand.
 #![cfg(not(loom))]
@@ -10,7 +11,8 @@ use mxrs_engine::EngineKind;
 
 const PROGRAMS: u64 = 150;
 
-/// Runs the programs of one kind of engine. Each kind has its own seeds, so that all kinds together run more programs.
+/// Runs the programs of one kind of engine. Each kind has its own seeds, so that all kinds together run more different
+/// programs.
 fn check(kind: EngineKind, is_async: bool) {
     let place = KINDS.iter().position(|k| *k == (kind, is_async)).unwrap() as u64;
     let mut tally = Tally::default();
@@ -25,37 +27,37 @@ fn check(kind: EngineKind, is_async: bool) {
     assert!(tally.exact > PROGRAMS / 2, "too many programs with several correct outcomes: {tally:?}");
 }
 
-/// E3 to E15 under `NaiveEngine`.
+/// Checks the rules E3 to E15 with random programs on `NaiveEngine`.
 #[test]
 fn random_programs_naive() {
     check(EngineKind::Naive, false);
 }
 
-/// E3 to E15 under `ThreadedEngine`.
+/// Checks the rules E3 to E15 with random programs on `ThreadedEngine`.
 #[test]
 fn random_programs_threaded() {
     check(EngineKind::Threaded, false);
 }
 
-/// E3 to E15 under `ThreadedEnginePerDevice`.
+/// Checks the rules E3 to E15 with random programs on `ThreadedEnginePerDevice`.
 #[test]
 fn random_programs_per_device() {
     check(EngineKind::ThreadedPerDevice, false);
 }
 
-/// E3 to E15 under `NaiveEngineAsync`.
+/// Checks the rules E3 to E15 with random programs on `NaiveEngineAsync`.
 #[test]
 fn random_programs_naive_async() {
     check(EngineKind::Naive, true);
 }
 
-/// E3 to E15 under `ThreadedEngineAsync`.
+/// Checks the rules E3 to E15 with random programs on `ThreadedEngineAsync`.
 #[test]
 fn random_programs_threaded_async() {
     check(EngineKind::Threaded, true);
 }
 
-/// E3 to E15 under `ThreadedEnginePerDeviceAsync`.
+/// Checks the rules E3 to E15 with random programs on `ThreadedEnginePerDeviceAsync`.
 #[test]
 fn random_programs_per_device_async() {
     check(EngineKind::ThreadedPerDevice, true);

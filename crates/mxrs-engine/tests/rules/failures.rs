@@ -1,8 +1,9 @@
-//! E12 to E15: failures.
+//! Tests the rules E12 to E15 of `mxrs_engine::var`: failures of tasks.
 
 use super::*;
 
-/// E12: the writer of x fails; y depends on x, and z on y; w does not. The one failure is reported once (E13).
+/// E12: the writer of `x` fails. So the writers of `y` and `z`, which depend on `x`, are skipped, and the writer of `w`
+/// runs. The failure is reported once (E13).
 #[test]
 fn e12_e13_failure_travels_through_skipped_tasks_and_is_told_once() {
     for kind in THREADED {

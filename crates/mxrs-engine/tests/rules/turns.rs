@@ -1,4 +1,5 @@
-//! E3 to E11: taking turns on variables.
+//! Tests the rules E3 to E11 of `mxrs_engine::var`: the order in which tasks use variables, and the end of tasks and
+//! waits.
 
 use super::*;
 
@@ -166,8 +167,8 @@ fn e9_duplicates_do_no_harm() {
     }
 }
 
-/// E10: "reads a, writes b" against "reads b, writes a" from two threads, which would deadlock if pushes were not
-/// atomic.
+/// E10: one thread pushes tasks that read `a` and write `b`, another thread pushes tasks that read `b` and write `a`.
+/// The tasks would deadlock if pushes were not atomic.
 #[test]
 fn e10_crossed_pushes_never_deadlock() {
     for kind in KINDS {

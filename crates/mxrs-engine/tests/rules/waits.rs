@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Waiting inside a body is an error for every kind; pushing is allowed.
+/// Waiting inside a body is an error for every kind of engine; pushing is allowed.
 #[test]
 fn waiting_inside_a_task_is_an_error_and_pushing_is_not() {
     for kind in KINDS {
@@ -61,7 +61,7 @@ fn wait_to_write_waits_for_readers_and_wait_to_read_does_not() {
     assert_eq!(x.version(), 0, "a wait does not write");
 }
 
-/// A wait does not use a worker: the only worker is blocked by an unrelated task.
+/// A wait does not need a worker: it ends although an unrelated task blocks the only worker.
 #[test]
 fn waiting_is_not_blocked_by_unrelated_tasks() {
     let engine = engine(EngineKind::ThreadedPerDevice, 1);

@@ -1,6 +1,6 @@
 //! The steps of a random program: what they read and write, what they compute, and their serial execution.
 //!
-//! This file is also part of the library's own tests, so it uses no type of the engine.
+//! This file uses no type of the engine.
 
 use rand::{Rng, RngExt};
 use std::cell::Cell;

@@ -12,7 +12,7 @@ settings! {
         big_array_elements: NonZeroU64 = 1000000, "MXNET_KVSTORE_BIGARRAY_BOUND" [D41 Owner KvStore];
         /// Reduces and broadcasts along trees that follow the links between GPUs.
         use_tree: bool = 0, "MXNET_KVSTORE_USETREE" [D42 Owner KvStore];
-        /// Logs links and trees.
+        /// Logs the links between GPUs and the trees that were built from them.
         log_tree: bool = 0, "MXNET_KVSTORE_LOGTREE" [D43 Process KvStore];
         /// Number of elements above which an array is split into one slice per device, each with its own tree.
         tree_array_elements: NonZeroU64 = 10000000, "MXNET_KVSTORE_TREE_ARRAY_BOUND" [D44 Owner KvStore];

@@ -103,7 +103,7 @@ settings! {
         output_data: bool = 0, "MXNET_OUTPUT_TUNING_DATA" [B34 Process LoopTuning];
         /// Logs the time to start a team of each size, and the time per element type.
         verbose: bool = 0, "MXNET_VERBOSE_TUNING_INFO" [B35 Process LoopTuning];
-        /// A value above 0.01 replaces the built-in weight of the work per element type.
+        /// A value above 0.01 replaces the built-in estimate of how much work one element is, for all element types.
         weight_scale: f64 = 0, "MXNET_TUNING_WEIGHT_SCALE" [B36 Process LoopTuning],
             Kind::Float { min: 0.0, above_min: false, max: f64::MAX };
     }

@@ -36,7 +36,7 @@ proptest! {
             Ok((settings, warnings)) => {
                 prop_assert!(errors.is_empty());
                 prop_assert!(warnings.iter().all(|warning| !warning.to_string().is_empty()));
-                prop_assert_eq!(settings.listing(None, &mxrs_env::Capabilities::default()).rows.len(), 195);
+                prop_assert_eq!(settings.listing(None, &mxrs_env::Capabilities::default()).rows.len(), crate::documented::n_variables());
                 prop_assert!(serde_json::from_str::<serde_json::Value>(&settings.listing(None, &mxrs_env::Capabilities::default()).to_json()).is_ok());
             }
             Err(error) => prop_assert_eq!(Some(&error), errors.first()),

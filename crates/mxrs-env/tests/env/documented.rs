@@ -3,7 +3,12 @@
 use mxrs_env::{Capabilities, Kind, ReadTime, Registered, State, find, registry};
 use std::collections::BTreeMap;
 
-const ROWS: &str = include_str!("../rows.txt");
+pub(crate) const ROWS: &str = include_str!("../rows.txt");
+
+/// Number of variables in `rows.txt`, without the rows of older names.
+pub(crate) fn n_variables() -> usize {
+    ROWS.lines().filter(|line| !line.starts_with('#')).count()
+}
 
 /// The type of a row as `rows.txt` writes it.
 fn type_of(kind: &Kind) -> String {
@@ -65,7 +70,7 @@ fn every_documented_row_is_here_and_no_other() {
         }
     }
     assert_eq!(counts, BTreeMap::from([('D', 94), ('O', 19), ('B', 71), ('M', 11)]));
-    assert_eq!(registry().len(), 195);
+    assert_eq!(registry().len(), n_variables());
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! Tests the list that `mxrs env` prints, and the generated page.
+//! Tests the list that `mxrs env` prints, and the page `docs/env.md`, which is generated from the same rows.
 
+use crate::documented::n_variables;
 use crate::read;
 use mxrs_env::{
     Area, COLUMNS, Capabilities, Capability, Group, MapSource, Origin, Settings, Snapshot, State, docs_markdown,
@@ -26,7 +27,7 @@ fn every_documented_row_is_listed_once() {
     let listed: Vec<_> = listing.rows.iter().map(|row| (row.id, row.name.clone())).collect();
     let known: Vec<_> = registry().iter().map(|entry| (entry.id(), entry.name())).collect();
     assert_eq!(listed, known);
-    assert_eq!(listed.len(), 195);
+    assert_eq!(listed.len(), n_variables());
     for row in &listing.rows {
         assert_eq!(row.origin, Origin::Default, "{}", row.name);
         assert!(row.value == row.default || row.id.starts_with('O'), "{}: {} / {}", row.name, row.value, row.default);
@@ -69,7 +70,7 @@ fn ignored_and_grouped_older_names_say_so() {
 fn areas_partition_the_list() {
     let settings = read(&[]).0;
     let parts: usize = Area::ALL.iter().map(|&area| settings.listing(Some(area), &capabilities()).rows.len()).sum();
-    assert_eq!(parts, 195);
+    assert_eq!(parts, n_variables());
     let threads = settings.listing(Some("threads".parse().unwrap()), &capabilities());
     let ids: Vec<_> = threads.rows.iter().map(|row| row.id).collect();
     assert_eq!(ids, ["D2", "D3", "D4", "D5", "D6", "D7", "D8", "D9", "B26", "O1"]);
@@ -116,11 +117,11 @@ fn markdown_rows_have_as_many_cells_as_the_heading() {
         read(&[("KMP_AFFINITY", "scatter"), ("MXNET_CUDA_GRAPHS_DBG_FILE", "a|b\nc")]).0.listing(None, &capabilities());
     let markdown = listing.to_markdown();
     assert!(markdown.lines().all(|line| n_cells(line) == COLUMNS.len()), "{markdown}");
-    assert_eq!(markdown.lines().count(), 2 + 195);
+    assert_eq!(markdown.lines().count(), 2 + n_variables());
     assert!(markdown.contains(
         "| `MXNET_CUDA_GRAPHS_DBG_FILE` | a\\|b c | environment | empty | not yet: it needs the CUDA backend |"
     ));
-    assert_eq!(listing.cells().len(), 195);
+    assert_eq!(listing.cells().len(), n_variables());
 }
 
 #[test]
@@ -132,7 +133,7 @@ fn the_page_has_every_row_under_its_area() {
     }
     let rows =
         page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| row") && !line.starts_with("| ---"));
-    assert_eq!(rows.clone().count(), 195);
+    assert_eq!(rows.clone().count(), n_variables());
     assert!(rows.clone().all(|line| n_cells(line) == 7));
     let titles: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
     let expected: Vec<_> = Area::ALL.iter().filter(|&&area| area != Area::Extension).map(|area| area.title()).collect();
@@ -155,7 +156,7 @@ fn rows_of_another_crate_are_known_checked_and_listed() {
     let listing = settings.listing(Some(Area::Extension), &capabilities());
     assert_eq!(listing.rows.len(), 1);
     assert_eq!((listing.rows[0].value.as_str(), listing.rows[0].state.clone()), ("3", State::InEffect));
-    assert_eq!(settings.listing(None, &capabilities()).rows.len(), 196);
+    assert_eq!(settings.listing(None, &capabilities()).rows.len(), n_variables() + 1);
     assert_eq!(TurboSettings::from_snapshot(&snapshot).unwrap().0.stages, 3);
     let bad = Snapshot::take(&MapSource::new([("MXNET_TURBO_STAGES", "10")]));
     assert!(Settings::from_snapshot_with(&bad, &[TurboSettings::ROWS]).is_err());

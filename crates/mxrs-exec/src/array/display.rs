@@ -5,7 +5,7 @@ use super::Array;
 use mxrs_types::{DType, Result};
 use std::fmt;
 
-/// Positions of an axis that are shown on each side of `...`.
+/// Number of positions of an abbreviated axis that are shown on each side of `...`.
 const EDGE: usize = 3;
 /// An array with more elements than this is abbreviated with `...`.
 const THRESHOLD: usize = 1000;
@@ -103,7 +103,7 @@ fn floats<T: Float>(values: &[T]) -> Vec<String> {
     let parts: Vec<Option<Parts>> =
         values.iter().map(|v| (*v).into().is_finite().then(|| Parts::of(*v, is_scientific))).collect();
     let n_digits = parts.iter().flatten().map(|parts| parts.fraction.len()).max().unwrap_or(0);
-    // Padding that aligns the points: blanks after a plain number, zeros before an exponent.
+    // Padding that aligns the decimal points: blanks after a plain number, zeros before an exponent.
     let fill = if is_scientific { "0" } else { " " };
     let words = values.iter().zip(&parts).map(|(value, parts)| match parts {
         Some(Parts { whole, fraction, exponent }) => {

@@ -148,7 +148,7 @@ impl Array {
     pub fn at(&self, position: i64) -> Result<Self> {
         self.slice(0, position..=position)?.by(|nd, row| {
             let shape: Vec<i64> = row.shape().iter().skip(1).map(|n| *n as i64).collect();
-            // A row of a vector is one number. Operators keep it as an array with one element.
+            // One position of a vector is a single number. It is returned as an array with one element.
             nd.reshape(row, if shape.is_empty() { &[1] } else { &shape })
         })
     }

@@ -120,7 +120,7 @@ impl Imperative {
         Ok(Array::new(self, Ok(NdArray::zeros(self.context(), shape, dtype)?)))
     }
 
-    /// A handle to an existing array.
+    /// An [`Array`] that is a handle to the memory of `array`.
     pub fn wrap(&self, array: &NdArray) -> Array {
         Array::new(self, Ok(array.clone()))
     }

@@ -35,7 +35,7 @@ pub struct PlannedGraph {
     /// Multiply-adds of recomputed steps divided by the multiply-adds of all other steps: an estimate of the extra time.
     /// For steps that are limited by memory bandwidth, the estimate is too small.
     pub recomputed_work: f64,
-    /// The planner's figures.
+    /// The report of the memory planner.
     pub report: PlanReport,
     /// Bytes of the arena.
     pub arena_bytes: usize,

@@ -2,8 +2,9 @@
 //! declares (batch normalization and ReLU).
 //!
 //! - Needs a training graph.
-//! - Promises the same values. The activation and its gradient no longer need a separate pass over memory. The output of
-//!   the first call is kept only if another call reads it. Both fused calls need a kernel that is not the reference.
+//! - Promises the same values. The activation and its gradient no longer need a separate pass over memory. The output
+//!   of the first call is kept only if another call reads it. Both fused calls, that of the forward graph and that of
+//!   the gradient, need a kernel other than the reference kernel.
 //! - Switch: [`BindOptions::fuse`] (`MXNET_USE_FUSION`), on by default.
 
 use crate::bind::Known;

@@ -46,7 +46,7 @@ struct Fusion<'a> {
     source: Source<'a>,
     options: &'a BindOptions,
     plain: &'a Program,
-    /// The value of each entry.
+    /// For each entry of the graph, its value in the program.
     of_entry: &'a FxHashMap<EntryId, ValueId>,
     op: Arc<OpDef>,
 }

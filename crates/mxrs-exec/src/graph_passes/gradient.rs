@@ -14,8 +14,8 @@ use mxrs_types::{Error, Result};
 /// Differentiates the forward graph.
 ///
 /// # Errors
-/// Returns an error if a request names an unknown argument, or an operator between a wanted argument and a head is not
-/// differentiable.
+/// Returns an error if a request names an unknown argument, or if an operator between a head and an argument whose
+/// gradient is requested is not differentiable.
 pub fn run(state: &GraphState, context: &Context<'_>) -> Result<Option<GraphState>> {
     let Some(requests) = context.options.gradients.as_ref().filter(|_| context.has_gradient) else { return Ok(None) };
     let graph = &*state.forward.graph;

@@ -33,8 +33,8 @@ pub fn run(state: &GraphState, context: &Context<'_>) -> Result<Option<GraphStat
     Ok(less.map(|graph| state.with_graph(graph)))
 }
 
-/// The graph with clones, or `None` if it stays as it is. `known` describes the entries of the graph, and `lower` lowers a
-/// candidate graph to a program.
+/// The graph in which the calls to be computed again are cloned, or `None` if the graph stays as it is. `known`
+/// describes the entries of the graph, and `lower` lowers a candidate graph to a program.
 fn recomputed(
     graph: &TrainingGraph,
     known: &Known,

@@ -9,8 +9,8 @@ use mxrs_op::{Attrs, Gradient};
 use mxrs_types::{Error, Result};
 use std::sync::Arc;
 
-/// The gradients of the inputs that `wants` marks, one slot per input. If `create`, the gradient is recorded; if `retain`,
-/// the node keeps what a second gradient needs.
+/// The gradients of the inputs for which `wants` is true. The result has one element per input. If `create`, the
+/// gradient is recorded; if `retain`, the node keeps what a second gradient needs.
 ///
 /// # Errors
 /// Returns an error if the operator is not differentiable or its gradient fails.
@@ -38,7 +38,7 @@ pub fn gradient_of(
         How::Reshape => {
             let mut grads = vec![None; wants.len()];
             if let (Some(grad), Some(true)) = (first(), wants.first()) {
-                // A view of the gradient. If recording is on, the view is recorded.
+                // `reshape` returns a view of the gradient of the output. If recording is on, the view is recorded.
                 grads[0] = Some(grad.reshape(history.inputs[0].desc.shape.clone())?);
             }
             Ok(grads)
@@ -52,7 +52,8 @@ pub fn gradient_of(
     }
 }
 
-/// The gradient of a view of rows, computed by the gradient of `slice_axis`.
+/// The gradient of the array of which the rows `begin..end` are a view. It is computed by the gradient function of
+/// `slice_axis`.
 fn rows(
     imperative: &Imperative,
     node: &Arc<Node>,

@@ -27,7 +27,7 @@ impl<K, V> Lru<K, V> {
         Self { capacity: capacity.max(1), clock: 0, len: 0, slots: FxHashMap::default() }
     }
 
-    /// The value whose key has this hash and `matches`.
+    /// The value whose key has this hash and for whose key `matches` returns true.
     pub fn get(&mut self, hash: u64, matches: impl Fn(&K) -> bool) -> Option<Arc<V>> {
         self.clock += 1;
         let slot = self.slots.get_mut(&hash)?.iter_mut().find(|slot| matches(&slot.key))?;

@@ -1,4 +1,4 @@
-//! Marks: the arrays whose gradients are wanted, and the arrays that receive these gradients.
+//! Marks: the arrays whose gradients are requested, and the arrays that receive these gradients.
 
 use super::tape::{Buffer, Entry, Node, entry_of};
 use super::{Imperative, flags};

@@ -1,4 +1,4 @@
-//! Calls operators on arrays, one at a time, and records the calls if a gradient is wanted.
+//! Calls operators on arrays, one at a time, and records the calls if a gradient is to be computed.
 //!
 //! [`Imperative::invoke`] prepares a call once per signature (operator, attributes, shapes, types, mode) and pushes each
 //! call as one engine task, without waiting for it. Within [`autograd::record`], calls on tracked arrays are recorded on a
@@ -59,7 +59,7 @@ pub use cached::{CachedOp, CachedOpFlags, CachedOpStats};
 pub use function::{Function, FunctionCall};
 pub use invoke::{Imperative, ImperativeOptions};
 
-/// Recording, marks, and the flags of the thread.
+/// Records calls for gradients: which arrays gradients are wanted for, and whether the calling thread records and trains.
 pub mod autograd {
     pub use super::flags::{FlagScope, is_recording, is_training, pause, predict_mode, record, set, train_mode};
     pub use super::mark::{drop_grads, grad_of, is_tracked, mark};

@@ -70,7 +70,7 @@ pub struct Prepared {
     /// Pairs (input, output) for which the kernel can run in place. Empty if the call takes several steps.
     pub can_inplace: Vec<(usize, usize)>,
     pub is_train: bool,
-    /// The values that the gradient reads, for each set of wanted input gradients requested so far.
+    /// The values that the gradient reads, for each set of inputs whose gradients were requested so far.
     reads: RankedMutex<Vec<(Vec<bool>, Arc<Reads>)>>,
 }
 
@@ -86,7 +86,8 @@ impl Prepared {
         let op = &call.op;
         let mut names = op.input_names(&call.params);
         for at in 1..names.len() {
-            // Some gradient operators have several inputs with the same name.
+            // The variables of the graph need different names, but some gradient operators have several inputs with the
+            // same name.
             if names[..at].contains(&names[at]) {
                 names[at] = format!("{}_{at}", names[at]);
             }
@@ -97,7 +98,7 @@ impl Prepared {
         let node = builder.add_parsed_op(op, op.name, call.attrs.clone(), call.params.clone(), variables)?;
         let n_all = op.n_outputs.get(&call.params);
         let n_visible = op.n_visible.get(&call.params).min(n_all);
-        // Hidden outputs count only if they were requested and the call is not a view, which makes none.
+        // Hidden outputs are made only if they were requested. A call that makes a view has none.
         let n_made = if with_hidden && call.view(is_train) == View::No { n_all } else { n_visible };
         builder.set_heads((0..n_made).map(|i| Entry::new(node, i as u32)).collect());
         let graph = builder.build()?;
@@ -144,7 +145,7 @@ impl Prepared {
         (self.call.op.rewrites)(&self.call.params, self.is_train)
     }
 
-    /// The values that the gradient of the call reads. `wants` marks the inputs whose gradients are wanted.
+    /// The values that the gradient of the call reads. `wants` marks the inputs whose gradients are requested.
     ///
     /// # Errors
     /// Returns an error if the operator declares its gradient wrongly.

@@ -29,8 +29,8 @@ struct Probe<'a> {
     reads: Reads,
 }
 
-/// The values that the gradient of the call reads. `wants` marks the inputs whose gradients are wanted. The result holds
-/// for any set of visible outputs that have gradients.
+/// The values that the gradient of the call reads. `wants` marks the inputs whose gradients are requested. The result
+/// holds for any set of visible outputs that have gradients.
 ///
 /// # Errors
 /// Returns an error if the operator declares its gradient wrongly.

@@ -1,8 +1,8 @@
-//! Walks along the tape from the heads back to the nodes whose gradients are wanted.
+//! Walks along the tape from the heads back to the nodes whose gradients are requested.
 //!
 //! Nodes are visited in falling order of ids, so that all readers of a value come before its maker. A node is
-//! differentiated only if a wanted gradient depends on it. If no reader contributes to the gradient of a node, that
-//! gradient is zero and the node passes no gradients on to its inputs.
+//! differentiated only if a requested gradient depends on it. If no reader of a node's outputs contributes to the
+//! gradient of the node, that gradient is zero and the node passes no gradients on to its inputs.
 
 use super::gradient_of::gradient_of;
 use super::tape::{Buffer, Entry, History, Node};
@@ -20,14 +20,14 @@ pub struct Head {
     pub grad: NdArray,
 }
 
-/// A walk with its settings.
+/// A walk along the tape from heads to the nodes whose gradients are requested, with its settings.
 pub struct Walk<'a> {
     pub imperative: &'a Imperative,
     /// Whether nodes keep their history for another gradient.
     pub retain: bool,
     /// Whether the calls that compute gradients are recorded.
     pub create: bool,
-    /// Whether the walk stops at targets. It may stop there if no gradients are wanted for values that a target was
+    /// Whether the walk stops at targets. It may stop there if no gradients are requested for values that a target was
     /// computed from.
     pub stops_at_targets: bool,
 }
@@ -39,7 +39,7 @@ struct Visit {
     history: Option<Arc<History>>,
     buffers: Vec<Buffer>,
     is_target: bool,
-    /// Whether a gradient of this node, or of a node that it depends on, is wanted.
+    /// Whether a gradient of this node, or of a node that it depends on, is requested.
     is_useful: bool,
     /// The terms of the gradient of each output.
     terms: Vec<Vec<NdArray>>,
@@ -83,8 +83,8 @@ impl Walk<'_> {
         self.run(tape, heads, targets)
     }
 
-    /// Collects the nodes that the heads depend on. Gradients are wanted for `targets`, or for all marked arrays if there
-    /// are no targets.
+    /// Collects the nodes that the heads depend on. Gradients are requested for `targets`, or for all marked arrays if
+    /// `targets` is `None`.
     fn collect(&self, heads: &[Head], targets: Option<&[Entry]>) -> Result<Tape> {
         let is_target = |node: &Arc<Node>| targets.is_some_and(|t| t.iter().any(|e| Arc::ptr_eq(&e.node, node)));
         let mut visits: Vec<Visit> = Vec::new();

@@ -116,7 +116,7 @@ pub fn plan_program(program: Arc<Program>, options: &BindOptions) -> Result<Plan
 /// The state between two passes.
 struct Driver<'a> {
     context: &'a Context<'a>,
-    /// `None` if only a program is given.
+    /// The graph; `None` if only a program is given.
     graph: Option<GraphState>,
     /// The program; `None` before `lower`.
     program: Option<ProgramState>,
@@ -215,7 +215,7 @@ impl Driver<'_> {
         self.graph.as_ref().map_or(0, |state| state.graph.graph.n_nodes())
     }
 
-    /// Keeps a report, with figures if [`BindOptions::trace_passes`] is set.
+    /// Stores a report. It includes the sizes of the program if [`BindOptions::trace_passes`] is set.
     fn report(&mut self, report: PassReport) -> Result<()> {
         let Some(graph) = &self.graph else { return Ok(()) };
         let report = report.with_graph(self.context.options, || Arc::new(graph.graph.graph.clone()));

@@ -92,18 +92,18 @@ impl PassReport {
         Self { graph: options.trace_passes.then(graph), ..self }
     }
 
-    /// Adds the figures of the program that the graph would become if it were lowered now.
+    /// Adds the numbers of steps and bytes of the program that the graph would become if it were lowered now.
     pub(super) fn with_lowered(self, state: &GraphState, context: &Context<'_>) -> Result<Self> {
         if !context.options.trace_passes {
             return Ok(self);
         }
-        // Lowering may fail at this point because of a call without a kernel, even if a later pass replaces that call. Then
-        // there are no figures.
+        // Lowering may fail at this point because of a call without a kernel, even if a later pass replaces that call.
+        // Then no numbers are added.
         let Ok((program, _)) = state.lowered(context) else { return Ok(self) };
         Ok(self.with_figures(program, &plan(program, &quiet(context.options))?))
     }
 
-    /// Adds the figures of a program.
+    /// Adds the numbers of steps and bytes of a program.
     pub(super) fn with_program(self, state: &ProgramState, options: &BindOptions) -> Result<Self> {
         if !options.trace_passes {
             return Ok(self);

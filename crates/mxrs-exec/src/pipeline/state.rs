@@ -37,7 +37,7 @@ pub struct Typed {
 /// How a graph is to be run, and the options it is bound with.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    /// The caller's choices.
+    /// The options that the caller has chosen.
     pub options: &'a BindOptions,
     /// Whether operators work as in training.
     pub is_train: bool,

@@ -3,10 +3,11 @@
 //! In `s = _grad_add(a, b)`, or in another sum of two gradients, the term that is made first keeps its memory. The kernel
 //! that makes the other term [adds](mxrs_op::Kernel::adds) it to this memory. Addition commutes, so no bit changes.
 //!
-//! - Needs the steps of a training program. An addition stays a step in three cases. First, another step reads a term after
-//!   the sum may have overwritten it. Second, a term is a bound array or an output, or belongs to the other half of the
-//!   program. Third, the kernel of the later term cannot add. A program with concatenations in place stays as it is,
-//!   because its plan was accepted for its bytes.
+//! - Needs the steps of a training program. An addition stays a step in three cases. First, another step reads a term
+//!   after the sum may have overwritten it. Second, a term is a bound array or an output, or is made in the forward
+//!   steps although the addition belongs to the gradient. Third, the kernel of the later term cannot add. A program
+//!   with concatenations in place is not changed, because the pass that made them has already compared the bytes of its
+//!   plan.
 //! - Promises the same bits in an arena that is not larger. The program is planned with and without the additions.
 //! - Switch: [`PlanOptions::enable_inplace`], on by default.
 
@@ -134,7 +135,8 @@ fn find(program: &Program, at: usize) -> Option<Found> {
     may_go_there.then_some(Found { maker, output, first, second })
 }
 
-/// The step that made the first of all terms whose sum is `value`.
+/// The step that made the earliest of the terms that are added in place to make `value`, or the step that makes `value`
+/// itself. Only steps before `before` are searched.
 fn base(program: &Program, value: ValueId, before: usize) -> Option<usize> {
     let step = (0..before).rev().find(|s| program.steps[*s].outputs.contains(&value))?;
     let sum = program.sums.iter().find(|sum| program.steps[sum.step].outputs[sum.output] == value);

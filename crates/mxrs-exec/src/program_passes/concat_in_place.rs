@@ -1,9 +1,10 @@
 //! Concatenation in place: each step that makes a part writes it directly into the whole, and the concatenation copies nothing.
 //!
-//! - Needs a program without a gradient. Each image of each part has to [lie in one piece](super::parts) in the whole,
-//!   beginning at a cache line. If there are several images, the kernel that makes the part has to be able to write images
-//!   [with a distance](mxrs_op::Kernel::strided). A part is copied if another step reads it too, or if its kernel cannot
-//!   write images with a distance. If no part can be made in place, the concatenation stays as it is.
+//! - Needs a program without a gradient. Each image (the elements at one position of the first axis) of each part has
+//!   to [lie in one piece](super::parts) in the whole, beginning at a cache line. If there are several images, the
+//!   kernel that makes the part has to be able to write images [with a distance](mxrs_op::Kernel::strided). A part is
+//!   copied if another step reads it too, or if its kernel cannot write images with a distance. If no part can be made
+//!   in place, the concatenation stays as it is.
 //! - Promises the same bits in an arena that is not larger. Memory is planned for several sets of concatenations: first
 //!   all, then those that need no copy, then sets that grow one concatenation at a time, the largest first.
 //! - Switch: [`PlanOptions::enable_inplace`], on by default.
@@ -119,7 +120,7 @@ fn in_place(program: &Program, which: Which, steps: &[usize]) -> Option<Program>
     (!found.is_empty()).then(|| rewritten(program, found))
 }
 
-/// The program with these concatenations, the last one first, done in place.
+/// The program in which the concatenations `found`, listed from the last step to the first, are done in place.
 fn rewritten(program: &Program, mut found: Vec<Concatenation>) -> Program {
     let mut changed = program.clone();
     let mut copies: Vec<(usize, Step)> = Vec::new();

@@ -6,8 +6,8 @@ use mxrs_types::{Error, Result, WriteReq};
 /// The fewest bytes that a thread copies.
 const PIECE_BYTES: usize = 1 << 16;
 
-/// A kernel that copies images. In the input they are contiguous; in the output there is a fixed distance from image to
-/// image.
+/// A kernel that copies images (slices along the first axis). In the input they are contiguous; in the output there is
+/// a fixed distance from image to image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyImages {
     /// Number of images.

@@ -1,10 +1,11 @@
 //! Fused additions: the kernel that makes the later term of `s = a + b` makes the sum directly, and the addition is left
 //! out.
 //!
-//! - Needs a program with a gradient. The kernel of the later term must be able to take the other term as [an additional
-//!   input](mxrs_op::Kernel::fuse_add). In a program without a gradient, [patterns](crate::BindOptions::patterns) decide
-//!   which sums are fused. An addition stays a step if another step reads the later term, if this term belongs to the other
-//!   half of the program, or if it is a recomputation of a value that is kept.
+//! - Needs a program with a gradient. The kernel of the later term must be able to take the other term as [an
+//!   additional input](mxrs_op::Kernel::fuse_add). In a program without a gradient,
+//!   [patterns](crate::BindOptions::patterns) decide which sums are fused. An addition stays a step if another step
+//!   reads the later term, if this term is made in the forward steps and the addition belongs to the gradient, or if
+//!   one of term and addition is recomputed and the other is not.
 //! - Promises the same values within one rounding. Unlike an [addition in place](super::add_in_place), a fused addition
 //!   does not change the earlier term. So other steps may read that term, such as the shortcut of a residual network, which
 //!   the gradient needs. The planner may still put the sum into the memory of the earlier term.

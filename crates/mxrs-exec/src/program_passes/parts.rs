@@ -40,8 +40,8 @@ pub fn places(whole: &TensorDesc, parts: &[&TensorDesc]) -> Option<Vec<Place>> {
     }
     let element = whole.dtype.size_of();
     let whole_image = whole.size_bytes() / n_images;
-    // Number of positions of the axis in one block, and number of elements from the beginning of one block to the beginning
-    // of the next.
+    // Number of positions of the concatenated axis in one block, and number of elements from the beginning of one block
+    // to the beginning of the next.
     let (block, distance) = match &whole.layout {
         Layout::RowMajor => (1, whole.shape[axis + 1..].iter().product::<usize>()),
         Layout::Blocked { strides, blocks, .. } => {

@@ -55,7 +55,8 @@ pub fn planned_tensor_bytes(program: &Program, options: &PlanOptions) -> Result<
         }
         let (from, to) = (step.inputs[0], step.outputs[0]);
         for (is_copy, copy) in [(is_bound(&program.values, from), to), (is_head(&program.values, to), from)] {
-            // Marked as packed, the copy is not counted, because the planner puts packed values outside the arena.
+            // The copy is marked as packed, so that it is not counted: the planner puts packed values outside the
+            // arena.
             if is_copy && program.values[copy].origin == Origin::Temporary {
                 program.values[copy].origin = Origin::Packed;
             }
@@ -105,7 +106,8 @@ pub fn plan(program: &Program, options: &PlanOptions) -> Result<MemoryPlan> {
     };
     let mut steps: Vec<PlanStep> = program.steps.iter().map(&mut planned).collect();
     for sum in &program.sums {
-        // The first term is an additional input, and the step writes the sum to the memory of that term.
+        // An addition in place: the first term is an additional input of the step that makes the second term, and this
+        // step writes the sum to the memory of the first term.
         let step = &mut steps[sum.step];
         step.inplace.retain(|(_, output)| *output != sum.output);
         step.inplace.insert(0, (step.inputs.len(), sum.output));

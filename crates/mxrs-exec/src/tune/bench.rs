@@ -14,7 +14,7 @@ const COLD_LINES: usize = (64 << 20) / size_of::<Line>();
 #[repr(C, align(64))]
 struct Line([u8; 64]);
 
-/// The place of a tensor in the memory for its kind: first line, and size in bytes.
+/// The place of a tensor in the memory for data, constants or results: first cache line, and size in bytes.
 #[derive(Clone, Copy)]
 struct Place {
     first: usize,

@@ -35,7 +35,7 @@ pub enum ChosenBy {
 }
 
 impl ChosenBy {
-    /// The word for the way of choosing, for reports.
+    /// The word that reports use for this value.
     pub fn word(self) -> &'static str {
         match self {
             Self::Estimate => "estimate",
@@ -60,7 +60,7 @@ impl Tuning {
     /// The choice by a known result or a search; `None` if estimates decide.
     ///
     /// # Errors
-    /// Returns the error of the observer of the search.
+    /// Returns the error of the callback that was given to [`Search::looked_on_by`].
     pub(crate) fn choose(
         &self,
         backends: &[Arc<dyn Backend>],

@@ -20,8 +20,8 @@ const HOPELESS: [f64; 2] = [1.6, 1.25];
 const SHORT: f64 = 0.01;
 /// A candidate whose time is within this factor of the fastest runs a second time even if the time budget is used up.
 const CLOSE: f64 = 1.1;
-/// Another kernel than the estimated one is chosen only if it is faster by at least this fraction. Smaller differences are
-/// noise.
+/// A kernel other than the one that estimates would choose is chosen only if it is faster by at least this fraction.
+/// Smaller differences are noise.
 const LEAST_GAIN: f64 = 0.01;
 
 /// A tuned call of a network, with the kernel that was chosen.

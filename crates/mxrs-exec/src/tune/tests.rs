@@ -220,7 +220,8 @@ fn only_inference_with_constant_weights_is_tried() {
 
 #[test]
 fn what_cannot_be_chosen_is_not_tried() {
-    // One algorithm, and a reference backend that is not timed.
+    // Backend `a` has one algorithm, and `slow` is a reference backend, which is not timed. So there is nothing to
+    // choose from.
     let world = World::new(&[("a", 1.0, &[algorithm("only", 1)]), ("slow", -9.0, &[algorithm("never", 0)])]);
     let tuning = searching(patient());
     assert_eq!(world.choose(&tuning), ("only".into(), ChosenBy::Estimate));

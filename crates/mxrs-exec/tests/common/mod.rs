@@ -114,14 +114,14 @@ pub fn live_bytes(nd: &Imperative) -> u64 {
     nd.context().storage().stats(Device::cpu(0)).live_requested
 }
 
-/// An array whose gradient is wanted.
+/// Makes an array of `values` and marks it, so that its gradient is computed.
 pub fn marked(nd: &Imperative, shape: &[usize], values: &[f64]) -> NdArray {
     let x = array(nd, shape, values);
     nd.attach_grad(&x, GradReq::Write).unwrap();
     x
 }
 
-/// The result of `f`, whose calls are recorded.
+/// Runs `f`, records the operator calls that it makes, and returns its result.
 pub fn recorded<T>(f: impl FnOnce() -> Result<T>) -> T {
     let _record = autograd::record();
     f().unwrap()

@@ -83,7 +83,8 @@ impl Net {
         Symbol::group(&heads).graph().expect("a graph")
     }
 
-    /// Two products with normalization, a sum with `x`, and activations.
+    /// A residual unit: two convolutions, each followed by a normalization; a sum with `x`; and an activation after the
+    /// first normalization and after the sum.
     pub fn residual_unit() -> Graph {
         let mut net = Self::new();
         let a = net.conv("a", "x", &[("no_bias", "True")]);

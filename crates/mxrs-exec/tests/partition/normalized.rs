@@ -68,16 +68,16 @@ fn g21_normalization_relu_and_quantization_are_one_call() {
 #[test]
 fn what_ends_a_normalization() {
     let all = Fusions::default();
-    // Quantization without a known range.
+    // Quantization is not fused if its range is not known before the run.
     assert_eq!(ops_after(&quantized(&[("out_type", "int8")], true), &all, 0.1), WHOLE);
-    // Another function between normalization and quantization.
+    // Nothing is fused if another function is between normalization and quantization.
     let (mut net, bn) = normalized(false);
     let tanh = net.call("tanh", "tanh", &[&bn], &[]);
     let q = net.call("_contrib_quantize_v2", "q", &[&tanh], SIGNED);
     let end = net.call_quantized("_contrib_dequantize", "end", &[&q], &[]);
     let kept = ops_after(&net.graph(&[&end]), &all, 2.0 / 127.5);
     assert_eq!(kept, ["BatchNorm", "tanh", "_contrib_quantize_v2", "_contrib_dequantize"]);
-    // A second call reads the result of relu in float32.
+    // Quantization is not fused if a second call reads the result of relu in float32.
     let (mut net, relu) = normalized(true);
     let q = net.call("_contrib_quantize_v2", "q", &[&relu], UNSIGNED);
     let end = net.call_quantized("_contrib_dequantize", "end", &[&q], &[]);

@@ -1,5 +1,5 @@
-//! Tests that chains of quantized calls become one call each, with results that differ from the results of the chain by at
-//! most one quantum.
+//! Tests that chains of quantized calls become one call each. The results may differ from those of the chain by one
+//! quantum, the distance between two neighboring 8-bit values.
 
 use super::nets::Net;
 use super::{common, fused, ops, partitioning};
@@ -64,7 +64,7 @@ impl Quantized {
 /// call, and then results would differ by more than roundings.
 const REACH: &str = "40";
 const LOW: &str = "-40";
-/// One quantum of a signed tensor with this range.
+/// One quantum, the distance between two neighboring values of a signed 8-bit tensor whose range is `LOW` to `REACH`.
 const QUANTUM: f64 = 40.0 / 127.5;
 
 /// Fills weights and their ranges. The ranges have width 1, so that results stay within [`REACH`].
@@ -126,8 +126,8 @@ fn a_residual_unit_is_two_calls_of_8_bits() {
         let graph = residual_unit(is_unsigned);
         let all = Fusions::default();
         let expected = ["_contrib_quantize_v2", "_sg_quantized_conv", "_sg_quantized_conv"];
-        // The last call returns float32 numbers. Without that fusion it returns 8 bits, and a separate call dequantizes
-        // them.
+        // With all fusions, the last call returns float32 numbers. Without the fusion `dequantize`, it returns 8-bit
+        // numbers, and a separate call dequantizes them.
         assert_eq!(ops_after(&graph, &all, 2.0), expected);
         let kept = ops_after(&graph, &Fusions { dequantize: false, ..all }, 2.0);
         assert_eq!(kept, [&expected[..], &["_contrib_dequantize"]].concat());
@@ -159,8 +159,7 @@ fn g21_a_sum_that_is_requantized_is_made_by_the_product() {
         };
         let graph = net.0.graph(&[&end]);
         let all = Fusions::default();
-        // The tolerance covers the rounding of the terms and of the sum, and the factor by which the second product
-        // amplifies both.
+        // The tolerance covers the rounding errors of the terms and of the sum, which the second convolution amplifies.
         let got = ops_after(&graph, &Fusions { dequantize: false, ..all }, 8.0);
         let expected = ["_contrib_quantize_v2", "_sg_quantized_conv", "_sg_quantized_conv", "_contrib_dequantize"];
         assert_eq!(got, expected, "unsigned: {is_unsigned}");
@@ -201,7 +200,7 @@ fn g21_a_sum_of_real_numbers_is_made_by_the_product() {
     for (is_requantized, with_relu) in [(false, false), (false, true), (true, false), (true, true)] {
         let graph = real_unit("x", is_requantized, with_relu);
         let all = Fusions::default();
-        // Without requantization neither graph rounds to quanta.
+        // Without requantization, neither graph rounds results to multiples of a quantum.
         let quanta = if is_requantized { 1.0 } else { 1e-5 };
         assert_eq!(ops_after(&graph, &all, quanta), ["_contrib_quantize_v2", "_sg_quantized_conv"]);
         let kept = ops_after(&graph, &Fusions { dequantize: false, ..all }, quanta);
@@ -210,7 +209,7 @@ fn g21_a_sum_of_real_numbers_is_made_by_the_product() {
         let behind = ["_contrib_quantize_v2", product, "_contrib_dequantize", "elemwise_add"];
         assert_eq!(kept, [&behind[..], relu].concat());
     }
-    // In a sum of two products, the product that runs later adds the result of the earlier product.
+    // In a sum of two convolutions, the convolution that runs later adds the result of the earlier one.
     let (mut net, x) = Quantized::new();
     let [a, b] = ["a", "b"].map(|name| {
         let made = net.bare_conv(name, &x);
@@ -230,7 +229,7 @@ fn relu_of_real_numbers_ends_a_product() {
     let relu = net.0.call("Activation", "relu", &[&a], &[("act_type", "relu")]);
     let graph = net.0.graph(&[&relu]);
     assert_eq!(ops_after(&graph, &Fusions::default(), 1e-5), ["_contrib_quantize_v2", "_sg_quantized_conv"]);
-    // Only relu is fused with the product; another activation stays a separate call.
+    // Only relu is fused with the convolution; another activation stays a separate call.
     let (mut net, x) = Quantized::new();
     let a = net.bare_conv("a", &x);
     let a = net.real("end", &a);

@@ -1,4 +1,4 @@
-//! Tests G21 on random networks of operators on floats.
+//! Tests on random networks of operators on floats that partitioning keeps the values of all outputs (G21).
 
 use super::nets::Net;
 use super::{F64, fused, same_values};

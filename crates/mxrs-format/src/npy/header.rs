@@ -106,7 +106,7 @@ impl<'a> Parser<'a> {
         Err(self.error(FormatErrorKind::Syntax, self.pos, format!("npy header: expected `{}`", byte as char)))
     }
 
-    /// Reads a quoted string without escapes; no key or type name contains one.
+    /// Reads a quoted string without escapes; no key or type name contains an escape.
     fn string(&mut self) -> Result<&'a [u8]> {
         self.skip_space();
         let quote = self.text.get(self.pos).copied().filter(|q| matches!(q, b'\'' | b'"'));

@@ -61,7 +61,8 @@ pub(super) fn read<R: Read + Seek>(source: &mut R, len: u64, options: &Options) 
         if !names.insert(member.name.clone()) {
             return Err(fault::at(at, FormatErrorKind::Duplicate, format!("zip member `{}`", member.name)));
         }
-        // Members with overlapping bytes would unpack to more than the ratio allows; so the sum of their sizes is checked.
+        // Members that share bytes of the file could together unpack to more than `MAX_RATIO` times the size of the
+        // file. Therefore the sum of their packed sizes is limited too.
         total = total.saturating_add(member.packed).saturating_add(LOCAL_LEN);
         members.push(member);
     }

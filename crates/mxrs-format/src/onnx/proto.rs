@@ -9,7 +9,7 @@ use prost::bytes::Bytes;
 /// A model file.
 #[derive(Clone, PartialEq, Message)]
 pub struct ModelProto {
-    /// Version of the format itself, from 3.
+    /// Version of the ONNX format; versions below 3 cannot be read.
     #[prost(int64, tag = "1")]
     pub ir_version: i64,
     /// Program that wrote the file.

@@ -1,5 +1,5 @@
-//! Checks the bytes before they are decoded: every length lies within its message, and the number of messages is bounded.
-//! This keeps the memory for decoding in proportion to the file, and gives errors an offset.
+//! Checks the bytes of an ONNX model before they are decoded: every length lies within its message, and the number of
+//! messages is bounded. This keeps the memory for decoding in proportion to the file, and gives errors an offset.
 
 use super::{AttributeProto, Dimension, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto};
 use crate::{Limits, fault};
@@ -110,7 +110,7 @@ impl Walk<'_> {
             match wire {
                 0 => {
                     self.varint(&mut at, end)?;
-                    // The number may be one element of a list.
+                    // The number may be one element of a list, which takes 8 bytes when decoded.
                     self.spend(start, size_of::<u64>())?;
                 }
                 1 => at = skip(at, 8, end)?,
@@ -120,7 +120,8 @@ impl Walk<'_> {
                     let inner_end = skip(at, len, end)?;
                     match kind.field(number) {
                         Some(inner) => self.message(inner, at, inner_end)?,
-                        // The field is a text, bytes, or a list of numbers of at least one byte each.
+                        // The field may be a list of numbers. In a list, each number ends at a byte whose highest bit
+                        // is 0.
                         None if kind.is_packed(number) => {
                             let is_last = |byte: &&u8| **byte & 0x80 == 0;
                             let n_numbers = self.bytes[at..inner_end].iter().filter(is_last).count();

@@ -57,7 +57,8 @@ fn sharing_cannot_make_much_of_little() {
     assert!(read(&[vec![b']'; 200], vec![b'a'; 199], vec![b'.']].concat()).is_err());
 }
 
-/// Without the budget, each call copies its whole argument: these 68 kB would take 64 MiB, and 400 kB tens of gigabytes.
+/// Each call in a pickle may copy its whole argument. Without a limit on the copied bytes, these 68 kB would take 64
+/// MiB, and 400 kB would take tens of gigabytes.
 #[test]
 fn calls_cannot_copy_one_argument_again_and_again() {
     let argument = [b"X\x00\x00\x01\x00".as_slice(), &[b'x'; 1 << 16]].concat();
@@ -68,7 +69,7 @@ fn calls_cannot_copy_one_argument_again_and_again() {
         let message = read(&calls(1000)).expect_err("1000 copies of 64 KiB").to_string();
         assert!(message.contains("bytes that the calls of a pickle copy"), "{message}");
     }
-    // A tuple of many items as the arguments of many objects.
+    // One tuple of many items holds the arguments of the constructors of many objects.
     let tuple = [b"(".as_slice(), &[b'N'; 1 << 16], b"tq\x010"].concat();
     let many = [b"cbuiltins\nobject\nq\x000".as_slice(), &tuple, &b"h\x00h\x01R0".repeat(1000), b"N."].concat();
     let message = read(&many).expect_err("1000 copies of 65,536 places").to_string();

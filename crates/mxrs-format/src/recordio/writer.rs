@@ -87,7 +87,8 @@ mod tests {
     use crate::Options;
     use crate::recordio::RecordReader;
 
-    /// The seven cases of escaping; the expected words follow from the specification of the format.
+    /// Tests how records are split where the payload contains the magic number, in seven cases. The expected words
+    /// follow from the specification of the format.
     #[test]
     fn escaping() {
         let m = MAGIC.to_le_bytes();

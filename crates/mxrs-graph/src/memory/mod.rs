@@ -1,10 +1,12 @@
 //! The memory planner: decides which entries share memory.
 //!
-//! The planner works on a neutral list of [steps](PlanStep) in execution order and on the sizes of entries, so the planner
-//! does not know graphs or operators. Invariants of every plan (tests cite the numbers):
+//! The planner works on a neutral list of [steps](PlanStep) in execution order and on the sizes of entries, so the
+//! planner does not know graphs or operators. A *tenant* is what needs one piece of memory: an entry, a chain of
+//! entries that share memory in place, or the scratch memory of one step. A *storage* is a piece of memory that tenants
+//! use one after another. Invariants of every plan (tests cite the numbers):
 //! - P1 two entries share bytes only if their lifetimes are disjoint, or they belong to one in-place or identity chain;
 //! - P2 external, dynamic and unreferenced entries are not planned;
-//! - P3 a storage is at least as large as every tenant;
+//! - P3 a storage is at least as large as each of its tenants;
 //! - P4 a storage has one device;
 //! - P5 an input that is overwritten in place has no later reader (an identity does not overwrite);
 //! - P6 equal input gives an equal plan;
@@ -17,9 +19,9 @@
 //! There are two algorithms. The *pool* reproduces what the manual says about `NNVM_EXEC_MATCH_RANGE` and
 //! `MXNET_EXEC_NUM_TEMP`: it searches a free list within a size range, tries several ranges, and colors the steps. The
 //! *offset* planner places each tenant into the tightest gap between the tenants alive at the same time. It tries two
-//! orders, largest tenants first and tenants of the fullest steps first, and keeps the better result (Pisarchyk and Lee,
-//! arXiv:2001.03288). If the user sets nothing, the smallest plan wins; if a range is set, the pool does exactly what was
-//! requested.
+//! orders, largest tenants first and tenants of the fullest steps (those with the most live bytes) first, and keeps the
+//! better result (Pisarchyk and Lee, arXiv:2001.03288). If the user sets nothing, the smallest plan wins; if a range is
+//! set, the pool does exactly what was requested.
 //!
 //! Steps of an offset plan must run in order, or with additional dependencies; each storage of the pool corresponds to
 //! one engine variable.

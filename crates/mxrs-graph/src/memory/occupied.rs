@@ -1,4 +1,5 @@
-//! The addresses that are occupied during a span of steps, found without visiting the tenants that occupy them.
+//! Finds the addresses that tenants (the users of planned memory) occupy during a span of steps, without a visit to
+//! each tenant.
 //!
 //! The structure is a tree over steps. Each node of the tree covers a span of steps and holds ranges of addresses. A tenant
 //! is stored in its *tiles*, the few nodes whose spans together are its lifetime, and in the ancestors of its first and last
@@ -58,7 +59,7 @@ impl Occupied {
             nodes[tile].throughout.insert(range);
             nodes[tile].somewhere.insert(range);
         });
-        // The span of a tile's parent extends beyond the lifetime, so the parent is an ancestor of the first or last step.
+        // Nodes whose span lies only partly in the lifetime are ancestors of the leaf of `first` or of `last`.
         for_each_above_ends(self.n_leaves, first, last, |node| nodes[node].somewhere.insert(range));
     }
 
@@ -66,9 +67,9 @@ impl Occupied {
     /// overlap.
     pub fn between(&self, first: usize, last: usize, ranges: &mut Vec<(usize, usize)>) {
         ranges.clear();
-        // Finds every tenant that overlaps with the span. Either the tenant is stored in or below a tile of the span, and so
-        // in `somewhere` of that tile. Or a tile of the tenant is an ancestor of a tile of the span, and so of the first or
-        // last step.
+        // These two walks find every tenant that is alive between `first` and `last`. Its range is in `somewhere` of a
+        // node that lies within the span. Or it is in `throughout` of a node above such a node, which is an ancestor of
+        // the leaf of `first` or of `last`.
         for_each_tile(self.n_leaves, first, last, |tile| ranges.extend(&self.nodes[tile].somewhere.0));
         for_each_above_ends(self.n_leaves, first, last, |node| ranges.extend(&self.nodes[node].throughout.0));
         ranges.sort_unstable();
@@ -131,7 +132,7 @@ mod tests {
             prop_assert_eq!(addresses(&ranges.0), addresses(&list));
         }
 
-        /// Compares the tree with a list of all tenants.
+        /// Compares the result of the tree with a search through a list of all tenants.
         #[test]
         fn finds_what_overlaps_in_time_and_nothing_else(
             n_steps in 1usize..40,

@@ -1,4 +1,5 @@
-//! The offset planner: places each tenant into the tightest gap between the tenants alive at the same time.
+//! The offset planner: places each tenant (a user of memory) into the tightest gap between the tenants alive at the
+//! same time.
 
 use super::occupied::Occupied;
 use super::tenant::{Tenant, Tenants};
@@ -30,7 +31,8 @@ pub(super) fn aligned(bytes: usize) -> usize {
 }
 
 /// Two orders in which to place tenants: by size, and by the number of live bytes at the fullest step of a tenant's
-/// lifetime. The second order packs the fullest steps without holes. Which order packs better is not known in advance.
+/// lifetime, the step with the most live bytes. The second order packs the fullest steps without holes. Which order
+/// packs better is not known in advance.
 fn orders(list: &[Tenant], here: &[usize], n_steps: usize) -> [Vec<usize>; 2] {
     let live = FullestStep::new(here.iter().map(|t| &list[*t]), n_steps);
     let mut by_size = here.to_vec();
@@ -147,7 +149,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The published algorithm without a tree: it visits every placed tenant.
+    /// The same placement without the tree of placed tenants: it compares each tenant with every placed one.
     fn place_slowly(list: &[Tenant], order: &[usize]) -> (usize, Vec<usize>) {
         let mut offsets = vec![0; list.len()];
         let mut extent = 0;

@@ -18,7 +18,8 @@ impl StorageId {
     }
 }
 
-/// A piece of memory with one or several tenants, one at a time.
+/// A piece of memory that one or several tenants use, one at a time. A tenant is an entry, a chain of entries that
+/// share memory in place, or the scratch memory of a step.
 ///
 /// Storages of a pool plan never overlap, so each may be a separate buffer. Storages of an offset plan may overlap in
 /// the arena of their device if their tenants are not alive at the same time.

@@ -22,7 +22,7 @@ const CAST_BACK: &str = "_backward_cast";
 /// unchanged.
 ///
 /// # Errors
-/// If `ops` has no `amp_cast`.
+/// Fails if `ops` has no `amp_cast`.
 pub fn autocast(graph: &Graph, ops: &OpSet, half: DType) -> Result<Graph> {
     let is_converted = |node: &Node| matches!(node.op_name(), "amp_cast" | "amp_multicast");
     if graph.nodes().iter().any(is_converted) {

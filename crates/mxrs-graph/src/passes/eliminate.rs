@@ -151,7 +151,7 @@ impl<'g> Outputs<'g> {
         Ok(())
     }
 
-    /// Adds a copy of `from` with the name of the node that was merged.
+    /// Adds a `_copy` call that reads `from` and has the name of the removed node `old`, if no other node has taken that name.
     fn copy(&mut self, rewrite: &mut Rewrite<'_>, old: Entry, from: Entry) -> Result<NodeId> {
         let gone = self.graph.node(old.node);
         let name = gone.name.clone();

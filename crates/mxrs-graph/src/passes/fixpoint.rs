@@ -36,7 +36,7 @@ impl<T> Inferred<T> {
     /// The inferred property of one entry.
     ///
     /// # Panics
-    /// If the id belongs to another, larger graph.
+    /// Panics if the id belongs to another, larger graph.
     pub fn entry(&self, id: EntryId) -> &T {
         &self.entries[id.index()]
     }

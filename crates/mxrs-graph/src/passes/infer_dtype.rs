@@ -94,7 +94,7 @@ impl Inferred<Option<DType>> {
     /// The type of every entry, in id order.
     ///
     /// # Errors
-    /// [`ErrorKind::Unresolved`] with the names of the variables whose type is unknown (or of the nodes, if all
+    /// Returns [`ErrorKind::Unresolved`] with the names of the variables whose type is unknown (or of the nodes, if all
     /// variables are known).
     pub fn complete(&self, graph: &Graph) -> Result<Vec<DType>> {
         require_known(graph, &self.entries)?;

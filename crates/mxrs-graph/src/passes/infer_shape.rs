@@ -90,8 +90,8 @@ impl Inferred<PartialShape> {
     /// The shape of every entry, in id order.
     ///
     /// # Errors
-    /// [`ErrorKind::Unresolved`] with the names of the variables whose shape is unknown (or of the nodes, if all
-    /// variables are known).
+    /// Returns [`ErrorKind::Unresolved`] with the names of the variables whose shape is unknown (or of the nodes, if
+    /// all variables are known).
     pub fn complete(&self, graph: &Graph) -> Result<Vec<Shape>> {
         require_known(graph, &self.entries)?;
         Ok(self.entries.iter().filter_map(PartialShape::known).collect())

@@ -61,7 +61,7 @@ impl Symbol {
     /// Selects output `index`.
     ///
     /// # Errors
-    /// If the symbol has no output `index`.
+    /// Fails if the symbol has no output `index`.
     pub fn output(&self, index: usize) -> Result<Self> {
         let entry = self.entries.get(index).ok_or_else(|| {
             Error::invalid("output of a symbol", index, format!("an index below {}", self.entries.len()))
@@ -116,7 +116,7 @@ impl Symbol {
     /// operator requests, if any.
     ///
     /// # Errors
-    /// If two variables have the same name.
+    /// Fails if two variables have the same name.
     pub fn graph(&self) -> Result<Graph> {
         let nodes = walk(&self.entries);
         let ids: FxHashMap<*const SymNode, NodeId> =

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 /// Times `small`, which works on a graph, and `large`, which does the same on a graph that is `factor` times as large.
 ///
 /// # Panics
-/// If `large` takes more than `3 * factor` times as long as `small`. The times are those of the fastest of several runs.
+/// Panics if `large` takes more than `3 * factor` times as long as `small`. The times are those of the fastest of
+/// several runs.
 pub fn growth_is_linear(factor: u32, small: impl Fn(), large: impl Fn()) {
     let took = |work: &dyn Fn()| {
         let start = Instant::now();

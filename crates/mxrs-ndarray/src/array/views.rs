@@ -40,7 +40,7 @@ impl NdArray {
         Self(Arc::new(Handle { chunk, shape, dtype, device, offset_bytes, slot: Slot::default() }))
     }
 
-    /// An array of the same memory and shape without a recorder.
+    /// An array of the same memory and shape, to which no [recorder](crate::Recorded) has attached a value.
     pub fn detach(&self) -> Self {
         self.handle(self.0.shape.clone(), self.0.offset_bytes)
     }

@@ -54,7 +54,7 @@ fn load(path: &Path) -> Result<Loaded> {
         );
         Error::new(ErrorKind::Backend { backend: crate::BACKEND, message })
     })?;
-    // The library is never unloaded, because the table and all objects created through it point into it.
+    // The library is never unloaded, because the function table and all oneDNN objects point into the library.
     let library = Box::leak(Box::new(library));
     // SAFETY: symbols that start with `dnnl_` belong to oneDNN. `open` checks that the version is 3 before any function
     // but `dnnl_version` is called. The library is leaked, so it is never closed.

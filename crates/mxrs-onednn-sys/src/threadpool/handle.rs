@@ -18,9 +18,9 @@ impl ThreadPoolHandle {
     /// Makes the C++ object for `pool`.
     ///
     /// # Errors
-    /// `NotBuilt` if oneDNN cannot run on the caller's threads, because feature `static` is off, there is no library, or its
-    /// runtime is not THREADPOOL. (If there is a library, a stream without a pool then uses the library's own threads.)
-    /// `InvalidValue` if the pool reports no threads, or more than an `i32` can hold.
+    /// `NotBuilt` if oneDNN cannot run on the caller's threads, because feature `static` is off, there is no library,
+    /// or the library's runtime is not THREADPOOL. (With such a library, a stream that is created without a pool uses
+    /// the library's own threads.) `InvalidValue` if the pool reports no threads, or more than an `i32` can hold.
     pub fn new(pool: Arc<dyn ThreadPool>) -> Result<Self> {
         let runtime = version()?.cpu_runtime;
         if runtime != crate::CpuRuntime::ThreadPool {

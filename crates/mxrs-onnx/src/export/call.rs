@@ -104,7 +104,8 @@ impl<'a> Call<'a> {
         self.shape(0).axis(axis)
     }
 
-    /// Refuses dtypes that ONNX's operator `op_type` does not have.
+    /// Refuses the call if the dtype of its data is not in `dtypes`, the dtypes that ONNX's operator `op_type`
+    /// supports.
     pub fn require_dtype(&self, op_type: &str, dtypes: &[DType]) -> Result<(), Refusal> {
         let got = if self.n_inputs() == 0 { self.out_dtype() } else { self.dtype(0) };
         if dtypes.contains(&got) { Ok(()) } else { refuse(format!("{op_type} has no element type {got}")) }
@@ -149,8 +150,8 @@ impl<'a> Call<'a> {
     /// Reshapes a value to the shape of the output.
     ///
     /// # Errors
-    /// Returns a refusal in two cases: the batch size is open and several sizes depend on it; or the array is empty, because
-    /// in ONNX's `Reshape` the size 0 means "copy the size of the input".
+    /// Returns a refusal in two cases: the batch size is open (dynamic) and several sizes of the output depend on it;
+    /// or the array is empty, because in ONNX's `Reshape` the size 0 means "copy the size of the input".
     pub fn reshape_to_output(&mut self, value: &str) -> Answer {
         let target = self.reshape_target()?;
         let target = self.ints("shape", &target)?;
@@ -171,7 +172,7 @@ impl<'a> Call<'a> {
     /// Adds the output's shape as a constant.
     ///
     /// # Errors
-    /// Returns a refusal if the batch size is open and a size depends on it.
+    /// Returns a refusal if the batch size is open (dynamic) and a size of the output depends on it.
     pub fn output_sizes(&mut self) -> Answer {
         let sizes = self.facts.fixed_sizes(self.output_id());
         match sizes.into_iter().map(|size| size.map(|size| size as i64)).collect::<Option<Vec<_>>>() {

@@ -18,8 +18,8 @@ pub(super) struct Facts {
 impl Facts {
     /// Infers all shapes and types from the inputs and the parameters.
     ///
-    /// Returns the errors of inference. If the batch size is open, the graph is also inferred for twice that size, so a
-    /// graph that works for only one batch size is an error.
+    /// Returns the errors of inference. If the batch size is open (dynamic), shapes are also inferred for a batch of
+    /// twice the size, so a graph that works for only one batch size is an error.
     pub fn new(graph: &Graph, params: &IndexMap<String, Tensor>, options: &ExportOptions) -> Result<Self> {
         let is_variable = |name: &str| graph.find(name).is_some_and(|id| graph.node(id).is_variable());
         let known: Vec<(&str, &Tensor)> =
@@ -49,7 +49,7 @@ impl Facts {
         Ok(Self { shapes, dtypes, doubled })
     }
 
-    /// The shape of a value, for the batch size of the options.
+    /// The shape of a value, for the batch size in the input shapes of [`ExportOptions`].
     pub fn shape(&self, entry: EntryId) -> &Shape {
         &self.shapes[entry.index()]
     }
@@ -63,11 +63,11 @@ impl Facts {
     pub fn fixed_sizes(&self, entry: EntryId) -> Vec<Option<usize>> {
         let shape = self.shape(entry);
         let doubled = self.doubled.as_ref().map_or(shape, |doubled| &doubled[entry.index()]);
-        // The number of axes does not depend on the batch size, so both shapes have the same number.
+        // Both shapes have the same number of axes, because the number of axes does not depend on the batch size.
         shape.iter().zip(doubled.iter()).map(|(a, b)| (a == b).then_some(*a)).collect()
     }
 
-    /// Whether size `axis` is the batch size, and the batch size is open.
+    /// Whether the batch size is open (dynamic) and the size of axis `axis` is the batch size.
     pub fn is_batch(&self, entry: EntryId, axis: usize, batch: usize) -> bool {
         let size = |shapes: &[Shape]| shapes[entry.index()].get(axis).copied();
         let Some(doubled) = &self.doubled else { return false };

@@ -18,7 +18,7 @@ use mxrs_format::onnx::{Dimension, GraphProto, ModelProto, NodeProto, TensorProt
 use mxrs_graph::{EntryId, Graph, NodeId};
 use mxrs_types::{Error, Result, ResultExt};
 
-/// In the model, an open batch size has this name.
+/// The name of the batch size in the model, if the batch size is open (dynamic).
 const BATCH: &str = "N";
 
 /// Converts a graph to a model that computes the same at inference. Parameters that no node reads are left out.
@@ -110,8 +110,8 @@ fn write_calls(graph: &Graph, facts: &Facts, written: &mut Written) -> Result<()
     }
 }
 
-/// If an output of the node other than the first is used, returns the reason why the node is refused. ONNX only has the
-/// first outputs; the others are workspaces, masks and statistics for training.
+/// If an output of the node other than the first is used, returns the reason why the node is refused. ONNX operators
+/// have only the first output. The other outputs are workspaces, masks and statistics for training.
 fn used_beyond_first(graph: &Graph, id: NodeId) -> Option<String> {
     let is_used = |entry: &EntryId| {
         !graph.consumers(*entry).is_empty() || graph.heads().iter().any(|head| graph.entry_id(*head) == *entry)

@@ -56,7 +56,7 @@ const READERS: &[(&str, Read)] = &[
     ("Unsqueeze", shape::unsqueeze),
 ];
 
-/// Names of the ONNX operators that can be imported, in alphabetical order. `Constant`, which is not in the list, can be
+/// Names of the ONNX operators that can be imported, in alphabetical order. `Constant` is not among them, but can be
 /// imported too.
 pub fn imported_operators() -> impl Iterator<Item = &'static str> {
     READERS.iter().map(|(name, _)| *name)

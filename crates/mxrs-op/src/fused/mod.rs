@@ -1,10 +1,10 @@
 //! Fused calls: several pointwise calls as one. This is the parameter type of the operator `_FusedOp`.
 //!
-//! All tensors of a fused call have one shape. Its kernels run the calls in order for one block of elements after another
-//! (a block may be one element), so values between the calls need not go through memory. A kernel may get the memory of any
-//! input for any output. It therefore has to read a block of elements of *all* inputs before it writes this block of *any*
-//! output. Values between the calls are rounded to the element types that inference finds for them, so that a fused call
-//! gives the same bits as its calls one by one on the same backend.
+//! All tensors of a fused call have the same shape. A kernel of a fused call runs the inner calls in order for one
+//! block of elements after another (a block may be one element), so values between the calls need not go through
+//! memory. A kernel may get the memory of any input for any output. It therefore has to read a block of elements of
+//! *all* inputs before it writes this block of *any* output. Values between the calls are rounded to the element types
+//! that inference finds for them, so that a fused call gives the same bits as its calls one by one on the same backend.
 
 mod op;
 
@@ -36,9 +36,9 @@ pub struct FusedCall {
     pub inputs: Vec<FusedValue>,
 }
 
-/// Parameters of `_FusedOp`: the inner calls, in an order in which each comes after the calls that make its inputs. They
-/// cannot be written as attributes; a graph pass makes them. [`Debug`](fmt::Debug) prints all of them, so equal texts mean
-/// equal parameters.
+/// Parameters of `_FusedOp`: the inner calls, in an order in which each comes after the calls that make its inputs.
+/// These parameters cannot be written as attributes; a graph pass makes them. [`Debug`](fmt::Debug) prints all of the
+/// parameters, so equal texts mean equal parameters.
 #[derive(Clone)]
 pub struct Fused {
     /// Number of inputs of the fused call.

@@ -14,8 +14,8 @@ pub const FUSED_OP: &str = "_FusedOp";
 const SHARING_INPUTS: usize = 16;
 const SHARING_OUTPUTS: usize = 8;
 
-/// Pairs of an input and an output that may share memory: every input with every output. Pairs that exceed the inputs or
-/// outputs of a call are ignored.
+/// Pairs of an input and an output that may share memory: every input with every output. A pair is ignored if the call
+/// does not have its input or its output.
 static INPLACE: [(usize, usize); SHARING_INPUTS * SHARING_OUTPUTS] = pairs();
 
 const fn pairs() -> [(usize, usize); SHARING_INPUTS * SHARING_OUTPUTS] {
@@ -28,8 +28,8 @@ const fn pairs() -> [(usize, usize); SHARING_INPUTS * SHARING_OUTPUTS] {
     pairs
 }
 
-/// The operator `_FusedOp`: several pointwise calls in one, with the parameters [`Fused`]. The fusion pass makes its calls.
-/// The catalog does not list it, because symbol files cannot contain it.
+/// The operator `_FusedOp`: several pointwise calls in one, with the parameters [`Fused`]. The fusion pass makes calls
+/// of this operator. The catalog does not list it, because symbol files cannot contain it.
 pub fn fused_op() -> OpDef {
     OpDef {
         summary: "several pointwise calls in one",
@@ -93,7 +93,7 @@ fn infer_dtype(params: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [O
         }
         *known = known.or(*given);
     }
-    // Every round but the last finds at least one type, so the loop ends.
+    // Every round of the loop but the last finds at least one unknown type, so the loop ends.
     loop {
         let mut has_learnt = false;
         for (at, call) in fused.calls.iter().enumerate() {

@@ -4,8 +4,8 @@ use super::Field;
 use smallvec::SmallVec;
 use std::ops::Deref;
 
-/// A tuple of sizes, written `(3, 3)`, `[3,3]`, `(3L, 3L)`, `(3,)`, `()` or as a bare `3`. Some operators allow negative
-/// codes.
+/// A tuple of sizes, written `(3, 3)`, `[3,3]`, `(3L, 3L)`, `(3,)`, `()` or as a bare `3`. Some operators allow
+/// negative numbers, which have special meanings (`Reshape`).
 #[derive(Clone, Debug, PartialEq, Eq, Default, Hash)]
 pub struct ShapeAttr(pub SmallVec<[i64; 4]>);
 

@@ -51,7 +51,8 @@ pub fn define() -> OpDef {
 
 const BACKWARD: &str = "_backward_cast";
 
-/// The gradient of a conversion of input 0: the head converted to the type of that input. The other inputs have none.
+/// The gradient of an operator that converts input 0: the gradient of output 0 converted to the type of that input. The
+/// other inputs have no gradient.
 pub(super) fn cast_back(scope: &mut dyn GradientScope) -> Answers {
     let (head, like) = (scope.out_grad(0)?, scope.input(0));
     let mut answers = vec![None; scope.n_inputs()];

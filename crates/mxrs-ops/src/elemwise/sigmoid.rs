@@ -39,7 +39,8 @@ fn second(scope: &mut dyn GradientScope) -> Answers {
     let (head, ograd, y) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
     let by_ograd = if_wanted(scope, 0, |scope| call_with_params(scope, BACKWARD, &[y]))?;
     let by_out = if_wanted(scope, 1, |scope| {
-        // The gradient of the output `y`: head · ograd · (1 - 2 y).
+        // The gradient with respect to `y` is `head · ograd · (1 - 2 y)`, where `head` is the gradient of this backward
+        // operator's result.
         let both = scope.call_one("elemwise_mul", &[head, ograd])?;
         let twice = call_scalar(scope, "_mul_scalar", y, 2.0)?;
         let slope = call_scalar(scope, "_rminus_scalar", twice, 1.0)?;

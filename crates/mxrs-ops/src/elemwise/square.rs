@@ -33,7 +33,7 @@ fn backward() -> OpDef {
     OpDef { gradient: Gradient::By(|_, scope| second(scope)), ..elementwise }
 }
 
-/// The gradient of the backward operator, which is symmetric and linear in its two inputs.
+/// The gradient of the backward operator, which is symmetric in its two inputs and linear in each of them.
 fn second(scope: &mut dyn GradientScope) -> Answers {
     let (head, ograd, data) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
     let by_ograd = if_wanted(scope, 0, |scope| scope.call_one(BACKWARD, &[head, data]))?;

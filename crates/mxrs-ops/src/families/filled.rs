@@ -42,7 +42,8 @@ fn infer_dtype(params: &OpParams, _: &mut [Option<DType>], outputs: &mut [Option
     learn_dtype(&mut outputs[0], dtype_of(params.get::<InitParams>().dtype), "output")
 }
 
-/// Infers the output's shape from the parameter. Nothing follows from an empty shape, and a size of 0 is unknown.
+/// Infers the output's shape from the parameter. An empty shape means that the shape is unknown, and a size of 0 means
+/// that this size is unknown.
 pub fn learn_shape(shape: &[i64], output: &mut PartialShape) -> Result<()> {
     if shape.is_empty() {
         return Ok(());

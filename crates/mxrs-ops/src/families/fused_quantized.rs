@@ -91,7 +91,8 @@ impl Requantized {
     /// Fails in the same cases as [`Self::output_range`].
     pub fn reported_range(&self) -> Result<Option<Range>> {
         let range = self.output_range()?;
-        // Unfused calls do the same: a quantized sum reports the calibrated range unchanged.
+        // These are the ranges that the unfused calls report: a quantized sum reports the calibrated range unchanged, a
+        // requantization reports a symmetric range for int8.
         Ok(range.map(|r| if self.with_sum { r } else { requantize::reported(r, self.output_dtype()) }))
     }
 }

@@ -44,7 +44,7 @@ pub fn from_output(scope: &mut dyn GradientScope, op: &str) -> Answers {
     Ok(vec![Some(call_with_params(scope, op, &[out])?)])
 }
 
-/// Calls `make` if the gradient of input number `input` is wanted.
+/// Calls `make` if the gradient of input number `input` is needed; returns `None` otherwise.
 pub fn if_wanted(
     scope: &mut dyn GradientScope,
     input: usize,
@@ -53,8 +53,9 @@ pub fn if_wanted(
     if scope.wants(input) { make(scope).map(Some) } else { Ok(None) }
 }
 
-/// Returns the gradient of a backward operator `out = f(ograd, saved)` that is linear in `ograd`, and whose derivative by
-/// `saved` is zero almost everywhere. An example is a mask.
+/// Returns the gradient of a backward operator `out = f(ograd, saved)` that is linear in `ograd`, and whose derivative
+/// with respect to `saved` is zero almost everywhere. An example is the gradient of ReLU, which multiplies `ograd` by a
+/// mask.
 pub fn linear_in_ograd(scope: &mut dyn GradientScope, op: &str) -> Answers {
     let saved = scope.input(1);
     Ok(vec![Some(call_with_params(scope, op, &[saved])?), None])

@@ -52,7 +52,8 @@ pub fn gather_positions(input: &RefInput<'_>, output: &mut RefOutput<'_>, from: 
     }
 }
 
-/// The sizes around one axis: `(product before, size, product after)`.
+/// Three sizes around one axis: the product of the sizes before the axis, the size of the axis, and the product of the
+/// sizes after it.
 pub fn around_axis(shape: &[usize], axis: usize) -> (usize, usize, usize) {
     (shape[..axis].iter().product(), shape[axis], shape[axis + 1..].iter().product())
 }

@@ -1,10 +1,10 @@
 //! Gradients of operators that are linear in data and in a weight: fully-connected layers and convolutions.
 //!
 //! Let `out = F(data, weight) + bias`, and `g` the gradient of out. Three operators compute the gradients, and each is
-//! called only if its result is wanted: `_backward_F_data(g, weight)`, `_backward_F_weight(g, data)` and
-//! `_backward_F_bias(g)`. The last input of each is the tensor whose gradient it computes; only its shape is used. Because F
-//! is bilinear, the first two are linear in both of their inputs too, and their gradients are calls of F and of each other.
-//! So a product has gradients of every order.
+//! called only if its result is needed: `_backward_F_data(g, weight)`, `_backward_F_weight(g, data)` and
+//! `_backward_F_bias(g)`. Each of them also has a last input, the tensor whose gradient it computes; only the shape of
+//! this tensor is used. Because F is bilinear, `_backward_F_data` and `_backward_F_weight` are bilinear too, and their
+//! gradients are calls of F and of each other. So these operators have gradients of every order.
 
 use crate::dtypes::FLOATS;
 use crate::families::backward::{samples_of, uniform};
@@ -48,7 +48,7 @@ pub trait Product {
     /// # Errors
     /// Fails if the operator cannot run with these parameters.
     fn values(params: &Self::Params, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<f64>>;
-    /// The axis of the output that the bias belongs to.
+    /// The axis of the output that has one element of the bias per position.
     fn bias_axis(params: &Self::Params, ndim: usize) -> usize;
     /// Reference kernel of `(g, weight, data) -> gradient of data`.
     const DATA_KERNEL: ReferenceFn;
@@ -128,7 +128,7 @@ pub fn companions<P: Product>() -> Vec<OpDef> {
         },
         OpDef {
             summary: "gradient of the bias",
-            // The operator only sums; it multiplies nothing.
+            // This operator only sums elements of `ograd`; it multiplies nothing.
             is_product: false,
             inputs: InputNames::Fixed(&["ograd", "bias"]),
             infer_dtype: infer_sum_dtype,
@@ -143,7 +143,7 @@ pub fn companions<P: Product>() -> Vec<OpDef> {
         },
         OpDef {
             summary: "gradient of the bias's gradient: a bias, once for every cell of out",
-            // The operator only copies; it multiplies nothing.
+            // This operator only copies the bias; it multiplies nothing.
             is_product: false,
             inputs: InputNames::Fixed(&["bias", "ograd"]),
             ignored_inputs: &[1],
@@ -237,8 +237,9 @@ pub(crate) fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &
     unify_dtypes(inputs.iter_mut().chain(outputs), "ograd")
 }
 
-/// Infers the dtypes of the operators that compute the gradients of weight and bias, whose inputs are (ograd, data, weight)
-/// and (ograd, bias). The result has the type of the last input. This type is float32 or that of the other inputs.
+/// Infers the dtypes of the operators that compute the gradients of weight and bias, whose inputs are (ograd, data,
+/// weight) and (ograd, bias). The result has the type of the last input. The last input has type float32 or the type of
+/// the other inputs.
 fn infer_sum_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
     let Some((like, factors)) = inputs.split_last_mut() else { return Ok(()) };
     unify_dtypes(factors.iter_mut(), "ograd")?;

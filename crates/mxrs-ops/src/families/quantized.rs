@@ -1,16 +1,17 @@
 //! Quantized tensors: integers with a range `min`, `max` that defines which real numbers they represent.
 //!
 //! An element `q` represents `q · quantum` with `quantum = max(|min|, |max|) / levels`, where levels are 127.5 for i8,
-//! 255.5 for u8 and 2³¹ - 1 for i32. Zero represents zero. A real number becomes the nearest integer (halves go to the
-//! even one) and saturates at -128 and 127, or 0 and 255. In a range of zero width everything is 0.
+//! 255.5 for u8 and 2³¹ - 1 for i32. The integer 0 represents the number 0. To quantize a real number, it is divided by
+//! the quantum, rounded to the nearest integer (halves to even), and saturated at -128 and 127, or 0 and 255. In a
+//! range of zero width everything is 0.
 //!
 //! A range is two f32 tensors of one element each. The range of a weight may instead have one element per output
-//! channel. Then the range of the product's sums also has one element per channel, along axis 1. MXNet 1.9.1 does not have
-//! ranges per channel.
+//! channel. Then the range of the output of a convolution or fully-connected layer with this weight also has one
+//! element per channel, along axis 1. MXNet 1.9.1 does not have ranges per channel.
 //!
-//! MXNet: its oneDNN kernels quantize and dequantize by the same rule. Its products and `_contrib_requantize` use 127
-//! levels instead, which makes every requantized product 0.4 % too large. In this crate all operators use one rule, and
-//! integers differ from MXNet's by less than one quantum.
+//! MXNet: the oneDNN kernels of MXNet quantize and dequantize by the same rule. MXNet's convolutions, fully-connected
+//! layers and `_contrib_requantize` use 127 levels instead, which makes every requantized result 0.4 % too large. In
+//! this crate all operators use one rule, and integers differ from MXNet's by less than one quantum.
 
 use crate::inference::{OP, bad_attribute, learn, learn_dtype};
 use crate::numeric;
@@ -70,7 +71,7 @@ impl Range {
         if self.reach() > 0.0 { levels(dtype) / self.reach() } else { 0.0 }
     }
 
-    /// The range that is reported with integers of this type: symmetric for i8.
+    /// The range that an operator returns together with integers of this type. For i8, the range is made symmetric.
     pub fn reported(self, dtype: DType) -> Self {
         let reach = self.reach();
         if dtype == DType::I8 { Self { min: -reach, max: reach } } else { self }

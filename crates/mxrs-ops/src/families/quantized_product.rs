@@ -1,5 +1,5 @@
-//! Quantized convolutions and fully-connected layers: 8-bit integers are multiplied and summed in 32 bits,
-//! and the range of the sums follows from the ranges of the factors.
+//! Quantized convolutions and fully-connected layers: 8-bit integers are multiplied and summed in 32 bits, and the
+//! range of the sums follows from the ranges of data and weight.
 //!
 //! The quantum of the sums is `quantum(data) · quantum(weight)`, and their range is ±(2³¹ - 1) times this quantum. A bias,
 //! int8 or float32, is divided by this quantum, truncated and added. Sums do not wrap but saturate at 2³¹.

@@ -13,16 +13,16 @@ pub type PerAxis = SmallVec<[usize; 3]>;
 pub struct Window {
     /// Size of the window.
     pub kernel: PerAxis,
-    /// Distance between two windows.
+    /// Distance between the starts of neighboring windows.
     pub stride: PerAxis,
-    /// Distance between two cells of a window.
+    /// Distance between neighboring elements of a window.
     pub dilate: PerAxis,
-    /// Cells added on each side.
+    /// Number of padding elements added on each side.
     pub pad: PerAxis,
 }
 
-/// Largest value of a window parameter: far beyond any use, and small enough that sums and products of two do not
-/// overflow.
+/// Largest value of a window parameter: far beyond any use, and small enough that sums and products of two such values
+/// do not overflow.
 const MAX_VALUE: i64 = 1 << 31;
 
 impl Window {
@@ -61,12 +61,12 @@ impl Window {
         self.kernel.len()
     }
 
-    /// Cells that a window spans on an axis: `dilate * (kernel - 1) + 1`.
+    /// Number of positions that a window spans on an axis: `dilate * (kernel - 1) + 1`.
     pub fn span(&self, axis: usize) -> usize {
         self.dilate[axis].saturating_mul(self.kernel[axis] - 1).saturating_add(1)
     }
 
-    /// Number of windows on an axis of `size` cells; `None` if not even one fits.
+    /// Number of windows on an axis of size `size`; `None` if not even one fits.
     pub fn count(&self, axis: usize, size: usize) -> Option<usize> {
         let padded = size.saturating_add(2 * self.pad[axis]);
         Some(padded.checked_sub(self.span(axis))? / self.stride[axis] + 1)

@@ -1,7 +1,7 @@
 //! `out = relu(BatchNorm(data))` with the moving statistics: batch normalization at inference followed by ReLU.
 //!
-//! Inputs and parameters are those of [`BatchNorm`](crate::nn::batch_norm). The mode has no effect, nothing is
-//! rewritten, and there is one output.
+//! Inputs and parameters are those of [`BatchNorm`](crate::nn::batch_norm). In training and at inference the operator
+//! computes the same. It rewrites no input and has one output.
 //!
 //! MXNet: `_sg_onednn_batch_norm`, under another name. Dtypes: data f32 f64 f16 bf16; statistics and parameters are f32
 //! if data is f16 or bf16.

@@ -123,7 +123,8 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
         return batch_norm::infer_shape_along(params.norm.axis, inputs, out);
     };
     learn_ranges(&mut inputs[at..at + 2])?;
-    // The shape inference of the normalization does not know the inputs of the range, so they are left out.
+    // The shape inference of the normalization does not know the inputs `min_data` and `max_data`, so they are left
+    // out.
     let places = params.per_channel();
     let mut of_norm = vec![std::mem::take(&mut inputs[0])];
     of_norm.extend(places.map(|i| std::mem::take(&mut inputs[i])));

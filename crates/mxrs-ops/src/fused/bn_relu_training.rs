@@ -1,5 +1,6 @@
-//! Batch normalization followed by ReLU in a training step, as one call forward and one backward. A pass replaces the
-//! pairs of calls in a differentiated graph. The gradient needs only the data, not the output of the ReLU.
+//! Batch normalization followed by ReLU in a training step, as one call forward and one backward. A graph pass replaces
+//! each pair of `BatchNorm` and ReLU in a training graph, and the pair of their gradients. The gradient needs only the
+//! data, not the output of the ReLU.
 //!
 //! `_bn_relu`: inputs, parameters, outputs and rewritten inputs are those of [`BatchNorm`](crate::nn::batch_norm), with
 //! `out = relu(BatchNorm(data))`.
@@ -45,7 +46,8 @@ const PAIR: Pair = Pair {
     first_gradient: "_backward_BatchNorm",
     gradient: BACKWARD,
     kept_inputs: &[0, 1, 2],
-    // The output's gradient, data, gamma, beta, mean, inverse standard deviation.
+    // The inputs of the backward call are the output's gradient, data, gamma, beta, mean and inverse standard
+    // deviation.
     gradient_inputs: &[0, 0, 1, 2, 1, 1],
     gradient_outputs: &[0, 1, 2],
 };

@@ -37,12 +37,12 @@ op_params! {
 }
 
 impl Epilogue {
-    /// Number of inputs of the product: all inputs of the call but the sum.
+    /// Number of inputs of the product: all inputs of the call except `sum`.
     pub(crate) fn n_product_inputs(&self, n_inputs: usize) -> usize {
         n_inputs.saturating_sub(usize::from(self.with_sum))
     }
 
-    /// Applies the sum and the function to `y`; the result is not yet rounded.
+    /// Adds `sum` to `y` and applies the function of the epilogue. The result is not yet rounded.
     pub(crate) fn apply(&self, mut y: Vec<f64>, sum: Option<&RefInput<'_>>) -> Vec<f64> {
         if let Some(sum) = sum {
             y.iter_mut().zip(numeric::read(sum)).for_each(|(y, s)| *y += s);

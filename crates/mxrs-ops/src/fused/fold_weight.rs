@@ -82,7 +82,7 @@ fn run(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>]
 }
 
 impl FoldParams {
-    /// The factor of batch normalization for channel `c`.
+    /// The number by which batch normalization multiplies channel `c`.
     pub(super) fn scale(&self, gamma: &[f64], var: &[f64], c: usize) -> f64 {
         let gamma = if self.fix_gamma { 1.0 } else { gamma[c] };
         gamma / (var[c] + self.eps).sqrt()

@@ -55,7 +55,7 @@ fn fused(chain: &[Member<'_>]) -> Option<Vec<NewCall>> {
     if bn > 0 {
         attrs.set("quantized_data", "True");
         inputs[0] = input(0, 0);
-        // The ends of the range follow gamma and beta.
+        // The inputs `min_data` and `max_data`, the ends of the range, follow gamma and beta.
         inputs.splice(3..3, [input(0, 1), input(0, 2)]);
     }
     if !chain.iter().any(|call| call.stage == "act") {

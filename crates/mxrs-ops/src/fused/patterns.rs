@@ -63,7 +63,7 @@ impl Default for Fusions {
     }
 }
 
-/// The patterns that backends may have kernels for.
+/// The patterns of the chains that `fusions` selects.
 pub fn patterns(fusions: &Fusions) -> Vec<Pattern> {
     let present = |stages: Vec<(bool, Stage)>| stages.into_iter().filter(|(is, _)| *is).map(|(_, s)| s).collect();
     let sum = || Stage { enters_by: &[0, 1], ..Stage::of("sum", &["elemwise_add"]) };

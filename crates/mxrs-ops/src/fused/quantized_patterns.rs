@@ -10,9 +10,9 @@
 //! 5. `elemwise_add` of float32 tensors;
 //! 6. relu of a float32 tensor.
 //!
-//! Nothing is added to unsigned results, because they have lost the values below 0. Float32 tensors are added only if
-//! nothing else was added before, and if no call has removed the values below 0. Each call reads the output of the call
-//! before it and the range of that output.
+//! No addition may follow an unsigned result, because such a result has lost the values below 0. An addition of float32
+//! tensors may follow only if there was no other addition before, and if no call has removed the values below 0. Each
+//! call reads the output of the call before it and the range of that output.
 
 use super::patterns::{Fusions, is_relu};
 use crate::families::fused_quantized as quantized;
@@ -136,7 +136,8 @@ fn fused(chain: &[Member<'_>], op: &'static str) -> Option<Vec<NewCall>> {
                 attrs.set("act", "relu");
             }
             "dequantize" => {
-                // An unsigned tensor has no values below 0. A float32 result needs relu to remove them.
+                // If a call of the chain made an unsigned tensor, values below 0 were removed. The fused call then
+                // needs relu to remove them from a float32 result.
                 if chain.iter().any(makes_unsigned) {
                     attrs.set("act", "relu");
                 }

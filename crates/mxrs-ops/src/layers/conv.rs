@@ -30,7 +30,7 @@ pub struct Conv<const N: usize> {
     pub stride: [usize; N],
     /// Zeros added on each side. Default: 0.
     pub pad: [usize; N],
-    /// Distance between cells of a window. Default: 1.
+    /// Distance between neighboring elements of a window. Default: 1.
     pub dilate: [usize; N],
     /// Number of groups that the channels are split into. Default: 1.
     pub num_group: u32,

@@ -39,7 +39,7 @@ layer! {
     pub struct Lrn for "LRN" {
         /// Number of channels in a window.
         nsize: u32,
-        /// Factor of the sum of squares. Default: 0.0001.
+        /// Number by which the sum of squares is multiplied. Default: 0.0001.
         alpha: f32 = 1e-4,
         /// Exponent of the divisor. Default: 0.75.
         beta: f32 = 0.75,

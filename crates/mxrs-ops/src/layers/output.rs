@@ -29,7 +29,7 @@ layer! {
         normalization: Normalization = Normalization::Null,
         /// Whether the gradient is multiplied by the gradient of the output. Default: false.
         out_grad: bool = false,
-        /// Factor of label smoothing. Default: 0.
+        /// Probability that label smoothing moves from the label to the other classes. Default: 0.
         smooth_alpha: f32 = 0.0,
     }
 }

@@ -29,13 +29,13 @@ pub struct Pool<const N: usize> {
     pub pool_type: PoolType,
     /// Distance between windows. Default: 1.
     pub stride: [usize; N],
-    /// Cells added on each side. Default: 0.
+    /// Number of padding elements added on each side. Default: 0.
     pub pad: [usize; N],
     /// Whether the window is the whole image. Default: false.
     pub global_pool: bool,
     /// How the number of windows is rounded. Default: down.
     pub pooling_convention: PoolConvention,
-    /// Whether the mean includes the added cells. Default: true.
+    /// Whether the mean includes the padding elements. Default: true.
     pub count_include_pad: bool,
 }
 

@@ -105,8 +105,9 @@ fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput
     Ok(())
 }
 
-/// The gradient of `ograd · slope(saved)`: with respect to ograd it is the same operator; with respect to out, the
-/// derivative of the slope.
+/// The gradient of the backward operator `ograd · slope(saved)`. With respect to ograd, it is a call of the same
+/// operator. With respect to `saved`, it is `g · ograd` times the derivative of `slope`, where `g` is the gradient of
+/// the result.
 fn second_gradient(params: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     let (g, ograd, saved) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
     let to_ograd = Some(call_with_params(scope, "_backward_Activation", &[saved])?);

@@ -11,9 +11,9 @@
 //! are removed. If no path of a sequence can produce its label, the loss is 0, as in MXNet. The gradient is 0 too, which
 //! MXNet leaves uninitialized.
 //!
-//! The hidden second output (T, N, C) is the gradient of each loss by data: `softmax - γ`, where γ is the probability of
-//! each class at each time, given that the path produces the label. `_backward_ctc_loss(ograd, grad)` multiplies this
-//! gradient by `ograd`.
+//! The hidden second output (T, N, C) is the gradient of each loss with respect to data: `softmax - γ`, where γ is the
+//! probability of each class at each time, given that the path produces the label. `_backward_ctc_loss(ograd, grad)`
+//! multiplies this gradient by `ograd`.
 //!
 //! MXNet: `CTCLoss`, also `ctc_loss`, `_contrib_CTCLoss`, `_contrib_ctc_loss`. Dtypes: f32 f64 for data; label and lengths
 //! may have any type.

@@ -1,4 +1,4 @@
-//! `out = data · weightᵀ + bias`: a matrix product with each row of data.
+//! `out = data · weightᵀ + bias`: each row of data is multiplied by the transposed weight matrix.
 //!
 //! With `flatten`, data [N, …] is viewed as [N, K], and out is [N, H]. Without `flatten`, the last axis of data is K, the
 //! others are kept, and out is [N, …, H]. The weight is [H, K]; the bias, which is absent with `no_bias`, is `[H]`.
@@ -20,7 +20,7 @@ use mxrs_types::{Error, PartialShape, Result, Shape};
 op_params! {
     /// Parameters of `FullyConnected`.
     pub struct FullyConnectedParams for "FullyConnected" {
-        /// Number of outputs per row.
+        /// Number of outputs per row of data.
         num_hidden: i32,
         /// Whether there is no bias input.
         no_bias: bool = false,
@@ -76,7 +76,7 @@ fn infer_shape(params: &FullyConnectedParams, inputs: &mut [PartialShape], outpu
     if params.flatten {
         learn_dim(data, 0, out.dim(0), "data")?;
         learn_dim(weight, 1, product(&dims[1..]), "weight")?;
-        // If a single size of data is unknown, it follows from the weight.
+        // If a single size of data is unknown, this size follows from the number of columns of the weight.
         let unknown: Vec<usize> = (1..dims.len()).filter(|axis| dims[*axis].is_none()).collect();
         let known = product(&dims[1..].iter().copied().filter(Option::is_some).collect::<Vec<_>>());
         if let ([axis], Some(columns), Some(known @ 1..)) = (unknown.as_slice(), weight.dim(1), known)

@@ -22,7 +22,7 @@ use mxrs_types::{PartialShape, Result, Shape};
 op_params! {
     /// Parameters of `LRN`.
     pub struct LrnParams for "LRN" {
-        /// Factor of the sum of squares.
+        /// Number by which the sum of squares is multiplied.
         alpha: f32 = 1e-4,
         /// Exponent of the divisor.
         beta: f32 = 0.75,

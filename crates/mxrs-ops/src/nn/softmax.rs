@@ -1,7 +1,8 @@
 //! `out = e^(data / temperature) / Σ e^(data / temperature)`, the sum over `axis`; out has the shape of data.
 //!
-//! With `use_length`, a second input `length`, shaped like data without `axis`, holds for each row the number of leading
-//! elements that are used. All other elements are 0 in the output. `dtype` sets the element type of the output.
+//! With `use_length`, a second input `length`, shaped like data without `axis`, holds for each row (the elements along
+//! `axis`) the number of leading elements that are used. All other elements are 0 in the output. `dtype` sets the
+//! element type of the output.
 //!
 //! The gradient of data, `out · (ograd - Σ ograd · out) / temperature`, is computed by `_backward_softmax`; `length` has no
 //! gradient.
@@ -75,7 +76,7 @@ pub(super) fn define_backward() -> OpDef {
                 false => vec!["ograd", "output", "data"],
             },
         },
-        // Of data, only the type is read: it is the type of the gradient.
+        // The content of data (input 2) is not read. Only its type is used: the gradient has this type.
         ignored_inputs: &[2],
         infer_shape: infer_backward_shape,
         infer_dtype: infer_backward_dtype,
@@ -159,7 +160,8 @@ fn infer_dtype(params: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [O
     }
 }
 
-/// Calls `visit` for each row, with the flat positions of the elements that are used and of those that are not.
+/// Calls `visit` for each row (the elements along the axis), with the flat positions of the elements that are used and
+/// of those that are not.
 pub(super) fn for_each_row(
     params: &SoftmaxParams,
     shape: &Shape,
@@ -195,8 +197,9 @@ fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput
     backward_by(params, inputs, outputs, (|g, y| g * y, |g, y, sum| y * (g - sum)))
 }
 
-/// Two functions: from `(ograd, output)`, the term of an element in the sum over its row; from `(ograd, output, sum)`, the
-/// gradient of data times the temperature.
+/// Two functions that define the gradient of an element. The first takes `(ograd, output)` and returns the term of the
+/// element in the sum over its row. The second takes `(ograd, output, sum)` and returns the gradient of data,
+/// multiplied by the temperature.
 pub(super) type RowGradient = (fn(f64, f64) -> f64, fn(f64, f64, f64) -> f64);
 
 /// Computes the gradient of data from ograd, output, data and length, for operators whose gradient needs a sum over each

@@ -55,7 +55,7 @@ op_params! {
         normalization: Normalization = Normalization::Null,
         /// Whether the gradient is multiplied by the gradient of the output.
         out_grad: bool = false,
-        /// Factor of label smoothing.
+        /// Probability that label smoothing moves from the label to the other classes.
         smooth_alpha: f32 = 0.0,
     }
 }
@@ -73,7 +73,7 @@ impl SoftmaxOutputParams {
         }
     }
 
-    /// The factor of the gradient if labels are classes; an image has `inner` positions.
+    /// The number by which the gradient is multiplied if labels are classes. An image has `inner` positions.
     fn factor(&self, labels: &[f64], images: usize, inner: usize) -> f64 {
         let n_counted = match self.normalization {
             Normalization::Null => 1,

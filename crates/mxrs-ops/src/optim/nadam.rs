@@ -1,9 +1,9 @@
 //! Nadam: Adam with Nesterov's momentum. Dozat, ICLR 2016 workshop.
 //!
 //! `h = clip(g + wd · w)`, `mean = beta1 · mean + rest1 · h`, `var = beta2 · var + rest2 · h²`, and `w -= lr · (by_grad
-//! · h + by_mean · mean) / (sqrt(var · by_var) + epsilon)`. The optimizer computes the three factors from its momentum
-//! schedule and the index of the step. Like MXNet's optimizer, it computes `rest1 = 1 - beta1` and `rest2 = 1 - beta2` in
-//! double precision, because 1 minus 0.999 in single precision has a relative error of 1.3e-5.
+//! · h + by_mean · mean) / (sqrt(var · by_var) + epsilon)`. The optimizer computes `by_grad`, `by_mean` and `by_var`
+//! from its momentum schedule and the index of the step. Like MXNet's optimizer, it computes `rest1 = 1 - beta1` and
+//! `rest2 = 1 - beta2` in double precision, because 1 minus 0.999 in single precision has a relative error of 1.3e-5.
 
 use crate::families::updates::{self, Rule, clip, single};
 use mxrs_op::{Accuracy, InputNames, OpDef, op_params};
@@ -17,7 +17,7 @@ op_params! {
         by_grad: f32,
         /// Factor of the mean in the step.
         by_mean: f32,
-        /// Factor of the mean square.
+        /// Factor of the mean square in the step.
         by_var: f32,
         /// Decay of the mean.
         beta1: f32 = 0.9,

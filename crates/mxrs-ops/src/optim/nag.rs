@@ -5,10 +5,10 @@
 //!
 //! MXNet: `nag_mom_update`, `mp_nag_mom_update`. Dtypes f32 f64 f16 bf16; mixed: f16 bf16.
 //!
-//! MXNet's kernel writes the weight first and then reads it again to compute the m that it keeps. If the weight is
-//! written in place, as MXNet's optimizer does, that m contains the weight decay of the new weight: this form is
-//! `_nag_mom_update`. If the weight is written to another array, m contains the weight decay of the old weight, as in the
-//! formula above: this form is `nag_mom_update`. The form for mixed precision always uses the new weight.
+//! MXNet's kernel first writes the new weight, and then reads the weight again to compute the m that it stores. If the
+//! weight is written in place, as MXNet's optimizer does, that m contains the weight decay of the new weight: this form
+//! is `_nag_mom_update`. If the weight is written to another array, m contains the weight decay of the old weight, as
+//! in the formula above: this form is `nag_mom_update`. The form for mixed precision always uses the new weight.
 
 use super::sgd::{Step, WITH_MOMENTUM};
 use crate::families::updates::{self, Rule, single};

@@ -23,7 +23,7 @@ op_params! {
 }
 
 impl Rule for Params {
-    /// The step without noise.
+    /// Returns the weight after a step without the noise.
     fn step(&self, _: usize, _: &[Vec<f64>], weight: f64, grad: f64, _: &mut [f64]) -> f64 {
         let grad = clip(f64::from(self.rescale_grad) * grad, self.clip_gradient);
         weight - f64::from(self.lr) / 2.0 * (grad + f64::from(self.wd) * weight)

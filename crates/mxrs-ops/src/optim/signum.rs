@@ -18,7 +18,7 @@ op_params! {
         wd: f32 = 0.0,
         /// Factor of the gradient; only its sign has an effect.
         rescale_grad: f32 = 1.0,
-        /// Bound of the gradient's elements; without effect, because it keeps their signs.
+        /// Bound of the gradient's elements; has no effect, because only the sign of an element counts.
         clip_gradient: f32 = -1.0,
     }
 }

@@ -1,5 +1,5 @@
-//! Gradient compression to two bits per element, as in MXNet's key-value stores. The compressed value is -t, 0 or t;
-//! the rest is kept as residual and added to the next gradient.
+//! Gradient compression to two bits per element, as in MXNet's key-value stores. The compressed value is -t, 0 or t,
+//! where t is the threshold. The difference is kept as residual and added to the next gradient.
 //!
 //! `r = residual + grad`; out is t if `r >= t`, -t if `r <= -t`, else 0; `residual = r - out`, all in `f32`.
 

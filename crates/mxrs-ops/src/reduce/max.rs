@@ -1,5 +1,5 @@
-//! `out = max data` over the reduced axes; [a, b] over axis 1 gives `[a]`. The maximum of elements with a NaN is NaN.
-//! The maximum of no elements is -inf, or the smallest integer.
+//! `out = max data` over the reduced axes; [a, b] over axis 1 gives `[a]`. If one of the elements is NaN, the maximum
+//! is NaN. The maximum of no elements is -inf, or the smallest integer.
 //!
 //! Gradient: every element equal to its maximum gets the whole `ograd`, the others 0. If the maximum is NaN, no element
 //! is equal to it.

@@ -35,7 +35,7 @@ fn backward() -> OpDef {
         reduction::define_backward(BACKWARD, "ograd / count for every element", |params, inputs, outputs, _| {
             let from = reduction::results(params, &outputs[0].desc.shape)?;
             let ograd = numeric::read(&inputs[0]);
-            // Every group has the same size.
+            // Every mean is over the same number of elements.
             let count = from.len() as f64 / ograd.len() as f64;
             numeric::write(&mut outputs[0], &from.iter().map(|result| ograd[*result] / count).collect::<Vec<f64>>());
             Ok(())

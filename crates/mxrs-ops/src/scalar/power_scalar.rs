@@ -37,8 +37,8 @@ fn backward() -> OpDef {
     OpDef { gradient: Gradient::By(second), ..elementwise }
 }
 
-/// The gradient with respect to data is `scalar` times the backward operator, applied to `head · ograd` with a scalar that
-/// is 1 smaller.
+/// The gradient of the backward operator. With respect to data, it is `scalar` times the result of the backward
+/// operator for `head · ograd` and the scalar `scalar - 1`; `head` is the gradient of the backward operator's result.
 fn second(params: &OpParams, scope: &mut dyn GradientScope) -> gradients::Answers {
     let (head, ograd, data) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
     let scalar = params.get::<ScalarParams>().scalar;

@@ -36,7 +36,8 @@ fn backward() -> OpDef {
     OpDef { gradient: Gradient::By(|_, scope| second(scope)), ..elementwise }
 }
 
-/// The gradient with respect to data is `2 · head · ograd · scalar / data³`.
+/// The gradient of the backward operator. With respect to data, it is `2 · head · ograd · scalar / data³`, where `head`
+/// is the gradient of the backward operator's result.
 fn second(scope: &mut dyn GradientScope) -> gradients::Answers {
     let (head, ograd, data) = (scope.out_grad(0)?, scope.input(0), scope.input(1));
     let by_ograd = gradients::if_wanted(scope, 0, |scope| gradients::call_with_params(scope, BACKWARD, &[data]))?;

@@ -1,6 +1,6 @@
 //! Concatenates tensors along one axis: for `dim` 1, inputs [N, Ci, …] give [N, ΣCi, …].
 //!
-//! Gradient: each input gets its range of `ograd`.
+//! Gradient: each input gets the part of `ograd` at the positions where the input was copied to.
 //!
 //! MXNet: `Concat`, also `_sparse_concat`, `concat`. Inputs are `arg0`, `arg1`, …; `dim` may be negative. Dtypes: f32
 //! f64 f16 bf16 u8 i8 i32 i64 bool, the same for all inputs.

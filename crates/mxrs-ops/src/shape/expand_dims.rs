@@ -1,4 +1,4 @@
-//! Adds an axis of size 1: [a, b] with axis 1 gives [a, 1, b]. A view.
+//! Adds an axis of size 1: [a, b] with axis 1 gives [a, 1, b]. The output is a view of data.
 //!
 //! Gradient: `ograd` in the shape of data, a view.
 //!

@@ -1,4 +1,5 @@
-//! Keeps the first axis and merges all others: [N, a, b, …] becomes [N, a·b·…]; `[N]` becomes [N, 1]. A view.
+//! Keeps the first axis and merges all others: [N, a, b, …] becomes [N, a·b·…]; `[N]` becomes [N, 1]. The output is a
+//! view of data.
 //!
 //! Gradient: `ograd` in the shape of data, a view.
 //!

@@ -100,7 +100,8 @@ fn define_backward() -> OpDef {
                 sample.inputs.insert(0, ograd);
                 sample
             });
-            // The sample whose index has another shape than the output is left out.
+            // ograd gets the shape of the index here. So the sample whose index has another shape than the output is
+            // left out.
             all.filter(|sample| sample.name != "kept_in_index").collect()
         },
         ..OpDef::new(BACKWARD).params::<PickParams>()

@@ -1,4 +1,4 @@
-//! The same elements in row-major order under another shape. A view.
+//! The same elements in row-major order under another shape. The output is a view of data.
 //!
 //! Codes in `shape`, applied to the axes of data in order: a positive number is a size; 0 copies the axis; -1 is inferred;
 //! -2 copies all remaining axes; -3 merges two axes; -4 splits an axis into the next two numbers, one of which may be -1.
@@ -51,8 +51,8 @@ pub fn define() -> OpDef {
     }
 }
 
-/// The result of matching codes with the axes of the input. Copied, merged and split axes are settled; the remaining axes of
-/// the input and of the result must have equal products.
+/// The result of matching codes with the axes of the input. Copied, merged and split axes are settled; the product of
+/// the remaining sizes of the input must equal that of the remaining sizes of the result.
 #[derive(Default)]
 struct Matched {
     out: Vec<Option<usize>>,
@@ -204,7 +204,7 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
         (None, Some(left), Some(given)) if left != given => return Err(mismatch(&m)),
         _ => {}
     }
-    // One unknown size of the input follows from a fully known result.
+    // If the shape of the result is known, a single unknown size of the input follows from it.
     let unknown: Vec<usize> = m.in_left.iter().copied().filter(|axis| dims[*axis].is_none()).collect();
     let at = |axis: usize| if params.reverse { ndim - 1 - axis } else { axis };
     let n_out = m.out.len();

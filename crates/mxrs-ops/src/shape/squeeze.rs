@@ -1,5 +1,5 @@
 //! Removes axes of size 1: the listed ones, or all. [a, 1, b] gives [a, b]; if no axis would be left, the result is
-//! `[1]`. A view.
+//! `[1]`. The output is a view of data.
 //!
 //! Gradient: `ograd` in the shape of data, a view.
 //!

@@ -1,4 +1,4 @@
-//! Arrays in the format of the recordings of MXNet 1.9.1.
+//! Arrays as they are written in the recorded results of MXNet 1.9.1.
 
 use mxrs_op::TensorDesc;
 use mxrs_testkit::AlignedBuffer;

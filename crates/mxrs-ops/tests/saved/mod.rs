@@ -1,5 +1,5 @@
-//! Finds the tensors that a gradient keeps alive: the forward tensors that the gradient requests, and that at least one of
-//! its calls reads.
+//! Finds the tensors that a gradient keeps in memory until it runs: the forward tensors that the gradient requests, and
+//! that at least one of its calls reads.
 
 use mxrs_op::{Attrs, GradValue, Gradient, GradientScope, OpDef, OpParams, OpSet};
 use mxrs_types::Result;

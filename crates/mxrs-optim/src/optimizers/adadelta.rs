@@ -11,7 +11,7 @@ use mxrs_types::Result;
 optimizer! {
     /// MXNet's `AdaDelta`: each step is scaled by the lengths of earlier steps; `lr` has no effect.
     pub struct AdaDelta["adadelta", lr = 0.01, text None, Rule::new] {
-        /// Share of the moving averages that an update keeps. Default: 0.9.
+        /// Decay rate of the moving averages: the share of the old value in the new one. Default: 0.9.
         rho: f64 = 0.9, Fraction;
         /// Added to the denominator. Default: 1e-5.
         epsilon: f64 = 1e-5, NotNegative;

@@ -11,9 +11,9 @@ use mxrs_types::Result;
 optimizer! {
     /// MXNet's `Adamax`: Adam with the largest gradient in place of the squared one.
     pub struct Adamax["adamax", lr = 0.002, text Some(0.002), Rule::new] {
-        /// Share of the moving average of the gradient that an update keeps. Default: 0.9.
+        /// Decay rate of the moving average of the gradient: the share of its old value in the new one. Default: 0.9.
         beta1: f64 = 0.9, Fraction;
-        /// Share of the largest gradient that an update keeps. Default: 0.999.
+        /// Decay rate of the largest gradient so far: each update multiplies it by this. Default: 0.999.
         beta2: f64 = 0.999, Fraction;
     }
 }

@@ -11,7 +11,7 @@ use mxrs_types::Result;
 optimizer! {
     /// MXNet's `DCASGD`: gradient descent that compensates for delayed gradients.
     pub struct DcAsgd["dcasgd", lr = 0.01, text None, Rule::new] {
-        /// Share of the last step that the next step keeps. Default: 0.
+        /// Momentum: the share of the last step that is added to the next one. Default: 0.
         momentum: f64 = 0.0, NotNegative;
         /// Strength of the compensation. Default: 0.04.
         lamda: f64 = 0.04, Finite;

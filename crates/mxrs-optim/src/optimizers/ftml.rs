@@ -11,9 +11,10 @@ use mxrs_types::Result;
 optimizer! {
     /// MXNet's `FTML`: follow the moving leader.
     pub struct Ftml["ftml", lr = 0.01, text None, Rule::new] {
-        /// Share of the moving average of the gradient that an update keeps. Default: 0.6.
+        /// Decay rate of the moving average of the gradient: the share of its old value in the new one. Default: 0.6.
         beta1: f64 = 0.6, Fraction;
-        /// Share of the moving average of the squared gradient that an update keeps. Default: 0.999.
+        /// Decay rate of the moving average of the squared gradient: the share of its old value in the new one.
+        /// Default: 0.999.
         beta2: f64 = 0.999, Fraction;
         /// Added to the denominator. Default: 1e-8.
         epsilon: f64 = 1e-8, NotNegative;

@@ -1,9 +1,9 @@
-//! LARS: SGD with a learning rate for each layer, `lr · eta · |w| / (|g| + wd · |w| + eps)`, but simply `lr` if the name
-//! ends in `gamma`, `beta` or `bias`, or if a norm is 0. You, Gitman and Ginsburg, arXiv:1708.03888.
+//! LARS: SGD with a learning rate for each layer, `lr · eta · |w| / (|g| + wd · |w| + eps)`, but simply `lr` if the
+//! parameter's name ends in `gamma`, `beta` or `bias`, or if a norm is 0. You, Gitman and Ginsburg, arXiv:1708.03888.
 //!
-//! By default, only names that end in `_weight` have a weight decay. With `momentum_correction`, the momentum is multiplied
-//! by the schedule's current rate divided by its rate at the previous update (arXiv:1706.02677), whichever weights that
-//! update changed.
+//! By default, only names that end in `_weight` have a weight decay. With `momentum_correction`, the momentum is
+//! multiplied by the schedule's current rate divided by the schedule's rate at the previous update (arXiv:1706.02677).
+//! This is the previous update of any parameter.
 
 use super::sgd::descend_by;
 use super::{MOST_WEIGHTS, Rule, described, optimizer, vector, weights};
@@ -16,15 +16,15 @@ use mxrs_types::Result;
 optimizer! {
     /// MXNet's `LARS`: SGD with a learning rate for each layer.
     pub struct Lars["lars", lr = 0.01, text None, weights_decay] {
-        /// Share of the last step that the next step keeps. Default: 0.
+        /// Momentum: the share of the last step that is added to the next one. Default: 0.
         momentum: f64 = 0.0, NotNegative;
         /// MXNet's switch for sparse gradients; it has no effect on dense ones.
         lazy_update: bool = true, Any;
-        /// Factor of a layer's learning rate. Default: 0.001.
+        /// Number that the learning rate of each layer is multiplied by. Default: 0.001.
         eta: f64 = 0.001, NotNegative;
         /// Added to the denominator. Default: 0.0.
         eps: f64 = 0.0, NotNegative;
-        /// Whether the momentum follows changes of the learning rate. Default: true.
+        /// Whether the momentum is multiplied by the ratio of the current to the previous learning rate. Default: true.
         momentum_correction: bool = true, Any;
     }
 }

@@ -43,7 +43,7 @@ impl Value for WarmupStrategy {
 optimizer! {
     /// MXNet's `LBSGD`: SGD for large batches.
     pub struct LbSgd["lbsgd", lr = 0.01, text None, logged] {
-        /// Share of the last step that the next step keeps. Default: 0.
+        /// Momentum: the share of the last step that is added to the next one. Default: 0.
         momentum: f64 = 0.0, NotNegative;
         /// How the factor of the learning rate is computed. Default: linear.
         warmup_strategy: WarmupStrategy = WarmupStrategy::Linear, Any;
@@ -60,7 +60,7 @@ optimizer! {
     }
 }
 
-/// Makes the optimizer, and writes MXNet's log lines.
+/// Makes the optimizer, and logs the same two lines as MXNet does.
 fn logged(common: Common, config: LbSgd) -> Rule<LbSgd> {
     tracing::info!("Running Large-Batch SGD Algorithm");
     tracing::info!(
@@ -74,8 +74,9 @@ fn logged(common: Common, config: LbSgd) -> Rule<LbSgd> {
 }
 
 impl Rule<LbSgd> {
-    /// The number of updates of a parameter whose count is `count`, including those of earlier epochs. It is below 1 if a
-    /// restored count is smaller than `begin_num_update`.
+    /// The number of updates of a parameter whose counter is `count`, including the updates of the `begin_epoch` epochs
+    /// before this training. The number is below 1 if the counter was restored from a file and is smaller than
+    /// `begin_num_update`.
     fn n_updates(&self, count: u64) -> i128 {
         let before = i128::from(self.config.begin_epoch).saturating_mul(i128::from(self.config.updates_per_epoch));
         before.saturating_add(i128::from(count)) - i128::from(self.common.begin_num_update)

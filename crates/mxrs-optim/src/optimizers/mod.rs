@@ -53,7 +53,7 @@ pub use sgld::Sgld;
 pub use signum::Signum;
 pub use test::Test;
 
-/// An optimizer: its own settings, and the settings and counts of all optimizers.
+/// An optimizer: its own settings, and what all optimizers have (common settings and counts of updates).
 #[derive(Clone, Debug)]
 pub(crate) struct Rule<C> {
     common: crate::Common,
@@ -66,9 +66,10 @@ impl<C> Rule<C> {
     }
 }
 
-/// Declares an optimizer as a struct of its settings. The arguments are its doc; MXNet's name; the default learning rate of
-/// the struct; the default if the settings are texts (`None`: that of the schedule, or 0.01); the function that makes the
-/// optimizer; and its own settings, each with default and range.
+/// Declares an optimizer as a struct of its settings. The arguments are its documentation; MXNet's name; `lr`, the
+/// default learning rate of the struct; `text`, the default learning rate if the settings are given as texts (`None`:
+/// the rate of the schedule, or 0.01 without a schedule); the function that makes the optimizer; and its own settings,
+/// each with default and range.
 macro_rules! optimizer {
     (
         $(#[doc = $about:literal])+

@@ -15,9 +15,10 @@ use mxrs_types::Result;
 optimizer! {
     /// MXNet's `Nadam`: Adam with Nesterov's momentum.
     pub struct Nadam["nadam", lr = 0.001, text Some(0.001), NadamRule::new] {
-        /// Share of the moving average of the gradient that an update keeps. Default: 0.9.
+        /// Decay rate of the moving average of the gradient: the share of its old value in the new one. Default: 0.9.
         beta1: f64 = 0.9, Fraction;
-        /// Share of the moving average of the squared gradient that an update keeps. Default: 0.999.
+        /// Decay rate of the moving average of the squared gradient: the share of its old value in the new one.
+        /// Default: 0.999.
         beta2: f64 = 0.999, Fraction;
         /// Added to the denominator. Default: 1e-8.
         epsilon: f64 = 1e-8, NotNegative;

@@ -12,7 +12,7 @@ use mxrs_types::Result;
 optimizer! {
     /// MXNet's `NAG`: Nesterov's accelerated gradient.
     pub struct Nag["nag", lr = 0.01, text None, Rule::new] {
-        /// Share of the last step that the next step keeps. Default: 0.
+        /// Momentum: the share of the last step that is added to the next one. Default: 0.
         momentum: f64 = 0.0, NotNegative;
     }
 }

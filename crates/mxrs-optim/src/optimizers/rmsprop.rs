@@ -11,9 +11,9 @@ use mxrs_types::Result;
 optimizer! {
     /// MXNet's `RMSProp`: steps divided by the root of a moving average of squared gradients.
     pub struct RmsProp["rmsprop", lr = 0.001, text Some(0.001), Rule::new] {
-        /// Share of the moving averages that an update keeps. Default: 0.9.
+        /// Decay rate of the moving averages: the share of the old value in the new one. Default: 0.9.
         gamma1: f64 = 0.9, Fraction;
-        /// Share of the last step that the next step keeps, if `centered`. Default: 0.9.
+        /// Momentum, if `centered`: the share of the last step that is added to the next one. Default: 0.9.
         gamma2: f64 = 0.9, NotNegative;
         /// Added to the denominator. Default: 1e-8.
         epsilon: f64 = 1e-8, NotNegative;

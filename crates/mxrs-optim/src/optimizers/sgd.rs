@@ -10,7 +10,7 @@ use mxrs_types::Result;
 optimizer! {
     /// MXNet's `SGD`, also `ccSGD`: a step down the gradient, with momentum.
     pub struct Sgd["sgd", lr = 0.01, text None, Rule::new] {
-        /// Share of the last step that the next step keeps. Default: 0.
+        /// Momentum: the share of the last step that is added to the next one. Default: 0.
         momentum: f64 = 0.0, NotNegative;
         /// MXNet's switch for sparse gradients; it has no effect on dense ones.
         lazy_update: bool = true, Any;

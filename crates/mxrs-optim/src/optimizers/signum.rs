@@ -10,7 +10,8 @@ use mxrs_types::Result;
 optimizer! {
     /// MXNet's `Signum`: steps by the sign of the momentum.
     pub struct Signum["signum", lr = 0.01, text Some(0.01), Rule::new] {
-        /// Share of the last momentum that the next momentum keeps. Default: 0.9. With 0, the optimizer is signSGD.
+        /// Decay rate of the momentum: the share of its old value in the new one. Default: 0.9. With 0, the optimizer
+        /// is signSGD.
         momentum: f64 = 0.9, NotNegative;
         /// Weight decay that is applied to the weight directly, without the momentum. Default: 0.
         wd_lh: f64 = 0.0, NotNegative;

@@ -28,7 +28,8 @@ pub trait LrScheduler: Debug + Send + Sync {
     /// The same schedule with another `base_lr`.
     fn rebased(&self, base_lr: f64) -> Arc<dyn LrScheduler>;
 
-    /// Whether the schedule changes the rate in steps at this point of the training. Such changes are logged.
+    /// Whether the rate changes in steps, not gradually, at this point of the training. The optimizer logs changes in
+    /// steps.
     fn has_steps(&self, num_update: u64) -> bool {
         let _ = num_update;
         false

@@ -64,7 +64,7 @@ impl Warmup {
         Ok(self)
     }
 
-    /// Settings as texts.
+    /// The names and values of the warm-up's settings, as texts.
     pub(super) fn describe(&self) -> Vec<(&'static str, String)> {
         let mode = if self.mode == WarmupMode::Linear { "linear" } else { "constant" };
         vec![

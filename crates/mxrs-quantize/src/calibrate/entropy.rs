@@ -132,7 +132,8 @@ mod tests {
         Histogram { counts: (0..n).map(|bin| count(bin, bin.abs_diff(n / 2))).collect(), threshold: 2.0 }
     }
 
-    /// A peak with a long tail, a triangle, a histogram with gaps and outliers, and one side of a peak.
+    /// Four histograms: a peak with a long tail, a triangle, a histogram with gaps and outliers, and one side of a
+    /// peak.
     fn shapes(n: usize) -> [Histogram; 4] {
         let middle = n / 2;
         [

@@ -56,7 +56,8 @@ impl Histogram {
     /// Extends the histogram to `max_abs`, which is larger than the threshold.
     fn grow(&mut self, max_abs: f64) {
         if self.threshold * (N_BINS as f64) < max_abs {
-            // All values so far are zeros or so small that they are in the middle bin of the new width.
+            // Compared to `max_abs`, all values so far are so small that the middle one of the new, wider bins contains
+            // them.
             let so_far = self.counts.iter().sum();
             self.counts = vec![0; N_BINS];
             self.counts[N_BINS / 2] = so_far;

@@ -141,8 +141,9 @@ impl Calibrator {
         self.finish_while(|| Ok(()))
     }
 
-    /// Returns the calibration table, as [`Self::finish`] does, but can be interrupted. The search for thresholds may take
-    /// seconds per value. It calls `check_interrupt` at every step and stops if that returns an error.
+    /// Returns the calibration table, as [`Self::finish`] does, but can be interrupted. The search for thresholds may
+    /// take seconds per value. It calls `check_interrupt` for each threshold that it tries, and stops if that returns
+    /// an error.
     ///
     /// # Errors
     /// Returns the errors of [`Self::finish`], and the error of `check_interrupt`.

@@ -98,7 +98,7 @@ fn per_channel_each_channel_has_a_range_and_biases_stay_floats() {
     let outcome = |name: &str| &quantized.report.nodes.iter().find(|node| node.name == name).unwrap().outcome;
     assert_eq!(outcome("stage2_b_bn"), &Outcome::Folded { into: "stage2_conv1".into() });
     assert_eq!(outcome("stage2_b_relu"), &Outcome::Quantized);
-    // The sum that this normalization reads, and the tensors that are added, are computed in 8 bits.
+    // The sum `_plus1`, which the normalization `stage2_a_bn` reads, and the tensors that are added are 8-bit integers.
     assert_eq!(outcome("_plus1"), &Outcome::Quantized);
     assert_eq!(outcome("stage2_a_bn"), &Outcome::Left { reason: "no quantized form".into() });
     let range = |node: &str| quantized.report.ranges.iter().find(|range| range.node == node).map(|r| r.range.unwrap());

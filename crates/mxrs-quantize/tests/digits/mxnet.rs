@@ -1,9 +1,10 @@
 //! Results of MXNet 1.9.1's `quantize_model` for the two networks, with the 297 validation images in batches of 27
-//! (`MXNET_SUBGRAPH_BACKEND=NONE`): minimum, maximum, threshold for int8, and threshold with `auto`.
+//! (`MXNET_SUBGRAPH_BACKEND=NONE`): minimum, maximum, entropy threshold for the dtype int8, and entropy threshold for
+//! the dtype `auto`.
 // The numbers have as many digits as MXNet printed.
 #![allow(clippy::excessive_precision)]
 
-/// A row: value, minimum, maximum, entropy threshold for int8, entropy threshold with `auto`.
+/// A row: name of the value, minimum, maximum, entropy threshold for int8, entropy threshold for the dtype `auto`.
 pub type Row = (&'static str, f32, f32, f32, f32);
 
 /// Rows for the network lenet.

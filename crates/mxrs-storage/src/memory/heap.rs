@@ -1,4 +1,4 @@
-//! The process's own allocator, which keeps freed memory.
+//! Returns to the system the freed memory that the process's allocator keeps.
 
 /// Returns to the system the memory that the process has freed but that its allocator keeps. Binding a graph of thousands of
 /// nodes frees tens of megabytes of plans that were not chosen; if the allocator kept them, they would count as memory of

@@ -10,7 +10,8 @@ use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
 /// Requests of at least this many bytes get a mapping of their own, aligned to this size and advised to use huge pages.
-/// The last huge page of a longer mapping is excluded from the advice if more than a 16th of it is rounding.
+/// The last huge page of a longer mapping is excluded from the advice if more than a 16th of it was not requested but
+/// added by the pool's rounding.
 pub(super) const LARGE_BYTES: usize = 2 << 20;
 
 /// Requests of at least this many bytes, below [`LARGE_BYTES`], are allocated zeroed with only the alignment that the
@@ -97,7 +98,8 @@ unsafe impl DeviceMemory for HostMemory {
         let now_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let due_ms = self.probe_due_ms.load(Ordering::Relaxed);
         let next_ms = now_ms.saturating_add(INFO_INTERVAL.as_millis() as u64);
-        // The thread that sets the next due time reads the files; others continue with the old figures.
+        // Only the thread that sets the next due time reads the system's figures; other threads continue with the old
+        // figures.
         if now_ms >= due_ms
             && self.probe_due_ms.compare_exchange(due_ms, next_ms, Ordering::Relaxed, Ordering::Relaxed).is_ok()
         {

@@ -20,9 +20,9 @@ pub(super) fn map(size_bytes: usize, used_bytes: usize) -> Option<NonNull<u8>> {
     Some(start)
 }
 
-/// The number of bytes of a mapping of `len` bytes that are advised to use huge pages. The last huge page is left out if
-/// much of it is a pool's rounding. That part of the mapping then has small pages, and the system never allocates those that
-/// are not written.
+/// The number of bytes of a mapping of `len` bytes that are advised to use huge pages. The last huge page is left out
+/// if much of it was not requested but added by a pool's rounding. That part of the mapping then has small pages, and
+/// the system never allocates those that are not written.
 fn advised_bytes(len: usize, used_bytes: usize) -> usize {
     let is_rounded = len.saturating_sub(used_bytes) > LARGE_BYTES / 16;
     if len > LARGE_BYTES && len.is_multiple_of(LARGE_BYTES) && is_rounded { len - LARGE_BYTES } else { len }

@@ -8,7 +8,6 @@ mod mapping;
 #[cfg(all(target_os = "linux", not(miri)))]
 mod reservation;
 mod shared;
-mod simulated;
 mod system_probe;
 
 pub use growable::GrowableMemory;
@@ -16,7 +15,6 @@ pub use heap::return_freed_heap;
 pub use host::HostMemory;
 pub(crate) use shared::{HeldSegments, SharedMemory};
 pub use shared::{SharedHandle, SharedId};
-pub use simulated::{SimulatedCall, SimulatedCounters, SimulatedMemory};
 
 use mxrs_types::{Device, Error, Result};
 use std::ptr::NonNull;

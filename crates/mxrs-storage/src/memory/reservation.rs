@@ -1,4 +1,4 @@
-//! Reserved addresses on Linux: mappings without access, in which whole units are made accessible.
+//! Reserved addresses on Linux: mappings without access, in which whole units of 2 MiB are made accessible.
 //!
 //! The system does not count a mapping without access as used memory, so only the address space limits its length.
 //! Making a part writable does count, and the overcommit policy may refuse it like a new mapping.
@@ -40,7 +40,8 @@ pub(super) unsafe fn decommit(ptr: NonNull<u8>, size_bytes: usize) {
     // SAFETY: the pages belong to the caller, who guarantees that nothing uses them.
     let placed = unsafe { libc::mmap(start, size_bytes, libc::PROT_NONE, PRIVATE | libc::MAP_FIXED, -1, 0) };
     if placed == libc::MAP_FAILED {
-        // The system's table of mappings is full. The pages can be dropped nevertheless.
+        // The system refuses to replace the mapping if the process has too many mappings. The pages can be dropped
+        // nevertheless.
         // SAFETY: the pages belong to the caller, who guarantees that nothing uses them.
         unsafe { libc::madvise(start, size_bytes, libc::MADV_DONTNEED) };
     }

@@ -1,5 +1,5 @@
-//! The data that threads of a pool share: the container, the statistics, and the roster of blocks outside the
-//! container.
+//! The *books* of a pool: the data that its threads share under one lock. They are the container of freed blocks, the
+//! statistics, and the *roster*: a list of the blocks outside the container.
 
 use super::container::{Apart, Container, Grown};
 use super::counts::Counts;
@@ -38,13 +38,13 @@ impl Books {
         Some(record)
     }
 
-    /// Gives an owner to a block that was just taken from a list.
+    /// Gives an owner to a block that was just taken from the container or from a thread's cache.
     pub(super) fn hit(&mut self, record: RecordRef, request: Request) {
         let mut counts = Counts::default();
         counts.hit(request.size, record.block_bytes());
         self.stats.fold(&mut counts);
-        // SAFETY: the caller holds the lock of the list from which the block was taken: the container's, as `&mut self`
-        // shows, or that of a cache of the frozen pool.
+        // SAFETY: the caller holds the lock under which the block was taken: that of the books, as `&mut self` shows,
+        // or that of a thread's cache, because all locks of the pool are held while it searches the caches.
         unsafe { record.revive(request) };
     }
 
@@ -66,10 +66,10 @@ impl Books {
         record
     }
 
-    /// Frees a live block and counts it by `count`; the caller then adds the record to a list. Returns its tag, to be
-    /// dropped without a lock.
+    /// Frees a live block and calls `count` to count it. The caller then adds the record to the container or a thread's
+    /// cache. Returns its tag, to be dropped without a lock.
     pub(super) fn retire(&mut self, record: RecordRef, count: impl FnOnce(&mut Counts, usize, usize)) -> Option<Tag> {
-        // SAFETY: the caller is the owner, and `&mut self` shows that the lock of the books is held.
+        // SAFETY: the caller is the owner of the block, and `&mut self` shows that the lock of the books is held.
         let (size, tag) = unsafe { record.retire() };
         let mut counts = Counts::default();
         count(&mut counts, size, record.block_bytes());
@@ -86,7 +86,7 @@ impl Books {
         (segment, tag)
     }
 
-    /// Empties the container.
+    /// Empties the container. Returns the memory that is to go back to the device.
     pub(super) fn drain(&mut self) -> Vec<Segment> {
         let segments = self.container.drain();
         segments.iter().for_each(|segment| self.left(segment));

@@ -25,12 +25,12 @@ pub(crate) enum Growth {
     Reserve([usize; 2]),
 }
 
-/// Keeps the freed blocks of one pool. All methods run under the lock of the books, so they call no device and no
-/// event.
+/// Keeps the freed blocks of one pool. All methods run under the lock of the pool's shared data (`Books`), so they call
+/// no device and no event.
 ///
-/// The pool does the rest: it rounds, counts, caches a few blocks per thread in front of the container, checks the
-/// reserve, asks the device, and waits for events. A record is *outside* while it is live or cached by a thread, and
-/// *inside* between [`put`](Self::put) and [`take`](Self::take).
+/// The pool does the rest: it rounds, counts, caches a few blocks per thread in front of the container, keeps some of
+/// the device's memory free, asks the device for memory, and waits for events. A record is *outside* while it is live
+/// or cached by a thread, and *inside* between [`put`](Self::put) and [`take`](Self::take).
 ///
 /// A container that *joins* blocks creates and destroys records as it splits and joins. It sets a block with events *apart*:
 /// that block serves only its own class until the pool reports that the events are finished.
@@ -40,7 +40,7 @@ pub(crate) trait Container: Send {
         usize::MAX
     }
 
-    /// Takes a block of this class, if there is one. The block has no owner.
+    /// Takes a block of this size class, if there is one. The block has no owner.
     fn take(&mut self, class: SizeClass) -> Option<RecordRef>;
 
     /// Adds a block that has no owner.
@@ -49,12 +49,13 @@ pub(crate) trait Container: Send {
     /// How many bytes to request from the device if no block serves this class.
     fn growth_bytes(&self, class: SizeClass) -> usize;
 
-    /// The smallest growth that serves this class, if it is less than [`growth_bytes`](Self::growth_bytes).
+    /// The smallest number of bytes from the device that serves this class, if it is less than
+    /// [`growth_bytes`](Self::growth_bytes).
     fn least_bytes(&self, _class: SizeClass) -> Option<usize> {
         None
     }
 
-    /// Decides how to grow for this class; sets addresses aside if memory is added behind them.
+    /// Decides how to get memory for a block of this class; if it is added behind reserved addresses, sets these aside.
     fn begin_growth(&mut self, class: SizeClass) -> Growth {
         Growth::Allocate(self.growth_bytes(class))
     }
@@ -72,25 +73,25 @@ pub(crate) trait Container: Send {
     /// Receives a block that has no owner and must not be reused. Returns the memory that can go back to the device now.
     fn discard(&mut self, record: RecordRef) -> Option<Segment>;
 
-    /// Removes everything that is inside and can go back to the device.
+    /// Removes all freed blocks from the container whose memory can go back to the device, and returns that memory.
     fn drain(&mut self) -> Vec<Segment>;
 
     /// Called when the device has removed the memory of `_leaving`.
     fn left(&mut self, _leaving: Leaving) {}
 
-    /// The number and bytes of blocks inside.
+    /// The number and the bytes of the freed blocks in the container.
     fn inside(&self) -> (u64, u64);
 
-    /// The size of the largest block inside in bytes; 0 if there is none.
+    /// The size in bytes of the largest freed block in the container; 0 if there is none.
     fn largest_bytes(&self) -> usize;
 
-    /// The blocks that are set apart, with copies of their events.
+    /// The blocks that the container does not join because of their events, with copies of the events.
     fn apart(&self) -> Vec<Apart> {
         Vec::new()
     }
 
-    /// Called when the events of these blocks are finished: a block that has got no other events may be joined. Returns the
-    /// container's copies of the events, which must be dropped without a lock.
+    /// Called when the events of these blocks, which were set apart, are finished: a block without other events may be
+    /// joined. Returns the container's copies of the events, which must be dropped without a lock.
     fn join(&mut self, _finished: &[Apart]) -> Vec<Events> {
         Vec::new()
     }
@@ -112,8 +113,8 @@ pub(crate) trait Container: Send {
     }
 }
 
-/// A block that was set apart when this value was made. The block may have changed or been destroyed since, so its record
-/// must not be read.
+/// A block that was set apart (not joined, because it has events) when this value was made. The block may have changed
+/// or been destroyed since, so its record must not be read.
 pub(crate) struct Apart {
     pub(crate) record: RecordRef,
     pub(crate) key: usize,

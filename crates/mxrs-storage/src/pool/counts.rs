@@ -1,16 +1,17 @@
-//! Counting: each thread counts hits and frees in its own cache, the books count everything else.
+//! Counting: each thread counts hits and frees in its own cache; the pool's shared data (`Books`) counts everything
+//! else.
 
 use crate::PoolStats;
 
-/// The counts of one thread since it last reported to the books. The amounts are signed, because a thread may free
-/// blocks that another thread allocated.
+/// The counts of one thread since they were last added to the pool's statistics. The amounts are signed, because a
+/// thread may free blocks that another thread allocated.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
     hits: u64,
     frees: u64,
     live_requested: i64,
     live_bytes: i64,
-    /// The largest `live_requested` since the last report.
+    /// The largest `live_requested` since the counts were last added to the pool's statistics.
     high: i64,
 }
 
@@ -40,8 +41,8 @@ impl Counts {
     }
 }
 
-/// A thread that frees a block may report before the thread that allocated it, so the numbers of live blocks may wrap below
-/// zero for a while. They are exact once all threads have reported.
+/// The counts of a thread that frees a block may be added before those of the thread that allocated it, so the numbers
+/// of live blocks may wrap below zero for a while. They are exact once the counts of all threads are added.
 impl PoolStats {
     /// Adds the counts of a thread and resets them.
     pub(super) fn fold(&mut self, counts: &mut Counts) {

@@ -1,4 +1,5 @@
-//! S9: waits for the events of a block before it gets another owner.
+//! Waits for the events that former owners left on a block, before the block gets another owner (guarantee S9 of the
+//! pools).
 
 use super::Pool;
 use super::container::Apart;
@@ -39,7 +40,8 @@ impl Pool {
         })
     }
 
-    /// Puts a block back on top of the list that it was taken from, and undoes the counting of the hit.
+    /// Puts a block back where it was taken from (the thread's cache or the container), and undoes the counting of the
+    /// hit.
     fn unhit(&self, record: RecordRef) {
         let tag = self.with_books(|books| {
             let tag = books.retire(record, Counts::unhit);
@@ -58,8 +60,9 @@ impl Pool {
         all
     }
 
-    /// Lets the container join blocks that were set apart and whose events are finished, after waiting for the events if
-    /// `patience` is `Endless`. Returns whether there were such blocks, or blocks whose events will never finish.
+    /// Lets the container join blocks that it had set apart because of their events and whose events are finished,
+    /// after waiting for the events if `patience` is `Endless`. Returns whether there were such blocks, or blocks whose
+    /// events will never finish.
     pub(super) fn join_finished(&self, patience: Patience) -> bool {
         if !self.joins {
             return false;

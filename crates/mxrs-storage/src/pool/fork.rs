@@ -1,4 +1,4 @@
-//! Rule 10: holds all locks of several pools from before a fork until after it.
+//! Holds all locks of several pools from before a fork until after it (rule 10 of the pools).
 
 use super::books::Books;
 use super::thread_cache::Contents;
@@ -16,7 +16,7 @@ pub(crate) struct HeldPools {
 }
 
 impl HeldPools {
-    /// Takes every lock of these pools in the order of locks.
+    /// Takes every lock of these pools: first the lists of threads, then the threads' caches, then the shared data.
     pub(crate) fn lock(mut pools: Vec<Arc<Pool>>) -> Self {
         pools.sort_by_key(|pool| pool.id);
         // SAFETY: each `Arc` in `pools` keeps its value in place, and `pools` is dropped last. No reference made here
@@ -34,7 +34,7 @@ impl HeldPools {
         Self { _books: books, _caches: caches, _threads: threads, pools }
     }
 
-    /// Resets the state of threads that do not exist in the child.
+    /// In the child, resets the number of threads that are returning memory, because those threads do not exist there.
     pub(crate) fn forget_other_threads(&self) {
         for pool in &self.pools {
             pool.returning.store(0, Ordering::Relaxed);

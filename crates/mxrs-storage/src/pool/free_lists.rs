@@ -37,13 +37,15 @@ impl Container for FreeLists {
     }
 
     fn discard(&mut self, record: RecordRef) -> Option<Segment> {
-        // SAFETY: `Books::discard` has removed the record from the roster and passes the last copy.
+        // SAFETY: `Books::discard` has removed the record from the pool's list of blocks and passes the last pointer to
+        // it.
         Some(unsafe { record.destroy() })
     }
 
     fn drain(&mut self) -> Vec<Segment> {
         (self.n_blocks, self.n_bytes) = (0, 0);
-        // SAFETY: a record inside the container has left the roster, and these lists have the only copy.
+        // SAFETY: a record inside the container has left the pool's list of blocks, so these lists have the only
+        // pointer to it.
         self.by_key.drain().flat_map(|(_, records)| records).map(|record| unsafe { record.destroy() }).collect()
     }
 

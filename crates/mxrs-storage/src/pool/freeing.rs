@@ -1,4 +1,4 @@
-//! Frees a block: moves it into the thread's own magazine or into the container, or returns it directly to the device.
+//! Frees a block: moves it into the calling thread's cache or into the container, or returns it directly to the device.
 
 use super::books::Books;
 use super::counts::Counts;
@@ -17,8 +17,8 @@ impl Pool {
     /// The caller owns the live block of `record`, which `pool` allocated, and does not use it any more.
     #[inline]
     pub(crate) unsafe fn free(pool: NonNull<Self>, record: RecordRef) {
-        // SAFETY: the block is live, so by rule 8 the pool exists. Once the lock below is released, the pool may be gone, so
-        // no reference to it is kept.
+        // SAFETY: the pool exists, because a pool is not dropped while one of its blocks is live (rule 8 of the pools).
+        // Once the lock below is released, the pool may be gone, so no reference to it is kept.
         let (id, caches, joins) = unsafe { (pool.as_ref().id, pool.as_ref().caches, pool.as_ref().joins) };
         if caches && !(joins && record.is_marked()) {
             let freed = thread_cache::with(id, |cache| {
@@ -27,7 +27,8 @@ impl Pool {
                     return None;
                 }
                 if !cache.push(record) {
-                    // SAFETY: the cache is not orphaned and its lock is held, so the pool exists.
+                    // SAFETY: before the pool can be dropped, it takes this cache's lock to mark the cache as orphaned.
+                    // The lock is held and the mark is not set, so the pool exists.
                     let this = unsafe { pool.as_ref() };
                     if !this.push_slowly(&mut cache, record) {
                         return None;
@@ -49,8 +50,8 @@ impl Pool {
         unsafe { Self::free_slowly(pool, record) }
     }
 
-    /// Makes room in the magazine of the block's class, or makes a new magazine, and adds the block. Returns false if the
-    /// block is too large to be cached.
+    /// Adds the block to the thread's magazine (stack of cached blocks) of its class, after making room in it or making
+    /// a new one. Returns false if the block is too large to be cached.
     #[cold]
     fn push_slowly(&self, cache: &mut Contents, record: RecordRef) -> bool {
         let mut books = self.books.lock();
@@ -62,7 +63,7 @@ impl Pool {
             cache.take_all().into_iter().for_each(|older| books.put(older));
         }
         if cache.has_room(record.key()).is_none() {
-            // If blocks are joined, every multiple of the granule is a class of its own. Without this limit, magazines of
+            // In a pool that joins blocks, nearly every size is a class of its own. Without this limit, magazines of
             // sizes that are never requested again would accumulate.
             if self.joins && cache.n_classes() >= thread_cache::FRONT {
                 cache.clear().into_iter().for_each(|older| books.put(older));
@@ -79,7 +80,8 @@ impl Pool {
     /// pool caches nothing.
     #[cold]
     unsafe fn free_slowly(pool: NonNull<Self>, record: RecordRef) {
-        // SAFETY: the block is live, so the pool exists by rule 8, and the pointer came from its `Arc`.
+        // SAFETY: the pool exists, because one of its blocks is live (rule 8 of the pools), and the pointer came from
+        // its `Arc`.
         let this = unsafe { lifetime::counted(pool) };
         if !this.caches {
             // SAFETY: the caller owns the live block, which has not been changed so far.
@@ -88,8 +90,8 @@ impl Pool {
         if this.joins && record.is_marked() {
             record.sift();
             if !record.is_marked() {
-                // SAFETY: the caller owns the live block. This recursion happens once, because no other thread adds
-                // events.
+                // SAFETY: the caller owns the live block. This recursion happens once: the block has no events now, and
+                // only its owner adds events.
                 return unsafe { Self::free(pool, record) };
             }
         } else if this.join() {
@@ -116,7 +118,8 @@ impl Pool {
     /// # Safety
     /// The same as for [`free`](Self::free).
     pub(crate) unsafe fn free_directly(pool: NonNull<Self>, record: RecordRef) {
-        // SAFETY: the block is live, so the pool exists by rule 8, and the pointer came from its `Arc`.
+        // SAFETY: the pool exists, because one of its blocks is live (rule 8 of the pools), and the pointer came from
+        // its `Arc`.
         let this = unsafe { lifetime::counted(pool) };
         let is_apart = this.joins && record.is_marked() && !this.wait_for_all(record);
         let discard = |books: &mut Books| {
@@ -144,7 +147,8 @@ impl Pool {
             this.join_finished(Patience::Endless);
         }
         if orphaned {
-            // SAFETY: the pool was orphaned while the block was live, so the block had a counted reference.
+            // SAFETY: the last handle of the storage was dropped while the block was live. This gave the block a
+            // counted reference to the pool, which ends here.
             drop(unsafe { Arc::from_raw(pool.as_ptr()) });
         }
     }

@@ -1,4 +1,5 @@
-//! Growing a pool: the reserve, the request, and the steps to try if the device refuses.
+//! Gets memory from the device for a pool: keeps the device's reserve free, requests memory, and tries further steps if
+//! the device refuses. The head of `pool` lists the numbered steps.
 
 use super::Pool;
 use super::best_fit::reserve;
@@ -17,8 +18,8 @@ use mxrs_types::{DeviceKind, Error, ErrorKind, Result};
 use std::ptr::NonNull;
 use std::time::Duration;
 
-/// After a refusal, a request sleeps for this long at a time while other threads are returning memory, at most 10 s in
-/// total.
+/// After a refusal, the requesting thread sleeps for this long at a time while other threads are returning memory, at
+/// most 10 s in total.
 const RETURN_NAP: Duration = Duration::from_micros(200);
 const RETURN_NAPS: u32 = 50_000;
 
@@ -32,7 +33,7 @@ impl Pool {
         self.empty_cache(|_, _| ())
     }
 
-    /// Step (4): empties the cache unless the device can provide `bytes` and keep its reserve.
+    /// Step (4): empties the cache unless the device can provide `bytes` and still has at least the reserve free.
     pub(super) fn keep_reserve(&self, bytes: usize) {
         let free = self.memory.info().free;
         let left = free.checked_sub(bytes as u64).filter(|&left| left > 0);
@@ -67,8 +68,8 @@ impl Pool {
         bytes
     }
 
-    /// Announces that memory has left the books but is not yet returned to the device;
-    /// [`finish_return`](Self::finish_return) must follow. The caller holds the lock of the books.
+    /// Announces that memory has left the pool's shared data but is not yet returned to the device;
+    /// [`finish_return`](Self::finish_return) must follow. The caller holds the lock of the shared data.
     pub(super) fn begin_return(&self) {
         self.returning.fetch_add(1, Ordering::Relaxed);
     }
@@ -79,7 +80,8 @@ impl Pool {
         segments.into_iter().for_each(|segment| self.give_back(segment));
     }
 
-    /// Steps (5) to (7): makes a block from memory of the device, if necessary after making room.
+    /// Steps (5) to (7): makes a block from new memory of the device; if it refuses, makes room and repeats the
+    /// request.
     pub(super) fn request(self: &Arc<Self>, class: SizeClass, request: &mut Option<Request>) -> Result<RecordRef> {
         let requested = request.as_ref().map_or(0, |request| request.size);
         let mut refusal = match self.attempt(class, request) {
@@ -110,7 +112,8 @@ impl Pool {
         Err(self.explain(refusal, requested, released))
     }
 
-    /// Makes one attempt, and a second one for a smaller growth if the pool requested more than the block needs.
+    /// Makes one attempt. If the device refuses and the pool had requested more than the block needs, requests fewer
+    /// bytes.
     fn attempt_all(self: &Arc<Self>, class: SizeClass, request: &mut Option<Request>) -> Result<RecordRef> {
         let outcome = self.attempt(class, request);
         let refused = |error: &Error| matches!(error.kind(), ErrorKind::OutOfMemory { .. });
@@ -123,8 +126,8 @@ impl Pool {
         outcome
     }
 
-    /// Makes one request to the device. If blocks are joined, first searches the container again, because a block may
-    /// have become free meanwhile.
+    /// Makes one request to the device. If the pool joins blocks, first searches the container again, because a block
+    /// may have become free meanwhile.
     fn attempt(self: &Arc<Self>, class: SizeClass, request: &mut Option<Request>) -> Result<RecordRef> {
         if !self.joins {
             return self.allocate_bytes(class.block_bytes, class, request);
@@ -184,7 +187,8 @@ impl Pool {
         class: SizeClass,
         request: &mut Option<Request>,
     ) -> Result<RecordRef> {
-        // If later requests share the memory, all of it counts as used.
+        // If the pool requests more memory than the block has, later blocks will use the excess, so all of it counts as
+        // used.
         let used =
             request.as_ref().map_or(bytes, |request| if bytes == class.block_bytes { request.size } else { bytes });
         let ptr = self.memory.allocate_for(bytes, used).map_err(|error| self.refused(error))?;
@@ -197,7 +201,7 @@ impl Pool {
         self.with_books(|books| books.grow(grown, class, request))
     }
 
-    /// Counts a refusal.
+    /// Counts a refusal by the device and returns its error.
     fn refused(&self, error: Error) -> Error {
         self.books.lock().stats.refusals += 1;
         error

@@ -1,4 +1,4 @@
-//! The lifetime of a pool (rule 8), and the end of a thread that uses it (rule 9).
+//! How long a pool lives (rule 8 of the pools), and what happens at the end of a thread that uses it (rule 9).
 
 use super::Pool;
 use super::events::Patience;
@@ -8,8 +8,8 @@ use mxrs_sync::Arc;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number that identifies the pool in the process. The counter is a standard atomic and not one of loom, because no other
-/// access is ordered by it.
+/// A number that identifies the pool in the process. The counter is the standard library's atomic even under loom,
+/// because no other access depends on its order.
 pub(super) fn next_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)

@@ -5,6 +5,10 @@
 //! [`ThreadCache`]. *Inside*: freed, in the [`Container`]. *Leaving*: in no list, on its way back to the device. Only
 //! [`Pool`] moves a block between states.
 //!
+//! A *magazine* is a thread's stack of cached blocks of one size class. The *books* are the data that all threads share
+//! under one lock: the container, the statistics, and a list of all blocks outside the container. The *reserve* is the
+//! part of the device's memory that a pool should leave free. S3 to S11 are guarantees listed in the head of the crate.
+//!
 //! # Steps
 //! Allocating: round the request and take (1) the block of this class that this thread freed last, (2) the one on top in
 //! the container, (3) one that another thread keeps; these are *hits*. On a miss (4) ask the device how much is free, and
@@ -102,7 +106,8 @@ pub(crate) struct Pool {
     caches: bool,
     /// Whether the container joins blocks, and therefore limits what threads cache.
     joins: bool,
-    /// Whether memory is returned to the device as units of a range, so in other pieces than it was provided in.
+    /// Whether memory is returned to the device in other pieces than those in which it was provided: as units of a
+    /// range.
     regroups: bool,
     /// The number of the device's bytes that a growth must leave free, unless nothing is left to release from the cache.
     reserve_bytes: u64,
@@ -110,7 +115,8 @@ pub(crate) struct Pool {
     hooks: Arc<PressureHooks>,
     threads: CachePadded<BriefLock<Threads>>,
     books: CachePadded<BriefLock<Books>>,
-    /// The number of threads that are returning memory to the device; increased under the lock of the books.
+    /// The number of threads that are returning memory to the device; increased under the lock of the pool's shared
+    /// data.
     returning: AtomicUsize,
 }
 
@@ -265,7 +271,7 @@ impl Pool {
         self.with_books(|books| books.grow(grown, class, Request { device, size: bytes, tag }))
     }
 
-    /// Runs `work` on the books after this thread's cache has reported to them.
+    /// Runs `work` on the pool's shared data, after adding the counts of this thread's cache to its statistics.
     fn with_books<R>(&self, work: impl FnOnce(&mut Books) -> R) -> R {
         let mut work = Some(work);
         let done = thread_cache::with(self.id, |cache| {

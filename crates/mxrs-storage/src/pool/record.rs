@@ -27,7 +27,7 @@ pub(crate) struct Request {
     pub(crate) tag: Tag,
 }
 
-/// The owner's part of a record.
+/// The part of a record that belongs to the owner of the block.
 struct Owner {
     is_live: bool,
     /// The request of the owner. If there is no owner, the request of the last owner, with a static tag.
@@ -43,18 +43,19 @@ pub(crate) struct Record {
     key: usize,
     /// The pool, from an `Arc` but not counted; null for an empty block, which has no pool.
     pool: *const Pool,
-    /// Written only by the thread that moves the record between an owner and a list, under the lock of that list. Read
-    /// by the owner, or under all locks of the pool.
+    /// Written only by the thread that moves the record between an owner and the container or a thread's cache, under
+    /// the lock of that container or cache. Read by the owner, or under all locks of the pool.
     owner: UnsafeCell<Owner>,
     /// Whether `events` may be non-empty, so that a hit need not take the lock.
     marked: AtomicBool,
     events: BriefLock<Events>,
-    /// The index in the pool's roster; used only under the lock of the books.
+    /// The index of the record in the pool's roster; used only under the lock of the pool's shared data.
     pub(super) roster_at: AtomicUsize,
 }
 
-/// A pointer to a record. There are two copies: one with the holder (a `Block`, a list, a cache) and one in the roster.
-/// Only the holder destroys the record, after it has left the roster.
+/// A pointer to a record. There are up to two copies: one with the holder (a `Block`, the container or a thread's
+/// cache), and one in the pool's *roster*, the list of blocks outside the container. Only the holder destroys the
+/// record, after the record has left the roster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RecordRef(NonNull<Record>);
 
@@ -69,7 +70,7 @@ impl Deref for RecordRef {
 
     #[inline]
     fn deref(&self) -> &Record {
-        // SAFETY: holder and roster drop their copies before the record is destroyed, so it exists.
+        // SAFETY: a record is destroyed only through the last copy of its `RecordRef`, so it exists.
         unsafe { self.0.as_ref() }
     }
 }
@@ -103,9 +104,9 @@ impl RecordRef {
     /// Destroys the record and returns what it still contains.
     ///
     /// # Safety
-    /// The caller is the holder, and the record is in no roster.
+    /// The caller has the last pointer to the record: the record is not in its pool's list of blocks.
     pub(crate) unsafe fn destroy(self) -> Segment {
-        // SAFETY: `new` made it with `Box::leak`, and the holder's copy is the last one.
+        // SAFETY: `new` made it with `Box::leak`, and the caller has the last pointer to it.
         let record = unsafe { Box::from_raw(self.0.as_ptr()) };
         let Record { ptr, block_bytes, events, .. } = *record;
         Segment { ptr, bytes: block_bytes, events: events.into_inner(), leaving: None }
@@ -140,7 +141,7 @@ impl Record {
     /// The caller is the owner of the live block, or holds every lock of the pool.
     #[inline]
     pub(crate) unsafe fn request(&self) -> Option<&Request> {
-        // SAFETY: only the owner, or a thread with a lock of the pool, writes this part. The caller is the owner or holds
+        // SAFETY: only the owner, or a thread with a lock of the pool, writes `owner`. The caller is the owner or holds
         // all locks, so no other thread writes it now.
         let owner = unsafe { &*self.owner.get() };
         owner.is_live.then_some(&owner.request)
@@ -149,7 +150,7 @@ impl Record {
     /// Gives an owner to a cached record.
     ///
     /// # Safety
-    /// The caller holds the lock of the list it has just taken the record from.
+    /// The caller holds the lock of the container or cache from which it has just taken the record.
     #[inline]
     pub(crate) unsafe fn revive(&self, request: Request) {
         // SAFETY: only the caller has the record. Any other reader needs all locks of the pool, so it waits for the lock
@@ -164,7 +165,7 @@ impl Record {
     /// Removes the owner. Returns the number of bytes that the owner requested, and the owner's tag if it has to be dropped.
     ///
     /// # Safety
-    /// The caller is the owner, and holds the lock of the list that it is about to put the record into.
+    /// The caller is the owner, and holds the lock of the container or cache that it is about to put the record into.
     #[inline]
     pub(crate) unsafe fn retire(&self) -> (usize, Option<Tag>) {
         // SAFETY: the caller is the owner. Any other reader needs all locks of the pool, so it waits for the lock that the
@@ -210,8 +211,8 @@ impl Record {
         self.events.lock().clone()
     }
 
-    /// Moves those events of `finished` that the record has to `gone`; only the caller has the record. Returns whether
-    /// the record has no event left.
+    /// Removes the events in `finished` from the record and adds them to `gone`. No other code has the record. Returns
+    /// whether the record has no event left.
     pub(crate) fn forget(&self, finished: &[Arc<dyn DeviceEvent>], gone: &mut Events) -> bool {
         let known = |event: &Arc<dyn DeviceEvent>| finished.iter().any(|other| Arc::ptr_eq(event, other));
         let mut events = self.events.lock();

@@ -9,7 +9,7 @@ use crate::{Tag, TagStats};
 use mxrs_sync::{Arc, BriefGuard};
 use rustc_hash::FxHashMap;
 
-/// The number of blocks that a thread takes from the container in one step.
+/// The number of blocks that a thread moves from the container into its cache at once.
 const REFILL: usize = 8;
 
 /// The result of a search of the whole pool.
@@ -24,8 +24,8 @@ pub(super) enum Found {
 }
 
 impl Pool {
-    /// Gives this thread a cache, unless the thread has one or is ending, or the pool is orphaned. Returns whether it got
-    /// one.
+    /// Gives this thread a cache, unless the thread has one or is ending, or the last handle of the storage is gone.
+    /// Returns whether it got one.
     pub(super) fn join(self: &Arc<Self>) -> bool {
         if thread_cache::with(self.id, |_| ()).is_some() || !thread_cache::is_possible() {
             return false;
@@ -59,7 +59,7 @@ impl Pool {
             }
             let request = request.take()?;
             cache.counts.hit(request.size, record.block_bytes());
-            // SAFETY: the record was in the container, which the lock of the books guards, and that lock is held.
+            // SAFETY: the record was in the container. The lock that guards the container is held.
             unsafe { record.revive(request) };
             Some(record)
         })
@@ -77,7 +77,8 @@ impl Pool {
         {
             more.push(next);
         }
-        // The blocks were taken from the top of their list, so the block taken last goes to the bottom of the magazine.
+        // The blocks were taken from the top of their list, so the block taken last goes to the bottom of the thread's
+        // stack.
         for next in more.into_iter().rev() {
             if !cache.push(next) {
                 books.put(next);
@@ -106,7 +107,8 @@ impl Pool {
         })
     }
 
-    /// Rule 3: runs `work` while no block can move and every thread has reported to the books.
+    /// Freezes the pool (rule 3 of the pools): takes all of its locks, adds the counts of all threads to the
+    /// statistics, and runs `work`.
     pub(super) fn frozen<R>(&self, work: impl FnOnce(&mut Books, &mut [BriefGuard<'_, Contents>]) -> R) -> R {
         let threads = self.threads.lock();
         let mut caches: Vec<_> = threads.caches.iter().map(|cache| cache.lock()).collect();
@@ -169,7 +171,7 @@ pub(super) fn with_threads(caches: &[BriefGuard<'_, Contents>]) -> (u64, u64) {
     caches.iter().map(|cache| cache.held()).fold((0, 0), |sum, held| (sum.0 + held.0, sum.1 + held.1))
 }
 
-/// Live blocks by tag, most bytes first. The pool is frozen.
+/// Live blocks by tag, most bytes first. The caller holds all locks of the pool.
 pub(super) fn tags(books: &Books) -> Vec<(Tag, TagStats)> {
     let mut by_tag: FxHashMap<&Tag, TagStats> = FxHashMap::default();
     for record in books.roster.records() {

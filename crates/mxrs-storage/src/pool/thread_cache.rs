@@ -1,6 +1,6 @@
-//! The blocks that one thread caches, and how a thread finds its caches.
+//! The blocks that one thread caches, in a stack (*magazine*) per size class, and how a thread finds its caches.
 //!
-//! A magazine limits the number of cached blocks of one class. In a pool that joins blocks, the total bytes of the cached
+//! A magazine has a limit on the number of its blocks. In a pool that joins blocks, the total bytes of the cached
 //! blocks are limited too.
 
 use super::Pool;
@@ -24,9 +24,10 @@ pub(super) struct ThreadCache {
 pub(super) struct Contents {
     pub(super) number: u64,
     magazines: Vec<Magazine>,
-    /// For each key, the index of its magazine in `magazines`.
+    /// For each key of a size class, the index of the magazine of that class in `magazines`.
     places: FxHashMap<usize, usize>,
-    /// For each slot of [`front`], the index that was used last by a key of that slot. It may be outdated.
+    /// For each result of [`front`], the index of the magazine that was last used by a key with that result. It may be
+    /// outdated.
     recent: [usize; FRONT],
     /// The sum of the sizes of the cached blocks.
     held_bytes: usize,
@@ -48,10 +49,10 @@ struct Magazine {
 /// The number of slots of [`front`], which find a magazine without the hash table; a power of two.
 pub(super) const FRONT: usize = 64;
 
-/// A magazine holds at most this many bytes, but its limit is at least 2 and at most 32 blocks.
+/// A magazine holds at most this many bytes. But its limit is never below 2 blocks and never above 32.
 const MAGAZINE_BYTES: usize = 4 << 20;
 
-/// The number of blocks of this size that one thread caches.
+/// The largest number of blocks of this size that one thread caches.
 pub(super) fn magazine_limit(block_bytes: usize) -> usize {
     (MAGAZINE_BYTES / block_bytes.max(1)).clamp(2, 32)
 }

@@ -167,7 +167,7 @@ fn other_blocks_are_not_shared() {
     }
 }
 
-/// A process that starts a program does not pass its blocks to it.
+/// A process that starts a program does not pass the descriptors of its blocks to it.
 #[test]
 fn descriptors_close_on_exec() {
     let _turn = Turn::take();

@@ -3,7 +3,8 @@
 
 use crate::properties::{Step, steps};
 use crate::{Bench, MIB};
-use mxrs_storage::{ALIGNMENT, Block, PoolConfig, PoolKind, SimulatedMemory, StorageConfig, Tag};
+use mxrs_simulated_gpu::SimulatedMemory;
+use mxrs_storage::{ALIGNMENT, Block, PoolConfig, PoolKind, StorageConfig, Tag};
 use mxrs_types::{Device, ErrorKind};
 use proptest::prelude::*;
 
@@ -46,7 +47,8 @@ fn sizes() -> impl Strategy<Value = usize> {
     ]
 }
 
-/// A bench, the blocks that it allocated, and the conditions to check after every step.
+/// A storage on a simulated device (a bench), the blocks allocated so far, and the conditions to check after every
+/// step.
 struct Follower {
     bench: Bench,
     backing: Backing,
@@ -111,7 +113,8 @@ impl Follower {
                 self.live.push(block);
                 let used = self.memory().counters().used_bytes;
                 if grew == 1 && TOTAL - used < self.reserve {
-                    // S8: the pool used the reserve only because it had no cached block to release.
+                    // S8: the pool used memory that it should leave free only because it had no cached block to
+                    // release.
                     assert_eq!(self.bench.storage.release_all(GPU), 0);
                 }
             }
@@ -151,7 +154,8 @@ impl Follower {
         }
     }
 
-    /// S1, S2, S3 and the counts of S13.
+    /// Checks that blocks are aligned (S1) and do not overlap (S2), that the sums of bytes agree (S3), and that the
+    /// counts of allocations and frees agree with the device and the live blocks.
     fn check(&self) {
         let stats = self.bench.storage.stats(GPU);
         let counters = self.memory().counters();
@@ -213,7 +217,7 @@ fn script() -> Vec<Step> {
         .collect()
 }
 
-/// S11: if any request fails, up to three times in a row, the books stay consistent and nothing is lost.
+/// S11: if any request fails, up to three times in a row, the pool's statistics stay consistent and no memory is lost.
 #[test]
 fn s11_every_request_may_fail() {
     for backing in BACKINGS {

@@ -1,9 +1,11 @@
-//! Single cases of `BestFit` through the public interface: growth, remainders, the reserve, threads, the end of a pool.
+//! Single cases of `BestFit` through the public interface: growth, remainders, the memory that a pool should leave free
+//! (the reserve), threads, the end of a pool.
 
 use crate::best_fit::{BACKINGS, Backing, GPU, TOTAL, UNIT, config};
 use crate::{Bench, MIB};
-use mxrs_storage::SimulatedCall::{Allocate, Commit, Decommit, Free};
-use mxrs_storage::{ALIGNMENT, Block, DeviceMemory, SimulatedMemory, Storage, Tag};
+use mxrs_simulated_gpu::SimulatedCall::{Allocate, Commit, Decommit, Free};
+use mxrs_simulated_gpu::SimulatedMemory;
+use mxrs_storage::{ALIGNMENT, Block, DeviceMemory, Storage, Tag};
 use mxrs_types::{Device, ErrorKind};
 use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
@@ -39,7 +41,7 @@ fn growth_is_what_is_missing() {
     drop(kept);
 }
 
-/// S8, by the order of calls: free memory is returned before the pool grows into the reserve.
+/// S8, by the order of calls: the pool returns its free memory before it uses device memory that it should leave free.
 #[test]
 fn s8_memory_leaves_before_growth_into_the_reserve() {
     for backing in BACKINGS {
@@ -59,7 +61,7 @@ fn s8_memory_leaves_before_growth_into_the_reserve() {
     }
 }
 
-/// S10: during every call of the device another thread can read the books of the same pool.
+/// S10: during every call of the device another thread can read the statistics of the same pool.
 #[test]
 fn s10_no_lock_is_held_while_a_range_grows() {
     let handle: Arc<OnceLock<Storage>> = Arc::default();
@@ -69,7 +71,7 @@ fn s10_no_lock_is_held_while_a_range_grows() {
         let (send, receive) = mpsc::channel();
         thread::spawn(move || {
             let stats = storage.stats(GPU);
-            // S3 also holds between the two steps of a growth.
+            // S3, the equality of these sums, also holds while the device is adding memory.
             assert_eq!(stats.reserved, stats.live_blocks_bytes + stats.cached_bytes);
             send.send(()).ok()
         });

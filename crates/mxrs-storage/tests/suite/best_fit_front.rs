@@ -30,8 +30,8 @@ fn while_kept_elsewhere(blocks: Vec<Block>, work: impl FnOnce()) {
     });
 }
 
-/// S5 within a class: the block that this thread freed last is reused first, although it could have been joined and
-/// split.
+/// S5 within a size class: a thread first reuses the block that it freed last; that block is not joined or split
+/// before.
 #[test]
 fn s5_last_freed_is_first_reused() {
     for backing in BACKINGS {
@@ -74,7 +74,8 @@ fn what_threads_keep_is_bounded() {
             seen.wait();
             stats.cached_blocks
         });
-        // The largest possible number of entries: the cached blocks, and the joined free pieces between them.
+        // The largest possible number of free pieces: the blocks that threads cache, and the joined memory between
+        // them.
         let most = 2 * (bound / SIZE as u64) + 1;
         assert!(pieces > 1 && pieces <= most, "{n_threads} threads, {pin_mib} MiB: {pieces} pieces, at most {most}");
         drop(pin);
@@ -102,7 +103,7 @@ fn s9_a_block_in_use_is_not_kept_by_its_thread() {
     }
 }
 
-/// S3: the peak is exact on one thread, for every method of freeing a block.
+/// S3: with one thread, the peak of the requested bytes is exact, for every method of freeing a block.
 #[test]
 fn s3_the_peak_is_exact_where_a_block_in_use_is_freed() {
     for backing in BACKINGS {

@@ -3,7 +3,8 @@
 use crate::best_fit::{BACKINGS, GPU};
 use crate::streams::{Event, Stream, dynamic};
 use crate::{Bench, MIB};
-use mxrs_storage::{Block, PoolConfig, PoolKind, SimulatedCall, SimulatedMemory, StorageConfig, Tag};
+use mxrs_simulated_gpu::{SimulatedCall, SimulatedMemory};
+use mxrs_storage::{Block, PoolConfig, PoolKind, StorageConfig, Tag};
 use mxrs_types::{DeviceEvent, ErrorKind};
 use std::sync::{Arc, Mutex};
 

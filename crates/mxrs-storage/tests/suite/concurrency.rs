@@ -1,9 +1,8 @@
 //! Many threads on one pool, and S10: the pool's lock is free while the device works.
 
 use crate::{Bench, DEVICES, MIB};
-use mxrs_storage::{
-    Block, DeviceMemory, MemoryInfo, PoolConfig, PoolKind, SimulatedMemory, Storage, StorageConfig, Tag,
-};
+use mxrs_simulated_gpu::SimulatedMemory;
+use mxrs_storage::{Block, DeviceMemory, MemoryInfo, PoolConfig, PoolKind, Storage, StorageConfig, Tag};
 use mxrs_types::{Device, Result};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, mpsc};
@@ -12,7 +11,7 @@ use std::time::Duration;
 
 const GPU: Device = Device::gpu(0);
 
-/// S10: during every call of the device another thread can read the books of the same pool.
+/// S10: during every call of the device another thread can read the statistics of the same pool.
 #[test]
 fn s10_no_lock_is_held_while_the_device_is_called() {
     for kind in PoolKind::ALL {
@@ -26,8 +25,8 @@ fn s10_no_lock_is_held_while_the_device_is_called() {
         });
         let bench = Bench::of(StorageConfig::uniform(PoolConfig::of_kind(kind)), [memory]);
         *handle.lock().unwrap() = Some(bench.storage.clone());
-        // The calls below cover growth, a free, a flush for the reserve, a refusal with its flush, a direct free, and
-        // release_all.
+        // The calls below cover growth, a free, a flush because the device must keep memory free (the reserve), a
+        // refused request with its flush, a direct free, and release_all.
         drop(bench.allocate(GPU, 90 << 20));
         drop(bench.allocate(GPU, 8 << 20));
         drop(bench.allocate(GPU, 96 << 20));
@@ -37,8 +36,8 @@ fn s10_no_lock_is_held_while_the_device_is_called() {
         bench.storage.release_all(GPU);
         let counters = bench.memory(GPU).counters();
         assert!(counters.refusals > 0 && counters.used_bytes == 0);
-        // The device's free memory is queried for its size, for the reserve and for the error; without a pool only for the
-        // error.
+        // The device's free memory is queried when the pool is made, when it checks the reserve, and when it returns
+        // the error; `Unpooled` queries it only for the error.
         assert!(counters.infos >= if kind == PoolKind::Unpooled { 1 } else { 3 }, "{counters:?}");
         // Breaks a cycle: the memory owns the closure, the closure owns the storage, and the storage owns the memory.
         *handle.lock().unwrap() = None;
@@ -63,7 +62,7 @@ fn is_filled(block: &Block, byte: u8) -> bool {
     unsafe { std::slice::from_raw_parts(block.as_ptr(), block.block_bytes()) }.iter().all(|&found| found == byte)
 }
 
-/// S2 and S3 with four threads on one pool: a thread's bytes do not change, and the books balance in the end.
+/// S2 and S3 with four threads on one pool: a thread's bytes do not change, and the statistics are right in the end.
 #[test]
 fn s2_s3_threads_share_a_pool() {
     for kind in PoolKind::ALL {

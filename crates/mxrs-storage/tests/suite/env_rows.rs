@@ -1,4 +1,5 @@
-//! The documented pool settings, D13 to D28: their observable effects on CPU, GPU and CPU_PINNED.
+//! The documented pool settings (rows D13 to D28 of `docs/env.md`): their observable effects on CPU, GPU and
+//! CPU_PINNED.
 
 use crate::log_capture::info_lines;
 use crate::{Bench, DEVICES, MANUAL, MIB, only};
@@ -83,7 +84,8 @@ fn d13_d14_d15_one_line_names_the_manager() {
 #[test]
 fn d16_d17_d18_reserve_empties_the_cache() {
     for device in DEVICES {
-        // Each case: the reserve in percent, the size of the second request in MiB, and the expected number of flushes.
+        // Each case: the percentage of the device's memory to leave free (the reserve), the size of the second request
+        // in MiB, and the expected number of flushes.
         for (reserve_percent, second_mib, flushes) in [
             (5, 60, 1),
             (0, 60, 0),

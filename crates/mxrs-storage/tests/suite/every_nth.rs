@@ -184,7 +184,8 @@ fn s11_a_full_and_slow_device_on_two_threads() {
         let stats = bench.storage.stats(device);
         assert!(stats.refusals > 0);
         assert_eq!((stats.live_blocks, stats.live_requested, stats.allocations - stats.frees), (0, 0, 0));
-        // The books never hold more than the device provides: they are updated after it allocates and before it frees.
+        // The pool never counts more bytes than the device has provided: it counts after an allocation and before a
+        // free.
         assert!(stats.peak_reserved <= bench.memory(device).counters().peak_used_bytes);
         assert_eq!(stats.reserved, bench.memory(device).counters().used_bytes);
         assert_eq!(bench.storage.release_all(device), stats.cached_bytes);

@@ -30,7 +30,7 @@ fn script(bench: &Bench, check: impl Fn(PoolStats, PoolStats)) -> usize {
     n_failed
 }
 
-/// The expected books after a refused request: the cache was emptied, and everything else is unchanged.
+/// The expected statistics after a refused request: the cache was emptied, and everything else is unchanged.
 fn after_refusal(before: PoolStats, n_refusals: u64) -> PoolStats {
     let mut expected = before;
     expected.refusals += n_refusals;
@@ -43,7 +43,7 @@ fn after_refusal(before: PoolStats, n_refusals: u64) -> PoolStats {
     expected
 }
 
-/// S11: if any request fails, once or twice in a row, the books stay consistent and nothing is lost.
+/// S11: if any request fails, once or twice in a row, the statistics stay consistent and no memory is lost.
 #[test]
 fn s11_every_request_may_fail() {
     for kind in MANUAL {

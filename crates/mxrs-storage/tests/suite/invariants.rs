@@ -1,7 +1,8 @@
-//! S1 to S8 and S13 one by one, and special cases of the interface.
+//! Tests the guarantees S1 to S8 and S13 of a pool one by one, and special cases of the interface.
 
 use crate::{Bench, DEVICES, MANUAL, MIB, only};
-use mxrs_storage::{ALIGNMENT, Block, PoolConfig, PoolKind, SimulatedMemory, Storage, StorageConfig, Tag};
+use mxrs_simulated_gpu::SimulatedMemory;
+use mxrs_storage::{ALIGNMENT, Block, PoolConfig, PoolKind, Storage, StorageConfig, Tag};
 use mxrs_types::{Device, ErrorKind};
 
 const POOLED: [PoolKind; 2] = [PoolKind::Naive, PoolKind::Round];
@@ -146,10 +147,11 @@ fn s7_direct_free_bypasses_the_cache() {
     }
 }
 
-/// S8: a pool grows into the reserve only with an empty cache: in the log of calls, all frees precede the request.
+/// S8: a pool uses memory that it should leave free (the reserve) only with an empty cache: in the log of calls, all
+/// frees precede the request.
 #[test]
 fn s8_cache_is_empty_before_growth_into_the_reserve() {
-    use mxrs_storage::SimulatedCall::{Allocate, Free};
+    use mxrs_simulated_gpu::SimulatedCall::{Allocate, Free};
     for kind in POOLED {
         let bench = Bench::uniform(PoolConfig::of_kind(kind), 100 * MIB);
         let blocks: Vec<_> = (0..5).map(|_| bench.allocate(Device::gpu(0), 16 << 20)).collect();

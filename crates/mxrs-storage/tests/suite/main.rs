@@ -19,7 +19,8 @@ mod reports;
 mod streams;
 mod threads;
 
-use mxrs_storage::{Block, PoolConfig, PoolKind, SimulatedMemory, Storage, StorageConfig, Tag};
+use mxrs_simulated_gpu::SimulatedMemory;
+use mxrs_storage::{Block, PoolConfig, PoolKind, Storage, StorageConfig, Tag};
 use mxrs_types::Device;
 use std::sync::Arc;
 

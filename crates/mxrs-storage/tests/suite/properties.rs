@@ -86,7 +86,8 @@ impl Model {
             let request = block_bytes as u64;
             let free = TOTAL - self.live_bytes - self.cached_bytes();
             if !(free > request && free - request >= self.reserve) {
-                // S8: when the pool grows into the reserve, its cache is empty.
+                // S8: if the device would keep too little memory free (less than the reserve), the pool empties its
+                // cache first.
                 self.flush();
             }
             if self.live_bytes + self.cached_bytes() + request > TOTAL {

@@ -1,9 +1,8 @@
 //! Reports of the storage: tags, the observer, and the hooks that run if memory is short.
 
 use crate::{Bench, DEVICES, MIB};
-use mxrs_storage::{
-    Block, PoolConfig, PoolEvent, PoolKind, PoolObserver, Pressure, SimulatedMemory, Storage, StorageConfig, Tag,
-};
+use mxrs_simulated_gpu::SimulatedMemory;
+use mxrs_storage::{Block, PoolConfig, PoolEvent, PoolKind, PoolObserver, Pressure, Storage, StorageConfig, Tag};
 use mxrs_types::{Device, ErrorKind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

@@ -1,7 +1,8 @@
 //! S9: if a stream may still use the memory of a freed block, its next user waits for that stream, and no other user waits.
 
 use crate::{Bench, MIB};
-use mxrs_storage::{PoolConfig, PoolKind, SimulatedCall, Tag};
+use mxrs_simulated_gpu::{SimulatedCall, SimulatedMemory};
+use mxrs_storage::{PoolConfig, PoolKind, Tag};
 use mxrs_types::{Device, DeviceEvent, DeviceStream, Error, ErrorKind, Result, StreamId};
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -225,7 +226,7 @@ fn s10_no_lock_is_held_while_a_hit_waits() {
 fn s9_the_device_gets_nothing_back_that_is_in_use() {
     let (live, cached, direct, late) = (Event::new(1), Event::new(2), Event::new(3), Event::new(4));
     let events = [&live, &cached, &direct, &late].map(Arc::clone);
-    let memory = mxrs_storage::SimulatedMemory::new(GPU, 100 * MIB).unbacked().on_call(move |call| {
+    let memory = SimulatedMemory::new(GPU, 100 * MIB).unbacked().on_call(move |call| {
         if let SimulatedCall::Free { size_bytes, .. } = call {
             let event = &events[size_bytes / 8192 - 1];
             assert!(event.is_finished(), "{size_bytes} bytes were freed before their event");

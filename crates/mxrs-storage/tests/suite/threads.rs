@@ -90,7 +90,8 @@ fn s6_release_all_empties_the_caches_of_other_threads() {
     }
 }
 
-/// S8: if a miss would cut into the reserve, the flush also releases the blocks that other threads cache.
+/// S8: if a request would leave less memory free than the reserve, the pool also releases the blocks that other threads
+/// cache.
 #[test]
 fn s8_flush_reaches_the_caches_of_other_threads() {
     for kind in POOLED {
@@ -123,7 +124,8 @@ fn blocks_of_a_thread_that_ended_are_reused() {
     }
 }
 
-/// S5 beyond one magazine: on one thread the order is last in, first out, for any number of blocks.
+/// S5 for more blocks than a thread caches: on one thread, blocks are reused last in, first out, for any number of
+/// blocks.
 #[test]
 #[cfg_attr(miri, ignore = "thousands of steps")]
 fn s5_last_in_first_out_beyond_a_magazine() {
@@ -201,7 +203,7 @@ fn blocks_in_thread_locals_come_back() {
     }
 }
 
-/// The peak is exact on one thread, including misses, hits and magazines that overflow.
+/// With one thread, the peak of the requested bytes is exact, even after misses, hits and frees into a full cache.
 #[test]
 #[cfg_attr(miri, ignore = "thousands of steps")]
 fn peaks_are_exact_on_one_thread() {

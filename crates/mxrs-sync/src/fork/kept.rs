@@ -1,6 +1,6 @@
 //! The values that a fork guard holds from before the fork until after it.
 
-/// Lock guards, or other values to be dropped after the fork, in reverse order.
+/// Lock guards or other values. After the fork they are dropped in the reverse of the order in which they were added.
 #[derive(Default)]
 pub struct Kept<'a>(Vec<Box<dyn Anything + 'a>>);
 

@@ -36,7 +36,7 @@ impl Oversubscribed {
 #[derive(Debug)]
 pub(super) struct Idle {
     looks: u32,
-    /// The start of the current wait; set once the wait is no longer short.
+    /// The start of the current wait, set when the clock is first read in it, after [`LOOKS`] polls.
     since: Option<Instant>,
     patience: Duration,
     oversubscribed: Oversubscribed,

@@ -204,7 +204,8 @@ impl Team {
 impl Drop for Team {
     fn drop(&mut self) {
         if self.shared.is_orphan() {
-            // The system may have reused the parent's thread ids, so the handles are neither joined nor detached.
+            // This is a forked child, without the threads of the parent. The system may have reused their ids, so the
+            // handles are neither joined nor detached.
             self.threads.drain(..).for_each(std::mem::forget);
             return;
         }

@@ -1,4 +1,5 @@
-//! The data that the threads of a team share, and the steps of each thread; the rules are in [`super`].
+//! The data that the threads of a team share, and what each thread does in a run. The rules T1 to T10 are in the
+//! documentation of [`super`].
 
 use super::idle::{Idle, Oversubscribed};
 use crate::atomic::{AtomicBool, AtomicIsize, AtomicU64, AtomicUsize, Ordering, fence};
@@ -10,18 +11,19 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
-/// The low bits of `state`. They hold how many threads get the chunk with their own thread number, or 0 if threads take chunks as
-/// they come. [`STOP`] means that the team ends.
+/// Mask of the low bits of `state`. If there are at most as many chunks as threads, these bits hold the number of
+/// chunks, and thread `i` runs chunk `i`. If there are more chunks, they hold 0, and threads take chunks from `left`.
+/// [`STOP`] means that the threads shall end.
 const HANDS: u64 = EPOCH - 1;
-/// One step of the epoch, which is in the high bits of `state`.
+/// The number that is added to `state` to increase the epoch by one: the epoch is in the high bits of `state`.
 const EPOCH: u64 = 1 << 20;
 const STOP: u64 = HANDS;
 /// The size of the largest team.
 pub(super) const MAX_SIZE: usize = STOP as usize - 1;
-/// The number of threads that one thread wakes.
+/// The largest number of threads that one thread wakes: threads are woken as a tree (T6).
 const FAN_OUT: usize = 4;
-/// How often the caller polls before its last check for sleeping threads (T6): long compared with the steps of a thread
-/// that is awake, short compared with waking one.
+/// The number of times that the caller polls before it checks again whether a thread sleeps (T6). Threads that are
+/// awake normally finish within these polls. The polls take less time than waking a thread.
 const LOOKS_BEFORE_FENCE: u32 = if cfg!(loom) { 0 } else { 100 };
 
 /// The body of a loop, called with the number of a chunk; its lifetime is erased.
@@ -42,7 +44,8 @@ struct Board {
 
 /// The state of one thread, in its own cache line.
 struct ThreadSlot {
-    /// The `state` of the last run in which this thread had a chunk by number, once that chunk is finished.
+    /// The `state` of the last run in which this thread ran the chunk with its own thread number. It is stored when
+    /// that chunk is finished.
     finished: AtomicU64,
     asleep: AtomicBool,
 }
@@ -58,13 +61,15 @@ pub(super) struct Shared {
     busy: CachePadded<AtomicBool>,
     // The fields below are rarely written.
     size: usize,
-    /// The number of threads for runs that begin now: `size`, or fewer if some are kept back (T10).
+    /// The number of threads that take part in runs that begin now: `size` without the threads that [`Self::keep_back`]
+    /// excludes (T10).
     active: AtomicUsize,
     oversubscribed: Oversubscribed,
-    /// The generation in which the threads were started (T9).
+    /// The [`fork::generation`] of the process that started the threads. It differs in a forked child, where the
+    /// threads do not exist (T9).
     generation: u64,
     cpus: Option<Vec<Vec<usize>>>,
-    /// The smallest number of elements for which kernels share a loop; see [`super::Team::share_from`].
+    /// The smallest number of elements for which kernels divide a loop among threads; see [`super::Team::share_from`].
     share_from: AtomicUsize,
     /// Handles to wake threads 1, 2, …
     handles: OnceLock<Vec<thread::Thread>>,
@@ -112,7 +117,7 @@ impl Shared {
         self.active.load(Ordering::Relaxed)
     }
 
-    /// Sets how many threads are kept back (T10).
+    /// Sets how many threads of the team are excluded from runs that begin later (T10).
     pub(super) fn keep_back(&self, threads: usize) {
         self.active.store(self.size.saturating_sub(threads).max(1), Ordering::Relaxed);
     }
@@ -141,17 +146,18 @@ impl Shared {
         let _ = self.handles.set(handles);
     }
 
-    /// Lets the threads end; called after the last run. They may have to be woken.
+    /// Lets the threads of the team end; called after the last run. It does not wake them: the caller must wake threads
+    /// that sleep.
     pub(super) fn stop(&self) {
         self.board.state.fetch_or(STOP, Ordering::Release);
     }
 
-    /// Takes the team for one run (T1); false if another caller uses it.
+    /// Reserves the team for one run of the calling thread (T1). Returns false if another caller is using the team.
     pub(super) fn begin(&self) -> bool {
         !self.busy.swap(true, Ordering::Acquire)
     }
 
-    /// Releases the team after a run; returns the first panic of its bodies.
+    /// Releases the team after a run. Returns the first panic that a call of the body raised in this run.
     pub(super) fn end(&self) -> Option<Box<dyn Any + Send>> {
         let panicked = self.panicked.load(Ordering::Relaxed);
         let panic = if panicked { self.take_panic() } else { None };
@@ -185,7 +191,8 @@ impl Shared {
             });
         } else {
             self.finished.store(0, Ordering::Relaxed);
-            // From here on a late thread may take a chunk, even before it sees the epoch.
+            // After this store, a thread that still looks for a chunk of an earlier run may take a chunk of this run,
+            // even before it sees the new epoch.
             self.left.store(job.n_chunks as isize, Ordering::Release);
             self.announce(0);
             self.wake_children(0, size);
@@ -194,7 +201,7 @@ impl Shared {
         }
     }
 
-    /// T3: stores a new epoch and returns its `state`.
+    /// T3: stores a new epoch, with `hands` in the low bits, and returns the new `state`.
     fn announce(&self, hands: u64) -> u64 {
         let before = self.board.state.load(Ordering::Relaxed);
         let state = (before & !HANDS).wrapping_add(EPOCH) | hands;
@@ -204,7 +211,8 @@ impl Shared {
 
     #[inline]
     fn call(&self, job: Job, chunk: usize) {
-        // SAFETY: the caller owns this unfinished chunk of the job, so the body is still borrowed (T4).
+        // SAFETY: this thread owns `chunk`, which is not finished, so the run has not ended and the body is still
+        // borrowed (T4).
         let body = unsafe { &*job.body };
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| body(chunk))) {
             let mut first = self.panic.lock();
@@ -219,14 +227,15 @@ impl Shared {
         }
     }
 
-    /// Runs chunks until none is left; returns the number of chunks that it ran. `left` is the count from before the
-    /// first chunk was taken.
+    /// Runs chunks until none is left; returns the number of chunks that it ran. `left` is the value of the counter
+    /// `left` before this thread took its first chunk.
     fn take_chunks(&self, job: Job, mut left: isize) -> usize {
         let mut n_taken = 0;
         while left > 0 {
             self.call(job, job.n_chunks - left as usize);
             n_taken += 1;
-            // This cannot take a chunk of the next run: this run lasts until the chunks taken here are known to be finished.
+            // This cannot take a chunk of the next run: this run ends only after this thread has reported its chunks as
+            // finished.
             left = self.left.fetch_sub(1, Ordering::Relaxed);
         }
         n_taken
@@ -268,7 +277,7 @@ impl Shared {
         self.slots[me].asleep.store(false, Ordering::Relaxed);
     }
 
-    /// Does the work of thread `me` for a new epoch; false if there was no chunk for it.
+    /// Runs the chunks of thread `me` in the run of a new epoch; false if there was no chunk for this thread.
     fn work(&self, me: usize, state: u64) -> bool {
         let hands = (state & HANDS) as usize;
         if hands == 0 {
@@ -301,8 +310,8 @@ impl Shared {
         }
     }
 
-    /// Takes a chunk of the run that is current at that moment; returns the value of `left` from before; `None` if no
-    /// chunk is left.
+    /// Takes a chunk of the current run, which may be later than the run whose epoch this thread saw. Returns the value
+    /// of `left` before the chunk was taken; `None` if no chunk is left.
     fn take_first(&self) -> Option<isize> {
         let mut left = self.left.load(Ordering::Relaxed);
         while left > 0 {

@@ -5,10 +5,11 @@
 //! - the numbers with request `Write`, on the given team and on one thread (visible outputs must be bit-equal);
 //! - that `Null` leaves outputs unchanged;
 //! - `Add` to existing values; a kernel that supports it must give the same bits as writing and then adding;
-//! - `Inplace` for each pair that the operator declares, if the plan allows it;
+//! - `Inplace` for each pair of an input and an output that the operator declares, if the planned kernel allows it;
 //! - images of the output with gaps between them, if the kernel supports that;
 //! - that inputs are unchanged and nothing is written after the end of an output or of the scratch memory;
-//! - all of these again with the inputs after the first declared constant, as parameters are.
+//! - all of these again with every input except the first declared constant, because an executor declares parameters
+//!   constant.
 //!
 //! Inputs whose content the operator ignores have no memory. [`mxrs_op::Backend::reorder`] converts to and from layouts
 //! other than row-major. Hidden outputs are internal to a kernel and are not compared.

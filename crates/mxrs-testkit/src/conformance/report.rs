@@ -20,7 +20,7 @@ impl fmt::Display for Case {
     }
 }
 
-/// A known difference, which must exist as long as it is listed.
+/// A case that is known to differ from the reference. It must fail as long as it is listed.
 #[derive(Clone, Copy, Debug)]
 pub struct ExpectedFailure {
     /// The operator.

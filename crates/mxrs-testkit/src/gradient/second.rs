@@ -12,7 +12,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Result<Checked, String> {
     if !subject.is_smooth() {
         return Ok(Checked::default());
     }
-    // The point of evaluation: the inputs, followed by the head gradients.
+    // The derivatives are computed at the point `at`: the inputs, followed by the head gradients.
     let n_inputs = wants.len();
     let at: Vec<AlignedBuffer> = subject.data().iter().cloned().chain(subject.heads(0)).collect();
     let weights: Vec<AlignedBuffer> =

@@ -10,7 +10,7 @@ fn read(input: &mxrs_op::RefInput<'_>) -> Vec<f64> {
     elements::read_f64(input.bytes, input.desc.dtype)
 }
 
-/// `out = a · b`, with the samples of a correct operator.
+/// An operator that computes `out = a · b` and has the given gradient.
 fn product(gradient: mxrs_op::GradientFn) -> OpDef {
     OpDef {
         inputs: InputNames::Fixed(&["a", "b"]),

@@ -72,8 +72,8 @@ impl EpochEndCallback for Checkpoints {
     }
 
     fn validation_end(&mut self, at: &EpochEnd<'_>) -> Result<()> {
-        // Nothing is written here: the states record the best epoch only if `fit` keeps the best checkpoint, and then `fit`
-        // writes this record.
+        // Unlike `fit`, this callback does not record the best epoch in the states file: `fit` does that if its own
+        // options keep the best checkpoint.
         self.keeper().validated(at.epoch + 1, at.validation, |_| Ok(()))
     }
 }

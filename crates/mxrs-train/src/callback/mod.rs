@@ -26,9 +26,10 @@ pub struct BatchEnd<'a> {
     pub epoch: u64,
     /// The batch within the epoch, from 0.
     pub nbatch: u64,
-    /// How long the loop waited for the iterator: in training for the next batch, otherwise for this batch.
+    /// How long the loop waited for the data iterator. In training it waits for the next batch while this one is
+    /// computed; otherwise it waits for this batch.
     pub waited: Duration,
-    /// The metric that is being collected.
+    /// The metric, already updated with this batch.
     pub metric: Option<&'a mut dyn EvalMetric>,
 }
 

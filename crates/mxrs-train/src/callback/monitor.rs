@@ -15,7 +15,7 @@ pub type Statistic = Arc<dyn Fn(&View<'_>) -> f64 + Send + Sync>;
 /// Which tensors are observed, and how often.
 #[derive(Clone)]
 pub struct MonitorOptions {
-    /// Number of batches between two observed ones, beginning with the first batch; 0 means never.
+    /// Every `interval`-th batch is observed, beginning with the first; 0 means that no batch is observed.
     pub interval: u64,
     /// The statistic of each tensor. The default is the norm divided by the square root of the number of elements.
     pub statistic: Statistic,
@@ -57,7 +57,7 @@ struct Shared {
     seen: Mutex<Vec<Seen>>,
     is_active: AtomicBool,
     step: mxrs_sync::atomic::AtomicU64,
-    /// The first error from starting to read a tensor.
+    /// The first error that occurred when the callback started to read a tensor.
     failure: Mutex<Option<Error>>,
 }
 

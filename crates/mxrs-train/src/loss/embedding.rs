@@ -36,7 +36,8 @@ impl TripletLoss {
     }
 }
 
-/// `1 - cos` of two vectors labeled 1, `max(0, cos - margin)` of two labeled -1.
+/// `1 - cos` for a pair of vectors with the label 1, `max(0, cos - margin)` for a pair with the label -1, where `cos`
+/// is the cosine of the angle between the vectors.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CosineEmbeddingLoss {
     /// The cosine above which a pair labeled -1 contributes to the loss; default 0.

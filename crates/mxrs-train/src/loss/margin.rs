@@ -8,14 +8,14 @@ use mxrs_types::Result;
 /// `max(0, margin - p l)` for a prediction `p` and a label `l`.
 #[derive(Clone, Copy, Debug)]
 pub struct HingeLoss {
-    /// Smallest product of prediction and label without loss; default 1.
+    /// Smallest product of prediction and label for which the loss is 0; default 1.
     pub margin: f64,
 }
 
 /// The square of [`HingeLoss`].
 #[derive(Clone, Copy, Debug)]
 pub struct SquaredHingeLoss {
-    /// Smallest product of prediction and label without loss; default 1.
+    /// Smallest product of prediction and label for which the loss is 0; default 1.
     pub margin: f64,
 }
 

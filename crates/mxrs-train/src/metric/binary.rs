@@ -1,4 +1,5 @@
-//! Counts of a binary classification, from which `f1` and `mcc` are computed, and the two kinds of average.
+//! Counts of a binary classification, from which `f1` and `mcc` are computed, and the two ways to combine batches:
+//! macro and micro average.
 
 use super::View;
 use super::deferred::Mean;

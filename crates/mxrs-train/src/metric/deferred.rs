@@ -54,7 +54,7 @@ impl Mean {
 /// A batch whose results may not be computed yet.
 struct Pending<P> {
     readings: Vec<Reading<Result<P>>>,
-    /// Whether the batch came after the last local reset.
+    /// Whether the batch came after the last call of [`EvalMetric::reset_local`].
     is_local: bool,
 }
 

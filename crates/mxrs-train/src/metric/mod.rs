@@ -54,9 +54,9 @@ pub type Named<'a> = [(&'a str, &'a NdArray)];
 /// The labels and predictions that a metric uses, chosen by name; `None` means all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// Names of predictions.
+    /// Names of the predictions that are used.
     pub outputs: Option<Vec<String>>,
-    /// Names of labels.
+    /// Names of the labels that are used.
     pub labels: Option<Vec<String>>,
 }
 
@@ -87,7 +87,8 @@ pub trait EvalMetric: Send {
     /// be returned by the next [`get`](Self::get) instead.
     fn update(&mut self, labels: &[&NdArray], preds: &[&NdArray], pad: usize) -> Result<()>;
 
-    /// Name and value of each contained metric since the last reset of either kind; NaN if nothing was counted.
+    /// Name and value of each contained metric. The value covers the batches since the last [`reset`](Self::reset) or
+    /// [`reset_local`](Self::reset_local), whichever was later; NaN if nothing was counted.
     ///
     /// # Errors
     /// Returns an error if the shapes of labels and predictions do not match, if a label is invalid, or if a prediction could

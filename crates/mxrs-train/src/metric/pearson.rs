@@ -33,7 +33,8 @@ impl Moments {
         Self { n, mean, xx, yy, xy }
     }
 
-    /// Merges the moments of another set into these (Chan, Golub and LeVeque, 1979).
+    /// Adds the moments of other pairs of values: the result is the moments of all pairs (Chan, Golub and LeVeque,
+    /// 1979).
     fn join(&mut self, other: &Self) {
         if other.n == 0.0 {
             return;

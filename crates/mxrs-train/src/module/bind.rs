@@ -125,9 +125,9 @@ impl Module {
         if infer_shapes(&self.graph, seeds).is_ok() { given } else { Vec::new() }
     }
 
-    /// Parameters that keep the dtype of their file: those that the network would otherwise take as integers. The bias of a
-    /// quantized layer is float32 or an 8-bit integer, and only the file says which. Other parameters are converted to the
-    /// dtype in which the network computes.
+    /// Parameters that keep the dtype of the parameter file: those for which the network infers an integer type. The
+    /// bias of a quantized layer is float32 or an 8-bit integer, and only the file says which. Other parameters are
+    /// converted to the dtype in which the network computes.
     fn unconverted(&self, given: &[(String, Shape, DType)], fed: &[(String, DType)]) -> Result<Vec<(String, DType)>> {
         let fed = fed.iter().map(|(name, dtype)| (name.as_str(), *dtype));
         let inferred = infer_dtypes(&self.graph, fed, Some(self.options.default_dtype))?.complete(&self.graph)?;
@@ -138,8 +138,9 @@ impl Module {
         Ok(given.iter().filter(is_kept).map(|(name, _, dtype)| (name.clone(), *dtype)).collect())
     }
 
-    /// Makes the executor for inputs of these shapes the current one, and binds it first if no executor has these shapes.
-    /// Executors for other shapes than the first have gradients only if they are bound in training.
+    /// Makes the executor for inputs of these shapes the current one, and binds it first if no executor has these
+    /// shapes. An executor for other shapes than those that the caller bound has gradients only if `is_train` is set
+    /// and the module is bound for training.
     pub(super) fn choose(&mut self, data: &[Shape], labels: Option<&[Shape]>, is_train: bool) -> Result<()> {
         let needs_gradients = is_train && self.how.training;
         let fits = |bound: &Bound| {

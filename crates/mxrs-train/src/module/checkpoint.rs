@@ -35,9 +35,10 @@ impl Module {
     /// Writes `<prefix>-symbol.json` and `<prefix>-NNNN.params`, and if `with_states` is set, also `<prefix>-NNNN.states`,
     /// from which training resumes at epoch `epoch`. Each file appears complete or not at all.
     ///
-    /// The states belong to the training that [`fit`](Self::fit) started. After [`restore`](Self::restore), they belong to the
-    /// restored training if its checkpoint is the newest under this prefix. In other cases they belong to a new training.
-    /// [`newest`](crate::resume::newest) always finds them.
+    /// The states file contains the number of a training ([`Run::number`](crate::resume::Run::number)). It is the
+    /// number of the training that [`fit`](Self::fit) started. After [`restore`](Self::restore), it is the number of
+    /// the restored training if the restored checkpoint is the newest under this prefix. In other cases it is a new
+    /// number. In all cases [`newest`](crate::resume::newest) finds the checkpoint.
     ///
     /// # Errors
     /// Returns an error if there are no parameters yet or they could not be computed, or if a file cannot be written; with

@@ -59,8 +59,9 @@ impl Module {
     ///
     /// # Errors
     /// Returns the error of any part of the training. It also fails:
-    /// - before the first epoch, if checkpoints do not fit on the disk, if their folder cannot be written, if another training
-    ///   holds the lock of the prefix, or if the training would resume within an epoch that had other batches;
+    /// - before the first epoch, if checkpoints do not fit on the disk, if their folder cannot be written, if another
+    ///   training holds the lock of the prefix, or if the training would resume within an epoch that was divided into
+    ///   other batches;
     /// - in the first epoch, if a label is not a class;
     /// - instead of writing a checkpoint, if a trained parameter or an auxiliary state is not finite. The error names the
     ///   array, the epoch and the last good checkpoint, which is kept.
@@ -166,8 +167,8 @@ impl Module {
         Ok(Loop { options, run, keeper, _lock: lock, saved, finite: FiniteWatch::default(), labels, report })
     }
 
-    /// Restores the checkpoint from which the training resumes, if there is one. Fails if the checkpoint lies within an epoch
-    /// that had other batches.
+    /// Restores the checkpoint from which the training resumes, if there is one. Fails if the checkpoint was written
+    /// within an epoch and the training that wrote it divided its data into other batches.
     fn going_on(&mut self, now: &Run, options: &FitOptions) -> Result<Option<Restored>> {
         if let Some(restored) = options.restored {
             restored.check(now)?;

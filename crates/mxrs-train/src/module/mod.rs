@@ -46,7 +46,8 @@ pub struct Module {
     is_initialized: bool,
     update: Option<Updater>,
     params: Vec<Parameter>,
-    /// The current training. In a cell because saving a checkpoint, which takes `&self`, may assign the training's number.
+    /// The current training. It is in a `RefCell` because saving a checkpoint takes `&self` and may assign a number to
+    /// the training.
     training: RefCell<Training>,
 }
 

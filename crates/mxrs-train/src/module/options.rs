@@ -45,7 +45,7 @@ impl Default for InitOptions {
     }
 }
 
-/// Where, when and how many checkpoints are written from which training can resume.
+/// Options of the checkpoints from which training can resume: where and when they are written, and how many are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckpointOptions {
     /// Beginning of the file names, which must be UTF-8. A prefix that ends in `/` is a folder.
@@ -54,7 +54,7 @@ pub struct CheckpointOptions {
     pub period: u64,
     /// Number of batches between checkpoints within an epoch; `None` means no such checkpoints.
     pub every_n_batches: Option<u64>,
-    /// How many checkpoints of epochs are kept; `None` means all.
+    /// How many of the checkpoints at the end of an epoch are kept, counted from the newest; `None` means all.
     pub keep_last: Option<usize>,
     /// Whether the checkpoint whose first validation metric is best is kept in addition. If the training ended before an epoch
     /// was validated, the epoch is validated when training resumes.
@@ -73,7 +73,7 @@ impl CheckpointOptions {
 pub struct FitOptions {
     /// Number of the first epoch.
     pub begin_epoch: u64,
-    /// End of the training: epochs before this number are trained.
+    /// The training ends before the epoch with this number.
     pub num_epoch: u64,
     /// How parameters that have no values yet are initialized.
     pub init: InitOptions,
@@ -88,14 +88,14 @@ pub struct FitOptions {
     /// one. Resuming within an epoch needs the same batch size, number of batches and [`data_seed`](Self::data_seed).
     pub resume: bool,
     /// A checkpoint that was already restored into the module; training resumes from it, even without
-    /// [`resume`](Self::resume). If it is the checkpoint that [`newest`](crate::resume::newest) finds under the prefix of
-    /// [`checkpoint`](Self::checkpoint), the training keeps its number and may remove checkpoints with that number. In other
-    /// cases, or if its states have no number, the training gets a new number, and existing checkpoints stay until they are
-    /// overwritten.
+    /// [`resume`](Self::resume). If it is the checkpoint that [`newest`](crate::resume::newest) finds under the prefix
+    /// of [`checkpoint`](Self::checkpoint), the training keeps the [number](crate::resume::Run::number) in the
+    /// checkpoint's states and may remove checkpoints with that number. In other cases, or if the states have no
+    /// number, the training gets a new number, and existing checkpoints stay until they are overwritten.
     pub restored: Option<Restored>,
     /// The lock of the checkpoints' prefix, if the caller holds it already. Otherwise [`fit`](crate::Module::fit) takes it.
     pub lock: Option<Arc<PrefixLock>>,
-    /// The seed of the training data's order, which checkpoints record; `None` means that they do not.
+    /// The seed of the training data's order. Checkpoints record it, unless it is `None`.
     pub data_seed: Option<u64>,
     /// Request to stop. Once it is true, the current batch is finished, a checkpoint is written, and
     /// [`Outcome::Interrupted`](crate::Outcome::Interrupted) is returned. After the last batch of an epoch, the callbacks of

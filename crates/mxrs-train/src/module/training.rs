@@ -1,13 +1,13 @@
-//! The training that a module is in, as its checkpoints describe it.
+//! The current training of a module: its batches, the checkpoint that it resumed from, and what its checkpoints record.
 
 use crate::resume::{Position, Restored, Run, goes_on, resolved};
 use mxrs_types::Result;
 use std::path::{Path, PathBuf};
 
-/// The training that a module is in, from one call of `fit` or `restore` to the next.
+/// The current training of a module. Each call of `fit` or `restore` begins a new one.
 #[derive(Debug, Default)]
 pub(super) struct Training {
-    /// Description of the training's batches. The number in it is not used.
+    /// Description of the training's batches. Its field `number` is not used: `under` has a number for each prefix.
     batches: Run,
     /// The checkpoint from which the training resumed.
     from: Option<Restored>,
@@ -19,7 +19,7 @@ pub(super) struct Training {
 #[derive(Debug)]
 pub(super) struct Under {
     prefix: PathBuf,
-    /// Number of the training under this prefix.
+    /// The number that identifies the training among those that wrote checkpoints with this prefix ([`Run::number`]).
     pub number: u64,
     /// Whether the training continues one that has checkpoints under this prefix, and so keeps the number of that one.
     pub goes_on: bool,
@@ -33,9 +33,9 @@ impl Training {
         Self { batches, from, under: Vec::new() }
     }
 
-    /// What checkpoints with this prefix record. The first call for a prefix decides: if the newest checkpoint under the
-    /// prefix is the one from which the training resumed, the training keeps its number; otherwise it begins at `position`
-    /// with a new number.
+    /// What checkpoints with this prefix record. The first call for a prefix chooses the training's number under it. If
+    /// the newest checkpoint under the prefix is the one from which the training resumed, that checkpoint's number is
+    /// kept. Otherwise a training with a new number begins at `position`.
     ///
     /// # Errors
     /// Returns an error if the name is not UTF-8 or the folder cannot be read.

@@ -1,5 +1,5 @@
-//! The folder of checkpoints before the first epoch: checks that a checkpoint fits on the disk, and removes files that
-//! killed processes left.
+//! Prepares the folder of checkpoints before the first epoch: checks that a checkpoint fits on the disk, and removes
+//! files that killed processes left.
 
 use super::{Position, split};
 use mxrs_format::{AtomicFile, remove_leftovers};

@@ -92,7 +92,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     identity(file.metadata()).is_some_and(|own| identity(fs::metadata(path)) == Some(own))
 }
 
-/// On other systems the file is never removed, so it is always the same file.
+/// On systems other than Unix the lock file is never removed, so `path` always refers to the open file.
 #[cfg(not(unix))]
 fn is_at(_: &File, _: &Path) -> bool {
     true

@@ -21,28 +21,28 @@ const SEED: &str = "train.seed";
 /// Key of the entry for [`Head::behind`] in a states file.
 const BEHIND: &str = "train.behind";
 
-/// Number of files that a warning names.
+/// Largest number of files that a warning names.
 const N_NAMED: usize = 4;
 
 /// The description of a training in its checkpoints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Run {
-    /// Number of the training among those with the same prefix, from 1; 0 if the states have none.
+    /// Number of the training among those with the same prefix, from 1; 0 if the checkpoint's states file holds no number.
     pub number: u64,
-    /// Rows of a batch.
+    /// Number of examples in a batch.
     pub batch_size: Option<u64>,
-    /// Batches of an epoch.
+    /// Number of batches in an epoch.
     pub epoch_size: Option<u64>,
     /// The seed of the data's order and augmentation.
     pub data_seed: Option<u64>,
 }
 
-/// What decides which examples are in which batch.
+/// A property of a training that decides which examples are in which batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Batching {
-    /// Rows of a batch.
+    /// The number of examples in a batch.
     BatchSize,
-    /// Batches of an epoch.
+    /// The number of batches in an epoch.
     EpochSize,
     /// The seed of the data's order and augmentation.
     Seed,
@@ -51,11 +51,11 @@ pub enum Batching {
 /// A difference between the batches of two trainings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The quantity that differs.
+    /// The property that differs.
     pub of: Batching,
-    /// Value of the quantity in this training.
+    /// The value of this property in the running training.
     pub now: u64,
-    /// Value of the quantity when the checkpoint was written.
+    /// The value of this property in the training that wrote the checkpoint.
     pub before: u64,
 }
 
@@ -77,7 +77,8 @@ impl From<&TrainingState> for Restored {
 }
 
 impl Restored {
-    /// Checks that the rest of the started epoch has the batches that the checkpoint expects.
+    /// Checks that a checkpoint within an epoch was written by a training with the same batches as `now`, the running
+    /// training.
     ///
     /// # Errors
     /// Returns an error if the position is within an epoch and `now` divides the data into other batches; the error names
@@ -175,8 +176,8 @@ pub(super) fn named(files: &[&Found]) -> String {
 pub(super) struct Head {
     /// Number of the training; 0 if the file has none or has another format.
     pub number: u64,
-    /// The last position, after that of the file, at which states without a number existed when the file was written; `None`
-    /// if there were none.
+    /// The last position at which states without a number existed when this file was written. Only positions after this
+    /// file's own count; `None` if there were no such states.
     pub behind: Option<Position>,
 }
 

@@ -32,7 +32,8 @@ pub struct TrainingState {
     pub position: Position,
     /// States of the optimizer.
     pub optimizer: OptimizerStates,
-    /// State of the random numbers. `None` for MXNet's files, which do not contain it; then the current state is kept.
+    /// State of the random number generators. `None` for MXNet's files, which do not contain it; then the generators
+    /// keep their current state.
     pub random: Option<RandomState>,
     /// The best epoch so far and its metric value.
     pub best: Option<(u64, f64)>,

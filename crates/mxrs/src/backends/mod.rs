@@ -34,7 +34,7 @@ pub struct AbsentBackend {
     pub reason: String,
 }
 
-/// The backends of a runtime. If offers estimate the same time, the earlier backend wins.
+/// The backends of a runtime. If several backends estimate the same time for a call, the first of them runs it.
 #[derive(Clone, Default)]
 pub struct Backends {
     /// Backends that may run operators.

@@ -82,8 +82,8 @@ fn is_read(text: &str, group: &str, field: &str) -> bool {
     names.chain([group]).any(|name| has_word(text, &format!("{name}.{field}")))
 }
 
-/// The methods of settings in `mxrs-env`: the text of a call, and the method's body with the name of the group in place of
-/// `self`.
+/// The methods of settings in `mxrs-env`. For each: the code that calls it, such as `pools.method(`, and its body, in
+/// which `self` is replaced by the name of the group of settings.
 fn methods() -> Vec<(String, String)> {
     let groups = ["threads.", "bulk.", "pools.", "onednn.", "tuning.", ""];
     let files = ["areas/threads", "areas/bulking", "areas/pools", "areas/onednn", "areas/tuning", "settings"];

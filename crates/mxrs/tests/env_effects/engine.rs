@@ -1,4 +1,5 @@
-//! D4, D5, D29 and D30: which thread runs operators, how many run at the same time, and how many tasks are pushed.
+//! Rows D4, D5, D29 and D30 of `docs/env.md`: which thread runs operators, how many run at the same time, and how many
+//! tasks are pushed.
 
 use crate::door::Door;
 use crate::graphs::{bind, chain};

@@ -1,4 +1,4 @@
-//! D86 and D87, with the older name O14: fusion of pointwise operators.
+//! Rows D86 and D87 of `docs/env.md`, with the older name O14: fusion of pointwise operators.
 
 use crate::graphs::{Calls, bind};
 use crate::{Vars, builder, check_older_name, log_lines};

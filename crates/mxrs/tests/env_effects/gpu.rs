@@ -1,11 +1,13 @@
-//! D2, D3, D8 (its effect for GPUs), D58, M1 and the Async words of D29: workers and streams of a GPU.
+//! Rows D2, D3, D8 (its effect for GPUs), D58, M1 and D29 (its values that end in `Async`) of `docs/env.md`: workers
+//! and streams of a GPU.
 //!
 //! This build has no GPU. An engine with a simulated GPU gets the settings that the runtime has for its own engine.
 
 use crate::door::Door;
 use crate::{Vars, runtime, warnings};
-use mxrs_engine::gpu::{GpuDevice, GpuSync, SimulatedGpu, SimulatedGpuCall, SimulatedStream, StreamUse, Touch};
+use mxrs_engine::gpu::{GpuDevice, GpuSync, StreamUse};
 use mxrs_engine::{Engine, EngineKind, PoolId, Property};
+use mxrs_simulated_gpu::{SimulatedGpu, SimulatedGpuCall, SimulatedStream, Touch};
 use mxrs_types::{Device, DeviceStream, StreamId};
 use std::collections::BTreeSet;
 use std::sync::{Arc, mpsc};

@@ -1,7 +1,7 @@
 //! Tests of the effect of each environment variable, observed through a [`Runtime`] that is built from a map of variables.
 //!
-//! There is one file for each area. `rules.rs` tests rules that hold for all variables, and `coverage.rs` fails if a
-//! variable in effect has no test.
+//! There is one file for each area. Numbers such as D4, B28, M8 and O2 are the rows of the variables in `docs/env.md`.
+//! `rules.rs` tests rules that hold for all variables, and `coverage.rs` fails if a variable in effect has no test.
 
 mod coverage;
 mod door;

@@ -1,4 +1,4 @@
-//! D74, D75 and D76, with the older names O9 to O11: the oneDNN backend.
+//! Rows D74, D75 and D76 of `docs/env.md`, with the older names O9 to O11: the oneDNN backend.
 
 /// The next three constants are names of variables. [`crate::coverage`] searches for them in this file, also in builds without
 /// oneDNN.

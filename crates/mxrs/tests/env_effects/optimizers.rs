@@ -1,4 +1,4 @@
-//! D79: how many weights one call of an optimizer updates.
+//! Row D79 of `docs/env.md`: how many weights one call of an optimizer updates.
 
 use crate::graphs::Calls;
 use crate::log_lines::log_lines;

@@ -1,5 +1,5 @@
-//! D92, B33, B48, B49, B50 to B53 and B57 to B61, with the older names O16: subgraphs that are replaced by one call at
-//! inference.
+//! Rows D92, B33, B48, B49, B50 to B53 and B57 to B61 of `docs/env.md`, with the older names O16: subgraphs that are
+//! replaced by one call at inference.
 
 use crate::graphs::{Calls, bind};
 use crate::log_lines::log_lines;
@@ -173,7 +173,7 @@ fn b33_says_which_backend_is_active_and_what_it_does() {
     assert!(none.iter().any(|line| line.contains("not partitioned: MXNET_SUBGRAPH_BACKEND=NONE")), "{none:?}");
 }
 
-/// Operators that run if the variable is 1. If it is 0, they must be the same as without it.
+/// Operators that run if the variable is 1. Checks that a value of 0 gives the same operators as an unset variable.
 fn with(name: &str) -> Vec<String> {
     assert_eq!(ops(&[REFERENCE, (name, "0")]), PARTS, "{name}=0");
     ops(&[REFERENCE, (name, "1")])

@@ -1,4 +1,5 @@
-//! D10, D11, D12, B28, B29, B31 and M8, with the older names O2 and O8: the memory plan of a bound graph.
+//! Rows D10, D11, D12, B28, B29, B31 and M8 of `docs/env.md`, with the older names O2 and O8: the memory plan of a
+//! bound graph.
 
 use crate::graphs::{Calls, bind};
 use crate::log_lines::log_lines;
@@ -96,7 +97,8 @@ fn o2_is_d11() {
     check_older_name("MXNET_EXEC_MATCH_RANGE", "NNVM_EXEC_MATCH_RANGE", ["0", "4"], effect);
 }
 
-/// The pool needs 144 bytes, as in D11. By default, the smaller plan is chosen.
+/// The algorithm `pool` needs 144 bytes, as in the test of D11. By default, the smaller of the plans of `pool` and
+/// `offset` is chosen.
 #[test]
 fn m8_pool_offset_or_the_smaller() {
     let plan = |vars: Vars<'_>| {

@@ -1,4 +1,4 @@
-//! D13 to D28, with the older names O4 to O7: the pools of CPU, CPU_PINNED and GPU memory.
+//! Rows D13 to D28 of `docs/env.md`, with the older names O4 to O7: the pools of CPU, CPU_PINNED and GPU memory.
 //!
 //! CPU and CPU_PINNED are the runtime's own pools. There is no GPU: simulated GPU memory gets the settings that the runtime
 //! has for GPU memory.
@@ -6,8 +6,9 @@
 use crate::log_lines::log_lines;
 use crate::{Vars, builder, check_older_name, runtime, warnings};
 use mxrs::ndarray::NdArray;
-use mxrs::storage::{PoolStats, SimulatedMemory, Storage, Tag};
+use mxrs::storage::{PoolStats, Storage, Tag};
 use mxrs::types::{DType, Device, ErrorKind};
+use mxrs_simulated_gpu::SimulatedMemory;
 use std::sync::Arc;
 
 const MIB: usize = 1 << 20;

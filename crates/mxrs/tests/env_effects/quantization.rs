@@ -1,4 +1,4 @@
-//! B37: the log of how each node is treated when a network is quantized.
+//! Row B37 of `docs/env.md`: the log of how each node is treated when a network is quantized.
 
 use crate::graphs::Calls;
 use crate::log_lines::log_lines;

@@ -1,4 +1,5 @@
-//! D56 and M2 to M5: what an engine reports about failures and stalls, and how long its shutdown waits.
+//! Rows D56 and M2 to M5 of `docs/env.md`: what an engine reports about failures and stalls, and how long its shutdown
+//! waits.
 
 use crate::door::Door;
 use crate::log_lines::{await_line_of_others, line_of_others, log_lines};

@@ -1,4 +1,5 @@
-//! D80 to D83 and D85: workspaces and random generators that operators share, and the width of sums.
+//! Rows D80 to D83 and D85 of `docs/env.md`: workspaces and random generators that operators share, and the type in
+//! which sums are computed.
 
 use crate::door::Door;
 use crate::probe::Probe;
@@ -7,10 +8,11 @@ use half::f16;
 use mxrs::engine::Engine;
 use mxrs::exec::autograd;
 use mxrs::op::Attrs;
-use mxrs::storage::{SimulatedMemory, Storage, StorageConfig};
+use mxrs::storage::{Storage, StorageConfig};
 use mxrs::types::Device;
-use mxrs_engine::gpu::{GpuDevice, SimulatedGpu};
+use mxrs_engine::gpu::GpuDevice;
 use mxrs_ndarray::{NdArray, TempSpaces};
+use mxrs_simulated_gpu::{SimulatedGpu, SimulatedMemory};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

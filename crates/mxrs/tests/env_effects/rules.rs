@@ -20,7 +20,7 @@ enum Accepts {
     AnyInt,
     /// Integers from 1, separated by commas.
     Ints,
-    /// Words separated by commas; the tests use the second one.
+    /// One of these words, which are separated by commas here. The tests use the second word.
     Words(&'static str),
     /// The notation of KMP_AFFINITY.
     Affinity,

@@ -1,5 +1,5 @@
-//! D8, D9, D78, B26 and O1: the team, observed by an operator that shares its loop, and how many of its threads convolutions
-//! use.
+//! Rows D8, D9, D78, B26 and O1 of `docs/env.md`: the thread team, observed by an operator that shares its loop among
+//! the threads, and how many threads of the team convolutions use.
 
 use crate::door::Door;
 use crate::graphs::{Calls, bind, chain};

@@ -1,5 +1,5 @@
-//! D31 to D34, D50, D51, D88, B27 and M6 to M10: the steps and pushes of a bound training step, and version checks of
-//! recorded calls.
+//! Rows D31 to D34, D50, D51, D88, B27 and M6 to M10 of `docs/env.md`: the steps and pushes of a bound training step,
+//! and version checks of recorded calls.
 
 use crate::graphs::{Calls, bind, chain};
 use crate::{Vars, builder, runtime, warnings};
@@ -117,7 +117,8 @@ fn d50_and_d51_compute_cheap_operators_again() {
     }
 }
 
-/// D51 enables the sweep that B28 has disabled.
+/// `MXNET_MEMORY_OPT` (D51) lets the planner try several match ranges, although `NNVM_AUTO_SEARCH_MATCH_RANGE=0` (B28)
+/// allows only one.
 #[test]
 fn d51_sweeps_in_spite_of_b28() {
     let n_tried = |vars: Vars<'_>| {

@@ -1,4 +1,5 @@
-//! M11, D77 and D93: which kernels are chosen if tuning results are stored, and when stored results must not be used.
+//! Rows M11, D77 and D93 of `docs/env.md`: which kernels are chosen if tuning results are stored, and when stored
+//! results must not be used.
 
 use crate::graphs::{Calls, bind};
 use crate::log_lines::log_lines;

@@ -1,4 +1,5 @@
-//! D6 and D7: the differences between a worker process of a data loader, which is forked, and its parent.
+//! Rows D6 and D7 of `docs/env.md`: the differences between a worker process of a data loader, which is forked, and its
+//! parent.
 //!
 //! A fork waits for every task of its process, so it must not happen while other tests run. Each test here starts another
 //! process in which a part of the test is the only test, and that process forks.

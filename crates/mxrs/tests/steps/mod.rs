@@ -1,4 +1,5 @@
-//! Runs two steps of a small network with given variables, and returns the values and the report of the executor.
+//! Runs two training steps of a small network with given environment variables, and returns gradients, auxiliary states
+//! and the report of the executor.
 
 use mxrs::Runtime;
 use mxrs::env::MapSource;
@@ -10,7 +11,7 @@ fn runtime(vars: &[(&str, &str)]) -> Runtime {
     Runtime::builder().env(&MapSource::new(vars.iter().copied())).build().expect("a runtime")
 }
 
-/// Builds calls of a symbol.
+/// Builds a symbol from calls of the runtime's operators.
 pub struct Calls<'a> {
     runtime: &'a Runtime,
     names: NameManager,
@@ -35,11 +36,12 @@ impl Calls<'_> {
     }
 }
 
-/// Gradients and arrays, each with its name.
+/// Gradients and auxiliary states, each with its name.
 pub type Values = Vec<(String, Vec<f32>)>;
 
-/// Runs two steps from fixed values, and returns gradients, auxiliary states and the report of the executor. Variable `x` is
-/// the data; its gradient is computed only if `with_data` is set.
+/// Runs two training steps from fixed values, with the environment variables `vars`. Returns gradients, auxiliary
+/// states and the report of the executor. The network's input `x` is the data; its gradient is computed only if
+/// `with_data` is set.
 pub fn steps(network: fn(&mut Calls<'_>) -> Graph, vars: &[(&str, &str)], with_data: bool) -> (Values, ExecutorReport) {
     let runtime = runtime(vars);
     let of_data = if with_data { GradReq::Write } else { GradReq::Null };

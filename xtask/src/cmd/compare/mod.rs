@@ -1,4 +1,4 @@
-//! `cargo xtask compare`: measures peers and mxrs on this machine, one file per comparison.
+//! `cargo xtask compare`: measures mxrs and other libraries (the peers) on this machine, one file per comparison.
 //!
 //! Programs of the package `mxrs-benches` do the measuring. This module builds them in release mode and runs them with the
 //! paths of the peers. It judges no result: the exit code reports only whether something failed.
@@ -98,7 +98,7 @@ fn program(session: &Session, name: &str, common: &Common) -> Result<Run> {
 /// Builds the program called `name`, with these flags of cargo, and prepares a run of it.
 ///
 /// The environment variables of MXNet, of the thread libraries and of the kernel libraries are removed, so that each
-/// contestant has its documented defaults.
+/// measured library has its documented defaults.
 fn built(session: &Session, name: &str, flags: &[&str]) -> Result<Run> {
     session.cargo("build").args(["--release", "-p", "mxrs-benches", "--bin", name]).args(flags).stream()?;
     let mut run = session.program(session.target_dir().join("release").join(name));
@@ -110,7 +110,7 @@ fn built(session: &Session, name: &str, flags: &[&str]) -> Result<Run> {
     Ok(run)
 }
 
-/// Whether an environment variable may change how a contestant behaves.
+/// Whether an environment variable may change how a measured library behaves.
 fn is_a_setting(variable: &str) -> bool {
     const PREFIXES: [&str; 12] = [
         "MXNET_",

@@ -26,7 +26,8 @@ pub fn title(package: &str, variant: &str) -> String {
     if variant.is_empty() { package.to_owned() } else { format!("{package}, {variant}") }
 }
 
-/// The programs for one crate: its default features; for the facade also each feature alone, and none.
+/// The programs for one crate: one with its default features; for the facade also one with each single feature, and one
+/// without features.
 pub fn programs(member: &Member, kernels: Kernels) -> Vec<Program> {
     if kernels == Kernels::Reference && ONEDNN_PACKAGES.contains(&member.name.as_str()) {
         return Vec::new();

@@ -18,7 +18,7 @@ pub struct Backward {
     problem: Problem,
 }
 
-/// The planes of one block of one image.
+/// The planes (height by width by 16 channels) of one block of channels of one image, in gradient, data and result.
 struct Planes<'a> {
     ograd: *const f32,
     data: *const f32,
@@ -98,8 +98,9 @@ impl Call<'_> {
 impl Sweep for Call<'_> {
     unsafe fn gather(&self, n: usize, block: usize) -> Sums {
         let (mut sums, at) = (Sums::NONE, self.problem.at(n, block));
-        // SAFETY: `n` and `block` exist by the contract of `gather`, so `at(n, block)` is the start of a plane of
-        // `pixels * BLOCK` values of both tensors. `products` was chosen for `isa`, which this processor has.
+        // SAFETY: `n` is an image and `block` a block of channels, by the contract of `gather`. So `at(n, block)` is
+        // the start of a plane of `pixels * BLOCK` values of both tensors. The function `self.products` was chosen for
+        // `isa`, which this processor has.
         unsafe {
             let (factors, _) = self.factors(block);
             let [ograd, data] = [0, 1].map(|input: usize| self.inputs[input].add(at));
@@ -136,9 +137,9 @@ impl Sweep for Call<'_> {
             return;
         }
         let at = self.problem.at(n, block);
-        // SAFETY: `n` and `block` exist by the contract of `write`, so `at(n, block)` is the start of a plane of all
-        // three tensors, and the caller gives this plane of `dst` to this thread. Tensors are aligned to 64 bytes and
-        // planes are multiples of 64 bytes, so `dst` begins at a cache line.
+        // SAFETY: `n` is an image and `block` a block of channels, by the contract of `write`. So `at(n, block)` is the
+        // start of a plane of all three tensors, and the caller gives this plane of `dst` to this thread. Tensors are
+        // aligned to 64 bytes and planes are multiples of 64 bytes, so `dst` begins at a cache line.
         unsafe {
             let (factors, _) = self.factors(block);
             let [ograd, data] = [0, 1].map(|input: usize| self.inputs[input].add(at));

@@ -1,10 +1,11 @@
-//! The factors that the channels of a block are normalized with.
+//! Computes mean, scale and shift ([`Factors`]) that the 16 channels of a block are normalized with.
 
 use super::super::batch_norm::Factors;
 use super::Problem;
 use crate::layouts::BLOCK;
 
-/// Returns the factors of a block. Entries of padding channels are 0, so the values in padding channels stay 0.
+/// Returns mean, scale and shift for the channels of a block. Entries of padding channels are 0, so the values in
+/// padding channels stay 0.
 ///
 /// # Safety
 /// `gamma` and `beta` must have a value for every channel of `problem`.
@@ -27,8 +28,8 @@ pub unsafe fn factors(
     factors
 }
 
-/// Returns the factors of a block whose statistics are inputs of the call, and the inverse standard deviations of its
-/// channels.
+/// Returns mean, scale and shift for the channels of a block whose statistics are inputs of the call, and the inverse
+/// standard deviations of these channels.
 ///
 /// # Safety
 /// All four inputs must have a value for every channel of `problem`.

@@ -36,8 +36,9 @@ impl Sweep for Call<'_> {
     unsafe fn gather(&self, n: usize, block: usize) -> Sums {
         let mut sums = Sums::NONE;
         if self.problem.uses_batch {
-            // SAFETY: `n` and `block` exist by the contract of `gather`, so `at(n, block)` is the start of a plane of
-            // the data. `moments` was chosen for `isa`, which this processor has.
+            // SAFETY: `n` is an image and `block` a block of channels, by the contract of `gather`. So `at(n, block)`
+            // is the start of a plane of the data. The function `self.moments` was chosen for `isa`, which this
+            // processor has.
             unsafe {
                 let data = self.inputs[0].add(self.problem.at(n, block));
                 (self.moments)(&Moments { data, pixels: self.problem.pixels }, &mut sums);
@@ -75,9 +76,9 @@ impl Sweep for Call<'_> {
             return;
         }
         let [mean, inverse] = &kept.results;
-        // SAFETY: `inputs[1]` and `inputs[2]` are gamma and beta, which have a value for every channel. `n` and `block`
-        // exist by the contract of `write`, so `at(n, block)` is the start of a plane of data and output. The caller
-        // gives this plane of the output to this thread.
+        // SAFETY: `inputs[1]` and `inputs[2]` are gamma and beta, which have a value for every channel. `n` is an image
+        // and `block` a block of channels, by the contract of `write`. So `at(n, block)` is the start of a plane of
+        // data and output. The caller gives this plane of the output to this thread.
         unsafe {
             let factors = factors(self.problem, block, [self.inputs[1], self.inputs[2]], [mean, inverse]);
             let at = self.problem.at(n, block);

@@ -101,7 +101,7 @@ pub struct Products<'a> {
     pub data: *const f32,
     /// Number of pixels.
     pub pixels: usize,
-    /// The factors that the data are normalized with.
+    /// Mean, scale and shift that the data are normalized with.
     pub factors: &'a Factors,
 }
 

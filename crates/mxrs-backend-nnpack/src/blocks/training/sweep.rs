@@ -8,19 +8,19 @@ use crate::convolve::part;
 use crate::layouts::BLOCK;
 use mxrs_op::KernelArgs;
 
-/// The steps on a block of channels: sum, finish the sums, write.
+/// The three parts of the work on a block of channels: sum over each image, finish the sums, write each image.
 pub trait Sweep: Sync {
     /// Returns the sums over the plane of image `n`.
     ///
     /// # Safety
-    /// `n` and `block` must exist, the tensors of the call must have the planned sizes and layouts, and no other thread
-    /// may write what is read.
+    /// `n` must be an image and `block` a block of channels of the call, the tensors of the call must have the planned
+    /// sizes and layouts, and no other thread may write what is read.
     unsafe fn gather(&self, n: usize, block: usize) -> Sums;
 
     /// Adds the sums of the next image to `all`.
     fn join(&self, all: &mut Sums, next: &Sums);
 
-    /// Computes the results and factors of a block from the sums of all images.
+    /// Computes the [`Kept`] of a block from the sums over all images.
     ///
     /// # Safety
     /// The conditions of [`Self::gather`] must hold.
@@ -33,13 +33,13 @@ pub trait Sweep: Sync {
     unsafe fn write(&self, n: usize, block: usize, kept: &Kept);
 }
 
-/// Two results per channel of a block, and the factors that its planes are written with.
+/// What is known of a block once its sums are finished: two results per channel, and two more values per channel.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Kept {
     /// Forward: mean and inverse standard deviation. Backward: the gradients of gamma and beta.
     pub results: [[f32; BLOCK]; 2],
-    /// Factors that the implementation of [`Sweep`] chooses.
+    /// Forward: the variance, which updates the moving variance. Backward: what is subtracted from the gradient.
     pub factors: [[f32; BLOCK]; 2],
 }
 
@@ -66,7 +66,7 @@ impl Scratch {
     /// Returns the [`Kept`] of a block.
     ///
     /// # Safety
-    /// `block` must exist and be settled.
+    /// `block` must be a block of the call, and its [`Kept`] must have been written.
     unsafe fn kept(&self, block: usize) -> Kept {
         // SAFETY: the memory has one `Kept` per block, and the caller promises that `block` exists and is written.
         unsafe { *self.kept.add(block) }
@@ -119,7 +119,7 @@ pub unsafe fn run<S: Sweep>(
             // SAFETY: `i < left` and `n < images`, and the memory has `left * images` sums. `Phases` runs each item
             // once, so each sum is written by one thread; the next phase only reads it.
             let sums = |n: usize| unsafe { scratch.sums.add(i * images + n) };
-            // SAFETY: `block = whole + i < blocks`, and only this item writes `sums(n)`.
+            // SAFETY: `block = whole + i < blocks`, and only item `n` of this phase writes `sums(n)`.
             phases.work(phase, thread, |n| unsafe { *sums(n) = sweep.gather(n, block) });
             phases.wait(phase);
             // SAFETY: phase `phase` is finished, so all sums of the block are written. This phase has one item, so one
@@ -130,14 +130,14 @@ pub unsafe fn run<S: Sweep>(
                 *scratch.kept.add(block) = sweep.settle(block, &all);
             });
             phases.wait(phase + 1);
-            // SAFETY: phase `phase + 1` is finished, so the block is settled. Each item writes the plane of a different
-            // image.
+            // SAFETY: phase `phase + 1` is finished, so the `Kept` of the block is written. Each item writes the plane
+            // of a different image.
             phases.work(phase + 2, thread, |n| unsafe { sweep.write(images - 1 - n, block, &scratch.kept(block)) });
         }
     });
     for block in 0..problem.blocks() {
         let (first, n) = problem.channels_of(block);
-        // SAFETY: the loops above have settled every block, and the team has finished.
+        // SAFETY: the loops above have written the `Kept` of every block, and the team has finished.
         settled(first, n, &unsafe { scratch.kept(block) });
     }
 }

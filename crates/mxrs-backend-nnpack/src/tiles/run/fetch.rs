@@ -6,8 +6,8 @@ use std::ops::Range;
 
 impl Tiling {
     /// Returns the memory to prefetch while a group of panels is multiplied, as addresses and lengths in units of 16
-    /// lines: the rows of the outputs that are written next, the same rows of the tensor to add, and this group's share
-    /// of the next block's inputs.
+    /// cache lines: the rows of the outputs that are written next, the same rows of the tensor to add, and this group's
+    /// share of the inputs of the next block of tiles.
     pub(super) fn lines_to_fetch(
         &self,
         tensors: &Tensors<'_>,

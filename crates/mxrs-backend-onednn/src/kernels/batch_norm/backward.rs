@@ -33,7 +33,7 @@ fn write_variances(args: &KernelArgs<'_>, variance: FloatPart) {
     // and scratch memory does not overlap it.
     let inverse: &[f32] = bytemuck::cast_slice(unsafe { args.inputs[4].bytes() });
     // SAFETY: `prepare` planned the scratch memory with this part, no other slice of it exists, and the primitive runs
-    // after this step.
+    // only after these values are written.
     for (v, i) in unsafe { variance.of(args) }.iter_mut().zip(inverse) {
         *v = f64::from(*i).powi(-2) as f32;
     }

@@ -29,7 +29,8 @@ impl Coefficients {
     }
 
     /// Computes mean, scale and shift from gamma, beta and the moving statistics. Scale and shift are multiplied by
-    /// `per_unit`. If data is quantized with `quantum`, the mean is included in the shift, and the returned mean is 0.
+    /// `per_unit`. If the data are quantized integers, `quantum` is the real value of the integer 1; then the mean is
+    /// included in the shift, and the returned mean is 0.
     ///
     /// # Safety
     /// `args` must belong to a call with the inputs of BatchNorm, f32 statistics, and scratch memory as planned. No

@@ -17,7 +17,8 @@ use mxrs_ops::nn::batch_norm::BatchNormParams;
 use mxrs_types::{DType, Layout, Result, WriteReq};
 use std::sync::Arc;
 
-/// Number of outputs of the operator. In the list of outputs, the inputs that it rewrites follow them.
+/// Number of outputs of the operator. In a call's list of outputs, the inputs that the operator rewrites follow these
+/// outputs.
 const N_OUTPUTS: usize = 3;
 
 /// The code that runs after the primitive.

@@ -3,17 +3,18 @@
 use mxrs_op::TensorDesc;
 use mxrs_types::Layout;
 
-/// The elements in the order of memory: `n_units` units of `n_steps` steps of `lanes` neighboring channels each.
-/// Consecutive units are consecutive groups of channels, starting over after the last group.
+/// The elements of a tensor in the order of memory: nested loops over units, steps and lanes. A step has `lanes`
+/// neighboring channels of one pixel. A unit has `n_steps` consecutive steps with the same channels. Each unit has the
+/// channels that follow those of the unit before it; after the last channel it starts at channel 0 again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
     /// Number of units.
     pub n_units: usize,
     /// Number of steps of a unit.
     pub n_steps: usize,
-    /// Number of channels of a step.
+    /// Number of neighboring channels of a step.
     pub lanes: usize,
-    /// Number of channels, including those that pad the last group.
+    /// Number of channels, padding included.
     pub channels: usize,
 }
 
@@ -54,7 +55,7 @@ impl Order {
         (is_dense && is_grouped && padded[0] == sizes[0] && padded[2..] == sizes[2..]).then_some(order)
     }
 
-    /// The channel of a unit's first lane.
+    /// The first channel of a unit.
     pub fn first_channel(&self, unit: usize) -> usize {
         unit * self.lanes % self.channels
     }

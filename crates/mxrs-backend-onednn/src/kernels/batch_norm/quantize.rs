@@ -86,7 +86,8 @@ impl Element for u8 {
     }
 }
 
-/// Computes an element of the output in quanta of the output, for a channel with `[mean, scale, shift]`.
+/// Computes an element of the output: BatchNorm with the `[mean, scale, shift]` of its channel, rounded to an integer
+/// within the limits `ends`.
 #[inline(always)]
 fn element<T: Element, const IS_SIGNED: bool>(x: T, [mean, scale, shift]: [f32; 3], ends: Ends) -> u8 {
     let x = if T::HAS_MEAN { x.real() - mean } else { x.real() };
@@ -107,7 +108,7 @@ struct BnReluQuantize {
     written: Vec<Written>,
 }
 
-/// The tensors and coefficients that all units of work use.
+/// The tensors and coefficients for all units of the [`Order`].
 struct Units<'a, T, const IS_SIGNED: bool> {
     order: Order,
     from: Shared<T>,
@@ -117,7 +118,7 @@ struct Units<'a, T, const IS_SIGNED: bool> {
     ends: Ends,
 }
 
-/// The units of one range, which one thread computes.
+/// A range of units, which one thread computes.
 struct Part<'a, T, const IS_SIGNED: bool> {
     all: &'a Units<'a, T, IS_SIGNED>,
     range: Range<usize>,
@@ -179,12 +180,13 @@ impl<T: Element, const IS_SIGNED: bool> Loop for Part<'_, T, IS_SIGNED> {
             for at in (first..).step_by(lanes).take(n_steps) {
                 for c in (0..whole).step_by(WIDTH) {
                     let [m, a, b] = [m, a, b].map(|part| &part[c..c + WIDTH]);
-                    // SAFETY: `c + WIDTH <= lanes`, so the chunk lies in one step of this unit, which belongs to one
-                    // thread.
+                    // SAFETY: `c + WIDTH <= lanes`, so the chunk lies within the `lanes` elements at `at`. They are a
+                    // part of this unit, which belongs to one thread.
                     unsafe { self.all.chunk(at + c, |i| [m[i], a[i], b[i]]) };
                 }
                 for c in whole..lanes {
-                    // SAFETY: `c < lanes`, so the element lies in one step of this unit, which belongs to one thread.
+                    // SAFETY: `c < lanes`, so the element is one of the `lanes` elements at `at`. They are a part of
+                    // this unit, which belongs to one thread.
                     unsafe { self.all.one(at + c, [m[c], a[c], b[c]]) };
                 }
             }
@@ -222,9 +224,9 @@ impl Kernel for BnReluQuantize {
             match self.data {
                 DType::I8 => self.of::<i8>(args, parts),
                 DType::U8 => self.of::<u8>(args, parts),
-                // SAFETY: `prepare` sets `interleaves` only if the data are f32 and row-major and `fits` accepts their
-                // sizes. The output has a byte per element of the data, and does not overlap them, because the kernel
-                // is planned out of place.
+                // SAFETY: `prepare` sets `interleaves` only if the data are f32 and row-major and
+                // `quantize_images::fits` accepts their sizes. The output has a byte per element of the data, and does
+                // not overlap them, because the kernel is planned out of place.
                 _ if self.interleaves => unsafe { quantize_images::run(args, &self.order, parts, self.ends) },
                 _ => self.of::<f32>(args, parts),
             }

@@ -26,7 +26,7 @@ struct Images<'a, const N: usize, const IS_SIGNED: bool> {
     ends: &'a Ends,
 }
 
-/// The units of one range, which one thread computes.
+/// A range of units of work, which one thread computes.
 struct Part<'a, const N: usize, const IS_SIGNED: bool> {
     all: &'a Images<'a, N, IS_SIGNED>,
     range: Range<usize>,
@@ -72,8 +72,8 @@ unsafe fn write<const N: usize>(pixels: [u32; WIDTH], to: *mut u8) {
     match N {
         4 => {
             for (i, pixel) in pixels.into_iter().enumerate() {
-                // SAFETY: `i < WIDTH`, and the caller promises `WIDTH * 4` bytes, that is `WIDTH` words; words of bytes
-                // need no alignment.
+                // SAFETY: `i < WIDTH`, and the caller promises `WIDTH * 4` bytes, that is `WIDTH` words; a word is a
+                // `[u8; 4]`, which needs no alignment.
                 unsafe { to_words.wrapping_add(i).write(pixel.to_le_bytes()) };
             }
         }

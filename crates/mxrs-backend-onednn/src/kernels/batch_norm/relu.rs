@@ -63,7 +63,7 @@ impl BnRelu {
     }
 }
 
-/// The tensors, coefficients and conversions that all units of work use.
+/// The tensors, coefficients and conversions for all units of the [`Order`].
 struct Units<'a, T, W, N> {
     order: Order,
     from: Shared<T>,
@@ -98,9 +98,9 @@ impl<T: Copy, W: Fn(T) -> f32, N: Fn(f32) -> T> Loop for Part<'_, T, W, N> {
             let whole = lanes - lanes % WIDTH;
             for at in (first..).step_by(lanes).take(n_steps) {
                 for c in (0..whole).step_by(WIDTH) {
-                    // SAFETY: `c + WIDTH <= lanes`, so the chunk lies in one step of this unit, which belongs to one
-                    // thread. The output is the memory of the input, or does not overlap it. `read_unaligned` and
-                    // `write_unaligned` accept any alignment.
+                    // SAFETY: `c + WIDTH <= lanes`, so the chunk lies within the `lanes` elements at `at`. They are a
+                    // part of this unit, which belongs to one thread. The output is the memory of the input, or does
+                    // not overlap it. `read_unaligned` and `write_unaligned` accept any alignment.
                     unsafe {
                         let xs = from.at(at + c).cast::<[T; WIDTH]>().read_unaligned();
                         let ys = elements(xs, [m, a, b].map(|part| &part[c..c + WIDTH]), widen, narrow);
@@ -108,9 +108,9 @@ impl<T: Copy, W: Fn(T) -> f32, N: Fn(f32) -> T> Loop for Part<'_, T, W, N> {
                     }
                 }
                 let [m, a, b] = [m, a, b].map(|part| &part[whole..]);
-                // SAFETY: these are the remaining `lanes - whole` elements of this step, and the three slices have the
-                // same length. The unit belongs to one thread, and the output is the memory of the input or does not
-                // overlap it.
+                // SAFETY: these are the last `lanes - whole` of the `lanes` elements at `at`, and the three slices have
+                // the same length. The unit belongs to one thread, and the output is the memory of the input or does
+                // not overlap it.
                 unsafe {
                     let (from, to) = (from.at(at + whole), to.at(at + whole));
                     map(from, to, lanes - whole, |i, x| narrow(element(widen(x), m[i], a[i], b[i])));

@@ -2,8 +2,8 @@
 //! produced them, if the library has an implementation for that layout. oneDNN often prefers another layout than that of the
 //! forward call, but copying every activation to it costs more than it gains.
 //!
-//! The inputs of both calls are the gradient of the output, the other factor of the product, and the tensor whose gradient
-//! is computed. Only the shape of this tensor is used.
+//! Each of the two operators has three inputs: the gradient of the output; the weights (for the gradient of data) or
+//! the data (for the gradient of weights); and the tensor whose gradient is computed, of which only the shape is used.
 
 use super::Problem;
 use crate::cache::Prepared;

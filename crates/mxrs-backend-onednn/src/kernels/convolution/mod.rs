@@ -93,8 +93,8 @@ impl Problem {
         let weights_sizes = weights_sizes(p, &weights.shape);
         Ok(Self {
             strides: spatial(&p.stride, n_spatial, 1),
-            // As dilation, oneDNN takes the number of holes between the cells of a kernel, and MXNet the distance of the
-            // cells.
+            // As dilation, oneDNN takes the number of pixels between neighboring taps of a window; MXNet takes the
+            // distance between these taps, which is one more.
             dilates: spatial(&p.dilate, n_spatial, 1).iter().map(|d| d - 1).collect(),
             pads: spatial(&p.pad, n_spatial, 0),
             src: MemDesc::any(&shape_dims(&src.shape), src.dtype)?,

@@ -19,7 +19,7 @@ struct Window {
     kernel: Dims,
     strides: Dims,
     before: Dims,
-    /// Padding at the end, computed from the size of the output; negative if no window reaches the last cells of the data.
+    /// Padding at the end, computed from the size of the output; negative if no window reaches the end of the data.
     after: Dims,
     /// Padding at the end according to the attributes of the call.
     declared: Dims,

@@ -57,7 +57,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         for (i, part) in parts.iter().enumerate() {
             let quantum = range(args, 2 + 2 * i).quantum(types[i]);
             // SAFETY: `prepare` planned the scratch memory with this part, no other slice of it exists, and the
-            // primitive runs after this step.
+            // primitive runs only after these values are written.
             unsafe { part.of(args) }.fill((quantum * per_unit) as f32);
         }
         write_ranges(args, std::iter::once(out_range));

@@ -53,7 +53,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         for (i, part) in scales.iter().enumerate() {
             let scale = range(args, n + 2 * i).quantum(types[i]) * all.per_unit(dtype);
             // SAFETY: `prepare` planned the scratch memory with this part, no other slice of it exists, and the
-            // primitives run after this step.
+            // primitives run only after these values are written.
             unsafe { part.of(args) }.fill(scale as f32);
         }
         write_ranges(args, std::iter::once(all));

@@ -75,7 +75,7 @@ fn build(
     let copy = PrimitiveKernel::in_scratch(library, &pd, arguments, &mut scratch)?;
     let fill = Step::Code(Box::new(move |args| {
         // SAFETY: the scratch memory is planned above with this part, no other slice of it exists, and the primitive
-        // runs after this step.
+        // runs only after these values are written.
         unsafe { part.of(args) }.fill(scale(args) as f32);
         write_ranges(args, out_range.into_iter());
         Ok(())

@@ -1,9 +1,9 @@
 //! Quantized convolutions and fully-connected layers, alone and with an epilogue.
 //!
-//! out = round((sums · quantum(data) · quantum(weight) + bias + sum · quantum(sum)) / quantum(out)). The scales and the bias
-//! are converted to quanta of `out` beforehand, so that the primitive multiplies the sums of each channel once, adds bias
-//! and sum, and rounds once. ReLU only depends on the sign, so it needs no scale. An unsigned result has no negative
-//! numbers, so it needs no ReLU.
+//! out = round((sums · quantum(data) · quantum(weight) + bias + sum · quantum(sum)) / quantum(out)), where the quantum
+//! of a tensor is the real value of the integer 1. The scales and the bias are divided by the quantum of `out`
+//! beforehand, so that the primitive multiplies the sums of each channel once, adds bias and sum, and rounds once. ReLU
+//! only depends on the sign, so it needs no scale. An unsigned result has no negative numbers, so it needs no ReLU.
 
 mod params;
 
@@ -136,7 +136,7 @@ impl Recipe {
     }
 }
 
-/// The scratch memory of this kernel's own steps.
+/// The parts of the scratch memory that code of this crate writes and the primitive reads.
 #[derive(Clone, Copy)]
 struct Parts {
     scales: FloatPart,
@@ -179,7 +179,7 @@ impl Quantized {
     fn fill(&self, args: &KernelArgs<'_>) -> f32 {
         let at = self.places.product.ranges;
         let of_data = range(args, at).quantum(self.data);
-        // The number of quanta of the output that make 1.0.
+        // 1 divided by the quantum of the output, or 1 if the output consists of the sums.
         let per_unit = match (&self.epilogue, self.out_range) {
             (Some(e), Some(range)) => range.per_unit(e.output_dtype()),
             _ => 1.0,
@@ -188,8 +188,8 @@ impl Quantized {
             // SAFETY: `prepare` planned the scratch memory with this part, this is the only slice of the part, and the
             // primitive runs after `fill`.
             let scales = unsafe { self.parts.scales.of(args) };
-            // The quantum of a weight is proportional to the range of the weights, so it is that range times the quantum for
-            // the range 0 to 1.
+            // The quantum of a weight is proportional to the range of the weights. So it is the end of that range times
+            // the quantum that weights in the range 0 to 1 would have.
             let of_one = of_data * Range { min: 0.0, max: 1.0 }.quantum(DType::I8) * per_unit;
             let ranges = floats(args, at + 2).iter().zip(floats(args, at + 3));
             let reaches = ranges.map(|(min, max)| min.abs().max(max.abs()));
@@ -227,7 +227,7 @@ impl Quantized {
         (integers, range(args, self.places.product.ranges + 4).quantum(DType::I8))
     }
 
-    /// Writes the bias to `to`, in quanta of the output.
+    /// Writes the bias, divided by the quantum of the output, to `to`.
     fn fill_real_bias(&self, args: &KernelArgs<'_>, bias: usize, per_unit: f64, to: &mut [f32]) {
         match self.real_bias(args, bias) {
             Some(real) => to.iter_mut().zip(real).for_each(|(to, b)| *to = (f64::from(*b) * per_unit) as f32),
@@ -239,7 +239,7 @@ impl Quantized {
         }
     }
 
-    /// Writes the bias to `to`, in quanta of the sums, as 32-bit integers.
+    /// Writes the bias, divided by the quantum of the sums, to `to` as 32-bit integers.
     fn fill_counted_bias(&self, args: &KernelArgs<'_>, bias: usize, of_data: f64, to: &mut [f32]) {
         let at = self.places.product.ranges + 2;
         let quanta: Vec<f64> = ranges(args, at).map(|r| of_data * r.quantum(DType::I8)).collect();

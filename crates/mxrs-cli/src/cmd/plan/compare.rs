@@ -13,7 +13,7 @@ pub struct Compared {
     pub algorithm: String,
     /// Bytes of memory that the algorithm's plan needs.
     pub bytes: usize,
-    /// `bytes` divided by the lower bound; `None` if nothing has to be planned.
+    /// `bytes` divided by the lower bound of all plans; `None` if nothing has to be planned.
     pub ratio: Option<f64>,
     /// Number of outputs that reuse the memory of an input.
     pub in_place: usize,

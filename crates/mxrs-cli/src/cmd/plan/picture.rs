@@ -90,7 +90,7 @@ fn axes(content: &mut String, scale: &Scale) {
     let power = (scale.n_bytes.max(1).ilog2() / 10).min(4);
     let (unit, name) = (1usize << (10 * power), UNITS[power as usize]);
     let units = scale.n_bytes.div_ceil(unit);
-    // Small arenas have few units, so their marks are fractions of a unit.
+    // The size of a small arena is only a few units (such as KiB), so its axis has a mark every quarter of a unit.
     let every = if units >= 5 { unit * round_step(units) } else { (unit / 4).max(1) };
     for address in (0..=scale.n_bytes).step_by(every) {
         let y = scale.y(address);

@@ -21,10 +21,11 @@ pub struct Layer {
     milliseconds: f64,
     /// Time divided by the sum of the times of all layers.
     share: f64,
-    /// Dtype of the data of the layer's product; `None` if the layer has no product.
+    /// Dtype of the data, if the layer is a convolution or a matrix product; otherwise `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     dtype: Option<&'static str>,
-    /// Operations of the direct algorithm per second, in units of 1e9; `None` if the layer has no product.
+    /// Operations of the direct algorithm per second, in units of 1e9; `None` if the layer is neither a convolution nor
+    /// a matrix product.
     #[serde(skip_serializing_if = "Option::is_none")]
     gflops: Option<f64>,
     /// The layer's speed divided by the processor's peak in the layer's dtype; `None` if the peak is unknown.
@@ -42,11 +43,11 @@ pub struct Explained {
     layers_ms: f64,
     /// Time of a run in which layers are not timed, in milliseconds.
     whole_ms: f64,
-    /// The processor's peak for each dtype of the layers' products, if it is known.
+    /// The processor's peak, if it is known, for each dtype in which convolutions or matrix products compute.
     peak_gflops: BTreeMap<&'static str, f64>,
 }
 
-/// Dtype of the data of a step's product, where uint8 counts as int8; `None` if the step has no product.
+/// Dtype of the data, if the step is a convolution or a matrix product, where uint8 counts as int8; otherwise `None`.
 fn product_type(step: &StepReport) -> Option<DType> {
     let data = step.inputs.first().filter(|_| step.multiply_adds > 0)?;
     match data.split(' ').next()?.parse::<DType>().ok()? {
@@ -56,7 +57,8 @@ fn product_type(step: &StepReport) -> Option<DType> {
 }
 
 impl Explained {
-    /// Times the steps of a bound network. `peak` is called once for each dtype of the products.
+    /// Times the steps of a bound network. `peak` is called once for each dtype in which convolutions or matrix
+    /// products compute.
     ///
     /// # Errors
     /// Returns an error if a kernel fails.

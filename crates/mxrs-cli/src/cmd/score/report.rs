@@ -39,7 +39,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A cell with the outcome of a measurement.
+    /// A measurement with its outcome.
     pub fn new(network: &str, batch_size: Option<usize>, dtype: Option<DType>, status: Status) -> Self {
         let (status, repetitions, reason) = match status {
             Status::Measured(figures) => ("ok", figures, None),

@@ -120,8 +120,8 @@ impl Curves {
         self.collected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Loads the points of the training with this number up to `epochs` from the file next to the picture. `is_same` says
-    /// whether that training itself continues; otherwise a new training starts from its checkpoint.
+    /// Loads the points up to `epochs` of the training that has the number `number` from the file next to the picture.
+    /// `is_same` says whether that training itself continues; otherwise a new training starts from its checkpoint.
     pub fn go_on(&self, number: u64, is_same: bool, epochs: f64) {
         let Some(owner) = self.owner(number) else { return };
         let curves = points::load(&self.path, &owner, epochs);
@@ -134,7 +134,7 @@ impl Curves {
         Owner::new(&self.checkpoints.as_ref()?.prefix, number)
     }
 
-    /// Reads the number of this training from the checkpoint that it has written at this position.
+    /// Reads the number that identifies this training from the checkpoint that it has written at this position.
     pub fn identify(&self, position: Position) {
         let Some(Checkpoints { prefix, .. }) = &self.checkpoints else { return };
         if self.lock().owner.is_some() {

@@ -113,7 +113,7 @@ impl GoingOn {
         }
     }
 
-    /// The number of the training that wrote the checkpoint; 0 if it has no states.
+    /// The number that identifies the training that wrote the checkpoint; 0 if the checkpoint has no states file.
     pub fn number(&self) -> u64 {
         self.state.as_ref().map_or(0, |state| state.run.number)
     }

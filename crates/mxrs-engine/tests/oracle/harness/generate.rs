@@ -15,7 +15,7 @@ pub const MAX_VARS: usize = 100;
 /// lock.
 const DEVICES: [u32; 5] = [0, 1, 2, 3, 9];
 
-/// The parameters with which this program's lines are drawn.
+/// The random generator of one program, and the limits and probabilities with which the program's lines are drawn.
 struct Style {
     rng: ChaCha8Rng,
     most_reads: usize,
@@ -69,8 +69,8 @@ pub fn program(seed: u64, kind: EngineKind, is_async: bool) -> Program {
     let n_phases = one_of(&mut style.rng, &[1, 1, 1, 2, 3]);
     let n_threads = one_of(&mut style.rng, &[1, 1, 2, 3]);
     if n_threads > 1 && style.bulks > 0.0 {
-        // Such programs have no deletions: if another thread deleted a variable of a buffered task, the task might be
-        // refused after its push has returned.
+        // Programs in which several threads collect tasks have no deletions: if another thread deleted a variable of a
+        // buffered task, the task might be refused after its push has returned.
         style.deletes = 0.0;
     }
     let mut phases = Vec::new();
@@ -109,7 +109,8 @@ fn one_of<T: Copy>(rng: &mut ChaCha8Rng, choices: &[T]) -> T {
 }
 
 impl Style {
-    /// Draws the lines of one thread. Each thread has some variables of its own, and all threads share the rest.
+    /// Draws the lines of one thread. If there are several threads, each prefers some variables of its own, but also
+    /// uses all others.
     fn thread(&mut self, share: usize, n_vars: usize, thread: usize, n_threads: usize) -> Vec<Line> {
         let own = if n_threads == 1 { 0..n_vars } else { thread * n_vars / 6..(thread + 1) * n_vars / 6 };
         let mut lines = Vec::new();

@@ -17,7 +17,7 @@ use std::thread;
 use std::time::Duration;
 use world::{Answer, World};
 
-/// Every value of `MXNET_ENGINE_TYPE`, as kind and suffix.
+/// Every value of `MXNET_ENGINE_TYPE`: the kind of engine, and whether the value has the suffix `Async`.
 pub const KINDS: [(EngineKind, bool); 6] = {
     use EngineKind::{Naive, Threaded, ThreadedPerDevice};
     [
@@ -98,8 +98,8 @@ fn run(program: &Program) -> Result<Tally, String> {
             let (mut notes, mut _scope) = (Vec::new(), None);
             for line in lines {
                 if let Line::Bulk(n) = line {
-                    // The scope of the last such line has to end first: scopes nest, so a new scope inside it could not
-                    // end the collecting.
+                    // The scope that the last `Line::Bulk` opened has to end first: scopes nest, so the end of an inner
+                    // scope would not end the collecting.
                     drop(_scope.take());
                     _scope = (*n > 0).then(|| world.engine.bulk(*n));
                 }

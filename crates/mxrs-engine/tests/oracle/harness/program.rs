@@ -55,7 +55,7 @@ pub enum Ending {
     Good,
     Fails,
     Panics,
-    /// Drops its completion without a call. Only with [`Task::later`].
+    /// Drops its `Completion` without completing the task. Only with [`Task::later`].
     Forgets,
 }
 
@@ -82,7 +82,7 @@ pub struct Task {
     pub priority: i32,
     pub ending: Ending,
     pub delay: Delay,
-    /// Whether the body completes on another thread instead of when it returns.
+    /// Whether the task is completed by another thread instead of at the return of its body.
     pub later: bool,
     /// Whether the body tries to wait, which must be refused.
     pub waits_inside: bool,
@@ -119,8 +119,8 @@ impl Program {
         }
     }
 
-    /// Whether any thread collects its pushes. Then versions count fewer writes, and a push that has returned may still
-    /// be in a buffer.
+    /// Whether any thread collects its pushes. Then the versions of variables count fewer writes, and a push that has
+    /// returned may still be in a buffer.
     pub fn bulks(&self) -> bool {
         let mut found = false;
         self.visit(|line, _| found |= matches!(line, Line::Bulk(_)));

@@ -53,7 +53,7 @@ pub fn report(program: &Program, error: &str) -> String {
     }
 }
 
-/// Removes halves, quarters and so on, down to single lines.
+/// Tries to remove halves of the lines, then quarters and so on, down to single lines.
 fn remove_lines(small: &mut Program, until: Instant, adopt: &mut impl FnMut(Program, &mut Program) -> bool) {
     let mut chunk = n_lines(small).div_ceil(2);
     while chunk > 0 && Instant::now() < until {

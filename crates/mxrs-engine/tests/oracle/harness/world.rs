@@ -34,13 +34,13 @@ pub struct Note {
     /// The push: when it happened and what it returned.
     pub push: Option<(Span, Answer)>,
     pub runs: u32,
-    /// How often the captured values were dropped.
+    /// How often the values that the task's closure captured were dropped.
     pub drops: u32,
     /// When the body ran, or when it was dropped without running.
     pub span: Option<Span>,
     /// The values of the task's variables when its body starts: first the variables read, then those written.
     pub seen: Vec<u64>,
-    /// The failing task whose error the context contained.
+    /// The id of the failed task whose error the body found in its context.
     pub inherited: Option<usize>,
 }
 
@@ -48,7 +48,7 @@ pub struct Note {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     Good,
-    /// The failure of this task.
+    /// The call returned the failure of the task with this id.
     Reported(usize),
     /// Any other error.
     Refused(String),
@@ -109,7 +109,7 @@ impl World {
             Line::Push(task) => self.push(task),
             Line::Delete { id, var } => self.delete(*id, *var),
             Line::Wait(wait) => return Some(self.wait(*wait)),
-            // Ignored here: the caller, which executes the lines of a thread, opens the scope and keeps it.
+            // Ignored here: the caller, which executes the lines of a thread, opens the bulk scope and keeps it open.
             Line::Bulk(_) => {}
         }
         None
@@ -194,7 +194,7 @@ impl Drop for Freed {
     }
 }
 
-/// The captured values of a task.
+/// The values that a task's closure captures.
 struct Body {
     world: Arc<World>,
     task: Task,

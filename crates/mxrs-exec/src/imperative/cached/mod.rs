@@ -1,8 +1,9 @@
 //! A graph as a function of arrays: MXNet's CachedOp.
 //!
-//! A call looks for a kept plan with its signature: shapes, types, mode, and the inputs whose gradients are wanted. It
-//! makes output arrays and pushes the steps of the plan. A recorded call is one node of the tape: forward and gradient are
-//! one program. The intermediate values of the call stay in a *state* until the gradient has been computed.
+//! A call looks for a kept plan with its signature: shapes, types, mode, and the inputs whose gradients are requested.
+//! It makes output arrays and pushes the steps of the plan. A recorded call is one node of the tape: forward and
+//! gradient are one program. The intermediate values of the call stay in a *state* until the gradient has been
+//! computed.
 
 mod plan;
 mod replay;
@@ -72,8 +73,8 @@ pub struct CachedOpStats {
     pub plans_made: u64,
     /// Number of states made. A state is the memory for the intermediate values of one call at a time.
     pub states_made: u64,
-    /// How often the addresses of a plan's forward steps were computed: once per call. With `static_shape`: once per state,
-    /// and once more each time that a parameter gets another array.
+    /// How often the addresses of a plan's forward steps were computed: once per call. With `static_shape`: once per
+    /// state, and again each time that a parameter gets another array.
     pub bindings_made: u64,
 }
 

@@ -28,7 +28,7 @@ use std::sync::Arc;
 pub struct Signature {
     inputs: Vec<(Shape, DType)>,
     is_train: bool,
-    /// For each input, whether its gradient is wanted; `None` if the call is not recorded.
+    /// For each input, whether its gradient is requested; `None` if the call is not recorded.
     wants: Option<Vec<bool>>,
 }
 
@@ -198,7 +198,7 @@ impl Plan {
         self.backward.iter().any(|s| s.reads_outputs.contains(&output))
     }
 
-    /// Takes a kept state that no call uses.
+    /// Takes a state that was kept for later calls and that no call uses now.
     pub fn take(&self) -> Option<State> {
         self.states.lock().pop()
     }
@@ -322,7 +322,7 @@ impl Drop for State {
     }
 }
 
-/// Pushes segments that run on a state.
+/// Pushes segments of the steps in `ready` to the engine. Their intermediate values are in the memory of `state`.
 ///
 /// # Errors
 /// Returns the errors of the engine; with `NaiveEngine` also the errors of kernels.

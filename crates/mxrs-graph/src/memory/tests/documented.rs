@@ -82,7 +82,8 @@ fn d11_takes_the_smallest_that_is_large_enough_else_the_largest() {
     assert_eq!(total(100), 64 + 256 + 320);
     // The storage of 320 bytes grows, not that of 64.
     assert_eq!(total(1000), 64 + 256 + 1000);
-    // For the first request all free storages are too small by more than the range, for the second too large.
+    // For the first request, all free storages are too small by more than the match range. For the second, all are too
+    // large by more than the match range.
     assert_eq!([total(320 * 16 + 1), total(3)], [64 + 256 + 320 + 320 * 16 + 1, 64 + 256 + 320 + 3]);
 }
 

@@ -34,8 +34,8 @@ impl Program {
         plan_memory(&self.steps, &self.entries, &self.heads, options).unwrap()
     }
 
-    /// The first and last step at which each entry's content matters; `None` if the content is never read. Found by search,
-    /// while the planner counts reads.
+    /// The first and last step at which each entry's content matters; `None` if the content is never read. They are
+    /// found by a search over all steps, independently of the planner, which counts reads.
     pub fn lifetimes(&self) -> Vec<Option<(usize, usize)>> {
         let mut found = vec![None; self.entries.len()];
         for (e, life) in found.iter_mut().enumerate() {
@@ -78,7 +78,8 @@ pub fn all_options() -> Vec<PlanOptions> {
     ]
 }
 
-/// The random choices for one step: the entries that it reads, the sizes of its outputs, its pairs and its scratch memory.
+/// The random choices for one step: the entries that it reads, the sizes of its outputs, its in-place pairs and its
+/// scratch memory.
 #[derive(Clone, Debug)]
 struct Wish {
     reads: Vec<u16>,
@@ -96,10 +97,10 @@ pub fn programs(n_steps: usize) -> impl Strategy<Value = Program> {
         any::<u8>(),
     )
         .prop_map(|(reads, sizes, likes, scratch)| Wish { reads, sizes, likes, scratch });
-    (prop::collection::vec(wish, 1..=n_steps), prop::collection::vec(any::<u16>(), 0..4)).prop_map(realise)
+    (prop::collection::vec(wish, 1..=n_steps), prop::collection::vec(any::<u16>(), 0..4)).prop_map(realize)
 }
 
-fn realise((wishes, heads): (Vec<Wish>, Vec<u16>)) -> Program {
+fn realize((wishes, heads): (Vec<Wish>, Vec<u16>)) -> Program {
     let mut p = Program::default();
     for _ in 0..2 {
         p.entry(96, EntryKind::External);

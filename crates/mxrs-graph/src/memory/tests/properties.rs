@@ -1,4 +1,4 @@
-//! Tests P1 to P9 on random programs.
+//! Tests the invariants P1 to P9 of memory plans, which `memory/mod.rs` lists, on random programs.
 
 use super::interpreter::run;
 use super::program::{Program, all_options, programs};
@@ -93,7 +93,7 @@ fn least(report: &PlanReport) -> usize {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Checks P1, P2, P3, P4, P5, P6, P7, P8 and P9 for every algorithm and option.
+    /// P1, P2, P3, P4, P5, P6, P7, P8, P9: checks these invariants for every algorithm and option.
     #[test]
     fn p1_to_p9_hold(program in programs(60)) {
         let plain = run(&program, None);

@@ -1,4 +1,4 @@
-//! Tests common-subexpression elimination: G3, G16, G17, G18, and calls that are never merged.
+//! Tests common-subexpression elimination: the invariants G3, G16, G17 and G18, and calls that are never merged.
 
 use super::{Key, eliminate_common};
 use crate::passes::interpreter::{self as run, Choices, Given};

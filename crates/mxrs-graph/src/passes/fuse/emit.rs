@@ -1,4 +1,4 @@
-//! Builds the graph with one fused call for each set.
+//! Builds the fused graph: each chosen set of calls becomes one fused call.
 
 use super::sets::Sets;
 use super::{FusedGraph, FusionRequest, ProposedSet};

@@ -97,7 +97,7 @@ pub struct FusedGraph {
 /// Fuses pointwise calls. Returns `None` if no set of calls is fused.
 ///
 /// # Errors
-/// If the shapes or types belong to another graph.
+/// Fails if the shapes or types belong to another graph.
 pub fn fuse_pointwise(graph: &Graph, request: &FusionRequest<'_>) -> Result<Option<FusedGraph>> {
     for n_given in [request.shapes.len(), request.dtypes.len()] {
         if n_given != graph.n_entries() {

@@ -1,4 +1,4 @@
-//! Tests fusion on random graphs: F1 to F5 and G3, with random classes, denials and types.
+//! Tests fusion on random graphs: F1 to F5 and G3, with random classes, refused sets and types.
 
 use super::*;
 use crate::passes::interpreter::{self as run, Choices, Given};
@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 
 type Checked = std::result::Result<(), TestCaseError>;
 
-/// The parts of a fusion request that vary. Classes and denials are computed from node ids and `salt`.
+/// The parts of a fusion request that vary. The class of a call, and whether a set is refused, are computed from node
+/// ids and `salt`.
 struct Asked {
     n_forward_nodes: usize,
     reach: Reach,
@@ -71,7 +72,7 @@ fn check(old: &Graph, new: &FusedGraph, asked: &Asked) -> Checked {
             let feeds_it = members.iter().any(|m| before[m.index()].contains(&id));
             prop_assert!(!(reads_it && feeds_it), "F1: {} is between {:?}", id, members);
         }
-        // F3, and all members have the same class.
+        // F3: all members belong to the forward part, or none does. All members also have the same class.
         prop_assert!(members.iter().all(is_forward) || !members.iter().any(is_forward), "F3: {:?}", members);
         let class = asked.class(members[0]);
         prop_assert!(!asked.denies(members));

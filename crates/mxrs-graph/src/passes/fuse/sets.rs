@@ -250,7 +250,7 @@ impl<'g> Sets<'g> {
         })
     }
 
-    /// The bytes per element of these entries.
+    /// The sum of the element sizes of these entries, in bytes.
     fn bytes(&self, entries: impl Iterator<Item = EntryId>) -> usize {
         entries.map(|e| self.item_bytes[e.index()]).sum()
     }
@@ -282,8 +282,9 @@ impl<'g> Sets<'g> {
         lost <= self.vanished(early, outputs)
     }
 
-    /// Whether moving `late` to the position of `early` costs no memory: the outputs of `late`, which are made earlier, have
-    /// at most as many bytes as the values that are no longer stored or freed earlier.
+    /// Whether moving `late` to the position of `early` costs no memory: the outputs of `late`, which are made earlier,
+    /// have at most as many bytes as the values that are no longer stored and the inputs of `late` that can be freed
+    /// earlier.
     fn hurries_for_free(&self, late: NodeId, early: NodeId, outputs: &[EntryId]) -> bool {
         let made_earlier = |entry: &&EntryId| self.set_of[self.graph.entry_at(**entry).0.index()] == late;
         let lost = self.bytes(outputs.iter().filter(made_earlier).copied().filter(|e| self.is_planned(*e)));
@@ -297,7 +298,7 @@ impl<'g> Sets<'g> {
         lost <= self.vanished(early, outputs) + self.bytes(self.inputs(late).into_iter().filter(is_freed))
     }
 
-    /// The bytes per element of those outputs of a set that are not outputs of the merged set.
+    /// The sum of the element sizes, in bytes, of those outputs of a set that are not outputs of the merged set.
     fn vanished(&self, set: NodeId, outputs: &[EntryId]) -> usize {
         self.bytes(self.outputs(set).into_iter().filter(|entry| !outputs.contains(entry)))
     }

@@ -1,9 +1,10 @@
 //! The training graph: a graph, followed by the calls that compute the gradients of its heads.
 //!
-//! The training graph is built by a reverse sweep over the nodes of the forward graph. Each entry collects the terms of its
-//! gradient from its readers. When all readers have been visited, the terms are summed, and the operator that makes the
-//! entry adds calls that compute the gradients of its inputs ([`mxrs_op::GradientFn`]). Only entries on a path from a wanted
-//! entry to a head take part. A gradient without terms is zero, costs nothing, and ends the sweep on that path.
+//! The training graph is built by a reverse sweep over the nodes of the forward graph. Each entry collects the terms of
+//! its gradient from its readers. When all readers have been visited, the terms are summed, and the operator that makes
+//! the entry adds calls that compute the gradients of its inputs ([`mxrs_op::GradientFn`]). An entry is *wanted* if its
+//! gradient is requested. Only entries on a path from a wanted entry to a head take part. A gradient without terms is
+//! zero, costs nothing, and ends the sweep on that path.
 
 mod request;
 mod scope;
@@ -25,16 +26,17 @@ use mxrs_types::{Error, Result};
 /// walk of [`GraphBuilder::build`](crate::GraphBuilder::build), so that a gradient is used soon after it is made.
 #[derive(Debug)]
 pub struct TrainingGraph {
-    /// The graph. Its heads are the forward heads, followed by one gradient per wanted entry.
+    /// The graph. Its heads are the forward heads, followed by the gradient of each entry of `wanted`.
     pub graph: Graph,
     /// The number of nodes of the forward graph.
     pub n_forward_nodes: usize,
     /// The number of heads of the forward graph.
     pub n_forward_heads: usize,
-    /// The wanted entries: head `n_forward_heads + i` is the gradient of `wanted[i]`.
+    /// The entries whose gradients were requested: head `n_forward_heads + i` is the gradient of `wanted[i]`.
     pub wanted: Vec<Entry>,
-    /// For each forward head, the variable that contains the gradient of that head. `None` if there is no such variable:
-    /// gradients of heads are ones, the head is a loss that ignores its gradient, or the head depends on no wanted entry.
+    /// For each forward head, the variable that contains the gradient of that head. `None` if there is no such
+    /// variable: gradients of heads are ones, the head is a loss that ignores its gradient, or the head does not depend
+    /// on any entry of `wanted`.
     pub head_grads: Vec<Option<NodeId>>,
 }
 
@@ -54,7 +56,7 @@ impl TrainingGraph {
         node.index() < self.n_forward_nodes
     }
 
-    /// Checks G3 against the forward graph.
+    /// Checks that the forward graph is the first part of this graph (G3).
     fn check_prefix(&self, forward: &Graph) -> Result<()> {
         let same = |(a, b): (&crate::Node, &crate::Node)| {
             a.name == b.name && a.op_name() == b.op_name() && a.inputs == b.inputs && a.control_deps == b.control_deps
@@ -77,9 +79,9 @@ impl TrainingGraph {
 ///
 /// # Errors
 /// Fails in each of these cases:
-/// - a wanted entry is not in the graph;
-/// - no head depends on a wanted entry, and the request does not ask for [`Unreachable::Zeros`];
-/// - an operator between a wanted entry and a head is not differentiable, or its gradient is declared wrongly;
+/// - an entry of `request.wanted` is not in the graph;
+/// - no head depends on an entry of `request.wanted`, and the request does not ask for [`Unreachable::Zeros`];
+/// - an operator between such an entry and a head is not differentiable, or its gradient is declared wrongly;
 /// - `ones_like`, `zeros_like`, `add_n`, `_grad_add` or `_copy` is needed, but is not in `ops`.
 pub fn gradient(graph: &Graph, ops: &OpSet, request: &GradientRequest) -> Result<TrainingGraph> {
     let training = sweep::run(graph, ops, request)?;

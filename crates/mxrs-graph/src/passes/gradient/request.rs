@@ -14,7 +14,7 @@ pub enum HeadGrads {
     Variables,
 }
 
-/// What to do about a wanted entry that no head depends on.
+/// What to do if a gradient is requested of an entry on which no head depends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unreachable {
     /// Return an error that names the entry.
@@ -31,7 +31,7 @@ pub struct GradientRequest {
     pub wanted: Vec<Entry>,
     /// The source of the gradients of the heads.
     pub head_grads: HeadGrads,
-    /// What to do about wanted entries that no head depends on.
+    /// What to do if a gradient is requested of an entry on which no head depends.
     pub unreachable: Unreachable,
     /// The number of terms from which a sum is a chain of `_grad_add` instead of one `add_n`
     /// (`MXNET_EXEC_INPLACE_GRAD_SUM_CAP`). Each `_grad_add` runs as soon as its term is available. All readers of the entry

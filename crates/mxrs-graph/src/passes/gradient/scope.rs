@@ -103,7 +103,8 @@ impl GradientScope for Scope<'_, '_> {
     }
 }
 
-/// Calls the gradient function of `id`, and adds its results to the gradients of the wanted inputs.
+/// Calls the gradient function of `id`, and adds its results to the gradients of those inputs whose gradients are
+/// needed.
 pub(super) fn differentiate<'g>(sweep: &mut Sweep<'g>, id: NodeId, gradient: GradientFn) -> Result<()> {
     let graph = sweep.graph;
     let node: &'g Node = graph.node(id);

@@ -25,9 +25,9 @@ pub(super) struct Sweep<'g> {
     pub n_readers: Vec<u32>,
     /// Nodes whose outputs are known to be zero.
     pub zeros: FxHashSet<NodeId>,
-    /// For each entry, whether its gradient is wanted.
+    /// For each entry, whether its gradient is requested.
     is_wanted: Vec<bool>,
-    /// For each node, whether its value depends on a wanted entry.
+    /// For each node, whether its value depends on an entry whose gradient is requested.
     depends: Vec<bool>,
 }
 
@@ -75,8 +75,8 @@ pub(super) fn run(graph: &Graph, ops: &OpSet, request: &GradientRequest) -> Resu
 }
 
 impl<'g> Sweep<'g> {
-    /// Marks the wanted entries and the nodes that depend on them. Fails if a wanted entry does not exist, or if no head
-    /// depends on it and zeros are not requested.
+    /// Marks the entries whose gradients are requested, and the nodes that depend on them. Fails if such an entry does
+    /// not exist, or if no head depends on it and zeros are not requested.
     fn mark_paths(&mut self, request: &GradientRequest) -> Result<()> {
         let graph = self.graph;
         for (i, wanted) in request.wanted.iter().enumerate() {
@@ -121,7 +121,7 @@ impl<'g> Sweep<'g> {
         }
     }
 
-    /// Sets the gradient of each head that depends on a wanted entry.
+    /// Sets the gradient of each head that depends on an entry whose gradient is requested.
     fn seed(&mut self, from: HeadGrads) -> Result<Vec<Option<NodeId>>> {
         let graph = self.graph;
         let mut variables = vec![None; graph.heads().len()];
@@ -179,12 +179,12 @@ impl<'g> Sweep<'g> {
         Ok(separated)
     }
 
-    /// Whether the gradient of an entry is wanted, or needed for a wanted gradient.
+    /// Whether the gradient of an entry is requested, or needed for a requested gradient.
     fn wants_entry(&self, entry: Entry) -> bool {
         self.is_wanted[self.graph.entry_id(entry).index()] || self.depends[entry.node.index()]
     }
 
-    /// Whether the gradient of an input is wanted. It is never wanted for an auxiliary state.
+    /// Whether the gradient of an input is requested or needed. This is never so for an auxiliary state.
     pub(super) fn wants_input(&self, node: &Node, position: usize) -> bool {
         position < node.n_arguments() && self.wants_entry(node.inputs[position])
     }

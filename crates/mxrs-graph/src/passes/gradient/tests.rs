@@ -1,4 +1,5 @@
-//! Tests of the training graph: G3, G9, G10, G12, sums, pruning, and errors that name the cause.
+//! Tests of the training graph: the invariants G3, G9, G10 and G12, sums of terms, calls that are left out, and errors
+//! that name the cause.
 
 use crate::passes::interpreter::{self as run, Choices, Given};
 use crate::test_ops::growth::growth_is_linear;

@@ -1,4 +1,5 @@
-//! Tests of pairs of calls: G3, equal values after fusion, pairs that are not fused, and recomputed outputs (G13, G14).
+//! Tests the fusion of pairs of calls: the forward part stays in front (G3), values stay equal, some pairs are not
+//! fused, and outputs are recomputed (G13, G14).
 
 use super::*;
 use crate::passes::interpreter::{self as run, Given};

@@ -1,4 +1,4 @@
-//! Grows a chain from its seed.
+//! Finds the chain of calls that matches a pattern, from its first call (the seed) on.
 
 use super::Partitioning;
 use crate::{Graph, Node, NodeId};

@@ -1,4 +1,4 @@
-//! Tests G19 to G21 on random graphs.
+//! Tests partitioning on random graphs: no cycles (G19), disjoint and convex chains (G20), and equal outputs (G21).
 
 use super::Partitioned;
 use super::toy::{Choices, partitioned, partitioned_with, pattern, random_graph};
@@ -74,8 +74,8 @@ proptest! {
         let graph = random_graph(&choices, &chosen);
         let new = partitioned(&graph);
         check(&graph, &new, salt)?;
-        // No chain is left that could be replaced. Patterns with constant shifts are excluded, because the calls that fold a
-        // shift can match again.
+        // A second run finds no chain to replace. The stage for constant shifts is removed from the pattern, because
+        // the calls that fold a shift into a `Scale` can match the pattern again.
         let mut joins = pattern();
         joins.then.remove(0);
         let again = partitioned_with(&new.graph, &smooth::set(), &[joins], &|_| true);

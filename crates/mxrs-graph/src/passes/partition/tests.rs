@@ -50,7 +50,7 @@ fn stages_may_be_missing_but_keep_their_order() {
         (&["Tanh"][..], &["ScaleTanh"][..]),
         (&["Add"], &["ScaleSum"]),
         (&["Shift"], &["Sub", "Scale"]),
-        // If the function comes before the sum, only the function is fused.
+        // If `Tanh` comes before the sum, only `Tanh` is fused.
         (&["Tanh", "Add"], &["ScaleTanh", "Add"]),
         (&["Add", "Shift"], &["ScaleSum", "Shift"]),
         (&["Sin", "Tanh"], &["Scale", "Sin", "Tanh"]),

@@ -136,7 +136,7 @@ pub fn random_graph(choices: &Choices, heads: &[u16]) -> Graph {
             let mut fresh = |name: &str| Entry::new(b.add_variable(format!("{name}{i}_{k}"), Attrs::new()), 0);
             let (op, inputs) = match kind {
                 0 | 1 => ("Scale", vec![p, fresh("cw"), fresh("cb")]),
-                // In half of the cases the mean is a constant.
+                // In half of the cases, the mean that `Shift` subtracts is a constant.
                 2 => ("Shift", vec![p, fresh(if second % 2 == 0 { "cm" } else { "m" })]),
                 3 => ("Add", vec![q, p]),
                 4 => ("Add", vec![p, q]),

@@ -59,8 +59,8 @@ fn choices(training: &TrainingGraph, bytes: impl Fn(NodeId) -> usize, cost: &imp
     let n_nodes = training.n_forward_nodes;
     let mut choices = Vec::new();
 
-    // Recomputes the calls in order of cost per saved byte. From one choice to the next, the recomputed calls have an equal
-    // share of the bytes more.
+    // Recomputes the calls in order of cost per saved byte. Each choice saves about `total / N_STEPS` bytes more than
+    // the choice before it.
     let must = must_store(training);
     let mut cheap: Vec<usize> =
         (0..line.calls.len()).filter(|i| line.saved[*i] > 0 && !must[line.calls[*i].index()]).collect();

@@ -34,10 +34,11 @@ pub(super) struct Stages {
     pub positions: Vec<usize>,
     /// The bytes of each stage.
     pub bytes: Vec<usize>,
-    /// For each stage, the saved bytes of the calls before it that are not stages. The last item is the total of all such
-    /// calls.
+    /// For each stage, the bytes that recomputation can save (`Line::saved`) in the calls before it that are not
+    /// stages. The last item is the total of all such calls.
     pub before: Vec<usize>,
-    /// For each stage, the saved bytes of the stages before it. The last item is the total of all stages.
+    /// For each stage, the bytes that recomputation can save in the stages before it. The last item is the total of all
+    /// stages.
     pub own_before: Vec<usize>,
 }
 
@@ -61,8 +62,8 @@ impl Stages {
         stages
     }
 
-    /// The saved bytes between stage `from` and stage `to`, excluding both. `None` is the start of the chain; the number of
-    /// stages is its end.
+    /// The bytes that recomputation can save in the calls between stage `from` and stage `to`, excluding both. `None`
+    /// is the start of the chain; the number of stages is its end.
     pub fn between(&self, from: Option<usize>, to: usize) -> usize {
         let start = from.map_or(0, |f| self.before[f] + self.own_before[f + 1]);
         self.before[to] + self.own_before[to] - start
@@ -113,7 +114,8 @@ impl Stages {
         bounds
     }
 
-    /// The stages to store for the least memory. Of equally good choices, it is the one with the largest bound.
+    /// The stages to store for the least memory. Of equally good choices, the one with the largest bound on segments is
+    /// returned.
     pub fn best(&self) -> Vec<usize> {
         let mut best: Option<(usize, Vec<usize>)> = None;
         for bound in self.bounds().into_iter().rev() {

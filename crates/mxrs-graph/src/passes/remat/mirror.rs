@@ -111,13 +111,13 @@ impl<'g, B: Fn(NodeId) -> usize> Frontier<'g, B> {
         has_advanced
     }
 
-    /// Whether the call is kept only because clones read it.
+    /// Whether the outputs of the call are kept only because clones read them.
     fn is_kept_for_clones(&self, id: NodeId) -> bool {
         let i = id.index();
         !self.training.graph.node(id).is_variable() && !self.is_kept[i] && !self.is_fixed[i] && self.stored[i]
     }
 
-    /// The calls that are kept only for clones, and that a call of `group` reads.
+    /// The calls whose outputs are kept only for clones and are read by a call of `group`.
     fn sources(&self, group: &[NodeId]) -> Vec<NodeId> {
         let graph = &self.training.graph;
         let inputs = group.iter().flat_map(|id| {

@@ -6,8 +6,8 @@ use super::cuts::Line;
 use crate::{NodeId, TrainingGraph};
 
 /// Chooses the forward calls to store, as one flag per forward node. The calls are cut into about √n segments of equal
-/// bytes, where n is the number of calls that gradients read. Stored are the calls before a cut that calls after it read,
-/// and all calls of the last segment. `bytes` are the bytes of a call's outputs.
+/// bytes, where n is the number of calls that gradients read. The stored calls are those before a cut whose outputs are
+/// read after the cut, and all calls of the last segment. `bytes` are the bytes of a call's outputs.
 ///
 /// Each cut is made where the stored calls have the fewest bytes, at most half a segment after the segment is full.
 pub fn sqrt_segments(training: &TrainingGraph, bytes: impl Fn(NodeId) -> usize) -> Vec<bool> {

@@ -1,4 +1,5 @@
-//! Tests of recomputation: G3, G13, G14, calls that are always stored, and the number of bytes that is reached.
+//! Tests of recomputation: the invariants G3, G13 and G14, calls that are always stored, and the number of bytes that
+//! is reached.
 
 use super::chain::Stages;
 use super::*;
@@ -47,7 +48,7 @@ fn peak(training: &TrainingGraph) -> usize {
         alive += node.n_outputs;
         graph.output_ids(id).for_each(|e| freed[last[e.index()]] += 1);
         most = most.max(alive);
-        // Entries freed by readers of variables are not counted, because variables are not calls.
+        // `freed` counts only outputs of calls, so a variable that is read here for the last time is not subtracted.
         alive -= freed[id.index()];
     }
     most
@@ -161,7 +162,8 @@ proptest! {
             let mut from = None;
             let mut largest = 0;
             for to in chosen.iter().copied().chain([n]) {
-                // The bytes of a segment: those between its stages, and those of its stages, which are not stored.
+                // The bytes of the segment that ends at stage `to`: those between stages, and those of the stages
+                // inside it, which are not stored.
                 let first = from.map_or(0, |f: usize| f + 1);
                 let inside = (first..=to).map(|i| between[i]).sum::<usize>() + (first..to).map(|i| bytes[i]).sum::<usize>();
                 largest = largest.max(inside);
@@ -254,10 +256,11 @@ fn only_what_frees_bytes_is_mirrored() {
         n_clones(&recompute(all, |id| stored[id.index()]).unwrap())
     };
     let one = graph(1);
-    // Storing a `Tanh` instead of its `Sin` takes equal bytes, fewer bytes, and more bytes.
+    // The output of a `Sin` has 2 bytes. A `Tanh` whose output has 2 bytes or 1 byte is stored instead of its `Sin`; a
+    // `Tanh` of 3 bytes is recomputed.
     assert_eq!([2, 1, 3].map(|bytes| n_mirrored(&one, bytes)), [0, 0, 3]);
-    // If two clones read the same value, storing both calls frees this value only once. So both are stored only if they are
-    // half as large.
+    // If two clones read the same value, storing both of their originals frees this value only once. So both are stored
+    // only if their outputs are at most half as large as the value.
     let two = graph(2);
     assert_eq!([2, 1].map(|bytes| n_mirrored(&two, bytes)), [6, 0]);
 }

@@ -120,7 +120,7 @@ unsafe extern "C" fn in_parallel(ctx: *mut c_void) -> c_int {
         Ok(inside) => c_int::from(inside),
         Err(payload) => {
             shared.keep_panic(&*payload);
-            // After a panic, 1 is the safe answer, because oneDNN then does not call the pool.
+            // After a panic, the answer is 1 ("in parallel"), so that oneDNN does not call the pool.
             1
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Number of items whose bits fit into the first word, which needs no allocation.
+/// Number of items whose bits fit into the first word. More items need a heap allocation.
 const IN_PLACE: usize = 64;
 
 /// The set of items of `0..n` that have been started.
@@ -26,8 +26,8 @@ impl OnceEach {
         }
         let word = if i < IN_PLACE { &self.first } else { &self.rest[(i - IN_PLACE) / 64] };
         let bit = 1_u64 << (i % 64);
-        // Relaxed, because the bit only decides which thread runs the item; the pool's own barrier publishes what items
-        // write.
+        // Relaxed ordering is enough, because the bit only decides which thread runs the item. The pool's own barrier
+        // makes the writes of items visible to other threads.
         word.fetch_or(bit, Ordering::Relaxed) & bit == 0
     }
 

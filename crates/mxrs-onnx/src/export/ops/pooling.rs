@@ -1,10 +1,11 @@
 //! `Pooling`, exported as `MaxPool`, `AveragePool`, `LpPool` and their global forms.
 //!
-//! ONNX rounds the number of windows down, or up with `ceil_mode`. With a convention that rounds up, the last window covers
-//! cells after the padded image. In a maximum these cells have no effect, just like the padding: the export uses `ceil_mode`
-//! if every runtime counts the same windows, otherwise more padding at the end. A mean divides by the number of cells within
-//! the padded image. So the cells after the padded image become padding that is not counted, and padding that is counted is
-//! written as a `Pad` node before the pooling. A sum is written as a mean times the number of cells.
+//! ONNX rounds the number of windows down, or up with `ceil_mode`. With a convention of MXNet that rounds up, the last
+//! window extends beyond the end of the padded image. The positions beyond that end are called extra positions. They
+//! have no effect on a maximum, like padding. So a maximum is exported with `ceil_mode` if every runtime then counts
+//! the same windows, otherwise with more padding at the end. A mean divides by the number of positions of the window
+//! within the padded image. So extra positions become padding that is not counted, and padding that is counted is
+//! written as a `Pad` node before the pooling. A sum is written as a mean times the number of elements of a window.
 
 use super::layout::{channels_first, channels_last};
 use crate::export::call::{Answer, Call, scalar, sizes};
@@ -20,7 +21,7 @@ struct Windows {
     kernel: Vec<usize>,
     stride: Vec<usize>,
     pad: Vec<usize>,
-    /// Per axis, the number of cells after the padded image that the last window covers.
+    /// Per axis, the number of positions by which the last window extends beyond the end of the padded image.
     extra: Vec<usize>,
     /// Whether `ceil_mode` gives the right number of windows in every runtime, even in those that drop a window which starts
     /// in the padding.
@@ -52,7 +53,8 @@ impl Windows {
         self.extra.iter().any(|cells| *cells > 0)
     }
 
-    /// Whether the padding is at least as wide as the window; runtimes refuse such padding as an attribute.
+    /// Whether the padding is at least as wide as the window. Runtimes refuse such padding if it is an attribute of a
+    /// node.
     fn is_pad_wide(&self) -> bool {
         let axes = 0..self.kernel.len();
         axes.into_iter().any(|axis| self.pad[axis] + self.extra[axis] >= self.kernel[axis])
@@ -73,7 +75,7 @@ impl Windows {
         Ok(call.step("Pad", &[data, &pads, &value], Vec::new()))
     }
 
-    /// Attributes of a pooling node for which the cells after the padded image are additional padding at the end.
+    /// Attributes of a pooling node without `ceil_mode`: the extra positions are additional padding at the end.
     fn attributes(&self) -> Vec<AttributeProto> {
         let end = self.pad.iter().zip(&self.extra).map(|(pad, extra)| (pad + extra) as i64);
         vec![
@@ -169,8 +171,8 @@ fn mean(call: &mut Call<'_>, params: &PoolingParams, data: &str, mut windows: Wi
     let is_padded = windows.pad.iter().any(|cells| *cells > 0);
     let counts = params.counts_padding() && is_padded;
     let mut data = data.to_owned();
-    // If padding is counted but the cells after it are not, or if the padding is as wide as the window, the padding is
-    // written as a `Pad` node.
+    // Padding that counts in the mean is written as a `Pad` node in two cases: there are extra positions, which do not
+    // count, or the padding is as wide as the window.
     let is_written = counts && (windows.has_extra() || windows.is_pad_wide());
     if is_written {
         data = windows.pad_before(call, &data, call.dtype(0), 0.0, false)?;
@@ -183,7 +185,7 @@ fn mean(call: &mut Call<'_>, params: &PoolingParams, data: &str, mut windows: Wi
     Ok(call.step("AveragePool", &[data], attributes))
 }
 
-/// Writes all padding as a `Pad` node of zeros if it is too wide for an attribute. Zeros do not change a sum.
+/// Writes all padding as a `Pad` node of zeros if the padding is too wide for an attribute. Zeros do not change a sum.
 fn zeros_around(call: &mut Call<'_>, data: &str, windows: &mut Windows) -> Answer {
     if windows.is_pad_wide() { windows.pad_before(call, data, call.dtype(0), 0.0, true) } else { Ok(data.to_owned()) }
 }

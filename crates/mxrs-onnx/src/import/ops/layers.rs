@@ -36,7 +36,7 @@ pub(crate) fn convolution(node: &mut Reading<'_, '_>) -> Answer {
     node.call("Convolution", &attrs, inputs)
 }
 
-/// Imports `Gemm` with factors of 1, as a `FullyConnected` whose weight is the second matrix.
+/// Imports `Gemm` whose `alpha` and `beta` are 1, as a `FullyConnected` whose weight is the second matrix.
 pub(crate) fn gemm(node: &mut Reading<'_, '_>) -> Answer {
     node.require_int("transA", 0)?;
     if node.float("alpha", 1.0)? != 1.0 || node.float("beta", 1.0)? != 1.0 {

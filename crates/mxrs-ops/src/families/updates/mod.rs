@@ -41,7 +41,7 @@ pub trait Rule: Parameters {
         Vec::new()
     }
 
-    /// Whether these shared values mean that the call changes nothing.
+    /// Whether the call must change nothing, because of the values of the shared inputs.
     fn is_skipped(&self, _shared: &[Vec<f64>]) -> bool {
         false
     }
@@ -55,8 +55,8 @@ pub fn clip(x: f64, bound: f32) -> f64 {
     if bound >= 0.0 { numeric::clip(x, f64::from(-bound), f64::from(bound)) } else { x }
 }
 
-/// The number of weights that the parameters name. Numbers above the limit become the limit plus one, so that an impossible
-/// number does not make huge lists.
+/// The number of weights that the parameters state. A number above the limit is replaced by the limit plus one, so that
+/// an invalid number does not make huge lists.
 fn count<R: Rule>(params: &OpParams) -> usize {
     usize::try_from(params.get::<R>().n_weights()).unwrap_or(0).min(MAX_WEIGHTS + 1)
 }
@@ -98,7 +98,8 @@ pub fn numbered<R: Rule>(group: &'static [&'static str], shared: &'static [&'sta
     InputNames::Numbered { group, shared, listed: "data", count: count::<R> }
 }
 
-/// Checks the numbers of weights and list values of a call.
+/// Checks that the number of weights is within bounds, and that every list among the parameters has one value per
+/// weight. Returns the number of weights.
 fn check<R: Rule>(rule: &R) -> Result<usize> {
     let n = counted(R::OP, "num_weights", rule.n_weights())?;
     for (key, len) in rule.lists() {
@@ -173,7 +174,7 @@ fn reference<R: Rule, const STRIDE: usize, const IS_MIXED: bool>(
     for (which, (group, weight_out)) in groups.chunks(STRIDE).zip(weights).enumerate() {
         let mut tensors: Vec<Vec<f64>> = group.iter().map(numeric::read).collect();
         let grad = std::mem::take(&mut tensors[1]);
-        // In mixed precision, the master weight is the one that is updated.
+        // In mixed precision, the rule updates the master weight, and the new weight is the rounded master weight.
         let at_weight = if IS_MIXED { STRIDE - 1 } else { 0 };
         let mut weight = std::mem::take(&mut tensors[at_weight]);
         let n_states = per_group - usize::from(IS_MIXED);

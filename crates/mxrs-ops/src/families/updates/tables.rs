@@ -1,6 +1,6 @@
 //! The inputs that a call rewrites, and the pairs of output and input that may share memory, for every number of
-//! weights. The lists are tables because an operator returns `'static` lists. The list for `n` weights is a prefix of the
-//! list for the most weights.
+//! weights. The lists are constant tables because an operator returns `'static` lists. The list for `n` weights is a
+//! prefix of the list for [`MAX_WEIGHTS`] weights.
 
 /// Largest number of weights that one call may update.
 pub const MAX_WEIGHTS: usize = 60;

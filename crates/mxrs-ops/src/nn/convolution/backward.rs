@@ -1,4 +1,5 @@
-//! Gradients of convolution: every product `data · weight` in a sum passes the sum's gradient to both factors.
+//! Gradients of convolution. Each output element is a sum of products of a data element and a weight element; the
+//! gradient of each product adds to the gradients of both elements.
 
 use super::{ConvolutionParams, for_each_product};
 use crate::families::products::Product;

@@ -3,13 +3,13 @@
 //! `out[n, o, y] = bias[o] + Σ_c Σ_k data[n, c, y·stride + k·dilate - pad] · weight[o, c, k]`, `c` over the group of
 //! `o`.
 //!
-//! Shapes: data [N, C, D?, H?, W], weight [O, C/groups, kd?, kh?, kw], bias `[O]` unless `no_bias`, out [N, O, d?, h?, w]
-//! with `h = (H + 2·pad - dilate·(kh - 1) - 1) / stride + 1`. In the layouts NHWC and NDHWC, the channels come last in data,
-//! out and weight ([O, kh, kw, C/groups]). Cells outside data are 0.
+//! Shapes: data [N, C, D?, H?, W], weight [O, C/groups, kd?, kh?, kw], bias `[O]` unless `no_bias`, out [N, O, d?, h?,
+//! w] with `h = (H + 2·pad - dilate·(kh - 1) - 1) / stride + 1`. In the layouts NHWC and NDHWC, the channels come last
+//! in data, out and weight ([O, kh, kw, C/groups]). Elements outside data count as 0.
 //!
 //! Its gradients are computed by `_backward_Convolution_data`, `_backward_Convolution_weight` and
-//! `_backward_Convolution_bias`. `_backward_Convolution_offset` computes the gradient of a number per channel that is added
-//! to data.
+//! `_backward_Convolution_bias`. `_backward_Convolution_offset` computes the gradient of an offset per channel, a
+//! number that is added to all elements of a channel of data.
 //!
 //! MXNet: `Convolution`, also `_npx_convolution`. Dtypes: f32 f64 f16 bf16, the same for all tensors.
 
@@ -45,7 +45,7 @@ op_params! {
         kernel: ShapeAttr,
         /// Distance between windows; 1 if empty.
         stride: ShapeAttr = ShapeAttr::default(),
-        /// Distance between cells of a window; 1 if empty.
+        /// Distance between neighboring elements of a window; 1 if empty.
         dilate: ShapeAttr = ShapeAttr::default(),
         /// Zeros added on each side; 0 if empty.
         pad: ShapeAttr = ShapeAttr::default(),
@@ -155,8 +155,9 @@ fn infer_shape(params: &ConvolutionParams, inputs: &mut [PartialShape], outputs:
     Ok(())
 }
 
-/// Calls `visit` for every product of an element of data and an element of the weight. The arguments are the flat positions
-/// of both factors, and of the sum in the output.
+/// Calls `visit` for every product of an element of data and an element of the weight. The arguments are the flat
+/// positions of the element of data, of the element of the weight, and of the output element to whose sum the product
+/// belongs.
 fn for_each_product(
     params: &ConvolutionParams,
     [data, weight, out]: [&Shape; 3],
@@ -166,7 +167,7 @@ fn for_each_product(
     let [data, weight, out] = [data, weight, out].map(|s| SpatialView::new(s, params.is_channels_last()));
     let (stride, dilate, pad) = (in_three(&window.stride, 1), in_three(&window.dilate, 1), in_three(&window.pad, 0));
     let filters_per_group = (out.c / params.num_group as usize).max(1);
-    // Position in data of kernel cell `k` of window `o`; `None` in the padding.
+    // Position in data of element `k` of window `o` on an axis; `None` if the element lies in the padding.
     let place = |axis: usize, o: usize, k: usize| {
         (o * stride[axis] + k * dilate[axis]).checked_sub(pad[axis]).filter(|i| *i < data.space[axis])
     };

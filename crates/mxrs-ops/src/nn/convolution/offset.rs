@@ -1,9 +1,11 @@
 //! `_backward_Convolution_offset`: the gradient of an offset per channel that is added to data before a convolution.
 //!
-//! The result equals the gradient of data, summed over images and pixels, but is computed without the gradient of data. Cell
-//! `k` of the window contributes `weight[o, c, k] · Σ ograd[n, o, y]`, where the sum is over the windows `y` whose cell `k`
-//! is not padding. On each axis these windows are a range. The ranges of all cells have few distinct ends, which cut the
-//! axis into [pieces](Reach). So each element of ograd is added only once, to the sum of its piece.
+//! The result equals the gradient of data, summed over images and pixels, but is computed without the gradient of data.
+//! Element `k` of the convolution window contributes `weight[o, c, k] · Σ ograd[n, o, y]`, where the sum is over the
+//! windows `y` whose element `k` lies in data and not in the padding. On each axis, these windows are consecutive. So
+//! each `k` has a range of windows, and the ends of the ranges of all `k` cut the axis into few [pieces](Reach). Each
+//! element of ograd is added only once, to the sum of its piece, and the sum for `k` is the sum of the pieces in its
+//! range.
 //!
 //! Shapes: ograd [N, O, …], as the output of the convolution; weight as in `Convolution`; data [N, C, …]; out `[C]`. Only
 //! the shape of data is used.
@@ -25,17 +27,18 @@ use std::ops::Range;
 /// Name of the operator.
 pub const NAME: &str = "_backward_Convolution_offset";
 
-/// The windows of one axis whose cell `k` lies in data, for each cell `k`.
+/// The windows of one axis whose element `k` lies in data, for each element `k` of a window (in the code, a cell). The
+/// windows of an axis are divided into pieces, such that the windows for each `k` are a range of pieces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reach {
-    /// Where pieces begin and end: increasing positions from 0 to the number of windows.
+    /// Where the pieces begin and end: increasing window numbers from 0 to the number of windows.
     pub cuts: Vec<usize>,
-    /// The range of pieces of each cell.
+    /// For each element of a window, the range of pieces with the windows whose element lies in data.
     pub cells: Vec<Range<usize>>,
 }
 
 impl Reach {
-    /// Computes the pieces of an axis of `size` positions, for `windows` windows of `cells` cells each.
+    /// Computes the pieces of an axis of `size` positions, for `windows` windows of `cells` elements each.
     pub fn new([size, windows, cells]: [usize; 3], [stride, dilate, pad]: [usize; 3]) -> Self {
         let range = |k: usize| {
             let begin = pad.saturating_sub(k * dilate).div_ceil(stride);
@@ -56,7 +59,7 @@ impl Reach {
         self.cuts.len() - 1
     }
 
-    /// The windows of a piece.
+    /// The windows that belong to piece `i`.
     pub fn piece(&self, i: usize) -> Range<usize> {
         self.cuts[i]..self.cuts[i + 1]
     }

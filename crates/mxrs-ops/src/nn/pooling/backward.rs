@@ -1,4 +1,4 @@
-//! Gradients of pooling: each window distributes its gradient among its cells.
+//! Gradients of pooling: the gradient of each window is distributed among the elements of the window.
 
 use super::{PoolType, PoolingParams, define, for_each_window, infer_dtype, infer_shape, pooled};
 use crate::dtypes::FLOATS;
@@ -34,7 +34,7 @@ pub fn companions() -> Vec<OpDef> {
             summary: "gradient of average and sum pooling",
             inputs: InputNames::Fixed(&["ograd", "data"]),
             ignored_inputs: &[1],
-            // This gradient is linear, and its transpose is pooling.
+            // This operator is a linear map of `ograd`. Its gradient is the transposed map, which is pooling.
             gradient: Gradient::By(|_, scope| {
                 let (g, attrs) = (scope.out_grad(0)?, params_of(scope));
                 Ok(vec![scope.call("Pooling", attrs, &[g])?.first().copied(), None])
@@ -110,8 +110,8 @@ fn to_cells_evenly(
     Ok(())
 }
 
-/// The output of each sample is pooled from its data. Data are small integers, so that some windows have several largest
-/// cells.
+/// The output of each sample is pooled from its data. Data are small integers, so that some windows have several
+/// largest elements.
 fn samples_by_value() -> Vec<Sample> {
     samples_of(&define(), |sample, outputs| {
         let params = PoolingParams::parse(&sample.attrs).ok()?;

@@ -6,17 +6,17 @@
 //! - `full`: the same quotient, rounded up;
 //! - `same`, for one spatial axis without padding: `w = ceil(W / stride)`.
 //!
-//! With `global_pool` the window is the whole image, and stride and padding are ignored. A mean divides by the number of
-//! cells of the window within the padded image, or within the image itself if `count_include_pad` is false. lp is the p-th
-//! root of `Σ x^p`, with the sign of x for odd p. A window without cells gives the lowest number (max) or 0. The maximum of
-//! a window with a NaN is NaN.
+//! With `global_pool` the window is the whole image, and stride and padding are ignored. A mean divides by the number
+//! of elements of the window within the padded image, or within the image itself if `count_include_pad` is false. lp is
+//! the p-th root of `Σ x^p`, with the sign of x for odd p. The maximum of a window without elements is the lowest
+//! number; all other results for such a window are 0. The maximum of a window with a NaN is NaN.
 //!
-//! The second, hidden output of max pooling is the workspace of MXNet's CPU build. This output is counted, but its content
-//! is unspecified.
+//! Max pooling has a second, hidden output, because MXNet's CPU build has one: a workspace. The output exists so that
+//! outputs are counted as in MXNet; its content is unspecified.
 //!
 //! The gradient is computed by `_backward_Pooling(ograd, data, output)` for max and lp, and by
 //! `_backward_Pooling_average(ograd, data)`, which needs only data's shape, for avg and sum. If a window has several
-//! largest cells, the first in row-major order gets the gradient. A p-norm of 0 gives gradient 0 (MXNet: NaN for p
+//! largest elements, the first in row-major order gets the gradient. A p-norm of 0 gives gradient 0 (MXNet: NaN for p
 //! above 1).
 //!
 //! MXNet: `Pooling`, also `_npx_pooling`. Dtypes: f32 f64 f16 bf16.
@@ -72,11 +72,11 @@ op_params! {
         pooling_convention: PoolConvention = PoolConvention::Valid,
         /// Distance between windows; 1 if empty.
         stride: ShapeAttr = ShapeAttr::default(),
-        /// Cells added on each side; 0 if empty.
+        /// Number of padding elements added on each side; 0 if empty.
         pad: ShapeAttr = ShapeAttr::default(),
         /// The p of lp pooling: 1, 2 or 3.
         p_value: Option<i32> = None,
-        /// Whether a mean counts padding cells; true if absent.
+        /// Whether a mean counts padding elements; true if absent.
         count_include_pad: Option<bool> = None,
         /// Order of axes; channels come before space if absent.
         layout: Option<PoolLayout> = None,
@@ -89,7 +89,7 @@ impl PoolingParams {
         matches!(self.layout, Some(PoolLayout::Nwc | PoolLayout::Nhwc | PoolLayout::Ndhwc))
     }
 
-    /// Whether padding cells count in a mean.
+    /// Whether padding elements count in a mean.
     pub fn counts_padding(&self) -> bool {
         self.count_include_pad.unwrap_or(true)
     }
@@ -118,7 +118,7 @@ impl PoolingParams {
         Ok(window)
     }
 
-    /// Number of windows on a spatial axis of `size` cells; `None` if not even one fits.
+    /// Number of windows on a spatial axis of size `size`; `None` if not even one fits.
     pub fn n_windows(&self, window: &Window, axis: usize, size: usize) -> Option<usize> {
         if self.global_pool {
             return Some(1);
@@ -146,8 +146,8 @@ impl PoolingParams {
         }
     }
 
-    /// Whether MXNet's CPU build counts a workspace as second output. It does for max pooling with an explicit kernel and
-    /// channels before space.
+    /// Whether the call has a workspace as second output, as in MXNet's CPU build. It has one for max pooling with an
+    /// explicit kernel and channels before space.
     pub fn has_workspace_output(&self) -> bool {
         self.pool_type == PoolType::Max && (1..=3).contains(&self.kernel.len()) && !self.is_channels_last()
     }
@@ -226,14 +226,14 @@ struct Cut {
 
 fn cut(window: &Window, axis: usize, o: usize, size: usize) -> Cut {
     let (pad, first) = (window.pad[axis], o * window.stride[axis]);
-    // Positions count from the start of the padding.
+    // `first` and `end` are positions in the padded image: position 0 is the first padding element.
     let end = (first + window.kernel[axis]).min(size + 2 * pad);
     let inside = |i: usize| i.clamp(pad, size + pad) - pad;
     Cut { begin: inside(first), end: inside(end).max(inside(first)), padded_len: end.saturating_sub(first) }
 }
 
-/// Calls `visit` for every window with its flat position in out, the positions of its cells in data in row-major order,
-/// and the divisor of a mean.
+/// Calls `visit` for every window with its flat position in out, the flat positions in data of its elements in
+/// row-major order, and the divisor of a mean.
 fn for_each_window(
     params: &PoolingParams,
     data: &Shape,

@@ -36,8 +36,8 @@ impl Header {
     /// `start` is a multiple of 64. At least [`HEADER_BYTES`] bytes from it are mapped, readable and writable for as long as
     /// the result is used.
     pub(super) unsafe fn at<'a>(start: NonNull<u8>) -> &'a Self {
-        // SAFETY: the caller guarantees the bytes. Atomics allow concurrent writes by other processes, and every bit
-        // pattern is valid.
+        // SAFETY: the caller guarantees that the bytes of the header are mapped. Atomics allow concurrent writes by
+        // other processes, and every bit pattern is valid.
         unsafe { start.cast::<Self>().as_ref() }
     }
 

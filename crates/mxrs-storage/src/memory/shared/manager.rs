@@ -15,7 +15,7 @@ use std::ptr::NonNull;
 pub(crate) struct SharedMemory {
     /// Host memory, used only for its free and total bytes.
     machine: HostMemory,
-    /// In the order of locks, this lock comes after the locks of the books of all pools: a fork holds all of them.
+    /// The mappings. This lock is taken after the locks of all pools, because a thread that forks takes all of them.
     mapped: BriefLock<Mapped>,
 }
 

@@ -53,8 +53,8 @@ pub(super) fn cannot_shrink(fd: BorrowedFd<'_>) -> Option<bool> {
     Some(seals & libc::F_SEAL_SHRINK != 0)
 }
 
-/// Whether the file consists of ordinary pages; false for a file of the huge page file system, which can be mapped only in
-/// other lengths.
+/// Whether the file consists of ordinary pages; false for a file of the huge page file system, which can be mapped only
+/// in multiples of a huge page.
 pub(super) fn has_ordinary_pages(fd: BorrowedFd<'_>) -> io::Result<bool> {
     let mut info = std::mem::MaybeUninit::<libc::statfs>::zeroed();
     // SAFETY: the kernel writes a `statfs`, and `info` has room for one.

@@ -30,8 +30,8 @@ impl SharedHandle {
         if !is_memfd.to_string_lossy().starts_with("/memfd:") {
             return Err(Error::invalid("shared memory", is_memfd.display(), "a file made by memfd_create"));
         }
-        // The file is opened non-blocking, in case the descriptor now refers to something else than a moment ago. The
-        // standard library sets close-on-exec.
+        // The other process may have replaced the descriptor since the check above, for example by a pipe. Opening a pipe
+        // would wait for its other end, so the file is opened non-blocking. The standard library sets close-on-exec.
         let file =
             OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(&path);
         let file = file.map_err(|error| Error::io(&path, &error))?;
@@ -91,7 +91,8 @@ impl SharedSegment {
         Ok(Some(segment))
     }
 
-    /// Maps the segment of a descriptor, after checking everything that could do harm.
+    /// Maps the segment of a descriptor. Another process may have made it, so its kind, seals, length and header are
+    /// checked.
     pub(crate) fn open(handle: SharedHandle) -> Result<Self> {
         let fd = handle.fd;
         let os_error = |error: io::Error| Error::io("shared memory", &error);

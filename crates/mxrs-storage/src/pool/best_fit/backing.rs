@@ -1,13 +1,14 @@
-//! The source of a pool's memory: ranges that grow, or segments.
+//! The source of a pool's memory: reserved ranges of addresses that get memory as needed, or segments that the device
+//! allocates.
 
 use super::heap::Arena;
 use super::segments;
 use crate::memory::{DeviceMemory, GrowableMemory};
 use std::ptr::NonNull;
 
-/// The longest range that a pool reserves initially.
+/// The length in bytes of the longest range that a pool reserves initially.
 const LONGEST_RANGE: u64 = 1 << 40;
-/// Shorter ranges are not used, because the pool would soon need another one.
+/// No shorter range is reserved (in bytes), because the pool would soon need another one.
 const SHORTEST_RANGE: u64 = 64 << 20;
 
 /// How a pool gets memory; fixed when the pool is opened.
@@ -16,7 +17,8 @@ pub(super) enum Backing {
     /// Memory is added to reserved ranges, unit by unit.
     Ranges {
         unit: usize,
-        /// The length of an ordinary range in bytes.
+        /// The length of the first range in bytes. Later ranges have it too, if the system grants it and the request is
+        /// not longer.
         range_bytes: usize,
     },
     /// The device allocates whole segments.
@@ -24,8 +26,8 @@ pub(super) enum Backing {
 }
 
 impl Backing {
-    /// Reserves the first range. It is twice as long as the device's memory, to have room for holes: memory that cannot be
-    /// joined for a while leaves them. If the system refuses a length, half of that length is tried.
+    /// Reserves the first range. It is twice as long as the device's memory, because parts of it may be holes between
+    /// blocks: addresses without memory. If the system refuses a length, half of that length is tried.
     pub(super) fn open(memory: &dyn DeviceMemory, total: u64, granule: usize) -> (Self, Option<(NonNull<u8>, usize)>) {
         let growable = memory.growable().map(|growable| (growable, growable.unit_bytes()));
         if let Some((growable, unit)) = growable.filter(|(_, unit)| unit.is_power_of_two() && *unit >= granule) {
@@ -49,7 +51,7 @@ impl Backing {
         }
     }
 
-    /// The arena whose free memory may serve a request of `block_bytes`.
+    /// The part of the free memory (see [`Arena`]) that may serve a request of `block_bytes`.
     pub(super) fn arena(self, block_bytes: usize) -> Arena {
         match self {
             Self::Ranges { .. } => Arena::First,

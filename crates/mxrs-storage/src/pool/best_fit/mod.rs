@@ -56,10 +56,11 @@ pub(crate) const fn granule(kind: DeviceKind) -> usize {
 
 /// All threads together cache at most the pool's bytes divided by this number, or [`LEAST_FRONT`] if that is more.
 const FRONT_SHARE: u64 = 32;
-/// The number of bytes that all threads together may cache in a small pool; the pool grows by this many bytes.
+/// The number of bytes that all threads together may cache even if the pool is small.
 const LEAST_FRONT: usize = 2 << 20;
 
-/// In debug builds all invariants of a heap are checked while it has at most this many chunks.
+/// In debug builds, all invariants of the heap are checked after each change while it has fewer free chunks than this
+/// and fewer live ones.
 const SMALL_HEAP: u64 = 256;
 
 /// The container; the head of this module explains it.
@@ -68,7 +69,8 @@ pub(super) struct BestFit {
     backing: Backing,
     /// Reserved ranges: first address and length.
     ranges: Vec<(NonNull<u8>, usize)>,
-    /// The pool. Set at its first growth; no record needs it earlier.
+    /// The pool, which new records point to. Null until the pool first gets memory, because earlier there are no
+    /// records.
     pool: *const Pool,
     apart: FxHashMap<usize, Vec<RecordRef>>,
     n_apart: u64,
@@ -108,8 +110,8 @@ impl BestFit {
     /// Destroys a record and makes its block free memory.
     fn give(&mut self, record: RecordRef) {
         let start = record.ptr().addr().get();
-        // SAFETY: the caller passes the last copy of the record. `put` has just removed it from the roster; `join` passes a
-        // record that had left the roster earlier and has now left `self.apart`.
+        // SAFETY: the caller passes the last pointer to the record. `put` gets it right after the pool's roster (its
+        // list of blocks outside the container) lost it; `join` has just removed it from `self.apart`.
         drop(unsafe { record.destroy() });
         let known = self.heap.give(start).is_some();
         debug_assert!(known, "{start:#x} was given back, but is not live");
@@ -214,7 +216,8 @@ impl Container for BestFit {
             return None;
         }
         let start = record.ptr().addr().get();
-        // SAFETY: `Books::discard` has removed the record from the roster and passes the last copy.
+        // SAFETY: `Books::discard` has removed the record from the pool's list of blocks and passes the last pointer to
+        // it.
         drop(unsafe { record.destroy() });
         let given = self.heap.give_directly(start);
         debug_assert!(given.is_some(), "{start:#x} was given back, but is not live");
@@ -231,7 +234,7 @@ impl Container for BestFit {
         self.check();
     }
 
-    /// Free memory that a growth has set aside still counts as inside.
+    /// Free memory that was set aside for a growth in progress still counts as inside.
     fn inside(&self) -> (u64, u64) {
         let sums = self.heap.sums();
         (sums.free_chunks + sums.claimed_chunks + self.n_apart, sums.free_bytes + sums.claimed_bytes + self.apart_bytes)
@@ -266,13 +269,14 @@ impl Container for BestFit {
         let (mut bytes, mut gone) = (0, Vec::new());
         for apart in unending {
             let Some(at) = self.place(apart) else { continue };
-            // The block may meanwhile have been reused and set apart again with new events; then it is not joined.
+            // If the block has none of these events any more, it was reused meanwhile and set apart again. It is not
+            // abandoned.
             if !apart.record.copy_events().iter().any(|event| apart.events.iter().any(|old| Arc::ptr_eq(event, old))) {
                 continue;
             }
             if let Some(record) = self.leave_apart(apart.key, at) {
-                // SAFETY: a record inside the container has left the roster, and `self.apart` had the only copy. In the heap
-                // the block stays live.
+                // SAFETY: `self.apart` had the only pointer to the record. In the heap the block stays live, so its
+                // memory is not reused.
                 let segment = unsafe { record.destroy() };
                 bytes += segment.bytes as u64;
                 gone.push(segment.events);

@@ -15,7 +15,7 @@ const MEDIUM_SEGMENT: usize = 20 << 20;
 /// Segments of large requests are multiples of this many bytes.
 const LARGE_UNIT: usize = 2 << 20;
 
-/// The arena whose segments serve a request.
+/// Which part of the free memory serves a request: small requests have their own segments.
 pub(super) fn arena(block_bytes: usize) -> Arena {
     if block_bytes <= SMALL { Arena::First } else { Arena::Large }
 }

@@ -1,5 +1,5 @@
-//! Installs the peers of `compare score`: Python packages into virtual environments, and Rust programs built from
-//! `benches/peers`.
+//! Installs the libraries that `compare score` measures next to mxrs (the peers): Python packages into virtual
+//! environments, and Rust programs built from `benches/peers`.
 //!
 //! If a peer cannot be installed, the reason is printed on standard error and the peer is missing in the report; the
 //! comparison continues.

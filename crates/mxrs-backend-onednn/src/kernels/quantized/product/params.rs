@@ -1,4 +1,4 @@
-//! The parameters of quantized products.
+//! The parameters of quantized products: convolutions and fully-connected layers.
 
 use mxrs_op::OpCall;
 use mxrs_ops::fused_quantized::{Requantized, WithRequantized};

@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 /// Tolerance for rounding of positions, in epochs.
 const CLOSE: f64 = 1e-6;
 
-/// Identifies a training by the prefix and the number of its checkpoints.
+/// Identifies a training by the prefix of its checkpoints and by the training's own number, which its checkpoints
+/// contain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
     /// Prefix of the checkpoints, as an absolute path.
     prefix: String,
-    /// Number of the training among those with the same prefix.
+    /// Number that distinguishes the training from others with the same prefix.
     number: u64,
 }
 

@@ -1,14 +1,14 @@
-//! Checks the notes on one run against the rules.
+//! Checks the notes on one run of a program against the rules of [`mxrs_engine::var`].
 //!
 //! The order of two tasks on a variable is read from the notes; everything else follows from it. First the order itself
 //! is judged: exclusion (E3), and that one total order agrees with all variables and with each thread's own order (E4).
 //! Then a serial interpreter executes the tasks in this total order. It determines what each task must have read,
 //! whether the task had to run, and which failures each variable carries.
 //!
-//! A wait in the middle of a program may take a failure before or after a running task looks for it, and both are
-//! right. So the interpreter keeps *sets* of possible failures: a failure that was certainly reported is not in the
-//! set; a failure that may have been reported allows both outcomes. If no wait overlaps with tasks, every set has one
-//! element.
+//! A wait in the middle of a program may report a failure before or after a running task checks for that failure, and
+//! both are right. So the interpreter keeps *sets* of possible failures: a failure that was certainly reported is not
+//! in the set; a failure that may have been reported allows both outcomes. If no wait overlaps with tasks, every set
+//! has one element.
 //!
 //! `calls` judges the result of each call, `order` finds the order, `serial` is the interpreter.
 
@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// several elements if the notes allow several outcomes.
 type Taint = BTreeSet<Option<usize>>;
 
-/// A task or deletion that was accepted.
+/// A task or deletion that the engine accepted.
 struct Act<'p> {
     id: usize,
     /// `None` for a deletion.

@@ -5,8 +5,8 @@ use super::Judge;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Judge<'_> {
-    /// The acts of each variable, sorted by the time at which they began. Checks E3: a writer overlaps with no other
-    /// act.
+    /// The acts (accepted tasks and deletions) of each variable, sorted by the time at which they began. Checks E3: a
+    /// writer overlaps with no other act.
     pub(super) fn lists(&mut self) -> Vec<Vec<usize>> {
         let mut lists = vec![Vec::new(); self.program.n_vars];
         for act in self.acts.values() {
@@ -33,8 +33,8 @@ impl Judge<'_> {
         lists
     }
 
-    /// E4: finds an order of all acts that agrees with the order of pushes of each thread and with the order of acts on
-    /// every variable.
+    /// E4: finds an order of all acts (accepted tasks and deletions) that agrees with the order of pushes of each
+    /// thread and with the order of acts on every variable.
     pub(super) fn total_order(&mut self, lists: &[Vec<usize>]) -> Option<Vec<usize>> {
         let mut after: BTreeMap<usize, BTreeSet<usize>> = self.acts.keys().map(|id| (*id, BTreeSet::new())).collect();
         let mut before = |first: usize, second: usize| {

@@ -9,19 +9,20 @@ use mxrs_engine::Property;
 use std::collections::BTreeSet;
 
 impl Judge<'_> {
-    /// Executes the acts in this order. Checks E4: each act read the values that the interpreter computes. Checks E12
-    /// and E15: each act ran if and only if the failures allow it. Returns the history of each variable, in which entry
-    /// k is the state after its k-th writer.
+    /// Executes the acts (accepted tasks and deletions) in the order `order`. Checks E4: each act read the values that
+    /// the interpreter computes. Checks E12 and E15: each act ran if and only if the failures allow it. Returns the
+    /// history of each variable, in which entry k is the state after its k-th writer.
     pub(super) fn interpret(&mut self, order: &[usize], world: &World) -> Vec<History> {
         let n_vars = self.program.n_vars;
         let mut values = vec![0_u64; n_vars];
-        // For each variable, the time at which its last writer ended, and the time at which its last act ended.
+        // For each variable, the time at which its last writer ended, and the time at which the last act that uses it
+        // ended.
         let mut ends = vec![(0_u64, 0_u64); n_vars];
         let mut histories: Vec<History> = (0..n_vars).map(|_| History::new()).collect();
         for id in order {
             let act = &self.acts[id];
             let all: Vec<usize> = act.reads.iter().chain(&act.writes).copied().collect();
-            // A task checks for failures after the last act that it has to wait for.
+            // A task checks for failures once the last act that it has to wait for has ended.
             let waits_for = act.reads.iter().map(|v| ends[*v].0).chain(act.writes.iter().map(|v| ends[*v].1));
             let from = waits_for.fold(act.push.0, u64::max);
             let class = |vars: &BTreeSet<usize>| self.inherited(vars, &histories, from, act.span.0);
@@ -132,8 +133,9 @@ impl Judge<'_> {
         })
     }
 
-    /// Checks E12 and E13. If a wait returned a failure, its variable may have carried that failure. If a wait
-    /// succeeded, its variable may have carried no failure, or only one that was already reported.
+    /// Checks E12 and E13 for each wait. If it returned a failure, there must be an interleaving of the tasks in which its
+    /// variable carried that failure. If it succeeded, there must be one in which its variable carried no failure, or one
+    /// that had been reported before.
     pub(super) fn answers(&mut self, waits: &[WaitNote], histories: &[History]) {
         let mut wrong = Vec::new();
         for note in waits.iter().filter(|note| !is_refusal(&note.answer)) {
@@ -177,13 +179,13 @@ impl Judge<'_> {
     }
 }
 
-/// What a variable carried after each of its writers, in their order.
+/// The failures that a variable may have carried after each of its writers, in the order of the writers.
 pub(super) struct History {
     states: Vec<State>,
 }
 
 struct State {
-    /// `None` before the first writer.
+    /// The id of the writer; `None` in the state before the first writer.
     writer: Option<usize>,
     begin: u64,
     pushed: u64,

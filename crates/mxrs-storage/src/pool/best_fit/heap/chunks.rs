@@ -17,7 +17,7 @@ pub(super) enum State {
     Unused,
 }
 
-/// A range of addresses and its neighbors.
+/// A range of addresses and its neighbors in the same region (a longer range of addresses that was added as a whole).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chunk {
     pub(super) start: usize,
@@ -75,7 +75,7 @@ impl Chunks {
         self.unused.push(id);
     }
 
-    /// Splits a range: it keeps its first `len` bytes, and the rest becomes a new range in the same state.
+    /// Splits range `id`: it keeps its first `len` bytes, and its other bytes become a new range in the same state.
     pub(super) fn split(&mut self, id: ChunkId, len: usize) -> ChunkId {
         let whole = self[id];
         debug_assert!(0 < len && len < whole.len);

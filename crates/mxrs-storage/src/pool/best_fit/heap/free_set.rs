@@ -1,9 +1,10 @@
 //! The free ranges of a heap, ordered so that the best fit is found quickly.
 //!
-//! A range of at most [`N_BINS`] granules is in the bin of its exact length: a list, last in first out, so that a small
-//! request is served by reading one word of bits instead of searching a tree. Longer ranges are in a tree ordered by length,
-//! then by address. The first entry of the tree that is long enough is the best fit: the shortest range that fits, and the
-//! one with the lowest address if several are equally short.
+//! All lengths are multiples of a *granule*. A range of at most [`N_BINS`] granules is in the bin of its exact length:
+//! a list, last in first out, so that a small request is served by reading one word of bits instead of searching a
+//! tree. Longer ranges are in a tree ordered by length, then by address. The first entry of the tree that is long
+//! enough is the best fit: the shortest range that fits, and the one with the lowest address if several are equally
+//! short.
 
 use super::{ChunkId, NONE};
 use std::collections::BTreeMap;

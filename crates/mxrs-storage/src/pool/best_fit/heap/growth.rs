@@ -141,14 +141,15 @@ impl Heap {
         free.into_iter().filter_map(|id| self.detach(id, 0, usize::MAX)).collect()
     }
 
-    /// Frees a live chunk. Sets aside the units that contained it, or its segment, as far as they can now be removed.
-    /// Returns the chunk's length and what was set aside; `None` if no live chunk starts at `start`.
+    /// Frees a live chunk. Sets aside the units that contained the chunk, or its segment, if they are now entirely
+    /// free. Returns the chunk's length and what was set aside; `None` if no live chunk starts at `start`.
     pub(in crate::pool::best_fit) fn give_directly(&mut self, start: usize) -> Option<(usize, Option<Leaving>)> {
         let (id, len) = self.give_chunk(start)?;
         Some((len, self.detach(id, start, start + len)))
     }
 
-    /// Sets aside the units of a free chunk that contain an address from `first` up to `limit`, or the whole segment.
+    /// Sets aside memory of a free chunk: in a range, the whole units that contain an address from `first` up to
+    /// `limit`; in a segment, the whole segment if it is entirely free.
     fn detach(&mut self, id: ChunkId, first: usize, limit: usize) -> Option<Leaving> {
         let Chunk { start, len, below, above, .. } = self.chunks[id];
         let end = start + len;

@@ -1,9 +1,9 @@
 //! Best fit over address ranges: takes, splits, joins and returns them. This module only computes with addresses: it has no
 //! memory, no lock and no device.
 //!
-//! Memory is organized in *regions* of consecutive addresses. A region is divided into *chunks*: live, free, in motion
-//! between the heap and the device, or a *hole*: addresses without memory behind them. There are two kinds of region,
-//! and a heap has only one of them:
+//! Memory is organized in *regions* of consecutive addresses, all multiples of a *granule*. A region is divided into
+//! *chunks*: live, free, in motion between the heap and the device, or a *hole*: addresses without memory behind them.
+//! There are two kinds of region, and a heap has only one of them:
 //! - a *range* starts as one hole; memory is added and removed in whole units anywhere in it
 //!   ([`Heap::begin_growth`], [`Heap::detach_all`]);
 //! - a *segment* has memory throughout, and can only be removed as a whole.
@@ -50,7 +50,7 @@ pub(super) struct Sums {
     pub(super) live_bytes: u64,
     pub(super) free_bytes: u64,
     pub(super) free_chunks: u64,
-    /// Free memory that a growth in progress has set aside.
+    /// Free memory that was set aside because memory next to it is being added for the same request.
     pub(super) claimed_bytes: u64,
     /// The number of chunks of the memory in `claimed_bytes`.
     pub(super) claimed_chunks: u64,
@@ -140,7 +140,8 @@ impl Heap {
         Some((self.make_free(id), len))
     }
 
-    /// Makes the first `len` bytes of a chunk live and the rest free. The chunk must not be in the free set or in a map.
+    /// Makes the first `len` bytes of a chunk live and the rest free. The caller has removed the chunk from the free
+    /// set and the maps of chunks.
     fn make_live(&mut self, id: ChunkId, len: usize) -> usize {
         self.chunks[id].state = State::Live;
         if self.chunks[id].len > len {
@@ -154,8 +155,8 @@ impl Heap {
         start
     }
 
-    /// Makes a chunk free and joins it with its free neighbors; returns the resulting chunk. The given chunk must not be in
-    /// the free set or in a map.
+    /// Makes a chunk free and joins it with its free neighbors; returns the resulting chunk. The caller has removed the
+    /// given chunk from the free set and the maps of chunks.
     fn make_free(&mut self, id: ChunkId) -> ChunkId {
         let mut id = id;
         if let Some(above) = self.chunks.above_in(id, State::Free) {
@@ -173,7 +174,8 @@ impl Heap {
         id
     }
 
-    /// Makes a chunk a hole and joins it with adjacent holes. The chunk must not be in the free set or in a map.
+    /// Makes a chunk a hole and joins it with adjacent holes. The caller has removed the chunk from the free set and
+    /// the maps of chunks.
     fn make_hole(&mut self, id: ChunkId) {
         let mut id = id;
         if let Some(above) = self.chunks.above_in(id, State::Hole) {

@@ -44,8 +44,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..if cfg!(miri) { 10 } else { 200 })
 }
 
-/// A growth in progress: what the heap returned, the requested length, and the cells that were set aside with their earlier
-/// states.
+/// A growth in progress: what the heap returned, the requested length, and the model's cells (one for each granule)
+/// that were set aside, with their earlier states.
 type Pending = (Growth, usize, Vec<(usize, Cell)>);
 
 /// A heap of ranges, the model, and the growths and removals whose second step is pending.

@@ -1,5 +1,4 @@
-//! A GPU that exists only in tests: its streams run closures in order in the background, and a checker verifies the
-//! order.
+//! The simulated GPU: its streams run closures in order in the background.
 //!
 //! - [`SimulatedStream::launch`] enqueues a closure; one thread per stream runs them. [`SimulatedGpu::latency`] slows
 //!   them down, and a [`Gate`] or [`SimulatedGpu::hold`] holds them back.
@@ -7,27 +6,12 @@
 //! - [`SimulatedGpu::calls`] and [`SimulatedGpu::counters`] list and count the calls to the device.
 //! - [`Checker`] compares the accesses of launches and of the host with the order that events and waits establish.
 
-pub(crate) mod checker;
-mod clock;
-mod event;
-mod gate;
-mod lane;
-mod log;
-mod stream;
-
-#[cfg(all(test, not(loom)))]
-mod tests;
-
-pub use checker::{Checker, HostAccess, Site, Touch, Violation};
-pub use event::SimulatedEvent;
-pub use gate::{Gate, Hold};
-pub use log::{EventId, SimulatedGpuCall, SimulatedGpuCounters};
-pub use stream::SimulatedStream;
-
-use super::device::{GpuDevice, StreamUse};
-use gate::Holds;
-use lane::Lane;
-use log::Log;
+use crate::checker::Checker;
+use crate::gate::{Hold, Holds};
+use crate::lane::Lane;
+use crate::log::{Log, SimulatedGpuCall, SimulatedGpuCounters};
+use crate::stream::SimulatedStream;
+use mxrs_engine::gpu::{GpuDevice, StreamUse};
 use mxrs_sync::atomic::{AtomicUsize, Ordering};
 use mxrs_sync::{Mutex, thread};
 use mxrs_types::{Device, DeviceStream, Error, ErrorKind, Result, StreamId};
@@ -39,7 +23,8 @@ use std::time::Duration;
 /// then refuse work.
 ///
 /// ```
-/// use mxrs_engine::gpu::{GpuDevice, SimulatedGpu, SimulatedStream, StreamUse, Touch};
+/// use mxrs_engine::gpu::{GpuDevice, StreamUse};
+/// use mxrs_simulated_gpu::{SimulatedGpu, SimulatedStream, Touch};
 /// use mxrs_types::Device;
 ///
 /// let gpu = SimulatedGpu::new(Device::gpu(0));
@@ -55,11 +40,11 @@ pub struct SimulatedGpu {
 }
 
 /// The state that streams and their threads share.
-struct Shared {
-    device: Device,
-    checker: Arc<Checker>,
-    log: Log,
-    holds: Arc<Holds>,
+pub(crate) struct Shared {
+    pub(crate) device: Device,
+    pub(crate) checker: Arc<Checker>,
+    pub(crate) log: Log,
+    pub(crate) holds: Arc<Holds>,
     running: AtomicUsize,
     lanes: Mutex<Lanes>,
 }
@@ -207,13 +192,13 @@ impl fmt::Debug for SimulatedGpu {
 
 impl Shared {
     /// Counts one running launch until the guard is dropped.
-    fn run(&self) -> Running<'_> {
+    pub(crate) fn run(&self) -> Running<'_> {
         self.log.note_running(self.running.fetch_add(1, Ordering::SeqCst) + 1);
         Running(self)
     }
 }
 
-struct Running<'s>(&'s Shared);
+pub(crate) struct Running<'s>(&'s Shared);
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
@@ -221,10 +206,10 @@ impl Drop for Running<'_> {
     }
 }
 
-fn failure(message: impl Into<String>) -> Error {
+pub(crate) fn failure(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Backend { backend: "simulated GPU", message: message.into() })
 }
 
-fn closed(device: Device) -> Error {
+pub(crate) fn closed(device: Device) -> Error {
     failure(format!("{device} is gone"))
 }

@@ -1,15 +1,12 @@
 //! Finds conflicting accesses that are not ordered, even if they did not overlap in time.
 
-use super::clock::{Agent, Clock};
+use crate::clock::{Agent, Clock};
 use mxrs_sync::Mutex;
 use mxrs_types::StreamId;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
-
-#[cfg(all(test, not(loom)))]
-pub(crate) mod tests;
 
 /// Checks that conflicting accesses of launches and of the host are ordered. Two accesses conflict if they share memory
 /// and at least one of them writes it.
@@ -21,9 +18,9 @@ pub(crate) mod tests;
 /// - what the host knew to be finished when it enqueued the launch, because it had waited for a stream or an event, or
 ///   had queried a finished event.
 ///
-/// A launch is judged when it is enqueued, so a missing wait is found even if the device happened to be fast. The
-/// exception is a query that happens to find a finished event; while the device is held
-/// ([`super::SimulatedGpu::hold`]), no query does.
+/// A launch is judged when it is enqueued, so a missing wait is found even if the device happened to be fast. There is
+/// one exception: whether a query of an event finds it finished depends on the speed of the device. While the device is
+/// held ([`crate::SimulatedGpu::hold`]), no query finds a finished event.
 ///
 /// The host is one agent: what one thread has waited for counts as known to all threads. So a missing order between
 /// threads of the host is found only if two [`HostAccess`]es overlap.
@@ -50,12 +47,12 @@ impl Touch {
         Self { range, write: true }
     }
 
-    /// Reads one cell, such as a variable's id.
+    /// Reads the memory that one number represents, such as the id of a variable.
     pub fn read_cell(cell: u64) -> Self {
         Self::read(cell..cell + 1)
     }
 
-    /// Writes one cell.
+    /// Writes the memory that one number represents, such as the id of a variable.
     pub fn write_cell(cell: u64) -> Self {
         Self::write(cell..cell + 1)
     }
@@ -73,7 +70,7 @@ impl Touch {
     }
 }
 
-/// One side of a [`Violation`].
+/// One of the two accesses of a [`Violation`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
     /// The name of the launch or of the host access.
@@ -126,7 +123,7 @@ struct State {
 #[derive(Debug)]
 struct Past {
     agent: Agent,
-    /// The number of the access among the agent's actions.
+    /// The position of the access in the sequence of the actions of `agent` (a stream or the host), from 1.
     tick: u64,
     site: Site,
 }
@@ -172,7 +169,7 @@ impl Checker {
         assert!(lines.is_empty(), "{} unordered accesses:\n{}", lines.len(), lines.join("\n"));
     }
 
-    pub(super) fn launch(&self, stream: StreamId, name: &Arc<str>, touches: &[Touch]) {
+    pub(crate) fn launch(&self, stream: StreamId, name: &Arc<str>, touches: &[Touch]) {
         let mut state = self.0.lock();
         let agent = Agent::Stream(stream);
         let tick = state.stream(stream).tick(agent);
@@ -185,15 +182,15 @@ impl Checker {
     }
 
     /// The clock of a stream: the actions that are finished once all work enqueued on the stream so far is finished.
-    pub(super) fn record(&self, stream: StreamId) -> Clock {
+    pub(crate) fn record(&self, stream: StreamId) -> Clock {
         self.0.lock().stream(stream).clone()
     }
 
-    pub(super) fn stream_wait(&self, stream: StreamId, event: &Clock) {
+    pub(crate) fn stream_wait(&self, stream: StreamId, event: &Clock) {
         self.0.lock().stream(stream).join(event);
     }
 
-    pub(super) fn host_learns(&self, done: &Clock) {
+    pub(crate) fn host_learns(&self, done: &Clock) {
         self.0.lock().host.join(done);
     }
 }
@@ -206,8 +203,8 @@ impl State {
         clock
     }
 
-    /// Records a violation for each earlier access that conflicts with `site` and is not before `clock`. `mine` are the
-    /// numbers of host accesses to ignore.
+    /// Records a violation for each earlier access that conflicts with `site` and is not among the actions that precede
+    /// `site`, which `clock` counts. `mine` are the numbers of host accesses to ignore.
     fn judge(&mut self, site: &Site, clock: &Clock, mine: &[u64]) {
         let past = self.past.iter().filter(|past| past.tick > clock.of(past.agent)).map(|past| &past.site);
         let open = self.open.iter().filter(|(number, _)| !mine.contains(number)).map(|(_, site)| site);
@@ -216,8 +213,8 @@ impl State {
         self.violations.extend(found);
     }
 
-    /// Keeps a new access and drops the earlier accesses that it covers: an access that comes after the new one also
-    /// comes after the dropped ones.
+    /// Keeps a new access and drops the earlier accesses that it replaces: they come before it, are within its memory,
+    /// and are not writes if it is a read. An access that comes after the new one also comes after them.
     fn keep(&mut self, new: Past, clock: &Clock) {
         self.past.retain(|old| {
             let is_before = old.tick <= clock.of(old.agent);

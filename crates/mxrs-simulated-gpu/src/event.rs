@@ -1,8 +1,8 @@
 //! Events of a simulated GPU.
 
-use super::clock::Clock;
-use super::log::EventId;
-use super::{Shared, failure};
+use crate::clock::Clock;
+use crate::gpu::{Shared, failure};
+use crate::log::EventId;
 use mxrs_sync::{Condvar, Mutex};
 use mxrs_types::{DeviceEvent, Error, Result, StreamId};
 use std::any::Any;
@@ -16,15 +16,15 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// An event of a simulated GPU.
 pub struct SimulatedEvent {
-    pub(super) id: EventId,
+    pub(crate) id: EventId,
     /// The clock at this position of the stream: the actions that are finished once the event is finished.
-    pub(super) clock: Clock,
-    pub(super) mark: Arc<Mark>,
+    pub(crate) clock: Clock,
+    pub(crate) mark: Arc<Mark>,
     shared: Arc<Shared>,
 }
 
 impl SimulatedEvent {
-    pub(super) fn new(id: EventId, clock: Clock, shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(id: EventId, clock: Clock, shared: Arc<Shared>) -> Self {
         Self { id, clock, mark: Arc::default(), shared }
     }
 
@@ -74,24 +74,24 @@ impl fmt::Debug for SimulatedEvent {
 /// A position in a queue that threads can wait for. It is set once, with the failure of the work before it, if there
 /// was one.
 #[derive(Debug, Default)]
-pub(super) struct Mark {
+pub(crate) struct Mark {
     outcome: Mutex<Option<Option<Error>>>,
     changed: Condvar,
 }
 
 impl Mark {
-    pub(super) fn set(&self, failed: Option<Error>) {
+    pub(crate) fn set(&self, failed: Option<Error>) {
         *self.outcome.lock() = Some(failed);
         self.changed.notify_all();
     }
 
-    /// The outcome; `None` until it is set.
-    pub(super) fn outcome(&self) -> Option<Option<Error>> {
+    /// `None` until the position is reached; then the failure of the work before it, if there was one.
+    pub(crate) fn outcome(&self) -> Option<Option<Error>> {
         self.outcome.lock().clone()
     }
 
     /// Waits as a stream does, without a time limit.
-    pub(super) fn wait_on_device(&self) -> Option<Error> {
+    pub(crate) fn wait_on_device(&self) -> Option<Error> {
         let mut outcome = self.outcome.lock();
         loop {
             match &*outcome {
@@ -102,7 +102,7 @@ impl Mark {
     }
 
     /// Waits as a thread of the host does; fails after [`PATIENCE`].
-    pub(super) fn wait_on_host(&self, what: &dyn fmt::Display) -> Result<Option<Error>> {
+    pub(crate) fn wait_on_host(&self, what: &dyn fmt::Display) -> Result<Option<Error>> {
         let mut outcome = self.outcome.lock();
         loop {
             if let Some(failed) = &*outcome {

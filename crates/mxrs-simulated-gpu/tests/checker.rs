@@ -1,85 +1,14 @@
-//! Compares the checker with reachability in the graph of all actions.
+//! Tests the checker of the order of accesses: on random programs it reports an unordered pair of launches exactly if
+//! neither can be reached from the other in the graph of everything that the program does.
 
-use super::super::super::device::{GpuDevice, StreamUse};
-use super::super::{SimulatedGpu, SimulatedStream, Touch};
-use mxrs_types::{Device, DeviceEvent, DeviceStream, StreamId};
+#![cfg(not(loom))]
+
+use mxrs_engine::gpu::{GpuDevice, StreamUse};
+use mxrs_simulated_gpu::{Reachability, SimulatedGpu, SimulatedStream, Touch};
+use mxrs_types::{Device, DeviceEvent, DeviceStream};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// The order of all actions by brute force: each action with its direct predecessors.
-#[derive(Default)]
-pub(crate) struct Order {
-    before: Vec<Vec<usize>>,
-    touches: Vec<Vec<Touch>>,
-    host: Option<usize>,
-    streams: BTreeMap<StreamId, usize>,
-}
-
-impl Order {
-    fn act(&mut self, after: impl IntoIterator<Item = usize>, touches: &[Touch]) -> usize {
-        self.before.push(after.into_iter().collect());
-        self.touches.push(touches.to_vec());
-        self.before.len() - 1
-    }
-
-    fn on_stream(&mut self, stream: StreamId, after: Option<usize>, touches: &[Touch]) -> usize {
-        let last = self.streams.get(&stream).copied();
-        let action = self.act(last.into_iter().chain(self.host).chain(after), touches);
-        self.streams.insert(stream, action);
-        action
-    }
-
-    pub(crate) fn launch(&mut self, stream: StreamId, touches: &[Touch]) {
-        self.on_stream(stream, None, touches);
-    }
-
-    /// Returns the number that identifies the event in [`Order::stream_wait`] and [`Order::host_wait`].
-    pub(crate) fn record(&mut self, stream: StreamId) -> usize {
-        self.on_stream(stream, None, &[])
-    }
-
-    pub(crate) fn stream_wait(&mut self, stream: StreamId, event: usize) {
-        self.on_stream(stream, Some(event), &[]);
-    }
-
-    pub(crate) fn host_wait(&mut self, event: usize) {
-        self.host = Some(self.act(self.host.into_iter().chain([event]), &[]));
-    }
-
-    fn synchronize(&mut self, stream: StreamId) {
-        if let Some(&last) = self.streams.get(&stream) {
-            self.host_wait(last);
-        }
-    }
-
-    fn host_access(&mut self, touches: &[Touch]) {
-        self.host = Some(self.act(self.host, touches));
-    }
-
-    /// The pairs of actions that conflict and of which neither precedes the other.
-    pub(crate) fn unordered(&self) -> Vec<(usize, usize)> {
-        let n = self.before.len();
-        let mut reaches: Vec<Vec<bool>> = Vec::with_capacity(n);
-        for before in &self.before {
-            let mut mine = vec![false; n];
-            for &b in before {
-                mine[b] = true;
-                for i in 0..b {
-                    mine[i] |= reaches[b][i];
-                }
-            }
-            reaches.push(mine);
-        }
-        let conflict = |a: usize, b: usize| {
-            let overlap = |x: &Touch, y: &Touch| x.range.clone().any(|cell| y.range.contains(&cell));
-            self.touches[a].iter().any(|x| self.touches[b].iter().any(|y| (x.write || y.write) && overlap(x, y)))
-        };
-        let pairs = (0..n).flat_map(|b| (0..b).map(move |a| (a, b)));
-        pairs.filter(|&(a, b)| conflict(a, b) && !reaches[b][a]).collect()
-    }
-}
 
 fn touches(rng: &mut ChaCha8Rng, n_cells: u64) -> Vec<Touch> {
     let one = |rng: &mut ChaCha8Rng| {
@@ -105,7 +34,7 @@ fn agrees_with_reachability() {
             (0..n_streams).map(|i: usize| gpus[i % 2].create_stream(StreamUse::Compute).unwrap()).collect();
         let n_cells = [2, 8, 40][rng.random_range(0..3)];
         let waiting = [0.2, 0.6, 0.8][rng.random_range(0..3)];
-        let mut order = Order::default();
+        let mut order = Reachability::default();
         let mut events: Vec<(Arc<dyn DeviceEvent>, usize)> = Vec::new();
         for _ in 0..rng.random_range(1..30) {
             let stream = &streams[rng.random_range(0..n_streams)];

@@ -1,26 +1,21 @@
 //! Tests that waiting for the events of a variable orders its accesses, and that none of these events is superfluous.
 
-// Programs of accesses; the integration tests of GPUs also run them on an engine.
-#[path = "../../../tests/support/accesses.rs"]
-mod accesses;
-
-use super::super::device::{GpuDevice, StreamUse};
-use super::super::reported::ReportedFailures;
-use super::super::simulated::checker::tests::Order;
-use super::super::simulated::{SimulatedGpu, SimulatedStream, Touch};
-use super::*;
-use accesses::Accesses;
+use crate::accesses::{self, Accesses};
+use mxrs_engine::gpu::{GpuDevice, ReportedFailures, StreamUse, VarEvents, Waits};
+use mxrs_simulated_gpu::{Reachability, SimulatedGpu, SimulatedStream, Touch};
+use mxrs_types::DeviceEvent;
 use mxrs_types::{Device, Result, StreamId};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::any::Any;
+use std::sync::Arc;
 
 /// An event without a device.
 #[derive(Debug)]
-pub(crate) struct Fake(StreamId, u64);
+struct Fake(StreamId, u64);
 
 impl Fake {
-    pub(crate) fn event(device: Device, number: u32, place: u64) -> Arc<dyn DeviceEvent> {
+    fn event(device: Device, number: u32, place: u64) -> Arc<dyn DeviceEvent> {
         Arc::new(Self(StreamId { device, number }, place))
     }
 }
@@ -68,7 +63,7 @@ fn one_word_and_nothing_behind_it() {
     let mut events = VarEvents::new();
     events.after_host(true);
     events.forget(&Waits::of_host());
-    assert!(events.0.is_none() && events.is_empty() && events.drain().is_empty());
+    assert!(events.is_empty() && events.drain().is_empty());
 }
 
 #[test]
@@ -102,7 +97,7 @@ fn of_two_events_of_a_stream_the_later_counts() {
         second.before(true, &mut waits);
         assert_eq!(waits.events().map(|e| e.place()).collect::<Vec<_>>(), [7]);
     }
-    // Workers that share a stream may call `after` in the opposite order of their events.
+    // Two workers that share a stream may call `VarEvents::after` in an order other than that of their events.
     let mut shared = VarEvents::new();
     shared.after(&fake(4, 9), false);
     shared.after(&fake(4, 8), false);
@@ -126,7 +121,8 @@ fn what_was_waited_for_is_forgotten_and_the_rest_is_drained() {
     assert!(events.is_empty());
 }
 
-/// Failed work that read a variable does not fail a later writer of it; failed work that wrote the variable does.
+/// If failed work only read a variable, a later writer of the variable does not fail. If failed work wrote the
+/// variable, a later reader or writer fails.
 #[test]
 fn failures_of_sources_only() {
     let gpu = SimulatedGpu::new(Device::gpu(0));
@@ -153,7 +149,7 @@ fn failures_of_sources_only() {
     let mut waits = Waits::of_stream(b.id());
     written.before(true, &mut waits);
     waits.place(&*b, &reported).unwrap();
-    // Later work fails too, and this second failure must be reported on its own.
+    // Work launched later on `a` fails too, and this second failure must be reported in addition to the first.
     SimulatedStream::of(&*a).unwrap().launch("too", || {}).unwrap();
     written.after(&a.record().unwrap(), true);
     let mut waits = Waits::of_host();
@@ -163,7 +159,7 @@ fn failures_of_sources_only() {
 
 #[derive(Clone, Debug)]
 struct Step {
-    /// The stream; `None` for the host.
+    /// The index of the stream that runs the step; `None` if the host runs it.
     stream: Option<usize>,
     accesses: Accesses,
 }
@@ -196,7 +192,7 @@ fn run(steps: &[Step], n_streams: usize, n_vars: usize, held: bool, without: Opt
     let streams: Vec<_> = (0..n_streams).map(|i| gpus[i % 2].create_stream(StreamUse::Compute).unwrap()).collect();
     let values = accesses::zeros(n_vars);
     let mut vars: Vec<VarEvents> = (0..n_vars).map(|_| VarEvents::new()).collect();
-    let mut order = Order::default();
+    let mut order = Reachability::default();
     let mut numbers = std::collections::BTreeMap::new();
     let mut n_waits = Vec::new();
     for (number, step) in steps.iter().enumerate() {
@@ -241,14 +237,15 @@ fn run(steps: &[Step], n_streams: usize, n_vars: usize, held: bool, without: Opt
     Outcome {
         values: accesses::plain(&values),
         n_violations: gpu.checker().violations().len(),
-        // Counted only while the device is held: otherwise a query that finds a finished event also orders accesses,
-        // and `order` does not know of such queries.
+        // Counted only if the devices were held, that is, started no work until all steps were enqueued. Otherwise a
+        // query that finds a finished event also orders accesses, and `order` does not know of such queries.
         n_unordered: if held { order.unordered().len() } else { 0 },
         n_waits,
     }
 }
 
-/// E3 and E4 on devices: every conflicting pair is ordered, and the result is that of the steps one after the other.
+/// E3 and E4 on devices: every pair of conflicting accesses is ordered, and the results equal those of running the
+/// steps one after the other.
 #[test]
 fn e3_e4_random_programs_are_ordered_by_events() {
     for seed in 0..if cfg!(miri) { 5 } else { 300 } {
@@ -263,7 +260,7 @@ fn e3_e4_random_programs_are_ordered_by_events() {
     }
 }
 
-/// Omitting one wait is detected whenever no other wait implies it, which is the usual case.
+/// Omitting one wait is detected unless other waits imply it. Most waits are not implied by others.
 #[test]
 fn a_missing_wait_is_found() {
     let (mut n_needed, mut n_implied) = (0, 0);

@@ -1,29 +1,29 @@
-//! Vector clocks: for each agent, how many of its actions precede a point.
+//! Vector clocks: for each agent (a stream or the host), how many of its actions precede a point of the execution.
 
 use mxrs_types::StreamId;
 use std::collections::BTreeMap;
 
 /// An actor: a stream, or the host, whose threads count as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Agent {
+pub(crate) enum Agent {
     Host,
     Stream(StreamId),
 }
 
-/// For each agent, the number of its actions that precede a point; agents not listed have 0.
+/// For each agent, the number of its actions that precede a point of the execution; agents not listed have 0.
 ///
 /// Mattern, "Virtual Time and Global States of Distributed Systems", 1989.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Clock(BTreeMap<Agent, u64>);
+pub(crate) struct Clock(BTreeMap<Agent, u64>);
 
 impl Clock {
     /// The number of the agent's actions that precede this point.
-    pub(super) fn of(&self, agent: Agent) -> u64 {
+    pub(crate) fn of(&self, agent: Agent) -> u64 {
         self.0.get(&agent).copied().unwrap_or(0)
     }
 
-    /// Adds everything that precedes the other point.
-    pub(super) fn join(&mut self, other: &Self) {
+    /// Adds all actions that precede the point of the clock `other`.
+    pub(crate) fn join(&mut self, other: &Self) {
         for (&agent, &tick) in &other.0 {
             let mine = self.0.entry(agent).or_insert(0);
             *mine = tick.max(*mine);
@@ -31,7 +31,7 @@ impl Clock {
     }
 
     /// Adds one action of the agent and returns its number, starting at 1.
-    pub(super) fn tick(&mut self, agent: Agent) -> u64 {
+    pub(crate) fn tick(&mut self, agent: Agent) -> u64 {
         let tick = self.0.entry(agent).or_insert(0);
         *tick += 1;
         *tick

@@ -2,12 +2,11 @@
 
 mod growable;
 
-use super::host::{host_allocate, host_free};
-use super::{DeviceMemory, GrowableMemory, MemoryInfo, refused};
 use growable::Ranges;
+use mxrs_storage::{DeviceMemory, GrowableMemory, HostMemory, MemoryInfo};
 use mxrs_sync::Mutex;
 use mxrs_sync::atomic::{AtomicU64, Ordering};
-use mxrs_types::{Device, Result};
+use mxrs_types::{Device, Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use std::ptr::NonNull;
@@ -74,7 +73,8 @@ type Hook = Box<dyn Fn(&SimulatedCall) + Send + Sync>;
 /// Simulated memory of any device. It panics if memory is freed that it did not allocate, or that is already free.
 ///
 /// ```
-/// use mxrs_storage::{DeviceMemory, SimulatedMemory};
+/// use mxrs_simulated_gpu::SimulatedMemory;
+/// use mxrs_storage::DeviceMemory;
 /// use mxrs_types::Device;
 ///
 /// let gpu = SimulatedMemory::new(Device::gpu(0), 1 << 30).unbacked();
@@ -86,7 +86,8 @@ type Hook = Box<dyn Fn(&SimulatedCall) + Send + Sync>;
 pub struct SimulatedMemory {
     device: Device,
     total_bytes: u64,
-    backed: bool,
+    /// The memory behind the addresses; `None` if nothing accesses them.
+    backing: Option<HostMemory>,
     latency: Duration,
     hook: Option<Hook>,
     /// The size of a unit, and the length of the longest range of addresses that can be reserved, in bytes. `None` if the
@@ -120,7 +121,7 @@ impl SimulatedMemory {
         Self {
             device,
             total_bytes,
-            backed: true,
+            backing: Some(HostMemory::new(device)),
             latency: Duration::ZERO,
             hook: None,
             growable: None,
@@ -136,7 +137,7 @@ impl SimulatedMemory {
     #[must_use]
     pub fn unbacked(mut self) -> Self {
         assert!(!self.device.is_host(), "{}: memory of the host needs something behind it", self.device);
-        self.backed = false;
+        self.backing = None;
         self
     }
 
@@ -146,7 +147,7 @@ impl SimulatedMemory {
     /// Nothing may read or write the memory of this device. Making an array in it, for example, writes.
     #[must_use]
     pub unsafe fn unbacked_host(mut self) -> Self {
-        self.backed = false;
+        self.backing = None;
         self
     }
 
@@ -164,8 +165,8 @@ impl SimulatedMemory {
         self
     }
 
-    /// Lets the device add memory behind reserved addresses, in units of `unit_bytes` (a power of two, at least a page)
-    /// and in ranges of at most `range_bytes` bytes. Commits count as requests; reservations do not.
+    /// Lets the device add memory behind reserved addresses, in units of `unit_bytes` (a power of two, at least a page;
+    /// with memory behind the addresses, a multiple of 2 MiB) and in ranges of at most `range_bytes` bytes. Commits count as requests; reservations do not.
     #[must_use]
     pub fn with_ranges(mut self, unit_bytes: usize, range_bytes: usize) -> Self {
         self.growable = Some((unit_bytes, range_bytes));
@@ -213,9 +214,9 @@ impl SimulatedMemory {
 
     fn grant(&self, size_bytes: usize) -> Option<NonNull<u8>> {
         self.request(size_bytes, |state| {
-            let ptr = match self.backed {
-                true => host_allocate(size_bytes, size_bytes)?,
-                false => state.unbacked_addresses(size_bytes, 4096)?,
+            let ptr = match &self.backing {
+                Some(backing) => backing.allocate(size_bytes).ok()?,
+                None => state.unbacked_addresses(size_bytes, 4096)?,
             };
             state.live.insert(ptr.addr().get(), size_bytes);
             Some(ptr)
@@ -252,7 +253,7 @@ impl State {
     }
 }
 
-// SAFETY: with backing, the memory comes from `host_allocate`, as in `HostMemory`. Without backing,
+// SAFETY: with backing, the memory is that of a `HostMemory`, which fulfils the contract. Without backing,
 // `unbacked_addresses` returns no address twice, and nothing accesses the memory: `unbacked` rejects host devices, and
 // the caller of `unbacked_host` guaranteed it.
 unsafe impl DeviceMemory for SimulatedMemory {
@@ -276,10 +277,10 @@ unsafe impl DeviceMemory for SimulatedMemory {
         state.counters.frees += 1;
         state.counters.used_bytes -= size_bytes as u64;
         drop(state);
-        if self.backed {
-            // SAFETY: `live` contained this address with this size, so it came from `host_allocate`, and the entry is
-            // now removed.
-            unsafe { host_free(ptr, size_bytes) };
+        if let Some(backing) = &self.backing {
+            // SAFETY: `live` contained this address with this size, so it came from `backing`, and the entry is now
+            // removed.
+            unsafe { backing.free(ptr, size_bytes) };
         }
         self.finish(SimulatedCall::Free { size_bytes, address });
     }
@@ -297,6 +298,11 @@ unsafe impl DeviceMemory for SimulatedMemory {
     fn growable(&self) -> Option<&dyn GrowableMemory> {
         self.growable.is_some().then_some(self as _)
     }
+}
+
+/// The error of a refused request.
+fn refused(device: Device, size_bytes: usize) -> Error {
+    Error::out_of_memory(device, size_bytes as u64, "the device refused")
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! Reserved addresses of the simulated device. Every unit is tracked, so committing a committed unit or decommitting an
-//! uncommitted one panics.
+//! Reserved addresses of the simulated device, and which of their units (pieces of equal size) have memory. Committing
+//! a unit that has memory panics, and so does decommitting a unit that has none.
 
-use super::{SimulatedCall, SimulatedMemory, State};
-use crate::memory::{GrowableMemory, refused};
+use super::{SimulatedCall, SimulatedMemory, State, refused};
+use mxrs_storage::{DeviceMemory, GrowableMemory};
 use mxrs_types::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ptr::NonNull;
@@ -10,14 +10,14 @@ use std::ptr::NonNull;
 /// The reserved ranges of a simulated device.
 #[derive(Default)]
 pub(super) struct Ranges {
-    /// Lengths by first address.
+    /// Lengths of the reserved ranges in bytes, by first address.
     reserved: BTreeMap<usize, usize>,
     /// First addresses of units that have memory.
     committed: BTreeSet<usize>,
 }
 
 impl Ranges {
-    /// Panics unless the bytes are whole units of one reservation.
+    /// Panics unless these bytes are whole units within one reserved range.
     fn expect_units(&self, address: usize, size_bytes: usize, unit: usize) {
         let range = self.reserved.range(..=address).next_back();
         let inside = range.is_some_and(|(&start, &len)| address + size_bytes <= start + len);
@@ -33,6 +33,11 @@ fn units(address: usize, size_bytes: usize, unit: usize) -> impl Iterator<Item =
 impl SimulatedMemory {
     fn unit(&self) -> usize {
         self.growable.map_or(1, |(unit, _)| unit)
+    }
+
+    /// The memory behind reserved addresses; `None` if nothing accesses them.
+    fn growable_backing(&self) -> Option<&dyn GrowableMemory> {
+        self.backing.as_ref().and_then(DeviceMemory::growable)
     }
 
     /// Removes the memory of the units from `address` on; panics if one of them has no memory.
@@ -55,9 +60,11 @@ impl GrowableMemory for SimulatedMemory {
             self.growable.filter(|&(unit, limit)| size_bytes <= limit && size_bytes.is_multiple_of(unit))?;
         debug_assert!(limit >= unit);
         let mut state = self.state.lock();
-        let ptr = match self.backed {
-            true => backing::reserve(size_bytes)?,
-            false => state.unbacked_addresses(size_bytes, unit)?,
+        let ptr = match &self.backing {
+            Some(backing) => {
+                backing.growable().filter(|backing| unit.is_multiple_of(backing.unit_bytes()))?.reserve(size_bytes)?
+            }
+            None => state.unbacked_addresses(size_bytes, unit)?,
         };
         state.ranges.reserved.insert(ptr.addr().get(), size_bytes);
         Some(ptr)
@@ -68,10 +75,10 @@ impl GrowableMemory for SimulatedMemory {
         let address = ptr.addr().get();
         let granted = self.request(size_bytes, |state| {
             state.ranges.expect_units(address, size_bytes, self.unit());
-            // SAFETY: the units belong to a range of `backing::reserve`; the caller guarantees that they have no
-            // memory.
-            if self.backed && !unsafe { backing::commit(ptr, size_bytes) } {
-                return None;
+            if let Some(backing) = self.growable_backing() {
+                // SAFETY: the units belong to a range that `backing` reserved; the caller guarantees that they have no
+                // memory.
+                unsafe { backing.commit(ptr, size_bytes) }.ok()?;
             }
             for unit in units(address, size_bytes, self.unit()) {
                 assert!(state.ranges.committed.insert(unit), "{}: {unit:#x} has memory already", self.device);
@@ -88,9 +95,9 @@ impl GrowableMemory for SimulatedMemory {
         let mut state = self.state.lock();
         state.ranges.expect_units(address, size_bytes, self.unit());
         self.take_back(&mut state, address, size_bytes);
-        if self.backed {
+        if let Some(backing) = self.growable_backing() {
             // SAFETY: these units were committed, and the caller guarantees that nothing uses them.
-            unsafe { backing::decommit(ptr, size_bytes) };
+            unsafe { backing.decommit(ptr, size_bytes) };
         }
         drop(state);
         self.finish(SimulatedCall::Decommit { size_bytes, address });
@@ -105,31 +112,9 @@ impl GrowableMemory for SimulatedMemory {
         for unit in left {
             self.take_back(&mut state, unit, self.unit());
         }
-        if self.backed {
+        if let Some(backing) = self.growable_backing() {
             // SAFETY: `reserved` contained this range, and the entry is now removed.
-            unsafe { backing::unreserve(ptr, size_bytes) };
+            unsafe { backing.unreserve(ptr, size_bytes) };
         }
     }
-}
-
-/// Host memory behind a simulated range.
-#[cfg(all(target_os = "linux", not(miri)))]
-use crate::memory::reservation as backing;
-
-/// On a system where addresses cannot be reserved, a simulated range with memory behind it is not available either.
-#[cfg(not(all(target_os = "linux", not(miri))))]
-mod backing {
-    use std::ptr::NonNull;
-
-    pub(super) fn reserve(_: usize) -> Option<NonNull<u8>> {
-        None
-    }
-
-    pub(super) unsafe fn commit(_: NonNull<u8>, _: usize) -> bool {
-        false
-    }
-
-    pub(super) unsafe fn decommit(_: NonNull<u8>, _: usize) {}
-
-    pub(super) unsafe fn unreserve(_: NonNull<u8>, _: usize) {}
 }

@@ -1,10 +1,11 @@
 //! Streams of a simulated GPU.
 
-use super::checker::Touch;
-use super::event::{Mark, SimulatedEvent};
-use super::lane::{Command, Lane, Queue};
-use super::log::EventId;
-use super::{Shared, StreamUse, closed, failure};
+use crate::checker::Touch;
+use crate::event::{Mark, SimulatedEvent};
+use crate::gpu::{Shared, closed, failure};
+use crate::lane::{Command, Lane, Queue};
+use crate::log::EventId;
+use mxrs_engine::gpu::StreamUse;
 use mxrs_sync::MutexGuard;
 use mxrs_types::{DeviceEvent, DeviceStream, Error, Result, StreamId};
 use std::any::Any;
@@ -20,7 +21,7 @@ pub struct SimulatedStream {
 }
 
 impl SimulatedStream {
-    pub(super) fn new(id: StreamId, stream_use: StreamUse, lane: Arc<Lane>, shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(id: StreamId, stream_use: StreamUse, lane: Arc<Lane>, shared: Arc<Shared>) -> Self {
         Self { id, stream_use, lane, shared }
     }
 

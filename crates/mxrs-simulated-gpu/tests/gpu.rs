@@ -1,10 +1,15 @@
 //! Tests of the simulated GPU itself: order, latency, failures, counters.
 
-use super::super::device::{GpuDevice, StreamUse};
-use super::*;
+#![cfg(not(loom))]
+
+use mxrs_engine::gpu::{GpuDevice, StreamUse};
+use mxrs_simulated_gpu::{EventId, Gate, SimulatedGpu, SimulatedGpuCall, SimulatedStream};
+use mxrs_types::{Device, DeviceEvent, DeviceStream, StreamId};
+use std::any::Any;
+use std::sync::Arc;
 use std::sync::Barrier;
 use std::sync::mpsc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 fn streams<const N: usize>(gpu: &SimulatedGpu) -> [Arc<dyn DeviceStream>; N] {
     [(); N].map(|()| gpu.create_stream(StreamUse::Compute).unwrap())
@@ -207,6 +212,31 @@ fn the_device_may_end_on_its_own_thread() {
 fn strangers_are_refused() {
     let gpu = SimulatedGpu::new(Device::gpu(0));
     let [a] = streams(&gpu);
-    let stranger = super::super::var_events::tests::Fake::event(Device::gpu(0), 0, 1);
-    assert!(a.wait_for(&*stranger).is_err());
+    assert!(a.wait_for(&Stranger).is_err());
+}
+
+/// An event of another kind of device.
+#[derive(Debug)]
+struct Stranger;
+
+impl DeviceEvent for Stranger {
+    fn stream(&self) -> StreamId {
+        StreamId { device: Device::gpu(0), number: 0 }
+    }
+
+    fn place(&self) -> u64 {
+        1
+    }
+
+    fn is_finished(&self) -> bool {
+        true
+    }
+
+    fn wait(&self) -> mxrs_types::Result<()> {
+        Ok(())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
 }

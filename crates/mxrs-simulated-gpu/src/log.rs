@@ -1,6 +1,6 @@
 //! The calls that a simulated GPU received, and the future calls that it must refuse.
 
-use super::super::device::StreamUse;
+use mxrs_engine::gpu::StreamUse;
 use mxrs_sync::Mutex;
 use mxrs_types::StreamId;
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ impl fmt::Display for EventId {
     }
 }
 
-/// One call to a [`super::SimulatedGpu`] or to one of its streams or events.
+/// One call to a [`crate::SimulatedGpu`] or to one of its streams or events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SimulatedGpuCall {
@@ -53,11 +53,11 @@ pub enum SimulatedGpuCall {
     Synchronize(StreamId),
     /// A thread of the host waited for an event that was not finished yet.
     EventWait(EventId),
-    /// The engine was dropped.
+    /// The engine that used the device was dropped.
     Close,
 }
 
-/// Counters of a [`super::SimulatedGpu`].
+/// Counters of a [`crate::SimulatedGpu`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SimulatedGpuCounters {
@@ -84,7 +84,7 @@ pub struct SimulatedGpuCounters {
 }
 
 #[derive(Default)]
-pub(super) struct Log(Mutex<State>);
+pub(crate) struct Log(Mutex<State>);
 
 #[derive(Default)]
 struct State {
@@ -98,27 +98,27 @@ struct State {
 }
 
 impl Log {
-    pub(super) fn fail_launch(&self, nth: u64) {
+    pub(crate) fn fail_launch(&self, nth: u64) {
         self.0.lock().failing_launches.insert(nth);
     }
 
-    pub(super) fn fail_create_stream(&self, nth: u64) {
+    pub(crate) fn fail_create_stream(&self, nth: u64) {
         self.0.lock().failing_streams.insert(nth);
     }
 
-    pub(super) fn fail_record(&self, nth: u64) {
+    pub(crate) fn fail_record(&self, nth: u64) {
         self.0.lock().failing_records.insert(nth);
     }
 
-    pub(super) fn calls(&self) -> Vec<SimulatedGpuCall> {
+    pub(crate) fn calls(&self) -> Vec<SimulatedGpuCall> {
         self.0.lock().calls.clone()
     }
 
-    pub(super) fn counters(&self) -> SimulatedGpuCounters {
+    pub(crate) fn counters(&self) -> SimulatedGpuCounters {
         self.0.lock().counters
     }
 
-    pub(super) fn create_stream(&self, stream: StreamId, stream_use: StreamUse) -> Result<(), String> {
+    pub(crate) fn create_stream(&self, stream: StreamId, stream_use: StreamUse) -> Result<(), String> {
         let mut state = self.0.lock();
         state.n_stream_requests += 1;
         let nth = state.n_stream_requests;
@@ -129,7 +129,7 @@ impl Log {
     }
 
     /// Logs a launch; returns its number, starting at 1, and whether it must fail.
-    pub(super) fn launch(&self, stream: StreamId, name: &Arc<str>) -> (u64, bool) {
+    pub(crate) fn launch(&self, stream: StreamId, name: &Arc<str>) -> (u64, bool) {
         let mut state = self.0.lock();
         state.counters.launches += 1;
         state.calls.push(SimulatedGpuCall::Launch { stream, name: Arc::clone(name) });
@@ -137,7 +137,7 @@ impl Log {
         (number, state.failing_launches.contains(&number))
     }
 
-    pub(super) fn record(&self, event: EventId) -> Result<(), String> {
+    pub(crate) fn record(&self, event: EventId) -> Result<(), String> {
         let mut state = self.0.lock();
         state.n_record_requests += 1;
         let nth = state.n_record_requests;
@@ -149,40 +149,40 @@ impl Log {
         Ok(())
     }
 
-    pub(super) fn stream_wait(&self, stream: StreamId, event: EventId) {
+    pub(crate) fn stream_wait(&self, stream: StreamId, event: EventId) {
         let mut state = self.0.lock();
         state.counters.stream_waits += 1;
         state.calls.push(SimulatedGpuCall::StreamWait { stream, event });
     }
 
-    pub(super) fn synchronize(&self, stream: StreamId) {
+    pub(crate) fn synchronize(&self, stream: StreamId) {
         let mut state = self.0.lock();
         state.counters.synchronizations += 1;
         state.calls.push(SimulatedGpuCall::Synchronize(stream));
     }
 
-    pub(super) fn event_wait(&self, event: EventId) {
+    pub(crate) fn event_wait(&self, event: EventId) {
         let mut state = self.0.lock();
         state.counters.event_waits += 1;
         state.calls.push(SimulatedGpuCall::EventWait(event));
     }
 
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         self.0.lock().calls.push(SimulatedGpuCall::Close);
     }
 
-    pub(super) fn note_running(&self, running: usize) {
+    pub(crate) fn note_running(&self, running: usize) {
         let peak = &mut self.0.lock().counters.peak_running;
         *peak = running.max(*peak);
     }
 
-    pub(super) fn finish_launch(&self, failed: bool) {
+    pub(crate) fn finish_launch(&self, failed: bool) {
         let counters = &mut self.0.lock().counters;
         counters.executed += 1;
         counters.failed += u64::from(failed);
     }
 
-    pub(super) fn skip_launch(&self) {
+    pub(crate) fn skip_launch(&self) {
         self.0.lock().counters.skipped += 1;
     }
 }

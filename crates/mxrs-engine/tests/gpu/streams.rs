@@ -1,12 +1,14 @@
-//! D2, D3 and D58 of the list of environment variables, as far as they concern streams: which worker owns which streams,
-//! and when streams are created.
+//! The environment variables D2, D3 and D58 of `docs/env.md`, as far as they concern streams: which worker owns which
+//! streams, and when streams are created.
 
-use super::super::{
-    GpuSync, Gpus, SimulatedGpu, SimulatedGpuCall, SimulatedStream, TaskStreams, Touch, VarEvents, Waits,
+use mxrs_engine::gpu::{
+    GpuDevice, GpuStreams, GpuSync, Gpus, ReportedFailures, StreamLayout, StreamOwner, StreamUse, TaskStreams,
+    VarEvents, Waits,
 };
-use super::*;
-use mxrs_types::{Device, DeviceStream, StreamId};
+use mxrs_simulated_gpu::{SimulatedGpu, SimulatedGpuCall, SimulatedStream, Touch};
+use mxrs_types::{Device, DeviceStream, Error, StreamId};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 const LAYOUT: StreamLayout = StreamLayout { workers: 3, copy_workers: 2, with_aux: false };
 
@@ -165,7 +167,8 @@ fn launch(stream: &Arc<dyn DeviceStream>, touch: Touch) {
     SimulatedStream::of(&**stream).unwrap().launch_on("k", &[touch], || {}).unwrap();
 }
 
-/// D58: work of the two streams inside a scope may overlap; events order it after earlier work and before later work.
+/// D58: work of the two streams inside `aux_scope` may overlap; events order this work after earlier work and before
+/// later work.
 #[test]
 fn d58_a_scope_orders_the_auxiliary_stream() {
     for with_aux in [true, false] {
@@ -187,8 +190,8 @@ fn d58_a_scope_orders_the_auxiliary_stream() {
         gpu.checker().assert_clean();
         assert_eq!(gpu.counters().stream_waits, if with_aux { 6 } else { 0 });
         assert_eq!((gpu.counters().synchronizations, gpu.counters().event_waits), (0, 0));
-        // Both streams write the same cell inside the scope: this is a mistake of the body, which the checker must
-        // find.
+        // Both streams write memory cell 0 inside the scope. This is a mistake of the closure, and the checker of the
+        // simulated GPU must find it.
         let scope = streams.aux_scope(|aux| {
             launch(aux, Touch::write_cell(0));
             launch(&streams.main, Touch::write_cell(0));
@@ -203,7 +206,7 @@ fn d58_a_scope_orders_the_auxiliary_stream() {
     }
 }
 
-/// A task's event covers what it enqueued on either stream.
+/// The event of a task covers the work that the task enqueued on its main stream and on its auxiliary stream.
 #[test]
 fn a_task_is_marked_at_the_end_of_both_streams() {
     let gpu = SimulatedGpu::new(Device::gpu(0));

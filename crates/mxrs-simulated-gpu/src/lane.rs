@@ -1,7 +1,7 @@
 //! The queue of a simulated stream, and the thread that executes it.
 
-use super::event::Mark;
-use super::{Shared, failure};
+use crate::event::Mark;
+use crate::gpu::{Shared, failure};
 use mxrs_sync::{Condvar, Mutex, MutexGuard};
 use mxrs_types::{Error, StreamId};
 use std::collections::VecDeque;
@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(super) enum Command {
+pub(crate) enum Command {
     /// Runs `body`; if `fails` is set, the launch fails instead and `body` does not run.
     Launch { name: Arc<str>, number: u64, fails: bool, body: Box<dyn FnOnce() + Send> },
     /// Marks an event as reached.
@@ -23,39 +23,39 @@ pub(super) enum Command {
 
 /// A queue of commands that one thread executes in order.
 #[derive(Default)]
-pub(super) struct Lane {
+pub(crate) struct Lane {
     queue: Mutex<Queue>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-pub(super) struct Queue {
+pub(crate) struct Queue {
     commands: VecDeque<Command>,
     is_closed: bool,
     /// The number of events recorded so far.
-    pub(super) n_events: u64,
+    pub(crate) n_events: u64,
 }
 
 impl Queue {
-    pub(super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.is_closed
     }
 }
 
 impl Lane {
     /// Locks the queue, so that the checker and the log see calls in the order of the queue.
-    pub(super) fn lock(&self) -> MutexGuard<'_, Queue> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock()
     }
 
-    pub(super) fn push(&self, mut queue: MutexGuard<'_, Queue>, command: Command) {
+    pub(crate) fn push(&self, mut queue: MutexGuard<'_, Queue>, command: Command) {
         queue.commands.push_back(command);
         drop(queue);
         self.changed.notify_one();
     }
 
     /// Closes the queue: queued commands are still executed, and no further command is accepted.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         self.queue.lock().is_closed = true;
         self.changed.notify_one();
     }
@@ -74,7 +74,7 @@ impl Lane {
     }
 
     /// Executes the commands until the queue is closed and empty.
-    pub(super) fn serve(&self, id: StreamId, shared: &Shared, latency: Duration) {
+    pub(crate) fn serve(&self, id: StreamId, shared: &Shared, latency: Duration) {
         let mut failed: Option<Error> = None;
         while let Some(command) = self.next() {
             shared.holds.pass();

@@ -59,13 +59,13 @@ impl Drop for Gate {
     }
 }
 
-/// Keeps a device's streams from starting work until it is dropped; made by [`super::SimulatedGpu::hold`].
+/// Keeps a device's streams from starting work until it is dropped; made by [`crate::SimulatedGpu::hold`].
 #[derive(Debug)]
 #[must_use = "dropped at once, it holds nothing"]
 pub struct Hold(Arc<Holds>);
 
 impl Hold {
-    pub(super) fn new(holds: &Arc<Holds>) -> Self {
+    pub(crate) fn new(holds: &Arc<Holds>) -> Self {
         holds.n_holds.lock().0 += 1;
         Self(Arc::clone(holds))
     }
@@ -78,16 +78,16 @@ impl Drop for Hold {
     }
 }
 
-/// The number of [`Hold`]s, and whether they have become ineffective.
+/// The number of [`Hold`]s of a device, and whether they have become ineffective because the device was dropped.
 #[derive(Debug, Default)]
-pub(super) struct Holds {
+pub(crate) struct Holds {
     n_holds: Mutex<(usize, bool)>,
     changed: Condvar,
 }
 
 impl Holds {
     /// Waits until there is no hold, or until all holds have become ineffective.
-    pub(super) fn pass(&self) {
+    pub(crate) fn pass(&self) {
         let mut n_holds = self.n_holds.lock();
         while n_holds.0 > 0 && !n_holds.1 {
             n_holds = self.changed.wait(n_holds);
@@ -95,7 +95,7 @@ impl Holds {
     }
 
     /// Makes all holds ineffective from now on.
-    pub(super) fn abolish(&self) {
+    pub(crate) fn abolish(&self) {
         self.n_holds.lock().1 = true;
         self.changed.notify_all();
     }
